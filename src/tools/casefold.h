@@ -1,7 +1,9 @@
-/* casefold.h - texts that differ only in the case of their letters, made equal,
- * in all alphabets.
+/* casefold.h - case folding of text in all alphabets.
  *
- * Floor 1. Only with -DBLY_UNICODE, of ICU; else nothing is there.
+ * Floor 1. Texts that differ only in the case of their letters have the same
+ * folded text. ICU provides Unicode's tables, which have some 1500 rows and grow.
+ * A library that is built without ICU (-DBLY_UNICODE=OFF, the
+ * amalgamation, WebAssembly) folds nothing, and casefold_there() says so.
  */
 #ifndef BLY_TOOLS_CASEFOLD_H
 #define BLY_TOOLS_CASEFOLD_H
@@ -9,16 +11,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Was the library built with it? */
+/* Returns whether the library was built with Unicode's tables. */
 bool casefold_there(void);
 
-/* A text becomes at most so many times as long: U+0390 of 2 bytes is folded to
- * three characters of 2 bytes each. */
+/* A folded text has at most this many times the bytes of the text: U+0390, of 2
+ * bytes, becomes three characters of 2 bytes each. */
 enum { CASEFOLD_TIMES = 3 };
 
-/* The text, folded as CaseFolding.txt of Unicode says, statuses C and F; how
- * many bytes, at most `room`. SIZE_MAX: it is not valid UTF-8, or it does not
- * fit, or nothing is there. */
+/* Writes the folded text and returns its number of bytes. This is full case
+ * folding: statuses C and F of Unicode's CaseFolding.txt, without the special
+ * case of Turkic languages. The text is not normalized. `to` has `room` bytes
+ * and does not overlap the text. Returns SIZE_MAX if the text is not valid
+ * UTF-8, if the result does not fit, or if !casefold_there(); then what `to`
+ * holds is undefined. Safe to call from several threads. */
 size_t casefold_utf8(char *to, size_t room, const char *from, size_t n);
 
 #endif /* BLY_TOOLS_CASEFOLD_H */
