@@ -84,8 +84,29 @@ static void scalar_get(sqlite3_context *context, int n, sqlite3_value **values)
 
 /* ---- Changed ------------------------------------------------------------- */
 
-typedef bly_status scalar_verb(bly_filter *filter, const void *key,
-                               size_t length);
+/* Changes a filter by one key; `label` is for scalar_put_key alone. */
+typedef bly_status scalar_verb(bly_filter *filter, const keys_key *key,
+                               uint64_t label);
+
+static bly_status scalar_add_key(bly_filter *filter, const keys_key *key,
+                                 uint64_t label)
+{
+    (void)label;
+    return bly_add(filter, key->data, key->length);
+}
+
+static bly_status scalar_remove_key(bly_filter *filter, const keys_key *key,
+                                    uint64_t label)
+{
+    (void)label;
+    return bly_remove(filter, key->data, key->length);
+}
+
+static bly_status scalar_put_key(bly_filter *filter, const keys_key *key,
+                                 uint64_t label)
+{
+    return bly_put(filter, key->data, key->length, label);
+}
 
 /* The first key of an empty filter says of which class all are to be; other
  * systems' files cannot state it. */
@@ -101,9 +122,10 @@ static bly_status scalar_state(bly_filter *filter, sqlite3_value *value)
     return status == BLY_EUNSUPPORTED ? BLY_OK : status;
 }
 
-/* The change by one value; false, and an error: there is none. */
+/* Changes the filter by one value. Returns false after an error. */
 static bool scalar_change_one(sqlite3_context *context, bly_filter *filter,
-                              sqlite3_value *value, scalar_verb *verb)
+                              sqlite3_value *value, scalar_verb *verb,
+                              uint64_t label)
 {
     keys_key key;
     bly_status status = scalar_state(filter, value);
@@ -115,7 +137,7 @@ static bool scalar_change_one(sqlite3_context *context, bly_filter *filter,
             keys_fail(context, found, &key);
             return false;
         }
-        status = verb(filter, key.data, key.length);
+        status = verb(filter, &key, label);
         keys_done(&key);
     }
     if (status < 0)
@@ -123,71 +145,55 @@ static bool scalar_change_one(sqlite3_context *context, bly_filter *filter,
     return status >= 0;
 }
 
-/* All keys, or none: an error leaves no filter. */
-static void scalar_change(sqlite3_context *context, int n,
-                          sqlite3_value **values, scalar_verb *verb)
+/* Gives the filter once it is changed by all values: by all of them or none,
+ * for an error gives no filter. */
+static void scalar_change(sqlite3_context *context, sqlite3_value *from, int n,
+                          sqlite3_value **values, scalar_verb *verb,
+                          uint64_t label)
 {
-    if (n < 2) {
-        extension_error(context, "wrong number of arguments: a filter and one "
-                        "key or more are wanted");
-        return;
-    }
-    bly_filter *filter = held_own(context, values[0]);
+    bly_filter *filter = held_own(context, from);
     if (filter == NULL)
         return;
     bool done = true;
-    for (int i = 1; i < n && done; i++)
-        done = scalar_change_one(context, filter, values[i], verb);
+    for (int i = 0; i < n && done; i++)
+        done = scalar_change_one(context, filter, values[i], verb, label);
     if (done)
         held_give(context, filter);
     else
         bly_free(filter);
 }
 
+static void scalar_change_keys(sqlite3_context *context, int n,
+                               sqlite3_value **values, scalar_verb *verb)
+{
+    if (n < 2)
+        extension_error(context, "wrong number of arguments: a filter and one "
+                        "key or more are wanted");
+    else
+        scalar_change(context, values[0], n - 1, values + 1, verb, 0);
+}
+
 static void scalar_add(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    scalar_change(context, n, values, bly_add);
+    scalar_change_keys(context, n, values, scalar_add_key);
 }
 
 static void scalar_remove(sqlite3_context *context, int n,
                           sqlite3_value **values)
 {
-    scalar_change(context, n, values, bly_remove);
+    scalar_change_keys(context, n, values, scalar_remove_key);
 }
 
 static void scalar_put(sqlite3_context *context, int n, sqlite3_value **values)
 {
     uint64_t label;
-    keys_key key;
     (void)n;
-    if (sqlite3_value_type(values[2]) == SQLITE_NULL) {
+    if (sqlite3_value_type(values[2]) == SQLITE_NULL)
         extension_error(context, "the label must be a whole number of 0 or "
                         "more, and not NULL");
-        return;
-    }
-    if (!keys_count(context, &label, "label", values[2]))
-        return;
-    bly_filter *filter = held_own(context, values[0]);
-    if (filter == NULL)
-        return;
-    bly_status status = scalar_state(filter, values[1]);
-    keys_found found = status < 0 ? KEYS_NONE
-                     : keys_of(&key, bly_form_of(filter), values[1]);
-    if (found == KEYS_REFUSED || found == KEYS_NO_MEMORY) {
-        keys_fail(context, found, &key);
-        bly_free(filter);
-        return;
-    }
-    if (found == KEYS_ONE) {
-        status = bly_put(filter, key.data, key.length, label);
-        keys_done(&key);
-    }
-    if (status >= 0) {
-        held_give(context, filter);
-        return;
-    }
-    extension_fail(context, status);
-    bly_free(filter);
+    else if (keys_count(context, &label, "label", values[2]))
+        scalar_change(context, values[0], 1, values + 1, scalar_put_key,
+                      label);
 }
 
 /* ---- Made empty ---------------------------------------------------------- */
