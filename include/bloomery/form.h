@@ -1,26 +1,26 @@
-/* bloomery/form.h - key forms: how keys were made into bytes.
+/* bloomery/form.h - key forms: how a filter's keys were made into bytes.
  *
- * A filter holds bytes. People have texts, numbers and lines of files, and
- * whoever asks a filter must make bytes of them exactly as whoever built it
- * did, or the filter denies its own keys. So the header of an image has room
- * for the *form* of its keys, and bly_form_key makes the bytes of any key by
- * that form, for every program and language alike.
+ * A filter holds bytes, but people have text, numbers and lines of files. The
+ * caller who queries a filter must make the same bytes as the caller who built
+ * it; otherwise the filter denies its own keys. The header of an image
+ * therefore records the *form* of its keys, and bly_form_key makes key bytes by
+ * a form.
  *
- * A form is a class and, of text, the changes that were made to it. As a
- * number it is one of the BLY_KEYS_… below, with the flags of BLY_FORM_…. As
- * text it reads
+ * A form consists of a class and, for text, the changes that were made to it.
+ * As a number, it is one of the constants BLY_KEYS_… below combined with flags
+ * BLY_FORM_…; it is less than 2^16. As text, it is written like this:
  *
  *      text:case=lower,trim        bytes        number
  *
- * 0 is "not stated": the filter was made by bytes alone, and whoever asks it
- * must know how. All functions that take or add keys as bytes (bly_add,
- * bly_contains, …) heed no form. A form is at most 2^16 - 1.
+ * The form 0 means "not stated". The functions that take keys as bytes
+ * (bly_add, bly_contains, …) ignore the form.
  *
- * Verbs that bring two filters together (bly_unite, bly_intersect, bly_overlap,
- * …) refuse two whose forms differ, BLY_EMISMATCH. Filters of family "foreign"
- * have no form: other systems' files have no room for it.
+ * Two filters can be united, intersected or compared only if they have the same
+ * form: otherwise the call is BLY_EMISMATCH. Filters of family "foreign" have
+ * no form, because the files of other systems have no room for one.
  *
- * All functions here are thread-safe but bly_form_set, which changes a filter.
+ * All functions here are thread-safe except bly_form_set, which changes a
+ * filter.
  */
 #ifndef BLOOMERY_FORM_H
 #define BLOOMERY_FORM_H
@@ -31,42 +31,52 @@
 extern "C" {
 #endif
 
-/* What the keys of a filter are: one list, from which come the constants and
- * their names. */
+/* The classes of keys: name, value, the word for bly_form_read, and a noun for
+ * messages. Numbers are stored with the lowest byte first.
+ *
+ *      UNSTATED    bytes of keys of any class
+ *      BYTES       bytes as they are
+ *      TEXT        UTF-8, with the changes that the flags name
+ *      NUMBER      numbers by value: bly_integer_key, bly_real_key
+ *      INT32       integers in 4 bytes
+ *      INT64       integers in 8 bytes
+ *      FLOAT       IEEE 754 numbers in 4 bytes
+ *      DOUBLE      IEEE 754 numbers in 8 bytes
+ *      UTF16       UTF-16 with the lower byte first, with changes like TEXT
+ *      HEX         bytes that people write as hexadecimal digits */
 #define BLY_KEYS_MAP(X)                                                        \
-    X(UNSTATED, 0, "any",    "bytes, of keys of any class")                    \
-    X(BYTES,    1, "bytes",  "bytes as they are")                              \
-    X(TEXT,     2, "text",   "text in UTF-8, changed as the flags say")        \
-    X(NUMBER,   3, "number", "numbers by value: bly_integer_key, bly_real_key")\
-    X(INT32,    4, "int32",  "integers in 4 bytes, the lowest first")          \
-    X(INT64,    5, "int64",  "integers in 8 bytes, the lowest first")          \
-    X(FLOAT,    6, "float",  "IEEE 754 numbers in 4 bytes, the lowest first")  \
-    X(DOUBLE,   7, "double", "IEEE 754 numbers in 8 bytes, the lowest first")  \
-    X(UTF16,    8, "utf16",  "text in UTF-16, the lower byte first, changed as"\
-                             " the flags say")                                 \
-    X(HEX,      9, "hex",    "bytes, which people write as hexadecimal digits")
+    X(UNSTATED, 0, "any",    "keys of any class")                              \
+    X(BYTES,    1, "bytes",  "bytes")                                          \
+    X(TEXT,     2, "text",   "text")                                           \
+    X(NUMBER,   3, "number", "numbers")                                        \
+    X(INT32,    4, "int32",  "integers of 32 bits")                            \
+    X(INT64,    5, "int64",  "integers of 64 bits")                            \
+    X(FLOAT,    6, "float",  "real numbers of 32 bits")                        \
+    X(DOUBLE,   7, "double", "real numbers of 64 bits")                        \
+    X(UTF16,    8, "utf16",  "text in UTF-16")                                 \
+    X(HEX,      9, "hex",    "bytes")
 
 enum {
 #define BLY_KEYS_ENUM(name, value, word, what) BLY_KEYS_##name = value,
     BLY_KEYS_MAP(BLY_KEYS_ENUM)
 #undef BLY_KEYS_ENUM
-    BLY_KEYS_CLASSES = 10,      /* how many there are; no class              */
-    BLY_FORM_CLASS   = 0x000F   /* the bits of a form that are its class     */
+    BLY_KEYS_CLASSES = 10,      /* the number of classes                     */
+    BLY_FORM_CLASS   = 0x000F   /* the bits of a form that hold its class    */
 };
 
-/* The changes that were made to a text, in this order; only of the classes
- * "text" and "utf16". */
+/* The changes made to text, for the classes "text" and "utf16" only. Text is
+ * trimmed before its case changes. */
 enum {
-    BLY_FORM_CASE    = 0x0030,  /* of these bits at most one is set:         */
+    BLY_FORM_CASE    = 0x0030,  /* the bits for the case: 0 is unchanged,    */
     BLY_FORM_LOWER   = 0x0010,  /* case=lower: A to Z became a to z          */
     BLY_FORM_UPPER   = 0x0020,  /* case=upper: a to z became A to Z          */
-    BLY_FORM_FOLD    = 0x0030,  /* case=fold: full case folding of Unicode   */
-    BLY_FORM_TRIM    = 0x0040,  /* trim: no blank and no TAB at either end   */
+    BLY_FORM_TRIM    = 0x0040,  /* trim: blanks and TABs at both ends were
+                                   removed                                   */
     BLY_FORM_KEEP_CR = 0x0080,  /* keep-cr: a CR at the end of a line is part
-                                   of the key; without it, it is not         */
-    BLY_FORM_JOIN    = 0x0700   /* join=…: the key is several columns, with
-                                   this between them (and, of a comma, quotes
-                                   where CSV must have them); 0: it is not   */
+                                   of the key; without this flag, it is not  */
+    BLY_FORM_JOIN    = 0x0700   /* join=…: the key is several columns joined
+                                   by this separator, and with a comma, quoted
+                                   where CSV requires it; 0: it is not       */
 };
 
 #define BLY_JOIN_MAP(X)                                                        \
@@ -84,39 +94,39 @@ enum {
 #undef BLY_JOIN_ENUM
 };
 
-/* The form that a text names: a class, and behind a colon the changes, with
- * commas between them. "" is "any", 0. BLY_EPARAM. */
+/* Reads the text of a form: the word for a class, then a colon and the changes,
+ * separated by commas. "" is "any", 0. BLY_EPARAM. */
 BLY_API bly_status bly_form_read(uint64_t *form, const char *text)
                                  BLY_GIVEN(1, 2);
 
-/* The text of a form, which bly_form_read reads; returns `text`. */
+/* Writes the text of a form, for bly_form_read, and returns `text`. */
 enum { BLY_FORM_TEXT = 64 };
 BLY_API char *bly_form_write(char text[BLY_FORM_TEXT], uint64_t form)
                              BLY_GIVEN(1);
 
-/* Is this a form? BLY_EPARAM. */
+/* Verifies that the number is a form. BLY_EPARAM. */
 BLY_API bly_status bly_form_check(uint64_t form);
 
-/* Are keys of both forms the same bytes whenever the same is meant by them? So
- * are those of equal forms, and of "bytes" and "hex", which differ only in how
- * people write them. A form that is not stated is like no other. */
+/* Returns whether both forms make the same bytes from the same key. They do if
+ * they are equal and stated. So do "bytes" and "hex", which differ only in how
+ * people write the bytes. */
 BLY_API bool bly_form_same(uint64_t a, uint64_t b);
 
-/* The form of a filter's keys. */
+/* Returns the form of a filter's keys. */
 BLY_API uint64_t bly_form_of(const bly_filter *filter) BLY_GIVEN(1);
 
-/* State the form of a filter that states none, for the keys it holds and those
- * to come. BLY_EMISMATCH (it has another form), BLY_EPARAM (no form; a shared
- * filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a filter of another system's
- * format; one that is open page by page), BLY_EIO. */
+/* States the form of a filter that has none, for the keys it holds and for
+ * later ones. BLY_EMISMATCH (the filter has another form), BLY_EPARAM (not a
+ * form; a shared filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a filter of family
+ * "foreign", or open page by page), BLY_EIO. */
 BLY_API bly_status bly_form_set(bly_filter *filter, uint64_t form)
                                 BLY_GIVEN(1);
 
-/* A key as a program has it. */
+/* The type of a key in a program. */
 typedef enum {
-    BLY_WRITTEN,                /* as people write it, in UTF-8: a line, an
-                                   argument. It is read as the form says     */
-    BLY_TEXT,                   /* a text, in UTF-8                          */
+    BLY_WRITTEN,                /* UTF-8 that a person wrote, such as a line or
+                                   an argument; the form says how to read it */
+    BLY_TEXT,                   /* UTF-8                                     */
     BLY_BYTES,
     BLY_INTEGER,
     BLY_REAL
@@ -131,24 +141,23 @@ typedef struct {
     double         real;        /* BLY_REAL                                  */
 } bly_value;
 
-/* The most bytes that the key of a value of so many bytes takes; for numbers
- * give 0. SIZE_MAX: more than can be addressed. */
+/* Returns the largest size in bytes of the key of a value of `length` bytes;
+ * for numbers, `length` is 0. SIZE_MAX: more than can be addressed. */
 BLY_API size_t bly_form_room(uint64_t form, size_t length);
 
-/* The key of a value, by a form. key->data is value->data where nothing
- * changes, or `room`, which has as many bytes as bly_form_room says and is not
- * where the value is.
+/* Makes the key of a value by a form. key->data is value->data if the form
+ * changes nothing. Otherwise it is `room`, a buffer of bly_form_room bytes that
+ * does not overlap the value.
  *
- * Where the form is not stated texts and bytes are keys as they are, and
- * numbers as bly_integer_key and bly_real_key have them.
+ * With form 0, text and bytes are keys as they are, and numbers are the keys of
+ * bly_integer_key and bly_real_key.
  *
- * BLY_EFORM: the value is of another class than the form's, as a text is where
- * the keys are numbers: bly_why says what the filter holds. What is BLY_WRITTEN
- * is of any class but "bytes", which nobody can write: the text "7" or its
- * digits as bytes? Say BLY_BYTES, or use the form "hex".
- * BLY_EPARAM: it is of the class and out of its range: no number, no digits, no
- * UTF-8 where it must be read, an integer that the class does not hold.
- * BLY_EUNSUPPORTED: case=fold, in a library that was built without Unicode. */
+ * BLY_EFORM: the value has another class than the form, for example text where
+ * the keys are numbers. bly_why names the class of the filter. A BLY_WRITTEN
+ * value is accepted by all classes but "bytes", because the text "7" may mean
+ * its byte or its digits: use BLY_BYTES, or the form "hex".
+ * BLY_EPARAM: the value is not in the range of the class, such as text that is
+ * not a number, an integer that is too large, or invalid UTF-8 in "utf16". */
 BLY_API bly_status bly_form_key(bly_key *key, uint64_t form,
                                 const bly_value *value, void *room)
                                 BLY_MUST BLY_GIVEN(1, 3);

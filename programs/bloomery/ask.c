@@ -480,8 +480,8 @@ static void ask_append(ask_job *job, bly_filter *filter, const char *path,
     job->places[job->n++] = (ask_place){ path, job->files, group, number, 0 };
 }
 
-/* The form of the keys of another file must be that of the files before it, or
- * some would be asked for other keys than their own. */
+/* Verifies that the keys of another file have the form of the files before it:
+ * each key is made once, for all of them. */
 static int ask_form(ask_job *job, uint64_t form, const char *path)
 {
     if (job->form_of == NULL) {

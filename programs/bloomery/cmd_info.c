@@ -79,7 +79,7 @@ static void info_keys(const bly_stat_t *stat)
                                                 : "is saturated");
 }
 
-/* Another system's file has no room for it. */
+/* Prints the form of the keys; other systems' files have no room for one. */
 static void info_form(const bly_stat_t *stat)
 {
     if (filter_kind_of_family(stat->kind, "foreign"))

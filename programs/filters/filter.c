@@ -270,7 +270,7 @@ bool filter_shares(const char *kind, uint64_t bytes, size_t jobs)
         && jobs >= (far ? FILTER_SHARERS_FAR : FILTER_SHARERS);
 }
 
-/* State the form, unless it is stated. */
+/* Replaces a filter that states no form by a copy that states this one. */
 static int filter_state_form(bly_filter **filter, uint64_t form)
 {
     bly_filter *copy;

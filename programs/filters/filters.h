@@ -208,9 +208,9 @@ int filter_kind_check(const char *kind);
  * like none is left to the library. CLI_GO or CLI_ERROR. */
 int filter_hash_check(const char *hash);
 
-/* Two filters that are to go together: they must have keys of one form, or one
- * of them, with `assume`, may state none; it is then that of the other, and the
- * filter a copy. CLI_GO or CLI_ERROR. */
+/* Verifies that the keys of two filters have one form, before they are united,
+ * intersected or compared. With `assume`, a filter that states no form is
+ * replaced by a copy that states the form of the other. CLI_GO or CLI_ERROR. */
 int filter_same_form(bly_filter **a, const char *a_path, bly_filter **b,
                      const char *b_path, bool assume);
 

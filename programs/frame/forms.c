@@ -1,8 +1,8 @@
-/* forms.c - how keys are made of what lines hold: by the options, for a new
- * filter; by its own form, for a filter that is there.
+/* forms.c - chooses the form by which keys are made from lines: by the options
+ * for a new filter, and by the filter itself if it exists.
  *
- * What the library does not know is the end of a line, and what lies between
- * columns. Floor 8; includes frame.h and <bloomery/form.h> only.
+ * The library makes the bytes of keys. This file adds line endings and the
+ * separators of columns, which only the command knows.
  */
 #include "frame/frame.h"
 
@@ -11,7 +11,7 @@
 
 /* ==== Names ============================================================= */
 
-/* A class is a form without changes. */
+/* Accepts classes only: forms without changes. */
 const char *forms_read(const char *text, uint64_t *out)
 {
     uint64_t form;
@@ -65,7 +65,7 @@ static bool forms_is_text(uint64_t class)
     return class == BLY_KEYS_TEXT || class == BLY_KEYS_UTF16;
 }
 
-/* What stands between several columns in one key. */
+/* Returns the separator of a joined key's columns, as a form has it. */
 static uint64_t forms_joint(const cli_how *how)
 {
     static const struct { int byte; uint64_t join; } known[] = {
@@ -86,13 +86,11 @@ static uint64_t forms_joint(const cli_how *how)
 
 static uint64_t forms_case(const cli_how *how)
 {
-    return how->upper ? BLY_FORM_UPPER
-         : !how->lower ? 0
-         : how->unicode ? BLY_FORM_FOLD : BLY_FORM_LOWER;
+    return how->upper ? BLY_FORM_UPPER : how->lower ? BLY_FORM_LOWER : 0;
 }
 
-/* The form that the options ask for; of keys that are `class` where they do not
- * say it. */
+/* Returns the form that the options ask for. Without --as its class is
+ * `class`. */
 static uint64_t forms_wanted(const cli_how *how, uint64_t class)
 {
     bool said = how->as != FORMS_UNSAID && how->as != BLY_KEYS_UNSTATED;
@@ -105,7 +103,7 @@ static uint64_t forms_wanted(const cli_how *how, uint64_t class)
          | (how->keep_cr ? BLY_FORM_KEEP_CR : 0);
 }
 
-/* Where the form is not stated, keys end as their lines do. */
+/* Keys of a form that is not stated keep their CR unless --crlf is given. */
 static void forms_set(cli_how *how, uint64_t form, bool stated)
 {
     bool cuts = stated ? (form & BLY_FORM_KEEP_CR) == 0 : how->crlf;
@@ -121,7 +119,7 @@ void forms_choose(cli_how *how)
               how->as != BLY_KEYS_UNSTATED);
 }
 
-/* The first option that contradicts the form; NULL: none does. */
+/* Returns the first option that contradicts the form, or NULL. */
 static const char *forms_against(const cli_how *how, uint64_t form)
 {
     uint64_t class = form & BLY_FORM_CLASS, join = form & BLY_FORM_JOIN;
@@ -132,7 +130,7 @@ static const char *forms_against(const cli_how *how, uint64_t form)
         return "--as";
     if (text && forms_case(how) != 0
         && forms_case(how) != (form & BLY_FORM_CASE))
-        return how->upper ? "--upper" : how->unicode ? "--unicode" : "-i";
+        return how->upper ? "--upper" : "-i";
     if (text && how->trim && (form & BLY_FORM_TRIM) == 0)
         return "--trim";
     if (text && how->keep_cr && (form & BLY_FORM_KEEP_CR) == 0)
@@ -189,7 +187,7 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
 
 /* ==== Keys ============================================================== */
 
-/* The columns of a joined key have been trimmed before. */
+/* The columns of a joined key are trimmed before they are joined. */
 bool forms_changes(uint64_t form)
 {
     uint64_t class = form & BLY_FORM_CLASS, changes = BLY_FORM_CASE;

@@ -476,43 +476,43 @@ const char *columns_read_one(const char *text, cli_columns *out);
 
 typedef struct cli_how cli_how;
 
-/* "int32" -> its class, BLY_KEYS_…; as numbers.c has it. */
+/* Reads the name of a class, BLY_KEYS_…, with the result of numbers.c. */
 const char *forms_read(const char *text, uint64_t *out);
 
-/* FORMS_UNSAID: no --as was given. */
+/* The value of `as` without --as. */
 #define FORMS_UNSAID UINT64_MAX
 
-/* The text of a form, for messages. */
+/* Returns the text of a form, for messages. */
 cli_text forms_name(uint64_t form);
 
-/* Let keys be made as the options say, for a new filter or for none. */
+/* Chooses the form for a new filter, or without a filter, from the options. */
 void forms_choose(cli_how *how);
 
-/* Let keys be made for the filter of this file, whose keys have this form: by
- * it, or as the options say, where it is not stated. CLI_ERROR: an option asks
- * for another form. */
+/* Chooses the form for querying or changing the filter in the file `path`,
+ * whose keys have `form`: that form or, if it is not stated, the form from the
+ * options. CLI_GO; CLI_ERROR if an option contradicts the form. */
 int forms_follow(cli_how *how, uint64_t form, const char *path);
 
-/* Of two forms, each that of a file, the common one; `assume`: one that is not
- * stated is the other. CLI_ERROR: they differ. */
+/* Merges the form of the file `other` into *into, the form of the file `path`.
+ * With `assume`, a form that is not stated counts as the other one. CLI_GO;
+ * CLI_ERROR if the forms differ. */
 int forms_join(uint64_t *into, const char *path, uint64_t form,
                const char *other, bool assume);
 
 #define CLI_ASSUME_OPTION(settings, assume)                                   \
     { 0, "assume-form", NULL, CLI_FLAG, offsetof(settings, assume), false,    \
-      "Take it that a filter which does not state how its keys were made "    \
-      "holds keys like those of the filters that do. Without it such a "      \
-      "filter goes together only with others of its sort." }
+      "Assume that a filter that does not state the form of its keys has the "\
+      "form of the other filters. Without it, such a filter can be used only "\
+      "with others that state none." }
 
-/* Does the form change the bytes of a text? */
+/* Returns whether the form changes the bytes of a text. */
 bool forms_changes(uint64_t form);
 
-/* Of a text of n bytes the key has at most so many times as many, or so many
- * bytes for each of a line, its end included. */
+/* Returns the most bytes of a key per byte of its line and line ending. */
 size_t forms_times(uint64_t form);
 
-/* The key of what is written, at `to` or where it is; data is NULL: it is not
- * of that form. */
+/* Makes the key of a written value, at `to` or in place. The data of the result
+ * is NULL if the value cannot be read by the form. */
 bly_key forms_key(uint64_t form, bly_key written, unsigned char *to);
 
 /* The n bytes with A to Z as a to z; `to` may be `from`. */
@@ -533,13 +533,13 @@ struct cli_how {
     bool     crlf, keep_cr;     /* what was said of a CR before the newline */
     bool     trim;              /* blanks and TABs around the key are no part
                                    of it                                    */
-    bool     lower, upper, unicode;     /* its letters change their case    */
+    bool     lower, upper;      /* its letters change their case            */
     uint64_t as;                /* the class that was said, or FORMS_UNSAID */
     uint64_t form;              /* what keys are made by (forms_choose)     */
-    bool     stated;            /* the filter says so                       */
-    bool     cut_cr;            /* and without the CR before the newline    */
-    bool     bare;              /* the lines are keys that were given, whose
-                                   CR nothing cuts                          */
+    bool     stated;            /* the filter states, or will state, it     */
+    bool     cut_cr;            /* a CR before the newline is cut off       */
+    bool     bare;              /* the lines are --key values, which keep a
+                                   CR at their end                          */
     bool     compressed;        /* compressed bytes are taken as they are   */
     bool     text;              /* other bytes that no text has, too        */
     bool     copy;              /* the files are copies of what has been read:
@@ -597,37 +597,34 @@ struct cli_how {
       "name the last one counts." },                                          \
     { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
       "In lines that end with CR LF, as in files from Windows, the CR is part "\
-      "of the key. Without it, it is not." },                                 \
+      "of the key. Without this option it is not." },                         \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
-      "The CR is no part of the key, even if the filter does not state how "  \
-      "its keys were made. Of such a filter it is part of the key otherwise, "\
-      "and a note says so." },                                                \
+      "In lines that end with CR LF, the CR is not part of the key even if "  \
+      "the filter does not state the form of its keys. Without this option "  \
+      "it then is, and a note says so." },                                    \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
-      "Blanks and TABs at both ends of the key are no part of it; of "        \
-      "several columns, those at both ends of each." },                       \
+      "Remove blanks and TABs at both ends of the key; if the key is several "\
+      "columns, at both ends of each." },                       \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
-      "such as those with an accent, stay as they are: see --unicode." },     \
+      "such as those with an accent, stay as they are." },                    \
     { 0, "lower", NULL, CLI_FLAG, offsetof(settings, how.lower), false,       \
       "The same as -i." },                                                    \
     { 0, "upper", NULL, CLI_FLAG, offsetof(settings, how.upper), false,       \
       "In keys the letters a to z become A to Z, as in lists of hashes that " \
       "are written in upper case." },                                         \
-    { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
-      "With -i, ignore the case of the letters of all alphabets, by the full "\
-      "case folding of Unicode. A line that is not valid UTF-8 then has no "  \
-      "key." },                                                               \
     { 0, "as", "CLASS", CLI_FORM, offsetof(settings, how.as), false,          \
-      "What a key is. text: what is written. number: a number as Python and " \
-      "SQL have it, where 1.0 is 1. int32, int64, float or double: a number " \
-      "in 4 or 8 bytes, the lowest first. utf16: a text in UTF-16, the lower "\
-      "byte first. hex: bytes, written as hexadecimal digits, with 0x before "\
-      "them or without. bytes: the bytes of the line. any: the same, in a "   \
-      "filter that does not state how its keys were made. Blanks around a "   \
-      "number, and blanks, '-' or ':' between bytes of hex, do not count. A " \
-      "line that cannot be read so has no key, and a note counts them; for "  \
-      "who asks it is an error in the end. Default: text, or what the filter "\
-      "states." },                                                            \
+      "The class of the keys. text: the text of the line. number: a number as "\
+      "in Python and SQL, where 1.0 is 1. int32, int64, float, double: a "    \
+      "number in 4 or 8 bytes, lowest byte first. utf16: text in UTF-16, "    \
+      "lower byte first. hex: bytes, written as hexadecimal digits with or "  \
+      "without 0x before them. bytes: the bytes of the line. any: text, in a "\
+      "filter that does not state the form of its keys. Blanks around "       \
+      "numbers and hex digits are ignored, as are blanks, '-' and ':' "       \
+      "between the bytes of hex. A line that cannot be read this way has no " \
+      "key. A note reports how many there are, and commands that query a "    \
+      "filter then exit with status 2. Default: text, or the class that the " \
+      "filter states." },                                                     \
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
       false, "Take the bytes of compressed files as they are. Without it "    \
       "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \

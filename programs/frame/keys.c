@@ -309,11 +309,12 @@ static bly_key keys_columns(const keys_job *job, bly_key line, bly_key *label)
 static bly_key keys_rewrite(const keys_job *job, bly_key key)
 {
     const cli_chunk *c = job->chunk;
-    size_t at = (size_t)((const unsigned char *)key.data - c->block);
-    size_t place = at < c->capacity ? at : at - c->capacity;
+    size_t at, place;
 
     if (!job->changes || key.data == NULL)
         return key;
+    at = (size_t)((const unsigned char *)key.data - c->block);
+    place = at < c->capacity ? at : at - c->capacity;
     key = forms_key(job->how->form, key,
                     c->block + keys_parts(job->how, c->capacity)
                     + job->times * place);

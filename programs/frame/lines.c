@@ -96,9 +96,11 @@ static int lines_forms_check(const cli_command *command, const cli_how *how)
                                       "-0");
     if (how->lower && how->upper)
         return options_wrong(command, "-i and --upper exclude each other");
-    if (how->unicode && !how->lower)
-        return options_wrong(command, "--unicode says how the case of letters "
-                                      "is ignored: give -i too");
+    if (how->as == BLY_KEYS_BYTES
+        && (how->lower || how->upper || how->trim || how->keep_cr))
+        return options_wrong(command, "--as bytes takes lines as they are: it "
+                                      "excludes -i, --upper, --trim and "
+                                      "--keep-cr");
     return CLI_GO;
 }
 
@@ -1119,7 +1121,7 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 
     if (*at == 0) {
         c->lines = c->strange = 0;
-        c->returns = l->how.cut_cr
+        c->returns = l->how.cut_cr && !l->how.csv && l->form != LINES_MEMBERS
                   && memchr(c->block, '\r', c->length) != NULL;
     }
     b->keyless = 0;

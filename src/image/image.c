@@ -32,9 +32,10 @@ bool image_is_form(uint64_t form)
     const uint64_t changes = BLY_FORM_CASE | BLY_FORM_TRIM | BLY_FORM_KEEP_CR
                            | BLY_FORM_JOIN;
     uint64_t class = form & BLY_FORM_CLASS;
-    return (class == BLY_KEYS_TEXT || class == BLY_KEYS_UTF16)
-         ? (form & ~(changes | BLY_FORM_CLASS)) == 0
-         : form < BLY_KEYS_CLASSES;
+    if (class != BLY_KEYS_TEXT && class != BLY_KEYS_UTF16)
+        return form < BLY_KEYS_CLASSES;
+    return (form & ~(changes | BLY_FORM_CLASS)) == 0
+        && (form & BLY_FORM_CASE) != BLY_FORM_CASE;
 }
 
 void image_format(void *image, const bly_plan_t *plan, uint32_t version,

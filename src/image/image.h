@@ -131,7 +131,8 @@ static inline size_t image_payload_bytes(const void *image)
     return (size_t)image_u64(image, IMAGE_BYTES) - IMAGE_HEADER;
 }
 
-/* Is there such a form of keys: a class, and changes that its keys can have? */
+/* Returns whether the number is a form of keys: a class, with changes only if
+ * its keys can have them. */
 bool image_is_form(uint64_t form);
 
 /* Write the header of an empty filter over zero bytes, without a form of keys.

@@ -1,7 +1,7 @@
-/* form.c - the forms that keys can have, by name, and the form of a filter:
- * <bloomery/form.h>.
+/* form.c - reads and writes the names of key forms, and gets and sets the form
+ * of a filter: <bloomery/form.h>.
  *
- * Floor 5.
+ * Floor 5. value.c makes keys by a form.
  */
 #include "bloomery/form.h"
 
@@ -18,7 +18,7 @@ static const char *const form_classes[] = {
 #undef FORM_CLASS
 };
 
-/* The changes: a word and its bits, of the field of bits `field`. */
+/* The words for changes. `bits` is the value of the bit field `field`. */
 typedef struct {
     const char *word;
     uint64_t    field, bits;
@@ -27,7 +27,6 @@ typedef struct {
 static const form_change form_changes[] = {
     { "case=lower", BLY_FORM_CASE,    BLY_FORM_LOWER },
     { "case=upper", BLY_FORM_CASE,    BLY_FORM_UPPER },
-    { "case=fold",  BLY_FORM_CASE,    BLY_FORM_FOLD },
     { "trim",       BLY_FORM_TRIM,    BLY_FORM_TRIM },
     { "keep-cr",    BLY_FORM_KEEP_CR, BLY_FORM_KEEP_CR },
 #define FORM_JOIN(name, value, word)                                           \
@@ -43,7 +42,7 @@ static bool form_is_word(const char *word, const char *text, size_t length)
     return strlen(word) == length && memcmp(word, text, length) == 0;
 }
 
-/* Takes the next word of the text, up to a comma or the end, as a change. */
+/* Reads the next change, up to a comma or the end, and advances the text. */
 static bool form_read_change(uint64_t *form, const char **text)
 {
     size_t length = strcspn(*text, ",");
@@ -146,7 +145,7 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
     return BLY_OK;
 }
 
-/* A file that is open for writing has a header whose checksum is right. */
+/* In a file that is open for writing, the header's checksum must stay valid. */
 bly_status bly_form_set(bly_filter *filter, uint64_t form)
 {
     if (form == bly_form_of(filter))

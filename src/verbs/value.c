@@ -1,8 +1,10 @@
-/* value.c - keys as people and programs have them, made into bytes by a form:
+/* value.c - makes the bytes of a key from text, bytes or a number, by a form:
  * bly_form_key of <bloomery/form.h>.
  *
- * Floor 5. A text is changed first (trimmed, its case), and is then written as
- * the class wants it. What is written for people is read by the class.
+ * Floor 5. The input is one value at a time, millions of them in a row, so most
+ * classes write straight to the caller's buffer and nothing is allocated. Text
+ * is trimmed, then its case changes, and then the class encodes it. A table at
+ * the end says which types of values each class accepts.
  */
 #include "bloomery/form.h"
 
@@ -13,7 +15,6 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
-#include "tools/casefold.h"
 
 /* ---- Numbers ------------------------------------------------------------- */
 
@@ -22,7 +23,7 @@ static bool form_is_blank(uint8_t byte)
     return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* Without blanks at both ends, and a CR that ended its line. */
+/* Strips blanks at both ends, and the CR of a line that ended with CR LF. */
 static bly_key form_strip(const bly_value *value)
 {
     const uint8_t *text = value->data;
@@ -34,7 +35,7 @@ static bly_key form_strip(const bly_value *value)
     return (bly_key){ text, n };
 }
 
-/* Digits, with a sign or without; from -2^(bits-1) to 2^bits - 1. */
+/* Reads digits, with or without a sign: -2^(bits-1) to 2^bits - 1. */
 static bool form_whole(uint64_t *out, bly_key written, unsigned bits)
 {
     const uint8_t *text = written.data;
@@ -58,7 +59,7 @@ static bool form_whole(uint64_t *out, bly_key written, unsigned bits)
 
 enum { FORM_NUMBER = 400 };
 
-/* strtod, whatever the program's locale has for a decimal point. */
+/* Calls strtod with the decimal point of the program's locale. */
 static bool form_scan(double *out, char *text)
 {
     char *end, *point = strchr(text, '.');
@@ -71,7 +72,7 @@ static bool form_scan(double *out, char *text)
     return *end == '\0';
 }
 
-/* A number as strtod reads it in C's own locale, without blanks before it. */
+/* Reads a number like strtod in the C locale, without leading blanks. */
 static bool form_real(double *out, bly_key written)
 {
     char text[FORM_NUMBER];
@@ -91,12 +92,12 @@ static size_t form_put(uint8_t *to, uint64_t value, size_t bytes)
     return bytes;
 }
 
-/* A maker of keys: how many bytes it has written, or FORM_NONE, where the value
- * is of the class but not one that it holds. */
+/* Writes the key of a value and returns its size, or FORM_NONE if the value is
+ * not in the range of the class. */
 #define FORM_NONE SIZE_MAX
 typedef size_t form_maker(uint8_t *to, const bly_value *value);
 
-/* By value: of what is written, an integer where it can be. */
+/* Makes the key by value: an integer if the written number is one. */
 static size_t form_put_number(uint8_t *to, const bly_value *value)
 {
     bly_key written = form_strip(value);
@@ -119,7 +120,7 @@ static size_t form_put_number(uint8_t *to, const bly_value *value)
     return 8;
 }
 
-/* Of `bits` bits, with a sign or without: the value may be either. */
+/* Writes an integer of `bits` bits, signed or unsigned. */
 static size_t form_put_integer(uint8_t *to, const bly_value *value,
                                unsigned bits)
 {
@@ -149,7 +150,7 @@ static size_t form_put_int64(uint8_t *to, const bly_value *value)
     return form_put_integer(to, value, 64);
 }
 
-/* An integer that no double is, is no key of doubles. */
+/* Converts to double. Returns false for an integer that no double equals. */
 static bool form_as_real(double *out, const bly_value *value)
 {
     *out = value->type == BLY_INTEGER ? (double)value->integer : value->real;
@@ -189,14 +190,13 @@ static int form_digit(uint8_t byte)
          : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10 : -1;
 }
 
-/* What may stand between the bytes of what is written: as in a dump, in a UUID,
- * in the address of a network card. */
+/* Separators between bytes, as in dumps, UUIDs and MAC addresses. */
 static bool form_is_between(uint8_t byte)
 {
     return form_is_blank(byte) || byte == '-' || byte == ':';
 }
 
-/* With 0x before them or without. */
+/* Reads hexadecimal digits, with or without 0x before them. */
 static size_t form_put_hex(uint8_t *to, const bly_value *value)
 {
     bly_key written = form_strip(value);
@@ -218,7 +218,7 @@ static size_t form_put_hex(uint8_t *to, const bly_value *value)
     return bytes;
 }
 
-/* The character that begins there, and its bytes; 0: there is none. */
+/* Decodes the first character and returns its size; 0 if it is not UTF-8. */
 static size_t form_character(uint32_t *out, const uint8_t *text, size_t n)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -269,7 +269,7 @@ static bly_value form_trim(bly_value text)
     return text;
 }
 
-/* Letters between these two change their case. */
+/* Copies the text and changes the case of the letters in a range. */
 static void form_turn(uint8_t *to, bly_value text, uint8_t first, uint8_t last)
 {
     const uint8_t *from = text.data;
@@ -279,30 +279,17 @@ static void form_turn(uint8_t *to, bly_value text, uint8_t first, uint8_t last)
     }
 }
 
-/* A text in the case that the form wants, at `to` if that is another. */
-static bly_status form_change_case(bly_value *text, uint64_t form, uint8_t *to,
-                                   size_t room)
+/* Writes the text at `to` in the case that the form names, if any. */
+static void form_change_case(bly_value *text, uint64_t form, uint8_t *to)
 {
     uint64_t wanted = form & BLY_FORM_CASE;
     if (wanted == 0)
-        return BLY_OK;
-    if (wanted == BLY_FORM_FOLD && !casefold_there())
-        return status_fail(BLY_EUNSUPPORTED, "the filter's keys are folded by "
-                           "Unicode, which this library was built without: "
-                           "build it with -DBLY_UNICODE=ON");
-    size_t length = text->length;
-    if (wanted == BLY_FORM_FOLD)
-        length = casefold_utf8((char *)to, room, text->data, text->length);
-    else if (wanted == BLY_FORM_LOWER)
+        return;
+    if (wanted == BLY_FORM_LOWER)
         form_turn(to, *text, 'A', 'Z');
     else
         form_turn(to, *text, 'a', 'z');
-    if (length == SIZE_MAX)
-        return status_fail(BLY_EPARAM, "the key is no text in UTF-8, which "
-                           "cannot be folded: correct it, or leave it out");
     text->data = to;
-    text->length = length;
-    return BLY_OK;
 }
 
 /* ---- By the form --------------------------------------------------------- */
@@ -310,70 +297,76 @@ static bly_status form_change_case(bly_value *text, uint64_t form, uint8_t *to,
 enum {
     FORM_WRITTEN = 1 << BLY_WRITTEN, FORM_TEXT = 1 << BLY_TEXT,
     FORM_BYTES = 1 << BLY_BYTES, FORM_INTEGER = 1 << BLY_INTEGER,
-    FORM_REAL = 1 << BLY_REAL,
+    FORM_REAL = 1 << BLY_REAL, FORM_TEXTS = FORM_WRITTEN | FORM_TEXT,
     FORM_NUMBERS = FORM_WRITTEN | FORM_INTEGER | FORM_REAL
 };
 
-/* What a class makes keys of, and how (NULL: they are keys as they are); what
- * its keys are, for messages; `times` bytes of key for each of the text at
- * most, or `least`, if these are more. */
+/* The types of values that a class accepts, and the function that makes keys of
+ * them (NULL: they are keys as they are). A key has at most `times` bytes per
+ * byte of text, or `least` bytes if that is more. `give` is advice for
+ * messages. */
 typedef struct {
     unsigned    takes;
     size_t      least, times;
     form_maker *make;
-    const char *what, *else_give;
+    const char *give;
 } form_class;
 
-#define FORM_GIVE_NUMBER "give a number"
 static const form_class form_class_list[BLY_KEYS_CLASSES] = {
-    [BLY_KEYS_BYTES] = { FORM_BYTES, 0, 1, NULL, "bytes",
+    [BLY_KEYS_BYTES] = { FORM_BYTES, 0, 1, NULL,
         "give bytes, or what is written as their hexadecimal digits" },
-    [BLY_KEYS_TEXT] = { FORM_WRITTEN | FORM_TEXT, 0, 1, NULL,
-        "text", "give text" },
-    [BLY_KEYS_NUMBER] = { FORM_NUMBERS, 8, 0, form_put_number, "numbers",
-        FORM_GIVE_NUMBER },
-    [BLY_KEYS_INT32] = { FORM_NUMBERS, 4, 0, form_put_int32,
-        "integers of 32 bits", FORM_GIVE_NUMBER },
-    [BLY_KEYS_INT64] = { FORM_NUMBERS, 8, 0, form_put_int64,
-        "integers of 64 bits", FORM_GIVE_NUMBER },
-    [BLY_KEYS_FLOAT] = { FORM_NUMBERS, 4, 0, form_put_float,
-        "real numbers of 32 bits", FORM_GIVE_NUMBER },
+    [BLY_KEYS_TEXT] = { FORM_TEXTS, 0, 1, NULL, "give text" },
+    [BLY_KEYS_NUMBER] = { FORM_NUMBERS, 8, 0, form_put_number,
+        "give a number" },
+    [BLY_KEYS_INT32] = { FORM_NUMBERS, 4, 0, form_put_int32, "give a number" },
+    [BLY_KEYS_INT64] = { FORM_NUMBERS, 8, 0, form_put_int64, "give a number" },
+    [BLY_KEYS_FLOAT] = { FORM_NUMBERS, 4, 0, form_put_float, "give a number" },
     [BLY_KEYS_DOUBLE] = { FORM_NUMBERS, 8, 0, form_put_double,
-        "real numbers of 64 bits", FORM_GIVE_NUMBER },
-    [BLY_KEYS_UTF16] = { FORM_WRITTEN | FORM_TEXT, 0, 2, form_put_utf16,
-        "text in UTF-16", "give text" },
-    [BLY_KEYS_HEX] = { FORM_WRITTEN | FORM_BYTES, 0, 1, form_put_hex, "bytes",
+        "give a number" },
+    [BLY_KEYS_UTF16] = { FORM_TEXTS, 0, 2, form_put_utf16, "give text" },
+    [BLY_KEYS_HEX] = { FORM_WRITTEN | FORM_BYTES, 0, 1, form_put_hex,
         "give bytes" },
 };
 
-static bly_status form_other_class(const form_class *class,
-                                   bly_value_type type)
+/* The noun for the keys of a form. */
+static const char *form_noun(uint64_t form)
+{
+    static const char *const nouns[] = {
+#define FORM_NOUN(name, value, word, noun) [value] = noun,
+        BLY_KEYS_MAP(FORM_NOUN)
+#undef FORM_NOUN
+    };
+    return nouns[form & BLY_FORM_CLASS];
+}
+
+static bly_status form_other_class(uint64_t form, bly_value_type type)
 {
     static const char *const words[] = {
         [BLY_WRITTEN] = "text", [BLY_TEXT] = "text", [BLY_BYTES] = "bytes",
         [BLY_INTEGER] = "an integer", [BLY_REAL] = "a real number",
     };
     return status_fail(BLY_EFORM, "the filter's keys are %s, and this one is "
-                       "%s: %s", class->what, words[type], class->else_give);
+                       "%s: %s", form_noun(form), words[type],
+                       form_class_list[form & BLY_FORM_CLASS].give);
 }
 
-static bly_status form_not_of(const form_class *class, const bly_value *value)
+static bly_status form_not_of(uint64_t form, const bly_value *value)
 {
     int shown = value->length < 40 ? (int)value->length : 40;
     if (value->type == BLY_INTEGER)
         return status_fail(BLY_EPARAM, "%lld is none of the %s that the "
                            "filter's keys are",
-                           (long long)value->integer, class->what);
+                           (long long)value->integer, form_noun(form));
     if (value->type == BLY_REAL)
         return status_fail(BLY_EPARAM, "%.17g is none of the %s that the "
-                           "filter's keys are", value->real, class->what);
+                           "filter's keys are", value->real, form_noun(form));
     return status_fail(BLY_EPARAM, "'%.*s' cannot be read as %s, which the "
                        "filter's keys are", shown,
                        value->length > 0 ? (const char *)value->data : "",
-                       class->what);
+                       form_noun(form));
 }
 
-/* Without a form: texts and bytes as they are. */
+/* Makes the key for a filter that does not state a form. */
 static void form_plain(bly_key *key, const bly_value *value, void *room)
 {
     *key = (bly_key){ room, 8 };
@@ -385,59 +378,36 @@ static void form_plain(bly_key *key, const bly_value *value, void *room)
         *key = (bly_key){ value->data, value->length };
 }
 
-
-/* Of a text: how long can it be once its case has changed? */
-static bool form_changed_room(size_t *out, uint64_t form, size_t length)
-{
-    uint64_t bytes = length;
-    bool folds = (form & BLY_FORM_CASE) == BLY_FORM_FOLD;
-    if (!sizes_mul(&bytes, bytes, folds ? CASEFOLD_TIMES : 1)
-        || !sizes_fits(bytes))
-        return false;
-    *out = (size_t)bytes;
-    return true;
-}
-
 size_t bly_form_room(uint64_t form, size_t length)
 {
     uint64_t id = form & BLY_FORM_CLASS, bytes;
-    size_t changed;
     if (id == BLY_KEYS_UNSTATED || id >= BLY_KEYS_CLASSES)
         return 8;
     const form_class *class = &form_class_list[id];
-    if (!form_changed_room(&changed, form, length)
-        || !sizes_mul(&bytes, changed, class->times))
+    bool apart = id == BLY_KEYS_UTF16 && (form & BLY_FORM_CASE) != 0;
+    if (!sizes_mul(&bytes, length, class->times + apart)
+        || !sizes_fits(bytes))
         return SIZE_MAX;
-    if (id == BLY_KEYS_UTF16 && (form & BLY_FORM_CASE) != 0
-        && !sizes_add(&bytes, bytes, changed))
-        return SIZE_MAX;
-    return !sizes_fits(bytes) ? SIZE_MAX
-         : bytes > class->least ? (size_t)bytes : class->least;
+    return bytes > class->least ? (size_t)bytes : class->least;
 }
 
-/* The changed text of UTF-16 lies behind the place of its key. */
+/* For UTF-16, text in another case is stored behind the space for the key. */
 static bly_status form_make(bly_key *key, uint64_t form,
                             const bly_value *value, uint8_t *room)
 {
     const form_class *class = &form_class_list[form & BLY_FORM_CLASS];
-    bool utf16 = (form & BLY_FORM_CLASS) == BLY_KEYS_UTF16;
-    size_t changed = 0;
     bly_value text = *value;
     if ((form & BLY_FORM_TRIM) != 0 && (form & BLY_FORM_JOIN) == 0)
         text = form_trim(text);
-    (void)form_changed_room(&changed, form, text.length);
-    bly_status status = form_change_case(&text, form,
-                                         utf16 ? room + 2 * changed : room,
-                                         changed);
-    if (status != BLY_OK)
-        return status;
+    form_change_case(&text, form, class->make == form_put_utf16
+                                ? room + class->times * text.length : room);
     if (class->make == NULL || value->type == BLY_BYTES) {
         *key = (bly_key){ text.data, text.length };
         return BLY_OK;
     }
     size_t n = class->make(room, &text);
     if (n == FORM_NONE)
-        return form_not_of(class, value);
+        return form_not_of(form, value);
     *key = (bly_key){ room, n };
     return BLY_OK;
 }
@@ -454,6 +424,6 @@ bly_status bly_form_key(bly_key *key, uint64_t form, const bly_value *value,
     }
     const form_class *class = &form_class_list[form & BLY_FORM_CLASS];
     if ((class->takes >> value->type & 1) == 0)
-        return form_other_class(class, value->type);
+        return form_other_class(form, value->type);
     return form_make(key, form, value, room);
 }

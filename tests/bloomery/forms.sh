@@ -190,12 +190,16 @@ try info any.bly
 check 'info: no form' grep -q '^  form       not stated$' out
 try build --as bytes -p 1e-9 -o bytes.bly --key a --key B
 try build --as hex -p 1e-9 -o hex.bly --key 61 --key 42
-for option in -i --lower --upper '--unicode -i' --trim --keep-cr '--as number' \
+for option in -i --lower --upper --trim --keep-cr '--as number' \
     '--as hex' '--as any'; do
     # shellcheck disable=SC2086  # words
     try query $option text.bly --key a
     refused "$option: contradicts text" \
         "'text.bly' has keys of the form text, and .* asks for others: leave"
+done
+for option in -i --upper --trim --keep-cr; do
+    try build --as bytes $option -o no.bly --key a
+    refused "--as bytes $option" '--as bytes takes lines as they are: it excludes'
 done
 try add -i text.bly --key a
 refused 'add: contradicts' "has keys of the form text, and -i asks"
