@@ -472,6 +472,9 @@ typedef struct {
 const char *columns_read(const char *text, cli_columns *out);
 const char *columns_read_one(const char *text, cli_columns *out);
 
+/* Returns whether some columns have numbers and others have names. */
+bool columns_mixed(const cli_columns *columns);
+
 /* ==== forms.c =========================================================== */
 
 typedef struct cli_how cli_how;
@@ -557,6 +560,8 @@ struct cli_how {
                                    are no text; NULL: there is none         */
     const char *member;         /* lines are JSON objects, and the key is
                                    the value of this member; NULL: not      */
+    const char *lacks;          /* the advice if a header lacks a column in
+                                   `field`, or NULL                         */
 };
 
 /* All options unsaid. */
