@@ -29,6 +29,7 @@
  *      options.c   a command's option table -> its settings
  *      git.c       the files of a folder that git knows
  *      inputs.c    operands, lists and folders -> the files to be read
+ *      mistakes.c  input that the options probably misread
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -344,6 +345,10 @@ int options_read(const cli_command *command, int argc, char **argv,
 
 /* An error about the command line that names where help is; CLI_ERROR. */
 int options_wrong(const cli_command *command, const char *what);
+
+/* Writes the command line of this process as a shell reads it, with one more
+ * option. Returns false, and writes "", if it does not fit the room. */
+bool options_again(char *text, size_t room, const char *option);
 
 /* Appends a name to a list that is from malloc. Returns false if memory is
  * short. */
@@ -806,10 +811,6 @@ void lines_print_header(cli_lines *lines, const char *words);
  * has failed. */
 bool lines_title(cli_lines *lines, const cli_chunk *chunk);
 
-/* Say it, once, if keys of the chunk have a CR at their end that nobody asked
- * for. One thread at a time. */
-void lines_note(const cli_chunk *chunk);
-
 /* Room for a block of `capacity` bytes, with its second half if there is one,
  * and what keys stand for behind that. */
 size_t lines_block(const cli_how *how, size_t capacity);
@@ -826,6 +827,22 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
+
+/* The name of a file in a message, with the quotes around it. */
+typedef struct { const char *quote, *name; } cli_shown;
+cli_shown lines_show(const char *path);
+
+/* ==== mistakes.c ======================================================== */
+
+/* Looks at the first lines of a file: sets chunk->carried. */
+void mistakes_look(const cli_lines *lines, cli_chunk *chunk);
+
+/* Prints a note, once, if chunk->carried is set. Not thread-safe. */
+void mistakes_note(const cli_chunk *chunk);
+
+/* Returns whether the chunk is from a CSV file with columns in quotes, but
+ * options cut it at each separator. chunk->why is then the error message. */
+bool mistakes_are_columns(const cli_lines *lines, cli_chunk *chunk);
 
 /* ==== records.c ========================================================= */
 

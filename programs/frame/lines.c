@@ -122,8 +122,13 @@ int lines_how_check(const cli_command *command, cli_how *how)
     forms_choose(how);
     if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
         report_lack = (report_words){ "key", "them and --as", "--as" };
+    if (how->csv)
+        report_lack = (report_words){ "column", "its number and -t",
+                                      "-f and -t" };
     if (how->label.n > 0)
-        report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
+        report_lack.options = how->field.n == 0 ? "-l and -t"
+                            : how->csv ? "-f, -l and -t"
+                            : "-f, -l, -t and --csv";
     return lines_columns_check(command, how) == CLI_GO
          ? lines_member_check(command, how) : CLI_ERROR;
 }
@@ -259,20 +264,17 @@ static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
 
 /* ==== Files ============================================================= */
 
-/* What one reads of a file in a message. */
-typedef struct { const char *quote, *name; } lines_shown;
-
-static lines_shown lines_show(const char *path)
+cli_shown lines_show(const char *path)
 {
-    return lines_is_stdin(path) ? (lines_shown){ "", "standard input" }
-                                : (lines_shown){ "'", path };
+    return lines_is_stdin(path) ? (cli_shown){ "", "standard input" }
+                                : (cli_shown){ "'", path };
 }
 
 static int lines_refuse_source(const char *path, int error)
 {
     const codec *c;
     source_fault fault = source_fault_of(error, &c);
-    const lines_shown s = lines_show(path);
+    const cli_shown s = lines_show(path);
 
     switch (fault) {
     case SOURCE_UNREAD:
@@ -377,7 +379,7 @@ typedef struct { char text[260]; } lines_path;
 
 static lines_path lines_told(const char *path)
 {
-    const lines_shown s = lines_show(path);
+    const cli_shown s = lines_show(path);
     lines_path told;
 
     snprintf(told.text, sizeof told.text, "%s%.250s%s", s.quote, s.name,
@@ -468,49 +470,6 @@ uint64_t lines_size(const cli_lines *l)
         sum += bytes;
     }
     return sum;
-}
-
-/* ==== Line ends that are part of keys ==================================== */
-
-/* Do the first lines of the chunk end with CR LF, and their keys with CR? */
-static bool lines_carries(const cli_lines *l, const cli_chunk *c)
-{
-    enum { FIRST = 8 };
-    const unsigned char *line = c->block, *end, *hit;
-    bly_key keys[FIRST], labels[FIRST];
-    size_t n = 0, keyless = 0;
-
-    if (c->length == 0 || l->how.null || l->how.cut_cr || l->how.csv
-        || (l->how.form & BLY_FORM_KEEP_CR) != 0
-        || l->how.text || l->how.copy || l->form == LINES_MEMBERS)
-        return false;
-    end = line + c->length;
-    for (; n < FIRST && line < end; n++, line = hit + 1) {
-        hit = memchr(line, '\n', (size_t)(end - line));
-        if (hit == NULL)
-            break;
-        keys[n] = (bly_key){ line, (size_t)(hit - line) };
-    }
-    if (l->form != LINES_WHOLE)
-        keyless = keys_make(l, c, keys, labels, n);
-    for (size_t i = 0; i < n; i++)
-        if (keys[i].data != NULL
-            && (keys[i].length == 0
-                || ((const char *)keys[i].data)[keys[i].length - 1] != '\r'))
-            return false;
-    return n > keyless;
-}
-
-void lines_note(const cli_chunk *c)
-{
-    static bool noted;
-    const lines_shown s = lines_show(c->path);
-
-    if (c->carried && !noted)
-        report_note("note: lines of %s%s%s end with CR LF, and the CR is part "
-                    "of the keys: give --crlf if it is not, or --text if it is",
-                    s.quote, s.name, s.quote);
-    noted |= c->carried;
 }
 
 /* ==== Reading =========================================================== */
@@ -987,7 +946,11 @@ bool lines_next(cli_lines *l, cli_chunk *c)
         c->label = l->label;
     }
     c->begins = l->fresh;
-    c->carried = l->fresh && lines_carries(l, c);
+    c->carried = false;
+    if (c->error == 0 && mistakes_are_columns(l, c))
+        lines_fail(l, c, source_error(SOURCE_TOLD, NULL));
+    if (l->fresh)
+        mistakes_look(l, c);
     l->fresh &= c->length == 0;
     return true;
 }
@@ -1012,7 +975,7 @@ int lines_look(const cli_lines *l, const char *path, size_t *skip,
         *skip = got >= 3 && lines_is_mark(bytes, 3) ? 3 : 0;
         *about = (cli_chunk){ .block = bytes, .length = (size_t)got,
                               .capacity = LINES_LOOK, .path = path };
-        about->carried = lines_carries(l, about);
+        mistakes_look(l, about);
         about->block = NULL;
     }
     free(bytes);
@@ -1167,7 +1130,7 @@ void lines_note_strange(const cli_lines *l)
 {
     static const char *path;            /* of the last note */
     static uint64_t lines, first;
-    lines_shown s;
+    cli_shown s;
 
     if (l->strange == 0 || l->how.copy
         || (l->strange_path == path && l->strange == lines

@@ -70,7 +70,7 @@ static int share_look(share *s, size_t file)
     if (error != 0)
         return lines_refuse(path, error);
     if (job_rank == 0)
-        lines_note(&about);
+        mistakes_note(&about);
     return CLI_GO;
 }
 
