@@ -439,6 +439,7 @@ typedef enum {
     SOURCE_WIDE,                /* UTF-16 or UTF-32                         */
     SOURCE_KNOWN,               /* what the program writes itself           */
     SOURCE_LONG,                /* a line is too long for the memory        */
+    SOURCE_RETURNS,             /* CR alone ends lines, to be read in parts */
     SOURCE_TOLD,                /* cli_chunk.why tells                      */
     SOURCE_FAULTS
 } source_fault;
@@ -706,6 +707,8 @@ typedef struct {
     bool     begun;             /* its first bytes have been looked at     */
     size_t   looked;            /* how many of them                        */
     bool     headed;            /* and its header                          */
+    bool     settled;           /* it is known what ends its lines:        */
+    bool     returns;           /* a CR, which is replaced by a newline    */
     uint64_t bytes;             /* read so far                             */
     cli_records records;        /* of this file, as far as it was read     */
     uint64_t before;            /* lines of it before the next chunk, as
@@ -725,6 +728,13 @@ typedef struct {
     const char *strange_path;   /* and that file                           */
 } cli_lines;
 
+/* What a note reports about the first lines of a file (mistakes.c). */
+typedef enum {
+    MISTAKE_NONE,
+    MISTAKE_CR_LF,              /* keys end with CR                         */
+    MISTAKE_CR                  /* lines ended with CR alone                */
+} cli_mistake;
+
 /* Some whole lines of one file, or why it could not be read; or none, where a
  * header that is to be printed has come and nothing more. Where keys are not
  * found in lines as they are, the block has its capacity twice: such keys lie
@@ -737,7 +747,7 @@ typedef struct {
     uint64_t bytes;             /* read up to here, of all files           */
     bool     idle;              /* the next read may wait for input        */
     bool     begins;            /* it is the first one of its file         */
-    bool     carried;           /* its first keys end with CR              */
+    cli_mistake mistake;        /* in its first lines                      */
     bool     returns;           /* there is a CR that may be cut           */
     bool     quoted;            /* of CSV: there may be quotes in it       */
     bool     stray;             /* and some of them within unquoted columns */
@@ -834,10 +844,10 @@ cli_shown lines_show(const char *path);
 
 /* ==== mistakes.c ======================================================== */
 
-/* Looks at the first lines of a file: sets chunk->carried. */
+/* Looks at the first lines of a file: sets chunk->mistake. */
 void mistakes_look(const cli_lines *lines, cli_chunk *chunk);
 
-/* Prints a note, once, if chunk->carried is set. Not thread-safe. */
+/* Prints a note about chunk->mistake, once for each kind. Not thread-safe. */
 void mistakes_note(const cli_chunk *chunk);
 
 /* Returns whether the chunk is from a CSV file with columns in quotes, but

@@ -2,9 +2,9 @@
  *
  * Two kinds of lines give keys that nobody meant: lines whose CR became part of
  * the key, and CSV whose quotes were taken for text. Each is recognized by its
- * bytes, before the first result of the file is printed. A line ending is a
- * matter of taste, so the CR causes a note only; columns cut at the wrong
- * separators are an error.
+ * bytes, before the first result of the file is printed. The CR causes only a
+ * note, because a key may end with one; columns cut at the wrong separators are
+ * an error.
  */
 #include "frame/frame.h"
 
@@ -45,19 +45,25 @@ static bool mistakes_is_carried(const cli_lines *l, const cli_chunk *c)
 
 void mistakes_look(const cli_lines *l, cli_chunk *c)
 {
-    c->carried = mistakes_is_carried(l, c);
+    c->mistake = l->returns ? MISTAKE_CR
+               : mistakes_is_carried(l, c) ? MISTAKE_CR_LF : MISTAKE_NONE;
 }
 
 void mistakes_note(const cli_chunk *c)
 {
-    static bool noted;
+    static const char *const notes[] = {
+        [MISTAKE_CR_LF] = "end with CR LF, and the CR is part of the keys: "
+                          "give --crlf if it is not, or --text if it is",
+        [MISTAKE_CR] = "end with a CR alone: each was read as a line, and its "
+                       "CR as a newline (use --text to read only newlines)"
+    };
+    static bool noted[sizeof notes / sizeof *notes];
     const cli_shown s = lines_show(c->path);
 
-    if (c->carried && !noted)
-        report_note("note: lines of %s%s%s end with CR LF, and the CR is part "
-                    "of the keys: give --crlf if it is not, or --text if it is",
-                    s.quote, s.name, s.quote);
-    noted |= c->carried;
+    if (c->mistake != MISTAKE_NONE && !noted[c->mistake])
+        report_note("note: lines of %s%s%s %s", s.quote, s.name, s.quote,
+                    notes[c->mistake]);
+    noted[c->mistake] = true;
 }
 
 /* ==== Columns in quotes ================================================= */
