@@ -42,6 +42,9 @@ int lines_member_check(const cli_command *command, const cli_how *how)
 {
     const char *wrong;
 
+    if (how->trust && how->member == NULL)
+        return options_wrong(command, "--trust-json is about --json-field: "
+                                      "give that too");
     if (how->member == NULL)
         return CLI_GO;
     if (how->field.n > 0 || how->label.n > 0)
@@ -1001,6 +1004,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     c->length = 0;
     c->heads = false;
     c->lines = c->strange = 0;
+    c->advice = false;
     while (c->length == 0 && c->error == 0 && !lines_only_heads(l, c)) {
         if (l->fd < 0 && l->next == l->count)
             return false;
@@ -1153,6 +1157,15 @@ static void lines_find_strange(cli_chunk *c, cli_batch *b)
         }
 }
 
+/* Writes what to check in the first line of the chunk that lacks the member. */
+static void lines_advise(const cli_lines *l, cli_chunk *c, const cli_batch *b)
+{
+    for (size_t i = 0; i < b->n && !c->advice; i++)
+        if (b->keys[i].data == NULL && b->keys[i].length == 0)
+            c->advice = members_advise(&l->how, b->lines[i], c->why,
+                                       sizeof c->why);
+}
+
 bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
@@ -1182,6 +1195,8 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (b->keyless > 0
         && (l->form == LINES_MEMBERS || forms_changes(l->how.form)))
         lines_find_strange(c, b);
+    if (b->keyless > 0 && l->form == LINES_MEMBERS && !c->advice)
+        lines_advise(l, c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
@@ -1194,6 +1209,8 @@ void lines_tally(cli_lines *l, const cli_chunk *c)
 {
     if (c->begins)
         l->passed = 0;
+    if (c->advice)
+        report_advise(c->why);
     if (c->strange > 0 && l->strange == 0) {
         l->first_strange = l->passed + c->first_strange;
         l->strange_path = c->path;

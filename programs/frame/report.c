@@ -262,6 +262,16 @@ report_words report_lack = {
     "column", "its number, -t and --csv", "-f, -t and --csv"
 };
 
+void report_advise(const char *where)
+{
+    static char advice[512];
+
+    if (advice[0] != '\0')
+        return;
+    snprintf(advice, sizeof advice, "%s", where);
+    report_lack.where = report_lack.options = advice;
+}
+
 void report_keyless(uint64_t lines)
 {
     if (lines > 0)
