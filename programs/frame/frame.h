@@ -72,6 +72,10 @@ extern void (*report_before)(void);
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
 
+/* The name of a file in a message, and the quotes around it. */
+typedef struct { const char *quote, *name; } report_shown;
+report_shown report_file(const char *path);
+
 /* "cannot VERB 'PATH'", with what errno said and how to mend it, for what is
  * read; returns CLI_ERROR. */
 int report_unread(const char *verb, const char *path, int error);
@@ -109,8 +113,14 @@ double report_clock(void);                      /* seconds, monotonic     */
 
 /* What a line without a key lacks ("column"), and what to look at then: in
  * words, and as options. */
-typedef struct { const char *part, *where, *options; } report_words;
+typedef struct {
+    const char *part, *where, *options;
+    bool        expected;       /* options ask for it: no note is needed    */
+} report_words;
 extern report_words report_lack;
+
+/* Returns whether a note about so many lines without a key is needed. */
+bool report_lacks(uint64_t lines);
 
 /* Replaces what to look at, the first time it is called. Not thread-safe. */
 void report_advise(const char *where);
@@ -552,6 +562,10 @@ struct cli_how {
     bool     cut_cr;            /* a CR before the newline is cut off       */
     bool     bare;              /* the lines are --key values, which keep a
                                    CR at their end                          */
+    bool     skip_blank;        /* lines of blanks and TABs have no key     */
+    const char *comment;        /* it and what follows it are no part of a
+                                   line; NULL: there are no comments        */
+    bool     listing;           /* the keys are added to a filter or a list */
     bool     compressed;        /* compressed bytes are taken as they are   */
     bool     text;              /* other bytes that no text has, too        */
     bool     copy;              /* the files are copies of what has been read:
@@ -626,6 +640,13 @@ struct cli_how {
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
       "Remove blanks and TABs at both ends of the key; if the key is several "\
       "columns, at both ends of each." },                       \
+    { 0, "skip-blank", NULL, CLI_FLAG, offsetof(settings, how.skip_blank),    \
+      false, "Empty lines, and lines of blanks and TABs, have no key. Without "\
+      "this option an empty line is the empty key." },                         \
+    { 0, "comment", "TEXT", CLI_TEXT, offsetof(settings, how.comment), false, \
+      "Comments begin with TEXT, such as '#'. A line that begins with it has " \
+      "no key, and behind blanks it ends the line before them, as in "        \
+      "'host # why'; with --csv only at the start of a line." },               \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
       "such as those with an accent, stay as they are." },                    \
@@ -742,7 +763,8 @@ typedef struct {
 typedef enum {
     MISTAKE_NONE,
     MISTAKE_CR_LF,              /* keys end with CR                         */
-    MISTAKE_CR                  /* lines ended with CR alone                */
+    MISTAKE_CR,                 /* lines ended with CR alone                */
+    MISTAKE_COMMENT             /* the first key begins with #              */
 } cli_mistake;
 
 /* Some whole lines of one file, or why it could not be read; or none, where a
@@ -850,10 +872,6 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
 
-/* The name of a file in a message, with the quotes around it. */
-typedef struct { const char *quote, *name; } cli_shown;
-cli_shown lines_show(const char *path);
-
 /* ==== mistakes.c ======================================================== */
 
 /* Looks at the first lines of a file: sets chunk->mistake. */
@@ -919,6 +937,9 @@ enum { KEYS_STRANGE = 1 };
  * it, past `capacity` bytes of lines, the bytes that keys stand for begin. */
 bool keys_two_parts(const cli_how *how);
 size_t keys_parts(const cli_how *how, size_t capacity);
+
+/* Returns whether blank lines or comments have no key. */
+bool keys_skips(const cli_how *how);
 
 /* Lines of the chunk, without their ends, become their keys; data NULL: the
  * line has none, and is no JSON object, or its key not of the form that is

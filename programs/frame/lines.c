@@ -97,6 +97,13 @@ static int lines_forms_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "--crlf and --keep-cr are about lines "
                                       "that end with a newline: they exclude "
                                       "-0");
+    if (how->comment != NULL && how->comment[0] == '\0')
+        return options_wrong(command, "--comment is empty: give what comments "
+                                      "begin with, such as '#'");
+    if (keys_skips(how) && how->member != NULL)
+        return options_wrong(command, "JSON has no comments, and blank lines "
+                                      "have no member: --json-field excludes "
+                                      "--skip-blank and --comment");
     if (how->lower && how->upper)
         return options_wrong(command, "-i and --upper exclude each other");
     if (how->as == BLY_KEYS_BYTES
@@ -124,10 +131,16 @@ int lines_how_check(const cli_command *command, cli_how *how)
         return CLI_ERROR;
     forms_choose(how);
     if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
-        report_lack = (report_words){ "key", "them and --as", "--as" };
+        report_lack = (report_words){ "key", "them and --as", "--as", false };
     if (how->csv)
         report_lack = (report_words){ "column", "its number and -t",
-                                      "-f and -t" };
+                                      "-f and -t", false };
+    if (keys_skips(how) && how->field.n == 0 && how->label.n == 0
+        && (how->form & BLY_FORM_CLASS) <= BLY_KEYS_TEXT)
+        report_lack = (report_words){
+            "key", "--skip-blank and --comment", "--skip-blank and --comment",
+            true
+        };
     if (how->label.n > 0)
         report_lack.options = how->field.n == 0 ? "-l and -t"
                             : how->csv ? "-f, -l and -t"
@@ -167,7 +180,7 @@ static cli_form lines_form(const cli_how *how)
     if (how->member != NULL)
         return LINES_MEMBERS;
     if (how->blanks || how->label.n > 0 || how->field.n > 1
-        || forms_changes(how->form))
+        || keys_skips(how) || forms_changes(how->form))
         return LINES_CHANGED;
     return how->field.n == 1 ? LINES_COLUMNS
          : how->csv ? LINES_CHANGED : LINES_WHOLE;
@@ -267,17 +280,11 @@ static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
 
 /* ==== Files ============================================================= */
 
-cli_shown lines_show(const char *path)
-{
-    return lines_is_stdin(path) ? (cli_shown){ "", "standard input" }
-                                : (cli_shown){ "'", path };
-}
-
 static int lines_refuse_source(const char *path, int error)
 {
     const codec *c;
     source_fault fault = source_fault_of(error, &c);
-    const cli_shown s = lines_show(path);
+    const report_shown s = report_file(path);
 
     switch (fault) {
     case SOURCE_UNREAD:
@@ -386,7 +393,7 @@ typedef struct { char text[260]; } lines_path;
 
 static lines_path lines_told(const char *path)
 {
-    const cli_shown s = lines_show(path);
+    const report_shown s = report_file(path);
     lines_path told;
 
     snprintf(told.text, sizeof told.text, "%s%.250s%s", s.quote, s.name,
@@ -1223,7 +1230,7 @@ void lines_note_strange(const cli_lines *l)
 {
     static const char *path;            /* of the last note */
     static uint64_t lines, first;
-    cli_shown s;
+    report_shown s;
 
     if (l->strange == 0 || l->how.copy
         || (l->strange_path == path && l->strange == lines
@@ -1232,7 +1239,7 @@ void lines_note_strange(const cli_lines *l)
     path = l->strange_path;
     lines = l->strange;
     first = l->first_strange;
-    s = lines_show(path);
+    s = report_file(path);
     if (forms_changes(l->how.form))
         report_note("note: %s %s no key of the form %s: the first is line %s "
                     "of %s%s%s: check it, or --as", report_count(lines).text,

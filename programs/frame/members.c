@@ -412,7 +412,8 @@ bool members_open(void)
                      "simdjson, and '%s' anew with this program",
                      module == NULL ? dlerror() : "it is of another version",
                      BLY_JSON);
-    report_lack = (report_words){ "member", "its name", "--json-field" };
+    report_lack = (report_words){ "member", "its name", "--json-field",
+                                  false };
     return members_module != NULL;
 }
 #else
