@@ -104,6 +104,8 @@ static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
     }
     own->tally.keys.asked += b->n - b->keyless;
     own->tally.keys.keyless += b->keyless;
+    if (own->tally.letters < DIGESTS_OTHER)
+        own->tally.letters |= digests_letters(b);
 }
 
 /* ---- Lines as they are -------------------------------------------------- */
@@ -283,6 +285,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->keys.selected += more->keys.selected;
     sum->keys.keyless += more->keys.keyless;
     sum->often += more->often;
+    sum->letters |= more->letters;
     sum->unbounded += more->unbounded;
     sum->sum += more->sum;
 }

@@ -129,6 +129,7 @@ static int query_report(const ask_job *job, int status)
 
     if (s->count && !s->quiet && !s->names)
         output_format("%" PRIu64 "\n", job->tally.keys.selected);
+    digests_note(job);
     if ((s->json || s->summary) && query_summary(job) != CLI_GO)
         return CLI_ERROR;
     return status;

@@ -120,6 +120,7 @@ typedef struct {
     cli_asked keys;
     uint64_t  sum, unbounded;   /* of numbers                                */
     uint64_t  often;            /* lines whose count is the least or more    */
+    unsigned  letters;          /* DIGESTS_… of the first keys of batches    */
 } ask_tally;
 
 /* The file whose lines are printed or counted. */
@@ -171,6 +172,13 @@ int ask_open(const cli_command *self, int argc, char **argv, ask_job *job);
  * there (`invert`: if all are), or CLI_ERROR; what is summed up is void then if
  * damage_seen. */
 int ask_run(ask_job *job);
+
+/* Which letters the keys of a batch have, if they are hashes. */
+enum { DIGESTS_LOWER = 1, DIGESTS_UPPER = 2, DIGESTS_OTHER = 4 };
+unsigned digests_letters(const cli_batch *batch);
+
+/* Prints a note if the keys were probably asked for in the wrong case. */
+void digests_note(const ask_job *job);
 
 /* In the end, after an error of ask_open too; returns the status. */
 int ask_close(ask_job *job, int status);

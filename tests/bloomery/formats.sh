@@ -261,4 +261,61 @@ refused 'build: a hash function' 'as its system does'
 try build -k dcso --seed 7 -n 10 -o x.bloom keys
 refused 'build: a seed' 'as its system does'
 
+# ---- hashes in the wrong case ------------------------------------------------
+awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) {
+    s = ""; for (j = 0; j < 40; j++) s = s sprintf("%X", int(rand() * 16))
+    print s } }' >HASHES
+tr A-F a-f <HASHES >hashes
+head -n 2000 HASHES >KNOWN
+sed 's/$/ x/' hashes >columns
+try build -k dcso -n 2000 -p 0.001 -o known.bloom KNOWN
+try query -c known.bloom hashes
+check 'hashes in lower case: a note' \
+    grep -q "lower case: if those of 'known.bloom' are in upper .*--upper" err
+try query -c --upper known.bloom hashes
+check 'hashes, --upper: half of them are found' \
+    sh -c '[ "$(cat out)" -ge 2000 ] && [ "$(cat out)" -lt 2050 ] && [ ! -s err ]'
+try query -c known.bloom HASHES
+check 'hashes in upper case: no note' [ ! -s err ]
+try query -c --blanks -f 1 known.bloom columns
+check 'hashes in a column: a note' grep -q 'give --upper' err
+tail -n 2000 HASHES >STRANGE
+try query -c known.bloom STRANGE
+check 'no hash is known: a note that asks' grep -q 'give --lower' err
+head -n 900 hashes >few
+try query -c known.bloom few
+check 'fewer than 1000 hashes: no note' [ ! -s err ]
+{ echo word; cat hashes; } >mixed
+try query -c -j 1 known.bloom mixed
+check 'keys of another kind beside them: no note' [ ! -s err ]
+try build -n 2000 -o lower.bly hashes
+try query -c lower.bly STRANGE
+check 'the same in a filter of our own' grep -q 'give --lower' err
+
+# The recipe of docs/kinds/dcso.md, on a folder.
+if command -v sha1sum >/dev/null 2>&1; then
+    mkdir -p folder/sub
+    for i in $(seq 1 40); do
+        echo "$i" >"folder/fad e$i"
+        echo "unknown $i" >"folder/sub/ace$i"
+    done
+    find folder -type f -name 'fad*' -exec sha1sum {} + | cut -c 1-40 |
+        tr a-f A-F >known
+    try build -k dcso -n 100 -p 1e-9 -o hashlookup-full.bloom known
+    find folder -type f -name 'fad*' | sort >want-known
+    find folder -type f -name 'ace*' | sort >want-unknown
+    sed -n '/^     find FOLDER/,/^$/s/^     //p' \
+        "$1/../../docs/kinds/dcso.md" >recipe
+    check 'the recipe for files is there' [ "$(grep -c query recipe)" = 2 ]
+    sed -e 's/FOLDER/folder/' -e "s|bloomery|'$BLOOMERY'|" recipe >run.sh
+    sh run.sh >listed 2>err
+    head -n 40 listed | sort >got-known
+    tail -n 40 listed | sort >got-unknown
+    check 'the recipe: known files by their names' cmp -s want-known got-known
+    check 'the recipe: unknown files by their names' \
+        cmp -s want-unknown got-unknown
+else
+    skip 'the recipe for files' 'no sha1sum'
+fi
+
 finish

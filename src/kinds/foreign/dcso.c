@@ -1,5 +1,21 @@
 /* dcso.c - the Bloom filter of DCSO's bloom, in its own bytes.
  *
+ * KNOWN AND UNKNOWN FILES
+ *
+ * CIRCL's hashlookup publishes the SHA-1 hashes of some hundred million known
+ * files as such a filter. Its keys are hexadecimal digits in upper case, while
+ * sha1sum prints lower case: --upper changes the keys, but not the names of
+ * files. This prints the known files of a folder, and then the unknown ones:
+ *
+ *      find FOLDER -type f -exec sha1sum {} + >sums
+ *      bloomery query --upper --blanks -f 1 hashlookup-full.bloom sums |
+ *          cut -c 43-
+ *      bloomery query --upper --blanks -f 1 -v hashlookup-full.bloom sums |
+ *          cut -c 43-
+ *
+ * Without --upper no file is known. `query` then prints a note, if at least
+ * 1,000 files were looked up.
+ *
  * WHAT IT IS
  *
  * A Bloom filter as the command `bloom` of DCSO writes it, and flor, Poppy (its
@@ -53,14 +69,6 @@
  *
  * One hash for each key, a byte at a time, and for each probe two
  * multiplications. A batch asks for the lines of 64 keys together.
- *
- * KEYS
- *
- * Its users agree on what a key is, and the filter knows nothing of it. CIRCL's
- * hashlookup has digests in hexadecimal digits, of SHA-1 in upper case:
- *
- *      sha1sum FILES | tr a-f A-F |
- *      bloomery query --blanks -f 1 hashlookup-full.bloom
  *
  * WHEN TO USE, WHEN NOT
  *
