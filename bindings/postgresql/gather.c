@@ -27,6 +27,8 @@ typedef struct {
 typedef struct {
     MemoryContext room;
     char         *kind;
+    char         *keys;                 /* the form that was asked for, or ""*/
+    uint64_t      form;                 /* of the keys                       */
     double        rate;
     int64         items;                /* 0: as many as come                */
     bool          whole;                /* the filter wants keys, not hashes */
@@ -125,7 +127,7 @@ static void gather_key(gathered *g, const key *k)
 
 /* The arguments after the key, or the key and its label. */
 typedef struct {
-    filter_bytes kind;
+    filter_bytes kind, keys;
     double       rate;
     int64        items;
 } wanted;
@@ -133,7 +135,8 @@ typedef struct {
 static wanted wanted_by(const gathered *g)
 {
     return (wanted){
-        { (const unsigned char *)g->kind, strlen(g->kind) }, g->rate, g->items,
+        { (const unsigned char *)g->kind, strlen(g->kind) },
+        { (const unsigned char *)g->keys, strlen(g->keys) }, g->rate, g->items,
     };
 }
 
@@ -148,15 +151,25 @@ static wanted wanted_of(FunctionCallInfo fcinfo, int from)
         w.rate = filter_rate(PG_GETARG_FLOAT8(from + 1));
     if (PG_NARGS() > from + 2 && !PG_ARGISNULL(from + 2))
         w.items = filter_items(PG_GETARG_INT64(from + 2));
+    if (PG_NARGS() > from + 3 && !PG_ARGISNULL(from + 3))
+        w.keys = filter_bytes_of(PG_GETARG_DATUM(from + 3));
     return w;
+}
+
+static char *gather_copy(MemoryContext room, filter_bytes text)
+{
+    char *copy = MemoryContextAllocZero(room, text.bytes + 1);
+    if (text.bytes > 0)
+        memcpy(copy, text.at, text.bytes);
+    return copy;
 }
 
 static gathered *gather_new(MemoryContext room, const wanted *w)
 {
     gathered *g = MemoryContextAllocZero(room, sizeof *g);
     g->room = room;
-    g->kind = MemoryContextAllocZero(room, w->kind.bytes + 1);
-    memcpy(g->kind, w->kind.at, w->kind.bytes);
+    g->kind = gather_copy(room, w->kind);
+    g->keys = gather_copy(room, w->keys);
     g->rate = w->rate;
     g->items = w->items;
     heap_add_number(g, &g->ends, 0);
@@ -169,24 +182,32 @@ static void gather_free(gathered *g)
     if (g == NULL)
         return;
     pfree(g->kind);
+    pfree(g->keys);
     pfree(g->ends.at);
     pfree(g);
+}
+
+static bool bytes_alike(filter_bytes a, filter_bytes b)
+{
+    return a.bytes == b.bytes
+        && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
 }
 
 static bool wanted_alike(const gathered *g, const wanted *w)
 {
     wanted had = wanted_by(g);
-    return w->kind.bytes == had.kind.bytes && w->items == had.items
+    return w->items == had.items
         && memcmp(&w->rate, &had.rate, sizeof had.rate) == 0
-        && memcmp(w->kind.at, had.kind.at, had.kind.bytes) == 0;
+        && bytes_alike(w->kind, had.kind) && bytes_alike(w->keys, had.keys);
 }
 
 static void wanted_same(const gathered *g, const wanted *w)
 {
     if (!wanted_alike(g, w))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the rows ask for different filters: kind, rate "
-                               "and items must be the same in all of them")));
+                        errmsg("the rows ask for different filters: kind, "
+                               "rate, items and keys must be the same in all "
+                               "of them")));
 }
 
 /* A filter without keys tells whether the kind is one, and what it wants. */
@@ -207,24 +228,48 @@ static bool kind_wants_keys(const gathered *g)
     return wants;
 }
 
-/* A query has a group for each of many rows, all of which want the same: what
- * that is was looked at for the first one. */
-static void gather_kind(gathered *g, FmgrInfo *flinfo)
+/* What the calls of one query remember: how to read keys, and a group without
+ * keys, by which later groups that want the same are known. */
+typedef struct {
+    key_source source;
+    gathered  *first;
+} remembered;
+
+static remembered *rows_remembered(FunctionCallInfo fcinfo)
 {
-    gathered *first = flinfo->fn_extra;
-    wanted w = wanted_by(g);
-    if (first == NULL || !wanted_alike(first, &w)) {
-        bool whole = kind_wants_keys(g);
-        flinfo->fn_extra = NULL;
-        gather_free(first);
-        first = gather_new(flinfo->fn_mcxt, &w);
-        first->whole = whole;
-        flinfo->fn_extra = first;
+    FmgrInfo *flinfo = fcinfo->flinfo;
+    remembered *all = flinfo->fn_extra;
+    if (all == NULL) {
+        all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
+        key_find(&all->source, fcinfo, 1, false, flinfo->fn_mcxt);
+        flinfo->fn_extra = all;
     }
-    g->whole = first->whole;
+    return all;
 }
 
-static gathered *rows_state(FunctionCallInfo fcinfo, int from)
+/* The class of the keys is the form of the filter, unless `keys` names it. */
+static uint64_t kind_form(const gathered *g, const key_source *source)
+{
+    return g->keys[0] != '\0' ? key_form(g->keys) : source->class;
+}
+
+static void gather_kind(gathered *g, remembered *all, MemoryContext room)
+{
+    wanted w = wanted_by(g);
+    if (all->first == NULL || !wanted_alike(all->first, &w)) {
+        bool whole = kind_wants_keys(g);
+        uint64_t form = kind_form(g, &all->source);
+        gather_free(all->first);
+        all->first = NULL;
+        all->first = gather_new(room, &w);
+        all->first->whole = whole;
+        all->first->form = form;
+    }
+    g->whole = all->first->whole;
+    g->form = all->first->form;
+}
+
+static gathered *rows_state(FunctionCallInfo fcinfo, int from, remembered *all)
 {
     MemoryContext room = filter_room(fcinfo);
     wanted w = wanted_of(fcinfo, from);
@@ -235,27 +280,31 @@ static gathered *rows_state(FunctionCallInfo fcinfo, int from)
         return g;
     }
     g = gather_new(room, &w);
-    gather_kind(g, fcinfo->flinfo);
+    gather_kind(g, all, fcinfo->flinfo->fn_mcxt);
     g->labelled = from > 2;
     return g;
 }
 
-/* state, key[, kind[, rate[, items]]] */
-static Datum rows_gather(FunctionCallInfo fcinfo, key_reader *read)
+/* state, key[, kind[, rate[, items[, keys]]]] */
+PG_FUNCTION_INFO_V1(bloomery_gather);
+Datum bloomery_gather(PG_FUNCTION_ARGS)
 {
-    gathered *g = rows_state(fcinfo, 2);
+    remembered *all = rows_remembered(fcinfo);
+    gathered *g = rows_state(fcinfo, 2, all);
     key k;
     if (!PG_ARGISNULL(1)) {
-        read(&k, PG_GETARG_DATUM(1));
+        key_read(&k, &all->source, g->form, PG_GETARG_DATUM(1));
         gather_key(g, &k);
     }
     PG_RETURN_POINTER(g);
 }
 
-/* state, key, label[, kind[, rate[, items]]] */
-static Datum rows_gather_labels(FunctionCallInfo fcinfo, key_reader *read)
+/* state, key, label[, kind[, rate[, items[, keys]]]] */
+PG_FUNCTION_INFO_V1(bloomery_gather_labels);
+Datum bloomery_gather_labels(PG_FUNCTION_ARGS)
 {
-    gathered *g = rows_state(fcinfo, 3);
+    remembered *all = rows_remembered(fcinfo);
+    gathered *g = rows_state(fcinfo, 3, all);
     key k;
     if (PG_ARGISNULL(1))
         PG_RETURN_POINTER(g);
@@ -263,14 +312,11 @@ static Datum rows_gather_labels(FunctionCallInfo fcinfo, key_reader *read)
         ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
                         errmsg("a key's label is null: leave out such rows, or "
                                "give them a label")));
-    read(&k, PG_GETARG_DATUM(1));
+    key_read(&k, &all->source, g->form, PG_GETARG_DATUM(1));
     heap_add_number(g, &g->labels, (uint64_t)PG_GETARG_INT64(2));
     gather_key(g, &k);
     PG_RETURN_POINTER(g);
 }
-
-KEY_FUNCTIONS(bloomery_gather, rows_gather)
-KEY_FUNCTIONS(bloomery_gather_labels, rows_gather_labels)
 
 /* ---- Build --------------------------------------------------------------- */
 
@@ -294,20 +340,33 @@ static bly_filter *gather_build(gathered *g, const filter_memory *memory)
     return filter;
 }
 
+/* Files of other systems have no room for a form: an error where one was asked
+ * for. */
+static void gather_state(const gathered *g, bly_filter *filter)
+{
+    bly_status status = bly_form_set(filter, g->form);
+    if (status != BLY_EUNSUPPORTED || g->keys[0] != '\0')
+        filter_must(status);
+}
+
 PG_FUNCTION_INFO_V1(bloomery_build);
 Datum bloomery_build(PG_FUNCTION_ARGS)
 {
     MemoryContext room;
     filter_memory memory;
+    gathered *g;
+    bly_filter *filter;
     Datum value;
     filter_room(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
+    g = (gathered *)PG_GETARG_POINTER(0);
     room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
                                  ALLOCSET_DEFAULT_SIZES);
     filter_memory_of(&memory, room, MaxAllocHugeSize);
-    value = filter_value(gather_build((gathered *)PG_GETARG_POINTER(0),
-                                      &memory));
+    filter = gather_build(g, &memory);
+    gather_state(g, filter);
+    value = filter_value(filter);
     MemoryContextDelete(room);
     return value;
 }
@@ -349,17 +408,19 @@ Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
         wanted w = wanted_by(from);
         g = gather_new(room, &w);
         g->whole = from->whole;
+        g->form = from->form;
         g->labelled = from->labelled;
     }
     gather_join(g, from);
     PG_RETURN_POINTER(g);
 }
 
-/* How a part is sent: this, the kind, and the heaps. */
+/* How a part is sent: this, the kind, the name of the form, and the heaps. */
 typedef struct {
     double   rate;
     int64    items;
-    uint64_t kind, bytes, ends, hashes, labels;
+    uint64_t form;
+    uint64_t kind, keys, bytes, ends, hashes, labels;
     bool     whole, labelled;
     bool     zero[6];
 } sent;
@@ -374,11 +435,12 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     sent s;
     filter_room(fcinfo);
     gather_hash(g);
-    s = (sent){ .rate = g->rate, .items = g->items, .kind = strlen(g->kind),
+    s = (sent){ .rate = g->rate, .items = g->items, .form = g->form,
+                .kind = strlen(g->kind), .keys = strlen(g->keys),
                 .bytes = g->bytes.used, .ends = g->ends.used,
                 .hashes = g->hashes.used, .labels = g->labels.used,
                 .whole = g->whole, .labelled = g->labelled };
-    all = sizeof s + s.kind + s.bytes + s.ends + s.hashes + s.labels;
+    all = sizeof s + s.kind + s.keys + s.bytes + s.ends + s.hashes + s.labels;
     if (all > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a worker gathered more than it can send: set "
@@ -389,6 +451,7 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
 #define PUT(from, n) (memcpy(to, from, n), to += (n))
     PUT(&s, sizeof s);
     PUT(g->kind, s.kind);
+    PUT(g->keys, s.keys);
     if (s.bytes > 0)
         PUT(g->bytes.at, s.bytes);
     PUT(g->ends.at, s.ends);
@@ -411,11 +474,14 @@ Datum bloomery_gather_receive(PG_FUNCTION_ARGS)
     sent s;
     filter_room(fcinfo);
     memcpy(&s, part.at, sizeof s);
-    w = (wanted){ { (const unsigned char *)from, s.kind }, s.rate, s.items };
+    w = (wanted){ { (const unsigned char *)from, s.kind },
+                  { (const unsigned char *)from + s.kind, s.keys },
+                  s.rate, s.items };
     g = gather_new(CurrentMemoryContext, &w);
+    g->form = s.form;
     g->whole = s.whole;
     g->labelled = s.labelled;
-    from += s.kind;
+    from += s.kind + s.keys;
     heap_add(g, &g->bytes, from, s.bytes);
     from += s.bytes;
     g->ends.used = 0;
