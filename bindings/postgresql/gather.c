@@ -24,13 +24,19 @@ typedef struct {
     size_t used, room;                  /* bytes                             */
 } heap;
 
+/* The arguments after the key, or the key and its label. */
+typedef struct {
+    filter_bytes kind, keys;
+    double       rate;
+    int64        items;                 /* 0: as many as come                */
+} wanted;
+
 typedef struct {
     MemoryContext room;
+    wanted        asked;                /* whose texts are these:            */
     char         *kind;
-    char         *keys;                 /* the form that was asked for, or ""*/
-    uint64_t      form;                 /* of the keys                       */
-    double        rate;
-    int64         items;                /* 0: as many as come                */
+    char         *keys;                 /* the form; "": the class decides   */
+    uint64_t      form;
     bool          whole;                /* the filter wants keys, not hashes */
     bool          labelled;
     heap          bytes, ends;          /* keys that wait; offsets of ends   */
@@ -101,7 +107,7 @@ static bly_keys gather_keys(const gathered *g)
 /* What waits becomes hashes. */
 static void gather_hash(gathered *g)
 {
-    bly_spec spec = filter_spec(g->items, g->rate, NULL);
+    bly_spec spec = filter_spec(g->asked.items, g->asked.rate, NULL);
     bly_keys keys = gather_keys(g);
     size_t bytes = keys.n * sizeof(uint64_t);
     char *to;
@@ -124,21 +130,6 @@ static void gather_key(gathered *g, const key *k)
 }
 
 /* ---- Rows ---------------------------------------------------------------- */
-
-/* The arguments after the key, or the key and its label. */
-typedef struct {
-    filter_bytes kind, keys;
-    double       rate;
-    int64        items;
-} wanted;
-
-static wanted wanted_by(const gathered *g)
-{
-    return (wanted){
-        { (const unsigned char *)g->kind, strlen(g->kind) },
-        { (const unsigned char *)g->keys, strlen(g->keys) }, g->rate, g->items,
-    };
-}
 
 /* From the third argument on, or from the fourth where the third is a label. */
 static wanted wanted_of(FunctionCallInfo fcinfo, int from)
@@ -170,8 +161,9 @@ static gathered *gather_new(MemoryContext room, const wanted *w)
     g->room = room;
     g->kind = gather_copy(room, w->kind);
     g->keys = gather_copy(room, w->keys);
-    g->rate = w->rate;
-    g->items = w->items;
+    g->asked = *w;
+    g->asked.kind.at = (const unsigned char *)g->kind;
+    g->asked.keys.at = (const unsigned char *)g->keys;
     heap_add_number(g, &g->ends, 0);
     return g;
 }
@@ -193,17 +185,16 @@ static bool bytes_alike(filter_bytes a, filter_bytes b)
         && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
 }
 
-static bool wanted_alike(const gathered *g, const wanted *w)
+static bool wanted_alike(const wanted *a, const wanted *b)
 {
-    wanted had = wanted_by(g);
-    return w->items == had.items
-        && memcmp(&w->rate, &had.rate, sizeof had.rate) == 0
-        && bytes_alike(w->kind, had.kind) && bytes_alike(w->keys, had.keys);
+    return a->items == b->items
+        && memcmp(&a->rate, &b->rate, sizeof a->rate) == 0
+        && bytes_alike(a->kind, b->kind) && bytes_alike(a->keys, b->keys);
 }
 
 static void wanted_same(const gathered *g, const wanted *w)
 {
-    if (!wanted_alike(g, w))
+    if (!wanted_alike(&g->asked, w))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("the rows ask for different filters: kind, "
                                "rate, items and keys must be the same in all "
@@ -217,11 +208,11 @@ static bool kind_wants_keys(const gathered *g)
                                                ALLOCSET_SMALL_SIZES);
     filter_memory memory;
     bly_filter *empty = NULL;
-    bly_spec spec = filter_spec(Max(g->items, 1), g->rate, NULL);
+    bly_spec spec = filter_spec(Max(g->asked.items, 1), g->asked.rate, NULL);
     bool wants;
     filter_fits(g->kind, &spec);
     filter_memory_of(&memory, room, FILTER_MOST);
-    spec = filter_spec(1, g->rate, &memory);
+    spec = filter_spec(1, g->asked.rate, &memory);
     filter_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
     wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
     MemoryContextDelete(room);
@@ -247,21 +238,26 @@ static remembered *rows_remembered(FunctionCallInfo fcinfo)
     return all;
 }
 
-/* The class of the keys is the form of the filter, unless `keys` names it. */
+/* The class of the keys is the form of the filter, unless `keys` names it.
+ * Files of other systems have no room for one. */
 static uint64_t kind_form(const gathered *g, const key_source *source)
 {
-    return g->keys[0] != '\0' ? key_form(g->keys) : source->class;
+    const bly_kind_info *kind = bly_kind_find(g->kind);
+    if (g->keys[0] != '\0')
+        return key_form(g->keys);
+    return kind != NULL && strcmp(kind->family, "foreign") == 0
+         ? BLY_KEYS_UNSTATED : source->class;
 }
 
 static void gather_kind(gathered *g, remembered *all, MemoryContext room)
 {
-    wanted w = wanted_by(g);
-    if (all->first == NULL || !wanted_alike(all->first, &w)) {
+    if (all->first == NULL
+        || !wanted_alike(&all->first->asked, &g->asked)) {
         bool whole = kind_wants_keys(g);
         uint64_t form = kind_form(g, &all->source);
         gather_free(all->first);
         all->first = NULL;
-        all->first = gather_new(room, &w);
+        all->first = gather_new(room, &g->asked);
         all->first->whole = whole;
         all->first->form = form;
     }
@@ -272,10 +268,12 @@ static void gather_kind(gathered *g, remembered *all, MemoryContext room)
 static gathered *rows_state(FunctionCallInfo fcinfo, int from, remembered *all)
 {
     MemoryContext room = filter_room(fcinfo);
-    wanted w = wanted_of(fcinfo, from);
-    gathered *g;
-    if (!PG_ARGISNULL(0)) {
-        g = (gathered *)PG_GETARG_POINTER(0);
+    gathered *g = PG_ARGISNULL(0) ? NULL : (gathered *)PG_GETARG_POINTER(0);
+    wanted w;
+    if (g != NULL && PG_NARGS() <= from)
+        return g;                       /* nothing that could differ         */
+    w = wanted_of(fcinfo, from);
+    if (g != NULL) {
         wanted_same(g, &w);
         return g;
     }
@@ -324,9 +322,10 @@ static bly_filter *gather_build(gathered *g, const filter_memory *memory)
 {
     bly_filter *filter = NULL;
     size_t n = gather_all(g);
-    int64 items = g->items > 0 ? g->items : (int64)Max(n, 1);
-    bly_spec spec = filter_spec(items, g->rate, memory);
+    int64 items = g->asked.items > 0 ? g->asked.items : (int64)Max(n, 1);
+    bly_spec spec = filter_spec(items, g->asked.rate, memory);
     const uint64_t *labels = g->labelled ? heap_array(&g->labels) : NULL;
+    spec.form = g->form;
     if (n > gather_small)
         filter_fits(g->kind, &spec);
     gather_hash(g);
@@ -337,16 +336,8 @@ static bly_filter *gather_build(gathered *g, const filter_memory *memory)
         filter_must(bly_build(&filter, g->kind, &spec, heap_array(&g->hashes),
                               labels, n));
     }
+    filter_must(bly_form_set(filter, g->form));     /* foreign kinds refuse */
     return filter;
-}
-
-/* Files of other systems have no room for a form: an error where one was asked
- * for. */
-static void gather_state(const gathered *g, bly_filter *filter)
-{
-    bly_status status = bly_form_set(filter, g->form);
-    if (status != BLY_EUNSUPPORTED || g->keys[0] != '\0')
-        filter_must(status);
 }
 
 PG_FUNCTION_INFO_V1(bloomery_build);
@@ -354,19 +345,15 @@ Datum bloomery_build(PG_FUNCTION_ARGS)
 {
     MemoryContext room;
     filter_memory memory;
-    gathered *g;
-    bly_filter *filter;
     Datum value;
     filter_room(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    g = (gathered *)PG_GETARG_POINTER(0);
     room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
                                  ALLOCSET_DEFAULT_SIZES);
     filter_memory_of(&memory, room, MaxAllocHugeSize);
-    filter = gather_build(g, &memory);
-    gather_state(g, filter);
-    value = filter_value(filter);
+    value = filter_value(gather_build((gathered *)PG_GETARG_POINTER(0),
+                                      &memory));
     MemoryContextDelete(room);
     return value;
 }
@@ -380,9 +367,8 @@ static void heap_join(gathered *g, heap *into, const heap *from)
 
 static void gather_join(gathered *g, gathered *from)
 {
-    wanted w = wanted_by(from);
     size_t before, n;
-    wanted_same(g, &w);
+    wanted_same(g, &from->asked);
     gather_hash(g);
     gather_hash(from);
     before = g->bytes.used;
@@ -405,8 +391,7 @@ Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
     if (from == NULL)
         PG_RETURN_POINTER(g);
     if (g == NULL) {
-        wanted w = wanted_by(from);
-        g = gather_new(room, &w);
+        g = gather_new(room, &from->asked);
         g->whole = from->whole;
         g->form = from->form;
         g->labelled = from->labelled;
@@ -435,8 +420,8 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     sent s;
     filter_room(fcinfo);
     gather_hash(g);
-    s = (sent){ .rate = g->rate, .items = g->items, .form = g->form,
-                .kind = strlen(g->kind), .keys = strlen(g->keys),
+    s = (sent){ .rate = g->asked.rate, .items = g->asked.items, .form = g->form,
+                .kind = g->asked.kind.bytes, .keys = g->asked.keys.bytes,
                 .bytes = g->bytes.used, .ends = g->ends.used,
                 .hashes = g->hashes.used, .labels = g->labels.used,
                 .whole = g->whole, .labelled = g->labelled };

@@ -193,16 +193,19 @@ static void key_unquote(bly_value *value, uint64_t form)
 
 static void key_by_form(key *out, uint64_t form, bly_value *value)
 {
-    bly_status status = BLY_ENOMEM;
+    void *room = out->number;
+    bly_status status;
     bly_key made;
-    void *room;
+    size_t bytes;
     if (value->type == BLY_WRITTEN)
         key_unquote(value, form);
-    room = filter_more(CurrentMemoryContext, NULL, 0,
-                       bly_form_room(form, value->length));
+    bytes = bly_form_room(form, value->length);
+    if (bytes > sizeof out->number)
+        room = filter_more(CurrentMemoryContext, NULL, 0, bytes);
     if (room == NULL)
         ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
-                        errmsg("out of memory for a key")));
+                        errmsg("out of memory for a key of %zu bytes",
+                               value->length)));
     status = bly_form_key(&made, form, value, room);
     filter_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
     out->data = made.data;
