@@ -377,6 +377,19 @@ foreign_keys() {
         says two "$spared" "$(sql two -c "$asked")"
 }
 
+# A filter there is queried there, by a literal without a type, too.
+foreign_filters() {
+    asked="SELECT count(*) FROM clients WHERE number @> '7' AND text @> '7'
+        AND number @> 7"
+    sql two -c "CREATE FOREIGN TABLE clients (number bloomery, text bloomery)
+            SERVER one" &&
+        says two "$asked" 1 &&
+        sql two -c "EXPLAIN (VERBOSE, COSTS off) $asked" >"$work/plan" &&
+        grep "Remote SQL:.*'7'::public.bloomery_key" "$work/plan" || return 1
+    ! sql two -c "SELECT FROM clients WHERE number @> '7'::text" \
+        2>"$work/said" && grep 'HINT:.*bigint' "$work/said"
+}
+
 # ---- All ---------------------------------------------------------------------
 
 make_prefix
@@ -409,6 +422,7 @@ if [ "$effort" = full ]; then
     figure "join with a foreign table: $(time_of "$plainly") ms, with a filter" \
         "$(time_of "$filtered") ms, $rows rows of 200000 fetched"
     ok 'a filter of foreign keys spares questions' foreign_keys
+    ok 'foreign filters are queried by keys of their class' foreign_filters
     figure "2000 foreign look-ups: $(time_of "$asked") ms, with a filter" \
         "$(time_of "$spared") ms"
     # shellcheck source=bindings/postgresql/tests/figures.sh
