@@ -60,6 +60,12 @@ static void key_int4(bly_value *out, Datum value)
     out->integer = DatumGetInt32(value);
 }
 
+static void key_float4(bly_value *out, Datum value)
+{
+    out->type = BLY_REAL;
+    out->real = DatumGetFloat4(value);
+}
+
 static void key_float8(bly_value *out, Datum value)
 {
     out->type = BLY_REAL;
@@ -100,9 +106,10 @@ static void key_uuid(bly_value *out, Datum value)
 
 /* ---- Types --------------------------------------------------------------- */
 
-/* People write a uuid as hexadecimal digits, and the class "hex" says so. A
- * type that is not in the list is cast to the first one here to which
- * PostgreSQL casts it by itself: varchar to text, real to float8, … */
+/* People write a uuid as hexadecimal digits, and the class "hex" says so. They
+ * write a real as 0.1, which is not the double that it is equal to, so a column
+ * of these has the class "float". A type that is not in the list is cast to the
+ * first one here to which PostgreSQL casts it by itself, as varchar to text. */
 static const struct {
     Oid         type;
     key_reader *read;
@@ -113,6 +120,7 @@ static const struct {
     { UUIDOID,    key_uuid,    BLY_KEYS_HEX },
     { INT8OID,    key_int8,    BLY_KEYS_NUMBER },
     { INT4OID,    key_int4,    BLY_KEYS_NUMBER },
+    { FLOAT4OID,  key_float4,  BLY_KEYS_FLOAT },
     { FLOAT8OID,  key_float8,  BLY_KEYS_NUMBER },
     { NUMERICOID, key_numeric, BLY_KEYS_NUMBER },
 };
@@ -212,7 +220,14 @@ static void key_by_form(key *out, uint64_t form, bly_value *value)
     out->length = made.length;
 }
 
-/* Makes the key of a value whose bytes no form changes. */
+/* Does the form keep the bytes that a filter without a form would have? */
+static bool key_is_plain(const key_source *source, uint64_t form)
+{
+    return form == BLY_KEYS_UNSTATED
+        || (form == source->class && form != BLY_KEYS_FLOAT);
+}
+
+/* Makes the key of a value for a filter without a form. */
 static void key_plain(key *out, const bly_value *value)
 {
     out->data = value->data;
@@ -233,7 +248,7 @@ void key_read(key *out, const key_source *source, uint64_t form, Datum value)
     if (source->cast.fn_oid != InvalidOid)
         value = FunctionCall1(unconstify(FmgrInfo *, &source->cast), value);
     source->read(&v, value);
-    if (form == BLY_KEYS_UNSTATED || form == source->class)
+    if (key_is_plain(source, form))
         key_plain(out, &v);
     else
         key_by_form(out, form, &v);

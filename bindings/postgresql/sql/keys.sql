@@ -69,6 +69,20 @@ FROM (SELECT a.n, a.key, s.* FROM asked a, LATERAL (
               'SELECT f @> %s FROM classes WHERE keys = %L', a.key, keys)))
           FROM classes) q (keys, said)) s) r ORDER BY n;
 
+-- A key that is equal in SQL is found, however it is written.
+SELECT bloomery_agg(r) @> 0.1 AS numeric, bloomery_agg(r) @> '0.1' AS untyped,
+       bloomery_agg(r) @> 0.1::real AS real, bloomery_agg(r) @> 7 AS integer,
+       bloomery_agg(r) @> '7.0' AS written,
+       bloomery_agg(r::float8) @> 0.1::real AS float8,
+       bloomery_agg(r, NULL, NULL, NULL, 'any') @> 0.1::real AS any,
+       said($$SELECT bloomery_agg(0.1::real) @> 'a'::text$$)
+    FROM (VALUES (0.1::real), (7)) v (r);
+SELECT bloomery_agg(n) @> '9007199254740993.00' AS whole,
+       bloomery_agg(n) @> 9007199254740993 AS integer,
+       bloomery_agg(n) @> '1.50' AS half, bloomery_agg(n) @> '-0.00' AS zero,
+       bloomery_agg(DISTINCT n) @> 0 AS once
+    FROM (VALUES (9007199254740993.00), (1.5), (0)) v (n);
+
 -- Every function says so, and how to convert.
 CREATE TABLE maps AS SELECT bloomery_map_agg(i, i) AS m,
     (SELECT bloomery_agg(i, 'counting') FROM generate_series(1, 9) i) AS c
