@@ -100,6 +100,41 @@ same_numbers() {
         "$(od -An -v -tx1 "$work/f.bly" | tr -d ' \n')"
 }
 
+# form_of_command KEY ANSWERS QUERIES OPTION...: a filter f of the command, which
+# states a form, is queried in SQL.
+form_of_command() {
+    printf '%s\n' "$1" >"$work/keys"
+    answers=$2 queries=$3
+    shift 3
+    "$bloomery" build "$@" -p 1e-6 --force -o "$work/f.bly" "$work/keys" &&
+        says one "SELECT $queries FROM (VALUES ('\\x$(
+            od -An -v -tx1 "$work/f.bly" | tr -d ' \n')'::bloomery)) v (f)" \
+            "$answers"
+}
+
+# form_of_ours KEY VALUE: the command finds the key in a filter of the value.
+# What stands before and behind the one field of a binary copy is cut off.
+form_of_ours() {
+    sql one -c "COPY (SELECT bloomery_agg($2)) TO STDOUT (FORMAT binary)" |
+        tail -c +26 | head -c -2 >"$work/f.bly"
+    "$bloomery" query "$work/f.bly" --key "$1"
+}
+
+uuid=550e8400-e29b-41d4-a716-446655440000
+same_forms() {
+    form_of_command ' Red' 't|t|f' "f @> 'RED ', f @> 'red'::text, f @> 'r'" \
+        -i --trim &&
+        form_of_command 7 't|t|t|f' "f @> 7, f @> '7', f @> 7.0, f @> 8" \
+            --as int32 &&
+        form_of_command 0.1 't|t|t' "f @> 0.1, f @> '0.1', f @> 0.1::real" \
+            --as float &&
+        form_of_command blue 't|f' "f @> 'blue', f @> 'b'" --as utf16 &&
+        form_of_command "$uuid" 't|t' "f @> '$uuid', f @> '$uuid'::uuid" \
+            --as hex || return 1
+    form_of_ours 7 7 && form_of_ours 7.00 7.0 && form_of_ours 0.1 0.1::real &&
+        form_of_ours "$uuid" "'$uuid'::uuid" && form_of_ours a "'a'::text"
+}
+
 takes_files() {
     sed 's/|/|\\\\x/' "$work/commands" >"$work/files"
     sql one <<-END >"$work/said" && [ "$(cat "$work/said")" = t ]
@@ -400,6 +435,7 @@ sql one -c 'CREATE EXTENSION bloomery'
 ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes
 ok 'numbers are keys as in the command' same_numbers
 ok 'files of the command are values' takes_files
+ok 'forms of keys are those of the command' same_forms
 ok 'golden images of the library are values' golden_images
 ok 'filters that are asked in turns are kept' in_turns
 # shellcheck source=bindings/postgresql/tests/clients.sh
