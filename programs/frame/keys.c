@@ -343,7 +343,7 @@ static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 static bly_key keys_member(const keys_job *job, bly_key line)
 {
     bly_key key = keys_nothing;
-    cli_member found = members_key(line.data, line.length, job->how->member,
+    cli_member found = members_key(job->how, line.data, line.length,
                                    keys_place(job->chunk, line.data), &key);
 
     if (found == CLI_NO_OBJECT)

@@ -258,7 +258,19 @@ cli_text report_seconds(double seconds)
 
 /* ==== Notes ============================================================= */
 
-report_words report_lack = { "column", "its number and -t", "-f and -t" };
+report_words report_lack = {
+    "column", "its number, -t and --csv", "-f, -t and --csv"
+};
+
+void report_advise(const char *where)
+{
+    static char advice[512];
+
+    if (advice[0] != '\0')
+        return;
+    snprintf(advice, sizeof advice, "%s", where);
+    report_lack.where = report_lack.options = advice;
+}
 
 void report_keyless(uint64_t lines)
 {
