@@ -414,12 +414,12 @@ foreign_keys() {
 
 # A filter there is queried there, by a literal without a type, too.
 foreign_filters() {
-    asked="SELECT count(*) FROM clients WHERE number @> '7' AND text @> '7'
+    found="SELECT count(*) FROM clients WHERE number @> '7' AND text @> '7'
         AND number @> 7"
     sql two -c "CREATE FOREIGN TABLE clients (number bloomery, text bloomery)
             SERVER one" &&
-        says two "$asked" 1 &&
-        sql two -c "EXPLAIN (VERBOSE, COSTS off) $asked" >"$work/plan" &&
+        says two "$found" 1 &&
+        sql two -c "EXPLAIN (VERBOSE, COSTS off) $found" >"$work/plan" &&
         grep "Remote SQL:.*'7'::public.bloomery_key" "$work/plan" || return 1
     ! sql two -c "SELECT FROM clients WHERE number @> '7'::text" \
         2>"$work/said" && grep 'HINT:.*bigint' "$work/said"
