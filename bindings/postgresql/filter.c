@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "access/detoast.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
+
+#include <bloomery/form.h>
 
 PG_MODULE_MAGIC;
 
@@ -75,6 +75,7 @@ static int error_code(bly_status status)
     case BLY_ENOMEM:       return ERRCODE_OUT_OF_MEMORY;
     case BLY_ETOOBIG:
     case BLY_EFULL:        return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+    case BLY_EFORM:        return ERRCODE_DATATYPE_MISMATCH;
     case BLY_EFORMAT:
     case BLY_EVERSION:
     case BLY_ECORRUPT:
@@ -120,6 +121,16 @@ void filter_must_or(bly_status status, const char *hint)
                         hint != NULL ? errhint("%s", hint) : 0));
 }
 
+void filter_must_two(bly_status status, const bly_filter *a,
+                     const bly_filter *b)
+{
+    bool one_states = (bly_form_of(a) == BLY_KEYS_UNSTATED)
+                   != (bly_form_of(b) == BLY_KEYS_UNSTATED);
+    filter_must_or(status, status == BLY_EMISMATCH && one_states
+                   ? "If you know the form of the other filter's keys, state "
+                     "it: bloomery_state_keys(filter, 'text')." : NULL);
+}
+
 /* ---- Values -------------------------------------------------------------- */
 
 filter_bytes filter_bytes_of(Datum value)
@@ -129,14 +140,14 @@ filter_bytes filter_bytes_of(Datum value)
                            VARSIZE_ANY_EXHDR(v) };
 }
 
-static bool bytes_packed(filter_bytes image)
+bool filter_packed(filter_bytes image)
 {
     bly_header header;
     filter_must(bly_peek(&header, image.at, image.bytes));
     return header.packed;
 }
 
-static bly_filter *bytes_unpack(filter_bytes image, MemoryContext room)
+bly_filter *filter_unpack(filter_bytes image, MemoryContext room)
 {
     filter_memory *memory = filter_memory_in(room);
     bly_options how = { .allocator = &memory->allocator,
@@ -146,8 +157,7 @@ static bly_filter *bytes_unpack(filter_bytes image, MemoryContext room)
     return filter;
 }
 
-/* The bytes stay where they are, and were checked when they came. */
-static bly_filter *bytes_wrap(filter_bytes image, const filter_memory *memory)
+bly_filter *filter_wrap(filter_bytes image, const filter_memory *memory)
 {
     bly_options how = { .allocator = &memory->allocator,
                         .threads = filter_threads };
@@ -158,14 +168,14 @@ static bly_filter *bytes_wrap(filter_bytes image, const filter_memory *memory)
 
 bly_filter *filter_own(Datum value, MemoryContext room)
 {
-    return bytes_unpack(filter_bytes_of(value), room);
+    return filter_unpack(filter_bytes_of(value), room);
 }
 
 bly_filter *filter_read(Datum value, MemoryContext room)
 {
     filter_bytes image = filter_bytes_of(value);
-    return bytes_packed(image) ? bytes_unpack(image, room)
-                               : bytes_wrap(image, filter_memory_in(room));
+    return filter_packed(image) ? filter_unpack(image, room)
+                               : filter_wrap(image, filter_memory_in(room));
 }
 
 MemoryContext filter_room(FunctionCallInfo fcinfo)
@@ -191,167 +201,6 @@ Datum filter_value(const bly_filter *filter)
     filter_must(bly_pack(filter, VARDATA(value), bytes, &took));
     SET_VARSIZE(value, took + VARHDRSZ);
     return PointerGetDatum(value);
-}
-
-/* ---- The filters of the last calls --------------------------------------- */
-
-/* A query asks one filter for a million keys, or a few. What lies there as an
- * image is asked where it lies, which costs little. To take one out of TOAST,
- * or to unpack it, each time would read all of it for each key, so that these
- * are kept, and known again by the pointer to TOAST, or by all of their bytes.
- * A header does not tell: its checksum is one that whoever makes filters can
- * give to another one. Nor does the place, for a row's memory is used for the
- * next one.
- *
- * Filters come one after another, each for many keys, or in turns, all for each
- * key. So the first ones stay, as many as fit into work_mem, and the others
- * share one place: to let the oldest go would find none of those in turns. */
-enum { kept_most = 400 };             /* a year of days, and some */
-
-typedef struct {
-    MemoryContext      room;            /* of the copy and its filter        */
-    bly_filter        *filter;          /* NULL: none                        */
-    filter_bytes       image;           /* the copy                          */
-    bool               toasted;         /* it came by:                       */
-    struct varatt_external toast;
-} kept;
-
-typedef struct {
-    MemoryContext room;
-    filter_memory memory;               /* of the one that is asked in place */
-    bly_filter   *lying;
-    int           n, last;              /* how many, and which was asked     */
-    kept         *some[kept_most];
-} keeper;
-
-static keeper *keeper_of(FmgrInfo *flinfo)
-{
-    keeper *all = flinfo->fn_extra;
-    if (all == NULL) {
-        all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
-        all->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filters",
-                                          ALLOCSET_SMALL_SIZES);
-        filter_memory_of(&all->memory, flinfo->fn_mcxt, FILTER_MOST);
-        flinfo->fn_extra = all;
-    }
-    return all;
-}
-
-static bool kept_is_toast(const kept *k, const struct varatt_external *toast)
-{
-    return k->toasted && k->filter != NULL
-        && toast->va_valueid == k->toast.va_valueid
-        && toast->va_toastrelid == k->toast.va_toastrelid
-        && toast->va_rawsize == k->toast.va_rawsize
-        && toast->va_extinfo == k->toast.va_extinfo;
-}
-
-static bool kept_is_image(const kept *k, filter_bytes image)
-{
-    return k->filter != NULL && image.bytes == k->image.bytes
-        && memcmp(image.at, k->image.at, image.bytes) == 0;
-}
-
-static kept *keeper_took(keeper *all, int which)
-{
-    all->last = which;
-    return all->some[which];
-}
-
-/* The search begins where the last one ended, so that it is short where one
- * filter is asked, and where all are in turns. NULL: it is not kept. */
-static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
-{
-    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
-        if (kept_is_toast(all->some[at], toast))
-            return keeper_took(all, at);
-    return NULL;
-}
-
-static kept *keeper_image(keeper *all, filter_bytes image)
-{
-    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
-        if (kept_is_image(all->some[at], image))
-            return keeper_took(all, at);
-    return NULL;
-}
-
-static kept *keeper_place(keeper *all)
-{
-    bool room = all->n == 0 || (all->n < kept_most
-        && MemoryContextMemAllocated(all->room, true) < (Size)work_mem * 1024);
-    if (room) {
-        kept *k = MemoryContextAllocZero(all->room, sizeof *k);
-        k->room = AllocSetContextCreate(all->room, "bloomery filter",
-                                        ALLOCSET_SMALL_SIZES);
-        all->some[all->n++] = k;
-    }
-    return keeper_took(all, all->n - 1);
-}
-
-static void kept_renew(kept *k, filter_bytes image)
-{
-    char *copy;
-    k->filter = NULL;
-    k->toasted = false;
-    MemoryContextReset(k->room);
-    copy = MemoryContextAllocHuge(k->room, image.bytes + PG_CACHE_LINE_SIZE);
-    copy = (char *)TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
-    memcpy(copy, image.at, image.bytes);
-    k->image = (filter_bytes){ (unsigned char *)copy, image.bytes };
-    k->filter = bytes_packed(image)
-              ? bytes_unpack(image, k->room)
-              : bytes_wrap(k->image, filter_memory_in(k->room));
-}
-
-/* The image where it lies, until the next call. */
-static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
-{
-    bly_free(all->lying);
-    all->lying = NULL;
-    all->lying = bytes_wrap(image, &all->memory);
-    return all->lying;
-}
-
-/* What was taken out of TOAST for this call only. */
-static void kept_drop(struct varlena *v, filter_bytes image)
-{
-    if ((const char *)image.at < (const char *)v
-        || (const char *)image.at > (const char *)v + VARHDRSZ)
-        pfree((char *)(uintptr_t)image.at - VARHDRSZ);
-}
-
-bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument)
-{
-    Datum value = PG_GETARG_DATUM(argument);
-    struct varlena *v = (struct varlena *)DatumGetPointer(value);
-    bool toasted = VARATT_IS_EXTERNAL_ONDISK(v);
-    struct varatt_external toast;
-    filter_bytes image;
-    keeper *all;
-    kept *k = NULL;
-    if (fcinfo->flinfo == NULL)
-        return filter_read(value, CurrentMemoryContext);
-    all = keeper_of(fcinfo->flinfo);
-    if (toasted) {
-        VARATT_EXTERNAL_GET_POINTER(toast, v);
-        k = keeper_toast(all, &toast);
-    }
-    if (k != NULL)
-        return k->filter;
-    image = filter_bytes_of(value);
-    if (!VARATT_IS_EXTENDED(v) && !bytes_packed(image))
-        return keeper_in_place(all, image);
-    k = keeper_image(all, image);
-    if (k == NULL) {
-        k = keeper_place(all);
-        kept_renew(k, image);
-    }
-    k->toasted = toasted;
-    if (toasted)
-        k->toast = toast;
-    kept_drop(v, image);
-    return k->filter;
 }
 
 /* ---- What is asked for --------------------------------------------------- */

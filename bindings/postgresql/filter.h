@@ -51,6 +51,10 @@ void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes);
 void filter_must(bly_status status);
 void filter_must_or(bly_status status, const char *hint);
 
+/* The same for a status of combining two filters. */
+void filter_must_two(bly_status status, const bly_filter *a,
+                     const bly_filter *b);
+
 /* The bytes of a value, out of TOAST. */
 typedef struct {
     const unsigned char *at;
@@ -65,8 +69,11 @@ bly_filter *filter_own(Datum value, MemoryContext room);
 /* A filter to read, in memory of `room` or in the value's own. */
 bly_filter *filter_read(Datum value, MemoryContext room);
 
-/* The same of the argument, kept from call to call. */
-bly_filter *filter_argument(FunctionCallInfo fcinfo, int argument);
+/* The parts of filter_read: is the image packed? Unpack it in memory of `room`;
+ * read it where it lies, as it was checked when it came. */
+bool filter_packed(filter_bytes image);
+bly_filter *filter_unpack(filter_bytes image, MemoryContext room);
+bly_filter *filter_wrap(filter_bytes image, const filter_memory *memory);
 
 /* Where the state of the aggregate lives that this call is a part of; an error
  * of any other call. */

@@ -24,11 +24,19 @@ typedef struct {
     size_t used, room;                  /* bytes                             */
 } heap;
 
+/* The arguments after the key, or the key and its label. */
+typedef struct {
+    filter_bytes kind, keys;
+    double       rate;
+    int64        items;                 /* 0: as many as come                */
+} wanted;
+
 typedef struct {
     MemoryContext room;
+    wanted        asked;                /* whose texts are these:            */
     char         *kind;
-    double        rate;
-    int64         items;                /* 0: as many as come                */
+    char         *keys;                 /* the form; "": the class decides   */
+    uint64_t      form;
     bool          whole;                /* the filter wants keys, not hashes */
     bool          labelled;
     heap          bytes, ends;          /* keys that wait; offsets of ends   */
@@ -99,7 +107,7 @@ static bly_keys gather_keys(const gathered *g)
 /* What waits becomes hashes. */
 static void gather_hash(gathered *g)
 {
-    bly_spec spec = filter_spec(g->items, g->rate, NULL);
+    bly_spec spec = filter_spec(g->asked.items, g->asked.rate, NULL);
     bly_keys keys = gather_keys(g);
     size_t bytes = keys.n * sizeof(uint64_t);
     char *to;
@@ -123,20 +131,6 @@ static void gather_key(gathered *g, const key *k)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* The arguments after the key, or the key and its label. */
-typedef struct {
-    filter_bytes kind;
-    double       rate;
-    int64        items;
-} wanted;
-
-static wanted wanted_by(const gathered *g)
-{
-    return (wanted){
-        { (const unsigned char *)g->kind, strlen(g->kind) }, g->rate, g->items,
-    };
-}
-
 /* From the third argument on, or from the fourth where the third is a label. */
 static wanted wanted_of(FunctionCallInfo fcinfo, int from)
 {
@@ -148,17 +142,28 @@ static wanted wanted_of(FunctionCallInfo fcinfo, int from)
         w.rate = filter_rate(PG_GETARG_FLOAT8(from + 1));
     if (PG_NARGS() > from + 2 && !PG_ARGISNULL(from + 2))
         w.items = filter_items(PG_GETARG_INT64(from + 2));
+    if (PG_NARGS() > from + 3 && !PG_ARGISNULL(from + 3))
+        w.keys = filter_bytes_of(PG_GETARG_DATUM(from + 3));
     return w;
+}
+
+static char *gather_copy(MemoryContext room, filter_bytes text)
+{
+    char *copy = MemoryContextAllocZero(room, text.bytes + 1);
+    if (text.bytes > 0)
+        memcpy(copy, text.at, text.bytes);
+    return copy;
 }
 
 static gathered *gather_new(MemoryContext room, const wanted *w)
 {
     gathered *g = MemoryContextAllocZero(room, sizeof *g);
     g->room = room;
-    g->kind = MemoryContextAllocZero(room, w->kind.bytes + 1);
-    memcpy(g->kind, w->kind.at, w->kind.bytes);
-    g->rate = w->rate;
-    g->items = w->items;
+    g->kind = gather_copy(room, w->kind);
+    g->keys = gather_copy(room, w->keys);
+    g->asked = *w;
+    g->asked.kind.at = (const unsigned char *)g->kind;
+    g->asked.keys.at = (const unsigned char *)g->keys;
     heap_add_number(g, &g->ends, 0);
     return g;
 }
@@ -169,24 +174,31 @@ static void gather_free(gathered *g)
     if (g == NULL)
         return;
     pfree(g->kind);
+    pfree(g->keys);
     pfree(g->ends.at);
     pfree(g);
 }
 
-static bool wanted_alike(const gathered *g, const wanted *w)
+static bool bytes_alike(filter_bytes a, filter_bytes b)
 {
-    wanted had = wanted_by(g);
-    return w->kind.bytes == had.kind.bytes && w->items == had.items
-        && memcmp(&w->rate, &had.rate, sizeof had.rate) == 0
-        && memcmp(w->kind.at, had.kind.at, had.kind.bytes) == 0;
+    return a.bytes == b.bytes
+        && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
+}
+
+static bool wanted_alike(const wanted *a, const wanted *b)
+{
+    return a->items == b->items
+        && memcmp(&a->rate, &b->rate, sizeof a->rate) == 0
+        && bytes_alike(a->kind, b->kind) && bytes_alike(a->keys, b->keys);
 }
 
 static void wanted_same(const gathered *g, const wanted *w)
 {
-    if (!wanted_alike(g, w))
+    if (!wanted_alike(&g->asked, w))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the rows ask for different filters: kind, rate "
-                               "and items must be the same in all of them")));
+                        errmsg("the rows ask for different filters: kind, "
+                               "rate, items and keys must be the same in all "
+                               "of them")));
 }
 
 /* A filter without keys tells whether the kind is one, and what it wants. */
@@ -196,66 +208,101 @@ static bool kind_wants_keys(const gathered *g)
                                                ALLOCSET_SMALL_SIZES);
     filter_memory memory;
     bly_filter *empty = NULL;
-    bly_spec spec = filter_spec(Max(g->items, 1), g->rate, NULL);
+    bly_spec spec = filter_spec(Max(g->asked.items, 1), g->asked.rate, NULL);
     bool wants;
     filter_fits(g->kind, &spec);
     filter_memory_of(&memory, room, FILTER_MOST);
-    spec = filter_spec(1, g->rate, &memory);
+    spec = filter_spec(1, g->asked.rate, &memory);
     filter_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
     wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
     MemoryContextDelete(room);
     return wants;
 }
 
-/* A query has a group for each of many rows, all of which want the same: what
- * that is was looked at for the first one. */
-static void gather_kind(gathered *g, FmgrInfo *flinfo)
+/* What the calls of one query remember: how to read keys, and a group without
+ * keys, by which later groups that want the same are known. */
+typedef struct {
+    key_source source;
+    gathered  *first;
+} remembered;
+
+static remembered *rows_remembered(FunctionCallInfo fcinfo)
 {
-    gathered *first = flinfo->fn_extra;
-    wanted w = wanted_by(g);
-    if (first == NULL || !wanted_alike(first, &w)) {
-        bool whole = kind_wants_keys(g);
-        flinfo->fn_extra = NULL;
-        gather_free(first);
-        first = gather_new(flinfo->fn_mcxt, &w);
-        first->whole = whole;
-        flinfo->fn_extra = first;
+    FmgrInfo *flinfo = fcinfo->flinfo;
+    remembered *all = flinfo->fn_extra;
+    if (all == NULL) {
+        all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
+        key_find(&all->source, fcinfo, 1, false, flinfo->fn_mcxt);
+        flinfo->fn_extra = all;
     }
-    g->whole = first->whole;
+    return all;
 }
 
-static gathered *rows_state(FunctionCallInfo fcinfo, int from)
+/* The class of the keys is the form of the filter, unless `keys` names it.
+ * Files of other systems have no room for one. */
+static uint64_t kind_form(const gathered *g, const key_source *source)
+{
+    const bly_kind_info *kind = bly_kind_find(g->kind);
+    if (g->keys[0] != '\0')
+        return key_form(g->keys);
+    return kind != NULL && strcmp(kind->family, "foreign") == 0
+         ? BLY_KEYS_UNSTATED : source->class;
+}
+
+static void gather_kind(gathered *g, remembered *all, MemoryContext room)
+{
+    if (all->first == NULL
+        || !wanted_alike(&all->first->asked, &g->asked)) {
+        bool whole = kind_wants_keys(g);
+        uint64_t form = kind_form(g, &all->source);
+        gather_free(all->first);
+        all->first = NULL;
+        all->first = gather_new(room, &g->asked);
+        all->first->whole = whole;
+        all->first->form = form;
+    }
+    g->whole = all->first->whole;
+    g->form = all->first->form;
+}
+
+static gathered *rows_state(FunctionCallInfo fcinfo, int from, remembered *all)
 {
     MemoryContext room = filter_room(fcinfo);
-    wanted w = wanted_of(fcinfo, from);
-    gathered *g;
-    if (!PG_ARGISNULL(0)) {
-        g = (gathered *)PG_GETARG_POINTER(0);
+    gathered *g = PG_ARGISNULL(0) ? NULL : (gathered *)PG_GETARG_POINTER(0);
+    wanted w;
+    if (g != NULL && PG_NARGS() <= from)
+        return g;                       /* nothing that could differ         */
+    w = wanted_of(fcinfo, from);
+    if (g != NULL) {
         wanted_same(g, &w);
         return g;
     }
     g = gather_new(room, &w);
-    gather_kind(g, fcinfo->flinfo);
+    gather_kind(g, all, fcinfo->flinfo->fn_mcxt);
     g->labelled = from > 2;
     return g;
 }
 
-/* state, key[, kind[, rate[, items]]] */
-static Datum rows_gather(FunctionCallInfo fcinfo, key_reader *read)
+/* state, key[, kind[, rate[, items[, keys]]]] */
+PG_FUNCTION_INFO_V1(bloomery_gather);
+Datum bloomery_gather(PG_FUNCTION_ARGS)
 {
-    gathered *g = rows_state(fcinfo, 2);
+    remembered *all = rows_remembered(fcinfo);
+    gathered *g = rows_state(fcinfo, 2, all);
     key k;
     if (!PG_ARGISNULL(1)) {
-        read(&k, PG_GETARG_DATUM(1));
+        key_read(&k, &all->source, g->form, PG_GETARG_DATUM(1));
         gather_key(g, &k);
     }
     PG_RETURN_POINTER(g);
 }
 
-/* state, key, label[, kind[, rate[, items]]] */
-static Datum rows_gather_labels(FunctionCallInfo fcinfo, key_reader *read)
+/* state, key, label[, kind[, rate[, items[, keys]]]] */
+PG_FUNCTION_INFO_V1(bloomery_gather_labels);
+Datum bloomery_gather_labels(PG_FUNCTION_ARGS)
 {
-    gathered *g = rows_state(fcinfo, 3);
+    remembered *all = rows_remembered(fcinfo);
+    gathered *g = rows_state(fcinfo, 3, all);
     key k;
     if (PG_ARGISNULL(1))
         PG_RETURN_POINTER(g);
@@ -263,14 +310,11 @@ static Datum rows_gather_labels(FunctionCallInfo fcinfo, key_reader *read)
         ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
                         errmsg("a key's label is null: leave out such rows, or "
                                "give them a label")));
-    read(&k, PG_GETARG_DATUM(1));
+    key_read(&k, &all->source, g->form, PG_GETARG_DATUM(1));
     heap_add_number(g, &g->labels, (uint64_t)PG_GETARG_INT64(2));
     gather_key(g, &k);
     PG_RETURN_POINTER(g);
 }
-
-KEY_FUNCTIONS(bloomery_gather, rows_gather)
-KEY_FUNCTIONS(bloomery_gather_labels, rows_gather_labels)
 
 /* ---- Build --------------------------------------------------------------- */
 
@@ -278,9 +322,10 @@ static bly_filter *gather_build(gathered *g, const filter_memory *memory)
 {
     bly_filter *filter = NULL;
     size_t n = gather_all(g);
-    int64 items = g->items > 0 ? g->items : (int64)Max(n, 1);
-    bly_spec spec = filter_spec(items, g->rate, memory);
+    int64 items = g->asked.items > 0 ? g->asked.items : (int64)Max(n, 1);
+    bly_spec spec = filter_spec(items, g->asked.rate, memory);
     const uint64_t *labels = g->labelled ? heap_array(&g->labels) : NULL;
+    spec.form = g->form;
     if (n > gather_small)
         filter_fits(g->kind, &spec);
     gather_hash(g);
@@ -291,6 +336,7 @@ static bly_filter *gather_build(gathered *g, const filter_memory *memory)
         filter_must(bly_build(&filter, g->kind, &spec, heap_array(&g->hashes),
                               labels, n));
     }
+    filter_must(bly_form_set(filter, g->form));     /* foreign kinds refuse */
     return filter;
 }
 
@@ -321,9 +367,8 @@ static void heap_join(gathered *g, heap *into, const heap *from)
 
 static void gather_join(gathered *g, gathered *from)
 {
-    wanted w = wanted_by(from);
     size_t before, n;
-    wanted_same(g, &w);
+    wanted_same(g, &from->asked);
     gather_hash(g);
     gather_hash(from);
     before = g->bytes.used;
@@ -346,20 +391,21 @@ Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
     if (from == NULL)
         PG_RETURN_POINTER(g);
     if (g == NULL) {
-        wanted w = wanted_by(from);
-        g = gather_new(room, &w);
+        g = gather_new(room, &from->asked);
         g->whole = from->whole;
+        g->form = from->form;
         g->labelled = from->labelled;
     }
     gather_join(g, from);
     PG_RETURN_POINTER(g);
 }
 
-/* How a part is sent: this, the kind, and the heaps. */
+/* How a part is sent: this, the kind, the name of the form, and the heaps. */
 typedef struct {
     double   rate;
     int64    items;
-    uint64_t kind, bytes, ends, hashes, labels;
+    uint64_t form;
+    uint64_t kind, keys, bytes, ends, hashes, labels;
     bool     whole, labelled;
     bool     zero[6];
 } sent;
@@ -374,11 +420,12 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     sent s;
     filter_room(fcinfo);
     gather_hash(g);
-    s = (sent){ .rate = g->rate, .items = g->items, .kind = strlen(g->kind),
+    s = (sent){ .rate = g->asked.rate, .items = g->asked.items, .form = g->form,
+                .kind = g->asked.kind.bytes, .keys = g->asked.keys.bytes,
                 .bytes = g->bytes.used, .ends = g->ends.used,
                 .hashes = g->hashes.used, .labels = g->labels.used,
                 .whole = g->whole, .labelled = g->labelled };
-    all = sizeof s + s.kind + s.bytes + s.ends + s.hashes + s.labels;
+    all = sizeof s + s.kind + s.keys + s.bytes + s.ends + s.hashes + s.labels;
     if (all > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a worker gathered more than it can send: set "
@@ -389,6 +436,7 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
 #define PUT(from, n) (memcpy(to, from, n), to += (n))
     PUT(&s, sizeof s);
     PUT(g->kind, s.kind);
+    PUT(g->keys, s.keys);
     if (s.bytes > 0)
         PUT(g->bytes.at, s.bytes);
     PUT(g->ends.at, s.ends);
@@ -411,11 +459,14 @@ Datum bloomery_gather_receive(PG_FUNCTION_ARGS)
     sent s;
     filter_room(fcinfo);
     memcpy(&s, part.at, sizeof s);
-    w = (wanted){ { (const unsigned char *)from, s.kind }, s.rate, s.items };
+    w = (wanted){ { (const unsigned char *)from, s.kind },
+                  { (const unsigned char *)from + s.kind, s.keys },
+                  s.rate, s.items };
     g = gather_new(CurrentMemoryContext, &w);
+    g->form = s.form;
     g->whole = s.whole;
     g->labelled = s.labelled;
-    from += s.kind;
+    from += s.kind + s.keys;
     heap_add(g, &g->bytes, from, s.bytes);
     from += s.bytes;
     g->ends.used = 0;

@@ -1,34 +1,38 @@
-/* key.c - the bytes that are the key of a value of SQL, as they are elsewhere:
- * text in UTF-8, bytes as they are, numbers so that equal ones have one key.
+/* key.c - makes keys from values of SQL, with the same bytes as everywhere
+ * else: text in UTF-8, bytes as they are, and numbers so that equal ones have
+ * one key.
  */
 #include "filter.h"
 #include "key.h"
 
 #include <string.h>
 
+#include "catalog/pg_type.h"
 #include "mb/pg_wchar.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/uuid.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
-#include <bloomery.h>
+/* ---- Values -------------------------------------------------------------- */
 
-void key_bytea(key *out, Datum value)
+static void key_bytea(bly_value *out, Datum value)
 {
     struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
+    out->type = BLY_BYTES;
     out->data = VARDATA_ANY(v);
     out->length = VARSIZE_ANY_EXHDR(v);
 }
 
-/* What SQL_ASCII holds is of no known encoding: its bytes are the key. */
-void key_text(key *out, Datum value)
+/* The encoding of text in SQL_ASCII is unknown: its bytes are the key. */
+static void key_text(bly_value *out, Datum value)
 {
     int encoding = GetDatabaseEncoding();
     char *text;
     key_bytea(out, value);
+    out->type = BLY_TEXT;
     if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
         return;
     text = pg_server_to_any(out->data, (int)out->length, PG_UTF8);
@@ -38,33 +42,34 @@ void key_text(key *out, Datum value)
     }
 }
 
-static void key_of_integer(key *out, int64 value)
+static void key_written(bly_value *out, Datum value)
 {
-    bly_integer_key(out->number, value);
-    out->data = out->number;
-    out->length = sizeof out->number;
+    key_text(out, value);
+    out->type = BLY_WRITTEN;
 }
 
-static void key_of_real(key *out, double value)
+static void key_int8(bly_value *out, Datum value)
 {
-    bly_real_key(out->number, value);
-    out->data = out->number;
-    out->length = sizeof out->number;
+    out->type = BLY_INTEGER;
+    out->integer = DatumGetInt64(value);
 }
 
-void key_int8(key *out, Datum value)
+static void key_int4(bly_value *out, Datum value)
 {
-    key_of_integer(out, DatumGetInt64(value));
+    out->type = BLY_INTEGER;
+    out->integer = DatumGetInt32(value);
 }
 
-void key_int4(key *out, Datum value)
+static void key_float4(bly_value *out, Datum value)
 {
-    key_of_integer(out, DatumGetInt32(value));
+    out->type = BLY_REAL;
+    out->real = DatumGetFloat4(value);
 }
 
-void key_float8(key *out, Datum value)
+static void key_float8(bly_value *out, Datum value)
 {
-    key_of_real(out, DatumGetFloat8(value));
+    out->type = BLY_REAL;
+    out->real = DatumGetFloat8(value);
 }
 
 static bool numeric_compares(PGFunction how, Datum a, Datum b)
@@ -72,9 +77,9 @@ static bool numeric_compares(PGFunction how, Datum a, Datum b)
     return DatumGetBool(DirectFunctionCall2(how, a, b));
 }
 
-/* A numeric holds integers that no double does: those of 64 bits are keys as
- * the integers are, and what is left is compared as a double in SQL, too. */
-void key_numeric(key *out, Datum value)
+/* A numeric can be an integer that no double equals. Integers of 64 bits are
+ * keys as such; all other numbers are compared as doubles in SQL, too. */
+static void key_numeric(bly_value *out, Datum value)
 {
     Datum least = NumericGetDatum(int64_to_numeric(PG_INT64_MIN));
     Datum most = NumericGetDatum(int64_to_numeric(PG_INT64_MAX));
@@ -85,17 +90,173 @@ void key_numeric(key *out, Datum value)
         Datum whole = DirectFunctionCall2(numeric_trunc, value,
                                           Int32GetDatum(0));
         if (numeric_compares(numeric_eq, whole, value)) {
-            key_of_integer(out, DatumGetInt64(DirectFunctionCall1(numeric_int8,
-                                                                  value)));
+            key_int8(out, DirectFunctionCall1(numeric_int8, value));
             return;
         }
     }
-    key_of_real(out, DatumGetFloat8(DirectFunctionCall1(numeric_float8,
-                                                        value)));
+    key_float8(out, DirectFunctionCall1(numeric_float8, value));
 }
 
-void key_uuid(key *out, Datum value)
+static void key_uuid(bly_value *out, Datum value)
 {
+    out->type = BLY_BYTES;
     out->data = DatumGetUUIDP(value)->data;
     out->length = UUID_LEN;
+}
+
+/* ---- Types --------------------------------------------------------------- */
+
+/* People write a uuid as hexadecimal digits, and the class "hex" says so. They
+ * write a real as 0.1, which is not the double that it is equal to, so a column
+ * of these has the class "float". A type that is not in the list is cast to the
+ * first one here to which PostgreSQL casts it by itself, as varchar to text. */
+static const struct {
+    Oid         type;
+    key_reader *read;
+    uint64_t    class;
+} key_types[] = {
+    { TEXTOID,    key_text,    BLY_KEYS_TEXT },
+    { BYTEAOID,   key_bytea,   BLY_KEYS_BYTES },
+    { UUIDOID,    key_uuid,    BLY_KEYS_HEX },
+    { INT8OID,    key_int8,    BLY_KEYS_NUMBER },
+    { INT4OID,    key_int4,    BLY_KEYS_NUMBER },
+    { FLOAT4OID,  key_float4,  BLY_KEYS_FLOAT },
+    { FLOAT8OID,  key_float8,  BLY_KEYS_NUMBER },
+    { NUMERICOID, key_numeric, BLY_KEYS_NUMBER },
+};
+
+enum { KEY_TYPES = sizeof key_types / sizeof key_types[0] };
+
+/* Looks for the type itself, or for one that it can be cast to. */
+static int key_type_of(Oid type, Oid *cast)
+{
+    *cast = InvalidOid;
+    for (int i = 0; i < KEY_TYPES; i++)
+        if (key_types[i].type == type)
+            return i;
+    for (int i = 0; i < KEY_TYPES; i++) {
+        CoercionPathType path = find_coercion_pathway(key_types[i].type, type,
+                                                      COERCION_IMPLICIT, cast);
+        if (path == COERCION_PATH_RELABELTYPE
+            || (path == COERCION_PATH_FUNC && get_func_nargs(*cast) == 1))
+            return i;
+    }
+    return KEY_TYPES;
+}
+
+void key_find(key_source *source, FunctionCallInfo fcinfo, int argument,
+              bool written, MemoryContext room)
+{
+    Oid cast, type = get_fn_expr_argtype(fcinfo->flinfo, argument);
+    int at;
+    *source = (key_source){ .read = key_written, .class = BLY_KEYS_TEXT };
+    if (written)
+        return;
+    if (type == InvalidOid)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("the type of the key is unknown: call this "
+                               "function by a query")));
+    at = key_type_of(getBaseType(type), &cast);
+    if (at == KEY_TYPES)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("a key cannot have the type %s",
+                               format_type_be(type)),
+                        errhint("Convert it, and do so in the same way "
+                                "everywhere, for example x::text.")));
+    source->read = key_types[at].read;
+    source->class = key_types[at].class;
+    if (cast != InvalidOid)
+        fmgr_info_cxt(cast, &source->cast, room);
+}
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+static const char *key_hint(uint64_t form)
+{
+    switch (form & BLY_FORM_CLASS) {
+    case BLY_KEYS_TEXT:
+    case BLY_KEYS_UTF16: return "Convert the key to text, for example $1::text "
+                                "or x::text.";
+    case BLY_KEYS_BYTES:
+    case BLY_KEYS_HEX:   return "Convert the key to bytes, for example "
+                                "$1::bytea, $1::uuid or "
+                                "convert_to(x, 'UTF8').";
+    default:             return "Convert the key to a number, for example "
+                                "$1::bigint or x::numeric.";
+    }
+}
+
+/* Reads '\x0123', which cannot be a uuid and is not what a text looks like. */
+static void key_unquote(bly_value *value, uint64_t form)
+{
+    uint64_t class = form & BLY_FORM_CLASS;
+    const char *text = value->data;
+    char *copy;
+    if ((class != BLY_KEYS_BYTES && class != BLY_KEYS_HEX)
+        || value->length < 2 || text[0] != '\\' || text[1] != 'x')
+        return;
+    copy = pnstrdup(text, value->length);
+    key_bytea(value, DirectFunctionCall1(byteain, CStringGetDatum(copy)));
+}
+
+static void key_by_form(key *out, uint64_t form, bly_value *value)
+{
+    void *room = out->number;
+    bly_status status;
+    bly_key made;
+    size_t bytes;
+    if (value->type == BLY_WRITTEN)
+        key_unquote(value, form);
+    bytes = bly_form_room(form, value->length);
+    if (bytes > sizeof out->number)
+        room = filter_more(CurrentMemoryContext, NULL, 0, bytes);
+    if (room == NULL)
+        ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
+                        errmsg("out of memory for a key of %zu bytes",
+                               value->length)));
+    status = bly_form_key(&made, form, value, room);
+    filter_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
+    out->data = made.data;
+    out->length = made.length;
+}
+
+/* Does the form keep the bytes that a filter without a form would have? */
+static bool key_is_plain(const key_source *source, uint64_t form)
+{
+    return form == BLY_KEYS_UNSTATED
+        || (form == source->class && form != BLY_KEYS_FLOAT);
+}
+
+/* Makes the key of a value for a filter without a form. */
+static void key_plain(key *out, const bly_value *value)
+{
+    out->data = value->data;
+    out->length = value->length;
+    if (value->type != BLY_INTEGER && value->type != BLY_REAL)
+        return;
+    if (value->type == BLY_INTEGER)
+        bly_integer_key(out->number, value->integer);
+    else
+        bly_real_key(out->number, value->real);
+    out->data = out->number;
+    out->length = sizeof out->number;
+}
+
+void key_read(key *out, const key_source *source, uint64_t form, Datum value)
+{
+    bly_value v = { .length = 0 };
+    if (source->cast.fn_oid != InvalidOid)
+        value = FunctionCall1(unconstify(FmgrInfo *, &source->cast), value);
+    source->read(&v, value);
+    if (key_is_plain(source, form))
+        key_plain(out, &v);
+    else
+        key_by_form(out, form, &v);
+}
+
+uint64_t key_form(const char *name)
+{
+    uint64_t form = BLY_KEYS_UNSTATED;
+    filter_must(bly_form_read(&form, name));
+    return form;
 }

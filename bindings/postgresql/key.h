@@ -1,4 +1,15 @@
-/* key.h - the bytes that are the key of a value of SQL. */
+/* key.h - the keys of a filter, from values of SQL.
+ *
+ * The functions of SQL that take a key are declared twice:
+ *
+ *      f(bloomery, anyelement)     reads the key by its type
+ *      f(bloomery, bloomery_key)   reads the key as a person wrote it
+ *
+ * PostgreSQL chooses the second one for a literal or parameter whose type is
+ * not stated, such as '7' and $1. It is the only one that takes a type of
+ * strings, and such types are preferred. So the form of the filter decides
+ * whether '7' is a number or a text, and a column of type text remains text.
+ */
 #ifndef BLOOMERY_POSTGRESQL_KEY_H
 #define BLOOMERY_POSTGRESQL_KEY_H
 
@@ -6,30 +17,40 @@
 
 #include "fmgr.h"
 
+#include <bloomery/form.h>
+
 typedef struct {
     const void   *data;
     size_t        length;
-    unsigned char number[8];            /* data, of a number                 */
+    unsigned char number[8];            /* where `data` is, for a number     */
 } key;
 
-typedef void key_reader(key *out, Datum value);
+typedef void key_reader(bly_value *out, Datum value);
 
-key_reader key_text, key_bytea, key_int8, key_int4, key_float8, key_numeric,
-           key_uuid;
+/* How to read the keys of an argument. */
+typedef struct {
+    key_reader *read;                   /* NULL: not found yet               */
+    uint64_t    class;                  /* BLY_KEYS_…, of such keys          */
+    FmgrInfo    cast;                   /* before reading, if fn_oid is set  */
+} key_source;
 
-/* The functions of SQL that are there once for each type of key: NAME_text
- * calls body(fcinfo, key_text), and so on. */
-#define KEY_FUNCTION(name, type, body)                                         \
-    PG_FUNCTION_INFO_V1(name##_##type);                                        \
-    Datum name##_##type(PG_FUNCTION_ARGS) { return body(fcinfo, key_##type); }
+/* Finds out how to read an argument, in memory that lives as long as `source`.
+ * Raises an error for a type that cannot be a key. */
+void key_find(key_source *source, FunctionCallInfo fcinfo, int argument,
+              bool written, MemoryContext room);
 
+/* Makes the key of a value for a filter of this form. Raises an error for a key
+ * of another class. The key may point into the value. */
+void key_read(key *out, const key_source *source, uint64_t form, Datum value);
+
+/* Reads the name of a form. */
+uint64_t key_form(const char *name);
+
+/* Defines both functions of SQL, of which the second is NAME_written. */
 #define KEY_FUNCTIONS(name, body)                                              \
-    KEY_FUNCTION(name, text, body)                                             \
-    KEY_FUNCTION(name, bytea, body)                                            \
-    KEY_FUNCTION(name, int8, body)                                             \
-    KEY_FUNCTION(name, int4, body)                                             \
-    KEY_FUNCTION(name, float8, body)                                           \
-    KEY_FUNCTION(name, numeric, body)                                          \
-    KEY_FUNCTION(name, uuid, body)
+    PG_FUNCTION_INFO_V1(name);                                                 \
+    Datum name(PG_FUNCTION_ARGS) { return body(fcinfo, false); }               \
+    PG_FUNCTION_INFO_V1(name##_written);                                       \
+    Datum name##_written(PG_FUNCTION_ARGS) { return body(fcinfo, true); }
 
 #endif

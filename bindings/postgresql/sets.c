@@ -19,7 +19,7 @@ static bly_filter *two(Datum a, Datum b, verb *how)
 {
     bly_filter *into = filter_own(a, CurrentMemoryContext);
     bly_filter *other = filter_read(b, CurrentMemoryContext);
-    filter_must(how(into, other));
+    filter_must_two(how(into, other), into, other);
     bly_free(other);
     return into;
 }
@@ -63,7 +63,7 @@ static Datum many(FunctionCallInfo fcinfo, verb *how)
         PG_RETURN_POINTER(into);
     }
     other = filter_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
-    filter_must(how(into, other));
+    filter_must_two(how(into, other), into, other);
     bly_free(other);
     PG_RETURN_POINTER(into);
 }
@@ -110,7 +110,7 @@ static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
     if (other == NULL)
         PG_RETURN_POINTER(into);
     if (into != NULL) {
-        filter_must(how(into, other));
+        filter_must_two(how(into, other), into, other);
         PG_RETURN_POINTER(into);
     }
     options.allocator = &filter_memory_in(room)->allocator;

@@ -17,6 +17,8 @@
 #include "utils/json.h"
 #include "utils/tuplestore.h"
 
+#include <bloomery/form.h>
+
 /* ---- JSON ---------------------------------------------------------------- */
 
 static void json_name(StringInfo to, const char *name)
@@ -60,6 +62,12 @@ static Datum json_end(StringInfo to)
 
 /* ---- A filter ------------------------------------------------------------ */
 
+static void info_form(StringInfo to, uint64_t form)
+{
+    char name[BLY_FORM_TEXT];
+    json_text(to, "keys", bly_form_write(name, form));
+}
+
 static void info_stat(StringInfo to, const bly_stat_t *s)
 {
     json_text(to, "kind", s->kind);
@@ -74,6 +82,7 @@ static void info_stat(StringInfo to, const bly_stat_t *s)
     json_real(to, "planned_rate", s->planned_rate);
     json_whole(to, "seed", s->seed);
     json_text(to, "hash", s->hash);
+    info_form(to, s->form);
     json_whole(to, "probes", s->probes);
     json_whole(to, "saturated", s->saturated);
     json_real(to, "lost", s->lost);
@@ -97,6 +106,7 @@ static void info_header(StringInfo to, const bly_header *h)
     json_real(to, "planned_rate", h->rate);
     json_whole(to, "seed", h->seed);
     json_text(to, "hash", h->hash);
+    info_form(to, h->form);
 }
 
 PG_FUNCTION_INFO_V1(bloomery_info);
@@ -159,7 +169,7 @@ Datum bloomery_overlap(PG_FUNCTION_ARGS)
     bly_filter *b = filter_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
     bly_overlap_t o;
     StringInfoData to;
-    filter_must(bly_overlap(&o, a, b));
+    filter_must_two(bly_overlap(&o, a, b), a, b);
     bly_free(a);
     bly_free(b);
     initStringInfo(&to);

@@ -97,6 +97,19 @@ static size_t form_put(uint8_t *to, uint64_t value, size_t bytes)
 #define FORM_NONE SIZE_MAX
 typedef size_t form_maker(uint8_t *to, const bly_value *value);
 
+/* Removes a fraction of zeros, because "7.00" is an integer, and a double may
+ * not be equal to it. */
+static bly_key form_integral(bly_key written)
+{
+    const char *text = written.data;
+    size_t n = written.length;
+    while (n > 0 && text[n - 1] == '0')
+        n--;
+    if (n > 0 && text[n - 1] == '.')
+        written.length = n - 1;
+    return written;
+}
+
 /* Makes the key by value: an integer if the written number is one. */
 static size_t form_put_number(uint8_t *to, const bly_value *value)
 {
@@ -106,7 +119,7 @@ static size_t form_put_number(uint8_t *to, const bly_value *value)
     uint64_t whole;
     bool is_integer = value->type == BLY_INTEGER;
     if (value->type == BLY_WRITTEN
-        && form_whole(&whole, written, 64)
+        && form_whole(&whole, form_integral(written), 64)
         && (whole <= INT64_MAX || *(const char *)written.data == '-')) {
         is_integer = true;
         integer = (int64_t)whole;

@@ -66,6 +66,10 @@ static const form_case form_cases[] = {
 
     { "number", WRITTEN("7"), BLY_OK, "0700000000000000" },
     { "number", WRITTEN(" 7.0 "), BLY_OK, "0700000000000000" },
+    { "number", WRITTEN("9007199254740993.00"), BLY_OK, "0100000000002000" },
+    { "number", WRITTEN("100"), BLY_OK, "6400000000000000" },
+    { "number", WRITTEN("-.0"), BLY_OK, "0000000000000000" },
+    { "number", WRITTEN("."), BLY_EPARAM, NULL },
     { "number", WRITTEN("-1"), BLY_OK, "ffffffffffffffff" },
     { "number", WRITTEN("1e3"), BLY_OK, "e803000000000000" },
     { "number", WRITTEN("0.5"), BLY_OK, "000000000000e03f" },

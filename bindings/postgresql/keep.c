@@ -1,0 +1,176 @@
+/* keep.c - the filters of the last calls.
+ *
+ * A query asks one filter for a million keys, or a few. An image that lies in
+ * memory as it is costs little: it is asked where it lies. Taking a filter out
+ * of TOAST, or unpacking it, reads all of it, which is too much for each key.
+ * Such filters are kept, and recognized by their pointer to TOAST or by all of
+ * their bytes. The header is not enough, because whoever makes filters can give
+ * its checksum to another one. Nor is the place, because the memory of a row is
+ * used again for the next one.
+ *
+ * Filters come one after another, each for many keys, or in turns, all for each
+ * key. So the first ones stay, as many as fit into work_mem, and the others
+ * share one place: dropping the oldest one would find none of those in turns.
+ */
+#include "keep.h"
+
+#include <string.h>
+
+#include "access/detoast.h"
+#include "miscadmin.h"
+
+enum { kept_most = 400 };             /* a year of days, and some */
+
+typedef struct {
+    MemoryContext      room;            /* of the copy and its filter        */
+    bly_filter        *filter;          /* NULL: none                        */
+    filter_bytes       image;           /* the copy                          */
+    bool               toasted;         /* it came by:                       */
+    struct varatt_external toast;
+} kept;
+
+typedef struct {
+    MemoryContext room;
+    filter_memory memory;               /* of the one that is asked in place */
+    bly_filter   *lying;
+    key_source    source;               /* how to read the keys              */
+    int           n, last;              /* how many, and which was asked     */
+    kept         *some[kept_most];
+} keeper;
+
+static keeper *keeper_of(FmgrInfo *flinfo)
+{
+    keeper *all = flinfo->fn_extra;
+    if (all == NULL) {
+        all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
+        all->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filters",
+                                          ALLOCSET_SMALL_SIZES);
+        filter_memory_of(&all->memory, flinfo->fn_mcxt, FILTER_MOST);
+        flinfo->fn_extra = all;
+    }
+    return all;
+}
+
+static bool kept_is_toast(const kept *k, const struct varatt_external *toast)
+{
+    return k->toasted && k->filter != NULL
+        && toast->va_valueid == k->toast.va_valueid
+        && toast->va_toastrelid == k->toast.va_toastrelid
+        && toast->va_rawsize == k->toast.va_rawsize
+        && toast->va_extinfo == k->toast.va_extinfo;
+}
+
+static bool kept_is_image(const kept *k, filter_bytes image)
+{
+    return k->filter != NULL && image.bytes == k->image.bytes
+        && memcmp(image.at, k->image.at, image.bytes) == 0;
+}
+
+static kept *keeper_took(keeper *all, int which)
+{
+    all->last = which;
+    return all->some[which];
+}
+
+/* The search begins where the last one ended, so that it is short where one
+ * filter is asked, and where all are in turns. NULL: it is not kept. */
+static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
+{
+    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
+        if (kept_is_toast(all->some[at], toast))
+            return keeper_took(all, at);
+    return NULL;
+}
+
+static kept *keeper_image(keeper *all, filter_bytes image)
+{
+    for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
+        if (kept_is_image(all->some[at], image))
+            return keeper_took(all, at);
+    return NULL;
+}
+
+static kept *keeper_place(keeper *all)
+{
+    bool room = all->n == 0 || (all->n < kept_most
+        && MemoryContextMemAllocated(all->room, true) < (Size)work_mem * 1024);
+    if (room) {
+        kept *k = MemoryContextAllocZero(all->room, sizeof *k);
+        k->room = AllocSetContextCreate(all->room, "bloomery filter",
+                                        ALLOCSET_SMALL_SIZES);
+        all->some[all->n++] = k;
+    }
+    return keeper_took(all, all->n - 1);
+}
+
+static void kept_renew(kept *k, filter_bytes image)
+{
+    char *copy;
+    k->filter = NULL;
+    k->toasted = false;
+    MemoryContextReset(k->room);
+    copy = MemoryContextAllocHuge(k->room, image.bytes + PG_CACHE_LINE_SIZE);
+    copy = (char *)TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
+    memcpy(copy, image.at, image.bytes);
+    k->image = (filter_bytes){ (unsigned char *)copy, image.bytes };
+    k->filter = filter_packed(image)
+              ? filter_unpack(image, k->room)
+              : filter_wrap(k->image, filter_memory_in(k->room));
+}
+
+/* The image where it lies, until the next call. */
+static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
+{
+    bly_free(all->lying);
+    all->lying = NULL;
+    all->lying = filter_wrap(image, &all->memory);
+    return all->lying;
+}
+
+/* What was taken out of TOAST for this call only. */
+static void kept_drop(struct varlena *v, filter_bytes image)
+{
+    if ((const char *)image.at < (const char *)v
+        || (const char *)image.at > (const char *)v + VARHDRSZ)
+        pfree((char *)(uintptr_t)image.at - VARHDRSZ);
+}
+
+/* Returns the filter that is the first argument, until the next call. */
+static bly_filter *keeper_filter(keeper *all, Datum value)
+{
+    struct varlena *v = (struct varlena *)DatumGetPointer(value);
+    bool toasted = VARATT_IS_EXTERNAL_ONDISK(v);
+    struct varatt_external toast;
+    filter_bytes image;
+    kept *k = NULL;
+    if (toasted) {
+        VARATT_EXTERNAL_GET_POINTER(toast, v);
+        k = keeper_toast(all, &toast);
+    }
+    if (k != NULL)
+        return k->filter;
+    image = filter_bytes_of(value);
+    if (!VARATT_IS_EXTENDED(v) && !filter_packed(image))
+        return keeper_in_place(all, image);
+    k = keeper_image(all, image);
+    if (k == NULL) {
+        k = keeper_place(all);
+        kept_renew(k, image);
+    }
+    k->toasted = toasted;
+    if (toasted)
+        k->toast = toast;
+    kept_drop(v, image);
+    return k->filter;
+}
+
+bly_filter *keep_asked(FunctionCallInfo fcinfo, bool written, key *k)
+{
+    keeper *all = keeper_of(fcinfo->flinfo);
+    bly_filter *filter;
+    if (all->source.read == NULL)
+        key_find(&all->source, fcinfo, 1, written, fcinfo->flinfo->fn_mcxt);
+    filter = keeper_filter(all, PG_GETARG_DATUM(0));
+    key_read(k, &all->source, bly_form_of(filter), PG_GETARG_DATUM(1));
+    return filter;
+}
