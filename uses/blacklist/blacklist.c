@@ -76,7 +76,6 @@ static network cut_to(const address *from, unsigned length)
     return who;
 }
 
-/* How many networks of this family and length are blocked. */
 static size_t *blocked_like(const network *who)
 {
     return &in_force[who->n == sizeof who->key][who->key[who->n - 1]];
@@ -233,7 +232,6 @@ static const char *read_event(event *e, char *line, double then)
     return NULL;
 }
 
-/* NULL, or what is wrong. */
 static const char *act(const event *e)
 {
     bly_status status = e->verb != NOTHING ? expire(e->time) : BLY_OK;
@@ -248,7 +246,6 @@ static const char *act(const event *e)
     return NULL;
 }
 
-/* Reads all events, and acts by them or not. */
 static int read_events(bool acts)
 {
     char *line = NULL;
