@@ -29,6 +29,7 @@
  *      options.c   a command's option table -> its settings
  *      git.c       the files of a folder that git knows
  *      inputs.c    operands, lists and folders -> the files to be read
+ *      mistakes.c  input that the options probably misread
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -345,6 +346,10 @@ int options_read(const cli_command *command, int argc, char **argv,
 /* An error about the command line that names where help is; CLI_ERROR. */
 int options_wrong(const cli_command *command, const char *what);
 
+/* Writes the command line of this process as a shell reads it, with one more
+ * option. Returns false, and writes "", if it does not fit the room. */
+bool options_again(char *text, size_t room, const char *option);
+
 /* Appends a name to a list that is from malloc. Returns false if memory is
  * short. */
 bool options_append(cli_operands *list, char *name);
@@ -434,6 +439,7 @@ typedef enum {
     SOURCE_WIDE,                /* UTF-16 or UTF-32                         */
     SOURCE_KNOWN,               /* what the program writes itself           */
     SOURCE_LONG,                /* a line is too long for the memory        */
+    SOURCE_RETURNS,             /* CR alone ends lines, to be read in parts */
     SOURCE_TOLD,                /* cli_chunk.why tells                      */
     SOURCE_FAULTS
 } source_fault;
@@ -471,6 +477,9 @@ typedef struct {
 /* "2,3", "2-4", "email,name" -> columns; as numbers.c has it. */
 const char *columns_read(const char *text, cli_columns *out);
 const char *columns_read_one(const char *text, cli_columns *out);
+
+/* Returns whether some columns have numbers and others have names. */
+bool columns_mixed(const cli_columns *columns);
 
 /* ==== forms.c =========================================================== */
 
@@ -557,6 +566,8 @@ struct cli_how {
                                    are no text; NULL: there is none         */
     const char *member;         /* lines are JSON objects, and the key is
                                    the value of this member; NULL: not      */
+    const char *lacks;          /* the advice if a header lacks a column in
+                                   `field`, or NULL                         */
 };
 
 /* All options unsaid. */
@@ -696,6 +707,8 @@ typedef struct {
     bool     begun;             /* its first bytes have been looked at     */
     size_t   looked;            /* how many of them                        */
     bool     headed;            /* and its header                          */
+    bool     settled;           /* it is known what ends its lines:        */
+    bool     returns;           /* a CR, which is replaced by a newline    */
     uint64_t bytes;             /* read so far                             */
     cli_records records;        /* of this file, as far as it was read     */
     uint64_t before;            /* lines of it before the next chunk, as
@@ -715,6 +728,13 @@ typedef struct {
     const char *strange_path;   /* and that file                           */
 } cli_lines;
 
+/* What a note reports about the first lines of a file (mistakes.c). */
+typedef enum {
+    MISTAKE_NONE,
+    MISTAKE_CR_LF,              /* keys end with CR                         */
+    MISTAKE_CR                  /* lines ended with CR alone                */
+} cli_mistake;
+
 /* Some whole lines of one file, or why it could not be read; or none, where a
  * header that is to be printed has come and nothing more. Where keys are not
  * found in lines as they are, the block has its capacity twice: such keys lie
@@ -727,7 +747,7 @@ typedef struct {
     uint64_t bytes;             /* read up to here, of all files           */
     bool     idle;              /* the next read may wait for input        */
     bool     begins;            /* it is the first one of its file         */
-    bool     carried;           /* its first keys end with CR              */
+    cli_mistake mistake;        /* in its first lines                      */
     bool     returns;           /* there is a CR that may be cut           */
     bool     quoted;            /* of CSV: there may be quotes in it       */
     bool     stray;             /* and some of them within unquoted columns */
@@ -801,10 +821,6 @@ void lines_print_header(cli_lines *lines, const char *words);
  * has failed. */
 bool lines_title(cli_lines *lines, const cli_chunk *chunk);
 
-/* Say it, once, if keys of the chunk have a CR at their end that nobody asked
- * for. One thread at a time. */
-void lines_note(const cli_chunk *chunk);
-
 /* Room for a block of `capacity` bytes, with its second half if there is one,
  * and what keys stand for behind that. */
 size_t lines_block(const cli_how *how, size_t capacity);
@@ -821,6 +837,22 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
+
+/* The name of a file in a message, with the quotes around it. */
+typedef struct { const char *quote, *name; } cli_shown;
+cli_shown lines_show(const char *path);
+
+/* ==== mistakes.c ======================================================== */
+
+/* Looks at the first lines of a file: sets chunk->mistake. */
+void mistakes_look(const cli_lines *lines, cli_chunk *chunk);
+
+/* Prints a note about chunk->mistake, once for each kind. Not thread-safe. */
+void mistakes_note(const cli_chunk *chunk);
+
+/* Returns whether the chunk is from a CSV file with columns in quotes, but
+ * options cut it at each separator. chunk->why is then the error message. */
+bool mistakes_are_columns(const cli_lines *lines, cli_chunk *chunk);
 
 /* ==== records.c ========================================================= */
 

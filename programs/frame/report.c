@@ -258,7 +258,9 @@ cli_text report_seconds(double seconds)
 
 /* ==== Notes ============================================================= */
 
-report_words report_lack = { "column", "its number and -t", "-f and -t" };
+report_words report_lack = {
+    "column", "its number, -t and --csv", "-f, -t and --csv"
+};
 
 void report_keyless(uint64_t lines)
 {

@@ -58,6 +58,53 @@ printf '\376\377\0o\0n\0e\0\n' >wide
 try query w.bly wide
 refused 'UTF-16, the other way round' "'wide' is UTF-16 or UTF-32, .*iconv"
 
+# ---- CR alone ---------------------------------------------------------------
+printf 'id,a\r1,x\r2,"y\rz"\r3,x\r' >mac.csv
+tr '\r' '\n' <mac.csv >unix.csv
+for way in '--csv -f a' '--csv --header' '-c --csv -f 1,2' \
+    '--csv -f a -M 1M'; do
+    # shellcheck disable=SC2086
+    "$BLOOMERY" dedup $way unix.csv >want
+    # shellcheck disable=SC2086
+    try dedup $way mac.csv
+    check "CR alone: dedup $way as with newlines" cmp -s want out
+    note "CR alone: dedup $way: a note" "'mac.csv' end with a CR alone"
+    # shellcheck disable=SC2086
+    "$BLOOMERY" dedup $way <unix.csv >want
+    # shellcheck disable=SC2002,SC2086
+    dd bs=1 2>/dev/null <mac.csv | try dedup $way
+    check "CR alone: dedup $way, from a pipe byte by byte" cmp -s want out
+done
+awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%d\r", i % 50000 }' >mac
+awk 'BEGIN { for (i = 0; i < 50000; i++) print i }' >want
+for way in '' '-M 1M' '-j 1'; do
+    # shellcheck disable=SC2086
+    try dedup $way mac
+    check "CR alone: dedup $way of many lines" cmp -s want out
+    # shellcheck disable=SC2002,SC2086
+    cat mac | try dedup $way
+    check "CR alone: dedup $way of many lines from a pipe" cmp -s want out
+done
+{ cat mac; echo; } >want
+for way in --text --keep-cr -0; do
+    try dedup $way mac
+    case $way in
+    -0) { cat mac; printf '\0'; } >want ;;
+    esac
+    check "CR alone, $way: one line" cmp -s want out
+done
+printf 'a\r' >one
+try dedup one
+out_is 'a CR at the end of the only line is not CR alone' 0 'a\r\n'
+printf '\357\273\277a\rb\ra\r' >marked
+try dedup marked
+check 'CR alone, behind a byte order mark' sh -c 'printf "a\nb\n" | cmp - out'
+{ cat mac; printf 'b\n'; } >turned
+try dedup -c turned
+check 'CR alone, and a newline far behind it' [ "$(cat status)" = 2 ]
+check 'CR alone, and a newline far behind it: says so' grep -q \
+    "first lines of 'turned' end with a CR alone, and later ones .*tr" err
+
 # ---- CR LF ------------------------------------------------------------------
 printf 'one\r\ntwo\r\n' >dos
 try build -p 1e-9 --as any -o any.bly plain
