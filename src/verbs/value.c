@@ -284,9 +284,9 @@ static bly_status form_fold(bly_value *text, uint8_t *to)
 {
     const char *lacks = casefold_lacks();
     if (lacks != NULL)
-        return status_fail(BLY_EUNSUPPORTED, "the filter's keys are folded by "
-                           "Unicode (case=fold), and this library cannot do "
-                           "that: %s", lacks);
+        return status_fail(BLY_EUNSUPPORTED, "keys with case=fold need the "
+                           "tables of Unicode, which this library lacks: %s",
+                           lacks);
     size_t length = casefold_utf8((char *)to, CASEFOLD_TIMES * text->length,
                                   text->data, text->length);
     if (length == SIZE_MAX)
