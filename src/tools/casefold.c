@@ -11,6 +11,7 @@
 
 #ifdef BLY_WITH_ICU
 
+#include <assert.h>
 #include <dlfcn.h>
 #include <string.h>
 #include <unicode/uchar.h>
@@ -65,8 +66,7 @@ static size_t casefold_character(char *to, UChar32 c)
     U16_APPEND_UNSAFE(plain, n, c);
     n = casefold_string(folded, CASEFOLD_UNITS, plain, n, U_FOLD_CASE_DEFAULT,
                         &error);
-    if (U_FAILURE(error))
-        return SIZE_MAX;
+    assert(U_SUCCESS(error));           /* there is room enough              */
     for (int32_t i = 0; i < n; ) {
         uint32_t one = folded[i++];
         if (U16_IS_LEAD(one))

@@ -5,6 +5,9 @@
 
 #include "tools/casefold.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static void need_unicode(void)
 {
     if (casefold_lacks() != NULL)
@@ -24,6 +27,34 @@ static void test_is_there_as_built(void **state)
     assert_true(casefold_utf8(to, sizeof to, "a", 1) == SIZE_MAX);
 #endif
 }
+
+#ifdef BLY_WITH_ICU
+static bool lost;                       /* nothing can be loaded */
+
+void *__wrap_dlopen(const char *file, int how);
+void *__real_dlopen(const char *file, int how);
+void *__wrap_dlopen(const char *file, int how)
+{
+    return lost ? NULL : __real_dlopen(file, how);
+}
+
+/* Runs first, in a process of its own: ICU is looked for once. */
+static void test_icu_is_not_installed(void **state)
+{
+    (void)state;
+    char to[3];
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        lost = true;
+        const char *lacks = casefold_lacks();
+        _exit(lacks == NULL || strstr(lacks, "install ICU") == NULL
+              || casefold_utf8(to, sizeof to, "A", 1) != SIZE_MAX);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+}
+#endif
 
 /* ---- Known texts -------------------------------------------------------- */
 
@@ -158,6 +189,9 @@ static void test_too_little_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifdef BLY_WITH_ICU
+        cmocka_unit_test(test_icu_is_not_installed),
+#endif
         cmocka_unit_test(test_is_there_as_built),
         cmocka_unit_test(test_known_texts),
         cmocka_unit_test(test_nul_is_a_character),
