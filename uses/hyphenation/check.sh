@@ -106,13 +106,13 @@ for word in sys.stdin.read().split():
         if other != word:
             print(other)
 END
-if ! "$BLOOMERY" build -i --unicode -f 1 -p 2% -o fold.bly exceptions.tsv \
-        2>built.err && grep -q ICU built.err; then
+if ! folds; then
     skip 'words in another case' 'built without ICU'
 elif ! command -v python3 >found.python; then
     skip 'words in another case' 'no python3'
 else
     cut -f 1 exceptions.tsv | python3 cases.py >others
+    "$BLOOMERY" build -i --unicode -f 1 -p 2% -o fold.bly exceptions.tsv
     "$BLOOMERY" query -v fold.bly others >surely || true
     check 'no hard word goes to the rules, in any case' test ! -s surely
     "$BLOOMERY" join -i --unicode --anti -F 1 others exceptions.tsv >missed ||
