@@ -69,7 +69,7 @@ static const cli_example join_examples[] = {
 static void join_note_keyless(uint64_t lines, const char *one,
                               const char *many, report_words lack)
 {
-    if (lines > 0)
+    if (report_lacks(lines))
         report_note("note: %s %s no such %s and %s left out: check %s",
                     report_count(lines).text, lines == 1 ? one : many,
                     lack.part, lines == 1 ? "was" : "were", lack.options);
@@ -153,6 +153,7 @@ static cli_how join_list_how(const join_settings *s)
         list.lacks = "-f names a column of both files. For a list without a "
                      "header, give -F 1";
     list.member = s->list_member;
+    list.listing = true;
     if (list.member != NULL)
         list.csv = list.tsv = list.blanks = list.header = false;
     forms_choose(&list);

@@ -42,6 +42,9 @@ int lines_member_check(const cli_command *command, const cli_how *how)
 {
     const char *wrong;
 
+    if (how->trust && how->member == NULL)
+        return options_wrong(command, "--trust-json is about --json-field: "
+                                      "give that too");
     if (how->member == NULL)
         return CLI_GO;
     if (how->field.n > 0 || how->label.n > 0)
@@ -94,6 +97,13 @@ static int lines_forms_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "--crlf and --keep-cr are about lines "
                                       "that end with a newline: they exclude "
                                       "-0");
+    if (how->comment != NULL && how->comment[0] == '\0')
+        return options_wrong(command, "--comment is empty: give what comments "
+                                      "begin with, such as '#'");
+    if (keys_skips(how) && how->member != NULL)
+        return options_wrong(command, "JSON has no comments, and blank lines "
+                                      "have no member: --json-field excludes "
+                                      "--skip-blank and --comment");
     if (how->lower && how->upper)
         return options_wrong(command, "-i and --upper exclude each other");
     if (how->unicode && !how->lower)
@@ -126,10 +136,16 @@ int lines_how_check(const cli_command *command, cli_how *how)
     if (forms_can(how->form) != CLI_GO)
         return CLI_ERROR;
     if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
-        report_lack = (report_words){ "key", "them and --as", "--as" };
+        report_lack = (report_words){ "key", "them and --as", "--as", false };
     if (how->csv)
         report_lack = (report_words){ "column", "its number and -t",
-                                      "-f and -t" };
+                                      "-f and -t", false };
+    if (keys_skips(how) && how->field.n == 0 && how->label.n == 0
+        && (how->form & BLY_FORM_CLASS) <= BLY_KEYS_TEXT)
+        report_lack = (report_words){
+            "key", "--skip-blank and --comment", "--skip-blank and --comment",
+            true
+        };
     if (how->label.n > 0)
         report_lack.options = how->field.n == 0 ? "-l and -t"
                             : how->csv ? "-f, -l and -t"
@@ -169,7 +185,7 @@ static cli_form lines_form(const cli_how *how)
     if (how->member != NULL)
         return LINES_MEMBERS;
     if (how->blanks || how->label.n > 0 || how->field.n > 1
-        || forms_changes(how->form))
+        || keys_skips(how) || forms_changes(how->form))
         return LINES_CHANGED;
     return how->field.n == 1 ? LINES_COLUMNS
          : how->csv ? LINES_CHANGED : LINES_WHOLE;
@@ -269,17 +285,11 @@ static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
 
 /* ==== Files ============================================================= */
 
-cli_shown lines_show(const char *path)
-{
-    return lines_is_stdin(path) ? (cli_shown){ "", "standard input" }
-                                : (cli_shown){ "'", path };
-}
-
 static int lines_refuse_source(const char *path, int error)
 {
     const codec *c;
     source_fault fault = source_fault_of(error, &c);
-    const cli_shown s = lines_show(path);
+    const report_shown s = report_file(path);
 
     switch (fault) {
     case SOURCE_UNREAD:
@@ -388,7 +398,7 @@ typedef struct { char text[260]; } lines_path;
 
 static lines_path lines_told(const char *path)
 {
-    const cli_shown s = lines_show(path);
+    const report_shown s = report_file(path);
     lines_path told;
 
     snprintf(told.text, sizeof told.text, "%s%.250s%s", s.quote, s.name,
@@ -1006,6 +1016,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     c->length = 0;
     c->heads = false;
     c->lines = c->strange = 0;
+    c->advice = false;
     while (c->length == 0 && c->error == 0 && !lines_only_heads(l, c)) {
         if (l->fd < 0 && l->next == l->count)
             return false;
@@ -1158,6 +1169,15 @@ static void lines_find_strange(cli_chunk *c, cli_batch *b)
         }
 }
 
+/* Writes what to check in the first line of the chunk that lacks the member. */
+static void lines_advise(const cli_lines *l, cli_chunk *c, const cli_batch *b)
+{
+    for (size_t i = 0; i < b->n && !c->advice; i++)
+        if (b->keys[i].data == NULL && b->keys[i].length == 0)
+            c->advice = members_advise(&l->how, b->lines[i], c->why,
+                                       sizeof c->why);
+}
+
 bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
@@ -1187,6 +1207,8 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (b->keyless > 0
         && (l->form == LINES_MEMBERS || forms_changes(l->how.form)))
         lines_find_strange(c, b);
+    if (b->keyless > 0 && l->form == LINES_MEMBERS && !c->advice)
+        lines_advise(l, c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
@@ -1199,6 +1221,8 @@ void lines_tally(cli_lines *l, const cli_chunk *c)
 {
     if (c->begins)
         l->passed = 0;
+    if (c->advice)
+        report_advise(c->why);
     if (c->strange > 0 && l->strange == 0) {
         l->first_strange = l->passed + c->first_strange;
         l->strange_path = c->path;
@@ -1211,7 +1235,7 @@ void lines_note_strange(const cli_lines *l)
 {
     static const char *path;            /* of the last note */
     static uint64_t lines, first;
-    cli_shown s;
+    report_shown s;
 
     if (l->strange == 0 || l->how.copy
         || (l->strange_path == path && l->strange == lines
@@ -1220,7 +1244,7 @@ void lines_note_strange(const cli_lines *l)
     path = l->strange_path;
     lines = l->strange;
     first = l->first_strange;
-    s = lines_show(path);
+    s = report_file(path);
     if (forms_changes(l->how.form))
         report_note("note: %s %s no key of the form %s: the first is line %s "
                     "of %s%s%s: %s", report_count(lines).text,

@@ -1,10 +1,10 @@
 /* mistakes.c - finds input that the options probably misread.
  *
- * Two kinds of lines give keys that nobody meant: lines whose CR became part of
- * the key, and CSV whose quotes were taken for text. Each is recognized by its
- * bytes, before the first result of the file is printed. The CR causes only a
- * note, because a key may end with one; columns cut at the wrong separators are
- * an error.
+ * Three kinds of lines give keys that nobody meant: lines whose CR became part
+ * of the key, comments in lists, and CSV whose quotes were taken for text. Each
+ * is recognized by its bytes, before the first result of the file is printed.
+ * The first two cause only a note, because a key may end with CR or begin with
+ * '#'; columns cut at the wrong separators are an error.
  */
 #include "frame/frame.h"
 
@@ -43,10 +43,25 @@ static bool mistakes_is_carried(const cli_lines *l, const cli_chunk *c)
     return n > keyless;
 }
 
+/* ==== Comments ========================================================== */
+
+/* Returns whether the first line, a key of a list, looks like a comment. */
+static bool mistakes_is_comment(const cli_lines *l, const cli_chunk *c)
+{
+    const cli_how *how = &l->how;
+
+    return how->listing && c->length > 0 && c->block[0] == '#'
+        && how->comment == NULL && !how->header && !how->text && !how->copy
+        && how->field.n == 0 && how->given.data == NULL;
+}
+
+/* ==== Notes ============================================================= */
+
 void mistakes_look(const cli_lines *l, cli_chunk *c)
 {
     c->mistake = l->returns ? MISTAKE_CR
-               : mistakes_is_carried(l, c) ? MISTAKE_CR_LF : MISTAKE_NONE;
+               : mistakes_is_carried(l, c) ? MISTAKE_CR_LF
+               : mistakes_is_comment(l, c) ? MISTAKE_COMMENT : MISTAKE_NONE;
 }
 
 void mistakes_note(const cli_chunk *c)
@@ -55,10 +70,12 @@ void mistakes_note(const cli_chunk *c)
         [MISTAKE_CR_LF] = "end with CR LF, and the CR is part of the keys: "
                           "give --crlf if it is not, or --text if it is",
         [MISTAKE_CR] = "end with a CR alone: each was read as a line, and its "
-                       "CR as a newline (use --text to read only newlines)"
+                       "CR as a newline (use --text to read only newlines)",
+        [MISTAKE_COMMENT] = "begin with '#', and are keys: give --comment '#' "
+                            "if they are comments, or --text if they are keys"
     };
     static bool noted[sizeof notes / sizeof *notes];
-    const cli_shown s = lines_show(c->path);
+    const report_shown s = report_file(c->path);
 
     if (c->mistake != MISTAKE_NONE && !noted[c->mistake])
         report_note("note: lines of %s%s%s %s", s.quote, s.name, s.quote,
@@ -100,7 +117,7 @@ bool mistakes_are_columns(const cli_lines *l, cli_chunk *c)
 {
     const cli_how *how = &l->how;
     char again[sizeof c->why / 2];
-    const cli_shown s = lines_show(c->path);
+    const report_shown s = report_file(c->path);
 
     if ((how->field.n == 0 && how->label.n == 0) || how->csv || how->tsv
         || how->blanks || how->text || how->copy || !mistakes_is_csv(c->path)
