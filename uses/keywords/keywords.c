@@ -9,7 +9,7 @@
  * filter, FOLDER/NAME.bly. A document has WORDS different words, or fewer and
  * random bits in place of the others. PRF is SipHash-2-4.
  */
-#include "../fold.h"
+#include "fold.h"
 
 #include <bloomery.h>
 

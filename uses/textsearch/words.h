@@ -2,7 +2,7 @@
 #ifndef USES_TEXTSEARCH_WORDS_H
 #define USES_TEXTSEARCH_WORDS_H
 
-#include "../fold.h"
+#include "fold.h"
 
 #include <bloomery.h>
 
