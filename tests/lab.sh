@@ -87,6 +87,16 @@ if [ -x "$build/lab_pournaras" ]; then
     cd "$work" || exit 2
 fi
 
+tell 'lab huesser: the indexes of signed hashes are even' \
+    "$(grep -v '^holds' "$work/lab/huesser/index.claims" | tr '\n' ' ')"
+# The paper inserts English words, and asks for German ones.
+for words in 'in: american-english' 'asked: ngerman'; do
+    [ -r "/usr/share/dict/${words#*: }" ] || continue
+    tell "lab huesser: $words" "$(grep -qE \
+        "${words%:*}: [^;]*/${words#*: }" "$work/lab/huesser/words.claims" ||
+        echo 'the lists are not as in the paper')"
+done
+
 if command -v gnuplot >/dev/null; then
     wrong=$("$here/tools/lab" "$work" tiny 2>&1 >/dev/null |
             grep -v '^lab: [a-z]*$')

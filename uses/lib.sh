@@ -76,6 +76,11 @@ refused() {
         grep -Eq -e "$refused_pattern" refused.err
 }
 
+# folds: does Bloomery ignore the case of all letters? It takes ICU.
+folds() {
+    echo | "$BLOOMERY" dedup -i --unicode >folds.out 2>&1
+}
+
 # seconds COMMAND...: of the clock on the wall; what it prints goes to nowhere.
 seconds() {
     begun=$(date +%s%N)

@@ -77,6 +77,7 @@ def options():
             "depends": [str(build / "libbloomery.a")],
         }
     nettle = pkg_config("--libs", "nettle")
+    icu = pkg_config("--modversion", "icu-uc")      # loaded when it is needed
     source = here / "source"
     amalgamate(source)
     if not (source / "bloomery.c").exists():
@@ -88,11 +89,14 @@ def options():
         "sources": [os.path.relpath(source / "bloomery.c", here)],
         "include_dirs": [os.path.relpath(source, here)],
         "define_macros": [("BLY_STATIC", None)]
-                         + ([("BLY_WITH_NETTLE", None)] if nettle else []),
+                         + ([("BLY_WITH_NETTLE", None)] if nettle else [])
+                         + ([("BLY_WITH_ICU", None)] if icu else []),
         "extra_compile_args": ["-O2", "-w", "-fvisibility=hidden",
                                "-ffp-contract=off"]
-                              + pkg_config("--cflags", "libxxhash"),
-        "extra_link_args": nettle + ["-lm", "-lpthread"],
+                              + pkg_config("--cflags", "libxxhash")
+                              + pkg_config("--cflags", "icu-uc"),
+        "extra_link_args": nettle + ["-lm", "-lpthread"]
+                           + (["-ldl"] if icu else []),
     }
 
 

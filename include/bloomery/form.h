@@ -65,11 +65,15 @@ enum {
 };
 
 /* The changes made to text, for the classes "text" and "utf16" only. Text is
- * trimmed before its case changes. */
+ * trimmed before its case changes.
+ *
+ * case=fold is the full case folding of Unicode, so that "STRASSE" and "straße"
+ * are one key. Only a library that was built with ICU can make such keys. */
 enum {
     BLY_FORM_CASE    = 0x0030,  /* the bits for the case: 0 is unchanged,    */
     BLY_FORM_LOWER   = 0x0010,  /* case=lower: A to Z became a to z          */
     BLY_FORM_UPPER   = 0x0020,  /* case=upper: a to z became A to Z          */
+    BLY_FORM_FOLD    = 0x0030,  /* case=fold: case was folded by Unicode     */
     BLY_FORM_TRIM    = 0x0040,  /* trim: blanks and TABs at both ends were
                                    removed                                   */
     BLY_FORM_KEEP_CR = 0x0080,  /* keep-cr: a CR at the end of a line is part
@@ -157,7 +161,10 @@ BLY_API size_t bly_form_room(uint64_t form, size_t length);
  * value is accepted by all classes but "bytes", because the text "7" may mean
  * its byte or its digits: use BLY_BYTES, or the form "hex".
  * BLY_EPARAM: the value is not in the range of the class, such as text that is
- * not a number, an integer that is too large, or invalid UTF-8 in "utf16". */
+ * not a number, an integer that is too large, or invalid UTF-8 where it must be
+ * read ("utf16", case=fold).
+ * BLY_EUNSUPPORTED: the form has case=fold, and the library was built without
+ * ICU. */
 BLY_API bly_status bly_form_key(bly_key *key, uint64_t form,
                                 const bly_value *value, void *room)
                                 BLY_MUST BLY_GIVEN(1, 3);

@@ -2,17 +2,20 @@
  *
  * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
  *
- * The words of one language go in; those of another, without the ones that
- * both have, are asked for. A filter of another seed is another trial. Where
- * a word list is not installed numbers take its place, and a claim says so.
+ * English words go in; German ones, without those that both languages have, are
+ * looked up. Each seed is a trial. Where a word list is not installed, numbers
+ * take its place, and a claim says so. The paper's own filter, in Java, makes
+ * an index of a signed hash h as |h mod m|: that is measured as well.
  */
 #include "lab.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { HUESSER_WORD = 128, HUESSER_MADE = 300000, HUESSER_SEEDS = 100,
-       HUESSER_MOST = 600000 };  /* words of a list */
+       HUESSER_MOST = 600000,   /* words of a list */
+       HUESSER_SIZES = 512 };   /* filters whose indexes are counted */
 
 static const char huesser_german[] = "/usr/share/dict/ngerman";
 static const char huesser_american[] = "/usr/share/dict/american-english";
@@ -129,10 +132,10 @@ static void huesser_source(lab *l, const huesser_list *in,
                                     "word list is not installed";
     lab_says(l, "ours: these are words of a language, not made up",
              !in->made && !asked->made, "in: %zu, %s%s; asked: %zu others, "
-             "%s%s", in->n, in->made ? made : huesser_german,
-             in->made ? " (package wngerman)" : "", asked->n,
-             asked->made ? made : huesser_american,
-             asked->made ? " (package wamerican)" : "");
+             "%s%s", in->n, in->made ? made : huesser_american,
+             in->made ? " (package wamerican)" : "", asked->n,
+             asked->made ? made : huesser_german,
+             asked->made ? " (package wngerman)" : "");
 }
 
 static void huesser_words(lab *l, const huesser_list *in,
@@ -163,9 +166,9 @@ static void huesser_words(lab *l, const huesser_list *in,
     huesser_source(l, in, asked);
 }
 
-/* What a positive answer is worth, of filters that err on 1 % of the strangers,
- * where a share of the questions is for members: the others are all that there
- * are, and of the members as many as make this share. */
+/* Measures what share of the positive answers is right, with filters that err
+ * on 1 % of the strangers, if a share of the questions is for members. The
+ * questions are as many as the two lists have for this share. */
 static lab_measure huesser_right(lab *l, const huesser_list *in,
                                  const huesser_list *asked, double share)
 {
@@ -177,11 +180,13 @@ static lab_measure huesser_right(lab *l, const huesser_list *in,
         bly_filter *f;
         if (bly_build_keys(&f, "standard", &spec, &keys, NULL) < 0)
             lab_stop("words", bly_why());
-        double members = share / (1 - share) * (double)asked->n;
-        huesser_list some = *in;
-        some.n = members < (double)in->n ? (size_t)members : in->n;
-        double yes = (double)huesser_yes(f, &some);
-        right[seed] = yes / (yes + (double)huesser_yes(f, asked));
+        double questions = fmin((double)in->n / share,
+                                (double)asked->n / (1 - share));
+        huesser_list members = *in, strangers = *asked;
+        members.n = (size_t)(share * questions);
+        strangers.n = (size_t)((1 - share) * questions);
+        double yes = (double)huesser_yes(f, &members);
+        right[seed] = yes / (yes + (double)huesser_yes(f, &strangers));
         bly_free(f);
     }
     return lab_mean(right, seeds);
@@ -210,15 +215,105 @@ static void huesser_worth(lab *l, const huesser_list *in,
              half.low, half.high, rare.value, rare.low, rare.high);
 }
 
+/* ---- The index of a signed hash ---------------------------------------- */
+
+/* Returns the paper's index of a signed hash: the remainder has the sign of the
+ * hash, as in Java, and then loses it. */
+static uint64_t huesser_fold(int64_t h, uint64_t m)
+{
+    int64_t rest = h % (int64_t)m;
+    return (uint64_t)(rest < 0 ? -rest : rest);
+}
+
+/* Returns by how many the most and the least frequent index differ, if each
+ * hash of 16 bits is taken once. */
+static unsigned huesser_spread(uint64_t m)
+{
+    unsigned *count = calloc(m, sizeof *count), least = UINT_MAX, most = 0;
+    if (count == NULL)
+        lab_stop("indexes", "out of memory");
+    for (int64_t h = INT16_MIN; h <= INT16_MAX; h++)
+        count[huesser_fold(h, m)]++;
+    for (size_t i = 0; i < m; i++) {
+        least = count[i] < least ? count[i] : least;
+        most = count[i] > most ? count[i] : most;
+    }
+    free(count);
+    return most - least;
+}
+
+/* Sets the bits of the words, or returns how many words have all of theirs. */
+static size_t huesser_bits(bool *bits, const bly_plan_t *plan, uint64_t seed,
+                           const huesser_list *list, bool add)
+{
+    uint64_t *hashes = lab_allocate((list->n + 1) * sizeof *hashes);
+    bly_keys keys = { .n = list->n, .keys = list->word };
+    size_t found = 0;
+    if (bly_hash_keys(hashes, NULL, &(bly_spec){ .seed = seed }, &keys) < 0)
+        lab_stop("words", bly_why());
+    for (size_t i = 0; i < list->n; i++) {
+        bool all = true;
+        for (uint32_t j = 0; j < plan->probes && all; j++) {
+            uint32_t hash = (uint32_t)bly_mix64(hashes[i] + j);
+            bool *bit = &bits[huesser_fold((int32_t)hash, plan->geometry[0])];
+            *bit = *bit || add;
+            all = *bit;
+        }
+        found += all;
+    }
+    free(hashes);
+    return found;
+}
+
+static void huesser_index(lab *l, const huesser_list *in,
+                          const huesser_list *asked)
+{
+    uint64_t seeds = lab_pick(l, 2, 10, HUESSER_SEEDS);
+    unsigned spread = 0;
+    bool as_planned = true;
+    lab_measure m = { 0 };
+    bly_plan_t plan;
+    lab_figure(l, "index", "asked for,rate,low,high,planned");
+    for (size_t i = 0; i < HUESSER_RATES; i++) {
+        double rate[HUESSER_SEEDS];
+        bly_spec spec = { .capacity = in->n, .rate = huesser_rates[i] };
+        bly_plan(&plan, "standard", &spec);
+        for (uint64_t seed = 0; seed < seeds; seed++) {
+            bool *bits = calloc(plan.geometry[0], sizeof *bits);
+            if (bits == NULL)
+                lab_stop("a filter", "out of memory");
+            huesser_bits(bits, &plan, seed, in, true);
+            rate[seed] = (double)huesser_bits(bits, &plan, seed, asked, false)
+                       / (double)asked->n;
+            free(bits);
+        }
+        m = lab_shares(rate, seeds, asked->n);
+        lab_row(l, "%g,%.6g,%.6g,%.6g,%.6g", huesser_rates[i], m.value, m.low,
+                m.high, plan.rate);
+        as_planned = as_planned && m.low <= plan.rate && plan.rate <= m.high;
+    }
+    for (uint64_t size = 1; size <= HUESSER_SIZES; size++)
+        spread = huesser_spread(size) > spread ? huesser_spread(size) : spread;
+    lab_says(l, "ours: |h mod m| takes every index for as many hashes, give or "
+                "take two", spread <= 2, "at most %u more for one index than "
+             "for another, over all hashes of 16 bits and m = 1 … %u",
+             spread, HUESSER_SIZES);
+    lab_says(l, "ours: a filter with |h mod m| errs as one of unsigned hashes",
+             as_planned, "the interval has the planned rate, for each of the "
+             "rates; for the last one, %.6g … %.6g and %.6g", m.low, m.high,
+             plan.rate);
+}
+
 int main(int argc, char **argv)
 {
     lab l = lab_open(argc, argv);
     size_t most = lab_pick(&l, 2000, SIZE_MAX, SIZE_MAX);
-    huesser_list in = huesser_list_of(huesser_german, 'a', most);
-    huesser_list asked = huesser_list_of(huesser_american, 'b', most);
+    huesser_list in = huesser_list_of(huesser_american, 'a', most);
+    huesser_list asked = huesser_list_of(huesser_german, 'b', most);
     huesser_without(&asked, &in);
     huesser_words(&l, &in, &asked);
     huesser_worth(&l, &in, &asked);
+    huesser_index(&l, &in, &asked);
     huesser_free(&in);
     huesser_free(&asked);
     return lab_close(&l);

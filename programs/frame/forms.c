@@ -86,7 +86,8 @@ static uint64_t forms_joint(const cli_how *how)
 
 static uint64_t forms_case(const cli_how *how)
 {
-    return how->upper ? BLY_FORM_UPPER : how->lower ? BLY_FORM_LOWER : 0;
+    return how->upper ? BLY_FORM_UPPER : !how->lower ? 0
+         : how->unicode ? BLY_FORM_FOLD : BLY_FORM_LOWER;
 }
 
 /* Returns the form that the options ask for. Without --as its class is
@@ -113,6 +114,16 @@ static void forms_set(cli_how *how, uint64_t form, bool stated)
     how->cut_cr = cuts && !how->null && !how->bare;
 }
 
+int forms_can(uint64_t form)
+{
+    const bly_value empty = { .type = BLY_WRITTEN, .data = "" };
+    unsigned char room[8];
+    bly_key key;
+
+    return bly_form_key(&key, form, &empty, room) == BLY_EUNSUPPORTED
+         ? report_error("%s", bly_why()) : CLI_GO;
+}
+
 void forms_choose(cli_how *how)
 {
     forms_set(how, forms_wanted(how, BLY_KEYS_TEXT),
@@ -130,7 +141,7 @@ static const char *forms_against(const cli_how *how, uint64_t form)
         return "--as";
     if (text && forms_case(how) != 0
         && forms_case(how) != (form & BLY_FORM_CASE))
-        return how->upper ? "--upper" : "-i";
+        return how->upper ? "--upper" : how->unicode ? "--unicode" : "-i";
     if (text && how->trim && (form & BLY_FORM_TRIM) == 0)
         return "--trim";
     if (text && how->keep_cr && (form & BLY_FORM_KEEP_CR) == 0)
@@ -160,7 +171,7 @@ int forms_follow(cli_how *how, uint64_t form, const char *path)
                             "digits, or --as bytes to take lines as they are",
                             path);
     forms_set(how, bytes ? forms_wanted(how, form) : form, true);
-    return CLI_GO;
+    return forms_can(form);
 }
 
 int forms_join(uint64_t *into, const char *path, uint64_t form,

@@ -510,6 +510,10 @@ cli_text forms_name(uint64_t form);
 /* Chooses the form for a new filter, or without a filter, from the options. */
 void forms_choose(cli_how *how);
 
+/* Verifies that keys of the form can be made. CLI_GO, or CLI_ERROR: the library
+ * was built without what it takes. */
+int forms_can(uint64_t form);
+
 /* Chooses the form for querying or changing the filter in the file `path`,
  * whose keys have `form`: that form or, if it is not stated, the form from the
  * options. CLI_GO; CLI_ERROR if an option contradicts the form. */
@@ -556,6 +560,7 @@ struct cli_how {
     bool     trim;              /* blanks and TABs around the key are no part
                                    of it                                    */
     bool     lower, upper;      /* its letters change their case            */
+    bool     unicode;           /* with `lower`: as Unicode folds case      */
     uint64_t as;                /* the class that was said, or FORMS_UNSAID */
     uint64_t form;              /* what keys are made by (forms_choose)     */
     bool     stated;            /* the filter states, or will state, it     */
@@ -649,9 +654,13 @@ struct cli_how {
       "'host # why'; with --csv only at the start of a line." },               \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
-      "such as those with an accent, stay as they are." },                    \
+      "such as those with an accent, stay as they are without --unicode." },  \
     { 0, "lower", NULL, CLI_FLAG, offsetof(settings, how.lower), false,       \
       "The same as -i." },                                                    \
+    { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
+      "With -i, ignore the case of the letters of all alphabets, by the full " \
+      "case folding of Unicode, which also makes 'ss' of the sharp s. Keys "   \
+      "must be UTF-8. Only in programs that were built with ICU." },           \
     { 0, "upper", NULL, CLI_FLAG, offsetof(settings, how.upper), false,       \
       "In keys the letters a to z become A to Z, as in lists of hashes that " \
       "are written in upper case." },                                         \

@@ -319,7 +319,8 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
     *how = (cli_how){ .null = how->null, .crlf = how->crlf,
                       .keep_cr = how->keep_cr, .trim = how->trim,
                       .lower = how->lower, .upper = how->upper,
-                      .as = how->as, .separator = -1, .bare = true,
+                      .unicode = how->unicode, .as = how->as,
+                      .separator = -1, .bare = true,
                       .given = { in->text, in->length } };
     return options_append(&in->files, inputs_given) ? CLI_GO
                                                     : report_no_memory();

@@ -106,6 +106,9 @@ static int lines_forms_check(const cli_command *command, const cli_how *how)
                                       "--skip-blank and --comment");
     if (how->lower && how->upper)
         return options_wrong(command, "-i and --upper exclude each other");
+    if (how->unicode && !how->lower)
+        return options_wrong(command, "--unicode says how -i ignores case: "
+                                      "give -i too");
     if (how->as == BLY_KEYS_BYTES
         && (how->lower || how->upper || how->trim || how->keep_cr))
         return options_wrong(command, "--as bytes takes lines as they are: it "
@@ -130,6 +133,8 @@ int lines_how_check(const cli_command *command, cli_how *how)
     if (lines_forms_check(command, how) != CLI_GO)
         return CLI_ERROR;
     forms_choose(how);
+    if (forms_can(how->form) != CLI_GO)
+        return CLI_ERROR;
     if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
         report_lack = (report_words){ "key", "them and --as", "--as", false };
     if (how->csv)
@@ -1242,11 +1247,12 @@ void lines_note_strange(const cli_lines *l)
     s = report_file(path);
     if (forms_changes(l->how.form))
         report_note("note: %s %s no key of the form %s: the first is line %s "
-                    "of %s%s%s: check it, or --as", report_count(lines).text,
+                    "of %s%s%s: %s", report_count(lines).text,
                     lines == 1 ? "line has" : "lines have",
                     forms_name(l->how.form).text, report_count(first).text,
-                    s.quote,
-                    s.name, s.quote);
+                    s.quote, s.name, s.quote,
+                    (l->how.form & BLY_FORM_CASE) == BLY_FORM_FOLD
+                    ? "it must be UTF-8" : "check it, or --as");
     else
         report_note("note: %s %s: the first is line %s of %s%s%s",
                     report_count(lines).text,

@@ -34,8 +34,7 @@ bool image_is_form(uint64_t form)
     uint64_t class = form & BLY_FORM_CLASS;
     if (class != BLY_KEYS_TEXT && class != BLY_KEYS_UTF16)
         return form < BLY_KEYS_CLASSES;
-    return (form & ~(changes | BLY_FORM_CLASS)) == 0
-        && (form & BLY_FORM_CASE) != BLY_FORM_CASE;
+    return (form & ~(changes | BLY_FORM_CLASS)) == 0;
 }
 
 void image_format(void *image, const bly_plan_t *plan, uint32_t version,

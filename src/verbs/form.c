@@ -27,6 +27,7 @@ typedef struct {
 static const form_change form_changes[] = {
     { "case=lower", BLY_FORM_CASE,    BLY_FORM_LOWER },
     { "case=upper", BLY_FORM_CASE,    BLY_FORM_UPPER },
+    { "case=fold",  BLY_FORM_CASE,    BLY_FORM_FOLD },
     { "trim",       BLY_FORM_TRIM,    BLY_FORM_TRIM },
     { "keep-cr",    BLY_FORM_KEEP_CR, BLY_FORM_KEEP_CR },
 #define FORM_JOIN(name, value, word)                                           \

@@ -15,6 +15,7 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
+#include "tools/casefold.h"
 
 /* ---- Numbers ------------------------------------------------------------- */
 
@@ -292,17 +293,38 @@ static void form_turn(uint8_t *to, bly_value text, uint8_t first, uint8_t last)
     }
 }
 
+static bly_status form_fold(bly_value *text, uint8_t *to)
+{
+    const char *lacks = casefold_lacks();
+    if (lacks != NULL)
+        return status_fail(BLY_EUNSUPPORTED, "keys with case=fold need the "
+                           "tables of Unicode, which this library lacks: %s",
+                           lacks);
+    size_t length = casefold_utf8((char *)to, CASEFOLD_TIMES * text->length,
+                                  text->data, text->length);
+    if (length == SIZE_MAX)
+        return status_fail(BLY_EPARAM, "the key is not text in UTF-8, so its "
+                           "case cannot be folded: convert it to UTF-8, or "
+                           "leave it out");
+    text->data = to;
+    text->length = length;
+    return BLY_OK;
+}
+
 /* Writes the text at `to` in the case that the form names, if any. */
-static void form_change_case(bly_value *text, uint64_t form, uint8_t *to)
+static bly_status form_change_case(bly_value *text, uint64_t form, uint8_t *to)
 {
     uint64_t wanted = form & BLY_FORM_CASE;
     if (wanted == 0)
-        return;
+        return BLY_OK;
+    if (wanted == BLY_FORM_FOLD)
+        return form_fold(text, to);
     if (wanted == BLY_FORM_LOWER)
         form_turn(to, *text, 'A', 'Z');
     else
         form_turn(to, *text, 'a', 'z');
     text->data = to;
+    return BLY_OK;
 }
 
 /* ---- By the form --------------------------------------------------------- */
@@ -391,6 +413,12 @@ static void form_plain(bly_key *key, const bly_value *value, void *room)
         *key = (bly_key){ value->data, value->length };
 }
 
+/* Returns how many bytes a byte of text becomes at most as its case changes. */
+static size_t form_growth(uint64_t form)
+{
+    return (form & BLY_FORM_CASE) == BLY_FORM_FOLD ? CASEFOLD_TIMES : 1;
+}
+
 size_t bly_form_room(uint64_t form, size_t length)
 {
     uint64_t id = form & BLY_FORM_CLASS, bytes;
@@ -399,6 +427,7 @@ size_t bly_form_room(uint64_t form, size_t length)
     const form_class *class = &form_class_list[id];
     bool apart = id == BLY_KEYS_UTF16 && (form & BLY_FORM_CASE) != 0;
     if (!sizes_mul(&bytes, length, class->times + apart)
+        || !sizes_mul(&bytes, bytes, form_growth(form))
         || !sizes_fits(bytes))
         return SIZE_MAX;
     return bytes > class->least ? (size_t)bytes : class->least;
@@ -412,8 +441,11 @@ static bly_status form_make(bly_key *key, uint64_t form,
     bly_value text = *value;
     if ((form & BLY_FORM_TRIM) != 0 && (form & BLY_FORM_JOIN) == 0)
         text = form_trim(text);
-    form_change_case(&text, form, class->make == form_put_utf16
-                                ? room + class->times * text.length : room);
+    size_t apart = class->make != form_put_utf16 ? 0
+                 : class->times * text.length * form_growth(form);
+    bly_status status = form_change_case(&text, form, room + apart);
+    if (status != BLY_OK)
+        return status;
     if (class->make == NULL || value->type == BLY_BYTES) {
         *key = (bly_key){ text.data, text.length };
         return BLY_OK;

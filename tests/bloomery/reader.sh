@@ -23,6 +23,11 @@ reads 'no form' A A a --as any
 reads 'text' 'Café ' 'Café ' 'Café'
 reads 'case=lower' 'ABC' 'aBc' 'ab' -i
 reads 'case=upper' 'abc' 'aBc' 'ab' --upper
+try build -i --unicode -o fold.bly --key a
+[ "$(cat status)" -ne 0 ] || {
+    reads 'case=fold' 'Straße' 'STRASSE' 'strase' -i --unicode
+    reads 'utf16, case=fold' 'Ä' 'ä' 'a' -i --unicode --as utf16
+}
 reads 'trim' ' a	' 'a' 'b' --trim
 reads 'trim and case' ' A' 'a ' 'b' --trim -i
 reads 'number' 7 7.0 8 --as number

@@ -48,6 +48,15 @@ one build -n 10 --crlf --trim -i -o one.bly bom dos
 try build -n 10 --crlf --trim -i -o all.bly bom dos
 silent 'build'
 check 'the same filter' cmp -s one.bly all.bly
+printf 'Straße\nÄ\n' >letters
+one build -i --unicode -n 10 -o one.bly letters
+if grep -q 'with ICU\|install ICU' err; then
+    skip 'folded by Unicode' 'built without BLY_UNICODE'
+else
+    try build -i --unicode -n 10 -o all.bly letters
+    silent 'build: folded by Unicode'
+    check 'folded: the same filter' cmp -s one.bly all.bly
+fi
 try dedup dos plain
 check 'CR LF is nothing to tell of' [ ! -s err ]
 try build --as any -o no.bly dos

@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <unistd.h>
 
+#include "tools/casefold.h"
 #include "verbs/each.h"
 
 /* ---- Keys --------------------------------------------------------------- */
@@ -159,6 +160,46 @@ static void test_keys(void **state)
         form_check(&form_cases[i]);
 }
 
+/* Folding makes text longer, and there is room for that. Without ICU it is an
+ * error, also for ASCII. */
+static void test_folded_keys(void **state)
+{
+    (void)state;
+    static const struct { const char *form; bly_value value; const char *key; }
+    folded[] = {
+        { "text:case=fold", TEXT("\xce\x90\xce\x90"),
+          "ceb9cc88cc81ceb9cc88cc81" },
+        { "utf16:case=fold", TEXT("\xce\x90\xce\x90"),
+          "b90308030103b90308030103" },
+        { "text:case=fold,trim", WRITTEN(" STRASSE\t"), "73747261737365" },
+        { "text:case=fold", WRITTEN("Stra\xc3\x9f" "e"), "73747261737365" },
+        { "text:case=fold", WRITTEN(""), "" },
+        { "text:case=fold", WRITTEN("\xc3\x84"), "c3a4" },
+        { "text:case=fold", WRITTEN("\xc4"), NULL },
+    };
+    for (size_t i = 0; i < sizeof folded / sizeof folded[0]; i++) {
+        uint64_t form = form_named(folded[i].form);
+        uint8_t *room = malloc(bly_form_room(form, folded[i].value.length));
+        bly_key key;
+        char got[64];
+        bly_status status = bly_form_key(&key, form, &folded[i].value, room);
+        if (status == BLY_OK)
+            form_hex(got, key);
+        free(room);
+        if (casefold_lacks() != NULL) {
+            assert_said(status, BLY_EUNSUPPORTED);
+            assert_non_null(strstr(bly_why(), casefold_lacks()));
+        } else if (folded[i].key == NULL) {
+            assert_said(status, BLY_EPARAM);
+        } else {
+            assert_said(status, BLY_OK);
+            assert_string_equal(got, folded[i].key);
+        }
+    }
+    assert_true(bly_form_room(form_named("text:case=fold"), SIZE_MAX / 2)
+                == SIZE_MAX);
+}
+
 /* What a number is does not depend on where the program is used. */
 static void test_numbers_in_another_locale(void **state)
 {
@@ -191,7 +232,7 @@ static void test_every_form_has_a_name(void **state)
         assert_in_range(strlen(text), 3, BLY_FORM_TEXT - 1);
         assert_int_equal(form_named(text), form);
     }
-    assert_int_equal(forms, 8 + 2 * 96);
+    assert_int_equal(forms, 8 + 2 * 128);
     assert_status(bly_form_check(UINT64_C(1) << 32), BLY_EPARAM);
 }
 
@@ -201,7 +242,7 @@ static void test_what_is_no_name(void **state)
     static const char *const none[] = {
         "Text", "text:", "text:trim,", "text:trim,trim", ":trim", "text,trim",
         "bytes:trim", "number:case=lower", "any:trim", "text:case=title",
-        "text:case=fold",
+        "text:case=Fold",
         "text:case=lower,case=upper", "text:trim,,keep-cr", "texts", " text",
         "unknown", "text:join=",
     };
@@ -410,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_folded_keys),
         cmocka_unit_test(test_numbers_in_another_locale),
         cmocka_unit_test(test_every_form_has_a_name),
         cmocka_unit_test(test_what_is_no_name),

@@ -10,7 +10,9 @@
  *      unblock ADDRESS[/LENGTH] TIME   let it go
  *
  * The filter is asked for packets, the list of blocks only for when they end:
- * what is removed from the filter was in it.
+ * what is removed from the filter was in it. A line that cannot be read ends
+ * the program with status 2 and its number: a file of events is read to its end
+ * before the first packet is judged, a pipe line by line.
  */
 #include <bloomery.h>
 
@@ -20,11 +22,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { SHORTEST = 8, LONGEST = 32 };
+enum { SHORTEST = 8, LONGEST = 128 };   /* bits of a network                 */
 
-/* A network: its address with the bits behind its length clear. */
-typedef struct { unsigned char key[5]; } network;
+/* An address of IPv4 or IPv6, in the order of the network. */
+typedef struct { unsigned char bytes[16]; unsigned n; } address;
+
+/* A network: its address with the bits behind its length clear, and the length.
+ * Of IPv4 it has 5 bytes, of IPv6 17. */
+typedef struct { unsigned char key[17]; unsigned n; } network;
+
+/* A line of the input. */
+typedef struct {
+    enum { NOTHING, PACKET, BLOCK, UNBLOCK } verb;
+    double      time;
+    network     who;
+    address     from;
+    const char *when, *where;           /* as they are written               */
+} event;
 
 /* Blocks in the order of their ends; a block that was let go has LIFTED. */
 typedef struct { network who; bool lifted; double end; } block;
@@ -32,7 +48,7 @@ typedef struct { network who; bool lifted; double end; } block;
 static bly_filter *filter;
 static block *blocks;
 static size_t first_block, n_blocks, room;
-static size_t in_force[LONGEST + 1];    /* by length                         */
+static size_t in_force[2][LONGEST + 1]; /* of IPv4 and IPv6, by length       */
 static double lasts;
 
 static int stop(const char *what, const char *why)
@@ -49,36 +65,55 @@ static int stop_at(unsigned long line, const char *why)
 
 /* ---- Networks ------------------------------------------------------------ */
 
-static network cut_to(uint32_t address, unsigned length)
+static network cut_to(const address *from, unsigned length)
 {
-    network who;
-    address = htonl(address & UINT32_MAX << (LONGEST - length));
-    memcpy(who.key, &address, sizeof address);
-    who.key[4] = (unsigned char)length;
+    network who = { .n = from->n + 1 };
+    for (unsigned i = 0; i < from->n && 8 * i < length; i++) {
+        unsigned kept = length - 8 * i;
+        who.key[i] = from->bytes[i] & (kept >= 8 ? 255 : 255 << (8 - kept));
+    }
+    who.key[from->n] = (unsigned char)length;
     return who;
 }
 
-static bool read_address(uint32_t *out, const char *text)
+static size_t *blocked_like(const network *who)
 {
-    struct in_addr address;
-    bool is_one = inet_pton(AF_INET, text, &address) == 1;
-    *out = is_one ? ntohl(address.s_addr) : 0;
-    return is_one;
+    return &in_force[who->n == sizeof who->key][who->key[who->n - 1]];
+}
+
+/* An address of IPv4 within IPv6 (::ffff:192.0.2.7) is that of IPv4. */
+static bool read_address(address *out, const char *text)
+{
+    static const unsigned char within[12] = { [10] = 255, 255 };
+    out->n = 4;
+    if (inet_pton(AF_INET, text, out->bytes) == 1)
+        return true;
+    out->n = 16;
+    if (inet_pton(AF_INET6, text, out->bytes) != 1)
+        return false;
+    if (memcmp(out->bytes, within, sizeof within) == 0) {
+        memmove(out->bytes, out->bytes + sizeof within, 4);
+        out->n = 4;
+    }
+    return true;
 }
 
 static bool read_network(network *out, char *text)
 {
-    uint32_t address;
-    unsigned long length = LONGEST;
+    address from;
+    unsigned written = strchr(text, ':') != NULL ? 128 : 32;
+    unsigned long length = written;
     char *end = "", *slash = strchr(text, '/');
     if (slash != NULL) {
         *slash++ = '\0';
         length = *slash >= '0' && *slash <= '9' ? strtoul(slash, &end, 10) : 0;
     }
-    if (*end != '\0' || length < SHORTEST || length > LONGEST ||
-        !read_address(&address, text))
+    if (!read_address(&from, text))
         return false;
-    *out = cut_to(address, (unsigned)length);
+    unsigned apart = written - 8 * from.n;      /* bits of ::ffff: before it */
+    if (*end != '\0' || length < SHORTEST + apart || length > written)
+        return false;
+    *out = cut_to(&from, (unsigned)length - apart);
     return true;
 }
 
@@ -89,8 +124,8 @@ static bly_status lift(block *b)
     if (b->lifted)
         return BLY_OK;
     b->lifted = true;
-    in_force[b->who.key[4]]--;
-    return bly_remove(filter, b->who.key, sizeof b->who.key);
+    --*blocked_like(&b->who);
+    return bly_remove(filter, b->who.key, b->who.n);
 }
 
 static bly_status expire(double now)
@@ -104,12 +139,17 @@ static bly_status expire(double now)
     return status;
 }
 
+static bool is_same(const network *a, const network *b)
+{
+    return a->n == b->n && memcmp(a->key, b->key, a->n) == 0;
+}
+
 /* A network that is blocked already is let go, and blocked for longer. */
 static bly_status let_go(const network *who)
 {
     for (size_t i = 0; i < n_blocks; i++) {
         block *b = &blocks[(first_block + i) % room];
-        if (!b->lifted && memcmp(&b->who, who, sizeof *who) == 0)
+        if (!b->lifted && is_same(&b->who, who))
             return lift(b);
     }
     return BLY_OK;
@@ -134,27 +174,26 @@ static bool make_room(void)
 
 static bly_status add_block(const network *who, double now)
 {
-    bly_status status = bly_contains(filter, who->key, sizeof who->key)
+    bly_status status = bly_contains(filter, who->key, who->n)
                       ? let_go(who) : BLY_OK;
     if (status < 0)
         return status;
     if (!make_room())
         return BLY_ENOMEM;
-    status = bly_add(filter, who->key, sizeof who->key);
+    status = bly_add(filter, who->key, who->n);
     if (status < 0)
         return status;
     blocks[(first_block + n_blocks++) % room] =
         (block){ *who, false, now + lasts };
-    in_force[who->key[4]]++;
+    ++*blocked_like(who);
     return BLY_OK;
 }
 
-static bool is_blocked(uint32_t address)
+static bool is_blocked(const address *from)
 {
-    for (unsigned length = LONGEST; length >= SHORTEST; length--) {
-        network who = cut_to(address, length);
-        if (in_force[length] > 0 &&
-            bly_contains(filter, who.key, sizeof who.key))
+    for (unsigned length = 8 * from->n; length >= SHORTEST; length--) {
+        network who = cut_to(from, length);
+        if (*blocked_like(&who) > 0 && bly_contains(filter, who.key, who.n))
             return true;
     }
     return false;
@@ -169,51 +208,72 @@ static bool read_time(double *out, const char *text)
     return end != text && *end == '\0' && isfinite(*out);
 }
 
-/* NULL, or what is wrong. */
-static const char *one_event(char *line, double *now)
+/* Reads a line, which is not before this time. NULL, or what is wrong. */
+static const char *read_event(event *e, char *line, double then)
 {
     char *rest = line, *word[3] = { NULL, NULL, NULL };
     for (int i = 0; i < 3; i++)
         word[i] = strtok_r(rest, " \t\r\n", &rest);
-    if (word[0] == NULL)
+    *e = (event){ .verb = word[0] == NULL ? NOTHING
+                        : strcmp(word[0], "block") == 0 ? BLOCK
+                        : strcmp(word[0], "unblock") == 0 ? UNBLOCK : PACKET,
+                  .time = then, .when = word[0], .where = word[1] };
+    if (e->verb == NOTHING)
         return NULL;
-    bool blocking = strcmp(word[0], "block") == 0;
-    bool command = blocking || strcmp(word[0], "unblock") == 0;
-    double then = *now;
-    network who;
-    uint32_t address;
-    if (word[1] == NULL || (word[2] != NULL) != command ||
-        !read_time(now, word[command ? 2 : 0]) || *now < then)
+    bool packet = e->verb == PACKET;
+    if (word[1] == NULL || (word[2] == NULL) != packet ||
+        !read_time(&e->time, word[packet ? 0 : 2]) || e->time < then)
         return "TIME ADDRESS, or block or unblock with NETWORK TIME, is "
                "wanted, in the order of times";
-    if (command ? !read_network(&who, word[1])
-                : !read_address(&address, word[1]))
-        return "an address of IPv4 is wanted, for a block with /8 to /32";
-    bly_status status = expire(*now);
-    if (status >= 0 && command)
-        status = blocking ? add_block(&who, *now) : let_go(&who);
-    if (status < 0)
-        return bly_why();
-    if (!command && !is_blocked(address))
-        printf("%s %s\n", word[0], word[1]);
+    if (packet ? !read_address(&e->from, word[1])
+               : !read_network(&e->who, word[1]))
+        return "an address of IPv4 or IPv6 is wanted, for a block with /8 to "
+               "/32 or /8 to /128";
     return NULL;
 }
 
-static int read_events(void)
+static const char *act(const event *e)
+{
+    bly_status status = e->verb != NOTHING ? expire(e->time) : BLY_OK;
+    if (status >= 0 && e->verb == BLOCK)
+        status = add_block(&e->who, e->time);
+    if (status >= 0 && e->verb == UNBLOCK)
+        status = let_go(&e->who);
+    if (status < 0)
+        return bly_why();
+    if (e->verb == PACKET && !is_blocked(&e->from))
+        printf("%s %s\n", e->when, e->where);
+    return NULL;
+}
+
+static int read_events(bool acts)
 {
     char *line = NULL;
     size_t bytes = 0;
     unsigned long number = 0;
-    double now = -HUGE_VAL;
+    event e = { .time = -HUGE_VAL };
     const char *wrong = NULL;
     while (wrong == NULL && getline(&line, &bytes, stdin) >= 0) {
         number++;
-        wrong = one_event(line, &now);
+        wrong = read_event(&e, line, e.time);
+        if (wrong == NULL && acts)
+            wrong = act(&e);
     }
     free(line);
-    free(blocks);
     return wrong != NULL ? stop_at(number, wrong)
          : ferror(stdin) ? stop("standard input", "cannot be read") : 0;
+}
+
+/* Reads a file to its end, before any event is acted upon. */
+static int check_file(void)
+{
+    struct stat is;
+    if (fstat(fileno(stdin), &is) < 0 || !S_ISREG(is.st_mode))
+        return 0;
+    off_t at = ftello(stdin);
+    int failed = read_events(false);
+    return failed != 0 || fseeko(stdin, at, SEEK_SET) == 0 ? failed
+         : stop("standard input", strerror(errno));
 }
 
 int main(int argc, char **argv)
@@ -231,7 +291,8 @@ int main(int argc, char **argv)
     if (bly_new(&filter, "counting", &spec) < 0)
         return stop("the filter", bly_why());
     setvbuf(stdout, NULL, _IOLBF, 0);   /* of events that come one by one    */
-    int failed = read_events();
+    int failed = check_file() != 0 ? 2 : read_events(true);
+    free(blocks);
     bly_free(filter);
     if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));

@@ -5,31 +5,39 @@
 command -v python3 >/dev/null || { skip blacklist 'no python3'; finish; }
 
 # trace.py PACKETS BLOCKS SECONDS: the events, in `events`; in `wanted` each packet
-# with the number of networks of each length in force, or with "blocked".
+# with the number of networks in force and the number of their lengths in its
+# family, or with "blocked". A quarter of all addresses are of IPv6.
 cat >trace.py <<'END'
 import random, sys
 from collections import deque
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address
 random.seed(29)
 packets, blocks, lasts = map(int, sys.argv[1:])
 ends, last, counts = {}, deque(), {}
 now = 0.0
-def text(address, length):
-    shown = str(ip_address(address))
-    return shown if length == 32 else "%s/%d" % (shown, length)
-def cut(address, length):
-    return address >> (32 - length) << (32 - length)
+lengths = {32: [32] * 8 + [28, 24], 128: [128] * 8 + [64, 48]}
+def text(bits, address):
+    return str((IPv6Address if bits == 128 else IPv4Address)(address))
+def draw():
+    bits = random.choice((32, 32, 32, 128))
+    return bits, random.getrandbits(bits)
+def cut(bits, address, length):
+    return bits, address >> (bits - length) << (bits - length), length
+def shown(who):
+    bits, address, length = who
+    return text(bits, address) + ("/%d" % length if length < bits else "")
 def let_go(who):
     if who in ends:
         del ends[who]
-        counts[who[1]] -= 1
+        counts[who[::2]] -= 1
 with open("events", "w") as events, open("wanted", "w") as wanted:
-    def packet(address):
-        shown = "%.17g %s" % (now, ip_address(address))
-        blocked = any((cut(address, l), l) in ends for l in (24, 28, 32))
+    def packet(bits, address):
+        shown = "%.17g %s" % (now, text(bits, address))
+        blocked = any(cut(bits, address, l) in ends for l in lengths[bits])
         print(shown, file=events)
-        print(shown, "blocked" if blocked else
-              " ".join(str(c) for c in counts.values() if c), file=wanted)
+        print(shown, "blocked" if blocked else "%d %d" % (
+            len(ends), sum(c > 0 for f, c in counts.items() if f[0] == bits)),
+            file=wanted)
     for n in range(packets):
         now += random.expovariate(blocks / lasts * 4)
         while last and last[0][0] <= now:
@@ -38,27 +46,26 @@ with open("events", "w") as events, open("wanted", "w") as wanted:
                 let_go(who)
         what = random.random()
         if what < .25:
-            length = random.choice([32] * 8 + [28, 24])
-            who = cut(random.getrandbits(32), length), length
+            bits, address = draw()
+            who = cut(bits, address, random.choice(lengths[bits]))
             if what < .02 and last:                     # blocked for longer
                 who = random.choice(last)[1]
             let_go(who)
             ends[who] = now + lasts
-            counts[who[1]] = counts.get(who[1], 0) + 1
+            counts[who[::2]] = counts.get(who[::2], 0) + 1
             last.append((ends[who], who))
-            print("block", text(*who), "%.17g" % now, file=events)
+            print("block", shown(who), "%.17g" % now, file=events)
         elif what < .28 and last:
             who = random.choice(last)[1]
             let_go(who)
-            print("unblock", text(*who), "%.17g" % now, file=events)
+            print("unblock", shown(who), "%.17g" % now, file=events)
             if random.random() < .5:
-                packet(who[0])
+                packet(*who[:2])
         elif what < .55 and last:                       # of one that is blocked
-            base, length = random.choice(last)[1]
-            packet(base | random.getrandbits(32 - length) if length < 32
-                   else base)
+            bits, base, length = random.choice(last)[1]
+            packet(bits, base | random.getrandbits(128) >> (128 - bits + length))
         else:
-            packet(random.getrandbits(32))
+            packet(*draw())
 END
 
 # rate.py M K: of `wanted`, how many that are not blocked should be dropped, and
@@ -71,9 +78,9 @@ for line in open("wanted"):
     counts = line.split()[2:]
     if counts == ["blocked"]:
         continue
-    counts = [int(c) for c in counts]
-    f = (1 - (1 - 1 / m) ** (k * sum(counts))) ** k
-    total += 1 - (1 - f) ** len(counts)
+    keys, lengths = map(int, counts)
+    f = (1 - (1 - 1 / m) ** (k * keys)) ** k
+    total += 1 - (1 - f) ** lengths
     n += 1
 print(total / n, n)
 END
@@ -125,9 +132,25 @@ unblock 198.51.100.1 10
 11 192.0.2.7
 13.5 10.1.1.1
 14 10.1.1.1
+block 2001:db8::/32 15
+block 2001:DB9:0:0::1 15
+block ::ffff:198.51.100.0/120 15
+16 2001:db8:ffff::1
+16 2001:db7:ffff::1
+16 2001:db9::1
+16 2001:db9::2
+16 198.51.100.7
+16 ::ffff:198.51.100.7
+16 ::ffff:198.51.101.7
+16 c633:6407::
+17 32.1.13.184
+unblock 2001:db8::/32 17
+18 2001:db8:ffff::1
 END
 printf '%s\n' '1 192.0.2.7' '4 192.0.3.7' '9 192.0.2.8' '11 192.0.2.7' \
-    '14 10.1.1.1' >wanted
+    '14 10.1.1.1' '16 2001:db7:ffff::1' '16 2001:db9::2' \
+    '16 ::ffff:198.51.101.7' '16 c633:6407::' '17 32.1.13.184' \
+    '18 2001:db8:ffff::1' >wanted
 "$PROGRAM" 10 100 <few >passed
 check 'networks, and what is let go before its time' cmp passed wanted
 
@@ -135,8 +158,14 @@ refused_line() {
     printf '%s\n' "$2" >bad
     refused "$1" "line [12]: $3" sh -c '"$0" 10 100 <bad' "$PROGRAM"
 }
-refused_line 'no address' '1 192.0.2' 'an address of IPv4'
+refused_line 'no address' '1 192.0.2' 'an address of IPv4 or IPv6'
 refused_line 'an address that is too long' 'block 1.2.3.4/33 1' 'an address'
+refused_line 'one of IPv6 that is too long' 'block 2001:db8::/129 1' 'an address'
+refused_line 'one of IPv4 in IPv6 that is too short' \
+    'block ::ffff:1.2.3.4/103 1' 'an address'
+refused_line 'no address of IPv6' '1 192.0.2.7
+2 2001:db8:::1' 'an address'
+check 'a file is refused before a packet passes' test ! -s refused.out
 refused_line 'no time' 'block 1.2.3.4' 'TIME ADDRESS'
 refused_line 'time that goes back' '2 1.2.3.4
 1 1.2.3.4' 'TIME ADDRESS.*order'

@@ -41,6 +41,17 @@ check 'one host of an address' test "$(tr '\n' ' ' <told)" = \
 refused 'an entry without a host' '^blocklist: .* the first is line 2$' sh -c \
     'printf "bad.org\nhttp:///a\nworse.org\n" | "$1" --list >told' - "$PROGRAM"
 check 'the other entries are printed' test "$(wc -l <told)" -eq 2
+# Lists of another syntax: no entry of them would ever be met.
+printf '%s\n' '! Title: adverts' '||bad.org^' '0.0.0.0 bad.org' '*.bad.org' \
+    "127.0.0.1$(printf '\t')bad.org" '@@||good.org^$third-party' \
+    'bad.org##.advert' >other
+refused 'lists of another syntax' 'other: no host or URL in 7 lines.*line 1$' \
+    "$PROGRAM" --list other
+printf '%s\n' '# comment' 'Bad.org  # why' '' 'worse.org/a/ # x' 'bäd.org' \
+    '[2001:db8::1]:80/#top' >list
+"$PROGRAM" --list list >told
+check 'comments and blank lines of lists' test "$(tr '\n' ' ' <told)" = \
+    'bad.org/ worse.org/a/ b%C3%A4d.org/ [2001:db8::1]/ '
 refused 'no file' 'none: No such file' "$PROGRAM" none
 refused 'an option that is none' 'usage: blocklist' "$PROGRAM" --lists
 

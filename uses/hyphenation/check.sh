@@ -96,6 +96,38 @@ awk -v hard=1 -f "$USE/rules.awk" some | cut -f 2 | cmp - wanted \
     >cmp.out 2>&1 || true
 check 'words that are known' test ! -s cmp.out
 
+# ---- Words in another case -----------------------------------------------------
+
+# At the start of a sentence, or in capitals, a hard word is as hard.
+cat >cases.py <<'END'
+import sys
+for word in sys.stdin.read().split():
+    for other in word.lower(), word.upper(), word[:1].upper() + word[1:]:
+        if other != word:
+            print(other)
+END
+if ! folds; then
+    skip 'words in another case' 'built without ICU'
+elif ! command -v python3 >found.python; then
+    skip 'words in another case' 'no python3'
+else
+    cut -f 1 exceptions.tsv | python3 cases.py >others
+    "$BLOOMERY" build -i --unicode -f 1 -p 2% -o fold.bly exceptions.tsv
+    "$BLOOMERY" query -v fold.bly others >surely || true
+    check 'no hard word goes to the rules, in any case' test ! -s surely
+    "$BLOOMERY" join -i --unicode --anti -F 1 others exceptions.tsv >missed ||
+        true
+    check 'and each is found in the dictionary' test ! -s missed
+    figure 'hard words in another case' "$(wc -l <others), of which \
+$("$BLOOMERY" query -v hard.bly others | wc -l) go to the rules if case counts"
+    printf '%s\t%s\n' Küste Kü-ste Österlich Ö-ster-lich >some.tsv
+    printf '%s\n' KÜSTE österlich Uste >some
+    "$BLOOMERY" build -i --unicode -f 1 -n 9 -p 1e-9 -o some.bly some.tsv
+    "$BLOOMERY" query some.bly some >perhaps
+    "$BLOOMERY" join -i --unicode -f 1 some.tsv perhaps >found
+    check 'words that are known, in another case' cmp found some.tsv
+fi
+
 refused 'no exceptions' 'none.tsv.*No such file' \
     "$BLOOMERY" build -f 1 -o none.bly none.tsv
 head -c 1000 hard.bly >short.bly

@@ -1,15 +1,17 @@
 /* intrusion.c - texts of many lengths, found in the packets of a capture.
  *
- *   intrusion SIGNATURES PCAP [RATE]
+ *   intrusion [--strict] SIGNATURES PCAP [RATE]
  *
  * Each place of a packet's payload is asked for in each length that a signature
  * has, the longest first, by a hash that rolls from place to place. What the
  * filter finds is compared byte by byte. A line is a packet's number, the place
  * and the signature; standard error tells how much was compared in vain. Of a
  * signature longer than CLIP the filter has the first bytes. PCAP "-": standard
- * input. TCP's streams are not put together.
+ * input. TCP's streams are not put together. Options of rules that are not used
+ * are listed on standard error; with --strict they are refused.
  */
 #include "packet.h"
+#include "rules.h"
 
 #include <bloomery.h>
 
@@ -21,21 +23,20 @@
 
 enum { CLIP = 24, BLOCK = 256 };        /* bytes; places asked for at a time */
 
-typedef struct { unsigned char *bytes; size_t n; char *text; } signature;
-
-/* Windows of one length, at the places of a block. */
+/* Windows of one length, at the places of a block, as they are or in lower
+ * case. */
 typedef struct {
     size_t      length, first, end;     /* whose signatures are these        */
+    bool        nocase;
     uint64_t    leaving;                /* the weight of the first byte      */
     uint64_t    rolling;                /* of the next but for its last byte */
     uint8_t     found[BLOCK / 8];
 } window;
 
 static bly_filter *filter;              /* of all lengths                    */
-static signature *list;
-static size_t signatures, lengths;
-static window windows[CLIP];            /* the longest first                 */
-static uint64_t weight, of_byte[256];
+static size_t lengths;
+static window windows[2 * CLIP];        /* the longest first                 */
+static uint64_t weight, of_byte[2][256];        /* [1]: in lower case        */
 static struct { unsigned long packets, bytes, windows, compared, vain; } sum;
 
 static int stop(const char *what, const char *why)
@@ -46,113 +47,71 @@ static int stop(const char *what, const char *why)
 
 /* ---- Signatures ---------------------------------------------------------- */
 
-/* The bytes of a text with hex digits between bars, up to its end or, where it
- * is quoted, to a quote; NULL: it is not well formed. */
-static char *decode(signature *s, char *text, bool quoted)
-{
-    bool hex = false;
-    for (; *text != '\0' && !(quoted && *text == '"'); text++) {
-        if (*text == '|') {
-            hex = !hex;
-        } else if (!hex) {
-            text += quoted && *text == '\\' && text[1] != '\0';
-            s->bytes[s->n++] = (unsigned char)*text;
-        } else if (*text != ' ') {
-            if (strspn(text, "0123456789abcdefABCDEF") < 2 ||
-                sscanf(text++, "%2hhx", &s->bytes[s->n++]) != 1)
-                return NULL;
-        }
-    }
-    return hex || s->n == 0 || (quoted && *text == '\0') ? NULL : text;
-}
-
-/* One more signature; where it ends, or NULL. */
-static char *keep(const char *text, bool quoted)
-{
-    size_t n = 0;                       /* up to the quote, not all the line */
-    while (text[n] != '\0' && !(quoted && text[n] == '"'))
-        n += quoted && text[n] == '\\' && text[n + 1] != '\0' ? 2 : 1;
-    list = realloc(list, (signatures + 1) * sizeof *list);
-    signature s = { .bytes = malloc(n + 1), .text = strndup(text, n + 1) };
-    if (list == NULL || s.bytes == NULL || s.text == NULL)
-        return NULL;
-    char *end = decode(&s, s.text, quoted);
-    list[signatures++] = s;
-    return end;
-}
-
-/* Of a rule all texts that must be there, as content:"…" says. */
-static bool read_line(char *line)
-{
-    bool rule = strstr(line, "sid:") != NULL && strchr(line, '(') != NULL;
-    if (*line == '\0' || *line == '#')
-        return true;
-    for (char *at = line; (at = strstr(at, "content:")) != NULL; ) {
-        at += strspn(at + strlen("content:"), " ") + strlen("content:");
-        if (*at != '"')                 /* ! is for what must not be there   */
-            continue;
-        char *end = keep(++at, true);
-        if (end == NULL)
-            return false;
-        at += end - list[signatures - 1].text;
-        *end = '\0';
-        rule = true;
-    }
-    return rule || keep(line, false) != NULL;
-}
-
 static int order(const void *a, const void *b)
 {
     const signature *s = a, *t = b;
     size_t n = at_most(s->n, CLIP), m = at_most(t->n, CLIP);
-    return n != m ? (n < m) - (n > m) : memcmp(s->bytes, t->bytes, n);
+    return n != m ? (n < m) - (n > m)
+         : s->nocase != t->nocase ? s->nocase - t->nocase
+         : memcmp(s->bytes, t->bytes, n);
 }
 
-static int read_signatures(const char *path)
+static int read_signatures(const char *path, bool strict)
 {
-    char *line = NULL, why[80] = "there is no signature";
+    char *line = NULL, why[120] = "there is no signature";
+    const char *wrong = NULL;
     size_t bytes = 0;
-    bool good = true;
     FILE *file = fopen(path, "r");
     if (file == NULL)
         return stop(path, strerror(errno));
     ssize_t got;
     for (unsigned long i = 1;
-         good && (got = getline(&line, &bytes, file)) >= 0; i++) {
-        bool nul = strlen(line) < (size_t)got;
-        line[strcspn(line, "\r\n")] = '\0';
-        good = !nul && read_line(line);
-        if (!good)
-            snprintf(why, sizeof why, "line %lu: a text is wanted, or hex "
-                     "digits in pairs between bars", i);
+         wrong == NULL && (got = getline(&line, &bytes, file)) >= 0; i++) {
+        wrong = strlen(line) < (size_t)got ? "it has a NUL byte"
+                                           : read_line(line);
+        if (wrong != NULL)
+            snprintf(why, sizeof why, "line %lu: %s", i, wrong);
     }
     free(line);
-    if (ferror(file) || !good || signatures == 0)
+    if (ferror(file) || wrong != NULL || signatures == 0)
         return stop(path, ferror(file) ? "cannot be read" : why);
     fclose(file);
     qsort(list, signatures, sizeof *list, order);
-    return 0;
+    if (unused_names > 0)
+        tell_unused(path, strict);
+    return unused_names > 0 && strict ? 2 : 0;
 }
 
 /* ---- Hashes and filters -------------------------------------------------- */
 
 /* As a number with these digits, modulo 2^64. */
-static uint64_t roll(uint64_t rolling, const unsigned char *next, size_t n)
+static uint64_t roll(uint64_t rolling, bool nocase, const unsigned char *next,
+                     size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        rolling = rolling * weight + of_byte[next[i]];
+        rolling = rolling * weight + of_byte[nocase][next[i]];
     return rolling;
+}
+
+/* The key of a window: texts in lower case are keys of their own. */
+static uint64_t key_of(const window *w, uint64_t rolling)
+{
+    return bly_mix64(rolling + w->length + 2 * CLIP * w->nocase);
 }
 
 static void find_lengths(void)
 {
     weight = bly_mix64(256) | 1;
-    for (unsigned i = 0; i < 256; i++)
-        of_byte[i] = bly_mix64(i);
+    for (unsigned i = 0; i < 256; i++) {
+        of_byte[0][i] = bly_mix64(i);
+        of_byte[1][i] = bly_mix64(lower((unsigned char)i));
+    }
     for (size_t i = 0; i < signatures; i++) {
         size_t n = at_most(list[i].n, CLIP);
-        if (lengths == 0 || windows[lengths - 1].length != n)
+        if (lengths == 0 || windows[lengths - 1].length != n ||
+            windows[lengths - 1].nocase != list[i].nocase)
             windows[lengths++] = (window){ .length = n, .first = i,
+                                           .nocase = list[i].nocase,
                                            .leaving = 1 };
         windows[lengths - 1].end = i + 1;
     }
@@ -169,8 +128,7 @@ static int make_filter(double rate)
     find_lengths();
     for (window *w = windows; w < windows + lengths; w++)
         for (size_t i = w->first; i < w->end; i++)
-            hashes[i] = bly_mix64(w->length +
-                                  roll(0, list[i].bytes, w->length));
+            hashes[i] = key_of(w, roll(0, false, list[i].bytes, w->length));
     bly_status status = bly_build(&filter, "fuse", &(bly_spec){ .rate = rate },
                                   hashes, NULL, signatures);
     free(hashes);
@@ -179,6 +137,17 @@ static int make_filter(double rate)
 
 /* ---- Payloads ------------------------------------------------------------ */
 
+/* Compares a signature with what is here, as memcmp does. */
+static int differ(const signature *s, const unsigned char *here, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int c = s->nocase ? lower(here[i]) : here[i];
+        if (s->bytes[i] != c)
+            return s->bytes[i] - c;
+    }
+    return 0;
+}
+
 /* The signatures that begin with what is here. */
 static void compare(const window *w, const unsigned char *here, size_t n,
                     size_t at)
@@ -186,16 +155,16 @@ static void compare(const window *w, const unsigned char *here, size_t n,
     size_t low = w->first, high = w->end;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (memcmp(list[middle].bytes, here, w->length) < 0)
+        if (differ(&list[middle], here, w->length) < 0)
             low = middle + 1;
         else
             high = middle;
     }
     sum.compared++;
-    if (low == w->end || memcmp(list[low].bytes, here, w->length) != 0)
+    if (low == w->end || differ(&list[low], here, w->length) != 0)
         sum.vain++;
-    for (; low < w->end && memcmp(list[low].bytes, here, w->length) == 0; low++)
-        if (list[low].n <= n && memcmp(list[low].bytes, here, list[low].n) == 0)
+    for (; low < w->end && differ(&list[low], here, w->length) == 0; low++)
+        if (list[low].n <= n && differ(&list[low], here, list[low].n) == 0)
             printf("%lu\t%zu\t%s\n", sum.packets, at, list[low].text);
 }
 
@@ -207,9 +176,9 @@ static void ask(window *w, const unsigned char *bytes, size_t n, size_t from)
                   : at_most(n - from - w->length + 1, BLOCK);
     memset(w->found, 0, sizeof w->found);
     for (size_t i = from; i < from + places; i++) {
-        rolling = roll(rolling, bytes + i + w->length - 1, 1);
-        hashes[i - from] = bly_mix64(rolling + w->length);
-        rolling -= of_byte[bytes[i]] * w->leaving;
+        rolling = roll(rolling, w->nocase, bytes + i + w->length - 1, 1);
+        hashes[i - from] = key_of(w, rolling);
+        rolling -= of_byte[w->nocase][bytes[i]] * w->leaving;
     }
     w->rolling = rolling;
     sum.windows += places;
@@ -219,7 +188,7 @@ static void ask(window *w, const unsigned char *bytes, size_t n, size_t from)
 static void scan(const unsigned char *bytes, size_t n)
 {
     for (window *w = windows; w < windows + lengths; w++)
-        w->rolling = roll(0, bytes, at_most(w->length - 1, n));
+        w->rolling = roll(0, w->nocase, bytes, at_most(w->length - 1, n));
     for (size_t from = 0; from < n; from += BLOCK) {
         uint8_t any[BLOCK / 8] = { 0 };
         for (window *w = windows; w < windows + lengths; w++) {
@@ -264,10 +233,12 @@ static int read_packets(const char *path)
 int main(int argc, char **argv)
 {
     char *end = "";
+    bool strict = argc > 1 && strcmp(argv[1], "--strict") == 0;
+    argv += strict, argc -= strict;
     double rate = argc == 4 ? strtod(argv[3], &end) : 0.001;
     if (argc < 3 || argc > 4 || *end != '\0')
-        return stop("usage", "intrusion SIGNATURES PCAP [RATE]");
-    int failed = read_signatures(argv[1]) != 0 || make_filter(rate) != 0
+        return stop("usage", "intrusion [--strict] SIGNATURES PCAP [RATE]");
+    int failed = read_signatures(argv[1], strict) != 0 || make_filter(rate) != 0
                ? 2 : read_packets(argv[2]);
     bly_free(filter);
     if ((fflush(stdout) | ferror(stdout)) != 0)

@@ -3,7 +3,8 @@ signature; and in the file `asked` how many windows hold no signature, the sum o
 the squares of how often each of them comes, how many hold one, and how often
 that of the first ones comes that comes most often.
 naive.py make PCAP FILE... writes files as packets of TCP and UDP. naive.py draw NUMBER
-SEED FILE... takes signatures out of them, and makes as many that are nowhere."""
+SEED FILE... takes signatures out of them, and makes as many that are nowhere;
+half of the rules are in the other case, and half have `nocase`."""
 import collections
 import random
 import re
@@ -11,6 +12,9 @@ import struct
 import sys
 
 CLIP = 24
+# Not there?, the text, and the options that follow it up to the next content.
+CONTENT = (rb'content: *(!?)"((?:[^"\\]|\\.)*)"'
+           rb'((?: *,[^;]*)?;(?:(?! *content:)[^;]*;)*)')
 
 
 def decoded(text):
@@ -21,15 +25,19 @@ def decoded(text):
 
 
 def signatures(name):
+    """The texts of a list, as they are written and as bytes, and whether their
+    case is ignored."""
     for line in open(name, "rb").read().split(b"\n"):
         line = line.rstrip(b"\r")
         if line == b"" or line.startswith(b"#"):
             continue
-        texts = re.findall(rb'content: *"((?:[^"\\]|\\.)*)"', line)
-        for text in texts:
-            yield text, decoded(re.sub(rb"\\(.)", rb"\1", text))
+        texts = re.findall(CONTENT, line)
+        for absent, text, behind in texts:
+            if not absent:
+                yield (text, decoded(re.sub(rb"\\(.)", rb"\1", text)),
+                       b"nocase" in behind)
         if not texts and not (b"sid:" in line and b"(" in line):
-            yield line, decoded(line)
+            yield line, decoded(line), False
 
 
 def payloads(name):
@@ -51,25 +59,31 @@ def payloads(name):
         yield rest[(rest[12] >> 4) * 4:] if kind == 6 else rest[8:]
 
 
+def in_case(text, nocase):
+    return text.lower() if nocase else text
+
+
 def search(listed, capture):
     texts = list(signatures(listed))
     heads = collections.defaultdict(set)
-    for _, text in texts:
-        heads[min(len(text), CLIP)].add(text[:CLIP])
+    for _, text, nocase in texts:
+        heads[min(len(text), CLIP), nocase].add(in_case(text, nocase)[:CLIP])
     absent, present, out = collections.Counter(), 0, sys.stdout.buffer
     for number, payload in enumerate(payloads(capture), 1):
-        for shown, text in texts:
-            at = payload.find(text)
+        as_case = payload, payload.lower()
+        for shown, text, nocase in texts:
+            text = in_case(text, nocase)
+            at = as_case[nocase].find(text)
             while at >= 0:
                 out.write(b"%d\t%d\t%s\n" % (number, at, shown))
-                at = payload.find(text, at + 1)
-        for n, known in heads.items():
+                at = as_case[nocase].find(text, at + 1)
+        for (n, nocase), known in heads.items():
             for at in range(len(payload) - n + 1):
-                window = payload[at:at + n]
+                window = as_case[nocase][at:at + n]
                 if window in known:
                     present += 1
                 else:
-                    absent[window] += 1
+                    absent[nocase, window] += 1
     with open("asked", "w") as asked:
         print(sum(absent.values()), sum(m * m for m in absent.values()),
               present, max(absent.values(), default=0), file=asked)
@@ -111,7 +125,9 @@ def draw(number, seed, names):
             sys.stdout.buffer.write(
                 text + b"\n" if i % 2 else
                 b'alert tcp any any -> any any (msg:"%d"; content:!"not this"; '
-                b'content:"%s"; nocase; sid:%d;)\n' % (i, text, i))
+                b'content:"%s";%s sid:%d;)\n' %
+                (i, text.swapcase() if i % 8 < 4 else text,
+                 b" nocase;" if i % 4 == 0 else b"", i))
 
 
 if sys.argv[1] == "make":

@@ -9,6 +9,8 @@
  * filter, FOLDER/NAME.bly. A document has WORDS different words, or fewer and
  * random bits in place of the others. PRF is SipHash-2-4.
  */
+#include "fold.h"
+
 #include <bloomery.h>
 
 #include <ctype.h>
@@ -20,7 +22,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { WORD = 64, BITS = 64, PATH = 4096, HALF = 8 };
+enum { LONGEST = 63, WORD = FOLD_TIMES * LONGEST + 1, BITS = 64, PATH = 4096,
+       HALF = 8 };
 
 typedef struct { unsigned char bytes[BLY_SECRET_BYTES]; } secret;
 
@@ -58,17 +61,18 @@ static bool make_trapdoor(secret *x, const secret *key, unsigned i,
     return true;
 }
 
-/* The next word of a text, in small letters; what is longer is cut. */
+/* The next word of a text, without its case; what is longer is cut. */
 static bool next_word(char *word, FILE *text)
 {
+    char written[LONGEST];
     size_t n = 0;
     int c;
     while ((c = getc(text)) != EOF && !isalnum(c) && c < 0x80)
         ;
     for (; c != EOF && (isalnum(c) || c >= 0x80); c = getc(text))
-        if (n < WORD - 1)
-            word[n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
-    word[n] = '\0';
+        if (n < LONGEST)
+            written[n++] = (char)c;
+    word[fold_word(word, written, n)] = '\0';
     return n > 0;
 }
 

@@ -31,7 +31,7 @@ fi
 # A real text: what is told is what a list tells, but for the rate.
 cat "$MACHINE/usr/share/common-licenses/GPL-3" \
     "$MACHINE/usr/share/common-licenses/Apache-2.0" >text
-"$PROGRAM" english.bly text | sed 's/.*: //' | sort >told
+"$PROGRAM" english.bly text | sed 's/.*: //' | tr 'A-Z' 'a-z' | sort >told
 tr 'A-Z' 'a-z' <text | sed "s/[^a-z']\{1,\}/ /g; s/' / /g; s/ '*/ /g" |
     tr ' ' '\n' | sed "s/'*\$//" | grep . | sort >all
 join -v 1 all list >wanted
@@ -66,6 +66,49 @@ END { for (i = 1; i <= typos; i++) print "typos:" i ": " typo[i] found[i] }
 END
 awk -f near.awk typos list >wanted
 check 'all words that are one change away, and no other' cmp told wanted
+
+# Letters of all alphabets: every word is right in small and in large letters.
+# upper() makes two letters of the sharp s, and casefold() folds as ICU does.
+cat >cases.py <<'END'
+import sys
+for word in sys.stdin.read().split():
+    print(word, word.lower(), word.upper(), word.casefold(), sep="\n")
+END
+if ! folds; then
+    skip 'letters of all alphabets' 'built without ICU'
+elif ! command -v python3 >found.python; then
+    skip 'letters of all alphabets' 'no python3'
+else
+    for list in american-english ngerman; do
+        [ -r /usr/share/dict/$list ] || { skip $list 'no such list'; continue; }
+        LC_ALL=C grep '[^ -~]' /usr/share/dict/$list >beyond
+        awk "NR % $(work 20 1) == 0" /usr/share/dict/$list >some
+        cat some beyond | python3 cases.py >forms
+        "$BLOOMERY" build -i --unicode -k fuse -p 1e-6 -o fold.bly \
+            /usr/share/dict/$list
+        "$PROGRAM" fold.bly forms >told 2>note
+        check "$list: no word is told, in any case" test ! -s told -a ! -s note
+        figure "$list: words beyond ASCII" "$(wc -l <beyond), \
+$(wc -l <forms) forms asked for"
+    done
+    printf '%s\n' Ärger Straße naïve >words
+    "$BLOOMERY" build -i --unicode -n 9 -p 1e-9 -o fold.bly words
+    printf 'ärger ÄRGER STRASSE strasse naïve NAÏVE\n' >text
+    printf 'Arger stra\341e Äger StraßeN\n' >>text
+    "$PROGRAM" fold.bly --suggest words text >told
+    printf 'text:2: %b\n' Arger 'stra\0341e' 'Äger: Ärger' 'StraßeN: Straße' \
+        >wanted
+    check 'words are printed as they are written, and suggested so' \
+        cmp told wanted
+fi
+"$BLOOMERY" build -i -k fuse -p 1e-9 -o lower.bly list
+printf 'Über\n' >text
+"$PROGRAM" lower.bly text >told 2>note || true
+check 'a dictionary that ignores the case of A to Z only says so' \
+    grep -q "'lower.bly' ignores the case of A to Z only.*--unicode" note
+"$BLOOMERY" build --as number -n 9 -o number.bly --key 7
+refused 'a dictionary of numbers' 'number.bly: its keys are not text' \
+    "$PROGRAM" number.bly text
 
 # Beside hunspell, with its dictionary: every form of every word.
 aff=/usr/share/hunspell/en_US.aff dic=/usr/share/hunspell/en_US.dic

@@ -3,15 +3,15 @@
  *
  *   spelling FILTER [--suggest LIST] TEXT...
  *
- * FILTER holds the words in small letters. A wrong word is passed over with the
- * filter's rate; a right one is never told. With --suggest, words of LIST that
- * are one change away follow: hundreds of texts are one change away from a
- * word, of which the filter leaves few to look up in LIST, one word a line in
- * the order of their bytes (LC_ALL=C sort).
+ * FILTER holds the words. Its form says which letters have their case ignored,
+ * all (case=fold) or A to Z. A wrong word is passed over with its rate; a right
+ * one is never told. With --suggest, words of LIST follow that are one change
+ * of a to z away: of hundreds of such texts the filter leaves few to look up.
  *
  * A word is a run of letters, bytes beyond ASCII and apostrophes within it.
  */
 #include <bloomery.h>
+#include <bloomery/form.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +22,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WORD = 64, CHANGES = 56 * WORD + 28 };   /* longest; texts near it    */
+/* The longest word, and its key; texts near that. */
+enum { WORD = 64, KEY = 3 * WORD, CHANGES = 56 * KEY + 28 };
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz'";
 
 static bly_filter *filter;              /* the dictionary                    */
-static const char *list;                /* all of LIST, or NULL              */
-static size_t list_bytes;
+static uint64_t form;                   /* of its keys                       */
+static bool beyond;                     /* told words have other letters     */
+
+typedef struct { bly_key word, key; } entry;
+static entry *list;                     /* LIST in the order of its keys     */
+static size_t entries;
 
 static int stop(const char *what, const char *why)
 {
@@ -35,17 +40,27 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* ---- The list ------------------------------------------------------------ */
+/* ---- Keys ---------------------------------------------------------------- */
 
-/* The word that holds this place, or begins there. */
-static bly_key word_at(size_t at)
+/* Makes the key of a word, in `room` of KEY bytes. false: it is not text. */
+static bool make_key(bly_key *key, void *room, const char *word, size_t n)
 {
-    size_t from = at, end = at;
-    while (from > 0 && list[from - 1] != '\n')
-        from--;
-    while (end < list_bytes && list[end] != '\n')
-        end++;
-    return (bly_key){ list + from, end - from };
+    const bly_value value = { .type = BLY_WRITTEN, .data = word, .length = n };
+    bly_status status = bly_form_key(key, form, &value, room);
+    if (status < 0 && status != BLY_EPARAM)
+        exit(stop("the dictionary", bly_why()));
+    return status >= 0;
+}
+
+static int choose_form(const char *path)
+{
+    form = bly_form_of(filter);
+    if (form == BLY_KEYS_UNSTATED)
+        form = BLY_KEYS_TEXT;
+    if ((form & BLY_FORM_CASE) == 0)
+        form |= BLY_FORM_LOWER;
+    return (form & BLY_FORM_CLASS) == BLY_KEYS_TEXT ? 0
+         : stop(path, "its keys are not text: build it of words");
 }
 
 static int order(bly_key a, bly_key b)
@@ -55,36 +70,58 @@ static int order(bly_key a, bly_key b)
     return bytes != 0 ? bytes : (a.length > b.length) - (a.length < b.length);
 }
 
-static bool is_listed(bly_key word)
+/* ---- The list ------------------------------------------------------------ */
+
+static int compare_entries(const void *a, const void *b)
 {
-    size_t low = 0, high = list_bytes;
-    while (low < high) {
-        bly_key there = word_at(low + (high - low) / 2);
-        size_t begin = (size_t)((const char *)there.data - list);
-        int before = order(there, word);
-        if (before == 0)
-            return true;
-        if (before < 0)
-            low = begin + there.length + 1;
-        else
-            high = begin;
-    }
-    return false;
+    return order(((const entry *)a)->key, ((const entry *)b)->key);
 }
 
-static int map_list(const char *path)
+static const entry *find_entry(bly_key key)
+{
+    entry wanted = { .key = key };
+    return bsearch(&wanted, list, entries, sizeof *list, compare_entries);
+}
+
+static bool add_entry(const char *word, size_t n)
+{
+    unsigned char room[KEY];
+    entry one = { .word = { word, n } };
+    if (n == 0 || n > WORD || !make_key(&one.key, room, word, n))
+        return true;                    /* no text is near it                */
+    void *copy = malloc(one.key.length + 1);
+    if ((entries & (entries - 1)) == 0)
+        list = realloc(list, (2 * entries + 1) * sizeof *list);
+    if (copy == NULL || list == NULL)
+        return false;
+    one.key.data = memcpy(copy, one.key.data, one.key.length);
+    list[entries++] = one;
+    return true;
+}
+
+static int read_list(const char *path)
 {
     struct stat about;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0 || fstat(file, &about) < 0)
         return stop(path, strerror(errno));
-    list_bytes = (size_t)about.st_size;
-    void *bytes = list_bytes > 0 ? mmap(NULL, list_bytes, PROT_READ,
-                                        MAP_PRIVATE, file, 0) : "";
-    if (bytes == MAP_FAILED)
+    size_t bytes = (size_t)about.st_size;
+    const char *text = bytes > 0 ? mmap(NULL, bytes, PROT_READ, MAP_PRIVATE,
+                                        file, 0) : "";
+    if (text == MAP_FAILED)
         return stop(path, strerror(errno));
-    list = bytes;
     close(file);
+    for (const char *at = text, *end = text + bytes, *next; at < end;
+         at = next + 1) {
+        next = memchr(at, '\n', (size_t)(end - at));
+        next = next != NULL ? next : end;
+        if (!add_entry(at, (size_t)(next - at) - (next > at &&
+                                                  next[-1] == '\r')))
+            return stop(path, strerror(ENOMEM));
+    }
+    if (entries == 0)
+        return stop(path, "it has no word");
+    qsort(list, entries, sizeof *list, compare_entries);
     return 0;
 }
 
@@ -92,7 +129,7 @@ static int map_list(const char *path)
 
 /* Texts that are one change away from a word. */
 typedef struct {
-    char    text[CHANGES][WORD + 1];
+    char    text[CHANGES][KEY + 1];
     bly_key keys[CHANGES];
     size_t  n;
 } changes;
@@ -134,24 +171,25 @@ static int compare(const void *a, const void *b)
     return order(*(const bly_key *)a, *(const bly_key *)b);
 }
 
-static void suggest(const char *word, size_t n)
+static void suggest(bly_key word)
 {
     static changes c;
     static bool perhaps[CHANGES];
     const char *between = ": ";
     size_t some = 0;
-    find_changes(&c, word, n);
+    find_changes(&c, word.data, word.length);
     bly_keys all = { .n = c.n, .keys = c.keys };
     if (bly_contains_keys(filter, &all, perhaps) < 0)
         return;
     for (size_t i = 0; i < c.n; i++)
-        if (perhaps[i] && is_listed(c.keys[i]))
+        if (perhaps[i] && find_entry(c.keys[i]) != NULL)
             c.keys[some++] = c.keys[i];
     qsort(c.keys, some, sizeof *c.keys, compare);
     for (size_t i = 0; i < some; i++)
         if (i == 0 || order(c.keys[i - 1], c.keys[i]) != 0) {
-            printf("%s%.*s", between, (int)c.keys[i].length,
-                   (const char *)c.keys[i].data);
+            bly_key listed = find_entry(c.keys[i])->word;
+            printf("%s%.*s", between, (int)listed.length,
+                   (const char *)listed.data);
             between = ", ";
         }
 }
@@ -165,7 +203,13 @@ static bool is_letter(int c)
 
 /* Words of a line are asked for together. */
 enum { LINE = 512 };
-typedef struct { char text[LINE][WORD]; bly_key keys[LINE]; size_t n; } words;
+typedef struct {
+    char          text[LINE][WORD];
+    unsigned char room[LINE][KEY];
+    size_t        length[LINE], n;
+    bly_key       keys[LINE];
+    bool          readable[LINE];
+} words;
 
 static void tell(words *w, const char *file, unsigned long number)
 {
@@ -174,12 +218,13 @@ static void tell(words *w, const char *file, unsigned long number)
     if (bly_contains_keys(filter, &all, known) < 0)
         exit(stop("the dictionary", bly_why()));
     for (size_t i = 0; i < w->n; i++) {
-        if (known[i])
+        if (known[i] && w->readable[i])
             continue;
-        printf("%s:%lu: %.*s", file, number, (int)w->keys[i].length,
-               w->text[i]);
-        if (list != NULL)
-            suggest(w->text[i], w->keys[i].length);
+        printf("%s:%lu: %.*s", file, number, (int)w->length[i], w->text[i]);
+        for (size_t b = 0; b < w->length[i]; b++)
+            beyond = beyond || (unsigned char)w->text[i][b] >= 0x80;
+        if (list != NULL && w->readable[i])
+            suggest(w->keys[i]);
         putchar('\n');
     }
     w->n = 0;
@@ -191,7 +236,10 @@ static void end_word(words *w, size_t n)
         n--;
     if (n == 0 || n == WORD)            /* what is longer is no word         */
         return;
-    w->keys[w->n] = (bly_key){ w->text[w->n], n };
+    w->length[w->n] = n;
+    w->keys[w->n] = (bly_key){ "", 0 };
+    w->readable[w->n] = make_key(&w->keys[w->n], w->room[w->n], w->text[w->n],
+                                 n);
     w->n++;
 }
 
@@ -203,7 +251,7 @@ static void read_text(FILE *text, const char *file)
     for (int c; (c = getc_unlocked(text)) != EOF; ) {
         if (is_letter(c) || (c == '\'' && n > 0)) {
             if (n < WORD)
-                w.text[w.n][n++] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+                w.text[w.n][n++] = (char)c;
             continue;
         }
         end_word(&w, n);
@@ -229,22 +277,24 @@ static int check(const char *path)
 
 int main(int argc, char **argv)
 {
-    int first = 2, failed = 0;
-    if (argc > 3 && strcmp(argv[2], "--suggest") == 0)
-        first = 4;
+    bool suggests = argc > 3 && strcmp(argv[2], "--suggest") == 0;
+    int first = suggests ? 4 : 2, failed = 0;
     if (argc <= first)
         return stop("usage", "spelling FILTER [--suggest LIST] TEXT...");
-    if (first == 4 && map_list(argv[3]) != 0)
-        return 2;
     if (bly_open(&filter, argv[1], BLY_MAP, NULL) < 0)
         return stop("the dictionary", bly_why());
     if ((bly_can(filter) & BLY_CAN_CONTAINS) == 0)
         return stop(argv[1], "it cannot be asked: build another kind of the "
                              "words");
+    if (choose_form(argv[1]) != 0 || (suggests && read_list(argv[3]) != 0))
+        return 2;
     for (int i = first; i < argc && failed == 0; i++)
         failed = check(argv[i]);
     bly_free(filter);
     if ((fflush(stdout) | ferror(stdout)) != 0)
         return stop("standard output", strerror(errno));
+    if (beyond && (form & BLY_FORM_CASE) != BLY_FORM_FOLD)
+        fprintf(stderr, "spelling: '%s' ignores the case of A to Z only: for "
+                "other letters, build it with -i --unicode\n", argv[1]);
     return failed;
 }

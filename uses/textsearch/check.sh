@@ -3,6 +3,20 @@
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
+folds || { skip textsearch 'built without ICU'; finish; }
+
+# Case is ignored in all alphabets; other bytes than UTF-8 are words as well.
+printf '%s\n' 'Großer Ärger' 'ÄRGER, grosser' 'Arger' 'ΣΊΣΥΦΟΣ' >few
+printf 'S\344tze\n' >>few
+"$PROGRAM" build few.blx few
+for query in 'ärger' 'GROSSER Ärger' 'großer'; do
+    "$PROGRAM" ask few.blx few "$query" | cut -d : -f 1 | tr '\n' ' ' >found
+    check "in all alphabets: $query" test "$(cat found)" = '1 2 '
+done
+"$PROGRAM" ask few.blx few 'σίσυφος' >found
+check 'in all alphabets: a final sigma' test "$(cat found)" = '4:ΣΊΣΥΦΟΣ'
+"$PROGRAM" ask few.blx few "$(printf 's\344TZE')" | cut -d : -f 1 >found
+check 'words that are not UTF-8' test "$(cat found)" = 5
 
 # ---- Rows by how rare a word is: density 0.1, ten right ones for a wrong one ----
 

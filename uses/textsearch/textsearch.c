@@ -163,13 +163,13 @@ static bool look(void *context, uint64_t number, const bly_document *document)
 {
     static uint64_t words[WORDS];
     question *q = context;
-    char *line = NULL, *text = NULL;
+    char *line = NULL;
     size_t room = 0, has = 0, n = 0;
     long at = (long)number;
     memcpy(&at, document->extra, sizeof at);
     if (fseek(q->texts, at, SEEK_SET) == 0
-        && getline(&line, &room, q->texts) >= 0 && (text = strdup(line)))
-        n = find_words(words, text);
+        && getline(&line, &room, q->texts) >= 0)
+        n = find_words(words, line);
     for (size_t i = 0, j; i < q->words; i++, has += j < n)
         for (j = 0; j < n && words[j] != hashes[i]; j++)
             ;
@@ -178,7 +178,7 @@ static bool look(void *context, uint64_t number, const bly_document *document)
     if (has == q->words && !q->count && line != NULL)
         printf("%.*s:%.*s\n", (int)document->length, document->name,
                (int)strcspn(line, "\n"), line);
-    return free(text), free(line), true;
+    return free(line), true;
 }
 
 static bly_status ask(const bly_index *index, question *q, char *query)

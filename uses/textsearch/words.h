@@ -2,6 +2,8 @@
 #ifndef USES_TEXTSEARCH_WORDS_H
 #define USES_TEXTSEARCH_WORDS_H
 
+#include "fold.h"
+
 #include <bloomery.h>
 
 #include <ctype.h>
@@ -11,18 +13,30 @@
 
 enum { WORDS = 65536, LONG = 2 * WORDS };       /* of a text: its bytes      */
 
-/* The hashes of a text's words, of which the text may get other letters. */
-static size_t find_words(uint64_t *out, char *text)
+/* Returns how many bytes of a text are a word that begins here. */
+static size_t word_length(const char *at)
+{
+    size_t n = 0;
+    for (unsigned char c; isalnum(c = (unsigned char)at[n]) || c >= 0x80; n++)
+        ;
+    return n;
+}
+
+/* The hashes of a text's words, without their case. */
+static size_t find_words(uint64_t *out, const char *text)
 {
     static bly_key words[WORDS];
-    size_t n = 0;
-    for (char *at = text; *at != '\0' && n < WORDS; at += *at != '\0') {
-        size_t length = 0;
-        for (unsigned char c; isalnum(c = (unsigned char)at[length])
-                              || c >= 0x80; length++)
-            at[length] = (char)tolower(c);
-        if (length > 0)
-            words[n++] = (bly_key){ at, length };
+    static char folded[FOLD_TIMES * LONG];
+    size_t n = 0, used = 0;
+    for (const char *at = text; *at != '\0' && n < WORDS; at += *at != '\0') {
+        size_t length = word_length(at);
+        if (length * FOLD_TIMES > sizeof folded - used)
+            break;                      /* the text is longer than LONG      */
+        if (length > 0) {
+            size_t bytes = fold_word(folded + used, at, length);
+            words[n++] = (bly_key){ folded + used, bytes };
+            used += bytes;
+        }
         at += length;
     }
     bly_keys all = { .n = n, .keys = words };

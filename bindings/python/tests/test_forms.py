@@ -183,6 +183,7 @@ def test_other_systems_files_take_any(tmp_path):
 @pytest.mark.parametrize("form,added,asked,bytes_of", [
     ("text:case=lower,trim", "Abc", "  ABC ", b"abc"),
     ("text:case=upper", "Abc", "aBC", b"ABC"),
+    ("text:case=fold", "Straße", "STRASSE", b"strasse"),
     ("utf16", "Aé", "Aé", "Aé".encode("utf-16-le")),
     ("utf16:case=lower,trim", "AB ", "ab", "ab".encode("utf-16-le")),
     ("hex", b"\xff", bytearray(b"\xff"), b"\xff"),
@@ -196,7 +197,11 @@ def test_other_systems_files_take_any(tmp_path):
 def test_keys_are_made_by_the_form(form, added, asked, bytes_of):
     many = Filter("standard", items=100, rate=1e-9, keys=form)
     one = many.like()
-    many.update([added, None, added]), one.add(added)
+    try:
+        many.update([added, None, added]), one.add(added)
+    except bloomery.UnsupportedError as error:
+        assert "case=fold" in str(error)
+        pytest.skip(str(error))         # built without ICU
     raw = Filter("standard", items=100, rate=1e-9, keys="any")
     raw.add(bytes_of)
     for f in many, one, Filter.build("standard", [added], items=100, rate=1e-9,

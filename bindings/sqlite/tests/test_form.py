@@ -1,6 +1,7 @@
 """The form of a filter's keys: which it is, and that a key of another class is an
 error everywhere."""
 import json
+import sqlite3
 
 import pytest
 
@@ -72,6 +73,19 @@ def test_texts_are_changed(db):
                      key) == 2
     wide = filter_of(db, ["é" * 100, "a"], form="utf16")
     assert value(db, "SELECT bloomery_contains(?, ?)", wide, "é" * 100) == 1
+
+
+def test_case_is_folded_by_unicode(db):
+    try:
+        image = filter_of(db, ["Straße", "ΣΊΣΥΦΟΣ"], form="text:case=fold")
+    except sqlite3.OperationalError as error:
+        assert "case=fold" in str(error)
+        pytest.skip(str(error))         # built without ICU
+    assert form_of(db, image) == "text:case=fold"
+    for key, there in ("STRASSE", 1), ("σίσυφος", 1), ("Strase", 0):
+        assert value(db, "SELECT bloomery_contains(?, ?)", image, key) == there
+    theirs = command("build", "-o-", "-i", "--unicode", lines=["Ärger", "x"])
+    assert value(db, "SELECT bloomery_contains(?, 'ÄRGER')", theirs) == 1
 
 
 def test_what_the_command_folded_is_found(db):

@@ -432,6 +432,9 @@ it("keys are changed as the form says", () => {
     const g = Filter.build("fuse", Int32Array.of(1, -5), { keys: "int32" });
     same([g.has(1), g.has(-5n), g.stat().keys], [true, true, "int32"]);
     refused(() => g.has(2 ** 40), "EPARAM", "integers of 32 bits");
+    const folded = new Filter("standard", { items: 9, keys: "text:case=fold" });
+    for (const ask of [() => folded.has("a"), () => folded.add("Ä")])
+        refused(ask, "EUNSUPPORTED", "case=fold");      // it has no ICU
     const a = new Filter("standard", { items: 9, keys: "any" }), b = a.copy();
     a.stateKeys("text");
     refused(() => a.unite(b), "EMISMATCH", "form");
