@@ -69,6 +69,7 @@ static size_t plain_take(const serve_how *how, unsigned char *bytes, size_t n,
         out->fault = plain_too_long;
     else
         out->text = bytes;
+    out->line = took > out->length;
     return took;
 }
 
