@@ -127,29 +127,38 @@ static const char *asking_against(serve_asker *asker, size_t first, size_t end,
 
 /* ==== Keys ============================================================== */
 
-/* Lists the requests for filter `which`, or for all; returns how many. */
+/* Lists the requests for filter `which`, or for all, with their keys as they
+ * were written; returns how many. */
 static size_t asking_choose(serve_asker *asker, size_t n, size_t which)
 {
     size_t chosen = 0;
+    bool returns = false;
 
     for (size_t i = 0; i < n; i++) {
         const serve_request *r = &asker->requests[i];
 
-        if (r->text != NULL && r->filter == which)
-            asker->places[chosen++] = i;
+        if (r->text == NULL || r->filter != which)
+            continue;
+        asker->keys[chosen] = (bly_key){ r->text, r->length };
+        asker->places[chosen++] = i;
+        returns |= r->returns;
     }
+    asker->form = BLY_KEYS_TEXT;
+    asker->cut_cr = false;
+    asker->returns = returns;
+    asker->lacking = 0;
     return chosen;
 }
 
-/* The chosen keys as they were written. */
+/* Restores the chosen keys as they were written, with or without the CR of
+ * their line. */
 static void asking_written(serve_asker *asker, size_t n, bool cut_cr)
 {
     for (size_t i = 0; i < n; i++) {
         const serve_request *r = &asker->requests[asker->places[i]];
-        bool cut = cut_cr && r->line && r->length > 0
-                && r->text[r->length - 1] == '\r';
 
-        asker->keys[i] = (bly_key){ r->text, r->length - cut };
+        asker->keys[i] = (bly_key){ r->text, r->length - (cut_cr
+                                                          && r->returns) };
     }
 }
 
@@ -176,20 +185,21 @@ static bool asking_change(serve_asker *asker, size_t n, uint64_t form)
     return true;
 }
 
-/* Makes the chosen keys for a filter, if those that are there are not the same.
- * False: no memory. */
+/* Makes the chosen keys for a filter, unless they are as it needs them. False:
+ * no memory. */
 static bool asking_make(serve_asker *asker, size_t n, uint64_t form,
                         bool cut_cr)
 {
-    if (asker->form == form && asker->cut_cr == cut_cr)
+    bool changes = forms_changes(form), cut = cut_cr && asker->returns;
+
+    form = changes ? form : BLY_KEYS_TEXT;
+    if (asker->form == form && asker->cut_cr == cut)
         return true;
-    asker->lacking = 0;
-    asking_written(asker, n, cut_cr);
-    if (forms_changes(form) && !asking_change(asker, n, form))
-        return false;
     asker->form = form;
-    asker->cut_cr = cut_cr;
-    return true;
+    asker->cut_cr = cut;
+    asker->lacking = 0;
+    asking_written(asker, n, cut);
+    return !changes || asking_change(asker, n, form);
 }
 
 /* ==== Filters =========================================================== */
@@ -197,7 +207,12 @@ static bool asking_make(serve_asker *asker, size_t n, uint64_t form,
 /* Notes the keys that a filter could not read. */
 static void asking_lack(serve_asker *asker, size_t n)
 {
-    for (size_t i = 0; i < n && asker->lacking > 0; i++)
+    if (asker->lacking == 0)
+        return;
+    if (!asker->some_unread)
+        memset(asker->unread, 0, n);
+    asker->some_unread = true;
+    for (size_t i = 0; i < n; i++)
         if (asker->lacks[i]) {
             asker->one[i] = asker->how->all;
             asker->unread[i] = (uint8_t)(asker->form & BLY_FORM_CLASS);
@@ -232,16 +247,20 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     return NULL;
 }
 
-static void asking_tell(serve_asker *asker, size_t i, const char *fault)
+/* Gives the chosen requests their answers, or a fault. */
+static void asking_tell(serve_asker *asker, size_t n, const char *fault)
 {
-    serve_request *r = &asker->requests[asker->places[i]];
+    for (size_t i = 0; i < n; i++) {
+        serve_request *r = &asker->requests[asker->places[i]];
 
-    if (fault != NULL)
-        asking_fault(r, fault, fault != asker->why);
-    else if (asker->unread[i] != 0 && asker->there[i] == asker->how->all)
-        asking_fault(r, asking_unread[asker->unread[i]], false);
-    else
-        r->there = asker->there[i];
+        if (fault != NULL)
+            asking_fault(r, fault, fault != asker->why);
+        else if (asker->some_unread && asker->unread[i] != 0
+                 && asker->there[i] == asker->how->all)
+            asking_fault(r, asking_unread[asker->unread[i]], false);
+        else
+            r->there = asker->there[i];
+    }
 }
 
 static void asking_which(serve_asker *asker, size_t n, size_t which,
@@ -254,13 +273,11 @@ static void asking_which(serve_asker *asker, size_t n, size_t which,
 
     if (chosen == 0)
         return;
-    memset(asker->unread, 0, chosen);
-    asker->form = SERVED_UNMADE;
+    asker->some_unread = false;
     fault = asking_against(asker, first, end, as);
     for (size_t f = first; f < end && fault == NULL; f++)
         fault = asking_filter(asker, f, chosen, as, f == first);
-    for (size_t i = 0; i < chosen; i++)
-        asking_tell(asker, i, fault);
+    asking_tell(asker, chosen, fault);
 }
 
 static void asking_count(const serve_asker *asker, size_t n,

@@ -123,7 +123,8 @@ typedef struct {
     const unsigned char *text;  /* the key as it was written; NULL: there is
                                    no question, and …                       */
     size_t         length;
-    bool           line;        /* a newline came after it                  */
+    bool           returns;     /* it is a line that ends with CR LF, and
+                                   the CR is the last byte of the text      */
     const char    *fault;       /* … this is why                            */
     bool           passing;     /* asked again it may be answered           */
     const void    *tag;         /* what the answer begins with              */
@@ -206,20 +207,19 @@ typedef struct {
     serve_request requests[SERVE_BATCH];
     size_t        places[SERVE_BATCH];  /* of the keys in requests          */
     bool          there[SERVE_BATCH], one[SERVE_BATCH];
-    uint8_t       unread[SERVE_BATCH];  /* the class of a filter that cannot
-                                           read the key; 0: all can         */
+    bool          some_unread;          /* a filter cannot read some keys:  */
+    uint8_t       unread[SERVE_BATCH];  /* the class of that filter, or 0   */
 
     /* The keys of one filter, made by its form. */
     bly_key       keys[SERVE_BATCH];
     bool          lacks[SERVE_BATCH];   /* the key cannot be read by it …   */
     size_t        lacking;              /* … which holds for so many        */
-    uint64_t      form;                 /* SERVED_UNMADE: there are none    */
-    bool          cut_cr;
+    uint64_t      form;                 /* BLY_KEYS_TEXT: as written        */
+    bool          cut_cr;               /* without the CR of lines          */
+    bool          returns;              /* there are such lines             */
     cli_bytes     bytes;                /* of keys that a form has changed  */
     char          why[256];             /* a fault that names forms         */
 } serve_asker;
-
-#define SERVED_UNMADE UINT64_MAX
 
 serve_asker *asking_new(const serve_how *how);
 void asking_free(serve_asker *asker);
