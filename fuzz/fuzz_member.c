@@ -32,13 +32,26 @@ static bool member_object(const uint8_t *line, size_t n)
     return i < n && line[i] == '{' && strict_json(line, n);
 }
 
+/* Is the line no deeper than strict_json reads? */
+static bool member_shallow(const uint8_t *line, size_t n)
+{
+    size_t brackets = 0;
+    for (size_t i = 0; i < n; i++)
+        brackets += line[i] == '[' || line[i] == '{';
+    return brackets <= STRICT_DEEPEST;
+}
+
 static const char *member_find(const uint8_t *line, size_t n,
                                const char *name, void *room)
 {
+    const cli_how how = { .member = name };
     bly_key key = { NULL, 0 };
-    cli_member found = members_key(line, n, name, room, &key);
+    cli_member found = members_key(&how, line, n, room, &key);
     if (found == CLI_NO_OBJECT && member_object(line, n))
         return "a JSON object is taken for none";
+    if (found == CLI_MEMBER && member_shallow(line, n)
+        && !member_object(line, n))
+        return "a line that is not a JSON object has a key";
     return found == CLI_MEMBER && !member_within(line, n, &key)
            && !member_within(room, n, &key)
          ? "a value lies elsewhere than in the line" : NULL;

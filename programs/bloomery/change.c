@@ -109,7 +109,10 @@ static int change_keys(const change_job *job, const cli_operands *operands,
 static int change_check(const cli_command *self, const cli_change *how,
                         change_settings *s, const cli_operands *operands)
 {
-    int status = lines_how_check(self, &s->how);
+    int status;
+
+    s->how.listing = true;
+    status = lines_how_check(self, &s->how);
 
     if (status == CLI_GO)
         status = paged_memory_check(s->memory);

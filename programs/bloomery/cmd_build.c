@@ -403,7 +403,7 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
         return report_error("no line of '%s' has a key: give its keys the "
                             "column and separator that the others have (-f, "
                             "-t)", *path);
-    if (fed.keyless > 0)
+    if (report_lacks(fed.keyless))
         report_note("note: %s %s of '%s' %s no such %s and %s skipped",
                     report_count(fed.keyless).text,
                     fed.keyless == 1 ? "line" : "lines", *path,
@@ -538,7 +538,10 @@ static int build_check_without(const cli_command *self, const cli_build *s,
 static int build_check(const cli_command *self, cli_build *s,
                        const cli_operands *operands)
 {
-    int status = lines_how_check(self, &s->how);
+    int status;
+
+    s->how.listing = true;
+    status = lines_how_check(self, &s->how);
 
     if (status == CLI_GO)
         status = secret_read(s->key_file);

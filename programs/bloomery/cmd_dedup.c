@@ -387,7 +387,7 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                     report_speed(report_per_second(tally->lines,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
-    if (tally->keyless > 0)
+    if (report_lacks(tally->keyless))
         report_note("note: %s %s no such %s and %s taken for unique: check %s",
                     report_count(tally->keyless).text,
                     tally->keyless == 1 ? "line has" : "lines have",

@@ -25,10 +25,11 @@ static const cli_option join_options[] = {
       "Print only how many lines there are to print." },
     { 'F', "list-field", "LIST", CLI_COLUMNS,
       offsetof(join_settings, list_field), false,
-      "The keys of LIST are these columns of it. Without it each whole line "
-      "of LIST is a key, whatever -f or --json-field says of LINES, and of "
-      "CSV with its quotes, which -F 1 takes away. A name in it implies a "
-      "header of LIST, as one in -f does of LINES; --header is about both." },
+      "The keys of LIST are these columns of it. Default: the columns that -f "
+      "names; without names in -f, each whole line of LIST is a key, and in "
+      "CSV its quotes are part of the key. -F 1 is the first column without "
+      "quotes. A name in -F implies that LIST has a header, as a name in -f "
+      "does for LINES; --header is about both." },
     { 0, "list-json-field", "NAME", CLI_TEXT,
       offsetof(join_settings, list_member), false,
       "Lines of LIST are JSON objects, and its keys are the values of the "
@@ -68,7 +69,7 @@ static const cli_example join_examples[] = {
 static void join_note_keyless(uint64_t lines, const char *one,
                               const char *many, report_words lack)
 {
-    if (lines > 0)
+    if (report_lacks(lines))
         report_note("note: %s %s no such %s and %s left out: check %s",
                     report_count(lines).text, lines == 1 ? one : many,
                     lack.part, lines == 1 ? "was" : "were", lack.options);
@@ -141,13 +142,18 @@ static int join_check_output(const cli_command *self, const join_settings *s,
                     : filter_check_lines(s->output, s->force, operands);
 }
 
-/* How LIST holds its keys. */
+/* Returns how LIST holds its keys. */
 static cli_how join_list_how(const join_settings *s)
 {
     cli_how list = s->how;
 
-    list.field = s->list_field;
+    if (!s->how.field.named || s->list_field.n > 0 || s->list_member != NULL)
+        list.field = s->list_field;
+    else
+        list.lacks = "-f names a column of both files. For a list without a "
+                     "header, give -F 1";
     list.member = s->list_member;
+    list.listing = true;
     if (list.member != NULL)
         list.csv = list.tsv = list.blanks = list.header = false;
     forms_choose(&list);
@@ -164,6 +170,11 @@ static int join_check_keys(const cli_command *self, join_settings *s)
         return report_error("-f and -F list different numbers of columns, %zu "
                             "and %zu, which make no key alike: list as many in "
                             "both", s->how.field.n, s->list_field.n);
+    if (s->list_field.n == 0 && s->list_member == NULL && columns_mixed(
+            &s->how.field))
+        return options_wrong(self, "-f lists columns both by number and by "
+                                   "name, so the columns of LIST are not "
+                                   "known: give -F too");
     if (s->list_member != NULL && s->list_field.n > 0)
         return options_wrong(self, "--list-json-field says what the keys of "
                                    "LIST are: it excludes -F");

@@ -86,11 +86,14 @@ static const char *columns_add_range(cli_columns *out, const char *text,
     return wrong;
 }
 
-/* The end of what a list begins with: a comma in quotes separates nothing. */
+/* Returns the end of the first column of a list. Within quotes, a comma does
+ * not separate columns, and a quote is written twice. */
 static const char *columns_end(const char *text)
 {
     const char *close = *text == '"' ? strchr(text + 1, '"') : NULL;
 
+    while (close != NULL && close[1] == '"')
+        close = strchr(close + 2, '"');
     if (close != NULL && (close[1] == ',' || close[1] == '\0'))
         return close + 1;
     return text + strcspn(text, ",");
@@ -123,6 +126,14 @@ const char *columns_read_one(const char *text, cli_columns *out)
                                        : wrong;
 }
 
+bool columns_mixed(const cli_columns *columns)
+{
+    for (size_t i = 0; columns->named && i < columns->n; i++)
+        if (columns->numbers[i] != 0)
+            return true;
+    return false;
+}
+
 /* ==== Names ============================================================= */
 
 /* The columns of a header. */
@@ -138,7 +149,7 @@ static void columns_begin(columns_header *h)
     h->at = h->line.data;
 }
 
-/* A name as -f has it, without its quotes. */
+/* Returns a name in -f without the quotes around it. */
 static bly_key columns_bare(bly_key word)
 {
     const char *text = word.data;
@@ -146,6 +157,26 @@ static bly_key columns_bare(bly_key word)
     if (word.length > 2 && *text == '"' && text[word.length - 1] == '"')
         return (bly_key){ text + 1, word.length - 2 };
     return word;
+}
+
+/* Returns whether a name in -f, `word`, names this column: as it is, or as the
+ * text between its quotes, where a quote is written twice. */
+static bool columns_is(bly_key name, bly_key word)
+{
+    const bly_key bare = columns_bare(word);
+    const char *text = name.data, *wanted = bare.data;
+    size_t at = 0;
+
+    if (columns_equal(name, word))
+        return true;
+    if (bare.data == word.data)
+        return false;
+    for (size_t i = 0; i < name.length; i++, at++) {
+        if (at == bare.length || wanted[at] != text[i])
+            return false;
+        at += text[i] == '"' && at + 1 < bare.length && wanted[at + 1] == '"';
+    }
+    return at == bare.length;
 }
 
 /* The name of the next column; false: there is none. */
@@ -177,26 +208,49 @@ static void columns_say(char *text, size_t room, const char *before,
     text[n] = '\0';
 }
 
-/* The names there are, in `room` bytes at most, as -f takes them. */
+/* Returns whether -f takes this name only in quotes. */
+static bool columns_needs_quotes(bly_key name)
+{
+    const char *text = name.data;
+    bool digits = true;
+
+    for (size_t i = 0; i < name.length; i++) {
+        if (text[i] == ',' || text[i] == '"')
+            return true;
+        digits &= (text[i] >= '0' && text[i] <= '9') || text[i] == '-';
+    }
+    return digits;
+}
+
+/* Appends a name as -f takes it. */
+static void columns_say_quoted(char *text, size_t room, const char *before,
+                               bly_key name)
+{
+    const char *from = name.data;
+    bool quote = columns_needs_quotes(name);
+
+    columns_say(text, room, before, (bly_key){ "\"", quote });
+    for (size_t i = 0; i < name.length; i++)
+        columns_say(text, room, from[i] == '"' ? "\"" : "",
+                    (bly_key){ from + i, 1 });
+    columns_say(text, room, "", (bly_key){ "\"", quote });
+}
+
+/* Writes the names of all columns, in at most `room` bytes, as -f takes them.
+ */
 static void columns_say_all(columns_header *h, char *text, size_t room)
 {
     const char *before = "";
-    bly_key name, quote = { "\"", 1 };
+    bly_key name;
 
     text[0] = '\0';
     columns_begin(h);
     while (columns_next(h, &name)) {
-        bool comma = memchr(name.data, ',', name.length) != NULL;
-
         if (strlen(text) + name.length + 10 > room) {
             columns_say(text, room, before, (bly_key){ "...", 3 });
             return;
         }
-        columns_say(text, room, before, comma ? quote : name);
-        if (comma) {
-            columns_say(text, room, "", name);
-            columns_say(text, room, "", quote);
-        }
+        columns_say_quoted(text, room, before, name);
         before = ", ";
     }
 }
@@ -260,6 +314,8 @@ static void columns_lacks(columns_header *h, bly_key word, const char *file,
     else
         snprintf(why, room, "%s has no column '%s': its columns are: %s", file,
                  asked, all);
+    if (h->how->lacks != NULL)
+        snprintf(why + strlen(why), room - strlen(why), ". %s", h->how->lacks);
 }
 
 /* The number of the column with this name; 0: `why` says why there is none. */
@@ -273,8 +329,7 @@ static uint64_t columns_look_up(columns_header *h, bly_key word,
     columns_begin(h);
     while (columns_next(h, &name)) {
         number++;
-        if (!columns_equal(name, word)
-            && !columns_equal(name, columns_bare(word)))
+        if (!columns_is(name, word))
             continue;
         if (found != 0) {
             columns_say(asked, sizeof asked, "", word);

@@ -29,6 +29,7 @@
  *      options.c   a command's option table -> its settings
  *      git.c       the files of a folder that git knows
  *      inputs.c    operands, lists and folders -> the files to be read
+ *      mistakes.c  input that the options probably misread
  *      lines.c     files and stdin -> chunks of lines -> batches of keys
  *      work.c      chunks of lines, worked on by all cores, in order
  *      program.c   a table of subcommands -> a program
@@ -71,6 +72,10 @@ extern void (*report_before)(void);
 /* One line on stderr, "bloomery CMD: …"; returns CLI_ERROR. */
 int report_error(const char *format, ...) CLI_PRINTF(1, 2);
 
+/* The name of a file in a message, and the quotes around it. */
+typedef struct { const char *quote, *name; } report_shown;
+report_shown report_file(const char *path);
+
 /* "cannot VERB 'PATH'", with what errno said and how to mend it, for what is
  * read; returns CLI_ERROR. */
 int report_unread(const char *verb, const char *path, int error);
@@ -108,8 +113,17 @@ double report_clock(void);                      /* seconds, monotonic     */
 
 /* What a line without a key lacks ("column"), and what to look at then: in
  * words, and as options. */
-typedef struct { const char *part, *where, *options; } report_words;
+typedef struct {
+    const char *part, *where, *options;
+    bool        expected;       /* options ask for it: no note is needed    */
+} report_words;
 extern report_words report_lack;
+
+/* Returns whether a note about so many lines without a key is needed. */
+bool report_lacks(uint64_t lines);
+
+/* Replaces what to look at, the first time it is called. Not thread-safe. */
+void report_advise(const char *where);
 
 /* The note about lines without a key, if there were any. */
 void report_keyless(uint64_t lines);
@@ -345,6 +359,10 @@ int options_read(const cli_command *command, int argc, char **argv,
 /* An error about the command line that names where help is; CLI_ERROR. */
 int options_wrong(const cli_command *command, const char *what);
 
+/* Writes the command line of this process as a shell reads it, with one more
+ * option. Returns false, and writes "", if it does not fit the room. */
+bool options_again(char *text, size_t room, const char *option);
+
 /* Appends a name to a list that is from malloc. Returns false if memory is
  * short. */
 bool options_append(cli_operands *list, char *name);
@@ -434,6 +452,7 @@ typedef enum {
     SOURCE_WIDE,                /* UTF-16 or UTF-32                         */
     SOURCE_KNOWN,               /* what the program writes itself           */
     SOURCE_LONG,                /* a line is too long for the memory        */
+    SOURCE_RETURNS,             /* CR alone ends lines, to be read in parts */
     SOURCE_TOLD,                /* cli_chunk.why tells                      */
     SOURCE_FAULTS
 } source_fault;
@@ -471,6 +490,9 @@ typedef struct {
 /* "2,3", "2-4", "email,name" -> columns; as numbers.c has it. */
 const char *columns_read(const char *text, cli_columns *out);
 const char *columns_read_one(const char *text, cli_columns *out);
+
+/* Returns whether some columns have numbers and others have names. */
+bool columns_mixed(const cli_columns *columns);
 
 /* ==== forms.c =========================================================== */
 
@@ -540,6 +562,10 @@ struct cli_how {
     bool     cut_cr;            /* a CR before the newline is cut off       */
     bool     bare;              /* the lines are --key values, which keep a
                                    CR at their end                          */
+    bool     skip_blank;        /* lines of blanks and TABs have no key     */
+    const char *comment;        /* it and what follows it are no part of a
+                                   line; NULL: there are no comments        */
+    bool     listing;           /* the keys are added to a filter or a list */
     bool     compressed;        /* compressed bytes are taken as they are   */
     bool     text;              /* other bytes that no text has, too        */
     bool     copy;              /* the files are copies of what has been read:
@@ -557,6 +583,9 @@ struct cli_how {
                                    are no text; NULL: there is none         */
     const char *member;         /* lines are JSON objects, and the key is
                                    the value of this member; NULL: not      */
+    bool     trust;             /* they are JSON: not all of it is read     */
+    const char *lacks;          /* the advice if a header lacks a column in
+                                   `field`, or NULL                         */
 };
 
 /* All options unsaid. */
@@ -594,7 +623,13 @@ struct cli_how {
       "written, and true or false. A line has no key where this is null, an " \
       "object or an array, or is not there. A NAME that begins with / is a " \
       "JSON pointer, such as /user/id or /tags/0. Of members with the same " \
-      "name the last one counts." },                                          \
+      "name the last one counts. A line that is not a JSON object, or has "    \
+      "more than 1,024 objects and arrays within each other, has no key; a "  \
+      "note reports how many there are." },                                   \
+    { 0, "trust-json", NULL, CLI_FLAG, offsetof(settings, how.trust), false,  \
+      "With --json-field: do not verify the values of other members. The "    \
+      "result is the same if all lines are JSON, and reading them takes "     \
+      "almost half the time." },                                              \
     { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
       "In lines that end with CR LF, as in files from Windows, the CR is part "\
       "of the key. Without this option it is not." },                         \
@@ -605,6 +640,13 @@ struct cli_how {
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
       "Remove blanks and TABs at both ends of the key; if the key is several "\
       "columns, at both ends of each." },                       \
+    { 0, "skip-blank", NULL, CLI_FLAG, offsetof(settings, how.skip_blank),    \
+      false, "Empty lines, and lines of blanks and TABs, have no key. Without "\
+      "this option an empty line is the empty key." },                         \
+    { 0, "comment", "TEXT", CLI_TEXT, offsetof(settings, how.comment), false, \
+      "Comments begin with TEXT, such as '#'. A line that begins with it has " \
+      "no key, and behind blanks it ends the line before them, as in "        \
+      "'host # why'; with --csv only at the start of a line." },               \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
       "such as those with an accent, stay as they are." },                    \
@@ -696,6 +738,8 @@ typedef struct {
     bool     begun;             /* its first bytes have been looked at     */
     size_t   looked;            /* how many of them                        */
     bool     headed;            /* and its header                          */
+    bool     settled;           /* it is known what ends its lines:        */
+    bool     returns;           /* a CR, which is replaced by a newline    */
     uint64_t bytes;             /* read so far                             */
     cli_records records;        /* of this file, as far as it was read     */
     uint64_t before;            /* lines of it before the next chunk, as
@@ -715,6 +759,14 @@ typedef struct {
     const char *strange_path;   /* and that file                           */
 } cli_lines;
 
+/* What a note reports about the first lines of a file (mistakes.c). */
+typedef enum {
+    MISTAKE_NONE,
+    MISTAKE_CR_LF,              /* keys end with CR                         */
+    MISTAKE_CR,                 /* lines ended with CR alone                */
+    MISTAKE_COMMENT             /* the first key begins with #              */
+} cli_mistake;
+
 /* Some whole lines of one file, or why it could not be read; or none, where a
  * header that is to be printed has come and nothing more. Where keys are not
  * found in lines as they are, the block has its capacity twice: such keys lie
@@ -727,7 +779,7 @@ typedef struct {
     uint64_t bytes;             /* read up to here, of all files           */
     bool     idle;              /* the next read may wait for input        */
     bool     begins;            /* it is the first one of its file         */
-    bool     carried;           /* its first keys end with CR              */
+    cli_mistake mistake;        /* in its first lines                      */
     bool     returns;           /* there is a CR that may be cut           */
     bool     quoted;            /* of CSV: there may be quotes in it       */
     bool     stray;             /* and some of them within unquoted columns */
@@ -740,7 +792,9 @@ typedef struct {
     uint64_t first_strange;     /* its number in the chunk                 */
     int      error;             /* 0: there are lines; else an errno, or
                                    negative (source_error)                 */
-    char     why[512];          /* of SOURCE_TOLD                          */
+    char     why[512];          /* of SOURCE_TOLD; or `advice`             */
+    bool     advice;            /* why: what to check in a line that lacks
+                                   the member                              */
 } cli_chunk;
 
 /* Some lines of a chunk; they point into it. */
@@ -801,10 +855,6 @@ void lines_print_header(cli_lines *lines, const char *words);
  * has failed. */
 bool lines_title(cli_lines *lines, const cli_chunk *chunk);
 
-/* Say it, once, if keys of the chunk have a CR at their end that nobody asked
- * for. One thread at a time. */
-void lines_note(const cli_chunk *chunk);
-
 /* Room for a block of `capacity` bytes, with its second half if there is one,
  * and what keys stand for behind that. */
 size_t lines_block(const cli_how *how, size_t capacity);
@@ -821,6 +871,18 @@ int lines_measure(const cli_lines *lines, uint64_t *total);
 
 /* The same for progress only: 0 where it is not known, and no message. */
 uint64_t lines_size(const cli_lines *lines);
+
+/* ==== mistakes.c ======================================================== */
+
+/* Looks at the first lines of a file: sets chunk->mistake. */
+void mistakes_look(const cli_lines *lines, cli_chunk *chunk);
+
+/* Prints a note about chunk->mistake, once for each kind. Not thread-safe. */
+void mistakes_note(const cli_chunk *chunk);
+
+/* Returns whether the chunk is from a CSV file with columns in quotes, but
+ * options cut it at each separator. chunk->why is then the error message. */
+bool mistakes_are_columns(const cli_lines *lines, cli_chunk *chunk);
 
 /* ==== records.c ========================================================= */
 
@@ -857,11 +919,15 @@ bool members_open(void);
 cli_member members_value(const char *text, size_t length, void *room,
                          bly_key *key);
 
-/* The member of the line that the name or JSON pointer says, in the line, or in
- * the room, which is as large as the line. CLI_MEMBER_PADDING bytes behind the
- * line can be read. */
-cli_member members_key(const unsigned char *line, size_t length,
-                       const char *name, void *room, bly_key *key);
+/* Finds the member how->member of a line: a key in the line, or in the room,
+ * which is as large as the line. CLI_MEMBER_PADDING bytes behind the line can
+ * be read. */
+cli_member members_key(const cli_how *how, const unsigned char *line,
+                       size_t length, void *room, bly_key *key);
+
+/* Writes what to check in a line that lacks the member how->member, and the
+ * members that it has. Returns false if it has none. */
+bool members_advise(const cli_how *how, bly_key line, char *text, size_t room);
 
 /* ==== keys.c ============================================================ */
 
@@ -871,6 +937,9 @@ enum { KEYS_STRANGE = 1 };
  * it, past `capacity` bytes of lines, the bytes that keys stand for begin. */
 bool keys_two_parts(const cli_how *how);
 size_t keys_parts(const cli_how *how, size_t capacity);
+
+/* Returns whether blank lines or comments have no key. */
+bool keys_skips(const cli_how *how);
 
 /* Lines of the chunk, without their ends, become their keys; data NULL: the
  * line has none, and is no JSON object, or its key not of the form that is

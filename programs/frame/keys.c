@@ -164,6 +164,7 @@ typedef struct {
     bool             plain;     /* columns end at the next separator        */
     bool             cuts;      /* a CR at the end of a line is cut off     */
     bool             changes;   /* keys are changed by the form             */
+    bool             skips;     /* lines may have comments, or no key       */
     size_t           times;     /* see forms_times                          */
     const uint64_t  *numbers;   /* of the columns                           */
     uint64_t         label;
@@ -222,6 +223,42 @@ static bool keys_find_all(const keys_job *job, bly_key line, bly_key *columns)
             columns[job->order[found++]] = column;
     }
     return true;
+}
+
+bool keys_skips(const cli_how *how)
+{
+    return how->skip_blank || how->comment != NULL;
+}
+
+static bool keys_begins(const char *text, size_t n, const char *with)
+{
+    size_t length = strlen(with);
+
+    return length <= n && memcmp(text, with, length) == 0;
+}
+
+/* Returns the line without its comment; data is NULL if nothing is left. */
+static bly_key keys_uncomment(const cli_how *how, bly_key line)
+{
+    const char *text = line.data, *end = text + line.length, *at = text;
+
+    while (at < end && (keys_is_blank((unsigned char)*at) || *at == '\r'))
+        at++;
+    if (at == end)
+        return how->skip_blank ? keys_nothing : line;
+    if (how->comment == NULL)
+        return line;
+    if (keys_begins(at, (size_t)(end - at), how->comment))
+        return keys_nothing;
+    for (at++; !how->csv && at < end; at++) {
+        if (!keys_is_blank((unsigned char)at[-1])
+            || !keys_begins(at, (size_t)(end - at), how->comment))
+            continue;
+        while (keys_is_blank((unsigned char)at[-1]))
+            at--;
+        return (bly_key){ text, (size_t)(at - text) };
+    }
+    return line;
 }
 
 static bly_key keys_trim(bly_key key)
@@ -334,7 +371,9 @@ static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 {
     if (job->cuts)
         key = keys_whole(key);
-    if (job->n > 0 || job->label != 0)
+    if (job->skips)
+        key = keys_uncomment(job->how, key);
+    if (key.data != NULL && (job->n > 0 || job->label != 0))
         key = keys_columns(job, key, label);
     return keys_rewrite(job, key);
 }
@@ -343,7 +382,7 @@ static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 static bly_key keys_member(const keys_job *job, bly_key line)
 {
     bly_key key = keys_nothing;
-    cli_member found = members_key(line.data, line.length, job->how->member,
+    cli_member found = members_key(job->how, line.data, line.length,
                                    keys_place(job->chunk, line.data), &key);
 
     if (found == CLI_NO_OBJECT)
@@ -362,6 +401,7 @@ static void keys_begin(keys_job *job, const cli_lines *l, const cli_chunk *c)
     job->plain = !l->how.blanks && !c->quoted;
     job->cuts = l->how.csv || c->returns;
     job->changes = forms_changes(l->how.form);
+    job->skips = keys_skips(&l->how);
     job->times = forms_times(l->how.form);
     job->n = l->how.field.n;
     job->numbers = named ? c->field : l->how.field.numbers;

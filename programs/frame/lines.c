@@ -42,6 +42,9 @@ int lines_member_check(const cli_command *command, const cli_how *how)
 {
     const char *wrong;
 
+    if (how->trust && how->member == NULL)
+        return options_wrong(command, "--trust-json is about --json-field: "
+                                      "give that too");
     if (how->member == NULL)
         return CLI_GO;
     if (how->field.n > 0 || how->label.n > 0)
@@ -94,6 +97,13 @@ static int lines_forms_check(const cli_command *command, const cli_how *how)
         return options_wrong(command, "--crlf and --keep-cr are about lines "
                                       "that end with a newline: they exclude "
                                       "-0");
+    if (how->comment != NULL && how->comment[0] == '\0')
+        return options_wrong(command, "--comment is empty: give what comments "
+                                      "begin with, such as '#'");
+    if (keys_skips(how) && how->member != NULL)
+        return options_wrong(command, "JSON has no comments, and blank lines "
+                                      "have no member: --json-field excludes "
+                                      "--skip-blank and --comment");
     if (how->lower && how->upper)
         return options_wrong(command, "-i and --upper exclude each other");
     if (how->as == BLY_KEYS_BYTES
@@ -121,9 +131,20 @@ int lines_how_check(const cli_command *command, cli_how *how)
         return CLI_ERROR;
     forms_choose(how);
     if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
-        report_lack = (report_words){ "key", "them and --as", "--as" };
+        report_lack = (report_words){ "key", "them and --as", "--as", false };
+    if (how->csv)
+        report_lack = (report_words){ "column", "its number and -t",
+                                      "-f and -t", false };
+    if (keys_skips(how) && how->field.n == 0 && how->label.n == 0
+        && (how->form & BLY_FORM_CLASS) <= BLY_KEYS_TEXT)
+        report_lack = (report_words){
+            "key", "--skip-blank and --comment", "--skip-blank and --comment",
+            true
+        };
     if (how->label.n > 0)
-        report_lack.options = how->field.n > 0 ? "-f, -l and -t" : "-l and -t";
+        report_lack.options = how->field.n == 0 ? "-l and -t"
+                            : how->csv ? "-f, -l and -t"
+                            : "-f, -l, -t and --csv";
     return lines_columns_check(command, how) == CLI_GO
          ? lines_member_check(command, how) : CLI_ERROR;
 }
@@ -159,7 +180,7 @@ static cli_form lines_form(const cli_how *how)
     if (how->member != NULL)
         return LINES_MEMBERS;
     if (how->blanks || how->label.n > 0 || how->field.n > 1
-        || forms_changes(how->form))
+        || keys_skips(how) || forms_changes(how->form))
         return LINES_CHANGED;
     return how->field.n == 1 ? LINES_COLUMNS
          : how->csv ? LINES_CHANGED : LINES_WHOLE;
@@ -259,20 +280,11 @@ static int lines_check(const cli_how *how, const unsigned char *bytes, size_t n)
 
 /* ==== Files ============================================================= */
 
-/* What one reads of a file in a message. */
-typedef struct { const char *quote, *name; } lines_shown;
-
-static lines_shown lines_show(const char *path)
-{
-    return lines_is_stdin(path) ? (lines_shown){ "", "standard input" }
-                                : (lines_shown){ "'", path };
-}
-
 static int lines_refuse_source(const char *path, int error)
 {
     const codec *c;
     source_fault fault = source_fault_of(error, &c);
-    const lines_shown s = lines_show(path);
+    const report_shown s = report_file(path);
 
     switch (fault) {
     case SOURCE_UNREAD:
@@ -305,6 +317,10 @@ static int lines_refuse_source(const char *path, int error)
         return report_error("a line of %s%s%s is too long for the memory: is "
                             "-0 missing, or not wanted?", s.quote, s.name,
                             s.quote);
+    case SOURCE_RETURNS:
+        return report_error("lines of %s%s%s end with a CR alone, and ranks "
+                            "cannot divide them: write what tr '\\r' '\\n' "
+                            "gives to a file first", s.quote, s.name, s.quote);
     case SOURCE_WIDE:
         return report_error("%s%s%s is UTF-16 or UTF-32, not lines of bytes: "
                             "give what 'iconv -t UTF-8' makes of it, or "
@@ -377,7 +393,7 @@ typedef struct { char text[260]; } lines_path;
 
 static lines_path lines_told(const char *path)
 {
-    const lines_shown s = lines_show(path);
+    const report_shown s = report_file(path);
     lines_path told;
 
     snprintf(told.text, sizeof told.text, "%s%.250s%s", s.quote, s.name,
@@ -470,47 +486,58 @@ uint64_t lines_size(const cli_lines *l)
     return sum;
 }
 
-/* ==== Line ends that are part of keys ==================================== */
+/* ==== CR alone ========================================================== */
 
-/* Do the first lines of the chunk end with CR LF, and their keys with CR? */
-static bool lines_carries(const cli_lines *l, const cli_chunk *c)
+/* Do these bytes, the first of a file, hold a CR that may end a line, but no
+ * newline? A CR at their end may be half of CR LF. */
+static bool lines_only_returns(const unsigned char *bytes, size_t n)
 {
-    enum { FIRST = 8 };
-    const unsigned char *line = c->block, *end, *hit;
-    bly_key keys[FIRST], labels[FIRST];
-    size_t n = 0, keyless = 0;
-
-    if (c->length == 0 || l->how.null || l->how.cut_cr || l->how.csv
-        || (l->how.form & BLY_FORM_KEEP_CR) != 0
-        || l->how.text || l->how.copy || l->form == LINES_MEMBERS)
-        return false;
-    end = line + c->length;
-    for (; n < FIRST && line < end; n++, line = hit + 1) {
-        hit = memchr(line, '\n', (size_t)(end - line));
-        if (hit == NULL)
-            break;
-        keys[n] = (bly_key){ line, (size_t)(hit - line) };
-    }
-    if (l->form != LINES_WHOLE)
-        keyless = keys_make(l, c, keys, labels, n);
-    for (size_t i = 0; i < n; i++)
-        if (keys[i].data != NULL
-            && (keys[i].length == 0
-                || ((const char *)keys[i].data)[keys[i].length - 1] != '\r'))
-            return false;
-    return n > keyless;
+    return n > 0 && memchr(bytes, '\r', n - 1) != NULL
+        && memchr(bytes, '\n', n) == NULL;
 }
 
-void lines_note(const cli_chunk *c)
+static bool lines_wants_returns(const cli_how *how)
 {
-    static bool noted;
-    const lines_shown s = lines_show(c->path);
+    return !how->null && !how->text && !how->keep_cr && !how->copy
+        && how->given.data == NULL;
+}
 
-    if (c->carried && !noted)
-        report_note("note: lines of %s%s%s end with CR LF, and the CR is part "
-                    "of the keys: give --crlf if it is not, or --text if it is",
-                    s.quote, s.name, s.quote);
-    noted |= c->carried;
+/* Decides by the first bytes of a file, all of which are in the chunk, whether
+ * a CR alone ends its lines. */
+static void lines_settle(cli_lines *l, const cli_chunk *c, bool ended)
+{
+    size_t n = c->length < LINES_LOOK ? c->length : LINES_LOOK;
+
+    if (n < LINES_LOOK && !ended && memchr(c->block, '\n', n) == NULL)
+        return;
+    l->settled = true;
+    l->returns = lines_only_returns(c->block, n);
+}
+
+/* Replaces each CR from byte `from` of the chunk by a newline. 0, or what is
+ * wrong. */
+static int lines_end_returns(const cli_lines *l, cli_chunk *c, size_t from)
+{
+    unsigned char *at = c->block + from, *end = c->block + c->length;
+
+    if (memchr(at, '\n', c->length - from) != NULL)
+        return lines_tell(c, "the first lines of %s end with a CR alone, and "
+                          "later ones with a newline: give what tr '\\r' "
+                          "'\\n' makes of it, or --text to read only "
+                          "newlines", lines_told(l->path).text);
+    for (; (at = memchr(at, '\r', (size_t)(end - at))) != NULL; at++)
+        *at = '\n';
+    return 0;
+}
+
+/* Replaces a CR that ends a line by a newline, in the bytes of the chunk from
+ * `from` on. 0, or what is wrong. */
+static int lines_make_newlines(cli_lines *l, cli_chunk *c, size_t from,
+                               bool ended)
+{
+    if (!l->settled)
+        lines_settle(l, c, ended);
+    return l->returns ? lines_end_returns(l, c, from) : 0;
 }
 
 /* ==== Reading =========================================================== */
@@ -659,7 +686,8 @@ static bool lines_open_file(cli_lines *l)
 
     l->path = l->names != NULL ? l->names[l->next] : path;
     l->next++;
-    l->fresh = true;
+    l->fresh = l->settled = true;
+    l->returns = false;
     l->headed = !l->how.header;
     l->before = 0;
     records_begin(&l->records, l->how.separator);
@@ -674,6 +702,7 @@ static bool lines_open_file(cli_lines *l)
                                  : open(path, O_RDONLY | O_CLOEXEC);
     l->begun = l->how.copy;
     l->looked = l->how.copy ? LINES_LOOK : 0;
+    l->settled = !lines_wants_returns(&l->how);
     if (l->fd < 0)
         return false;                   /* errno says why */
     l->left = lines_left(l, l->next - 1);
@@ -729,6 +758,8 @@ static int lines_look_on(cli_lines *l, const unsigned char *bytes, size_t n)
     return lines_check_nul(&l->how, bytes, n);
 }
 
+/* ==== Records =========================================================== */
+
 /* Quotes that never close shall not make a chunk of the rest of a file: the
  * longest record that is in quotes where it goes on. */
 enum { LINES_RECORD = 1 << 26 };
@@ -754,21 +785,6 @@ static int lines_check_records(const cli_lines *l, cli_chunk *c, size_t open,
                       ended ? "never closed" : "not closed within 64 MiB");
 }
 
-/* The end of a file, or an error of reading it. */
-static void lines_end(cli_lines *l, cli_chunk *c, int error)
-{
-    int also = lines_close_file(l);
-
-    if (error == 0)
-        error = also;
-    if (error == 0 && l->how.csv)
-        error = lines_check_records(l, c, c->length, true);
-    c->quoted = l->records.quoted;
-    c->stray = l->records.stray;
-    if (error != 0)
-        lines_fail(l, c, error);
-}
-
 /* Where the last whole line of the chunk ends, in which the bytes from `from`
  * on are new; 0: it has none. */
 static size_t lines_whole(cli_lines *l, cli_chunk *c, size_t from)
@@ -784,6 +800,26 @@ static size_t lines_whole(cli_lines *l, cli_chunk *c, size_t from)
     }
     last = memrchr(text, l->how.null ? '\0' : '\n', n);
     return last != NULL ? (size_t)(last + 1 - c->block) : 0;
+}
+
+/* The end of a file, or an error of reading it. */
+static void lines_end(cli_lines *l, cli_chunk *c, int error)
+{
+    int also = lines_close_file(l);
+
+    if (error == 0)
+        error = also;
+    if (error == 0 && !l->settled) {
+        error = lines_make_newlines(l, c, 0, true);
+        if (error == 0)
+            lines_whole(l, c, 0);
+    }
+    if (error == 0 && l->how.csv)
+        error = lines_check_records(l, c, c->length, true);
+    c->quoted = l->records.quoted;
+    c->stray = l->records.stray;
+    if (error != 0)
+        lines_fail(l, c, error);
 }
 
 /* Read until there is a whole line or the file ends. */
@@ -818,6 +854,12 @@ static void lines_fill(cli_lines *l, cli_chunk *c)
             error = lines_look_on(l, c->block + from, (size_t)got);
         }
         if (error == 0 && !l->begun)
+            continue;
+        if (!l->settled)
+            from = 0;
+        if (error == 0)
+            error = lines_make_newlines(l, c, from, false);
+        if (error == 0 && !l->settled)
             continue;
         whole = error == 0 ? lines_whole(l, c, from) : 0;
         if (error == 0 && l->how.csv)
@@ -969,6 +1011,7 @@ bool lines_next(cli_lines *l, cli_chunk *c)
     c->length = 0;
     c->heads = false;
     c->lines = c->strange = 0;
+    c->advice = false;
     while (c->length == 0 && c->error == 0 && !lines_only_heads(l, c)) {
         if (l->fd < 0 && l->next == l->count)
             return false;
@@ -987,7 +1030,11 @@ bool lines_next(cli_lines *l, cli_chunk *c)
         c->label = l->label;
     }
     c->begins = l->fresh;
-    c->carried = l->fresh && lines_carries(l, c);
+    c->mistake = MISTAKE_NONE;
+    if (c->error == 0 && mistakes_are_columns(l, c))
+        lines_fail(l, c, source_error(SOURCE_TOLD, NULL));
+    if (l->fresh)
+        mistakes_look(l, c);
     l->fresh &= c->length == 0;
     return true;
 }
@@ -1008,11 +1055,14 @@ int lines_look(const cli_lines *l, const char *path, size_t *skip,
         error = source_error(SOURCE_DIVIDED, found);
     if (error == 0)
         error = lines_check(&l->how, bytes, (size_t)got);
+    if (error == 0 && lines_wants_returns(&l->how)
+        && lines_only_returns(bytes, (size_t)got))
+        error = source_error(SOURCE_RETURNS, NULL);
     if (error == 0) {
         *skip = got >= 3 && lines_is_mark(bytes, 3) ? 3 : 0;
         *about = (cli_chunk){ .block = bytes, .length = (size_t)got,
                               .capacity = LINES_LOOK, .path = path };
-        about->carried = lines_carries(l, about);
+        mistakes_look(l, about);
         about->block = NULL;
     }
     free(bytes);
@@ -1114,6 +1164,15 @@ static void lines_find_strange(cli_chunk *c, cli_batch *b)
         }
 }
 
+/* Writes what to check in the first line of the chunk that lacks the member. */
+static void lines_advise(const cli_lines *l, cli_chunk *c, const cli_batch *b)
+{
+    for (size_t i = 0; i < b->n && !c->advice; i++)
+        if (b->keys[i].data == NULL && b->keys[i].length == 0)
+            c->advice = members_advise(&l->how, b->lines[i], c->why,
+                                       sizeof c->why);
+}
+
 bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
@@ -1143,6 +1202,8 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     if (b->keyless > 0
         && (l->form == LINES_MEMBERS || forms_changes(l->how.form)))
         lines_find_strange(c, b);
+    if (b->keyless > 0 && l->form == LINES_MEMBERS && !c->advice)
+        lines_advise(l, c, b);
     if (b->keyless > 0 && !l->keep)
         lines_drop_keyless(l, b);
     *at += from;
@@ -1155,6 +1216,8 @@ void lines_tally(cli_lines *l, const cli_chunk *c)
 {
     if (c->begins)
         l->passed = 0;
+    if (c->advice)
+        report_advise(c->why);
     if (c->strange > 0 && l->strange == 0) {
         l->first_strange = l->passed + c->first_strange;
         l->strange_path = c->path;
@@ -1167,7 +1230,7 @@ void lines_note_strange(const cli_lines *l)
 {
     static const char *path;            /* of the last note */
     static uint64_t lines, first;
-    lines_shown s;
+    report_shown s;
 
     if (l->strange == 0 || l->how.copy
         || (l->strange_path == path && l->strange == lines
@@ -1176,7 +1239,7 @@ void lines_note_strange(const cli_lines *l)
     path = l->strange_path;
     lines = l->strange;
     first = l->first_strange;
-    s = lines_show(path);
+    s = report_file(path);
     if (forms_changes(l->how.form))
         report_note("note: %s %s no key of the form %s: the first is line %s "
                     "of %s%s%s: check it, or --as", report_count(lines).text,

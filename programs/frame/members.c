@@ -24,8 +24,13 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* ==== Strings =========================================================== */
 
@@ -234,9 +239,166 @@ cli_member members_value(const char *text, size_t n, void *room, bly_key *key)
     return CLI_MEMBER;
 }
 
+/* ==== Whole lines ======================================================= */
+
+/* Deeper objects and arrays than this are not read. */
+enum { MEMBERS_LEVELS = 1024 };
+
+/* A walk through a line whose quotes match and which is UTF-8 without control
+ * characters in strings, as the module has verified. */
+typedef struct {
+    const char *at, *end;
+    unsigned    depth;                  /* open objects and arrays           */
+    uint64_t    objects[MEMBERS_LEVELS / 64];   /* a bit each: is an object  */
+} members_walk;
+
+static bool members_in_object(const members_walk *w)
+{
+    unsigned level = w->depth - 1;
+
+    return w->objects[level / 64] >> level % 64 & 1;
+}
+
+static bool members_enter(members_walk *w, bool object)
+{
+    unsigned level = w->depth++;
+
+    if (level == MEMBERS_LEVELS)
+        return false;
+    w->objects[level / 64] &= ~(UINT64_C(1) << level % 64);
+    w->objects[level / 64] |= (uint64_t)object << level % 64;
+    return true;
+}
+
+/* Skips blanks and returns the next byte, or 0 at the end. */
+static inline char members_next(members_walk *w)
+{
+    for (; w->at < w->end; w->at++)
+        if ((unsigned char)*w->at > ' ' || strchr(" \t\r\n", *w->at) == NULL)
+            return *w->at;
+    return '\0';
+}
+
+/* Returns the first quote or backslash from `at` on. One of them is there. */
+static inline const char *members_find_end(const char *at)
+{
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+
+    for (;; at += 16) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+        int bits = _mm_movemask_epi8(_mm_or_si128(
+            _mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)));
+
+        if (bits != 0)
+            return at + __builtin_ctz((unsigned)bits);
+    }
+#else
+    while (*at != '"' && *at != '\\')
+        at++;
+    return at;
+#endif
+}
+
+/* Skips a string. Returns false if it has an escape that does not exist. */
+static inline bool members_skip_string(members_walk *w)
+{
+    const char *at = w->at + 1;
+    char bytes[4];
+
+    for (;;) {
+        at = members_find_end(at);
+        if (*at == '"')
+            break;
+        at++;
+        if (members_escape(&at, w->end, bytes) == 0)
+            return false;
+    }
+    w->at = at + 1;
+    return true;
+}
+
+static bool members_is_end(char c)
+{
+    return c == ',' || c == '}' || c == ']' || (unsigned char)c <= ' ';
+}
+
+/* Skips a number or a word. */
+static inline bool members_skip_word(members_walk *w)
+{
+    members_text word = { w->at, 0 };
+
+    while (w->at < w->end && !members_is_end(*w->at))
+        w->at++;
+    word.length = (size_t)(w->at - word.at);
+    return members_is_number(word) || members_is_word(word, "true")
+        || members_is_word(word, "false") || members_is_word(word, "null");
+}
+
+/* Skips the name of a member and its colon. */
+static inline bool members_skip_name(members_walk *w)
+{
+    if (members_next(w) != '"' || !members_skip_string(w)
+        || members_next(w) != ':')
+        return false;
+    w->at++;
+    return true;
+}
+
+/* Skips a value or, of an object or an array, its beginning. *inside: another
+ * value follows at once. */
+static inline bool members_skip_value(members_walk *w, bool *inside)
+{
+    char first = members_next(w);
+
+    *inside = first == '{' || first == '[';
+    if (first == '"')
+        return members_skip_string(w);
+    if (!*inside)
+        return members_skip_word(w);
+    w->at++;
+    if (!members_enter(w, first == '{'))
+        return false;
+    if (members_next(w) == (first == '{' ? '}' : ']'))
+        *inside = false;
+    return !*inside || first == '[' || members_skip_name(w);
+}
+
+/* Closes what ends behind a value. *more: another value follows. */
+static inline bool members_close(members_walk *w, bool *more)
+{
+    for (*more = false; w->depth > 0; w->depth--) {
+        bool object = members_in_object(w);
+        char next = members_next(w);
+
+        w->at++;
+        *more = next == ',';
+        if (*more)
+            return !object || members_skip_name(w);
+        if (next != (object ? '}' : ']'))
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether all of the line is JSON. */
+static bool members_is_whole(const char *line, size_t length)
+{
+    members_walk w = { .at = line, .end = line + length };
+    bool inside, more = true;
+
+    while (more) {
+        if (!members_skip_value(&w, &inside))
+            return false;
+        if (!inside && !members_close(&w, &more))
+            return false;
+    }
+    return members_next(&w) == '\0' && w.at == w.end;
+}
+
 /* ==== The module ======================================================== */
 
-static members_find *members_module;
+static const members_functions *members_module;
 
 #if defined(BLY_JSON)
 bool members_open(void)
@@ -244,14 +406,14 @@ bool members_open(void)
     void *module = dlopen(BLY_JSON, RTLD_NOW | RTLD_LOCAL), *found;
 
     found = module != NULL ? dlsym(module, MEMBERS_SYMBOL) : NULL;
-    if (found != NULL)
-        memcpy(&members_module, found, sizeof members_module);
+    members_module = found;
     if (members_module == NULL)
         report_error("--json-field needs what cannot be loaded (%s): install "
                      "simdjson, and '%s' anew with this program",
                      module == NULL ? dlerror() : "it is of another version",
                      BLY_JSON);
-    report_lack = (report_words){ "member", "its name", "--json-field" };
+    report_lack = (report_words){ "member", "its name", "--json-field",
+                                  false };
     return members_module != NULL;
 }
 #else
@@ -275,16 +437,79 @@ static void members_no_memory(size_t length)
 static_assert((int)CLI_MEMBER_PADDING == (int)MEMBERS_PADDING,
               "room behind a line");
 
-cli_member members_key(const unsigned char *line, size_t length,
-                       const char *name, void *room, bly_key *key)
+cli_member members_key(const cli_how *how, const unsigned char *line,
+                       size_t length, void *room, bly_key *key)
 {
     members_text text = { (const char *)line, length }, value;
-    members_text wanted = { name, strlen(name) };
-    members_status found = members_module(text, wanted, members_is, &value);
+    members_text wanted = { how->member, strlen(how->member) };
+    members_status found = members_module->find(text, wanted, members_is,
+                                                &value);
 
     if (found == MEMBERS_NO_MEMORY)
         members_no_memory(length);
+    if (found <= MEMBERS_NONE && !how->trust
+        && !members_is_whole(text.at, length))
+        return CLI_NO_OBJECT;
     return found == MEMBERS_FOUND
          ? members_value(value.at, value.length, room, key)
          : found == MEMBERS_UNFIT ? CLI_NO_OBJECT : CLI_NO_MEMBER;
+}
+
+/* ==== Advice ============================================================ */
+
+/* The names of members, separated by commas. */
+typedef struct {
+    char  *text;
+    size_t room;
+} members_list;
+
+/* Appends a name to the list, if it is fit for a terminal. */
+static int members_list_one(void *to, members_text quoted)
+{
+    members_list *list = to;
+    size_t n = strlen(list->text);
+    bool fits = n + quoted.length + 8 < list->room;
+
+    for (size_t i = 0; i < quoted.length; i++)
+        if ((unsigned char)quoted.at[i] < 0x20 || quoted.at[i] == 0x7f)
+            return true;
+    snprintf(list->text + n, list->room - n, "%s%.*s", n > 0 ? ", " : "",
+             fits ? (int)quoted.length : 3, fits ? quoted.at : "...");
+    return fits;
+}
+
+/* Writes the JSON pointer of a name with dots, "a.b" as "/a/b". Returns false
+ * if it has no dot or does not fit. */
+static bool members_pointer(const char *name, char *text, size_t room)
+{
+    size_t n = 0;
+
+    if (strchr(name, '.') == NULL || *name == '/' || strlen(name) + 2 > room
+        || strpbrk(name, "~/") != NULL)
+        return false;
+    text[n++] = '/';
+    for (; *name != '\0'; name++)
+        text[n++] = *name == '.' ? '/' : *name;
+    text[n] = '\0';
+    return members_wrong(text) == NULL;
+}
+
+bool members_advise(const cli_how *how, bly_key line, char *text, size_t room)
+{
+    members_text whole = { line.data, line.length }, value;
+    char names[200] = "", pointer[100];
+    members_list list = { names, sizeof names };
+
+    members_module->list(whole, members_list_one, &list);
+    if (names[0] == '\0')
+        return false;
+    if (members_pointer(how->member, pointer, sizeof pointer)
+        && members_module->find(whole,
+                                (members_text){ pointer, strlen(pointer) },
+                                members_is, &value) == MEMBERS_FOUND)
+        snprintf(text, room, "its name, or give --json-field %s: the members "
+                 "are %s", pointer, names);
+    else
+        snprintf(text, room, "its name: the members are %s", names);
+    return true;
 }

@@ -27,13 +27,21 @@ typedef int members_same(members_text quoted, members_text name, int pointer);
 /* Behind a line so many bytes can be read, whatever they are. */
 enum { MEMBERS_PADDING = 64 };
 
-/* The text of the member NAME of the line, as it stands there, if it is no
- * object and no array. Of equal names the last one counts. Any number of
- * threads at once. */
-typedef members_status members_find(members_text line, members_text name,
-                                    members_same *same, members_text *value);
+/* The functions of the module. They are thread-safe. */
+typedef struct {
+    /* Finds the text of the member NAME of the line, as it stands there, if it
+     * is not an object or an array. Of equal names the last one counts. */
+    members_status (*find)(members_text line, members_text name,
+                           members_same *same, members_text *value);
 
-/* What the module gives, by a name that changes when this file does. */
-#define MEMBERS_SYMBOL "bloomery_json_1"
+    /* Calls `each` with the names of the line's members, as they stand between
+     * their quotes, until it returns 0. */
+    void (*list)(members_text line, int (*each)(void *to, members_text quoted),
+                 void *to);
+} members_functions;
+
+/* The module's members_functions, by a name that changes when this file does.
+ */
+#define MEMBERS_SYMBOL "bloomery_json_2"
 
 #endif

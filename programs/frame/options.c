@@ -254,6 +254,9 @@ static int options_complete(const cli_command *command, const bool *seen)
     return CLI_GO;
 }
 
+/* The arguments of the subcommand, the first of which is its name. */
+static char *const *options_line;
+
 int options_read(const cli_command *command, int argc, char **argv,
                  void *settings, cli_operands *operands)
 {
@@ -261,6 +264,7 @@ int options_read(const cli_command *command, int argc, char **argv,
     bool seen[OPTIONS_MOST] = { false };
     int code, status;
 
+    options_line = argv;
     options_prepare(&forms, command->options);
     opterr = 0;
     while ((code = getopt_long(argc, argv, forms.letters, forms.longs, NULL))
@@ -272,4 +276,38 @@ int options_read(const cli_command *command, int argc, char **argv,
     operands->names = argv + optind;
     operands->count = (size_t)(argc - optind);
     return options_complete(command, seen);
+}
+
+/* ==== The command line again ============================================ */
+
+/* Appends a word as a shell reads it, behind a blank. Returns false if it does
+ * not fit. */
+static bool options_say(char *text, size_t room, const char *word)
+{
+    size_t n = strlen(text);
+    bool plain = *word != '\0'
+              && strpbrk(word, " \t\n\"\\$&|;<>()*?[]#~`!{}'") == NULL;
+    int more;
+
+    if (strchr(word, '\'') != NULL || strpbrk(word, "\n\r") != NULL)
+        return false;
+    more = snprintf(text + n, room - n, plain ? " %s" : " '%s'", word);
+    return more >= 0 && (size_t)more < room - n;
+}
+
+bool options_again(char *text, size_t room, const char *option)
+{
+    bool fits = program != NULL && options_line != NULL;
+
+    *text = '\0';
+    if (fits) {
+        snprintf(text, room, "%s", program->name);
+        fits = options_say(text, room, options_line[0])
+            && options_say(text, room, option);
+        for (size_t i = 1; fits && options_line[i] != NULL; i++)
+            fits = options_say(text, room, options_line[i]);
+    }
+    if (!fits)
+        *text = '\0';
+    return fits;
 }

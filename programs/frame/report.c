@@ -130,6 +130,12 @@ static const char *report_advice(const char *path, int error)
     return "you may not read it: its owner can permit it (chmod)";
 }
 
+report_shown report_file(const char *path)
+{
+    return strcmp(path, "-") == 0 ? (report_shown){ "", "standard input" }
+                                  : (report_shown){ "'", path };
+}
+
 int report_unread(const char *verb, const char *path, int error)
 {
     return report_error("cannot %s '%s': %s: %s", verb, path, strerror(error),
@@ -258,11 +264,28 @@ cli_text report_seconds(double seconds)
 
 /* ==== Notes ============================================================= */
 
-report_words report_lack = { "column", "its number and -t", "-f and -t" };
+report_words report_lack = {
+    "column", "its number, -t and --csv", "-f, -t and --csv", false
+};
+
+void report_advise(const char *where)
+{
+    static char advice[512];
+
+    if (advice[0] != '\0')
+        return;
+    snprintf(advice, sizeof advice, "%s", where);
+    report_lack.where = report_lack.options = advice;
+}
+
+bool report_lacks(uint64_t lines)
+{
+    return lines > 0 && !report_lack.expected;
+}
 
 void report_keyless(uint64_t lines)
 {
-    if (lines > 0)
+    if (report_lacks(lines))
         report_note("note: %s %s no such %s and %s skipped: check %s",
                     report_count(lines).text,
                     lines == 1 ? "line has" : "lines have", report_lack.part,
@@ -271,7 +294,7 @@ void report_keyless(uint64_t lines)
 
 void report_no_key(uint64_t lines)
 {
-    if (lines > 0)
+    if (report_lacks(lines))
         report_note("note: none of the %s %s has such a %s: check %s",
                     report_count(lines).text, lines == 1 ? "line" : "lines",
                     report_lack.part, report_lack.where);

@@ -6,9 +6,8 @@
 //
 // On Demand walks through all members of the objects that NAME leads through,
 // and steps over the values of others by their brackets and quotes. So a line
-// that is cut, has something behind its object, or is not UTF-8 is known as no
-// JSON, while a word like `nul` as the value of another member is not looked
-// at. Floor 8; includes members.h only.
+// that is cut, has something behind its object, or is not UTF-8 is known not to
+// be JSON. members.c reads the values that were stepped over.
 #include "frame/members.h"
 
 #include <simdjson.h>
@@ -73,19 +72,24 @@ bool index_of(members_text part, uint64_t &index)
     return true;
 }
 
-// Does the text behind this quote, up to the next one, stand for the name?
-// simdjson has seen to it that there is a next one.
-bool is_named(const char *at, members_text name, const rest &r)
+// The text behind a quote, up to the next one, which simdjson has found.
+members_text quoted(const char *at)
 {
     size_t length = 0;
-    bool escape = r.tilde;
 
-    while (at[length] != '"') {
-        escape |= at[length] == '\\';
+    while (at[length] != '"')
         length += at[length] == '\\' ? 2 : 1;
-    }
-    return escape ? r.same({ at, length }, name, r.pointer)
-                  : length == name.length && memcmp(at, name.at, length) == 0;
+    return { at, length };
+}
+
+// Does the text behind this quote stand for the name?
+bool is_named(const char *at, members_text name, const rest &r)
+{
+    const members_text text = quoted(at);
+
+    return r.tilde || memchr(at, '\\', text.length) != nullptr
+         ? r.same(text, name, r.pointer)
+         : text.length == name.length && memcmp(at, name.at, text.length) == 0;
 }
 
 members_status in_value(ondemand::value value, rest r, members_text &out);
@@ -193,7 +197,25 @@ members_status find(members_text line, members_text name, members_same *same,
          ? status : MEMBERS_UNFIT;         // there is more
 }
 
+void list(members_text line, int (*each)(void *to, members_text quoted),
+          void *to)
+{
+    ondemand::document document;
+    ondemand::object object;
+
+    if (open_line(line, document) != MEMBERS_FOUND
+        || document.get_object().get(object) != SUCCESS)
+        return;
+    for (auto member : object) {
+        ondemand::field field;
+
+        if (std::move(member).get(field) != SUCCESS
+            || !each(to, quoted(field.key().raw())))
+            return;
+    }
+}
+
 }
 
 extern "C" __attribute__((visibility("default")))
-members_find *const bloomery_json_1 = find;
+const members_functions bloomery_json_2 = { find, list };

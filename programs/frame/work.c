@@ -80,7 +80,7 @@ static int work_commit(work_state *s, cli_worker *w)
 {
     int status;
 
-    lines_note(&w->chunk);
+    mistakes_note(&w->chunk);
     status = lines_title(s->lines, &w->chunk) ? s->work->commit(s->job, w)
                                               : CLI_ERROR;
     lines_tally(s->lines, &w->chunk);

@@ -437,7 +437,10 @@ static int build_check(const cli_command *self, build_job *job,
                        const cli_operands *operands)
 {
     build_settings *s = job->want;
-    int status = lines_how_check(self, &s->how);
+    int status;
+
+    s->how.listing = true;
+    status = lines_how_check(self, &s->how);
 
     if (status != CLI_GO)
         return status;

@@ -451,7 +451,7 @@ static void dedup_report(dedup_job *job, double seconds)
         dedup_say(job, seconds);
     if (job->want->json)
         dedup_json(job, seconds);
-    if (keyless > 0)
+    if (report_lacks(keyless))
         report_note("note: %s %s no such %s and %s taken for unique: check %s",
                     report_count(keyless).text,
                     keyless == 1 ? "line has" : "lines have",

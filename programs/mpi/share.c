@@ -70,7 +70,7 @@ static int share_look(share *s, size_t file)
     if (error != 0)
         return lines_refuse(path, error);
     if (job_rank == 0)
-        lines_note(&about);
+        mistakes_note(&about);
     return CLI_GO;
 }
 
@@ -329,6 +329,8 @@ int share_next(share *s, cli_chunk *c)
     if (status == CLI_GO) {
         c->path = s->lines.paths[s->file];
         s->at += c->length;
+        if (mistakes_are_columns(&s->lines, c))
+            status = report_error("%s", c->why);
     }
     return status;
 }
@@ -348,9 +350,16 @@ int share_batch(share *s, share_reader *r)
 
 void share_note_strange(const share *s)
 {
-    uint64_t lines = job_sum(s->lines.strange);
+    uint64_t lines = job_sum(s->lines.strange), form = s->lines.how.form;
 
-    if (lines > 0 && job_rank == 0)
+    if (lines == 0 || job_rank != 0)
+        return;
+    if (forms_changes(form))
+        report_note("note: %s %s no key of the form %s: check it, or --as",
+                    report_count(lines).text, lines == 1 ? "line has"
+                                                         : "lines have",
+                    forms_name(form).text);
+    else
         report_note("note: %s %s", report_count(lines).text,
                     lines == 1 ? "line is no JSON object"
                                : "lines are no JSON objects");

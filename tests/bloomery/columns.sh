@@ -154,15 +154,22 @@ out_is 'a name with a comma' 0 '2019,"Last, First",id\n1,"a, b",7\n1,"a, c",8\n'
 try dedup --csv -f 'id,"Last, First","2019"' odd.csv
 check 'several of them' cmp -s out odd.csv
 try dedup --csv -f Last odd.csv
-refused 'they are listed so' 'columns are: 2019, "Last, First", id$'
+refused 'they are listed so' 'columns are: "2019", "Last, First", id$'
 try dedup --csv -f '"id' odd.csv
 refused 'a quote that does not close' "no column '\"id': did you mean 'id'"
+printf 'a,"x""y","p,""q"\n1,2,3\n4,2,3\n' >doubled.csv
+for name in '"x""y"' 'x"y' '"p,""q"' '"x""y","p,""q"'; do
+    try dedup --csv -f "$name" doubled.csv
+    out_is "a quote in a name: -f $name" 0 'a,"x""y","p,""q"\n1,2,3\n'
+done
+try dedup --csv -f b doubled.csv
+refused 'a name with a quote is listed so' 'are: a, "x""y", "p,""q"$'
 printf 'x;"id"\n1;2\n3;2\n' >raw
 try dedup -t ';' -f '"id"' raw
 out_is 'quotes that are in the name' 0 'x;"id"\n1;2\n'
 seq 1000 2000 | tr '\n' '\t' >long.tsv
 try query -f price emails.bly long.tsv
-refused 'of many names the first are listed' '1000, 1001, .*, \.\.\.$'
+refused 'of many names the first are listed' '"1000", "1001", .*, \.\.\.$'
 printf 'id\tid\tx\n1\t2\t3\n' >twice.tsv
 try query -f id emails.bly twice.tsv
 refused 'a name that is there twice' "two columns 'id': .* 1 or 2"
@@ -231,10 +238,23 @@ check 'dedup -M 1M -f key < file' cmp -s once out
 printf 'name\tmail\nAnn\ta@x\n' >people.tsv
 try join -f email -F mail a.tsv people.tsv
 out_is 'join by names' 0 'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
-try join -f email a.tsv emails
+printf 'who\temail\nAnn\ta@x\n' >list.tsv
+try join -f email a.tsv list.tsv
+out_is 'join: one name for both files' 0 \
+    'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
+try join --anti -f email a.tsv list.tsv
+out_is 'join --anti: one name for both files' 0 \
+    'id\temail\tcolour\n2\tb@x\tred\n'
+try join -f email a.tsv people.tsv
+refused 'join: a list without the column' \
+    "'people.tsv' has no column 'email': .*name, mail\. .*, give -F 1$"
+check 'join: nothing is printed before it' [ ! -s out ]
+try join -f 1,email a.tsv list.tsv
+refused 'join: a number and a name without -F' 'by number and by name.*give -F'
+try join -f email -F 1 a.tsv emails
 out_is 'join by a name, with a list without a header' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
-try join -c -f email a.tsv emails
+try join -c -f email -F 1 a.tsv emails
 out_is 'join -c counts no header' 0 '2\n'
 try join --header -f 1 b.tsv people.tsv
 out_is 'join that finds nothing prints the header' 1 'colour\tid\n'

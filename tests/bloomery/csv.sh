@@ -192,6 +192,47 @@ check 'join --csv: then dedup, as dedup, then join' cmp -s out joined_once
 dd if=few.csv bs=1 2>/dev/null | try dedup --csv
 check 'byte by byte' cmp -s out few.csv
 
+# ---- CSV that is cut without --csv ------------------------------------------
+printf 'host,note\na,"x, y"\nb,z\na,w\n' >people.csv
+for way in '-f host' '-f 1' '-f 1,2' '-f 2' '-f 1 -i'; do
+    # shellcheck disable=SC2086
+    try dedup $way -t , people.csv
+    refused "quotes without --csv: dedup $way" \
+        "quotes.*: bloomery dedup --csv $way -t , people.csv$"
+done
+eval "$(sed 's/.*: bloomery /try /' err)"
+out_is 'the command that the message shows' 0 'host,note\na,"x, y"\nb,z\n'
+for name in people.csv.gz PEOPLE.CSV; do
+    case $name in
+    *.gz) gzip -c people.csv >$name ;;
+    *) cp people.csv $name ;;
+    esac
+    try dedup -f 1 -t , $name
+    if grep -q 'compressed by gzip' err; then
+        skip "quotes without --csv: $name" 'not built to read it'
+    else
+        refused "quotes without --csv: $name" 'give --csv'
+    fi
+done
+{ awk 'BEGIN { for (i = 0; i < 300000; i++) print i % 10 ",x" }'
+    printf 'a,"x"\n'; } >late.csv
+try dedup -c -f 1 -t , late.csv
+check 'quotes far behind: an error' [ "$(cat status)" = 2 ]
+check 'quotes far behind: it says --csv' grep -q 'give --csv' err
+try dedup --text -f 1 -t , people.csv
+out_is 'quotes without --csv: --text' 0 'host,note\na,"x, y"\nb,z\n'
+try dedup -f 1 -t , <people.csv
+out_is 'quotes without --csv: no name says that it is CSV' 0 \
+    'host,note\na,"x, y"\nb,z\n'
+try build -o people.bly -f 1 -t , people.csv
+refused 'quotes without --csv: build' 'bloomery build --csv -o people.bly'
+try dedup people.csv
+out_is 'whole lines of CSV need no --csv' 0 \
+    'host,note\na,"x, y"\nb,z\na,w\n'
+try dedup -f 3 -t , <people.csv
+check 'the note about lines that are too short names --csv' \
+    grep -q 'such column.*--csv' err
+
 # ---- as plain columns where nothing is quoted -------------------------------
 awk 'BEGIN { for (i = 0; i < 40000; i++) print i ",key " i % 9000 ",x y z" }' \
     >plain.csv

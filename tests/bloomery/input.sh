@@ -58,6 +58,105 @@ printf '\376\377\0o\0n\0e\0\n' >wide
 try query w.bly wide
 refused 'UTF-16, the other way round' "'wide' is UTF-16 or UTF-32, .*iconv"
 
+# ---- blank lines and comments -----------------------------------------------
+printf '# a list\n\na.example # why\n \t\nb.example\t#\n  # more\nc#d\n#\n' >blocked
+printf 'a.example\nb.example\nc#d\n' >hosts
+try build -o list.bly blocked
+note 'comments that are keys' "begin with '#', and are keys: give --comment"
+try build -o list.bly --text blocked
+silent 'comments that are keys, --text'
+try build -o hosts.bly -n 10 hosts
+try build -o list.bly -n 10 --skip-blank --comment '#' blocked
+silent '--skip-blank --comment'
+check '--skip-blank --comment: the filter of the keys alone' \
+    cmp -s hosts.bly list.bly
+try query --skip-blank --comment '#' list.bly blocked
+out_is '--comment: lines are printed as they are' 0 \
+    'a.example # why\nb.example\t#\nc#d\n'
+try query -v --skip-blank --comment '#' list.bly blocked
+out_is 'query -v prints what is skipped' 0 '# a list\n\n \t\n  # more\n#\n'
+try query -c --skip-blank list.bly blocked
+out_is '--skip-blank alone: comments are keys' 0 '1\n'
+try query -c --comment '#' list.bly blocked
+out_is '--comment alone' 0 '3\n'
+try join --comment '#' --skip-blank hosts blocked
+out_is 'join: a list with comments' 0 'a.example\nb.example\nc#d\n'
+try join hosts blocked
+note 'join: a list with comments, as keys' 'give --comment'
+try dedup --comment '#' --skip-blank blocked
+out_is 'dedup: what is skipped stays' 0 "$(sed 's/\\/\\\\/g' blocked |
+    awk '{ printf "%s\\n", $0 }')"
+printf '// x\nk // y\n' >slashes
+try build -o slashes.bly -n 10 --comment // slashes
+try query -c --key k slashes.bly
+out_is '--comment of two bytes' 0 '1\n'
+printf '1,"a # b",x\n# no "record"\n' >commented.csv
+try build -o csv.bly -n 10 --csv -f 2 --comment '#' commented.csv
+try query --key 'a # b' csv.bly
+out_is '--comment in CSV: at the start of a line only' 0 'a # b\n'
+check '--comment in CSV: a note about lines without the column' \
+    [ "$(try build -o csv.bly -n 10 --csv -f 2 commented.csv; cat status)" = 0 ]
+try build -o no.bly --comment '#' commented.csv --csv -f 4
+refused 'no line has the column, or is no comment' 'no line has a key'
+printf '# only\n\n' >remarks
+try build -o no.bly --comment '#' --skip-blank remarks
+refused 'only comments' 'no line has a key: .*--skip-blank and --comment'
+try build -o no.bly --comment '' blocked
+refused 'an empty --comment' '--comment is empty'
+try dedup --json-field k --skip-blank blocked
+refused '--skip-blank of JSON' 'excludes --skip-blank'
+printf 'x\r\n\r\ny # z\r\n' >dosed
+try build -o dosed.bly -n 10 --skip-blank --comment '#' dosed
+try query -c --key y --key x --key '' dosed.bly
+out_is '--skip-blank and --comment of CR LF' 0 '2\n'
+
+# ---- CR alone ---------------------------------------------------------------
+printf 'id,a\r1,x\r2,"y\rz"\r3,x\r' >mac.csv
+tr '\r' '\n' <mac.csv >unix.csv
+for way in '--csv -f a' '--csv --header' '-c --csv -f 1,2' \
+    '--csv -f a -M 1M'; do
+    # shellcheck disable=SC2086
+    "$BLOOMERY" dedup $way unix.csv >want
+    # shellcheck disable=SC2086
+    try dedup $way mac.csv
+    check "CR alone: dedup $way as with newlines" cmp -s want out
+    note "CR alone: dedup $way: a note" "'mac.csv' end with a CR alone"
+    # shellcheck disable=SC2086
+    "$BLOOMERY" dedup $way <unix.csv >want
+    # shellcheck disable=SC2002,SC2086
+    dd bs=1 2>/dev/null <mac.csv | try dedup $way
+    check "CR alone: dedup $way, from a pipe byte by byte" cmp -s want out
+done
+awk 'BEGIN { for (i = 0; i < 300000; i++) printf "%d\r", i % 50000 }' >mac
+awk 'BEGIN { for (i = 0; i < 50000; i++) print i }' >want
+for way in '' '-M 1M' '-j 1'; do
+    # shellcheck disable=SC2086
+    try dedup $way mac
+    check "CR alone: dedup $way of many lines" cmp -s want out
+    # shellcheck disable=SC2002,SC2086
+    cat mac | try dedup $way
+    check "CR alone: dedup $way of many lines from a pipe" cmp -s want out
+done
+{ cat mac; echo; } >want
+for way in --text --keep-cr -0; do
+    try dedup $way mac
+    case $way in
+    -0) { cat mac; printf '\0'; } >want ;;
+    esac
+    check "CR alone, $way: one line" cmp -s want out
+done
+printf 'a\r' >one
+try dedup one
+out_is 'a CR at the end of the only line is not CR alone' 0 'a\r\n'
+printf '\357\273\277a\rb\ra\r' >marked
+try dedup marked
+check 'CR alone, behind a byte order mark' sh -c 'printf "a\nb\n" | cmp - out'
+{ cat mac; printf 'b\n'; } >turned
+try dedup -c turned
+check 'CR alone, and a newline far behind it' [ "$(cat status)" = 2 ]
+check 'CR alone, and a newline far behind it: says so' grep -q \
+    "first lines of 'turned' end with a CR alone, and later ones .*tr" err
+
 # ---- CR LF ------------------------------------------------------------------
 printf 'one\r\ntwo\r\n' >dos
 try build -p 1e-9 --as any -o any.bly plain

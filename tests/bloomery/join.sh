@@ -68,9 +68,11 @@ refused 'one column and two' '-f and -F list different numbers .*, 1 and 2, '
 printf 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n' >mails
 printf '"a@x"\nb@x\n' >asked
 try join --csv -f mail mails asked
+refused 'a list without a header' "no column 'mail'.*give -F 1"
+try join --csv -f 2 mails asked
 note 'a whole line in quotes' \
     '^bloomery join: note: 1 line of LIST begins with a quote, .*: give -F 1'
-check 'which are part of its key' sh -c 'printf "id,mail\n2,b@x\n" | cmp - out'
+check 'which are part of its key' sh -c 'printf "2,b@x\n" | cmp - out'
 try join --csv -f mail -F 1 mails asked
 out_is 'a column in quotes' 0 'id,mail\n1,"a@x"\n2,b@x\n'
 try join --csv mails mails

@@ -132,6 +132,83 @@ strange 'no UTF-8 elsewhere' "$(printf '{"j":"\303","k":"a"}')"
 strange 'no comma within the way' '{"a":{"b":1 "c":2}}' /a/b
 strange 'an unclosed string' '{"a":"b,"k":"c"}'
 
+# Faults in values that NAME does not lead to.
+while IFS= read -r line; do
+    case $line in
+    '') ;;
+    *)  strange "elsewhere: $line" "$line"
+        strange "elsewhere, asked for another member: $line" "$line" /x/0 ;;
+    esac
+done <<'END'
+{"k":7,"x":[1 true]}
+{"k":7,"x":nul}
+{"k":7,"x":{]}
+{"k":7,"x":[}]}
+{"k":7,"x":[1,]}
+{"k":7,"x":[,1]}
+{"k":7,"x":[1,,2]}
+{"k":7,"x":[1}
+{"k":7,"x":{"a":1]}
+{"k":7,"x":{"a":1,}}
+{"k":7,"x":{"a"}}
+{"k":7,"x":{"a":}}
+{"k":7,"x":{"a" 1}}
+{"k":7,"x":{"a"::1}}
+{"k":7,"x":{a:1}}
+{"k":7,"x":{1:1}}
+{"k":7,"x":{"a":1 "b":2}}
+{"k":7,"x":[1:2]}
+{"k":7,"x":tru}
+{"k":7,"x":True}
+{"k":7,"x":NaN}
+{"k":7,"x":-Infinity}
+{"k":7,"x":undefined}
+{"k":7,"x":01}
+{"k":7,"x":-01}
+{"k":7,"x":+1}
+{"k":7,"x":-}
+{"k":7,"x":.5}
+{"k":7,"x":1.}
+{"k":7,"x":1.e5}
+{"k":7,"x":1e}
+{"k":7,"x":1e+}
+{"k":7,"x":0x1F}
+{"k":7,"x":1_000}
+{"k":7,"x":1 2}
+{"k":7,"x":'a'}
+{"k":7,"x":a"b"}
+{"k":7,"x":"a"b}
+{"k":7,"x":"\q"}
+{"k":7,"x":"\u12g4"}
+{"k":7,"x":["\u123"]}
+{"k":7,"\x":1}
+{"k":7,"x":{"\u00":1}}
+{"k":7,"x":[1]]}
+{"k":7,"x":[1]}}
+{"k":7,"x":[1]},
+{"k":7,"x":[1]} 1
+{"k":7,"x":[1] /* why */}
+{"k":7,,"x":[1]}
+{,"k":7,"x":[1]}
+{"k":7,"x":[1],}
+END
+
+# ---- lines without the member ------------------------------------------------
+printf '%s\n' '' '{}' '{"ts":1,"req":{"client":{"ip":"::1"}},"a\u0062":2}' \
+    '{"other":1}' >dotted
+try dedup -o /dev/null --json-field req.client.ip dotted
+check 'a name with dots: the JSON pointer and the members' grep -q \
+    'or give --json-field /req/client/ip: the members are ts, req, a.u0062$' err
+try dedup -o /dev/null --json-field req.client dotted
+check 'a name with dots that leads to an object: the members only' grep -q \
+    'check its name: the members are ts, req, ' err
+try build -n 9 -o no.bly --json-field req.client.ip dotted
+refused 'build: a name with dots' 'or give --json-field /req/client/ip:'
+printf '{%s"z":1}\n' "$(awk 'BEGIN { for (i = 0; i < 200; i++)
+    printf "\"member%d\":1,", i }')" >wide
+try dedup -o /dev/null --json-field k wide
+check 'many members: the first ones' grep -q 'are member0, .*, \.\.\.$' err
+
 # ---- notes -------------------------------------------------------------------
 printf '{"k":"a"}\n\n \t\r\n{"k":1}\nno\n{"j":1}\n[]\n' >some
 printf '{"k":"b"}\n{"k"\n' >more
@@ -152,7 +229,7 @@ check 'build: lines without a key' grep -q \
     '6 lines have no such member and were skipped: check its name' err
 printf '{"j":1}\n' >keyless
 try build --json-field k -o no.bly keyless
-refused 'build: no key at all' 'no such member: check --json-field'
+refused 'build: no key at all' 'no such member: check its name: the members are j'
 try dedup --json-field k some
 check 'dedup: what has no key is kept' cmp -s some out
 check 'dedup: says so' grep -q '5 lines have no such member and were taken' err
@@ -170,7 +247,7 @@ check 'dedup --approximate: the note, once' test "$(grep -c \
     "note: 3 lines are no JSON objects: the first is line 5 of 'some'" err)" = 1
 try join --json-field k some one
 check 'join: says so' grep -q \
-    'lines of LINES have no such member and were left out: check --json' err
+    'lines of LINES have no such member and were left out: check its name' err
 printf 'a\n1\n' >list
 try join --json-field k some list
 check 'join: LIST has plain lines' \
@@ -370,9 +447,22 @@ hostile() {
         fail "hostile: $1" "expected $2; $(details)"
     fi
 }
+{ printf '{"j":'; repeat '[' 1023; repeat ']' 1023; printf ',"k":"a"}\n'; } \
+    >hostile
+hostile 'arrays within 1023 others' 1
+{ printf '{"j":'; repeat '[' 1024; repeat ']' 1024; printf ',"k":"a"}\n'; } \
+    >hostile
+hostile 'arrays within 1024 others' 0
 { printf '{"j":'; repeat '[' 100000; repeat ']' 100000; printf ',"k":"a"}\n'; } \
     >hostile
-hostile 'arrays of depth 100000' 1
+hostile 'arrays of depth 100000' 0
+try query -c --trust-json --json-field k one.bly hostile
+out_is '--trust-json reads no arrays of depth 100000' 0 '1\n'
+printf '{"k":"a","x":nul}\n' >hostile
+try query -c --trust-json --json-field k one.bly hostile
+out_is '--trust-json takes a line whose other members are no JSON' 0 '1\n'
+try query -c --trust-json one.bly hostile
+refused '--trust-json without --json-field' 'give that too'
 { printf '{"j":'; repeat '[' 100000; printf ',"k":"a"}\n'; } >hostile
 hostile 'arrays that are never closed' 0
 repeat '{"k":' 100000 >hostile

@@ -16,7 +16,7 @@ silent 'build with labels'
 build -l 2 -o none.bly ask
 refused 'no line has a label' 'no line has a key: .*: check -l and -t$'
 build -l 2 -f 1 -o none.bly ask
-refused 'nor a label for its column' 'no line has a key: .*: check -f, -l and -t$'
+refused 'nor a label for its column' 'no line has a key: .*: check -f, -l, -t and --csv$'
 try get m.bly ask
 out_is 'get: those that are there, in their order' 0 '0\tbob\n42\tcarol\n7\talice\n'
 printf 'mallory\ntrudy\n' | try get m.bly

@@ -79,6 +79,13 @@ refused 'a compressed file' "'plain.gz' is compressed by gzip, .* ranks cannot"
 try dedup k.bly
 refused 'a filter for keys' "'k.bly' is a filter, not"
 printf 'a\0b\n' >nul
+printf 'one\rtwo\rthree' >mac
+try dedup plain mac
+refused 'lines that end with a CR alone' "'mac' end with a CR alone, and ranks"
+printf 'k,n\n"one",1\n' >quoted.csv
+try dedup -f 1 -t , quoted.csv
+check 'columns in quotes without --csv' [ "$(cat status)" = 2 ]
+check 'columns in quotes without --csv: nothing is printed' [ ! -s out ]
 keeps 'NUL bytes' "'nul' is no text" all.bly build -n 10 -o all.bly plain nul
 try dedup --text nul
 out_is '--text' 0 'a\0b\n'
