@@ -333,12 +333,19 @@ static int bly_madd_command(server_context *context, server_string **argv,
     return SERVER_OK;
 }
 
-/* Finds the filter that a command of this name queries, NULL if none is there,
- * and reads the items. False: the filter lacks the ability, or an item cannot
- * be read, and an error was replied. Otherwise items_free is due. */
-static bool bly_to_ask(const held **value, items *all, uint64_t ability,
-                       const char *verb, server_context *context,
+/* Finds the filter that a command queries, NULL if none is there, and reads the
+ * items. False: an error was replied. Otherwise items_free is due. */
+static bool bly_to_ask(const held **value, items *all, server_context *context,
                        server_string **argv, int argc)
+{
+    return wish_look(value, context, argv[1])
+        && items_read(all, context, items_form(*value), argv + 2, argc - 2, 1);
+}
+
+/* Does the same for a command of this name, which needs an ability. */
+static bool bly_to_ask_of(const held **value, items *all, uint64_t ability,
+                          const char *verb, server_context *context,
+                          server_string **argv, int argc)
 {
     return wish_look(value, context, argv[1])
         && (*value == NULL || bly_able(context, *value, ability, verb))
@@ -352,8 +359,7 @@ static int bly_exists_command(server_context *context, server_string **argv,
     items all;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (!bly_to_ask(&value, &all, BLY_CAN_CONTAINS, "BLY.EXISTS", context,
-                    argv, argc))
+    if (!bly_to_ask(&value, &all, context, argv, argc))
         return SERVER_OK;
     bly_key key = items_key(&all, 0);
     bool present = value != NULL
@@ -369,8 +375,7 @@ static int bly_mexists_command(server_context *context, server_string **argv,
     items all;
     if (argc < 3)
         return server_wrong_arity(context);
-    if (!bly_to_ask(&value, &all, BLY_CAN_CONTAINS, "BLY.MEXISTS", context,
-                    argv, argc))
+    if (!bly_to_ask(&value, &all, context, argv, argc))
         return SERVER_OK;
     server_reply_array(context, all.n);
     for (int i = 0, some; i < all.n; i += some) {
@@ -444,9 +449,8 @@ static int bly_count_items(server_context *context, server_string **argv,
 {
     const held *value;
     items all;
-    if (!bly_to_ask(&value, &all, BLY_CAN_COUNT, many ? "BLY.MCOUNT"
-                                                      : "BLY.COUNT",
-                    context, argv, argc))
+    if (!bly_to_ask_of(&value, &all, BLY_CAN_COUNT,
+                       many ? "BLY.MCOUNT" : "BLY.COUNT", context, argv, argc))
         return SERVER_OK;
     if (many)
         server_reply_array(context, all.n);
@@ -521,8 +525,8 @@ static int bly_get_items(server_context *context, server_string **argv,
 {
     const held *value;
     items all;
-    if (!bly_to_ask(&value, &all, BLY_CAN_LABEL, many ? "BLY.MGET" : "BLY.GET",
-                    context, argv, argc))
+    if (!bly_to_ask_of(&value, &all, BLY_CAN_LABEL,
+                       many ? "BLY.MGET" : "BLY.GET", context, argv, argc))
         return SERVER_OK;
     if (many)
         server_reply_array(context, all.n);

@@ -118,6 +118,8 @@ bool items_read(items *all, server_context *context, uint64_t form,
 
 void items_free(items *all)
 {
+    if (all->made == NULL && all->room == NULL)
+        return;
     server_release(all->made);
     server_release(all->room);
     all->made = NULL;
