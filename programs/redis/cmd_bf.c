@@ -333,12 +333,16 @@ static int bf_insert(server_context *context, server_string **argv, int argc)
 
 /* ---- Asking -------------------------------------------------------------- */
 
-/* A key that is not there, or of another type, has nothing in it. */
+/* As in RedisBloom, a key that does not exist, or that holds a value of another
+ * type, has nothing in it; but a filter of BLY.* is refused. */
 static int bf_exists(server_context *context, server_string **argv, int argc)
 {
+    void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    const bloom *filter = reply_look(context, argv[1], bloom_type);
+    if (!reply_asks(&value, context, argv[1], bloom_type))
+        return SERVER_OK;
+    const bloom *filter = value;
     bly_key key = reply_key(argv[2]);
     return server_reply_bool(context, filter != NULL
                              && bly_chain_contains(filter, key.data,
@@ -354,9 +358,11 @@ static bly_status bf_ask(const void *filter, const bly_keys *keys,
 
 static int bf_mexists(server_context *context, server_string **argv, int argc)
 {
-    return argc < 3 ? server_wrong_arity(context)
-         : reply_each(context, argv, argc,
-                      reply_look(context, argv[1], bloom_type), bf_ask);
+    void *value;
+    if (argc < 3)
+        return server_wrong_arity(context);
+    return reply_asks(&value, context, argv[1], bloom_type)
+         ? reply_each(context, argv, argc, value, bf_ask) : SERVER_OK;
 }
 
 /* ---- Looking inside ------------------------------------------------------ */

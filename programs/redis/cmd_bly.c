@@ -3,12 +3,16 @@
  * What a filter is to be is said once, by the words of `wish`; they stand in
  * BLY.NEW, BLY.BUILD, BLY.PLAN. Where no batch is to be had a command of one
  * item and that of many are one function, which replies an array or its one
- * element.
+ * element. All items of a command are read by the filter's form before any of
+ * them is used, so an item that cannot be read has no effect.
  *
- * Floor 8 (programs); includes wish.h and work.h only.
+ * Floor 8 (programs); includes items.h, wish.h and work.h only.
  */
+#include "redis/items.h"
 #include "redis/wish.h"
 #include "redis/work.h"
+
+#include <bloomery/form.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,27 +22,28 @@ enum { BLY_BATCH = 256 };               /* items that go together            */
 
 /* ---- Making -------------------------------------------------------------- */
 
-/* What replicas and files are told: all that the filter follows from. */
+/* Sends replicas and files everything that determines the filter. */
 static void bly_replicate_new(server_context *context, server_string *name,
                               const wish *wanted)
 {
-    char rate[32], seed[32], digits[SECRET_DIGITS + 1];
+    char rate[32], seed[32], digits[SECRET_DIGITS + 1], keys[BLY_FORM_TEXT];
     long long capacity = (long long)wanted->spec.capacity;
     snprintf(rate, sizeof rate, "%.17g", wanted->spec.rate);
     snprintf(seed, sizeof seed, "%" PRIu64, wanted->spec.seed);
     secret_write(digits, wanted->secret);
+    bly_form_write(keys, wanted->spec.form);
     if (wanted->spec.secret != NULL)
-        server_replicate_as(context, "BLY.NEW", "scclcccc", name, wanted->kind,
-                            "CAPACITY", capacity, "RATE", rate, "SECRET",
-                            digits);
-    else if (wanted->spec.hash != NULL)
         server_replicate_as(context, "BLY.NEW", "scclcccccc", name,
                             wanted->kind, "CAPACITY", capacity, "RATE", rate,
-                            "HASH", wanted->hash, "SEED", seed);
-    else
-        server_replicate_as(context, "BLY.NEW", "scclccccc", name,
+                            "KEYS", keys, "SECRET", digits);
+    else if (wanted->spec.hash != NULL)
+        server_replicate_as(context, "BLY.NEW", "scclcccccccc", name,
                             wanted->kind, "CAPACITY", capacity, "RATE", rate,
-                            "UNKEYED", "SEED", seed);
+                            "KEYS", keys, "HASH", wanted->hash, "SEED", seed);
+    else
+        server_replicate_as(context, "BLY.NEW", "scclccccccc", name,
+                            wanted->kind, "CAPACITY", capacity, "RATE", rate,
+                            "KEYS", keys, "UNKEYED", "SEED", seed);
 }
 
 static bly_status bly_make(held **out, const wish *wanted)
@@ -105,12 +110,21 @@ static int bly_new_command(server_context *context, server_string **argv,
 
 /* ---- Building ------------------------------------------------------------ */
 
-/* An item as a key, and all of them. */
-static bly_key *bly_items(server_string **argv, int first, int argc)
+static bly_status bly_build_of(held **out, const wish *wanted, items *from)
 {
-    bly_key *items = server_allocate((size_t)(argc - first) * sizeof *items);
-    reply_keys(items, argv + first, argc - first);
-    return items;
+    held *value = held_new(wanted->spec.secret);
+    bly_keys keys = { .n = (size_t)from->n, .keys = items_all(from) };
+    bly_spec spec = wanted->spec;
+    spec.allocator = &value->allocator;
+    spec.threads = 1;
+    bly_status status = bly_build_keys(&value->filter, wanted->kind, &spec,
+                                       &keys, NULL);
+    if (status != BLY_OK) {
+        held_drop(value);
+        value = NULL;
+    }
+    *out = value;
+    return status;
 }
 
 static int bly_build_command(server_context *context, server_string **argv,
@@ -118,7 +132,9 @@ static int bly_build_command(server_context *context, server_string **argv,
 {
     void *old;
     server_key *key;
+    held *value;
     wish wanted;
+    items all;
     bly_plan_t plan;
     if (argc < 5)
         return server_wrong_arity(context);
@@ -132,22 +148,15 @@ static int bly_build_command(server_context *context, server_string **argv,
         return reply_refuse(context, what);
     if (wanted.spec.capacity < (uint64_t)(argc - first))
         wanted.spec.capacity = (uint64_t)(argc - first);
-    if (!wish_plan(&plan, &wanted, context))
+    if (!wish_plan(&plan, &wanted, context)
+        || !items_read(&all, context, wanted.spec.form, argv + first,
+                       argc - first, 1))
         return SERVER_OK;
     memory_for(context);
-    held *value = held_new(wanted.spec.secret);
-    bly_key *items = bly_items(argv, first, argc);
-    bly_keys keys = { .n = (size_t)(argc - first), .keys = items };
-    bly_spec spec = wanted.spec;
-    spec.allocator = &value->allocator;
-    spec.threads = 1;
-    bly_status status = bly_build_keys(&value->filter, wanted.kind, &spec,
-                                       &keys, NULL);
-    server_release(items);
-    if (status != BLY_OK) {
-        held_drop(value);
+    bly_status status = bly_build_of(&value, &wanted, &all);
+    items_free(&all);
+    if (status != BLY_OK)
         return reply_error(context, bly_why());
-    }
     server_set_value(key, held_type, value);
     wish_replicate_image(context, argv[1], value);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.build", argv[1]);
@@ -253,10 +262,16 @@ static int bly_add_command(server_context *context, server_string **argv,
     if (argc != 3)
         return server_wrong_arity(context);
     bly_adding to;
+    items all;
     if (!bly_to_add(&to, context, argv[1], bly_add_command))
         return SERVER_OK;
-    bly_key key = reply_key(argv[2]);
+    if (!items_read(&all, context, items_form(to.value), argv + 2, 1, 1)) {
+        bly_not_added(&to);
+        return SERVER_OK;
+    }
+    bly_key key = items_key(&all, 0);
     bly_status status = bly_add(to.value->filter, key.data, key.length);
+    items_free(&all);
     if (status < 0) {
         bly_not_added(&to);
         return reply_error(context, bly_why());
@@ -266,73 +281,116 @@ static int bly_add_command(server_context *context, server_string **argv,
     return server_reply_bool(context, status == BLY_OK);
 }
 
+/* Adds items and replies for each, up to the first that cannot be added.
+ * Returns how many were added; *status < 0: the next one was not. */
+static int bly_add_items(bly_status *status, server_context *context,
+                         bly_filter *filter, const items *all)
+{
+    int added = 0;
+    *status = BLY_OK;
+    for (int i = 0, some; i < all->n && *status >= 0; i += some) {
+        bly_key key[BLY_BATCH];
+        bool seen[BLY_BATCH];
+        size_t done = 0;
+        some = all->n - i < BLY_BATCH ? all->n - i : BLY_BATCH;
+        bly_keys keys = { .n = (size_t)some,
+                          .keys = items_some(all, i, some, key) };
+        *status = bly_add_keys(filter, &keys, seen, &done);
+        for (size_t j = 0; j < done; j++)
+            server_reply_bool(context, !seen[j]);
+        added += (int)done;
+    }
+    return added;
+}
+
 static int bly_madd_command(server_context *context, server_string **argv,
                             int argc)
 {
     if (argc < 3)
         return server_wrong_arity(context);
     bly_adding to;
+    items all;
+    bly_status status;
     if (!bly_to_add(&to, context, argv[1], bly_madd_command))
         return SERVER_OK;
-    long replies = 0;
-    bly_status status = BLY_OK;
+    if (!items_read(&all, context, items_form(to.value), argv + 2, argc - 2,
+                    1)) {
+        bly_not_added(&to);
+        return SERVER_OK;
+    }
     server_reply_array(context, SERVER_POSTPONED);
-    for (int i = 2, some; i < argc && status >= 0; i += some) {
-        bly_key key[BLY_BATCH];
-        bool seen[BLY_BATCH];
-        size_t done = 0;
-        some = argc - i < BLY_BATCH ? argc - i : BLY_BATCH;
-        reply_keys(key, argv + i, some);
-        bly_keys keys = { .n = (size_t)some, .keys = key };
-        status = bly_add_keys(to.value->filter, &keys, seen, &done);
-        for (size_t j = 0; j < done; j++)
-            server_reply_bool(context, !seen[j]);
-        replies += (long)done;
-    }
-    int end = 2 + (int)replies;
-    if (status < 0) {
+    int added = bly_add_items(&status, context, to.value->filter, &all);
+    items_free(&all);
+    if (status < 0)
         reply_error(context, bly_why());
-        replies++;
-    }
-    server_reply_array_was(context, replies);
-    if (end == 2) {
+    server_reply_array_was(context, added + (status < 0));
+    if (added == 0) {
         bly_not_added(&to);
         return SERVER_OK;
     }
     bly_added(&to, context, argv[1]);
-    bly_changed_by(context, "BLY.MADD", "bly.add", argv, end);
+    bly_changed_by(context, "BLY.MADD", "bly.add", argv, 2 + added);
     return SERVER_OK;
 }
 
-/* reply_ask. */
-static bly_status bly_ask(const void *value, const bly_keys *keys,
-                          bool *present)
+/* Finds the filter that a command queries, NULL if none is there, and reads the
+ * items. False: an error was replied. Otherwise items_free is due. */
+static bool bly_to_ask(const held **value, items *all, server_context *context,
+                       server_string **argv, int argc)
 {
-    return bly_contains_keys(((const held *)value)->filter, keys, present);
+    return wish_look(value, context, argv[1])
+        && items_read(all, context, items_form(*value), argv + 2, argc - 2, 1);
+}
+
+/* Does the same for a command of this name, which needs an ability. */
+static bool bly_to_ask_of(const held **value, items *all, uint64_t ability,
+                          const char *verb, server_context *context,
+                          server_string **argv, int argc)
+{
+    return wish_look(value, context, argv[1])
+        && (*value == NULL || bly_able(context, *value, ability, verb))
+        && items_read(all, context, items_form(*value), argv + 2, argc - 2, 1);
 }
 
 static int bly_exists_command(server_context *context, server_string **argv,
                               int argc)
 {
+    const held *value;
+    items all;
     if (argc != 3)
         return server_wrong_arity(context);
-    const held *value;
-    if (!wish_look(&value, context, argv[1]))
+    if (!bly_to_ask(&value, &all, context, argv, argc))
         return SERVER_OK;
-    bly_key key = reply_key(argv[2]);
-    return server_reply_bool(context, value != NULL
-                             && bly_contains(value->filter, key.data,
-                                             key.length));
+    bly_key key = items_key(&all, 0);
+    bool present = value != NULL
+                && bly_contains(value->filter, key.data, key.length);
+    items_free(&all);
+    return server_reply_bool(context, present);
 }
 
 static int bly_mexists_command(server_context *context, server_string **argv,
                                int argc)
 {
+    const held *value;
+    items all;
     if (argc < 3)
         return server_wrong_arity(context);
-    const held *value;
-    return wish_look(&value, context, argv[1])
-         ? reply_each(context, argv, argc, value, bly_ask) : SERVER_OK;
+    if (!bly_to_ask(&value, &all, context, argv, argc))
+        return SERVER_OK;
+    server_reply_array(context, all.n);
+    for (int i = 0, some; i < all.n; i += some) {
+        bly_key key[BLY_BATCH];
+        bool present[BLY_BATCH] = { false };
+        some = all.n - i < BLY_BATCH ? all.n - i : BLY_BATCH;
+        bly_keys keys = { .n = (size_t)some,
+                          .keys = items_some(&all, i, some, key) };
+        if (value != NULL)
+            (void)bly_contains_keys(value->filter, &keys, present);
+        for (int j = 0; j < some; j++)
+            server_reply_bool(context, present[j]);
+    }
+    items_free(&all);
+    return SERVER_OK;
 }
 
 /* ---- Removing and counting ----------------------------------------------- */
@@ -349,20 +407,24 @@ static int bly_reply_removed(server_context *context, bly_status status,
 static int bly_remove_items(server_context *context, server_string **argv,
                             int argc, bool many, server_call *again)
 {
+    items all;
     held *value = bly_to_change(context, argv[1], again);
     if (value == NULL
         || !bly_able(context, value, BLY_CAN_REMOVE,
-                     many ? "BLY.MREMOVE" : "BLY.REMOVE"))
+                     many ? "BLY.MREMOVE" : "BLY.REMOVE")
+        || !items_read(&all, context, items_form(value), argv + 2, argc - 2,
+                       1))
         return SERVER_OK;
     bool changed = false;
     if (many)
-        server_reply_array(context, argc - 2);
-    for (int i = 2; i < argc; i++) {
-        bly_key key = reply_key(argv[i]);
+        server_reply_array(context, all.n);
+    for (int i = 0; i < all.n; i++) {
+        bly_key key = items_key(&all, i);
         bly_status status = bly_remove(value->filter, key.data, key.length);
         changed |= status == BLY_OK;
         bly_reply_removed(context, status, bly_why());
     }
+    items_free(&all);
     if (changed)
         reply_changed(context, "bly.remove", argv[1]);
     return SERVER_OK;
@@ -386,18 +448,18 @@ static int bly_count_items(server_context *context, server_string **argv,
                            int argc, bool many)
 {
     const held *value;
-    if (!wish_look(&value, context, argv[1])
-        || (value != NULL
-            && !bly_able(context, value, BLY_CAN_COUNT,
-                         many ? "BLY.MCOUNT" : "BLY.COUNT")))
+    items all;
+    if (!bly_to_ask_of(&value, &all, BLY_CAN_COUNT,
+                       many ? "BLY.MCOUNT" : "BLY.COUNT", context, argv, argc))
         return SERVER_OK;
     if (many)
-        server_reply_array(context, argc - 2);
-    for (int i = 2; i < argc; i++) {
-        bly_key key = reply_key(argv[i]);
+        server_reply_array(context, all.n);
+    for (int i = 0; i < all.n; i++) {
+        bly_key key = items_key(&all, i);
         wish_reply_number(context, value == NULL ? 0
                           : bly_count(value->filter, key.data, key.length));
     }
+    items_free(&all);
     return SERVER_OK;
 }
 
@@ -434,16 +496,15 @@ static int bly_put_command(server_context *context, server_string **argv,
 {
     if (argc < 4 || argc % 2 != 0)
         return server_wrong_arity(context);
+    items all;
     held *value = bly_to_change(context, argv[1], bly_put_command);
-    if (value == NULL || !bly_able(context, value, BLY_CAN_LABEL, "BLY.PUT"))
+    if (value == NULL || !bly_able(context, value, BLY_CAN_LABEL, "BLY.PUT")
+        || !items_read(&all, context, items_form(value), argv + 2,
+                       (argc - 2) / 2, 2))
         return SERVER_OK;
-    size_t n = (size_t)(argc - 2) / 2;
-    uint64_t *labels = server_allocate(n * sizeof *labels);
-    bly_key *items = server_allocate(n * sizeof *items);
-    for (size_t i = 0; i < n; i++)
-        items[i] = reply_key(argv[2 + 2 * i]);
+    uint64_t *labels = server_allocate((size_t)all.n * sizeof *labels);
     if (bly_labels(labels, context, argv, argc)) {
-        bly_keys keys = { .n = n, .keys = items };
+        bly_keys keys = { .n = (size_t)all.n, .keys = items_all(&all) };
         size_t done = 0;
         bly_status status = bly_put_keys(value->filter, &keys, labels, &done);
         if (done > 0)
@@ -454,7 +515,7 @@ static int bly_put_command(server_context *context, server_string **argv,
         else
             server_reply_number(context, (long long)done);
     }
-    server_release(items);
+    items_free(&all);
     server_release(labels);
     return SERVER_OK;
 }
@@ -463,15 +524,14 @@ static int bly_get_items(server_context *context, server_string **argv,
                          int argc, bool many)
 {
     const held *value;
-    if (!wish_look(&value, context, argv[1])
-        || (value != NULL
-            && !bly_able(context, value, BLY_CAN_LABEL,
-                         many ? "BLY.MGET" : "BLY.GET")))
+    items all;
+    if (!bly_to_ask_of(&value, &all, BLY_CAN_LABEL,
+                       many ? "BLY.MGET" : "BLY.GET", context, argv, argc))
         return SERVER_OK;
     if (many)
-        server_reply_array(context, argc - 2);
-    for (int i = 2; i < argc; i++) {
-        bly_key key = reply_key(argv[i]);
+        server_reply_array(context, all.n);
+    for (int i = 0; i < all.n; i++) {
+        bly_key key = items_key(&all, i);
         uint64_t label;
         if (value != NULL
             && bly_get(value->filter, key.data, key.length, &label))
@@ -479,6 +539,7 @@ static int bly_get_items(server_context *context, server_string **argv,
         else
             server_reply_null(context);
     }
+    items_free(&all);
     return SERVER_OK;
 }
 
@@ -496,17 +557,40 @@ static int bly_mget_command(server_context *context, server_string **argv,
          : bly_get_items(context, argv, argc, true);
 }
 
+/* ---- The form of keys ---------------------------------------------------- */
+
+static int bly_statekeys_command(server_context *context, server_string **argv,
+                                 int argc)
+{
+    uint64_t form;
+    if (argc != 3)
+        return server_wrong_arity(context);
+    if (!wish_form(&form, argv[2]))
+        return reply_error(context, WISH_FORM_WRONG);
+    held *value = bly_to_change(context, argv[1], bly_statekeys_command);
+    if (value == NULL)
+        return SERVER_OK;
+    bool changes = form != items_form(value);
+    if (bly_form_set(value->filter, form) != BLY_OK)
+        return reply_error(context, bly_why());
+    if (changes)
+        reply_changed(context, "bly.statekeys", argv[1]);
+    return server_reply_simple(context, "OK");
+}
+
 /* ---- The commands -------------------------------------------------------- */
 
 const command bly_commands[] = {
-    { "bly.new", "key kind [CAPACITY capacity] [RATE rate] [KEYED|UNKEYED] "
-      "[HASH hash] [SEED seed] [SECRET secret]", "Makes an empty filter of any "
-      "kind that can be added to", "O(n), where n is the bytes of the filter",
-      "1.0.0", bly_new_command, "write deny-oom", "write bloomery", -3 },
-    { "bly.build", "key kind [CAPACITY capacity] [RATE rate] [KEYED|UNKEYED] "
-      "[HASH hash] [SEED seed] [SECRET secret] ITEMS item…", "Builds a filter "
-      "of any kind from all its items", "O(n), where n is the number of items",
-      "1.0.0", bly_build_command, "write deny-oom", "write bloomery", -5 },
+    { "bly.new", "key kind [CAPACITY capacity] [RATE rate] [KEYS form] "
+      "[KEYED|UNKEYED] [HASH hash] [SEED seed] [SECRET secret]", "Makes an "
+      "empty filter of any kind that can be added to",
+      "O(n), where n is the bytes of the filter", "1.0.0", bly_new_command,
+      "write deny-oom", "write bloomery", -3 },
+    { "bly.build", "key kind [CAPACITY capacity] [RATE rate] [KEYS form] "
+      "[KEYED|UNKEYED] [HASH hash] [SEED seed] [SECRET secret] ITEMS item…",
+      "Builds a filter of any kind from all its items",
+      "O(n), where n is the number of items", "1.0.0", bly_build_command,
+      "write deny-oom", "write bloomery", -5 },
     { "bly.add", "key item", "Adds an item to a filter, which is made if it is "
       "not there", "O(1), but where a filter of a growing kind grows", "1.0.0",
       bly_add_command, "write deny-oom", "write bloomery", 3 },
@@ -539,5 +623,8 @@ const command bly_commands[] = {
     { "bly.mget", "key item…", "Tells the label of each item, or nothing if it "
       "is not in the filter", "O(n), where n is the number of items", "1.0.0",
       bly_mget_command, "readonly fast", "read bloomery", -3 },
+    { "bly.statekeys", "key form", "States the form of the keys of a filter "
+      "that states none", "O(1)", "1.0.0", bly_statekeys_command,
+      "write fast", "write fast bloomery", 3 },
     { .name = NULL },
 };

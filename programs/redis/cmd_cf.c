@@ -272,12 +272,16 @@ static int cf_insertnx(server_context *context, server_string **argv, int argc)
 
 /* ---- Asking -------------------------------------------------------------- */
 
-/* A key that is not there, or of another type, has nothing in it. */
+/* As in RedisBloom, a key that does not exist, or that holds a value of another
+ * type, has nothing in it; but a filter of BLY.* is refused. */
 static int cf_exists(server_context *context, server_string **argv, int argc)
 {
+    void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    const cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
+    if (!reply_asks(&value, context, argv[1], cuckoo_type))
+        return SERVER_OK;
+    const cuckoo *filter = value;
     bly_key key = reply_key(argv[2]);
     return server_reply_bool(context, filter != NULL
                              && bly_tables_contains(&filter->tables, key.data,
@@ -294,16 +298,21 @@ static bly_status cf_ask(const void *filter, const bly_keys *keys,
 
 static int cf_mexists(server_context *context, server_string **argv, int argc)
 {
-    return argc < 3 ? server_wrong_arity(context)
-         : reply_each(context, argv, argc,
-                      reply_look(context, argv[1], cuckoo_type), cf_ask);
+    void *value;
+    if (argc < 3)
+        return server_wrong_arity(context);
+    return reply_asks(&value, context, argv[1], cuckoo_type)
+         ? reply_each(context, argv, argc, value, cf_ask) : SERVER_OK;
 }
 
 static int cf_count(server_context *context, server_string **argv, int argc)
 {
+    void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    const cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
+    if (!reply_asks(&value, context, argv[1], cuckoo_type))
+        return SERVER_OK;
+    const cuckoo *filter = value;
     bly_key key = reply_key(argv[2]);
     return server_reply_number(context, filter == NULL ? 0
                                : (long long)bly_tables_count(&filter->tables,

@@ -4,10 +4,11 @@
  * server: it makes a new filter, or finds something out, and is then finished
  * in the server's thread.
  *
- * Floor 8 (programs); includes wish.h and work.h, and of the library advice.h
- * and sketch.h.
+ * Floor 8 (programs); includes wish.h and work.h, and of the library advice.h,
+ * form.h and sketch.h.
  */
 #include <bloomery/advice.h>
+#include <bloomery/form.h>
 #include <bloomery/sketch.h>
 
 #include <stdio.h>
@@ -278,10 +279,12 @@ static int sets_info_finish(work *w, server_context *context,
 {
     const bly_stat_t *stat = &w->found.stat;
     const held *value = w->reads[0];
+    char keys[BLY_FORM_TEXT];
     (void)argv;
     (void)argc;
-    server_reply_map(context, 14);
+    server_reply_map(context, 15);
     wish_reply_text(context, "Kind", stat->kind);
+    wish_reply_text(context, "Keys", bly_form_write(keys, stat->form));
     wish_reply_text(context, "Hash", stat->hash);
     wish_reply_text(context, "Keyed", value->keyed ? "yes" : "no");
     wish_reply_count(context, "Capacity", stat->capacity);

@@ -12,6 +12,7 @@
  *   cmd_cf.c    CF.*
  *   held.c      the type of BLY.*: a filter of the library, of any kind
  *   secret.c    the secret of keyed filters
+ *   items.c     the items of a command as keys, by the filter's form
  *   wish.c      what a filter of BLY.* is to be, and their replies
  *   work.c      what takes long, beside the server
  *   cmd_bly.c   BLY.* of keys
@@ -135,6 +136,12 @@ void *reply_look (server_context *context, server_string *name,
                   server_type *type);
 void *reply_value(server_context *context, server_string *name,
                   server_type *type);
+
+/* Looks up the value that BF.* or CF.* query, NULL if none of the type exists.
+ * False: the key holds a filter of BLY.*, whose keys may have a form that only
+ * BLY.* heeds, and an error was replied. */
+bool reply_asks(void **value, server_context *context, server_string *name,
+                server_type *type);
 
 /* Does the client speak RESP3? */
 bool reply_is_3(server_context *context);

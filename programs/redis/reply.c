@@ -42,7 +42,8 @@ int reply_refuse(server_context *context, found what)
     return server_reply_error(context, words[what]);
 }
 
-/* What the library says names its verbs: "bly_resize" is BLY.RESIZE here. */
+/* Messages of the library name its functions. "bly_resize" is BLY.RESIZE here.
+ */
 static void reply_verbs(char *text)
 {
     for (char *at = text; (at = strstr(at, "bly_")) != NULL; ) {
@@ -54,8 +55,13 @@ static void reply_verbs(char *text)
 
 int reply_error(server_context *context, const char *why)
 {
+    static const char set[] = "bly_form_set";   /* BLY.STATEKEYS here        */
+    const char *at = strstr(why, set);
+    size_t before = at != NULL ? (size_t)(at - why) : strlen(why);
     char text[600];
-    snprintf(text, sizeof text, "ERR %s", why);
+    snprintf(text, sizeof text, "ERR %.*s%s%s", (int)before, why,
+             at != NULL ? "BLY.STATEKEYS" : "",
+             at != NULL ? at + sizeof set - 1 : "");
     reply_verbs(text);
     return server_reply_error(context, text);
 }
@@ -76,6 +82,16 @@ void *reply_value(server_context *context, server_string *name,
     if (what != FOUND_IT)
         reply_refuse(context, what);
     return value;
+}
+
+bool reply_asks(void **value, server_context *context, server_string *name,
+                server_type *type)
+{
+    found what = reply_find(value, NULL, context, name, type);
+    if (what != FOUND_OTHER || reply_look(context, name, held_type) == NULL)
+        return true;
+    reply_refuse(context, what);
+    return false;
 }
 
 bool reply_is_3(server_context *context)

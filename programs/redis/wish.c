@@ -5,6 +5,9 @@
  */
 #include "redis/wish.h"
 
+#include <bloomery/foreign.h>
+#include <bloomery/form.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -90,10 +93,17 @@ static bool wish_name(char *name, size_t room, const server_string *argument)
     return true;
 }
 
+bool wish_form(uint64_t *form, const server_string *argument)
+{
+    char text[BLY_FORM_TEXT];
+    return wish_name(text, sizeof text, argument)
+        && bly_form_read(form, text) == BLY_OK;
+}
+
 /* What may be said of a filter. */
 enum {
-    WISH_CAPACITY, WISH_RATE, WISH_KEYED, WISH_UNKEYED, WISH_HASHED, WISH_SEED,
-    WISH_SECRET, WISH_ITEMS, WISH_UNKNOWN
+    WISH_CAPACITY, WISH_RATE, WISH_KEYS, WISH_KEYED, WISH_UNKEYED, WISH_HASHED,
+    WISH_SEED, WISH_SECRET, WISH_ITEMS, WISH_UNKNOWN
 };
 
 static const struct {
@@ -101,6 +111,7 @@ static const struct {
 } wish_words[] = {
     [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
     [WISH_RATE]     = { "RATE", REPLY_RATE_WRONG },
+    [WISH_KEYS]     = { "KEYS", WISH_FORM_WRONG },
     [WISH_KEYED]    = { "KEYED", NULL },
     [WISH_UNKEYED]  = { "UNKEYED", NULL },
     [WISH_HASHED]   = { "HASH", "a hash function has a name, as xxh3" },
@@ -127,6 +138,8 @@ static bool wish_value(wish *wanted, int word, const server_string *argument)
         return wish_number(&wanted->spec.capacity, argument);
     case WISH_RATE:
         return reply_rate(&wanted->spec.rate, argument);
+    case WISH_KEYS:
+        return wish_form(&wanted->spec.form, argument);
     case WISH_HASHED:
         return wish_name(wanted->hash, sizeof wanted->hash, argument);
     case WISH_SEED:
@@ -192,8 +205,8 @@ bool wish_read(wish *wanted, int *items, server_context *context,
         if (word == WISH_ITEMS && items != NULL)
             break;
         if (word == WISH_UNKNOWN || word == WISH_ITEMS) {
-            reply_error(context, "an unknown word: CAPACITY, RATE, KEYED, "
-                        "UNKEYED, HASH, SEED and SECRET are known");
+            reply_error(context, "an unknown word: CAPACITY, RATE, KEYS, "
+                        "KEYED, UNKEYED, HASH, SEED and SECRET are known");
             return false;
         }
         said |= 1U << word;
@@ -219,6 +232,16 @@ bool wish_standard(wish *wanted, server_context *context)
         && wish_plan(&plan, wanted, context);
 }
 
+static bool wish_is_foreign(const char *kind)
+{
+    size_t n;
+    const bly_format_info *const *formats = bly_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(formats[i]->kind->name, kind) == 0)
+            return true;
+    return false;
+}
+
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
 {
     bly_status status = bly_plan(plan, wanted->kind, &wanted->spec);
@@ -227,8 +250,15 @@ bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
         wanted->spec.secret = NULL;
         status = bly_plan(plan, wanted->kind, &wanted->spec);
     }
-    if (status == BLY_OK)
-        return true;
-    reply_error(context, bly_why());
-    return false;
+    if (status != BLY_OK) {
+        reply_error(context, bly_why());
+        return false;
+    }
+    if (wanted->spec.form != BLY_KEYS_UNSTATED && wish_is_foreign(plan->kind)) {
+        reply_error(context, "filters in the format of another system have no "
+                    "room for the form of their keys: leave out KEYS, or "
+                    "choose another kind");
+        return false;
+    }
+    return true;
 }

@@ -20,8 +20,8 @@ typedef struct {
 
 /* The kind, and the words behind it:
  *
- *      kind [CAPACITY n] [RATE p] [KEYED|UNKEYED] [HASH name] [SEED n]
- *      [SECRET digits]
+ *      kind [CAPACITY n] [RATE p] [KEYS form] [KEYED|UNKEYED] [HASH name]
+ *      [SEED n] [SECRET digits]
  *
  * and ITEMS, if `*items` is not NULL: where they begin, or `argc`. False: an
  * error was replied. */
@@ -48,6 +48,14 @@ void wish_reply_real (server_context *context, const char *name,
 
 /* A whole number of 64 bits, in digits. */
 bool wish_number(uint64_t *number, const server_string *argument);
+
+/* Reads the text of a form of keys. False: it is not one, and the message
+ * below says so. */
+bool wish_form(uint64_t *form, const server_string *argument);
+#define WISH_FORM_WRONG                                                        \
+    "a form of keys is any, bytes, text, number, int32, int64, float, "        \
+    "double, utf16 or hex; text and utf16 may have changes, as "               \
+    "text:case=lower,trim"
 
 /* The filter of a key that is only read; NULL: there is none. False: another
  * type is there, and an error was replied. */

@@ -53,12 +53,13 @@ static const cli_option serve_options[] = {
       "Of socketmap and tcp_table: what is answered for a key that is perhaps "
       "there. Default: OK." },
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(serve_settings, fold), false,
-      "In keys the letters A to Z stand for a to z. A filter built with it "
-      "must be asked with it." },
-    { 0, "as", "FORM", CLI_FORM, offsetof(serve_settings, as), false,
-      "The bytes of a key, as its text says them: hex, number, int32, int64, "
-      "float, double or utf16, as in 'query'. A key that is not of that form "
-      "is answered by an error. Default: text, the key itself." },
+      "In keys the letters A to Z become a to z. Not needed for a filter that "
+      "was built with it and says so." },
+    { 0, "as", "CLASS", CLI_FORM, offsetof(serve_settings, as), false,
+      "The class of the keys, as in 'query': text, number, hex, bytes, int32, "
+      "int64, float, double or utf16. A key that cannot be read this way is "
+      "answered by an error. Default: the class that the filter states, else "
+      "text." },
     { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
       "Serve with N threads. Default: as many as there are processors." },
     { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
@@ -219,9 +220,8 @@ static int serve_read(const cli_command *self, const serve_settings *s,
 
     *how = (serve_how){
         .protocol = serve_find_protocol(name),
-        .open = { s->load, s->trust, s->web != NULL },
-        .all = s->all, .null = s->null, .fold = s->fold,
-        .channels = s->channels, .as = s->as,
+        .open = { s->load, s->trust, s->web != NULL, s->fold, s->null, s->as },
+        .all = s->all, .null = s->null, .channels = s->channels,
         .field = s->field != 0 ? s->field : 1,
         .value = s->value != NULL ? s->value : "OK",
         .threads = work_jobs(s->threads),
@@ -240,7 +240,7 @@ static int serve_read(const cli_command *self, const serve_settings *s,
 
 static int serve_run(const cli_command *self, int argc, char **argv)
 {
-    serve_settings s = { .as = BLY_KEYS_TEXT, .protocol = NULL };
+    serve_settings s = { .as = FORMS_UNSAID, .protocol = NULL };
     cli_operands files;
     serve_how how;
     int status = options_read(self, argc, argv, &s, &files);
@@ -270,6 +270,9 @@ const cli_command cmd_serve = {
         "an external ACL, OK, ERR or BH. socketmap and tcp_table: those of "
         "Postfix. HTTP: GET /contains?key=KEY, POST /contains with a JSON "
         "array of keys, GET /info and GET /metrics.\n\n"
+        "Each filter reads keys by the form that it states, such as text in "
+        "lower case or numbers. -i and --as are for filters that state none; "
+        "if they contradict the form of a filter, it is not served.\n\n"
         "Of several FILEs all are asked, and a key is there if it is perhaps "
         "in any of them. A socketmap names one, and so does HTTP with "
         "?filter=NAME: by the name of its file, without folder and last "

@@ -65,10 +65,13 @@ static size_t plain_take(const serve_how *how, unsigned char *bytes, size_t n,
     size_t took = plain_line(plain_end(how), bytes, n, looked, end,
                              &out->length);
 
-    if (took == TALK_GARBAGE)
+    if (took == TALK_GARBAGE) {
         out->fault = plain_too_long;
-    else
+    } else {
         out->text = bytes;
+        if (took > 1 && bytes[took - 2] == '\r')
+            out->returns = took > out->length;
+    }
     return took;
 }
 

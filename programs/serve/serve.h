@@ -69,6 +69,10 @@ bool guard_ask(const serve_guard *g, const bly_filter *filter,
 typedef struct {
     bly_filter *filter;
     serve_guard guard;          /* of its file                              */
+    uint64_t    stated;         /* the form that it states                  */
+    uint64_t    form;           /* by which keys are made: that form, or the
+                                   one that the options ask for             */
+    bool        cut_cr;         /* a CR before a newline is not in the key  */
     bly_stat_t  stat;
     char       *about;          /* what `info --json` says, if that was
                                    wanted; NULL: no memory                  */
@@ -87,6 +91,8 @@ typedef struct {
     bool load;                  /* into memory, instead of mapping it       */
     bool trust;                 /* the checksum is not compared             */
     bool about;                 /* is to be told                            */
+    bool fold, null;            /* -i and -0                                */
+    uint64_t as;                /* --as, or FORMS_UNSAID                    */
 } served_how;
 
 /* Open all. CLI_GO or CLI_ERROR. */
@@ -114,9 +120,11 @@ extern atomic_uint_fast64_t served_reloads, served_refusals;
 
 /* A question on its way to its answer. */
 typedef struct {
-    unsigned char *text;        /* of the key, in bytes that may be changed;
-                                   NULL: there is no question, and …        */
+    const unsigned char *text;  /* the key as it was written; NULL: there is
+                                   no question, and …                       */
     size_t         length;
+    bool           returns;     /* it is a line that ends with CR LF, and
+                                   the CR is the last byte of the text      */
     const char    *fault;       /* … this is why                            */
     bool           passing;     /* asked again it may be answered           */
     const void    *tag;         /* what the answer begins with              */
@@ -160,8 +168,7 @@ struct serve_how {
     served_how  open;
     serve_place socket, port, web;
     bool        all;            /* filters must have the key; else one      */
-    bool        null, fold, channels;
-    uint64_t      as;
+    bool        null, channels;
     uint64_t    field;          /* of Squid's line, from 1                  */
     const char *value;          /* of what is there, for Postfix            */
     size_t      threads;
@@ -198,10 +205,20 @@ typedef struct {
     const served_set *set;
     uint64_t      age;
     serve_request requests[SERVE_BATCH];
-    bly_key       keys[SERVE_BATCH];
-    size_t        places[SERVE_BATCH];      /* of the keys in requests */
+    size_t        places[SERVE_BATCH];  /* of the keys in requests          */
     bool          there[SERVE_BATCH], one[SERVE_BATCH];
-    cli_bytes   forms;                    /* what keys stand for     */
+    bool          some_unread;          /* a filter cannot read some keys:  */
+    uint8_t       unread[SERVE_BATCH];  /* the class of that filter, or 0   */
+
+    /* The keys of one filter, made by its form. */
+    bly_key       keys[SERVE_BATCH];
+    bool          lacks[SERVE_BATCH];   /* the key cannot be read by it …   */
+    size_t        lacking;              /* … which holds for so many        */
+    uint64_t      form;                 /* BLY_KEYS_TEXT: as written        */
+    bool          cut_cr;               /* without the CR of lines          */
+    bool          returns;              /* there are such lines             */
+    cli_bytes     bytes;                /* of keys that a form has changed  */
+    char          why[256];             /* a fault that names forms         */
 } serve_asker;
 
 serve_asker *asking_new(const serve_how *how);
@@ -210,8 +227,10 @@ void asking_free(serve_asker *asker);
 /* From now on ask the filters of now. */
 void asking_renew(serve_asker *asker);
 
-/* Answer its first n requests, whose keys are of this form. Keys are counted,
- * and requests are not: one may have many. */
+/* Answers its first n requests. `as` is the class of keys that they name, or
+ * FORMS_UNSAID. A request whose key cannot be read by the form of a filter gets
+ * a fault, unless the other filters decide its answer. Keys are counted, and
+ * requests are not: one may have many. */
 void asking_batch(serve_asker *asker, size_t n, uint64_t as,
                   serve_counts *counts);
 

@@ -174,6 +174,27 @@ static bly_filter *served_open_file(const char *path)
     return NULL;
 }
 
+/* Chooses how keys are made for it: by the form that it states, or, if it
+ * states none, by the options. CLI_ERROR: they contradict each other. The
+ * protocols can carry all bytes, so a filter of bytes is asked for them as they
+ * are. */
+static int served_follow(served_filter *f, const char *path)
+{
+    cli_how how = CLI_HOW_UNSAID;
+    int status;
+
+    f->stated = bly_form_of(f->filter);
+    how.as = served.how.as;
+    how.lower = served.how.fold;
+    how.null = served.how.null;
+    if (f->stated == BLY_KEYS_BYTES && how.as == FORMS_UNSAID)
+        how.as = BLY_KEYS_BYTES;
+    status = forms_follow(&how, f->stated, path);
+    f->form = how.form;
+    f->cut_cr = how.cut_cr;
+    return status;
+}
+
 /* What `info --json` says of it. */
 static void served_tell(served_filter *f, const char *path)
 {
@@ -196,6 +217,10 @@ static void served_open_guarded(void *context)
     served_filter *f = r->filter;
 
     f->filter = served_open_file(r->path);
+    if (f->filter != NULL && served_follow(f, r->path) != CLI_GO) {
+        bly_free(f->filter);
+        f->filter = NULL;
+    }
     if (f->filter != NULL && served.how.about)
         served_tell(f, r->path);
 }

@@ -48,7 +48,7 @@ bool talk_answer(serve_talk *t, serve_asker *asker, serve_counts *counts)
     for (t->idle = false; !t->idle && bytes_waiting(&t->out) < SERVE_UNSENT; ) {
         size_t used, n = talk_gather(t, asker, &used);
 
-        asking_batch(asker, n, how->as, counts);
+        asking_batch(asker, n, FORMS_UNSAID, counts);
         talk_count(asker, n, counts);
         for (size_t i = 0; i < n; i++)
             if (!how->protocol->put(how, &asker->requests[i], &t->out))

@@ -5,8 +5,8 @@
  *      GET  /info              what `bloomery info --json` says
  *      GET  /metrics           Prometheus' text of what is counted
  *
- * With ?filter=NAME one filter is asked, else all; &as=FORM says what the keys
- * stand for, as --as does. A key in JSON is a string, what it stands for, or a
+ * With ?filter=NAME one filter is asked, else all; &as=CLASS says how keys are
+ * written, as --as does. A key in JSON is a string, what it stands for, or a
  * number, true or false, its text. An error is {"error": "..."}. The module
  * that knows HTTP hands each request over when all of it has come (web.h).
  * Floor 8; includes serve.h and web.h only.
@@ -98,13 +98,13 @@ static const char *web_argument(const web_question *q, const char *name,
 }
 
 /* 0, or the status that refuses it. */
-static unsigned web_arguments(const serve_web *web, const web_question *q,
-                              web_how *how, const char **fault)
+static unsigned web_arguments(const web_question *q, web_how *how,
+                              const char **fault)
 {
     size_t length;
     const char *text;
 
-    *how = (web_how){ SERVED_ALL, web->asker->how->as };
+    *how = (web_how){ SERVED_ALL, FORMS_UNSAID };
     text = web_argument(q, "filter", &length, fault);
     if (text != NULL) {
         how->filter = served_find(text, length);
@@ -116,8 +116,8 @@ static unsigned web_arguments(const serve_web *web, const web_question *q,
     }
     text = web_argument(q, "as", &length, fault);
     if (text != NULL && forms_read(text, &how->as) != NULL)
-        *fault = "as is no form of a key: give text, hex, number, int32, "
-                 "int64, float, double or utf16";
+        *fault = "as is not a class of keys: give text, number, hex, bytes, "
+                 "int32, int64, float, double or utf16";
     return *fault != NULL ? 400 : 0;
 }
 
@@ -130,7 +130,7 @@ static void web_ask(const serve_web *web, const web_question *q,
     cli_bytes text = { NULL, 0, 0, 0 };
     const char *fault = NULL, *key;
     web_how how;
-    unsigned status = web_arguments(web, q, &how, &fault);
+    unsigned status = web_arguments(q, &how, &fault);
     size_t length = 0;
 
     key = web_argument(q, "key", &length, &fault);
@@ -142,7 +142,7 @@ static void web_ask(const serve_web *web, const web_question *q,
         web_wrong(web, out, status, fault);
         return;
     }
-    *r = (serve_request){ .text = (unsigned char *)(uintptr_t)key,
+    *r = (serve_request){ .text = (const unsigned char *)key,
                           .length = length, .filter = how.filter };
     asking_batch(web->asker, 1, how.as, web->counts);
     if (r->fault != NULL)
@@ -213,8 +213,8 @@ static bool web_array(web_list *l)
 
     while ((step = list_next(&l->keys, &key)) == LIST_KEY) {
         requests[l->n++] = (serve_request){
-            .text = (unsigned char *)(uintptr_t)key.data,
-            .length = key.length, .filter = l->how.filter,
+            .text = key.data, .length = key.length,
+            .filter = l->how.filter,
         };
         if (l->n == SERVE_BATCH && !web_flush(l))
             return false;
@@ -226,7 +226,7 @@ static void web_ask_many(const serve_web *web, const web_question *q,
                          web_reply *out)
 {
     web_list l = { .web = web, .keys.at = q->body };
-    unsigned status = web_arguments(web, q, &l.how, &l.fault);
+    unsigned status = web_arguments(q, &l.how, &l.fault);
 
     if (status != 0) {
         web_wrong(web, out, status, l.fault);
@@ -257,7 +257,7 @@ static void web_info(const serve_web *web, const web_question *q,
     cli_bytes text = { NULL, 0, 0, 0 };
     const char *fault = NULL;
     web_how how;
-    unsigned status = web_arguments(web, q, &how, &fault);
+    unsigned status = web_arguments(q, &how, &fault);
     bool fits = true, several = how.filter == SERVED_ALL && set->n > 1;
 
     if (status != 0) {

@@ -201,7 +201,16 @@ strange = [b"", b" ", b"a b", b"a\tb", b"%41", "é🗝".encode(), b"\xff\xfe",
 build_rare("f.bly", members + strange)
 build_rare("g.bly", [b"only g", b"both"], "-k", "partitioned")
 build_rare("h.bly", [b"only h", b"both"], "-k", "cuckoo")
-build_rare("nul.bly", [b"610062", b"610a62"], "--as", "hex")
+build_rare("nul.bly", [b"a\0b"], "-n", "9", "--as", "bytes", "--text")
+with open("lines", "wb") as nul:
+    nul.write(b"a\nb\0")
+bloomery("add", "-0", "--as", "bytes", "--text", "nul.bly", "lines")
+build_rare("any.bly", [b"Apple", b"7"], "--as", "any")
+build_rare("folded.bly", [b"Apple"], "-i", "--trim")
+build_rare("number.bly", [b"7", b"-1.5"], "--as", "number")
+build_rare("hex.bly", [b"00ff", b"abcd"], "--as", "hex")
+build_rare("wide.bly", ["é".encode(), b"Apple"], "--as", "utf16", "-i")
+build_rare("cr.bly", [b"Apple\r"], "--keep-cr")
 
 
 # ---- Lines ------------------------------------------------------------------
@@ -234,16 +243,112 @@ def test_null():
 
 def test_forms():
     """lines: --as and --ignore-case"""
-    s = Server("--socket", "s", "--as", "hex", "nul.bly")
-    c = connect("s", s)
-    ask(c, b"610062\n610063\n", b"1\n0\n")
-    c.sendall(b"6\n610062\n")
-    must(line(c).startswith(b"? the key is not of the form"), "no reason")
-    equal(line(c), b"1\n")
+    for words in (("nul.bly",), ("nul.bly", "any.bly")):
+        s = Server("--socket", "s", "--as", "hex", *words)
+        c = connect("s", s)
+        ask(c, b"610062\n610063\n", b"1\n0\n")
+        ask(c, NO_DIGITS[2:] + b"\n610062\n", NO_DIGITS + b"\n1\n")
+        s.stop()
+    build_rare("plain.bly", [b"apple"], "--as", "any")
+    for words in (("folded.bly",), ("plain.bly",),
+                  ("--all", "plain.bly", "folded.bly")):
+        s = Server("--socket", "s", "-i", *words)
+        ask(connect("s", s), b"aPPLE\nPEAR\n", b"1\n0\n")
+        s.stop()
+
+
+NO_DIGITS = (b"? the filter holds bytes that are written in hexadecimal, and "
+             b"the key is not: write two digits for each byte")
+NO_NUMBER = (b"? the filter holds numbers, and the key is not one: write it in "
+             b"digits, such as 42 or -1.5")
+
+
+def test_stated_forms():
+    """lines: the form that a filter states makes its keys, without options"""
+    for path, asked, wanted in (
+            ("folded.bly", b"aPPLE\n Apple\t\nPEAR\n\n", b"1\n1\n0\n0\n"),
+            ("folded.bly", b"aPPLE\r\nPEAR\r\n\r\n", b"1\n0\n0\n"),
+            ("number.bly", b"7\n7.0\n+7 \n-1.50\n8\n7\r\n",
+             b"1\n1\n1\n1\n0\n1\n"),
+            ("number.bly", b"seven\n\n7\n", NO_NUMBER + b"\n" + NO_NUMBER
+             + b"\n1\n"),
+            ("hex.bly", b"00FF\n0xab:cd\n00fe\n\n", b"1\n1\n0\n0\n"),
+            ("hex.bly", b"\x00\xff\nabc\n00ff\n", NO_DIGITS + b"\n" + NO_DIGITS
+             + b"\n1\n"),
+            ("wide.bly", "é\naPPLE\nÉ\n".encode(), b"1\n1\n0\n"),
+            ("wide.bly", b"\xff\n", b"? the filter holds text in UTF-16, and "
+             b"the key is not text: write it in UTF-8\n"),
+            ("cr.bly", b"Apple\r\nApple\n", b"1\n0\n"),
+            ("nul.bly", b"a\0b\na\0B\n610062\n", b"1\n0\n0\n"),
+            ("any.bly", b"Apple\napple\nApple\r\n7.0\n", b"1\n0\n0\n0\n")):
+        s = Server("--socket", "s", path)
+        ask(connect("s", s), asked, wanted)
+        s.stop()
+    s = Server("--socket", "s", "-0", "folded.bly")
+    ask(connect("s", s), b"aPPLE\0APPLE\r\0", b"1\0" b"0\0")
     s.stop()
-    build_rare("folded.bly", [b"Apple"], "-i")
-    s = Server("--socket", "s", "-i", "folded.bly")
-    ask(connect("s", s), b"aPPLE\nPEAR\n", b"1\n0\n")
+
+
+def test_forms_together():
+    """lines: each file has its form; a key that one cannot read is no 'no'"""
+    s = Server("--socket", "s", "folded.bly", "number.bly", "any.bly")
+    ask(connect("s", s), b"aPPLE\n7.0\n7\n8\npear\nApple\npear\n",
+        b"1\n1\n1\n0\n" + NO_NUMBER + b"\n1\n" + NO_NUMBER + b"\n")
+    s.stop()
+    s = Server("--socket", "s", "--all", "number.bly", "any.bly")
+    ask(connect("s", s), b"7\n7.0\nApple\npear\n",
+        b"1\n0\n" + NO_NUMBER + b"\n0\n")
+    s.stop()
+    n = 5000
+    s = Server("--socket", "s", "f.bly", "number.bly")
+    asked = b"".join(b"key %d\n" % (i % KEYS) if i % 2 else
+                     b"7.%d\n" % (i % 4 // 2) for i in range(n))
+    wanted = b"".join(b"1\n" if i % 2 or i % 4 == 0 else b"0\n"
+                      for i in range(n))
+    equal(stream(connect("s", s), asked, len(wanted)), wanted)
+    s.stop()
+
+
+def test_forms_contradicted():
+    """a filter whose form contradicts -i or --as is not served"""
+    for words in (("-i", "f.bly"), ("-i", "cr.bly"), ("--as", "number", "f.bly"),
+                  ("--as", "text", "number.bly"), ("--as", "hex", "folded.bly"),
+                  ("--as", "bytes", "any.bly", "f.bly"),
+                  ("--as", "any", "folded.bly")):
+        refused("' has keys of the form ", *words)
+        refused("-i asks for others" if words[0] == "-i"
+                else "--as asks for others", *words)
+    for words, asked, wanted in (
+            (("-i", "number.bly"), b"7\n", b"1\n"),
+            (("-i", "folded.bly"), b"APPLE\n", b"1\n"),
+            (("--as", "text", "folded.bly"), b"APPLE\n", b"1\n"),
+            (("--as", "hex", "nul.bly"), b"610062\na\0b\n",
+             b"1\n" + NO_DIGITS + b"\n"),
+            (("--as", "bytes", "hex.bly"), b"\x00\xff\n00ff\n", b"1\n0\n")):
+        s = Server("--socket", "s", *words)
+        ask(connect("s", s), asked, wanted)
+        s.stop()
+
+
+def test_forms_reloaded():
+    """a new file brings its form; one that contradicts the options is refused"""
+    replace("live.bly", "folded.bly")
+    s = Server("--socket", "s", "live.bly")
+    c = connect("s", s)
+    ask(c, b"aPPLE\n7.0\n", b"1\n0\n")
+    replace("live.bly", "number.bly")
+    s.look()
+    s.said("'live.bly' was replaced")
+    ask(c, b"aPPLE\n7.0\n", NO_NUMBER + b"\n1\n")
+    s.stop()
+    replace("live.bly", "folded.bly")
+    s = Server("--socket", "s", "-i", "live.bly")
+    c = connect("s", s)
+    replace("live.bly", "f.bly")
+    s.look()
+    s.said("'live.bly' has keys of the form text, and -i asks for others")
+    s.said("the old filter of 'live.bly' is served")
+    ask(c, b"aPPLE\nkey 1\n", b"1\n0\n")
     s.stop()
 
 
@@ -308,6 +413,11 @@ def test_squid():
         must(line(c).startswith(b'BH message="'), wrong)
     ask(c, b"key%201\n", b"OK\n")
     s.stop()
+    s = Server("--socket", "s", "--protocol", "squid", "folded.bly",
+               "number.bly")
+    ask(connect("s", s), b"aPPLE\n%207.0\n8\nhost.example.org\n",
+        b'OK\nOK\nERR\nBH message="' + NO_NUMBER[2:] + b'"\n')
+    s.stop()
 
 
 def test_squid_channels():
@@ -335,7 +445,8 @@ def netstring(text):
 def test_socketmap():
     """socketmap: filters by name, keys of any bytes, and what is no request"""
     s = Server("--socket", "s", "--protocol", "socketmap", "--value",
-               "REJECT x", "g.bly", "h.bly", "nul.bly", "f.bly")
+               "REJECT x", "g.bly", "h.bly", "nul.bly", "f.bly", "folded.bly",
+               "number.bly")
     c = connect("s", s)
     yes, no = netstring(b"OK REJECT x"), netstring(b"NOTFOUND ")
     ask(c, b"8:g only g,8:g only h,8:h only h,6:h both,", yes + no + yes + yes)
@@ -343,6 +454,9 @@ def test_socketmap():
     for key in strange:
         if len(key) < LONGEST - 1:
             ask(c, netstring(b"f " + key), yes)
+    ask(c, netstring(b"folded APPLE") + netstring(b"number 7.0"), yes + yes)
+    ask(c, netstring(b"number seven") + netstring(b"folded 7"),
+        netstring(b"PERM " + NO_NUMBER[2:]) + no)
     for wrong in (b"x key", b"g", b"", b"G both"):
         c.sendall(netstring(wrong))
         got = c.recv(1000)
@@ -372,6 +486,12 @@ def test_tcp_table():
         must(got.startswith(b"400 ") and b" " not in got[4:], wrong, got)
     in_thread(swallow, c.sendall, b"get " + b"l" * LONGEST + b"\n")
     must(line(c).startswith(b"400 the%20request%20is%20longer"), "too long")
+    s.stop()
+    s = Server("--listen", str(port), "--protocol", "tcp_table", "number.bly")
+    c = connect(port, s)
+    ask(c, b"get 7.0\nget %208\n", b"200 OK\n500 not%20found\n")
+    ask(c, b"get seven\n", b"400 " + NO_NUMBER[2:].replace(b" ", b"%20")
+        + b"\n")
     s.stop()
 
 
@@ -423,6 +543,44 @@ def test_http():
     s.stop()
 
 
+def test_http_forms():
+    """HTTP: forms of filters, and as=, which must not contradict them"""
+    s = Server("--http", str(port), "folded.bly", "number.bly", "hex.bly",
+               "nul.bly", "any.bly", "wide.bly")
+    web = Web(s)
+    for path in ("filter=folded&key=+aPPLE", "filter=folded&key=APPLE&as=text",
+                 "filter=number&key=7.0", "filter=number&key=7&as=number",
+                 "filter=hex&key=00FF", "filter=hex&key=00ff&as=hex",
+                 "filter=hex&key=%00%ff&as=bytes", "filter=nul&key=a%00b",
+                 "filter=nul&key=610062&as=hex", "filter=any&key=Apple",
+                 "filter=any&key=7&as=text", "filter=any&key=37&as=hex",
+                 "filter=any&key=7&as=any", "filter=wide&key=%C3%A9",
+                 "filter=wide&key=APPLE&as=utf16", "key=7"):
+        equal(web.get("/contains?" + path), TRUE)
+    for path in ("filter=folded&key=pear", "filter=number&key=8",
+                 "filter=hex&key=ff", "filter=nul&key=610062",
+                 "filter=any&key=apple", "filter=any&key=7&as=number",
+                 "filter=folded&key=apple%0D"):
+        equal(web.get("/contains?" + path), FALSE)
+    for path in ("filter=folded&key=7&as=number", "filter=number&key=7&as=text",
+                 "filter=number&key=7&as=int64", "filter=hex&key=7&as=number",
+                 "filter=nul&key=7&as=text", "filter=folded&key=7&as=any",
+                 "key=7&as=text", "filter=number&key=seven", "filter=number&key",
+                 "filter=hex&key=0", "filter=wide&key=%ff", "key=pear",
+                 "filter=any&key=seven&as=number"):
+        web.is_wrong(400, "/contains?" + path)
+    for body, wanted in (('[7, "7.0", 8]', [True, True, False]),
+                         ('["-1.50"]', [True])):
+        status, text = web.get("/contains?filter=number", body)
+        equal((status, json.loads(text)), (200, wanted))
+    web.is_wrong(400, "/contains?filter=number", '[7, "seven"]')
+    web.is_wrong(400, "/contains?filter=number&as=text", '[7]')
+    equal([one["keys"] for one in json.loads(web.get("/info")[1])],
+          ["text:case=lower,trim", "number", "hex", "bytes", "any",
+           "utf16:case=lower"])
+    s.stop()
+
+
 def test_http_raw():
     """HTTP: what is no HTTP, or not all of it, is never answered 'no'"""
     s = Server("--http", str(port), "f.bly", "nul.bly")
@@ -447,7 +605,9 @@ def test_http_raw():
               b"3\r\n[\"a\r\n6\r\n\\u0000\r\n3\r\nb\"]\r\n0\r\n\r\n")
     got = b""
     while b"]" not in got:
-        got += c.recv(1000)
+        more = c.recv(1000)
+        must(more, "the end behind", got)
+        got += more
     must(got.endswith(b"\r\n\r\n[true]\n"), got)
     s.stop()
 

@@ -111,10 +111,20 @@ printf 'ANT\nCAT\n' >lines
 printf 'Ant\n' | "$BLOOMERY" build -i -n 5 -p 1e-8 -o i.bly -
 try serve -i i.bly <lines
 out_is 'lines, -i' 0 '1\n0\n'
+try serve i.bly <lines
+out_is 'lines, a filter that was built with -i' 0 '1\n0\n'
+try serve -i f.bly <lines
+refused 'lines, -i of a filter built without it' \
+    "'f.bly' has keys of the form text, and -i asks for others: leave it out"
 printf '616e74\n61\nzz\n616e74\n' >lines
 try serve --as hex f.bly <lines
-out_is 'lines, --as hex' 0 \
-    '1\n0\n? the key is not of the form that --as says\n1\n'
+refused 'lines, --as hex of text' \
+    "'f.bly' has keys of the form text, and --as asks for others: leave it out"
+try build --as any -p 1e-8 -o any.bly keys
+silent 'build without a form'
+try serve --as hex any.bly <lines
+out_is 'lines, --as hex' 0 "1\n0\n? the filter holds bytes that are written in \
+hexadecimal, and the key is not: write two digits for each byte\n1\n"
 printf '0 a%%20b -\n1 cat\n2\n3 ant\n' >lines
 try serve --protocol squid --channels f.bly <lines
 out_is 'squid, --channels' 0 "0 OK\n1 ERR\n2 BH message=\"the line has no such \

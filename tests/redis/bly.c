@@ -401,6 +401,74 @@ static void test_secrets(void **state)
     bly_end();
 }
 
+/* Has the command build a filter from these lines, and restores its file. */
+static void bly_restore_built(client *c, const char *key, const char *options,
+                              const char *lines)
+{
+    char line[512], path[128], bytes[4096];
+    snprintf(path, sizeof path, "%s/built.bly", bly_server.folder);
+    snprintf(line, sizeof line, "printf '%s' | \"$BLOOMERY\" build %s -n 100 "
+             "-o %s -", lines, options, path);
+    assert_int_equal(system(line), 0);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    argument words[] = { { "BLY.RESTORE", 11 }, { key, strlen(key) },
+                         { bytes, fread(bytes, 1, sizeof bytes, file) },
+                         { "REPLACE", 7 } };
+    fclose(file);
+    client_send(c, 4, words);
+    bly_hear_many(c, 1, "+OK");
+}
+
+/* The status of a query by the command, of an image that the server gives. */
+static int bly_query_dumped(client *c, const char *name, const char *key)
+{
+    char line[512];
+    size_t n;
+    snprintf(line, sizeof line, "BLY.DUMP %s", name);
+    client_say(c, line);
+    uint8_t *image = client_bytes(c, &n);
+    snprintf(line, sizeof line, "%s/dumped.bly", bly_server.folder);
+    FILE *file = fopen(line, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(image, 1, n, file), n);
+    fclose(file);
+    free(image);
+    snprintf(line, sizeof line, "\"$BLOOMERY\" query --key '%s' "
+             "%s/dumped.bly >/dev/null 2>&1", key, bly_server.folder);
+    return WEXITSTATUS(system(line));
+}
+
+/* The command and the module make the same keys, since the image says how. */
+static void test_forms_of_the_command(void **state)
+{
+    (void)state;
+    if (getenv("BLOOMERY") == NULL || !bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    bly_restore_built(c, "t", "-i", "Host1.Example.org\\nb\\n");
+    assert_answer(c, "BLY.MEXISTS t HOST1.example.ORG B none", "[:1 :1 :0]");
+    char *info = client_ask(c, "BLY.INFO t");
+    assert_non_null(strstr(info, "+Keys \"text:case=lower\""));
+    free(info);
+    bly_restore_built(c, "u", "--upper -k fuse", "ab\\ncd\\n");
+    assert_answer(c, "BLY.MEXISTS u Ab CD e", "[:1 :1 :0]");
+    bly_restore_built(c, "n", "--as number", "7\\n1.5\\n");
+    assert_answer(c, "BLY.MEXISTS n 7.0 1.50 8", "[:1 :1 :0]");
+    bly_restore_built(c, "h", "--as hex", "00ff\\n");
+    assert_answer(c, "BLY.MEXISTS h 00FF 0x00:ff ff", "[:1 :1 :0]");
+    bly_restore_built(c, "b", "--as bytes", "ab\\n");
+    assert_answer(c, "BLY.MEXISTS b ab 6162", "[:1 :0]");
+    bly_restore_built(c, "a", "--as any", "Ab\\n");
+    assert_answer(c, "BLY.MEXISTS a Ab ab", "[:1 :0]");
+    assert_answer(c, "BLY.NEW back blocked CAPACITY 10 UNKEYED KEYS int32",
+                  "+OK");
+    assert_answer(c, "BLY.ADD back 65", ":1");
+    assert_int_equal(bly_query_dumped(c, "back", "65"), 0);
+    assert_int_equal(bly_query_dumped(c, "back", "66"), 1);
+    bly_end();
+}
+
 /* How two servers differ, by a sketch of one. */
 static void test_difference(void **state)
 {
@@ -426,6 +494,13 @@ static void test_difference(void **state)
     assert_true(strncmp(answer, "-ERR ", 5) == 0);
     free(answer);
     assert_answer(c, "BLY.EXISTS a item:1", ":1");
+    assert_answer(c, "BLY.NEW d invertible:key=16 CAPACITY 100 UNKEYED KEYS "
+                  "text:case=lower", "+OK");
+    words[1] = (argument){ "d", 1 };
+    client_send(c, 3, words);
+    bly_hear_many(c, 1, "-ERR one filter states the form of its keys, "
+                  "text:case=lower, the other none: state it there, if you "
+                  "know that it is the same (BLY.STATEKEYS)");
     free(sketch);
     bly_end();
 }
@@ -443,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_rate),
         cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_forms_of_the_command),
         cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,8 +43,8 @@ static const char *const fuzz_commands[] = {
     "BLY.MEXISTS", "BLY.REMOVE", "BLY.MREMOVE", "BLY.COUNT", "BLY.MCOUNT",
     "BLY.PUT", "BLY.GET", "BLY.MGET", "BLY.UNITE", "BLY.INTERSECT",
     "BLY.OVERLAP", "BLY.RESIZE", "BLY.FOLD", "BLY.INFO", "BLY.DUMP",
-    "BLY.RESTORE", "BLY.SECRET", "BLY.SKETCH", "BLY.DIFF", "BLY.PLAN",
-    "BLY.ADVISE", "BLY.KINDS",
+    "BLY.RESTORE", "BLY.STATEKEYS", "BLY.SECRET", "BLY.SKETCH", "BLY.DIFF",
+    "BLY.PLAN", "BLY.ADVISE", "BLY.KINDS",
     "DEL", "UNLINK", "COPY", "RENAME", "DUMP", "TYPE", "MEMORY", "OBJECT",
 };
 
@@ -56,6 +56,7 @@ static const char *const fuzz_words[] = {
     "ENCODING", "32768", "255", "65535", "x", "y", "z", "item", "RATE",
     "KEYED", "UNKEYED", "HASH", "SEED", "SECRET", "REPLACE", "siphash", "xxh3",
     "000102030405060708090a0b0c0d0e0f", "k1", "k2", "k3", "CAN", "FAST",
+    "KEYS", "text", "text:case=upper,trim", "hex", "number", "utf16",
 };
 
 /* A kind, mostly one that there is. */
@@ -85,7 +86,11 @@ static argument fuzz_word(char number[32])
 static void fuzz_sensible(argument *words, size_t n)
 {
     static const char *const keys[] = { "k1", "k2", "k3", "k4", "k5" };
+    static const char *const forms[] = {
+        "text:case=lower,trim", "number", "hex", "int32", "utf16:case=upper",
+    };
     const char *kind = fuzz_kind();
+    size_t first = 5;                   /* of the items                      */
     const char *command = words[0].bytes;
     bool makes = strcmp(command, "BLY.NEW") == 0
               || strcmp(command, "BLY.BUILD") == 0;
@@ -95,8 +100,14 @@ static void fuzz_sensible(argument *words, size_t n)
         words[2] = (argument){ kind, strlen(kind) };
         words[3] = (argument){ "CAPACITY", 8 };
         words[4] = (argument){ "100", 3 };
-        if (command[4] == 'B' && n > 6)
-            words[5] = (argument){ "ITEMS", 5 };
+        if (n > 8 && fuzz_next(2) == 0) {
+            const char *form = forms[fuzz_next(5)];
+            words[5] = (argument){ "KEYS", 4 };
+            words[6] = (argument){ form, strlen(form) };
+            first = 7;
+        }
+        if (command[4] == 'B' && n > first + 1)
+            words[first] = (argument){ "ITEMS", 5 };
     } else if (strchr("UIO", command[4]) != NULL && n > 2) {
         const char *key = keys[fuzz_next(5)];
         words[2] = (argument){ key, strlen(key) };

@@ -128,6 +128,19 @@ static void redis_fill(client *c)
     assert_answer(c, "BLY.UNITE both one other", "+OK");
     assert_answer(c, "BLY.NEW labels approximator CAPACITY 100", "+OK");
     assert_answer(c, "BLY.PUT labels a 1 b 2 c 3", ":3");
+    assert_answer(c, "BLY.NEW folded cuckoo CAPACITY 100 KEYS "
+                  "text:case=lower,trim", "+OK");
+    assert_answer(c, "BLY.MADD folded Host1 HOST2 \" host3 \"", "[:1 :1 :1]");
+    assert_answer(c, "BLY.NEW numbers standard CAPACITY 100 KEYS number HASH "
+                  "xxh64", "+OK");
+    assert_answer(c, "BLY.MADD numbers 7 1.5 8.0", "[:1 :1 :1]");
+    assert_answer(c, "BLY.NEW hex blocked CAPACITY 100 KEYS hex UNKEYED",
+                  "+OK");
+    assert_answer(c, "BLY.MADD hex 00ff AB", "[:1 :1]");
+    assert_answer(c, "BLY.BUILD built fuse KEYS utf16 ITEMS a b", "+OK");
+    assert_answer(c, "BLY.NEW stated standard CAPACITY 100", "+OK");
+    assert_answer(c, "BLY.ADD stated x", ":1");
+    assert_answer(c, "BLY.STATEKEYS stated text", "+OK");
 }
 
 static const struct { const char *family, *key; } redis_keys[] = {
@@ -135,6 +148,8 @@ static const struct { const char *family, *key; } redis_keys[] = {
     { "CF", "cuckoo" }, { "CF", "wide" }, { "BLY", "held" },
     { "BLY", "counted" }, { "BLY", "stream" }, { "BLY", "frozen" },
     { "BLY", "one" }, { "BLY", "both" }, { "BLY", "labels" },
+    { "BLY", "folded" }, { "BLY", "numbers" }, { "BLY", "hex" },
+    { "BLY", "built" }, { "BLY", "stated" },
 };
 
 enum { REDIS_KEYS = sizeof redis_keys / sizeof *redis_keys };
@@ -462,7 +477,14 @@ static void test_replica(void **state)
     assert_answer(&a, "BLY.PUT labels x 8 a 9", ":2");
     assert_answer(&a, "BLY.INTERSECT both one other", "+OK");
     assert_answer(&a, "BLY.ADD auto x", ":1");
+    assert_answer(&a, "BLY.NEW later quotient CAPACITY 100 KEYS "
+                  "text:case=upper", "+OK");
+    assert_answer(&a, "BLY.MADD later x Y", "[:1 :1]");
+    assert_answer(&a, "BLY.MADD numbers 9 10", "[:1 :1]");
     redis_follow(&a);
+    assert_answer(&b, "BLY.MEXISTS later X y z", "[:1 :1 :0]");
+    assert_answer(&b, "BLY.MEXISTS folded hOST1 \" host2\"", "[:1 :1]");
+    redis_same(&a, &b, "BLY", "later");
     for (size_t i = 0; i < REDIS_KEYS; i++)
         redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
     redis_same(&a, &b, "BF", "alone");

@@ -37,7 +37,7 @@ external_acl_type single concurrency=0 children-max=1 ttl=0 negative_ttl=0 \
     %(bloomery)s serve --protocol squid --field 2 %(folder)s/denied.bly
 external_acl_type broken concurrency=100 children-max=1 ttl=0 negative_ttl=0 \
     cache=0 %%PATH \
-    %(bloomery)s serve --protocol squid --channels --as hex %(folder)s/denied.bly
+    %(bloomery)s serve --protocol squid --channels %(folder)s/numbers.bly
 acl posted method POST
 acl strange urlpath_regex ^/strange
 acl in_list external listed
@@ -123,6 +123,13 @@ def build(bloomery, folder, numbers):
     os.chmod(folder + "/denied.bly", 0o644)
 
 
+def build_numbers(bloomery, folder):
+    """A path is not a number, so this filter gives no answer."""
+    subprocess.run([bloomery, "build", "--as", "number", "-n", "1", "-o",
+                    folder + "/numbers.bly", "--key", "1"], check=True)
+    os.chmod(folder + "/numbers.bly", 0o644)
+
+
 def ask(bloomery, folder, proxy, pages):
     def get(i, method="GET"):
         return status(proxy, pages, "/a%20page/" + str(i), method)
@@ -150,6 +157,7 @@ def main():
     squid = None
     try:
         build(bloomery, folder, range(1, PAGES, 2))
+        build_numbers(bloomery, folder)
         if user.pw_uid == 0:
             user = pwd.getpwnam("nobody")
             os.chown(folder, user.pw_uid, user.pw_gid)

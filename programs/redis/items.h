@@ -1,0 +1,40 @@
+/* items.h - the items of a command as keys of a filter, by the filter's form.
+ *
+ * Arguments are what people wrote: the class of the filter's keys says how to
+ * read them, and changes such as case=lower are made to them. With the forms
+ * any, bytes and text without changes, an item is a key as it is, and nothing
+ * is copied.
+ *
+ * Floor 8 (programs); includes held.h only.
+ */
+#ifndef BLY_REDIS_ITEMS_H
+#define BLY_REDIS_ITEMS_H
+
+#include "redis/held.h"
+
+typedef struct {
+    server_string **argv;
+    int             n, step;            /* every step-th argument is an item */
+    bly_key        *made;               /* NULL: items are keys as they are  */
+    void           *room;               /* the bytes of the keys in `made`   */
+} items;
+
+/* The form of a filter's keys; for NULL, that of a filter without one. */
+uint64_t items_form(const held *value);
+
+/* Reads n items, all before the filter is used. False: an item cannot be read
+ * by the form, and an error was replied. After true, items_free is due. */
+bool items_read(items *all, server_context *context, uint64_t form,
+                server_string **argv, int n, int step);
+void items_free(items *all);
+
+/* Returns the key of item i. */
+bly_key items_key(const items *all, int i);
+
+/* Returns `n` keys from item i on. They may be written to `keys`. */
+const bly_key *items_some(const items *all, int i, int n, bly_key *keys);
+
+/* Returns the keys of all items. */
+const bly_key *items_all(items *all);
+
+#endif /* BLY_REDIS_ITEMS_H */
