@@ -190,12 +190,42 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
     return true;
 }
 
+/* Returns whether a kind, with or without options, is a foreign format. */
+static bool wish_is_foreign(const char *kind)
+{
+    size_t n, length = strcspn(kind, ":");
+    const bly_format_info *const *formats = bly_formats(&n);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = formats[i]->kind->name;
+        if (strlen(name) == length && memcmp(name, kind, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Items are text unless KEYS says otherwise. Formats of other systems have no
+ * room for a form. False: an error was replied. */
+static bool wish_forming(wish *wanted, server_context *context, bool said)
+{
+    if (!wish_is_foreign(wanted->kind))
+        return true;
+    if (said && wanted->spec.form != BLY_KEYS_UNSTATED) {
+        reply_error(context, "filters in the format of another system have no "
+                    "room for the form of their keys: leave out KEYS, or "
+                    "choose another kind");
+        return false;
+    }
+    wanted->spec.form = BLY_KEYS_UNSTATED;
+    return true;
+}
+
 bool wish_read(wish *wanted, int *items, server_context *context,
                server_string **argv, int first, int argc)
 {
     unsigned said = 0;
     int i = first + 1;
-    *wanted = (wish){ .spec = { .rate = settings.held_rate } };
+    *wanted = (wish){ .spec = { .rate = settings.held_rate,
+                                .form = BLY_KEYS_TEXT } };
     if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {
         reply_error(context, "a kind has a name, as BLY.KINDS lists them");
         return false;
@@ -219,27 +249,20 @@ bool wish_read(wish *wanted, int *items, server_context *context,
     }
     if (items != NULL)
         *items = i < argc ? i + 1 : argc;
-    return wish_hashing(wanted, context, said);
+    return wish_forming(wanted, context, (said & 1U << WISH_KEYS) != 0)
+        && wish_hashing(wanted, context, said);
 }
 
 bool wish_standard(wish *wanted, server_context *context)
 {
     bly_plan_t plan;
-    *wanted = (wish){ .spec = { .rate = settings.held_rate } };
+    *wanted = (wish){ .spec = { .rate = settings.held_rate,
+                                .form = BLY_KEYS_TEXT } };
     wanted->spec.capacity = (uint64_t)settings.held_capacity;
     memcpy(wanted->kind, settings.held_kind, sizeof wanted->kind);
-    return wish_hashing(wanted, context, 0)
+    return wish_forming(wanted, context, false)
+        && wish_hashing(wanted, context, 0)
         && wish_plan(&plan, wanted, context);
-}
-
-static bool wish_is_foreign(const char *kind)
-{
-    size_t n;
-    const bly_format_info *const *formats = bly_formats(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(formats[i]->kind->name, kind) == 0)
-            return true;
-    return false;
 }
 
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
@@ -252,12 +275,6 @@ bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context)
     }
     if (status != BLY_OK) {
         reply_error(context, bly_why());
-        return false;
-    }
-    if (wanted->spec.form != BLY_KEYS_UNSTATED && wish_is_foreign(plan->kind)) {
-        reply_error(context, "filters in the format of another system have no "
-                    "room for the form of their keys: leave out KEYS, or "
-                    "choose another kind");
         return false;
     }
     return true;

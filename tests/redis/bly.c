@@ -498,9 +498,8 @@ static void test_difference(void **state)
                   "text:case=lower", "+OK");
     words[1] = (argument){ "d", 1 };
     client_send(c, 3, words);
-    bly_hear_many(c, 1, "-ERR one filter states the form of its keys, "
-                  "text:case=lower, the other none: state it there, if you "
-                  "know that it is the same (BLY.STATEKEYS)");
+    bly_hear_many(c, 1, "-ERR the filters' keys have the forms text:case=lower "
+                  "and text: build both with one");
     free(sketch);
     bly_end();
 }
