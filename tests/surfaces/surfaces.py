@@ -1,0 +1,499 @@
+"""surfaces.py - filters that one surface builds, looked up on every other one.
+
+    surfaces.py --check|--write PAGE BUILD [PSQL...]
+
+BUILD has the command and what `make python`, `make sqlite` and `make wasm` leave
+there; PSQL is a command for a database with the extension. A surface that is not
+there is left out. Each surface builds a filter from four keys of a class, as its
+users would write them, and all surfaces look these keys up. An answer must be
+"found" or an error: "no" for a key that was added fails. The keys of the class
+NULL are not keys, so they are never found.
+
+The answers are in a table of PAGE, docs/surfaces.md: --write replaces it, and
+--check fails if an answer differs from it. Prints a line for each failure, and
+"N passed, N failed".
+"""
+import base64
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import uuid
+
+FOUND, ERROR, NO = "found", "error", "no"
+
+CLASSES = {
+    "text": ["apple", "pear tree", "O'Hara", "Z"],
+    "numbers as text": ["7", "007", "-1", "1.5"],
+    "integers": [7, -1, 2147483648, 9007199254740993],
+    "floats equal to integers": [7.0, -1.0, 1000.0, 2147483648.0],
+    "bytes": [b"\x00\x01", b"\xff\xfe", b"abc", b"\x80"],
+    "dates": [datetime.date(2026, 11, 26), datetime.date(1970, 1, 1),
+              datetime.date(2000, 2, 29), datetime.date(1999, 12, 31)],
+    "UUIDs": [uuid.UUID(int=n * 0x0123456789abcdef0123456789abcd)
+              for n in (1, 2, 3, 5)],
+    "empty": ["", "", "", ""],
+    "NULL": [None, None, None, None],
+    "non-ASCII": ["Ärger", "日本", "é", "🌱"],
+}
+
+
+def written(key):
+    """The key as a person writes it."""
+    if isinstance(key, bytes):
+        return key.hex()
+    return key.isoformat() if isinstance(key, datetime.date) else str(key)
+
+
+def raw(key):
+    """The key as a protocol carries it."""
+    return key if isinstance(key, bytes) else written(key).encode()
+
+
+class Surface:
+    """Builds filters from keys, and looks keys up. An exception is an error."""
+    def __init__(self, folder):
+        self.folder = folder
+
+    def build_all(self, jobs):
+        """jobs: {class: keys}. Returns {class: image, or None}."""
+        return {name: self.attempt(self.build, keys)
+                for name, keys in jobs.items()}
+
+    def query_all(self, jobs):
+        """jobs: [(image, key)]. Returns an answer for each."""
+        return [self.attempt(self.query, image, key) or ERROR
+                for image, key in jobs]
+
+    def attempt(self, verb, *arguments):
+        try:
+            return verb(*arguments)
+        except Refused:
+            return None
+
+    def file(self, image):
+        path = self.folder / "f.bly"
+        path.write_bytes(image)
+        return str(path)
+
+    def end(self):
+        pass
+
+
+class Refused(Exception):
+    pass
+
+
+# ---- The command and serve ----------------------------------------------------
+
+class Command(Surface):
+    title = "command"
+
+    def __init__(self, folder, build):
+        super().__init__(folder)
+        self.program = str(build / "bloomery")
+
+    def options(self, key):
+        if isinstance(key, bytes):      # lines cannot hold all bytes
+            raise Refused
+        return []
+
+    def run(self, words, lines):
+        if None in lines:
+            raise Refused
+        text = "".join(written(key) + "\n" for key in lines)
+        done = subprocess.run([self.program, *words], input=text.encode(),
+                              capture_output=True, check=False)
+        if done.returncode > 1:
+            raise Refused
+        return done.returncode
+
+    def build(self, keys):
+        path = self.folder / "built.bly"
+        self.run(["build", "--force", "-o", str(path), "-n", "4",
+                  *self.options(keys[0]), "-"], keys)
+        return path.read_bytes()
+
+    def query(self, image, key):
+        status = self.run(["query", *self.options(key), self.file(image)],
+                          [key])
+        return NO if status else FOUND
+
+
+class CommandAs(Command):
+    title = "command, --as"
+
+    def options(self, key):
+        if isinstance(key, (int, float)):
+            return ["--as", "number"]
+        return ["--as", "hex"] if isinstance(key, (bytes, uuid.UUID)) else []
+
+
+class Serve(Surface):
+    title = "serve"
+
+    def __init__(self, folder, build):
+        super().__init__(folder)
+        self.program = str(build / "bloomery")
+
+    def build_all(self, jobs):
+        return {}
+
+    def query(self, image, key):
+        if key is None:
+            raise Refused
+        words = urllib.parse.quote(raw(key), safe="")
+        done = subprocess.run(
+            [self.program, "serve", "--protocol", "tcp_table",
+             self.file(image)], input=f"get {words}\n", text=True,
+            capture_output=True, check=True)
+        return {"200": FOUND, "500": NO, "400": ERROR}[done.stdout[:3]]
+
+
+# ---- Python and SQLite --------------------------------------------------------
+
+class Python(Surface):
+    title = "Python"
+
+    def build(self, keys):
+        from bloomery import Filter
+        try:
+            image = bytes(Filter.build("standard", keys, items=4))
+        except (TypeError, ValueError) as error:
+            raise Refused from error
+        return image
+
+    def query(self, image, key):
+        from bloomery import Filter
+        try:
+            return FOUND if key in Filter.open(self.file(image)) else NO
+        except (TypeError, ValueError) as error:
+            raise Refused from error
+
+
+class Sqlite(Surface):
+    title = "SQLite"
+
+    def __init__(self, folder, build):
+        super().__init__(folder)
+        self.base = sqlite3.connect(":memory:")
+        self.base.enable_load_extension(True)
+        self.base.load_extension(str(build / "bloomery_sqlite"))
+        self.base.execute("CREATE TABLE keys(k)")
+
+    @staticmethod
+    def value(key):
+        plain = key is None or isinstance(key, (str, int, float, bytes))
+        return key if plain else written(key)
+
+    def build(self, keys):
+        self.base.execute("DELETE FROM keys")
+        self.base.executemany("INSERT INTO keys VALUES (?)",
+                              [(self.value(key),) for key in keys])
+        return self.ask("SELECT bloomery_build(k, 'standard', 0.01, 4) "
+                        "FROM keys")
+
+    def query(self, image, key):
+        found = self.ask("SELECT bloomery_contains(?, ?)", image,
+                         self.value(key))
+        return FOUND if found else NO
+
+    def ask(self, text, *values):
+        try:
+            return self.base.execute(text, values).fetchone()[0]
+        except sqlite3.Error as error:
+            raise Refused from error
+
+
+# ---- PostgreSQL ---------------------------------------------------------------
+
+class Postgresql(Surface):
+    title = "PostgreSQL"
+
+    def __init__(self, folder, psql):
+        super().__init__(folder)
+        self.psql = psql
+
+    @staticmethod
+    def typed(key):
+        if key is None:
+            return "NULL::text"
+        kind = {str: "text", int: "bigint", float: "float8", bytes: "bytea",
+                datetime.date: "date", uuid.UUID: "uuid"}[type(key)]
+        return f"{Postgresql.literal(key)}::{kind}"
+
+    @staticmethod
+    def literal(key):
+        if key is None:
+            return "NULL"
+        text = "\\x" + key.hex() if isinstance(key, bytes) else written(key)
+        return "'" + text.replace("'", "''") + "'"
+
+    def run(self, statements):
+        """Returns what each statement prints; None: it raised an error."""
+        script = "".join(f"\\echo @@\n{one};\n" for one in statements)
+        done = subprocess.run(
+            [*self.psql, "-XAtq", "-v", "ON_ERROR_STOP=0", "-f", "-"],
+            input=script, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, check=True)
+        answers = done.stdout.split("@@\n")[1:]
+        assert len(answers) == len(statements), done.stdout[:500]
+        return [None if "ERROR:" in one else one.strip() for one in answers]
+
+    def build_all(self, jobs):
+        answers = self.run([
+            "SELECT encode(bloomery_agg(k, 'standard', 0.01, 4)::bytea, 'hex')"
+            " FROM (VALUES " + ", ".join(f"({self.typed(key)})"
+                                         for key in keys) + ") AS v(k)"
+            for keys in jobs.values()])
+        return {name: bytes.fromhex(one) if one is not None else None
+                for name, one in zip(jobs, answers)}
+
+    def query_all(self, jobs):
+        answers = self.run([
+            f"SELECT bloomery('\\x{image.hex()}'::bytea) @> {self.key(key)}"
+            for image, key in jobs])
+        return [ERROR if one is None else FOUND if one == "t" else NO
+                for one in answers]
+
+    def key(self, key):
+        return self.typed(key)
+
+
+class PostgresqlUntyped(Postgresql):
+    title = "PostgreSQL, untyped"
+
+    def build_all(self, jobs):
+        return {}
+
+    def key(self, key):
+        return self.literal(key)
+
+
+# ---- JavaScript ---------------------------------------------------------------
+
+class Javascript(Surface):
+    title = "JavaScript"
+    program = """
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+const { load, Filter } = await import(pathToFileURL(process.argv[2]).href);
+await load();
+const value = ([type, text]) => type === "bytes" ? Buffer.from(text, "base64")
+    : type === "integer" ? (Number.isSafeInteger(Number(text)) ? Number(text)
+                                                               : BigInt(text))
+    : type === "float" ? Number(text)
+    : type === "date" ? new Date(text) : type === "null" ? null : text;
+const attempt = (verb) => {
+    try { return verb(); } catch { return "error"; }
+};
+const jobs = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(jobs.map(({ keys, image }) => attempt(() => {
+    if (image === undefined)
+        return Buffer.from(Filter.build("standard", keys.map(value),
+                                        { items: 4 }).save())
+            .toString("base64");
+    const filter = Filter.from(Buffer.from(image, "base64"));
+    return filter.has(value(keys[0])) ? "found" : "no";
+}))));
+"""
+
+    def __init__(self, folder, build):
+        super().__init__(folder)
+        self.module = str(build / "wasm" / "bloomery.js")
+        (folder / "run.mjs").write_text(self.program)
+
+    @staticmethod
+    def value(key):
+        if isinstance(key, bytes):
+            return "bytes", base64.b64encode(key).decode()
+        kind = {int: "integer", float: "float", datetime.date: "date",
+                type(None): "null"}.get(type(key), "text")
+        return kind, written(key)
+
+    def run(self, jobs):
+        done = subprocess.run(
+            ["node", "--no-warnings", self.folder / "run.mjs", self.module],
+            input=json.dumps(jobs), text=True, capture_output=True, check=True)
+        return json.loads(done.stdout)
+
+    def build_all(self, jobs):
+        images = self.run([{"keys": [self.value(key) for key in keys]}
+                           for keys in jobs.values()])
+        return {name: None if one == "error" else base64.b64decode(one)
+                for name, one in zip(jobs, images)}
+
+    def query_all(self, jobs):
+        return self.run([{"keys": [self.value(key)],
+                          "image": base64.b64encode(image).decode()}
+                         for image, key in jobs])
+
+
+# ---- Redis --------------------------------------------------------------------
+
+class Redis(Surface):
+    title = "Redis"
+
+    def __init__(self, folder, build):
+        super().__init__(folder)
+        path = str(folder / "s")
+        self.server = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", path, "--save", "",
+             "--dir", str(folder), "--loadmodule", str(build / "bloomery.so")],
+            stdout=subprocess.DEVNULL)
+        self.socket = socket.socket(socket.AF_UNIX)
+        for _ in range(500):
+            try:
+                self.socket.connect(path)
+                break
+            except OSError:
+                time.sleep(0.02)
+        self.answers = self.socket.makefile("rb")
+
+    def say(self, *words):
+        words = [word if isinstance(word, bytes) else word.encode()
+                 for word in words]
+        self.socket.sendall(b"*%d\r\n" % len(words) + b"".join(
+            b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
+        line = self.answers.readline().rstrip(b"\r\n")
+        if line[:1] == b"-":
+            raise Refused
+        if line[:1] == b"$":
+            return self.answers.read(int(line[1:]) + 2)[:-2]
+        return line
+
+    def build(self, keys):
+        if None in keys:
+            raise Refused
+        form = "bytes" if isinstance(keys[0], bytes) else "text"
+        self.say("DEL", "f")
+        self.say("BLY.BUILD", "f", "standard", "CAPACITY", "4", "UNKEYED",
+                 "KEYS", form, "ITEMS", *[raw(key) for key in keys])
+        return self.say("BLY.DUMP", "f")
+
+    def query(self, image, key):
+        if key is None:
+            raise Refused
+        self.say("BLY.RESTORE", "f", image, "REPLACE")
+        return FOUND if self.say("BLY.EXISTS", "f", raw(key)) == b":1" else NO
+
+    def end(self):
+        self.socket.close()
+        self.server.terminate()
+        self.server.wait()
+
+
+# ---- All of them --------------------------------------------------------------
+
+def surfaces(build, psql, folder):
+    """The surfaces that are there, each with a folder of its own."""
+    def room(name):
+        path = folder / name
+        path.mkdir()
+        return path
+
+    yield Command(room("command"), build)
+    yield CommandAs(room("as"), build)
+    yield Serve(room("serve"), build)
+    try:
+        import bloomery  # noqa: F401
+        yield Python(room("python"))
+    except ImportError:
+        pass
+    if (build / "bloomery_sqlite.so").exists():
+        yield Sqlite(room("sqlite"), build)
+    if psql:
+        yield Postgresql(room("postgresql"), psql)
+        yield PostgresqlUntyped(room("untyped"), psql)
+    if (build / "wasm" / "bloomery.wasm").exists() and shutil.which("node"):
+        yield Javascript(room("javascript"), build)
+    if (build / "bloomery.so").exists() and shutil.which("redis-server"):
+        yield Redis(room("redis"), build)
+
+
+def cell(answers):
+    """What one surface says of the four keys."""
+    return " or ".join(one for one in (FOUND, NO, ERROR) if one in answers)
+
+
+def is_wrong(name, answers):
+    """Is a key that was added denied, or a NULL found?"""
+    return (FOUND if name == "NULL" else NO) in answers
+
+
+def answers_of(there):
+    """{(class, builder): {asker: four answers}}, in the order of the table."""
+    built = {one.title: one.build_all(CLASSES) for one in there}
+    rows = [(name, title, images[name]) for name in CLASSES
+            for title, images in built.items() if images.get(name)]
+    jobs = [(image, key) for name, _, image in rows for key in CLASSES[name]]
+    asked = {one.title: one.query_all(jobs) for one in there}
+    return {(name, title): {asker: answers[4 * i:4 * i + 4]
+                            for asker, answers in asked.items()}
+            for i, (name, title, _) in enumerate(rows)}
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(answers, titles):
+    yield line(["keys", "built by", *titles])
+    yield "|---|---|" + "---|" * len(titles)
+    for (name, builder), cells in answers.items():
+        yield line([name, builder, *[cell(cells[one]) for one in titles]])
+
+
+def read_table(page):
+    """{(class, builder, asker): cell}"""
+    rows = [[cell.strip() for cell in text.strip("|").split("|")]
+            for text in page.splitlines() if text.startswith("|")]
+    return {(row[0], row[1], asker): one for row in rows[2:]
+            for asker, one in zip(rows[0][2:], row[2:])}
+
+
+def failures(answers, published):
+    for (name, builder), cells in answers.items():
+        for asker, some in cells.items():
+            known = published.get((name, builder, asker), "nothing")
+            where = f"{name}, built by {builder}, asked by {asker}"
+            if is_wrong(name, some):
+                yield f"{where}: {', '.join(some)}"
+            elif cell(some) != known:
+                yield f"{where}: {cell(some)}, where the page has {known}"
+
+
+def main():
+    verb, path = sys.argv[1], pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as folder:
+        there = list(surfaces(pathlib.Path(sys.argv[3]).resolve(),
+                              sys.argv[4:], pathlib.Path(folder)))
+        try:
+            answers = answers_of(there)
+        finally:
+            for one in there:
+                one.end()
+    page = path.read_text()
+    if verb == "--write":
+        at = page.index("| keys |")
+        page = page[:at] + "\n".join(table(answers, [one.title for one in
+                                                     there])) + "\n"
+        path.write_text(page)
+    wrong = list(failures(answers, read_table(page)))
+    for one in wrong:
+        print("not ok -", one)
+    print(f"{sum(map(len, answers.values())) - len(wrong)} passed, "
+          f"{len(wrong)} failed")
+    return len(wrong) > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
