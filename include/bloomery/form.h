@@ -56,6 +56,10 @@ extern "C" {
     X(UTF16,    8, "utf16",  "text in UTF-16")                                 \
     X(HEX,      9, "hex",    "bytes")
 
+/* The words for all classes, each after a blank, for messages. */
+#define BLY_KEYS_WORD(name, value, word, what) " " word
+#define BLY_KEYS_WORDS BLY_KEYS_MAP(BLY_KEYS_WORD)
+
 enum {
 #define BLY_KEYS_ENUM(name, value, word, what) BLY_KEYS_##name = value,
     BLY_KEYS_MAP(BLY_KEYS_ENUM)

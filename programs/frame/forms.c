@@ -21,8 +21,7 @@ const char *forms_read(const char *text, uint64_t *out)
         *out = form;
         return NULL;
     }
-    return "is no class of keys: give text, number, hex, bytes, int32, int64, "
-           "float, double, utf16 or any";
+    return "is not a class of keys: give one of" BLY_KEYS_WORDS;
 }
 
 cli_text forms_name(uint64_t form)
@@ -199,6 +198,12 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
 /* ==== Keys ============================================================== */
 
 /* The columns of a joined key are trimmed before they are joined. */
+const char *forms_advice(uint64_t form)
+{
+    return (form & BLY_FORM_CASE) == BLY_FORM_FOLD ? "it must be UTF-8"
+                                                   : "check it, or --as";
+}
+
 bool forms_changes(uint64_t form)
 {
     uint64_t class = form & BLY_FORM_CLASS, changes = BLY_FORM_CASE;

@@ -531,6 +531,9 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
       "form of the other filters. Without it, such a filter can be used only "\
       "with others that state none." }
 
+/* Returns what to check if lines cannot be read by the form. */
+const char *forms_advice(uint64_t form);
+
 /* Returns whether the form changes the bytes of a text. */
 bool forms_changes(uint64_t form);
 

@@ -1250,9 +1250,7 @@ void lines_note_strange(const cli_lines *l)
                     "of %s%s%s: %s", report_count(lines).text,
                     lines == 1 ? "line has" : "lines have",
                     forms_name(l->how.form).text, report_count(first).text,
-                    s.quote, s.name, s.quote,
-                    (l->how.form & BLY_FORM_CASE) == BLY_FORM_FOLD
-                    ? "it must be UTF-8" : "check it, or --as");
+                    s.quote, s.name, s.quote, forms_advice(l->how.form));
     else
         report_note("note: %s %s: the first is line %s of %s%s%s",
                     report_count(lines).text,

@@ -355,10 +355,10 @@ void share_note_strange(const share *s)
     if (lines == 0 || job_rank != 0)
         return;
     if (forms_changes(form))
-        report_note("note: %s %s no key of the form %s: check it, or --as",
+        report_note("note: %s %s no key of the form %s: %s",
                     report_count(lines).text, lines == 1 ? "line has"
                                                          : "lines have",
-                    forms_name(form).text);
+                    forms_name(form).text, forms_advice(form));
     else
         report_note("note: %s %s", report_count(lines).text,
                     lines == 1 ? "line is no JSON object"

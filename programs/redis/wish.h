@@ -1,12 +1,14 @@
 /* wish.h - what a command of BLY.* is told of a filter, and what all of them
  * reply.
  *
- * Floor 8 (programs); includes held.h only.
+ * Floor 8 (programs); includes held.h and <bloomery/form.h> only.
  */
 #ifndef BLY_REDIS_WISH_H
 #define BLY_REDIS_WISH_H
 
 #include "redis/held.h"
+
+#include <bloomery/form.h>
 
 enum { WISH_KIND = 128, WISH_HASH = 16 };
 
@@ -53,9 +55,8 @@ bool wish_number(uint64_t *number, const server_string *argument);
  * below says so. */
 bool wish_form(uint64_t *form, const server_string *argument);
 #define WISH_FORM_WRONG                                                        \
-    "a form of keys is any, bytes, text, number, int32, int64, float, "        \
-    "double, utf16 or hex; text and utf16 may have changes, as "               \
-    "text:case=lower,trim"
+    "this is not a form of keys: the classes are" BLY_KEYS_WORDS "; text and " \
+    "utf16 may have changes, as in text:case=lower,trim"
 
 /* The filter of a key that is only read; NULL: there is none. False: another
  * type is there, and an error was replied. */

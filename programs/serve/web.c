@@ -116,8 +116,7 @@ static unsigned web_arguments(const web_question *q, web_how *how,
     }
     text = web_argument(q, "as", &length, fault);
     if (text != NULL && forms_read(text, &how->as) != NULL)
-        *fault = "as is not a class of keys: give text, number, hex, bytes, "
-                 "int32, int64, float, double or utf16";
+        *fault = "as is not a class of keys: give one of" BLY_KEYS_WORDS;
     return *fault != NULL ? 400 : 0;
 }
 

@@ -74,10 +74,9 @@ bly_status bly_form_read(uint64_t *out, const char *text)
     while (sound && *rest != '\0')
         sound = form_read_change(&form, &rest);
     if (!sound || !image_is_form(form))
-        return status_fail(BLY_EPARAM, "'%.40s' is no form of keys: give any, "
-                           "bytes, text, number, int32, int64, float, double, "
-                           "utf16 or hex; behind text or utf16 may follow "
-                           "changes, as in text:case=lower,trim", text);
+        return status_fail(BLY_EPARAM, "'%.40s' is not a form of keys: the "
+                           "classes are" BLY_KEYS_WORDS "; text and utf16 may "
+                           "have changes, as in text:case=lower,trim", text);
     *out = form;
     return BLY_OK;
 }

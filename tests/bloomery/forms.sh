@@ -120,7 +120,7 @@ try dedup --as int32 sevens
 out_is 'dedup: what they stand for' 0 '07\n'
 
 try query --as int n.bly numbers
-refused 'no such form' "no class of keys: give text, number"
+refused 'no such form' "not a class of keys: give one of any bytes text number"
 
 # Keys of another system.
 printf '%s\n' 99108ad8ed9bb6274d3980bab5a85c048f0950c8 \

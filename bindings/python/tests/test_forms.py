@@ -467,7 +467,7 @@ def test_state_keys():
         for call in (f.state_keys, lambda w: Filter(items=1, keys=w),
                      lambda w: Filter.build("fuse", [1], keys=w),
                      lambda w: bloomery.hashes([1], keys=w)):
-            with pytest.raises(ValueError, match="is no form of keys"):
+            with pytest.raises(ValueError, match="is not a form of keys"):
                 call(wrong)
     with pytest.raises(TypeError):
         Filter(items=1, keys=7)
