@@ -432,6 +432,17 @@ static int held_state_first(held *h, uint64_t form)
     return BLY_OK;
 }
 
+/* The first keys that are in the filter fix its form. Returns the status of
+ * adding them, which may have ended half way. */
+static int held_added(held *h, uint64_t form, int status)
+{
+    bly_stat_t stat;
+    if (!h->open || bly_stat(&stat, h->filter) < 0 || stat.items == 0)
+        return status;
+    int stated = held_state_first(h, form);
+    return status >= 0 && stated < 0 ? stated : status;
+}
+
 /* ---- Make and close ------------------------------------------------------ */
 
 static int held_hold(held **out, bly_filter *filter, bool any, bool empty)
@@ -622,13 +633,11 @@ static int held_slowly(held *h, uint64_t form, bool adds, int type, bly_key key,
         room = size <= SIZE_MAX / 4 ? malloc(size) : NULL;
     int status = room == NULL ? BLY_ENOMEM
                : held_key_by(&key, form, type, key.data, key.length, room);
-    if (status >= 0 && adds)
-        status = held_state_first(h, form);
     if (status >= 0)
         status = deed(h->filter, key, number);
     if (room != few)
         free(room);
-    return status;
+    return status >= 0 && adds ? held_added(h, form, status) : status;
 }
 
 static inline int held_one(held *h, bool adds, int type, const char *data,
@@ -746,10 +755,10 @@ static int held_many(held *h, bool adds, held_work work, held_job *job)
     if (status < 0)
         return status;
     held_make_ready(&ready, form, work.batch);
-    if (adds && ready.keys.n > 0)
-        status = held_state_first(h, form);
-    if (status >= 0 && (adds || ready.status >= 0))
+    if (adds || ready.status >= 0)
         status = job(h->filter, &ready.keys, &work);
+    if (adds)
+        status = held_added(h, form, status);
     if (status >= 0 && ready.status >= 0) {
         if (work.flags != NULL)
             held_spread(work.flags, sizeof *work.flags, work.batch);
@@ -939,11 +948,28 @@ static int held_go_with(bly_filter **made, const held *h, const held *beside)
  * that a |= b and b |= a in two threads both come to an end. */
 typedef bly_status held_verb(bly_filter *into, const bly_filter *other);
 
+/* Joins the other filter to an empty one like `into` with this form, so that
+ * `into` gets the form only if they can be joined. */
+static int held_try(const held *into, uint64_t form, const held *other,
+                    held_verb *verb)
+{
+    bly_filter *made = NULL;
+    int status = (int)bly_like(&made, into->filter, NULL);
+    if (status >= 0)
+        status = (int)bly_form_set(made, form);
+    if (status >= 0 || status == BLY_EUNSUPPORTED)
+        status = (int)verb(made, other->filter);
+    bly_free(made);
+    return status;
+}
+
 static int held_join(held *into, held *other, held_verb *verb)
 {
     bly_filter *with = NULL;
     uint64_t form = bly_form_of(other->filter);
     int status = held_go_with(&with, other, into);
+    if (status >= 0 && into->open && form != BLY_KEYS_UNSTATED)
+        status = held_try(into, form, other, verb);
     if (status >= 0 && form != BLY_KEYS_UNSTATED)
         status = held_state_first(into, form);
     if (status >= 0)

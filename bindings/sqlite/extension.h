@@ -55,8 +55,8 @@ typedef struct {
     size_t        length;
     unsigned char number[8];            /* where `data` is, of a number      */
     void         *room;                 /* where it is, of a changed text    */
-    const char   *cast;                 /* KEYS_REFUSED: the type that would
-                                           do; NULL: the type is right       */
+    const char   *cast;                 /* KEYS_REFUSED: an expression of the
+                                           right type; NULL: it has that     */
 } keys_key;
 
 typedef enum { KEYS_NONE, KEYS_ONE, KEYS_NO_MEMORY, KEYS_REFUSED } keys_found;

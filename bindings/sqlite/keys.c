@@ -65,12 +65,14 @@ uint64_t keys_class(sqlite3_value *value)
     return keys_class_of(sqlite3_value_type(value));
 }
 
+/* Returns an expression that makes a value x such a key. */
 static const char *keys_cast(uint64_t form)
 {
     switch (form & BLY_FORM_CLASS) {
-    case BLY_KEYS_TEXT: case BLY_KEYS_UTF16: return "TEXT";
-    case BLY_KEYS_BYTES: case BLY_KEYS_HEX:  return "BLOB";
-    default:                                 return "NUMERIC";
+    case BLY_KEYS_TEXT: case BLY_KEYS_UTF16: return "CAST(x AS TEXT)";
+    case BLY_KEYS_BYTES:                     return "CAST(x AS BLOB)";
+    case BLY_KEYS_HEX:                       return "x'0123' or unhex(x)";
+    default:                                 return "CAST(x AS NUMERIC)";
     }
 }
 
@@ -79,6 +81,7 @@ static keys_found keys_changed(keys_key *out, uint64_t form,
 {
     bly_value given = { .type = BLY_TEXT };
     bly_key key;
+    size_t bytes;
     keys_found found = keys_plain(out, value, sqlite3_value_type(value));
     if (found != KEYS_ONE)
         return found;
@@ -97,7 +100,8 @@ static keys_found keys_changed(keys_key *out, uint64_t form,
         given.data = out->data;
         given.length = out->length;
     }
-    out->room = sqlite3_malloc64(bly_form_room(form, given.length) + 1);
+    bytes = bly_form_room(form, given.length);
+    out->room = bytes < SIZE_MAX ? sqlite3_malloc64(bytes + 1) : NULL;
     if (out->room == NULL)
         return KEYS_NO_MEMORY;
     bly_status status = bly_form_key(&key, form, &given, out->room);
@@ -131,7 +135,7 @@ void keys_done(keys_key *key)
 char *keys_why(const keys_key *key)
 {
     return key->cast == NULL ? sqlite3_mprintf("%s", bly_why())
-        : sqlite3_mprintf("%s, as by CAST(x AS %s)", bly_why(), key->cast);
+        : sqlite3_mprintf("%s, as by %s", bly_why(), key->cast);
 }
 
 void keys_fail(sqlite3_context *context, keys_found found, const keys_key *key)

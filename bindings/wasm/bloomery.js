@@ -619,7 +619,7 @@ function inRange(key) {
 
 function noKey(key, i) {
     return wrongKey((i === undefined ? "a key" : `key ${i}`) +
-                 " is text, bytes, a number or a bigint, and not " +
+                 " must be text, bytes, a number or a bigint, and not " +
                  described(key));
 }
 
@@ -627,8 +627,19 @@ function noKey(key, i) {
 const TEXT = 2, BYTES = 1, NUMBER = 3;
 const CLASSES = [0, BYTES, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, BYTES];
 const HELD = ["", "bytes", "text", "numbers"];
-const CONVERT = ["", "give bytes, as new TextEncoder().encode(text)",
-                 "give String(key)", "give Number(key)"];
+
+// How to make a key of the class `held` from one of the class `given`.
+function conversion(form, held, given) {
+    if (held === TEXT)
+        return given === BYTES ? "give new TextDecoder().decode(key)"
+                               : "give String(key)";
+    if (held === NUMBER)
+        return given === BYTES ? "give a number" : "give Number(key)";
+    return (form & 15) === 9 && given === TEXT
+        ? 'give the bytes of its digits, as Buffer.from(key, "hex")'
+        : "give bytes, as new TextEncoder().encode(key)";
+}
+
 const isPlain = (form) => form < 4 || form === 9;
 
 function classOf(key, i) {
@@ -647,7 +658,7 @@ function refuseOther(form, given, i) {
     if (given !== held)
         throw wrongKey(`this filter has keys of one class, ${HELD[held]}, and ${
             i === undefined ? "this one is" : `key ${i} is of`} ${HELD[given]}: ${
-            CONVERT[held]}, or make it with keys: "any"`);
+            conversion(form, held, given)}, or make it with keys: "any"`);
 }
 
 // The bytes of a key that is bytes; undefined: it is something else.
@@ -897,6 +908,7 @@ export class Filter {
     #labelled;
     #form = 0;
     #settled = false;           // the form stays as it is
+    #first;                     // the form of a key that is being added
 
     constructor(kind = "standard", options = undefined) {
         if (hand !== undefined) {
@@ -929,16 +941,34 @@ export class Filter {
         return other;
     }
 
-    // The form for a key that is added: the first one of an empty filter fixes it.
+    #isEmpty() {
+        return this.#k.told(this.#core.c.stat(this.#f)).items === 0;
+    }
+
+    // Returns the form for a key that is added. The first one of an empty filter
+    // fixes it, once it is in: #added.
     #formFor(given) {
         if (this.#form !== 0 || this.#settled)
             return this.#form;
-        const k = this.#k;
+        if (this.#isEmpty() && !this.#isForeign()) {
+            this.#first = given;
+            return given;
+        }
         this.#settled = true;
-        if (k.told(k.c.stat(this.#f)).items === 0 &&
-            k.c.form_set(this.#f, given) >= 0)
-            this.#form = given;
-        return this.#form;
+        return 0;
+    }
+
+    // Calls a function that adds keys, and states the form of the first one.
+    #adding(call) {
+        try {
+            return call();
+        } finally {
+            const first = this.#first;
+            this.#first = undefined;
+            if (first !== undefined && !this.#core.trap() && !this.#isEmpty() &&
+                this.#core.c.form_set(this.#f, first) >= 0)
+                this.#form = first;
+        }
     }
 
     #hold(k, f) {
@@ -1046,7 +1076,9 @@ export class Filter {
     add(key) {
         const k = this.#k;
         key = k.formed(key, this.#form || this.#formFor(classOf(key)));
-        return k.withKey(key, (at, n) => k.check(k.c.add(this.#f, at, n)) !== 1);
+        const put = () => k.withKey(key, (at, n) =>
+            k.check(k.c.add(this.#f, at, n)) !== 1);
+        return this.#first === undefined ? put() : this.#adding(put);
     }
 
     remove(key) {
@@ -1079,9 +1111,9 @@ export class Filter {
         const k = this.#k;
         const value = natural(label ?? null, "a label");
         key = k.formed(key, this.#form || this.#formFor(classOf(key)));
-        k.withKey(key, (at, n) => {
+        this.#adding(() => k.withKey(key, (at, n) => {
             k.check(k.c.put(this.#f, at, n, value));
-        });
+        }));
     }
 
     get(key) {
@@ -1119,10 +1151,11 @@ export class Filter {
     // Go through the keys; `verb` is called where some thousand are set.
     #each(keys, verb, adding = false) {
         const k = this.#k;
-        return k.each(keys, (n, first) => {
+        const each = () => k.each(keys, (n, first) => {
             this.#k;                    // it may have been freed between
             verb(k, n, first);
         }, adding ? (given) => this.#formFor(given) : () => this.#form);
+        return adding ? this.#adding(each) : each();
     }
 
     addAll(keys) {

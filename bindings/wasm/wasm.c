@@ -436,7 +436,8 @@ WASM_EXPORT(form_key) void *wasm_form_key(uint32_t form, int type,
         memcpy(&value.integer, data, sizeof value.integer);
     if (value.type == BLY_REAL)
         memcpy(&value.real, data, sizeof value.real);
-    void *room = malloc(bly_form_room(form, n) + 1);
+    size_t bytes = bly_form_room(form, n);
+    void *room = bytes < SIZE_MAX ? malloc(bytes + 1) : NULL;
     wasm_done = room == NULL ? BLY_ENOMEM
               : bly_form_key(&key, form, &value, room);
     if (wasm_done < 0) {

@@ -100,6 +100,8 @@ static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
     for (size_t i = 0; i < b->n; i++) {
         own->there[i] &= b->keys[i].data != NULL;
         own->tally.keys.there += own->there[i];
+        if (b->skips && b->skipped[i])
+            own->there[i] = job->want.invert;   /* it is not selected */
         own->tally.keys.selected += own->there[i] != job->want.invert;
     }
     own->tally.keys.asked += b->n - b->keyless;
@@ -350,12 +352,12 @@ static int ask_lines(ask_job *job)
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-/* Lines without a key are fine. One that is not of the form that --as names was
- * not asked for though it may be there: a note has told which (lines.c), and
- * "certainly not" is not to be the last word. */
+/* Lines without a key are fine. But a key that cannot be read by the form was
+ * not looked up, though it may be there. A note has named the line (lines.c),
+ * and the status must not be that of "certainly not". */
 static int ask_keyless(const ask_job *job, int status)
 {
-    bool unread = job->lines.strange > 0 && forms_changes(job->want.how.form);
+    bool unread = lines_lost_some();
 
     if (job->tally.keys.asked == 0 && !job->want.quiet)
         report_no_key(job->tally.keys.keyless);

@@ -101,7 +101,8 @@ static int change_keys(const change_job *job, const cli_operands *operands,
         status = change_save(job, filter);              /* else: as it was */
     if (status != CLI_OK)
         return status;
-    if (feed_report(filter, &fed, &report) != CLI_OK)
+    if (feed_report(filter, &fed, &report) != CLI_OK
+        || (fed.keys == 0 && lines_lost_some()))
         return CLI_ERROR;
     return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;
 }

@@ -391,6 +391,7 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
                         cli_fed *sum)
 {
     cli_operands file = { path, 1 };
+    uint64_t lacking;
     cli_fed fed;
     int status = build_hashes(s, &file, hashes, &fed);
 
@@ -403,12 +404,13 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
         return report_error("no line of '%s' has a key: give its keys the "
                             "column and separator that the others have (-f, "
                             "-t)", *path);
-    if (report_lacks(fed.keyless))
+    lacking = report_unexplained(fed.keyless);
+    if (lacking > 0)
         report_note("note: %s %s of '%s' %s no such %s and %s skipped",
-                    report_count(fed.keyless).text,
-                    fed.keyless == 1 ? "line" : "lines", *path,
-                    fed.keyless == 1 ? "has" : "have", report_lack.part,
-                    fed.keyless == 1 ? "was" : "were");
+                    report_count(lacking).text,
+                    lacking == 1 ? "line" : "lines", *path,
+                    lacking == 1 ? "has" : "have", report_lack.part,
+                    lacking == 1 ? "was" : "were");
     sum->keys += fed.keys;
     sum->keyless += fed.keyless;
     return CLI_OK;
@@ -561,6 +563,18 @@ static int build_check(const cli_command *self, cli_build *s,
     return filter_check_output(s->output, s->force, operands, 0);
 }
 
+/* The formats of other systems cannot state the form of the keys. */
+static int build_unstated(cli_build *s)
+{
+    int status = forms_follow(&s->how, BLY_KEYS_UNSTATED, s->output);
+
+    if (status == CLI_GO && forms_changes(s->how.form))
+        report_note("note: a file of this format cannot state that its keys "
+                    "have the form %s: query it with the same options",
+                    forms_name(s->how.form).text);
+    return status;
+}
+
 int build_make(const cli_command *self, cli_build *s,
                const cli_operands *operands)
 {
@@ -572,7 +586,7 @@ int build_make(const cli_command *self, cli_build *s,
     if (status != CLI_GO)
         return status;
     if (filter_kind_of_family(s->kind, "foreign"))
-        status = forms_follow(&s->how, BLY_KEYS_UNSTATED, s->output);
+        status = build_unstated(s);
     if (s->how.stated)
         spec.form = s->how.form;
     spec.secret = secret_bytes();

@@ -375,6 +375,7 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
 static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                          double seconds)
 {
+    uint64_t lacking = report_unexplained(tally->keyless);
     char way[128];
 
     if (s->json)
@@ -387,11 +388,11 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                     report_speed(report_per_second(tally->lines,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
-    if (report_lacks(tally->keyless))
+    if (lacking > 0)
         report_note("note: %s %s no such %s and %s taken for unique: check %s",
-                    report_count(tally->keyless).text,
-                    tally->keyless == 1 ? "line has" : "lines have",
-                    report_lack.part, tally->keyless == 1 ? "was" : "were",
+                    report_count(lacking).text,
+                    lacking == 1 ? "line has" : "lines have",
+                    report_lack.part, lacking == 1 ? "was" : "were",
                     report_lack.options);
     if (s->approximate)
         dedup_tell_loss(s, tally);

@@ -407,7 +407,7 @@ static int diff_report(const diff_job *job)
     else if (s->verbose)
         diff_verbose(job);
     report_keyless(job->fed.keyless);
-    return differ ? CLI_NONE : CLI_OK;
+    return lines_lost_some() ? CLI_ERROR : differ ? CLI_NONE : CLI_OK;
 }
 
 /* ==== The command ======================================================= */

@@ -69,7 +69,7 @@ static const cli_example join_examples[] = {
 static void join_note_keyless(uint64_t lines, const char *one,
                               const char *many, report_words lack)
 {
-    if (report_lacks(lines))
+    if (lines > 0 && !report_lack.expected)
         report_note("note: %s %s no such %s and %s left out: check %s",
                     report_count(lines).text, lines == 1 ? one : many,
                     lack.part, lines == 1 ? "was" : "were", lack.options);
@@ -115,6 +115,10 @@ static void join_report(const join_settings *s, const join_tally *tally,
                                         .options = "--list-json-field" }
                       : (report_words){ .part = "column",
                                         .options = "-F and -t" });
+    if (tally->listed_uncut > 0 && tally->listed_strange == 0
+        && tally->listed_uncut == tally->listed)
+        report_note("note: all lines of LIST have several columns, and whole "
+                    "lines are its keys: give -F for the column to compare");
     if (tally->listed_strange > 0)
         report_note("note: %s %s with a %s, which is part of the key: give %s",
                     report_count(tally->listed_strange).text,
@@ -150,8 +154,8 @@ static cli_how join_list_how(const join_settings *s)
     if (!s->how.field.named || s->list_field.n > 0 || s->list_member != NULL)
         list.field = s->list_field;
     else
-        list.lacks = "-f names a column of both files. For a list without a "
-                     "header, give -F 1";
+        list.lacks = "-f names a column of both files, which must have the "
+                     "same separator. For a list without a header, give -F 1";
     list.member = s->list_member;
     list.listing = true;
     if (list.member != NULL)

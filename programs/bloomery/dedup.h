@@ -372,6 +372,7 @@ typedef struct {
     uint64_t listed_keyless;
     uint64_t listed_strange;    /* whole lines that can be no value of the
                                    column or member: in quotes, or objects */
+    uint64_t listed_uncut;      /* whole lines with a separator of columns */
     bool     parts;             /* the list did not fit the memory         */
 } join_tally;
 

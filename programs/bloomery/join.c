@@ -173,6 +173,26 @@ static uint64_t join_strange(const join_want *want, const dedup_rows *rows)
     return strange;
 }
 
+/* Returns how many whole lines of a list hold the separator of LINES, one
+ * column of which is the key. */
+static uint64_t join_uncut(const join_job *job, const dedup_rows *rows)
+{
+    const cli_how *lines = &job->want->lines;
+    bool whole = job->want->list.field.n == 0
+              && job->want->list.member == NULL;
+    int separator = lines->separator >= 0 ? lines->separator
+                  : lines->csv ? ',' : '\t';
+    uint64_t uncut = 0;
+
+    if (!whole || lines->field.n != 1 || lines->blanks)
+        return 0;
+    for (size_t i = 0; i < rows->n; i++)
+        uncut += rows->keys[i].data != NULL
+              && memchr(rows->keys[i].data, separator, rows->keys[i].length)
+                 != NULL;
+    return uncut;
+}
+
 static int join_list_commit(void *argument, cli_worker *w)
 {
     join_job *job = argument;
@@ -192,6 +212,7 @@ static int join_list_commit(void *argument, cli_worker *w)
     for (size_t i = 0; i < rows->n; i++)
         job->listed_bytes += rows->keys[i].length + SPILL_NUMBER / 5;
     job->tally->listed_strange += join_strange(job->want, rows);
+    job->tally->listed_uncut += join_uncut(job, rows);
     if (!job->full) {
         table_answer answer = table_add_rows(&job->table, rows, NULL);
 

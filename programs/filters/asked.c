@@ -109,8 +109,9 @@ static void asked_text_rate(double planned_rate)
 static void asked_text_rest(const cli_asked *asked, double seconds)
 {
     if (asked->keyless > 0)
-        output_format("without a key  %s lines\n",
-                      report_count(asked->keyless).text);
+        output_format("without a key  %s %s\n",
+                      report_count(asked->keyless).text,
+                      asked->keyless == 1 ? "line" : "lines");
     output_format("time           %s, %s\n", report_seconds(seconds).text,
                   report_speed(report_per_second(asked->asked,
                                                  seconds)).text);

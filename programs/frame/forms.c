@@ -103,6 +103,16 @@ static uint64_t forms_wanted(const cli_how *how, uint64_t class)
          | (how->keep_cr ? BLY_FORM_KEEP_CR : 0);
 }
 
+/* The columns of a joined key are trimmed before they are joined. */
+bool forms_changes(uint64_t form)
+{
+    uint64_t class = form & BLY_FORM_CLASS, changes = BLY_FORM_CASE;
+
+    if ((form & BLY_FORM_JOIN) == 0)
+        changes |= BLY_FORM_TRIM;
+    return class > BLY_KEYS_TEXT || (form & changes) != 0;
+}
+
 /* Keys of a form that is not stated keep their CR unless --crlf is given. */
 static void forms_set(cli_how *how, uint64_t form, bool stated)
 {
@@ -111,6 +121,9 @@ static void forms_set(cli_how *how, uint64_t form, bool stated)
     how->form = form;
     how->stated = stated;
     how->cut_cr = cuts && !how->null && !how->bare;
+    if (forms_changes(form) && how->field.n == 0 && how->label.n == 0
+        && how->member == NULL)
+        report_lack = (report_words){ "key", "them and --as", "--as", false };
 }
 
 int forms_can(uint64_t form)
@@ -147,8 +160,10 @@ static const char *forms_against(const cli_how *how, uint64_t form)
         return "--keep-cr";
     if (how->crlf && (form & BLY_FORM_KEEP_CR) != 0)
         return "--crlf";
-    return join != 0 && forms_joint(how) != 0 && forms_joint(how) != join
-         ? "-t" : NULL;
+    if (join == 0 || forms_joint(how) == 0 || forms_joint(how) == join)
+        return NULL;
+    return how->separator >= 0 ? "-t" : how->csv ? "--csv"
+         : how->blanks ? "--blanks" : "-f without --csv";
 }
 
 int forms_follow(cli_how *how, uint64_t form, const char *path)
@@ -169,6 +184,10 @@ int forms_follow(cli_how *how, uint64_t form, const char *path)
                             "--as hex if they are written as hexadecimal "
                             "digits, or --as bytes to take lines as they are",
                             path);
+    if ((form & BLY_FORM_JOIN) == BLY_JOIN_OTHER && how->field.n > 1)
+        report_note("note: the keys of '%s' are columns joined by a separator "
+                    "that its form does not name: -t must be that of 'build'",
+                    path);
     forms_set(how, bytes ? forms_wanted(how, form) : form, true);
     return forms_can(form);
 }
@@ -197,20 +216,10 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
 
 /* ==== Keys ============================================================== */
 
-/* The columns of a joined key are trimmed before they are joined. */
 const char *forms_advice(uint64_t form)
 {
     return (form & BLY_FORM_CASE) == BLY_FORM_FOLD ? "it must be UTF-8"
                                                    : "check it, or --as";
-}
-
-bool forms_changes(uint64_t form)
-{
-    uint64_t class = form & BLY_FORM_CLASS, changes = BLY_FORM_CASE;
-
-    if ((form & BLY_FORM_JOIN) == 0)
-        changes |= BLY_FORM_TRIM;
-    return class > BLY_KEYS_TEXT || (form & changes) != 0;
 }
 
 size_t forms_times(uint64_t form)

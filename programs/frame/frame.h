@@ -119,8 +119,11 @@ typedef struct {
 } report_words;
 extern report_words report_lack;
 
-/* Returns whether a note about so many lines without a key is needed. */
-bool report_lacks(uint64_t lines);
+/* So many lines of the last input have no key for a reason that a note gave. */
+void report_explain(uint64_t lines);
+
+/* Returns how many of these lines without a key need a note. */
+uint64_t report_unexplained(uint64_t lines);
 
 /* Replaces what to look at, the first time it is called. Not thread-safe. */
 void report_advise(const char *where);
@@ -640,7 +643,8 @@ struct cli_how {
       "almost half the time." },                                              \
     { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
       "In lines that end with CR LF, as in files from Windows, the CR is part "\
-      "of the key. Without this option it is not." },                         \
+      "of the key. Without this option it is not, and in a file without a "    \
+      "newline a CR alone ends a line." },                                     \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
       "In lines that end with CR LF, the CR is not part of the key even if "  \
       "the filter does not state the form of its keys. Without this option "  \
@@ -654,7 +658,8 @@ struct cli_how {
     { 0, "comment", "TEXT", CLI_TEXT, offsetof(settings, how.comment), false, \
       "Comments begin with TEXT, such as '#'. A line that begins with it has " \
       "no key, and behind blanks it ends the line before them, as in "        \
-      "'host # why'; with --csv only at the start of a line." },               \
+      "'host # why'; with --csv only at the start of a line. 'query' prints "  \
+      "no line that is skipped, even with -v." },                              \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
       "such as those with an accent, stay as they are without --unicode." },  \
@@ -776,7 +781,9 @@ typedef enum {
     MISTAKE_NONE,
     MISTAKE_CR_LF,              /* keys end with CR                         */
     MISTAKE_CR,                 /* lines ended with CR alone                */
-    MISTAKE_COMMENT             /* the first key begins with #              */
+    MISTAKE_WITHIN,             /* the first line has a CR within it        */
+    MISTAKE_COMMENT,            /* the first key begins with #              */
+    MISTAKE_QUOTES              /* and columns in quotes, cut at separators */
 } cli_mistake;
 
 /* Some whole lines of one file, or why it could not be read; or none, where a
@@ -817,6 +824,8 @@ typedef struct {
     size_t   ends[LINES_MOST];
     size_t   n;
     uint64_t keyless;           /* lines without such columns              */
+    bool     skips;             /* some of them are blank, or comments:    */
+    bool     skipped[LINES_MOST];
 } cli_batch;
 
 /* The files `operands` from number `first` on; stdin if there are none. */
@@ -846,6 +855,9 @@ void lines_tally(cli_lines *lines, const cli_chunk *chunk);
 /* Say how many lines of the input were no JSON objects, and name the first one;
  * once for each input, however often it is read. */
 void lines_note_strange(const cli_lines *lines);
+
+/* Returns whether such a note said that a line has no key of the form. */
+bool lines_lost_some(void);
 
 /* Which line of the file these bytes of a chunk belong to, counted from 1, less
  * what lines_counted says of all batches of the chunks before it. */
@@ -943,7 +955,9 @@ bool members_advise(const cli_how *how, bly_key line, char *text, size_t room);
 
 /* ==== keys.c ============================================================ */
 
-enum { KEYS_STRANGE = 1 };
+/* The length of a key whose data is NULL, from keys_make: the line cannot be
+ * read, or it is skipped as blank or a comment; otherwise 0. */
+enum { KEYS_STRANGE = 1, KEYS_SKIPPED = 2 };
 
 /* Returns whether the block of a chunk has a second half for keys, and where in
  * it, past `capacity` bytes of lines, the bytes that keys stand for begin. */
@@ -1007,7 +1021,8 @@ typedef struct {
 #define CLI_KEY_OPTION(settings, inputs)                                      \
     { 0, "key", "KEY", CLI_LIST, offsetof(settings, inputs.keys), false,      \
       "A key itself, instead of files; it may come several times. -f and "    \
-      "what else is about columns does not touch it; -i and --trim do." }
+      "what else is about columns does not touch it; -i and --trim do, but "  \
+      "--trim not if the filter's keys are several columns." }
 
 /* In the order of their bytes, each name once. */
 void inputs_sort(cli_operands *list);

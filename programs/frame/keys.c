@@ -27,6 +27,7 @@
 #endif
 
 static const bly_key keys_nothing = { NULL, 0 };
+static const bly_key keys_skipped = { NULL, KEYS_SKIPPED };
 
 /* ==== Room for keys ===================================================== */
 
@@ -245,11 +246,11 @@ static bly_key keys_uncomment(const cli_how *how, bly_key line)
     while (at < end && (keys_is_blank((unsigned char)*at) || *at == '\r'))
         at++;
     if (at == end)
-        return how->skip_blank ? keys_nothing : line;
+        return how->skip_blank ? keys_skipped : line;
     if (how->comment == NULL)
         return line;
     if (keys_begins(at, (size_t)(end - at), how->comment))
-        return keys_nothing;
+        return keys_skipped;
     for (at++; !how->csv && at < end; at++) {
         if (!keys_is_blank((unsigned char)at[-1])
             || !keys_begins(at, (size_t)(end - at), how->comment))
@@ -303,6 +304,19 @@ static size_t keys_put(const cli_how *how, unsigned char *to, bly_key column)
     return column.length + 2;
 }
 
+/* Returns whether a column is in no quotes, but begins with one when it has
+ * been trimmed. To be equal to the same column of another line it would have
+ * to be in quotes, which take more room than there is. */
+static bool keys_is_ambiguous(const cli_how *how, bly_key column)
+{
+    bool quoted = column.length > 0 && *(const char *)column.data == '"';
+
+    if (!how->csv || quoted || (how->form & BLY_FORM_TRIM) == 0)
+        return false;
+    column = keys_trim(column);
+    return column.length > 0 && *(const char *)column.data == '"';
+}
+
 /* The line that the columns would make. */
 static bly_key keys_join(const keys_job *job, bly_key line)
 {
@@ -312,6 +326,8 @@ static bly_key keys_join(const keys_job *job, bly_key line)
     if (!keys_find_all(job, line, columns))
         return keys_nothing;
     for (size_t i = 0; i < job->n; i++) {
+        if (keys_is_ambiguous(job->how, columns[i]))
+            return (bly_key){ NULL, KEYS_STRANGE };
         if (i > 0)
             *to++ = job->how->blanks ? ' ' : (unsigned char)job->how->separator;
         to += keys_put(job->how, to, columns[i]);

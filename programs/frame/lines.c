@@ -135,8 +135,6 @@ int lines_how_check(const cli_command *command, cli_how *how)
     forms_choose(how);
     if (forms_can(how->form) != CLI_GO)
         return CLI_ERROR;
-    if (forms_changes(how->form) && how->field.n == 0 && how->member == NULL)
-        report_lack = (report_words){ "key", "them and --as", "--as", false };
     if (how->csv)
         report_lack = (report_words){ "column", "its number and -t",
                                       "-f and -t", false };
@@ -1178,6 +1176,19 @@ static void lines_advise(const cli_lines *l, cli_chunk *c, const cli_batch *b)
                                        sizeof c->why);
 }
 
+/* Notes which lines are skipped; like others that have no key they have no
+ * length from here on. */
+static void lines_find_skipped(cli_batch *b)
+{
+    b->skips = true;
+    for (size_t i = 0; i < b->n; i++) {
+        b->skipped[i] = b->keys[i].data == NULL
+                     && b->keys[i].length == KEYS_SKIPPED;
+        if (b->skipped[i])
+            b->keys[i].length = 0;
+    }
+}
+
 bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
 {
     const unsigned char *text = c->block + *at;
@@ -1189,6 +1200,7 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
                   && memchr(c->block, '\r', c->length) != NULL;
     }
     b->keyless = 0;
+    b->skips = false;
     b->n = lines_find_ends(l, c, text, rest, b->ends);
     if (rest == 0)
         return false;
@@ -1204,8 +1216,9 @@ bool lines_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     c->lines += b->n;
     if (l->form != LINES_WHOLE || c->returns)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
-    if (b->keyless > 0
-        && (l->form == LINES_MEMBERS || forms_changes(l->how.form)))
+    if (b->keyless > 0 && keys_skips(&l->how))
+        lines_find_skipped(b);
+    if (b->keyless > 0)
         lines_find_strange(c, b);
     if (b->keyless > 0 && l->form == LINES_MEMBERS && !c->advice)
         lines_advise(l, c, b);
@@ -1231,12 +1244,22 @@ void lines_tally(cli_lines *l, const cli_chunk *c)
     l->passed += c->lines;
 }
 
+static bool lines_lost;         /* see lines_lost_some */
+
+bool lines_lost_some(void)
+{
+    return lines_lost;
+}
+
 void lines_note_strange(const cli_lines *l)
 {
     static const char *path;            /* of the last note */
     static uint64_t lines, first;
+    bool form = l->how.member == NULL || forms_changes(l->how.form);
     report_shown s;
 
+    report_explain(l->strange);
+    lines_lost |= l->strange > 0 && form;
     if (l->strange == 0 || l->how.copy
         || (l->strange_path == path && l->strange == lines
             && l->first_strange == first))
@@ -1245,10 +1268,13 @@ void lines_note_strange(const cli_lines *l)
     lines = l->strange;
     first = l->first_strange;
     s = report_file(path);
-    if (forms_changes(l->how.form))
-        report_note("note: %s %s no key of the form %s: the first is line %s "
+    if (form)
+        report_note("note: %s %s%s no key of the form %s: the first is line %s "
                     "of %s%s%s: %s", report_count(lines).text,
-                    lines == 1 ? "line has" : "lines have",
+                    lines == 1 ? "line " : "lines ",
+                    l->how.member == NULL ? lines == 1 ? "has" : "have"
+                    : lines == 1 ? "is no JSON object, or has"
+                                 : "are no JSON objects, or have",
                     forms_name(l->how.form).text, report_count(first).text,
                     s.quote, s.name, s.quote, forms_advice(l->how.form));
     else

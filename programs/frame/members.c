@@ -274,7 +274,8 @@ static bool members_enter(members_walk *w, bool object)
 static inline char members_next(members_walk *w)
 {
     for (; w->at < w->end; w->at++)
-        if ((unsigned char)*w->at > ' ' || strchr(" \t\r\n", *w->at) == NULL)
+        if ((unsigned char)*w->at > ' '
+            || memchr(" \t\r\n", *w->at, 4) == NULL)
             return *w->at;
     return '\0';
 }

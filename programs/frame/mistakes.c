@@ -1,10 +1,11 @@
 /* mistakes.c - finds input that the options probably misread.
  *
- * Three kinds of lines give keys that nobody meant: lines whose CR became part
- * of the key, comments in lists, and CSV whose quotes were taken for text. Each
- * is recognized by its bytes, before the first result of the file is printed.
- * The first two cause only a note, because a key may end with CR or begin with
- * '#'; columns cut at the wrong separators are an error.
+ * Some lines give keys that nobody meant: lines whose CR became part of the
+ * key, comments in lists, and CSV whose quotes or commas were taken for text.
+ * Each kind is recognized by the first bytes of a file, before a result is
+ * printed. It causes a note, because such keys may be wanted; but if the name
+ * of the file says that it is CSV, columns cut at the wrong separators are an
+ * error.
  */
 #include "frame/frame.h"
 
@@ -43,6 +44,22 @@ static bool mistakes_is_carried(const cli_lines *l, const cli_chunk *c)
     return n > keyless;
 }
 
+/* ==== CR within lines =================================================== */
+
+/* Returns whether the first line has a CR that is not at its end. */
+static bool mistakes_is_within(const cli_lines *l, const cli_chunk *c)
+{
+    const cli_how *how = &l->how;
+    const unsigned char *line = c->block, *hit, *cr;
+
+    if (c->length == 0 || how->null || how->text || how->copy || how->csv
+        || how->given.data != NULL || l->form == LINES_MEMBERS)
+        return false;
+    hit = memchr(line, '\n', c->length);
+    cr = hit != NULL ? memchr(line, '\r', (size_t)(hit - line)) : NULL;
+    return cr != NULL && cr + 1 < hit;
+}
+
 /* ==== Comments ========================================================== */
 
 /* Returns whether the first line, a key of a list, looks like a comment. */
@@ -53,34 +70,6 @@ static bool mistakes_is_comment(const cli_lines *l, const cli_chunk *c)
     return how->listing && c->length > 0 && c->block[0] == '#'
         && how->comment == NULL && !how->header && !how->text && !how->copy
         && how->field.n == 0 && how->given.data == NULL;
-}
-
-/* ==== Notes ============================================================= */
-
-void mistakes_look(const cli_lines *l, cli_chunk *c)
-{
-    c->mistake = l->returns ? MISTAKE_CR
-               : mistakes_is_carried(l, c) ? MISTAKE_CR_LF
-               : mistakes_is_comment(l, c) ? MISTAKE_COMMENT : MISTAKE_NONE;
-}
-
-void mistakes_note(const cli_chunk *c)
-{
-    static const char *const notes[] = {
-        [MISTAKE_CR_LF] = "end with CR LF, and the CR is part of the keys: "
-                          "give --crlf if it is not, or --text if it is",
-        [MISTAKE_CR] = "end with a CR alone: each was read as a line, and its "
-                       "CR as a newline (use --text to read only newlines)",
-        [MISTAKE_COMMENT] = "begin with '#', and are keys: give --comment '#' "
-                            "if they are comments, or --text if they are keys"
-    };
-    static bool noted[sizeof notes / sizeof *notes];
-    const report_shown s = report_file(c->path);
-
-    if (c->mistake != MISTAKE_NONE && !noted[c->mistake])
-        report_note("note: lines of %s%s%s %s", s.quote, s.name, s.quote,
-                    notes[c->mistake]);
-    noted[c->mistake] = true;
 }
 
 /* ==== Columns in quotes ================================================= */
@@ -113,19 +102,88 @@ static bool mistakes_is_quoted(const cli_lines *l, const cli_chunk *c)
     return false;
 }
 
+/* Returns whether columns are cut at each separator. */
+static bool mistakes_cuts(const cli_how *how)
+{
+    return (how->field.n > 0 || how->label.n > 0) && !how->csv && !how->tsv
+        && !how->blanks && !how->text && !how->copy
+        && how->given.data == NULL;
+}
+
+/* Returns whether the first line has no TAB, at which columns are to be cut. */
+static bool mistakes_is_uncut(const cli_lines *l, const cli_chunk *c)
+{
+    const unsigned char *hit = memchr(c->block, '\n', c->length);
+    size_t n = hit != NULL ? (size_t)(hit - c->block) : c->length;
+
+    return l->how.separator == '\t' && l->fresh && n > 0
+        && memchr(c->block, '\t', n) == NULL;
+}
+
 bool mistakes_are_columns(const cli_lines *l, cli_chunk *c)
 {
-    const cli_how *how = &l->how;
-    char again[sizeof c->why / 2];
     const report_shown s = report_file(c->path);
+    char again[sizeof c->why / 2];
+    bool quoted;
 
-    if ((how->field.n == 0 && how->label.n == 0) || how->csv || how->tsv
-        || how->blanks || how->text || how->copy || !mistakes_is_csv(c->path)
-        || !mistakes_is_quoted(l, c))
+    if (!mistakes_cuts(&l->how) || !mistakes_is_csv(c->path))
         return false;
-    snprintf(c->why, sizeof c->why, "%s%.100s%s has columns in quotes, which "
-             "only --csv reads: give --csv, or --text if the quotes are part "
-             "of the columns%s%s", s.quote, s.name, s.quote,
+    quoted = mistakes_is_quoted(l, c);
+    if (!quoted && !mistakes_is_uncut(l, c))
+        return false;
+    snprintf(c->why, sizeof c->why, "%s%.100s%s %s: give --csv, or %s%s%s",
+             s.quote, s.name, s.quote,
+             quoted ? "has columns in quotes, which only --csv reads"
+                    : "has no TABs, which are to separate its columns",
+             quoted ? "--text if the quotes are part of the columns"
+                    : "-t with the separator",
              options_again(again, sizeof again, "--csv") ? ": " : "", again);
     return true;
+}
+
+/* Returns whether the first lines of a file with another name have a column in
+ * quotes. */
+static bool mistakes_are_quotes(const cli_lines *l, const cli_chunk *c)
+{
+    enum { FIRST = 4096 };
+    const cli_chunk first = {
+        .block = c->block, .length = c->length < FIRST ? c->length : FIRST
+    };
+
+    return mistakes_cuts(&l->how) && mistakes_is_quoted(l, &first);
+}
+
+/* ==== Notes ============================================================= */
+
+void mistakes_look(const cli_lines *l, cli_chunk *c)
+{
+    c->mistake = l->returns ? MISTAKE_CR
+               : mistakes_is_carried(l, c) ? MISTAKE_CR_LF
+               : mistakes_is_within(l, c) ? MISTAKE_WITHIN
+               : mistakes_is_comment(l, c) ? MISTAKE_COMMENT
+               : mistakes_are_quotes(l, c) ? MISTAKE_QUOTES : MISTAKE_NONE;
+}
+
+void mistakes_note(const cli_chunk *c)
+{
+    static const char *const notes[] = {
+        [MISTAKE_CR_LF] = "end with CR LF, and the CR is part of the keys: "
+                          "give --crlf if it is not, or --text if it is",
+        [MISTAKE_CR] = "end with a CR alone: each was read as a line, and its "
+                       "CR as a newline (use --text to read only newlines)",
+        [MISTAKE_WITHIN] = "have a CR within them, which is part of the keys: "
+                           "if it ends lines, give what tr '\\r' '\\n' makes "
+                           "of the file",
+        [MISTAKE_COMMENT] = "begin with '#', and are keys: give --comment '#' "
+                            "if they are comments",
+        [MISTAKE_QUOTES] = "have columns in quotes, which are part of the "
+                           "columns: give --csv if they are not"
+    };
+    static bool noted[sizeof notes / sizeof *notes];
+    const report_shown s = report_file(c->path);
+
+    if (c->mistake != MISTAKE_NONE && !noted[c->mistake])
+        report_note("note: lines of %s%s%s %s", s.quote, s.name, s.quote,
+                    notes[c->mistake]);
+    noted[c->mistake] = true;
 }

@@ -278,14 +278,23 @@ void report_advise(const char *where)
     report_lack.where = report_lack.options = advice;
 }
 
-bool report_lacks(uint64_t lines)
+static uint64_t report_explained;
+
+void report_explain(uint64_t lines)
 {
-    return lines > 0 && !report_lack.expected;
+    report_explained = lines;
+}
+
+uint64_t report_unexplained(uint64_t lines)
+{
+    return report_lack.expected || lines < report_explained
+         ? 0 : lines - report_explained;
 }
 
 void report_keyless(uint64_t lines)
 {
-    if (report_lacks(lines))
+    lines = report_unexplained(lines);
+    if (lines > 0)
         report_note("note: %s %s no such %s and %s skipped: check %s",
                     report_count(lines).text,
                     lines == 1 ? "line has" : "lines have", report_lack.part,
@@ -294,10 +303,14 @@ void report_keyless(uint64_t lines)
 
 void report_no_key(uint64_t lines)
 {
-    if (report_lacks(lines))
-        report_note("note: none of the %s %s has such a %s: check %s",
-                    report_count(lines).text, lines == 1 ? "line" : "lines",
+    lines = report_unexplained(lines);
+    if (lines == 1)
+        report_note("note: the line has no such %s: check %s",
                     report_lack.part, report_lack.where);
+    else if (lines > 0)
+        report_note("note: none of the %s lines has such a %s: check %s",
+                    report_count(lines).text, report_lack.part,
+                    report_lack.where);
 }
 
 /* ==== Time ============================================================== */

@@ -443,15 +443,16 @@ static void dedup_json(const dedup_job *job, double seconds)
 
 static void dedup_report(dedup_job *job, double seconds)
 {
-    uint64_t keyless = job->all.keyless;
+    uint64_t keyless;
 
     job->printed = job_sum(job->printed);
     share_note_strange(&job->share);
+    keyless = report_unexplained(job->all.keyless);
     if (job->want->verbose)
         dedup_say(job, seconds);
     if (job->want->json)
         dedup_json(job, seconds);
-    if (report_lacks(keyless))
+    if (keyless > 0)
         report_note("note: %s %s no such %s and %s taken for unique: check %s",
                     report_count(keyless).text,
                     keyless == 1 ? "line has" : "lines have",

@@ -38,10 +38,10 @@ typedef struct {
 /* A line of the slice: where it ends, and who answers for its key. */
 typedef struct {
     uint64_t end;
-    int      owner;                     /* QUERY_KEYLESS: it has no key */
+    int      owner;                     /* of its key, or: */
 } query_line;
 
-enum { QUERY_KEYLESS = -1 };
+enum { QUERY_KEYLESS = -1, QUERY_SKIPPED = -2 };
 
 typedef struct {
     query_settings *want;
@@ -107,10 +107,12 @@ static void query_post(query_job *job, const cli_batch *b)
         const unsigned char *line = b->lines[i].data;
 
         lines[i].end = before + (uint64_t)(line - begin) + b->lines[i].length;
-        lines[i].owner = b->keys[i].data == NULL ? QUERY_KEYLESS
+        lines[i].owner = b->keys[i].data == NULL
+                       ? b->skips && b->skipped[i] ? QUERY_SKIPPED
+                                                   : QUERY_KEYLESS
                        : job->local ? part_owner(&job->parts, places[i])
                        : job_rank;
-        if (lines[i].owner != QUERY_KEYLESS)
+        if (lines[i].owner >= 0)
             memcpy(job_extend(&job->hashes.to[lines[i].owner],
                               sizeof hashes[i]), &hashes[i], sizeof hashes[i]);
     }
@@ -228,14 +230,14 @@ static void query_select_slice(query_job *job)
         int owner = lines[i].owner;
         bool there = false;
 
-        if (owner != QUERY_KEYLESS) {
+        if (owner >= 0) {
             size_t at = answered[owner]++;
 
             there = job->bits.in.bytes[job->bits.begin[owner] + at / 8]
                     >> at % 8 & 1;
         }
         job->tally.there += there;
-        if (there != job->want->invert) {
+        if (owner != QUERY_SKIPPED && there != job->want->invert) {
             job->tally.selected++;
             if (query_prints_lines(job->want))
                 query_select(job, job->slice.bytes + from,

@@ -352,6 +352,7 @@ void share_note_strange(const share *s)
 {
     uint64_t lines = job_sum(s->lines.strange), form = s->lines.how.form;
 
+    report_explain(lines);
     if (lines == 0 || job_rank != 0)
         return;
     if (forms_changes(form))

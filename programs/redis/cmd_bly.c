@@ -567,6 +567,8 @@ static int bly_statekeys_command(server_context *context, server_string **argv,
         return server_wrong_arity(context);
     if (!wish_form(&form, argv[2]))
         return reply_error(context, WISH_FORM_WRONG);
+    if (!wish_can(form, context))
+        return SERVER_OK;
     held *value = bly_to_change(context, argv[1], bly_statekeys_command);
     if (value == NULL)
         return SERVER_OK;

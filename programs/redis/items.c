@@ -19,6 +19,7 @@ static const char *const items_nouns[] = {
 
 /* How to write keys of the classes that cannot hold every item. */
 static const char *const items_advice[BLY_KEYS_CLASSES] = {
+    [BLY_KEYS_TEXT] = "in UTF-8",
     [BLY_KEYS_NUMBER] = "in digits, such as 42 or -1.5",
     [BLY_KEYS_INT32] = "as a whole number in digits",
     [BLY_KEYS_INT64] = "as a whole number in digits",
@@ -42,10 +43,15 @@ static void items_show(char to[ITEMS_ESCAPED * ITEMS_SHOWN + 4], bly_key item)
     strcpy(to, n < item.length ? "..." : "");
 }
 
-static void items_refuse(server_context *context, uint64_t form, bly_key item)
+static void items_refuse(server_context *context, uint64_t form, bly_key item,
+                         bly_status status)
 {
     char shown[ITEMS_ESCAPED * ITEMS_SHOWN + 4], name[BLY_FORM_TEXT], text[512];
     uint64_t class = form & BLY_FORM_CLASS;
+    if (status == BLY_EUNSUPPORTED) {
+        reply_error(context, bly_why());
+        return;
+    }
     items_show(shown, item);
     snprintf(text, sizeof text, "ERR the item '%s' cannot be read by the form "
              "%s of the filter, which holds %s: write it %s", shown,
@@ -97,8 +103,9 @@ static bool items_make(items *all, server_context *context, uint64_t form)
         bly_key item = items_argument(all, i);
         bly_value value = { .type = BLY_WRITTEN, .data = item.data,
                             .length = item.length };
-        if (bly_form_key(&all->made[i], form, &value, to) != BLY_OK) {
-            items_refuse(context, form, item);
+        bly_status status = bly_form_key(&all->made[i], form, &value, to);
+        if (status != BLY_OK) {
+            items_refuse(context, form, item, status);
             items_free(all);
             return false;
         }

@@ -219,6 +219,17 @@ static bool wish_forming(wish *wanted, server_context *context, bool said)
     return true;
 }
 
+bool wish_can(uint64_t form, server_context *context)
+{
+    const bly_value empty = { .type = BLY_WRITTEN, .data = "" };
+    unsigned char room[8];
+    bly_key key;
+    if (bly_form_key(&key, form, &empty, room) != BLY_EUNSUPPORTED)
+        return true;
+    reply_error(context, bly_why());
+    return false;
+}
+
 bool wish_read(wish *wanted, int *items, server_context *context,
                server_string **argv, int first, int argc)
 {
@@ -249,7 +260,8 @@ bool wish_read(wish *wanted, int *items, server_context *context,
     }
     if (items != NULL)
         *items = i < argc ? i + 1 : argc;
-    return wish_forming(wanted, context, (said & 1U << WISH_KEYS) != 0)
+    return wish_can(wanted->spec.form, context)
+        && wish_forming(wanted, context, (said & 1U << WISH_KEYS) != 0)
         && wish_hashing(wanted, context, said);
 }
 

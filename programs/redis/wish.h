@@ -58,6 +58,10 @@ bool wish_form(uint64_t *form, const server_string *argument);
     "this is not a form of keys: the classes are" BLY_KEYS_WORDS "; text and " \
     "utf16 may have changes, as in text:case=lower,trim"
 
+/* Verifies that keys of the form can be made. False: the library was built
+ * without what it takes, and an error was replied. */
+bool wish_can(uint64_t form, server_context *context);
+
 /* The filter of a key that is only read; NULL: there is none. False: another
  * type is there, and an error was replied. */
 bool wish_look(const held **value, server_context *context,

@@ -59,6 +59,8 @@ static void asking_fault(serve_request *r, const char *fault, bool passing)
 
 /* Why a filter cannot read a key, by the class of its form. */
 static const char *const asking_unread[BLY_KEYS_CLASSES] = {
+    [BLY_KEYS_TEXT] = "the filter ignores the case of text in UTF-8, and the "
+                      "key is not UTF-8: convert it",
     [BLY_KEYS_NUMBER] = "the filter holds numbers, and the key is not one: "
                         "write it in digits, such as 42 or -1.5",
     [BLY_KEYS_INT32] = "the filter holds integers of 32 bits, and the key is "

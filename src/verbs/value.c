@@ -360,7 +360,7 @@ static const form_class form_class_list[BLY_KEYS_CLASSES] = {
         "give a number" },
     [BLY_KEYS_UTF16] = { FORM_TEXTS, 0, 2, form_put_utf16, "give text" },
     [BLY_KEYS_HEX] = { FORM_WRITTEN | FORM_BYTES, 0, 1, form_put_hex,
-        "give bytes" },
+        "give the bytes that hexadecimal digits stand for" },
 };
 
 /* The noun for the keys of a form. */

@@ -256,7 +256,7 @@ out_is 'join by a name, with a list without a header' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
 try join -c -f email -F 1 a.tsv emails
 out_is 'join -c counts no header' 0 '2\n'
-try join --header -f 1 b.tsv people.tsv
+try join --header -f 1 -F 2 b.tsv people.tsv
 out_is 'join that finds nothing prints the header' 1 'colour\tid\n'
 awk 'BEGIN { print "key"; for (i = 0; i < 40000; i++) print i "-padding" }' \
     >big

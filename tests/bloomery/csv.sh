@@ -194,6 +194,7 @@ check 'byte by byte' cmp -s out few.csv
 
 # ---- CSV that is cut without --csv ------------------------------------------
 printf 'host,note\na,"x, y"\nb,z\na,w\n' >people.csv
+printf 'a,1\nb,2\n' >unquoted.csv
 for way in '-f host' '-f 1' '-f 1,2' '-f 2' '-f 1 -i'; do
     # shellcheck disable=SC2086
     try dedup $way -t , people.csv
@@ -222,8 +223,18 @@ check 'quotes far behind: it says --csv' grep -q 'give --csv' err
 try dedup --text -f 1 -t , people.csv
 out_is 'quotes without --csv: --text' 0 'host,note\na,"x, y"\nb,z\n'
 try dedup -f 1 -t , <people.csv
-out_is 'quotes without --csv: no name says that it is CSV' 0 \
-    'host,note\na,"x, y"\nb,z\n'
+note 'quotes without --csv: a note if no name says that it is CSV' \
+    'standard input have columns in quotes.*: give --csv'
+check 'quotes without --csv: and the lines' \
+    sh -c 'printf "host,note\na,\"x, y\"\nb,z\n" | cmp - out'
+try dedup -f 1 unquoted.csv
+refused 'CSV cut at TABs' \
+    'no TABs.*: give --csv, or -t .*: bloomery dedup --csv -f 1 unquoted.csv$'
+for way in '--csv -f 1' '-t , -f 1' '--tsv -f 1' '--text -f 1'; do
+    # shellcheck disable=SC2086
+    try dedup $way unquoted.csv
+    out_is "CSV cut as it is asked for: dedup $way" 0 'a,1\nb,2\n'
+done
 try build -o people.bly -f 1 -t , people.csv
 refused 'quotes without --csv: build' 'bloomery build --csv -o people.bly'
 try dedup people.csv
@@ -253,5 +264,17 @@ gzip -c data.csv >data.gz 2>/dev/null && {
         check 'compressed CSV' cmp -s out once.csv
     fi
 }
+
+# ---- a quote behind blanks, trimmed ------------------------------------------
+printf '"""a",b\n' >spelled.csv
+printf '"  ""a",b\n' >inner.csv
+printf '  "a,b\n' >stray.csv
+try build -n 10 -p 1e-6 --csv --trim -f 1,2 -o trimmed.bly spelled.csv
+try query -c --csv --trim -f 1,2 trimmed.bly inner.csv
+out_is 'trimmed columns in quotes are equal' 0 '1\n'
+try query -c --csv --trim -f 1,2 trimmed.bly stray.csv
+check 'a trimmed column that begins with a quote has no key' \
+    grep -q '1 line has no key' err
+check 'and the status says so' [ "$(cat status)" = 2 ]
 
 finish

@@ -133,6 +133,39 @@ check "the message of Bitcoin's own test" \
 try query -c --format bip37 --as hex scripts.bip37 scripts
 out_is 'and it is asked' 0 '3\n'
 
+# ---- keys that cannot be read -------------------------------------------------
+try build -k counting --as number -n 10 -o n.bly --key 7
+cp n.bly before
+for verb in add remove; do
+    try $verb n.bly --key abc
+    refused "$verb: no key can be read" 'no key of the form number: .*--as'
+    check "$verb: the file is as it was" cmp -s before n.bly
+done
+try query n.bly --key abc
+refused 'query: no key can be read' '1 line has no key of the form number'
+try build -k invertible --as number -n 10 -o sketch.bly --key 7
+printf '7\nabc\n' | try diff sketch.bly
+check 'diff: a key that cannot be read is an error' [ "$(cat status)" = 2 ]
+printf '{"id":7}\n{broken\n{"id":"x"}\n{"no":1}\n' >some.jsonl
+try build --as number --json-field id -n 10 -o j.bly some.jsonl
+check 'JSON: lines that cannot be read are counted once' grep -q \
+    '2 lines are no JSON objects, or have no key of the form number' err
+check 'JSON: and those without the member apart' grep -q \
+    '1 line has no such member' err
+try build -k dcso -i -n 10 -o folded.bloom --key A
+note 'a format that cannot state the form' \
+    'cannot state .* form text:case=lower: query it with the same options'
+printf 'a\tb\n' >tabs.tsv
+printf 'a,b\n' | try build -n 10 -f 1,2 -t , --force -o joined.bly -
+try query -f 1,2 joined.bly tabs.tsv
+refused 'columns joined by another separator' \
+    'form text:join=comma, and -f without --csv asks for others'
+
+printf 'a~b\n' | try build -n 10 -f 1,2 -t '~' -o other.bly -
+printf 'a~b\n' | try query -c -f 1,2 -t '~' other.bly
+note 'a separator that the form does not name' "-t must be that of 'build'"
+check 'and the key is found' [ "$(cat out)" = 1 ]
+
 finish
 
 # ---- a filter states how its keys were made ----------------------------------

@@ -63,8 +63,6 @@ printf '# a list\n\na.example # why\n \t\nb.example\t#\n  # more\nc#d\n#\n' >blo
 printf 'a.example\nb.example\nc#d\n' >hosts
 try build -o list.bly blocked
 note 'comments that are keys' "begin with '#', and are keys: give --comment"
-try build -o list.bly --text blocked
-silent 'comments that are keys, --text'
 try build -o hosts.bly -n 10 hosts
 try build -o list.bly -n 10 --skip-blank --comment '#' blocked
 silent '--skip-blank --comment'
@@ -74,7 +72,9 @@ try query --skip-blank --comment '#' list.bly blocked
 out_is '--comment: lines are printed as they are' 0 \
     'a.example # why\nb.example\t#\nc#d\n'
 try query -v --skip-blank --comment '#' list.bly blocked
-out_is 'query -v prints what is skipped' 0 '# a list\n\n \t\n  # more\n#\n'
+out_is 'query -v: what is skipped is not printed' 1 ''
+try query -vc --skip-blank --comment '#' list.bly blocked
+out_is 'query -vc: what is skipped is not counted' 1 '0\n'
 try query -c --skip-blank list.bly blocked
 out_is '--skip-blank alone: comments are keys' 0 '1\n'
 try query -c --comment '#' list.bly blocked
@@ -156,6 +156,14 @@ try dedup -c turned
 check 'CR alone, and a newline far behind it' [ "$(cat status)" = 2 ]
 check 'CR alone, and a newline far behind it: says so' grep -q \
     "first lines of 'turned' end with a CR alone, and later ones .*tr" err
+
+printf 'a\rb\rc\n' >within
+try build -o within.bly within
+note 'a CR within a line: a note' "'within' have a CR within them, .*: .*tr"
+try query within.bly within
+check 'a CR within a line is part of the key' cmp -s within out
+try build -o within.bly --text within
+silent 'a CR within a line, --text'
 
 # ---- CR LF ------------------------------------------------------------------
 printf 'one\r\ntwo\r\n' >dos

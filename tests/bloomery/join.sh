@@ -73,6 +73,11 @@ try join --csv -f 2 mails asked
 note 'a whole line in quotes' \
     '^bloomery join: note: 1 line of LIST begins with a quote, .*: give -F 1'
 check 'which are part of its key' sh -c 'printf "2,b@x\n" | cmp - out'
+printf 'a@x,1\nb@x,2\n' >pairs
+try join --anti --csv -f 2 mails pairs
+note 'a list of several columns: a note' 'all lines of LIST have several .*give -F'
+try join -t , -f 2 mails pairs
+check 'a list of several columns without --csv' grep -q 'give -F' err
 try join --csv -f mail -F 1 mails asked
 out_is 'a column in quotes' 0 'id,mail\n1,"a@x"\n2,b@x\n'
 try join --csv mails mails

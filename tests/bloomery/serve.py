@@ -289,6 +289,20 @@ def test_stated_forms():
     s.stop()
 
 
+def test_folded_forms():
+    """lines: text that is not UTF-8 has no key where case is folded, or an
+    error tells that the server cannot fold"""
+    if subprocess.run([BLOOMERY, "build", "-i", "--unicode", "-n", "9", "-o",
+                       "fold.bly", "--key", "Zoë"], check=False,
+                      capture_output=True).returncode != 0:
+        return                          # it was built without ICU
+    s = Server("--socket", "s", "fold.bly")
+    ask(connect("s", s), "zoË\n".encode() + b"Zo\xeb\nzoe\n",
+        b"1\n? the filter ignores the case of text in UTF-8, and the key is "
+        b"not UTF-8: convert it\n0\n")
+    s.stop()
+
+
 def test_forms_together():
     """lines: each file has its form; a key that one cannot read is no 'no'"""
     s = Server("--socket", "s", "folded.bly", "number.bly", "any.bly")

@@ -470,6 +470,27 @@ static void test_forms_of_the_command(void **state)
 }
 
 /* How two servers differ, by a sketch of one. */
+/* Case is folded by ICU, which the module may be built without. */
+static void test_folded(void **state)
+{
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    assert_answer(c, "BLY.NEW f standard CAPACITY 100 KEYS text:case=fold",
+                  "+OK");
+    argument words[] = { { "BLY.ADD", 7 }, { "f", 1 }, { "Zo\xeb", 3 } };
+    for (size_t i = 0; i < 2; i++) {
+        client_send(c, 3, words);
+        char *answer = client_hear(c);
+        assert_true(strstr(answer, "write it in UTF-8") != NULL
+                    || strstr(answer, "this library lacks") != NULL);
+        free(answer);
+        words[0] = (argument){ "BLY.EXISTS", 10 };
+    }
+    bly_end();
+}
+
 static void test_difference(void **state)
 {
     (void)state;
@@ -518,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_rate),
         cmocka_unit_test(test_secrets),
         cmocka_unit_test(test_forms_of_the_command),
+        cmocka_unit_test(test_folded),
         cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -293,7 +293,7 @@ def test_refusals_have_one_line():
             call()
     assert Filter.plan("blocked", items=1e6) == Filter.plan("blocked",
                                                             items=10 ** 6)
-    with pytest.raises(TypeError, match="a text is one key"):
+    with pytest.raises(TypeError, match="is one key"):
         Filter(items=10).update("words")
 
 

@@ -72,8 +72,41 @@ def test_every_class_by_every_question(own):
             verb(2 ** 64)
 
 
+def test_failed_calls_state_no_form():
+    f, larger = Filter(items=100), Filter(items=100000)
+    larger.add("x")
+    with pytest.raises(bloomery.MismatchError):
+        f |= larger
+    with pytest.raises(bloomery.MismatchError):
+        f &= larger
+    assert f.keys == "any"
+    f.add(5)
+    assert f.keys == "number"
+    f = Filter("spatial:areas=3", items=10)
+    for call in (lambda: f.put(["x"], [99999]),
+                 lambda: f.__setitem__("x", 99999)):
+        with pytest.raises(bloomery.ParameterError):
+            call()
+        assert f.keys == "any"
+    f[7] = 1
+    assert f.keys == "number" and f[7] == 1
+
+
+def test_files_are_not_rows_of_keys(tmp_path):
+    path = tmp_path / "keys.txt"
+    path.write_text("a\nb\n")
+    with open(path) as lines, pytest.raises(TypeError, match="its lines end"):
+        Filter.build("standard", lines)
+    with open(path, "rb") as lines, pytest.raises(TypeError, match="its lines"):
+        Filter(items=9).update(lines)
+    with open(path) as lines:
+        f = Filter.build("standard", (line.rstrip("\n") for line in lines))
+    assert "a" in f and "b" in f
+
+
 def test_errors_say_how_to_convert():
-    for first, other, how in (("a", 1, r"str\(key\)"), ("a", b"", r"str\(key\)"),
+    for first, other, how in (("a", 1, r"str\(key\)"),
+                              ("a", b"", r"key.decode\(\)"),
                               (b"a", "", r"key.encode\(\)"),
                               (7, "7", r"int\(key\)")):
         f = Filter(items=10)
@@ -82,6 +115,8 @@ def test_errors_say_how_to_convert():
             other in f
         assert isinstance(told.value, TypeError) and told.value.status == -21
         assert isinstance(told.value, bloomery.Error)
+    with pytest.raises(FormError, match=r"bytes.fromhex\(key\)"):
+        "da39" in Filter(items=10, keys="hex")
     for key, how in ((NO_KEYS[0], "isoformat"), (uuid.UUID(int=1), ".bytes"),
                      (decimal.Decimal(1), r"str\(\)")):
         with pytest.raises(TypeError, match=how):

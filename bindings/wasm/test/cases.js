@@ -299,7 +299,7 @@ it("what is no key is refused", () => {
                             "discard"])
             refused(() => f[verb](key), "EPARAM", "");
         refused(() => f.put(key, 1), "EPARAM", "");
-        const e = refused(() => f.hasAll(["a", key]), "EPARAM", "key 1 is text");
+        const e = refused(() => f.hasAll(["a", key]), "EPARAM", "key 1 must be text");
         ok(e.message.includes("and not"));
     }
     for (const keys of [null, undefined, 7, "abc", {}, new Uint8Array(3), true,
@@ -414,6 +414,19 @@ it("a key of another class is an error everywhere", () => {
             for (const call of [() => full.has(none), () => full.addAll([none])])
                 ok(refused(call, "EPARAM") instanceof TypeError);
     }
+    for (const [form, key, how] of [["hex", "da39", 'Buffer.from(key, "hex")'],
+        ["bytes", "a", "new TextEncoder().encode(key)"],
+        ["text", Uint8Array.of(97), "new TextDecoder().decode(key)"],
+        ["text", 7, "String(key)"], ["number", "7", "Number(key)"]]) {
+        const f = new Filter("standard", { items: 9, keys: form });
+        refused(() => f.has(key), "EPARAM", how);
+    }
+    const failed = new Filter("spatial:areas=3", { items: 9 });
+    refused(() => failed.put("x", 9999), "EPARAM", "");
+    refused(() => failed.putAll(["x"], [9999]), "EPARAM", "");
+    same(failed.stat().keys, "any", "a failed call states no form");
+    failed.put(7, 1);
+    same(failed.stat().keys, "number");
     const numbers = new Filter("standard", { items: 9 });
     numbers.addAll(Int32Array.of(7, 8));
     ok(numbers.has(7) && numbers.has(7n) && numbers.hasAll([7.0, 8n])[1] === 1);

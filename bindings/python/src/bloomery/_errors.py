@@ -103,7 +103,8 @@ _CLASSES: dict[int, type[Error]] = {
 # The library says what to give; this is how to do it in Python.
 _PYTHON = {"give text": "give text, as str(key)",
            "give a number": "give a number, as int(key) or float(key)",
-           "give bytes": "give bytes, as key.encode()",
+           "give the bytes that hexadecimal digits stand for":
+           "give bytes, as bytes.fromhex(key)",
            "give bytes, or what is written as their hexadecimal digits":
            "give bytes, as key.encode()"}
 
@@ -138,7 +139,10 @@ def check(status: int) -> int:
         raise _file_error(why, status, lib.bly_errno())
     if of is FormError:
         begin, _, give = why.rpartition(": ")
-        why = f"{begin}: {_PYTHON.get(give, give)}"
+        give = _PYTHON.get(give, give)
+        if begin.endswith("is bytes"):
+            give = give.replace("str(key)", "key.decode()")
+        why = f"{begin}: {give}"
     if of is MismatchError:
         why = why.replace("bly_form_set", "state_keys")
     error = of(why)

@@ -18,6 +18,7 @@ import operator
 import struct
 from array import array
 from collections.abc import Mapping
+from io import IOBase
 from typing import Any, Iterable, Iterator
 
 from bloomery._native import ffi, lib
@@ -111,8 +112,12 @@ def check_row(keys: Any) -> None:
     """Refuses what can be gone through, but whose items are not the keys that
     are meant: the letters of a text, the columns of a table."""
     if isinstance(keys, (str, bytes, bytearray)):
-        raise TypeError("a text is one key: put it into a list, or use add() "
-                        "and 'in'")
+        raise TypeError(f"a {type(keys).__name__} is one key: put it into a "
+                        "list, or use add() and 'in'")
+    if isinstance(keys, IOBase):
+        raise TypeError("a file is not a row of keys, because its lines end "
+                        "with newlines: give (line.rstrip(\"\\n\") for line in "
+                        "file)")
     if isinstance(keys, Mapping):
         raise TypeError(f"a mapping ({type(keys).__name__}) is not a row of "
                         "keys: give list(d), list(d.values()) or one of its "
