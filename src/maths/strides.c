@@ -23,6 +23,7 @@ enum {
     STRIDES_LOAD = 8,                   /* n k / m, most, of such a row      */
     STRIDES_ROWS = 1024, STRIDES_ROWS_LEAST = 4,
     STRIDES_WORK = 1 << 17,             /* words of all rows that are made   */
+    STRIDES_LOOK = 1 << 13,             /* words of a row that is given      */
     STRIDES_ASKED = 256,                /* positions, most, in such a row    */
     STRIDES_KEPT = 64
 };
@@ -462,38 +463,53 @@ static double strides_others(const strides *s, double n, double fill)
 
 /* ---- A third position of few values ------------------------------------- */
 
-/* A hash h of 32 bits, 2^17 H + L, is rotated to 2^15 L + H. So h + 2 d is
- * (2^16 + 1) (2 H + L), one of 2^17 + 2^16 numbers, where the other positions
- * come from 2^32. The middle third of these numbers have the chance 2^-17
- * each; to both sides it falls to 0. In long rows many members share the third
- * position, so that it is set more often than the others. */
-static const double strides_thirds = 65536;
+/* A hash h = 2^17 H + L of 32 bits is rotated to d = 2^15 L + H. The third
+ * position, h + 2 d, is (2^16 + 1) (2 H + L): one of 2^17 + 2^16 numbers, where
+ * the others have 2^32. In long rows many members share it, so that it is set
+ * more often than the others, and all positions set fewer different bits. */
+enum { STRIDES_PROBES = 1 << 20, STRIDES_PROBES_LEAST = 16 };
+
+typedef struct {
+    double set;                         /* the chance, by third positions    */
+    double different;                   /* of them, by keys                  */
+} strides_thirds;
 
 static bool strides_repeats(const strides *s)
 {
-    return s->form == STRIDES_ROTATED && s->k > 2
-        && (double)s->m > strides_thirds;
+    return s->form == STRIDES_ROTATED && s->k > 2 && s->m > UINT16_MAX;
 }
 
-/* Returns the share of set bits, from all but the third positions and from the
- * different third ones. */
-static double strides_fill_rotated(const strides *s, double n)
+/* Returns the chance that a third position is this number, before the modulus:
+ * the upper half of it is the lower one and 0, 1 or 2. */
+static double strides_third_chance(uint64_t value)
 {
-    double load = n / (2 * strides_thirds);
-    double values = -expm1(-load) + 2 * (1 + expm1(-load) / load);
-    return -expm1(-(n * (s->k - 1) + strides_thirds * values) / (double)s->m);
+    uint64_t more = ((value >> 16) - value) & UINT16_MAX;
+    uint64_t sum = (value & UINT16_MAX) + (more << 16);
+    if (more > 2)
+        return 0;
+    uint64_t most = sum / 2 < 32767 ? sum / 2 : 32767;
+    uint64_t least = sum > 131071 ? (sum - 131070) / 2 : 0;
+    return (double)(most - least + 1) / 4294967296.0;
 }
 
-/* Returns the chance that a third position is set, where a share `fill` is. */
-static double strides_third(const strides *s, double n, double fill)
+/* Returns the means over some third positions, drawn by their chance. */
+static strides_thirds strides_third(const strides *s, double n)
 {
-    double load = n / (2 * strides_thirds)
-                * (1 - strides_thirds / (double)s->m);
-    if (load < 1e-4)
-        return fill;
-    double clear = exp(-load) / 2
-                 - (load * exp(-load) + expm1(-load)) / (load * load);
-    return 1 - (1 - fill) * clear;
+    strides_thirds mean = { 0, 0 };
+    uint64_t numbers = (UINT64_C(1) << 32) / s->m + 1, random = s->m;
+    uint64_t samples = STRIDES_PROBES / numbers + STRIDES_PROBES_LEAST;
+    for (uint64_t i = 0; i < samples; i++) {
+        uint64_t h[STRIDES_WORDS];
+        double members = 0;
+        strides_draw_words(h, &random);
+        strides_rotate(s, h);
+        for (uint64_t v = strides_value(s, h, 2) % s->m; v >> 32 == 0;
+             v += s->m)
+            members += n * strides_third_chance(v);
+        mean.set -= expm1(-members) / (double)samples;
+        mean.different -= expm1(-members) / (members * (double)samples);
+    }
+    return mean;
 }
 
 /* ---- Rates -------------------------------------------------------------- */
@@ -518,8 +534,11 @@ static double strides_sum(const strides *s, const math_chances *own, double n,
     double rate = own->of[told] * strides_power(fill, spread, s->k);
     for (uint32_t j = 0; j < told; j++)
         rate += own->of[j] * strides_power(fill, spread, j);
-    if (strides_repeats(s))
-        rate *= strides_third(s, n, fill) / fill;
+    if (strides_repeats(s)) {
+        strides_thirds third = strides_third(s, n);
+        double others = (1 - fill) / (1 - n * third.different / (double)s->m);
+        rate *= (1 - others * (1 - third.set)) / fill;
+    }
     return fmin(rate + strides_others(s, n, fill) + strides_equal(s, n), 1);
 }
 
@@ -532,8 +551,11 @@ static strides_rates strides_rate_large(const strides *s, double n)
         each += own.of[j] * j;
     each = fmin(each, m);
     /* a key's positions differ, unlike t independent ones */
-    double fill = strides_repeats(s) ? strides_fill_rotated(s, n)
-                : each < m ? -expm1(n * log1p(-each / m)) : 1;
+    double fill = each < m ? -expm1(n * log1p(-each / m)) : 1;
+    if (strides_repeats(s)) {
+        double third = n / m * strides_third(s, n).different;
+        fill = 1 - exp(-n * (each - 1) / m) * (1 - third);
+    }
     double set = fill * m;
     double spread = n > 1 ? math_set_variance(m, n * each) / (set * set) : 0;
     double rate = strides_sum(s, &own, n, fill, spread);
@@ -599,11 +621,14 @@ double strides_rate_of(const strides *s, double n, double fill,
                        const uint8_t *bits, uint64_t turn)
 {
     strides_row row;
-    uint64_t random = s->m;
-    if (strides_small(s)) {
-        for (uint64_t i = 0; i < s->m; i++)
-            row.set[i] = bits[(i ^ turn) / 8] >> (i ^ turn) % 8 & 1;
-        return strides_look(&row, s, &random);
-    }
-    return strides_rate_filled(s, n, fill);
+    uint64_t modulus = strides_modulus(s), random = s->m;
+    uint64_t looks = 1 + STRIDES_LOOK / (modulus * ((modulus + 63) / 64));
+    double sum = 0;
+    if (!strides_small(s))
+        return strides_rate_filled(s, n, fill);
+    for (uint64_t i = 0; i < s->m; i++)
+        row.set[i] = bits[(i ^ turn) / 8] >> (i ^ turn) % 8 & 1;
+    for (uint64_t i = 0; i < looks; i++)
+        sum += strides_look(&row, s, &random);
+    return sum / (double)looks;
 }

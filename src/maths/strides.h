@@ -65,8 +65,8 @@ typedef struct { double rate, sd, fill; } strides_rates;
  * numbers of a call that the same thread made lately. */
 strides_rates strides_rate(const strides *s, uint64_t n);
 
-/* The rate of a row with a share `fill` < 1 of set bits, by n keys or so: by (1)
- * and from its bits, where it is small. Position x is bit x ^ turn. */
+/* The rate of a row with a share `fill` < 1 of set bits, by about n keys: by
+ * (1); and from its bits, where it is small. Position x is bit x ^ turn. */
 double strides_rate_filled(const strides *s, double n, double fill);
 double strides_rate_of(const strides *s, double n, double fill,
                        const uint8_t *row, uint64_t turn);

@@ -75,6 +75,42 @@ static void test_their_count(void **state)
     }
 }
 
+/* What docs/redis.md says of chains whose first link is small; from filter to
+ * filter they differ by a fifth. */
+static void small_links_err_more(void **state)
+{
+    (void)state;
+    static const struct { const char *kind; uint64_t capacity; int n;
+                          double asked, counted; } chains[] = {
+        { "redisbloom", 1000, 20000, 0.01, 0.0096 },
+        { "redisbloom", 10, 20000, 0.01, 0.019 },
+        { "redisbloom", 1, 20000, 0.01, 0.035 },
+        { "redisbloom:growth=1", 10, 5000, 0.01, 0.070 },
+        { "redisbloom:growth=1", 1, 2000, 0.01, 0.52 },
+        { "redisbloom", 10, 20000, 0.001, 0.0044 },
+    };
+    enum { STRANGERS = 5000 };
+    TEST_STATISTICS();
+    for (size_t t = 0; t < sizeof chains / sizeof *chains; t++) {
+        bly_filter *filter = vector_new(chains[t].kind, chains[t].capacity,
+                                        chains[t].asked);
+        char text[64];
+        double found = 0, rate = chains[t].counted;
+        for (int i = 0; i < chains[t].n; i++)
+            assert_true(bly_add(filter, text, redis_item(text, (uint64_t)i))
+                        >= BLY_OK);
+        for (uint64_t i = 0; i < STRANGERS; i++)
+            found += bly_contains(filter, text,
+                                  redis_item(text, 1000000 + i));
+        bly_stat_t stat;
+        assert_status(bly_stat(&stat, filter), BLY_OK);
+        double band = 0.25 * rate + TEST_SIGMAS * sqrt(rate / STRANGERS);
+        assert_true(fabs(found / STRANGERS - rate) < band);
+        assert_true(fabs(found / STRANGERS - stat.rate) < band);
+        bly_free(filter);
+    }
+}
+
 /* Bytes of a new one, by BF.INFO: 32 of its own and 64 a link. */
 static void test_sizes(void **state)
 {
@@ -157,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_their_dumps),
         cmocka_unit_test(test_their_growth),
         cmocka_unit_test(test_their_count),
+        cmocka_unit_test(small_links_err_more),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_refused),

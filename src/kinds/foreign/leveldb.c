@@ -41,11 +41,12 @@
  * position adds to that: h + 2 d is one of 196,608 numbers.
  *
  *      bits a key   independent    10 keys   60 keys   10^4 keys  10^5 keys
- *      10           0.84 %         1.26 %    0.91 %    0.85 %     1.09 %
+ *      10           0.84 %         1.26 %    0.91 %    0.88 %     1.11 %
  *      20           0.0068 %       0.24 %    0.047 %   0.0073 %   0.011 %
  *
- * These are the plans. Up to 1000 keys counted rates are within 15 % of them,
- * with 10^5 keys and more up to a third above them.
+ * These are the plans. Up to 1000 keys, which is more than a block has, counted
+ * rates are within 15 % of them; with 10^5 keys and more they are up to three
+ * times as high, by m.
  *
  * LevelDB takes filters of any number of bits, so one that is built here for a
  * rate has as many as keep it: 30 keys at 1 % have 44 bits each. If even 1000
