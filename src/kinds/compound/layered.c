@@ -70,8 +70,8 @@
  *      (2) and (3)              1.4 %   1.6 %   1.7 %   1.8 %   1.9 %
  *
  * With `repeated` and shares of 90 instead of 75, (3) makes it 2.0 % for keys
- * that came twice. Of 10,000 keys, of which 6000, 2000, 1000, 500 and 500 come 1
- * to 5 times, in layers of f_1 = 5.6 % uses/visits counts 171 numbers too high.
+ * that came twice. uses/visits counts 171 numbers too high of 10,000 keys, of
+ * which 6000, 2000, 1000, 500 and 500 come 1 to 5 times, where f_1 = 5.6 %.
  *
  * A key that was never added is found with f_1, the rate of the whole filter,
  * and has depth d or more with

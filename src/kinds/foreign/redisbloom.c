@@ -391,8 +391,8 @@ static bly_status redisbloom_grow(void *image)
 
 /* ---- What it says of itself -------------------------------------------- */
 
-/* The share of drawn hashes that a link has. A stranger with a bad step has it in
- * all links, so that their rates are not independent where many are small. */
+/* Returns the share of drawn hashes that a link has. A stranger with a bad step
+ * has it in all links, so that the rates of small links are not independent. */
 static double redisbloom_drawn(const void *image)
 {
     uint64_t links = image_geometry(image, REDISBLOOM_LINKS);
