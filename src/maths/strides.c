@@ -23,7 +23,7 @@ enum {
     STRIDES_LOAD = 8,                   /* n k / m, most, of such a row      */
     STRIDES_ROWS = 1024, STRIDES_ROWS_LEAST = 4,
     STRIDES_WORK = 1 << 17,             /* words of all rows that are made   */
-    STRIDES_LOOK = 1 << 13,             /* words of a row that is given      */
+    STRIDES_LOOK = 1 << 11,             /* words of a row that is given      */
     STRIDES_ASKED = 256,                /* positions, most, in such a row    */
     STRIDES_KEPT = 64
 };
