@@ -161,7 +161,7 @@ static double strides_starts(const strides_row *row, const strides *s,
     uint64_t left[STRIDES_RESIDUES / 64], modulus = strides_modulus(s);
     uint64_t words = (modulus + 63) / 64, count = 0;
     uint64_t back = modulus - (h[first] & strides_mask(s)) % modulus;
-    memset(left, 0xFF, 8 * words);
+    memset(left, 0xFF, (size_t)(8 * words));
     if (modulus % 64 != 0)
         left[words - 1] >>= 64 - modulus % 64;
     for (uint64_t i = first; i < s->k && i < STRIDES_ASKED; i += by) {
