@@ -621,11 +621,11 @@ double strides_rate_of(const strides *s, double n, double fill,
                        const uint8_t *bits, uint64_t turn)
 {
     strides_row row;
-    uint64_t modulus = strides_modulus(s), random = s->m;
-    uint64_t looks = 1 + STRIDES_LOOK / (modulus * ((modulus + 63) / 64));
     double sum = 0;
     if (!strides_small(s))
         return strides_rate_filled(s, n, fill);
+    uint64_t modulus = strides_modulus(s), random = s->m;
+    uint64_t looks = 1 + STRIDES_LOOK / (modulus * ((modulus + 63) / 64));
     for (uint64_t i = 0; i < s->m; i++)
         row.set[i] = bits[(i ^ turn) / 8] >> (i ^ turn) % 8 & 1;
     for (uint64_t i = 0; i < looks; i++)

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "image/kind.h"
+#include "maths/strides.h"
 #include "verbs/registry.h"
 
 enum { KEY = 16, BAND = 5 };
@@ -148,9 +149,31 @@ static void a_plan_is_kept(void **state)
             rates_compare(rates_kind->name, rates_sizes[i], rates[j], asked);
 }
 
+/* Rates stay in 0 .. 1, for a row of any length. */
+static void any_row_has_a_rate(void **state)
+{
+    static const uint64_t m[] = { 1, 2, 63, 1024, 1025, 65537, UINT64_C(1) << 35,
+                                  UINT64_C(1) << 50, UINT64_C(1) << 60 };
+    static const uint32_t k[] = { 1, 2, 64, 65, 65535 };
+    static const uint8_t row[STRIDES_FEW / 8];
+    (void)state;
+    for (size_t i = 0; i < 9 * 5 * (STRIDES_POWERS + 1); i++) {
+        strides s = { .m = m[i % 9], .k = k[i / 9 % 5], .factor = 3,
+                      .form = (strides_form)(i / 45) };
+        s.width = s.form == STRIDES_FOLDED || s.form == STRIDES_ROTATED ? 32
+                : 64;
+        strides_rates rates = strides_rate(&s, 1000);
+        double rate = strides_rate_of(&s, 10, 0.4, row, 0);
+        assert_true(rates.rate >= 0 && rates.rate <= 1);
+        assert_true(rates.fill > 0 && rates.fill <= 1 && rates.sd >= 0);
+        assert_true(rate >= 0 && rate <= 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_plan_is_kept) };
+    const struct CMUnitTest any[] = { cmocka_unit_test(any_row_has_a_rate) };
     int failed = 0;
     for (size_t i = 0; registry_foreign[i] != NULL; i++) {
         rates_kind = registry_foreign[i];
@@ -158,5 +181,7 @@ int main(int argc, char **argv)
             failed += cmocka_run_group_tests_name(rates_kind->name, tests,
                                                   NULL, NULL);
     }
+    if (test_mine(argc, argv, 0))
+        failed += cmocka_run_group_tests_name("rows", any, NULL, NULL);
     return failed != 0;
 }
