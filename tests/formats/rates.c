@@ -152,8 +152,9 @@ static void a_plan_is_kept(void **state)
 /* Rates stay in 0 .. 1, for a row of any length. */
 static void any_row_has_a_rate(void **state)
 {
-    static const uint64_t m[] = { 1, 2, 63, 1024, 1025, 65537, UINT64_C(1) << 35,
-                                  UINT64_C(1) << 50, UINT64_C(1) << 60 };
+    static const uint64_t m[] = { 1, 2, 63, 1024, 1025, 65537,
+                                  UINT64_C(1) << 35, UINT64_C(1) << 50,
+                                  UINT64_C(1) << 60 };
     static const uint32_t k[] = { 1, 2, 64, 65, 65535 };
     static const uint8_t row[STRIDES_FEW / 8];
     (void)state;
