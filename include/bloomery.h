@@ -763,7 +763,9 @@ typedef struct {
     bool     items_exact;
     bool     zero[7];
     uint64_t form;              /* of its keys: <bloomery/form.h>            */
-    uint64_t reserved[12];      /* 0                                         */
+    double   fullest;           /* the share in the fullest layer of a kind that
+                                   counts by layers; 0 for other kinds       */
+    uint64_t reserved[11];      /* 0                                         */
 } bly_stat_t;
 
 /* Reads the whole image. BLY_OK; only of a filter that is open page by page

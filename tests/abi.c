@@ -117,7 +117,8 @@ ABI_AT(bly_stat_t, geometry, 176);
 ABI_AT(bly_stat_t, items_exact, 208);
 ABI_AT(bly_stat_t, zero, 209);
 ABI_AT(bly_stat_t, form, 216);
-ABI_AT(bly_stat_t, reserved, 224);
+ABI_AT(bly_stat_t, fullest, 224);
+ABI_AT(bly_stat_t, reserved, 232);
 
 ABI_SIZE(bly_header, 192);
 ABI_AT(bly_header, kind, 0);

@@ -78,6 +78,8 @@ static void info_stat(StringInfo to, const bly_stat_t *s)
     json_whole(to, "packed", s->packed);
     json_real(to, "bits_per_key", s->bits_per_key);
     json_real(to, "fill", s->fill);
+    if (s->fullest > 0)
+        json_real(to, "fullest", s->fullest);
     json_real(to, "rate", s->rate);
     json_real(to, "planned_rate", s->planned_rate);
     json_whole(to, "seed", s->seed);

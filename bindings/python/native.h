@@ -40,7 +40,7 @@ typedef struct {
     double bits_per_key; uint64_t items; double distinct, distinct_sd, fill,
     rate, planned_rate, lost; uint64_t window, saturated; uint32_t probes,
     label_bits; uint64_t label_least, label_most, geometry[4];
-    bool items_exact; uint64_t form;
+    bool items_exact; uint64_t form; double fullest;
     ...;
 } bly_stat_t;
 typedef struct { double value, sd; } bly_estimate;

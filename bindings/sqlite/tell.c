@@ -170,6 +170,8 @@ static void tell_stat(tell_json *json, const bly_stat_t *s)
     tell_count(json, "packed", s->packed);
     tell_real(json, "bits_per_key", s->bits_per_key);
     tell_real(json, "fill", s->fill);
+    if (s->fullest > 0)
+        tell_real(json, "fullest", s->fullest);
     tell_real(json, "rate", s->rate);
     tell_real(json, "planned_rate", s->planned_rate);
     tell_count(json, "seed", s->seed);

@@ -130,6 +130,7 @@ export interface Stat {
     distinct: number;
     distinctSd: number;
     fill: number;
+    fullest: number;
     rate: number;
     plannedRate: number;
     lost: number;

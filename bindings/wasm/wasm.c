@@ -775,6 +775,7 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     wasm_real("distinct", s.distinct);
     wasm_real("distinctSd", s.distinct_sd);
     wasm_real("fill", s.fill);
+    wasm_real("fullest", s.fullest);
     wasm_real("rate", s.rate);
     wasm_real("plannedRate", s.planned_rate);
     wasm_real("lost", s.lost);

@@ -162,8 +162,12 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
         output_format("  attached   %s of data\n",
                       report_bytes((uint64_t)attached).text);
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
-    output_format("  fill       %s of the bits or cells are in use\n",
+    output_format("  fill       %s of the bits or cells are in use",
                   report_percent(stat->fill).text);
+    if (stat->fullest > 0)
+        output_format(", %s in the fullest layer",
+                      report_percent(stat->fullest).text);
+    output_text("\n");
     info_rate(stat);
     if (stat->lost > 0 && stat->window < UINT64_MAX)
         output_format("  lost       %s of the keys are no longer found when %s "

@@ -65,6 +65,8 @@ void about_json(const bly_filter *filter, const bly_stat_t *stat,
         json_count("attached", attached);
     json_real("bits_per_key", stat->bits_per_key);
     json_real("fill", stat->fill);
+    if (stat->fullest > 0)
+        json_real("fullest", stat->fullest);
     json_real("rate", stat->rate);
     json_real("planned_rate", stat->planned_rate);
     if (!filter_kind_of_family(stat->kind, "foreign")) {

@@ -851,19 +851,21 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
                 report_percent(stat->planned_rate).text, advice);
 }
 
-/* Another system's format that has few sizes cannot keep every rate: told where
- * it is far off, for 1 % was asked for where nothing was said. */
+/* Warns if another system's format, whose sizes are that system's own, cannot
+ * keep the rate. Small differences are not worth a line, since 1 % is asked for
+ * where no rate was given. */
 static void feed_warn_size(const bly_stat_t *stat, double asked,
                            const char *kind)
 {
     if (asked <= 0)
         return;
-    if (stat->planned_rate > 4 * asked
+    if (stat->planned_rate > 2 * asked
         && filter_kind_of_family(stat->kind, "foreign"))
-        report_note("warning: filters of kind %s have no room for a rate of "
-                    "%s with %s keys: it is %s: take another kind, or fewer "
-                    "keys", stat->kind, report_percent(asked).text,
+        report_note("warning: a filter of kind %s planned for %s keys cannot "
+                    "keep a rate of %s: it has %s. Take another kind, or plan "
+                    "it for another number of keys (-n)", stat->kind,
                     report_count(stat->capacity).text,
+                    report_percent(asked).text,
                     report_percent(stat->planned_rate).text);
     else if (stat->planned_rate > 1.01 * asked && kind != NULL
              && strcmp(kind, stat->kind) != 0

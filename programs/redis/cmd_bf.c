@@ -95,6 +95,34 @@ static bloom *bf_make(server_context *context, server_key *key,
     return NULL;
 }
 
+/* Logs the rate that a new filter will really have, where it is above the one
+ * asked for: small links err more often than their rate says. The first links
+ * show it, each full. */
+static void bf_foresee(server_context *context, const bf_plan *plan)
+{
+    enum { LINKS = 8, LARGE = 10000 };
+
+    bool fixed = bf_is_fixed(plan);
+    bly_spec spec = { .capacity = (uint64_t)plan->capacity,
+                      .rate = fixed ? plan->rate : plan->rate / 2 };
+    bly_plan_t link;
+    double none = 1;
+    uint64_t items = 0;
+    for (int i = 0; i < (fixed ? 1 : LINKS) && spec.capacity <= LARGE
+         && bly_plan(&link, "redisbloom:growth=0", &spec) == BLY_OK; i++) {
+        none *= 1 - link.rate;
+        items += spec.capacity;
+        spec.capacity *= (uint64_t)plan->growth;
+        spec.rate /= 2;
+    }
+    if (1 - none > 1.1 * plan->rate)
+        server_log(context, "warning", "a filter reserved for %lld items at an "
+                   "error rate of %g errs at %.2g with %" PRIu64 " items%s: "
+                   "reserve a larger capacity", plan->capacity, plan->rate,
+                   1 - none, items,
+                   fixed ? "" : ", and more often as it grows");
+}
+
 /* The words behind the capacity. False: an error was replied. */
 static bool bf_reserve_words(bf_plan *plan, server_context *context,
                              server_string **argv, int argc)
@@ -154,6 +182,7 @@ static int bf_reserve(server_context *context, server_string **argv, int argc)
         return reply_refuse(context, what);
     if (bf_make(context, key, &plan) == NULL)
         return SERVER_OK;
+    bf_foresee(context, &plan);
     bf_replicate_made(context, argv[1], &plan);
     server_notify(context, SERVER_NOTIFY_MODULE, "bf.reserve", argv[1]);
     return server_reply_simple(context, "OK");

@@ -44,6 +44,18 @@ bool links_plan(bly_link *out, uint64_t n, double rate)
     return true;
 }
 
+double links_rate(const bly_link *link)
+{
+    strides s = links_strides(8 * link->bytes, link->probes);
+    return strides_rate(&s, link->capacity).rate;
+}
+
+void links_plan_row(bly_plan_t *plan, const bly_link *link)
+{
+    strides s = links_strides(8 * link->bytes, link->probes);
+    rows_plan_strides(plan, &s, link->capacity, link->bytes);
+}
+
 bool links_next(bly_link *out, const bly_link *last, uint64_t growth)
 {
     double rate = last->rate * LINKS_TIGHTENING;

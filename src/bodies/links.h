@@ -32,6 +32,10 @@ static inline size_t links_at(uint64_t link)
 /* The numbers of a link for so many keys; false: there is none so large. */
 bool links_plan(bly_link *out, uint64_t n, double rate);
 
+/* The rate of a link that is full of keys; and what is planned for one. */
+double links_rate(const bly_link *link);
+void links_plan_row(bly_plan_t *plan, const bly_link *link);
+
 /* The one behind `last`; false: there is none. */
 bool links_next(bly_link *out, const bly_link *last, uint64_t growth);
 
@@ -56,6 +60,12 @@ bly_status links_wrong(uint64_t at, const char *what);
 /* The two hashes of a key, from which its places in all links come. */
 void links_hash(uint64_t h[2], const void *key, size_t length);
 
+/* How the places of a link's keys are made. */
+static inline strides links_strides(uint64_t m, uint32_t k)
+{
+    return (strides){ .m = m, .k = k, .form = STRIDES_PLAIN, .width = 64 };
+}
+
 /* The bits of a link. It may be one that was changed after it was checked: one
  * whose bits do not fit into `room` has none, and then all keys are there. */
 static inline probes_row links_row(const bly_link *link, const uint8_t *bits,
@@ -68,6 +78,7 @@ static inline probes_row links_row(const bly_link *link, const uint8_t *bits,
         .k = !fits ? 0 : link->probes < LINKS_K_MAX ? link->probes
                                                     : LINKS_K_MAX,
     };
+    row.from = links_strides(row.m, (uint32_t)row.k);
     row.inverse = probes_inverse(row.m);
     return row;
 }

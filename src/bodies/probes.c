@@ -34,8 +34,11 @@ void probes_stat(bly_stat_t *out, const probes_row *row)
     shape s = probes_shape(row);
     uint64_t set = bits_count(row->row, row->bytes);
     if (row->m > 0 && row->k > 0) {
-        rows_stat_of(out, &s, set, pow((double)set / (double)row->m,
-                                       (double)row->k));
+        double fill = (double)set / (double)row->m;
+        rows_stat_of(out, &s, set, pow(fill, (double)row->k));
+        if (row->from.m > 0 && set > 0 && fill < 1)
+            out->rate = strides_rate_of(&row->from, out->distinct, fill,
+                                        row->row, row->turn);
         return;
     }
     out->probes = (uint32_t)row->k;

@@ -24,6 +24,9 @@ typedef struct {
     uint64_t m;                         /* bits of it                        */
     uint64_t k;                         /* a key's                           */
     uint64_t inverse;                   /* probes_inverse(m), for probes_mod */
+    strides  from;                      /* how places are made of a hash; or
+                                           m = 0: independently              */
+    uint64_t turn;                      /* the row's bit x is place x ^ turn */
     uint64_t with[3];                   /* the kind's own                    */
 } probes_row;
 

@@ -27,6 +27,16 @@ void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
     plan->lines_absent = fmin(math_absent_probes(plan->fill, k), lines);
 }
 
+void rows_plan_strides(bly_plan_t *plan, const strides *s, uint64_t n,
+                       uint64_t bytes)
+{
+    rows_plan_row(plan, s->m, s->k, n, bytes);
+    strides_rates rates = strides_rate(s, n);
+    plan->rate = rates.rate;
+    plan->rate_sd = rates.sd;
+    plan->fill = rates.fill;
+}
+
 static size_t rows_lane_bytes(const shape *s)
 {
     return (size_t)rows_bytes_of(s->bits);

@@ -9,6 +9,7 @@
 #include "bloomery.h"
 
 #include "maths/shape.h"
+#include "maths/strides.h"
 
 /* Bytes of a row of so many bits. */
 static inline uint64_t rows_bytes_of(uint64_t bits)
@@ -23,6 +24,10 @@ void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n);
  * cells, which are so many bytes. */
 void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
                    uint64_t bytes);
+
+/* The same for positions that come from one hash. */
+void rows_plan_strides(bly_plan_t *plan, const strides *s, uint64_t n,
+                       uint64_t bytes);
 
 /* Fill in fill, rate, distinct, distinct_sd and probes of a filter from its
  * bits. */

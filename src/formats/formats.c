@@ -120,7 +120,8 @@ bly_status formats_head(uint8_t header[IMAGE_HEADER],
         return status;
     strcpy(plan.kind, kind->name);
     plan.capacity = found.capacity + (found.capacity == 0);
-    plan.rate = found.rate;
+    plan.rate = kind->foreign->rate != NULL ? kind->foreign->rate(&found, file)
+                                            : found.rate;
     memcpy(plan.geometry, found.geometry, sizeof found.geometry);
     image_format(header, &plan, kind->version, 0, hash_list[0].name);
     image_set_u64(header, IMAGE_ITEMS, found.items);

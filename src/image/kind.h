@@ -140,6 +140,10 @@ typedef struct {
      * BLY_EVERSION, BLY_ETOOBIG, with what is wrong at which byte. */
     bly_status (*read)(kind_found *out, const uint8_t *file, uint64_t bytes);
 
+    /* The rate of a file that was read, with as many keys as it is for, where
+     * reckoning it takes longer than reading. NULL: `read` says it. */
+    double (*rate)(const kind_found *found, const uint8_t *file);
+
     /* The bytes of a file, from its first, that verbs may look at in a filter
      * of this geometry; UINT64_MAX: there is none of it. It is asked after
      * `read`: a file that another changes meanwhile may have given numbers

@@ -261,6 +261,23 @@ refused 'build: a hash function' 'as its system does'
 try build -k dcso --seed 7 -n 10 -o x.bloom keys
 refused 'build: a seed' 'as its system does'
 
+# ---- Rates that a format cannot keep -------------------------------------------
+
+# Double hashing gives small filters a rate far above the formula's: the warning
+# and info say the true one.
+seq 10 >ten
+"$BLOOMERY" build -k guava -p 0.0001 -o ten.guava ten 2>err
+check 'a small filter: the warning tells the true rate' grep -qE \
+    'planned for 10 keys cannot keep a rate of 0\.01 %: it has 0\.3[0-9]* %' err
+"$BLOOMERY" info --json ten.guava >out
+check 'a small filter: info tells the true rate' grep -qE \
+    '"rate": 0\.00(19|2)' out
+seq 1000 >thousand
+"$BLOOMERY" build -k guava -p 0.01 -o thousand.guava thousand 2>err
+check 'a filter that keeps its rate: no warning' test ! -s err
+"$BLOOMERY" build -k leveldb -p 0.01 -o ten.leveldb ten 2>err
+check 'leveldb takes as many bits as keep the rate' test ! -s err
+
 # ---- hashes in the wrong case ------------------------------------------------
 awk 'BEGIN { srand(1); for (i = 0; i < 4000; i++) {
     s = ""; for (j = 0; j < 40; j++) s = s sprintf("%X", int(rand() * 16))

@@ -21,7 +21,7 @@ static void test_rates(void **state)
 {
     (void)state;
     static const struct { uint64_t n; double rate; } rates[] = {
-        { 500, 5.7e-6 }, { 1000, 5.74e-4 }, { 2000, 0.0255 }, { 4000, 0.312 },
+        { 500, 1.07e-5 }, { 1000, 5.87e-4 }, { 2000, 0.0255 }, { 4000, 0.312 },
     };
     bly_plan_t plan;
     bly_spec spec = { .capacity = 1000 };

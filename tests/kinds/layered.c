@@ -136,6 +136,120 @@ static void test_catalogue_simulations(void **state)
     }
 }
 
+/* ---- Layers that fill evenly --------------------------------------------- */
+
+/* Of 4 keys that come so many times 3 come once more, as layers are planned. */
+enum { EVEN_KEYS = 20000, EVEN_MOST = 7 };
+
+typedef struct {
+    uint64_t came[EVEN_KEYS];
+    double   keys[EVEN_MOST + 2];       /* that came so many times           */
+    double   m[EVEN_MOST + 1], k;       /* of each layer; 0 is the first     */
+} even_case;
+
+static void even_start(even_case *e, const bly_filter *filter)
+{
+    memset(e, 0, sizeof *e);
+    for (uint64_t i = 0; i < EVEN_KEYS; i++) {
+        double times = 1 + floor(log((double)(i + 1) / EVEN_KEYS) / log(0.75));
+        e->came[i] = (uint64_t)fmin(times, EVEN_MOST);
+        e->keys[e->came[i]]++;
+    }
+    for (size_t j = 0; j <= EVEN_MOST; j++)
+        e->m[j] = (double)image_geometry(layered_image(filter, j), 0);
+    e->k = (double)image_geometry(layered_image(filter, 0), 1);
+}
+
+/* The rate of layer j = 1, 2, … at time t: of the keys, those that came j times
+ * by then are in it. */
+static double even_rate(const even_case *e, unsigned j, double t)
+{
+    double keys = 0;
+    for (unsigned c = j; c <= EVEN_MOST; c++)
+        for (unsigned i = j; i <= c; i++)
+            keys += e->keys[c] * pow(t, i) * pow(1 - t, c - i)
+                  * exp(lgamma(c + 1) - lgamma(i + 1) - lgamma(c - i + 1));
+    return pow(1 - exp(-e->k * keys / e->m[j - 1]), e->k);
+}
+
+/* (2), with (3) for g_j. */
+static double even_too_high(const even_case *e, unsigned came)
+{
+    enum { STEPS = 200 };
+    double sum = even_rate(e, came + 1, 1);
+    for (unsigned j = 1; j <= came; j++) {
+        double mean = 0, all = 0;
+        for (unsigned i = 0; i < STEPS; i++) {
+            double t = (i + 0.5) / STEPS;
+            double density = pow(t, j - 1) * pow(1 - t, came - j);
+            mean += density * even_rate(e, j, t);
+            all += density;
+        }
+        sum += mean / all;
+    }
+    return sum;
+}
+
+static void even_add(const even_case *e, bly_filter *filter)
+{
+    static uint64_t order[EVEN_MOST * EVEN_KEYS];
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < EVEN_KEYS; i++)
+        for (uint64_t times = 0; times < e->came[i]; times++)
+            order[n++] = i;
+    for (uint64_t i = n; i > 0; i--) {
+        uint64_t *pick = &order[test_random(5, i) % i];
+        bly_add_hash(filter, test_random(6, *pick));
+        *pick = order[i - 1];
+    }
+}
+
+/* Counts are too high as often as (2) says; a tenth is for keys that went too
+ * deep before, which it leaves out. */
+static void too_high_where_layers_fill_evenly(void **state)
+{
+    (void)state;
+    static even_case e;
+    double high[EVEN_MOST + 1] = { 0 };
+    bly_filter *filter = layered_new("layered:of=standard", EVEN_KEYS, 0.1, 0);
+    even_start(&e, filter);
+    even_add(&e, filter);
+    for (uint64_t i = 0; i < EVEN_KEYS; i++)
+        high[e.came[i]] += bly_count_hash(filter, test_random(6, i))
+                         > e.came[i];
+    for (unsigned c = 1; c <= 5; c++) {
+        double chance = even_too_high(&e, c);
+        double counted = high[c] / e.keys[c];
+        double error = sqrt(chance * (1 - chance) / e.keys[c]);
+        assert_true(fabs(counted - chance)
+                    <= 0.1 * chance + TEST_SIGMAS * error);
+    }
+    bly_free(filter);
+}
+
+/* All bits count for the fill, and the fullest layer is told. */
+static void tells_the_fullest_layer(void **state)
+{
+    (void)state;
+    bly_filter *filter = layered_new("layered:of=standard,layers=3", 1000,
+                                     0.01, 0);
+    double set = 0, bits = 0, fullest = 0;
+    bly_stat_t stat;
+    for (uint64_t i = 0; i < 4000; i++)
+        bly_add_hash(filter, test_random(7, i % 1000));
+    for (size_t j = 0; j < 3; j++) {
+        double m = (double)image_payload_bytes(layered_image(filter, j));
+        set += m * layered_fill(filter, j);
+        bits += m;
+        fullest = fmax(fullest, layered_fill(filter, j));
+    }
+    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_close(stat.fill, set / bits, 1e-9);
+    assert_close(stat.fullest, fullest, 1e-9);
+    assert_true(fullest > layered_fill(filter, 0) + 0.1);
+    bly_free(filter);
+}
+
 /* ---- Depths ------------------------------------------------------------ */
 
 static const char *const layered_kinds[] = {
@@ -323,6 +437,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_catalogue_simulations),
+        cmocka_unit_test(too_high_where_layers_fill_evenly),
+        cmocka_unit_test(tells_the_fullest_layer),
         cmocka_unit_test(test_counts),
         cmocka_unit_test(test_counts_never_fall),
         cmocka_unit_test(test_layers_are_independent),

@@ -822,6 +822,35 @@ static void test_usage(void **state)
     server_remove(&s);
 }
 
+/* A filter that is too small for its rate is told of in the log; others are
+ * not. */
+static void logs_the_rate_of_a_hopeless_shape(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    assert_answer(&c, "BF.RESERVE usual 0.01 100", "+OK");
+    assert_answer(&c, "BF.RESERVE large 0.0001 1000000", "+OK");
+    assert_answer(&c, "BF.RESERVE fixed 0.01 1000 NONSCALING", "+OK");
+    char *log = server_log(&s);
+    assert_null(strstr(log, "reserved for"));
+    free(log);
+    assert_answer(&c, "BF.RESERVE hopeless 0.01 1 EXPANSION 1", "+OK");
+    assert_answer(&c, "BF.RESERVE small 0.0001 20 NONSCALING", "+OK");
+    log = server_log(&s);
+    assert_non_null(strstr(log, "a filter reserved for 1 items at an error "
+                                "rate of 0.01 errs at 0.0"));
+    assert_non_null(strstr(log, "with 8 items, and more often as it grows: "
+                                "reserve a larger capacity"));
+    assert_non_null(strstr(log, "with 20 items: reserve a larger capacity"));
+    free(log);
+    client_close(&c);
+    server_remove(&s);
+}
+
 /* Arities, flags and lists of access, as COMMAND INFO tells them. */
 static void test_commands(void **state)
 {
@@ -909,6 +938,7 @@ int main(void)
         cmocka_unit_test(test_digests),
         cmocka_unit_test(test_usage),
         cmocka_unit_test(test_commands),
+        cmocka_unit_test(logs_the_rate_of_a_hopeless_shape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,13 @@
  * MATHS
  *
  * The first link has half of the rate that is asked for, each next one half of
- * the one before, so that their sum stays below it. b = -ln p / 0.480453…, and
- * there are b n bits, rounded up to words of 64. One that does not grow
- * (growth=0) has the whole rate.
+ * the one before, so that their sum would stay below it. b = -ln p / 0.480453…,
+ * and there are b n bits, rounded up to words of 64, which are the module's own
+ * sizes. One that does not grow (growth=0) has the whole rate.
+ *
+ * A link of few keys errs more often than that, for its positions are a
+ * progression (maths/strides.h), and so does a chain whose first link is small:
+ * docs/redis.md has a table. plan and info say the true rate.
  *
  * COST
  *
@@ -78,15 +82,19 @@
 #include "base/sizes.h"
 #include "bodies/links.h"
 #include "bodies/rows.h"
+#include "tools/hash.h"
 
 enum {
     REDISBLOOM_VERSION = 1,
     REDISBLOOM_LINKS = 0, REDISBLOOM_GROWTH = 1, REDISBLOOM_OPTIONS = 2,
+    REDISBLOOM_DRAWS = 1 << 19,         /* links that are looked into        */
     REDISBLOOM_USUAL = BLY_CHAIN_EXACT | BLY_CHAIN_LONG
 };
 
 static const double REDISBLOOM_RATE_MOST = 0.25;
 static const double REDISBLOOM_FIRST = 0.5;     /* of the rate asked for     */
+static const double REDISBLOOM_DRAWN = 0.003;   /* above it a chain's rate is
+                                                   from drawn hashes         */
 
 static const kind_option redisbloom_options[] = {
     { .name = "growth", .help = "how many times as many keys the next link is "
@@ -176,39 +184,41 @@ static bool redisbloom_looks(const uint8_t *bytes, size_t n, uint64_t all)
         && redisbloom_check_link(bytes, 0) == BLY_OK;
 }
 
-/* The rate that links have when each is full. */
-static double redisbloom_full_rate(const uint8_t *file, uint64_t links,
-                                   uint64_t *capacity)
+/* The keys for which there are links. */
+static uint64_t redisbloom_capacity(const uint8_t *file, uint64_t links)
 {
-    double none = 1;
-    bly_plan_t plan;
-    *capacity = 0;
-    for (uint64_t i = 0; i < links; i++) {
-        bly_link link = links_look(file, i);
-        rows_plan_row(&plan, 8 * link.bytes, link.probes, link.capacity,
-                      link.bytes);
-        none *= 1 - plan.rate;
-        if (!sizes_add(capacity, *capacity, link.capacity))
-            *capacity = UINT64_MAX;
-    }
-    return links == 1 ? plan.rate : 1 - none;
+    uint64_t capacity = 0;
+    for (uint64_t i = 0; i < links; i++)
+        if (!sizes_add(&capacity, capacity, links_look(file, i).capacity))
+            capacity = UINT64_MAX;
+    return capacity;
 }
 
 static bly_status redisbloom_read(kind_found *out, const uint8_t *file,
                                   uint64_t bytes)
 {
-    uint64_t links = redisbloom_links(file, bytes), capacity;
+    uint64_t links = redisbloom_links(file, bytes);
     bly_status status = redisbloom_check_file(file, bytes, links);
     if (status != BLY_OK)
         return status;
-    double rate = redisbloom_full_rate(file, links, &capacity);
     *out = (kind_found){
-        .capacity = capacity, .items = image_u64(file, LINKS_AT_ITEMS),
-        .rate = rate,
+        .capacity = redisbloom_capacity(file, links),
+        .items = image_u64(file, LINKS_AT_ITEMS),
         .geometry = { links, image_u32(file, LINKS_AT_GROWTH),
                       image_u32(file, LINKS_AT_OPTIONS) },
     };
     return BLY_OK;
+}
+
+/* The rate that links have when each is full. */
+static double redisbloom_rate(const kind_found *found, const uint8_t *file)
+{
+    double none = 0;
+    for (uint64_t i = 0; i < found->geometry[REDISBLOOM_LINKS]; i++) {
+        bly_link link = links_look(file, i);
+        none += log1p(-links_rate(&link));
+    }
+    return -expm1(none);
 }
 
 static uint64_t redisbloom_reach(const uint64_t *geometry)
@@ -228,6 +238,7 @@ static const kind_foreign redisbloom_foreign = {
     },
     .looks  = redisbloom_looks,
     .read   = redisbloom_read,
+    .rate   = redisbloom_rate,
     .reach  = redisbloom_reach,
     .plans  = true,
 };
@@ -258,8 +269,7 @@ static bly_status redisbloom_plan(bly_plan_t *plan, const kind_spec *spec)
     bly_status status = kind_plan_bytes(plan, bytes);
     if (status != BLY_OK)
         return status;
-    rows_plan_row(plan, 8 * link.bytes, link.probes, spec->capacity,
-                  link.bytes);
+    links_plan_row(plan, &link);
     plan->geometry[REDISBLOOM_LINKS] = 1;
     plan->geometry[REDISBLOOM_GROWTH] = growth;
     plan->geometry[REDISBLOOM_OPTIONS]
@@ -381,6 +391,21 @@ static bly_status redisbloom_grow(void *image)
 
 /* ---- What it says of itself -------------------------------------------- */
 
+/* Returns the share of drawn hashes that a link has. A stranger with a bad step
+ * has it in all links, so that the rates of small links are not independent. */
+static double redisbloom_drawn(const void *image)
+{
+    uint64_t links = image_geometry(image, REDISBLOOM_LINKS);
+    uint64_t draws = REDISBLOOM_DRAWS / links, found = 0;
+    for (uint64_t i = 0; i < draws; i++) {
+        redisbloom_walk walk = redisbloom_start(image);
+        uint64_t h[2] = { hash_mix(2 * i * HASH_STEP),
+                          hash_mix((2 * i + 1) * HASH_STEP) };
+        found += links_have(&walk, redisbloom_before, h);
+    }
+    return (double)found / (double)draws;
+}
+
 static void redisbloom_stat(bly_stat_t *out, const void *image)
 {
     redisbloom_walk walk = redisbloom_start(image);
@@ -400,6 +425,9 @@ static void redisbloom_stat(bly_stat_t *out, const void *image)
             capacity = UINT64_MAX;
     }
     out->rate = 1 - none;
+    if (image_geometry(image, REDISBLOOM_LINKS) > 1
+        && out->rate > REDISBLOOM_DRAWN)
+        out->rate = redisbloom_drawn(image);
     out->fill = set / bits;
     out->distinct = distinct;
     out->distinct_sd = sqrt(variance);

@@ -54,8 +54,11 @@
  * MATHS
  *
  * A stranger meets each of the 2 s slots of its buckets in each of t tables
- * with a chance of 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) of those of
- * which a part a is taken. What is asked for cannot be chosen, but by bucket=.
+ * with a chance of 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) where a part a
+ * is taken. With b <= 255 buckets the two of a fingerprint are one where it is
+ * a multiple of b, and s slots are met. The rate follows from the slots, not
+ * from the rate that is asked for: only bucket= changes it. RedisBloom sizes
+ * filters in this way, and so are they here.
  *
  * COST
  *
@@ -130,10 +133,14 @@ static bool rediscuckoo_looks(const uint8_t *bytes, size_t n, uint64_t all)
         && rediscuckoo_check_file(bytes, all) == BLY_OK;
 }
 
-static double rediscuckoo_rate(double fill, uint64_t slots, uint64_t tables)
+/* The chance that a stranger meets no fingerprint in a table of which this part
+ * of the slots is taken. Its two buckets are one where the fingerprint is a
+ * multiple of their number. */
+static double rediscuckoo_none(double fill, uint64_t buckets, uint64_t slots)
 {
-    return -expm1(2 * (double)slots * (double)tables
-                  * log1p(-fill / TABLES_CLASSES));
+    double one = pow(1 - fill / TABLES_CLASSES, (double)slots);
+    double alike = floor(TABLES_CLASSES / (double)buckets) / TABLES_CLASSES;
+    return alike * one + (1 - alike) * one * one;
 }
 
 static bly_status rediscuckoo_read(kind_found *out, const uint8_t *file,
@@ -145,7 +152,8 @@ static bly_status rediscuckoo_read(kind_found *out, const uint8_t *file,
     bly_tables tables = tables_look(file);
     *out = (kind_found){
         .capacity = bytes - BLY_TABLES_HEAD, .items = tables.items,
-        .rate = rediscuckoo_rate(1, tables.slots, tables.n),
+        .rate = 1 - pow(rediscuckoo_none(1, tables.buckets, tables.slots),
+                        (double)tables.n),
         .geometry = { tables.buckets, tables.slots, tables.expansion,
                       tables.n },
     };
@@ -226,8 +234,11 @@ static bly_status rediscuckoo_plan(bly_plan_t *plan, const kind_spec *spec)
     if (status != BLY_OK)
         return status;
     plan->capacity = spec->capacity;
-    plan->fill = fmin(1, (double)spec->capacity / (double)slots);
-    plan->rate = rediscuckoo_rate(plan->fill, in_bucket, 1);
+    /* more keys than slots begin another table, of the same size if it is not
+       asked to be larger */
+    double load = (double)spec->capacity / (double)slots;
+    plan->fill = fmin(1, load);
+    plan->rate = 1 - rediscuckoo_none(load, tables.buckets, in_bucket);
     plan->probes = 2;
     plan->lines_present = plan->lines_absent = 2;
     plan->geometry[REDISCUCKOO_BUCKETS] = tables.buckets;
@@ -346,17 +357,17 @@ static bly_status rediscuckoo_grow(void *image)
 static void rediscuckoo_stat(bly_stat_t *out, const void *image)
 {
     tables_walk walk = rediscuckoo_last(image);
-    double none = 0, keys = 0, all = 0;
+    double none = 1, keys = 0, all = 0;
     do {
         uint64_t slots = walk.buckets * walk.slots;
         uint64_t taken = slots - tables_free(&walk);
-        double fill = (double)taken / (double)slots;
-        none += 2 * (double)walk.slots * log1p(-fill / TABLES_CLASSES);
+        none *= rediscuckoo_none((double)taken / (double)slots, walk.buckets,
+                                 walk.slots);
         keys += (double)taken;
         all += (double)slots;
     } while (tables_before(&walk));
     out->fill = keys / all;
-    out->rate = -expm1(none);
+    out->rate = 1 - none;
     out->distinct = keys;
     out->distinct_sd = 0;
     out->probes = 2 * (uint32_t)image_geometry(image, REDISCUCKOO_TABLES);

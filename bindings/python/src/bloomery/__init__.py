@@ -209,7 +209,7 @@ class Stat(_Record):
                "bits_per_key", "items", "distinct", "distinct_sd", "fill",
                "rate", "planned_rate", "lost", "window", "saturated", "probes",
                "label_bits", "label_least", "label_most", "geometry",
-               "items_exact", "form")
+               "items_exact", "form", "fullest")
     kind: str
     hash: str
     seed: int
@@ -233,6 +233,7 @@ class Stat(_Record):
     geometry: tuple[int, ...]
     items_exact: bool
     form: str
+    fullest: float
 
 
 class Estimate(NamedTuple):

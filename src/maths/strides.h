@@ -1,0 +1,74 @@
+/* strides.h - the false-positive rate of one row of bits whose positions are
+ * not independent: k positions a + i b, where a and b come from one hash.
+ *
+ * Floor 1. [Kirsch 2006] shows that such a row errs no more often than one of
+ * independent positions as m grows. [Dillinger 2004] counts what is left for a
+ * finite m, and it is most of the rate of a small filter:
+ *
+ *   OWN COLLISIONS. A key whose step b is close to a simple fraction of m has
+ *   j < k different positions; with b = 0 it has one. Where the sum wraps at
+ *   2^width, m no divisor of it, the wraps take a residue c away, and such
+ *   steps solve p b = s c (mod m), s <= p < k. Each residue b has the chance
+ *   1/m, and j follows from where the sum wraps: D_j is averaged over that.
+ *
+ *   THE POSITIONS OF ANOTHER. A key with the step of a member (or the opposite
+ *   one) that begins d positions ahead shares k - d positions with it. Wraps
+ *   in different places break the run: t_d is averaged over pairs.
+ *
+ *      F = sum_j D_j E[(X/m)^j] + (2 n / m^2) sum_d (f^(k - t_d) - f^k)   (1)
+ *
+ * X is the number of set bits and f their expected share. A format whose hash
+ * has 32 bits adds the chance that two keys have equal hashes.
+ *
+ * (1) is of first order: counted rates are up to 15 % above it. It is useless
+ * for 1 to 10 keys, since a key may then set all multiples of a divisor of m.
+ * Rows of up to STRIDES_FEW bits are therefore built from drawn keys, some of
+ * them, and every start of every step is looked up in each: the starts that a
+ * step leads to members are the bits of the AND of k rotations of the row. The
+ * draws are the same in each call. Their error is up to 25 % where the rate
+ * comes from a few of all keys.
+ *
+ *   [Kirsch 2006]     Kirsch & Mitzenmacher, Less hashing, same performance,
+ *                     ESA
+ *   [Dillinger 2004]  Dillinger & Manolios, Bloom filters in probabilistic
+ *                     verification, FMCAD
+ */
+#ifndef BLY_MATHS_STRIDES_H
+#define BLY_MATHS_STRIDES_H
+
+#include <stdint.h>
+
+typedef enum {
+    STRIDES_PLAIN,                      /* a + i b                           */
+    STRIDES_HALVED,                     /* (a + i b) / 2                     */
+    STRIDES_FOLDED,                     /* inverted where the top bit is set */
+    STRIDES_ROTATED,                    /* b is a rotated: 32 bits in all    */
+    STRIDES_FOUR,                       /* two starts and two steps, in turn */
+    STRIDES_POWERS                      /* a g^i modulo 2^64                 */
+} strides_form;
+
+typedef struct {
+    uint64_t     m;                     /* bits of the row                   */
+    uint64_t     factor;                /* g of STRIDES_POWERS               */
+    uint32_t     k;                     /* positions of a key                */
+    uint32_t     width;                 /* bits at which the sum wraps       */
+    strides_form form;
+} strides;
+
+enum { STRIDES_FEW = 1024 };
+
+/* The expected rate, by how much one row's own differs, and the expected share
+ * of set bits. */
+typedef struct { double rate, sd, fill; } strides_rates;
+
+/* Returns what n keys lead to. Takes up to some milliseconds, and less for the
+ * numbers of a call that the same thread made lately. */
+strides_rates strides_rate(const strides *s, uint64_t n);
+
+/* The rate of a row with a share `fill` < 1 of set bits, by about n keys: by
+ * (1); and from its bits, where it is small. Position x is bit x ^ turn. */
+double strides_rate_filled(const strides *s, double n, double fill);
+double strides_rate_of(const strides *s, double n, double fill,
+                       const uint8_t *row, uint64_t turn);
+
+#endif /* BLY_MATHS_STRIDES_H */
