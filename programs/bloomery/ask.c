@@ -91,6 +91,16 @@ static void ask_one(const ask_job *job, const cli_batch *b, ask_own *own)
         memset(own->there, job->n > 0, b->n);
 }
 
+/* Lines that are skipped are not selected, even with -v. */
+static void ask_skip(const ask_job *job, const cli_batch *b, ask_own *own)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->skipped[i]) {
+            own->there[i] = job->want.invert;
+            own->tally.keys.selected -= job->want.invert;
+        }
+}
+
 static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     if (ask_many(job))
@@ -100,10 +110,10 @@ static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
     for (size_t i = 0; i < b->n; i++) {
         own->there[i] &= b->keys[i].data != NULL;
         own->tally.keys.there += own->there[i];
-        if (b->skips && b->skipped[i])
-            own->there[i] = job->want.invert;   /* it is not selected */
         own->tally.keys.selected += own->there[i] != job->want.invert;
     }
+    if (b->skips)
+        ask_skip(job, b, own);
     own->tally.keys.asked += b->n - b->keyless;
     own->tally.keys.keyless += b->keyless;
     if (own->tally.letters < DIGESTS_OTHER)
