@@ -31,7 +31,6 @@ class Tracer {
     constructor({ exports }) {
         this.c = exports;
         this.key = 0;
-        this.length = 0;
     }
 
     bytes(at, n) {
@@ -68,8 +67,7 @@ class Tracer {
         const key = new TextEncoder().encode(text);
         this.c.trace_give(this.key);
         this.key = this.lend(key);
-        this.length = key.length;
-        return this.c.trace_ask(this.key, this.length);
+        return this.c.trace_ask(this.key, key.length);
     }
 
     reads() {
@@ -83,7 +81,7 @@ class Tracer {
 
     // The answer to the last question with one bit turned; -1: no filter.
     flip(byte, bit) {
-        return this.c.trace_flip(byte, bit, this.key, this.length);
+        return this.c.trace_flip(byte, bit);
     }
 }
 
@@ -193,6 +191,10 @@ function chosen(keys, rate) {
         why: `The adviser says ${first.kind}: ${first.why}. ` };
 }
 
+// Files of other systems have no room for the form of their keys.
+const isForeign = (kind) => engine.kinds().some(({ name, family }) =>
+    name === kind && family === "foreign");
+
 function build() {
     const rate = power($("rate").value);
     say("rate-says", percent(rate));
@@ -207,8 +209,10 @@ function build() {
         const { kind, why } = chosen(keys, rate);
         const begun = performance.now();
         const made = engine.Filter.build(kind, keys,
-            { rate, items: keys.length });
+            { rate, items: keys.length, keys: "any" });
         const took = performance.now() - begun;
+        if (!isForeign(made.kind))
+            made.stateKeys("text");         // it was built from bytes of lines
         say("build-error", "");
         say("command", `The same by the command: bloomery build -k ${kind} ` +
             `-n ${keys.length} -p ${rate} -o words.bly words.txt`);
@@ -256,10 +260,20 @@ function download() {
     setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
+// Can texts be looked up? A filter of numbers, say, has none.
+function takesText() {
+    const form = filter.stat().keys;
+    return form === "any" || /^(text|utf16)\b/.test(form);
+}
+
 // How many of 10,000 made-up words are taken for members: what the rate is.
 function strangers() {
     const asked = 10000;
     let taken = 0;
+    if (!takesText()) {
+        say("strangers", "");
+        return;
+    }
     for (let i = 0; i < asked; i++)
         taken += filter.has(`stranger ${i}`);
     say("strangers", `Of ${whole(asked)} made-up words that are not in it, it ` +
@@ -317,6 +331,14 @@ function ask() {
     const key = $("key").value;
     if (!filter)
         return;
+    if (!takesText()) {
+        $("answer").className = "answer no";
+        $("answer").replaceChildren("The keys of this filter are no texts, but of " +
+            `the form ${filter.stat().keys}.`);
+        for (const id of ["picture", "legend"])
+            $(id).hidden = true;
+        return;
+    }
     const perhaps = filter.has(key);
     $("answer").className = perhaps ? "answer" : "answer no";
     $("answer").replaceChildren("“", key, "”: ",

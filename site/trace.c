@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <bloomery.h>
+#include <bloomery/form.h>
 
 #define EXPORT(name) __attribute__((export_name(name)))
 
@@ -121,13 +122,26 @@ EXPORT("trace_bytes") size_t trace_bytes(void)
 
 /* ---- Questions ----------------------------------------------------------- */
 
-/* Ask for a key and keep what is read: 1 perhaps, 0 certainly not. */
-EXPORT("trace_ask") int trace_ask(const void *key, size_t length)
+static bly_key asked;                   /* made of the text, perhaps in: */
+static void *asked_room;
+
+/* Looks up the key that a text has in this filter, and keeps what is read: 1
+ * perhaps, 0 certainly not, or -1 if the text has no key. */
+EXPORT("trace_ask") int trace_ask(const void *text, size_t length)
 {
+    const bly_value value = { .type = BLY_TEXT, .data = text,
+                              .length = length };
+    uint64_t form = bly_form_of(filter);
+    size_t bytes = bly_form_room(form, length);
     reads_count = 0;
+    free(asked_room);
+    asked_room = bytes < SIZE_MAX ? malloc(bytes + 1) : NULL;
+    if (asked_room == NULL
+        || bly_form_key(&asked, form, &value, asked_room) != BLY_OK)
+        return -1;
     begins = (uintptr_t)image;
     ends = begins + image_bytes;
-    bool there = bly_contains(filter, key, length);
+    bool there = bly_contains(filter, asked.data, asked.length);
     ends = begins;
     return there;
 }
@@ -142,17 +156,16 @@ EXPORT("trace_count") uint32_t trace_count(void)
     return reads_count;
 }
 
-/* The answer if one bit of the image were the other way round: 1 or 0, or -1
+/* The answer for that key if one bit of the image were the other way round: 1 or 0, or -1
  * where no filter of these bytes would be opened. It is opened anew, for what
  * the checker has not seen nobody may ask. */
-EXPORT("trace_flip") int trace_flip(uint32_t byte, uint32_t bit,
-                                    const void *key, size_t length)
+EXPORT("trace_flip") int trace_flip(uint32_t byte, uint32_t bit)
 {
     bly_filter *other;
     int answer = -1;
     image[byte] ^= (unsigned char)(1u << bit);
     if (bly_wrap(&other, image, image_bytes, NULL) == BLY_OK) {
-        answer = bly_contains(other, key, length);
+        answer = bly_contains(other, asked.data, asked.length);
         bly_free(other);
     }
     image[byte] ^= (unsigned char)(1u << bit);

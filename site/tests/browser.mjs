@@ -313,6 +313,13 @@ async function files() {
     }
     check(/perhaps/.test(await ask(tab, words[1])),
         "after that the filter before is asked");
+    const numbers = path.join(work, "numbers.bly");
+    execFileSync(command, ["build", "--as", "number", "-n", "9", "-o", numbers,
+        "--key", "7"], { stdio: "pipe" });
+    await drop(tab, numbers);
+    await tab.waitForFunction(() => /form number/.test(
+        document.getElementById("answer").textContent), { timeout: 60000 });
+    check(true, "a filter of numbers says that its keys are no texts");
     await tab.close();
     execFileSync(command, ["query", "-q", file, "--key", words[1]]);
 }
