@@ -333,7 +333,7 @@ function ask() {
         return;
     if (!takesText()) {
         $("answer").className = "answer no";
-        $("answer").replaceChildren("The keys of this filter are no texts, but of " +
+        $("answer").replaceChildren("The keys of this filter are not texts: they have " +
             `the form ${filter.stat().keys}.`);
         for (const id of ["picture", "legend"])
             $(id).hidden = true;

@@ -180,8 +180,7 @@ static uint64_t join_uncut(const join_job *job, const dedup_rows *rows)
     const cli_how *lines = &job->want->lines;
     bool whole = job->want->list.field.n == 0
               && job->want->list.member == NULL;
-    int separator = lines->separator >= 0 ? lines->separator
-                  : lines->csv ? ',' : '\t';
+    int separator = job->lines.how.separator;   /* of both inputs */
     uint64_t uncut = 0;
 
     if (!whole || lines->field.n != 1 || lines->blanks)

@@ -10,8 +10,9 @@
  *
  * The ends of lines are found 64 bytes at a time, as bits of a word, where the
  * processor has vectors (SSE2: every x86-64); no line is copied. Bytes are
- * bytes: no locale, CR is one like any other, the last line may lack its
- * newline, an empty line is the empty key.
+ * bytes, in every locale. The last line may lack its newline, and an empty line
+ * is the empty key. In a file whose first bytes hold a CR but no newline, a CR
+ * ends a line, and is replaced by a newline as it is read.
  *
  * What is no such text is known by the first bytes of a file, before a key is
  * made of it (keys.c): what is compressed is decompressed (source.c), a byte

@@ -10,11 +10,11 @@
  * simdjson.cpp is a module, loaded when it is wanted, so that who does not want
  * it starts as fast as before.
  *
- * The module finds the text of a value. What it stands for is made here: a
- * string without an escape is its bytes in the line, one with escapes is
- * decoded into the caller's room. An escaped half of a surrogate pair becomes
- * the three bytes that UTF-8 would have for it, so that unlike strings stay
- * unlike.
+ * The module finds the text of a value. The rest of the line is verified here,
+ * and the key is made of the text: a string without an escape is its bytes in
+ * the line, and a string with escapes is decoded into the caller's room. An
+ * escaped half of a surrogate pair becomes the three bytes that UTF-8 would
+ * have for it, so that unlike strings stay unlike.
  *
  * Without BLY_JSON (CMake's option) there is no module. Floor 8; includes
  * frame.h and members.h only.
@@ -218,6 +218,13 @@ static bool members_is_word(members_text t, const char *word)
     return t.length == strlen(word) && memcmp(t.at, word, t.length) == 0;
 }
 
+/* Returns whether a value that is not a string is a key. */
+static bool members_is_key(members_text t)
+{
+    return members_is_number(t) || members_is_word(t, "true")
+        || members_is_word(t, "false");
+}
+
 cli_member members_value(const char *text, size_t n, void *room, bly_key *key)
 {
     const members_text t = { text, n };
@@ -225,8 +232,7 @@ cli_member members_value(const char *text, size_t n, void *room, bly_key *key)
 
     *key = (bly_key){ t.at, t.length };
     if (t.at[0] != '"')
-        return members_is_number(t) || members_is_word(t, "true")
-            || members_is_word(t, "false") ? CLI_MEMBER
+        return members_is_key(t) ? CLI_MEMBER
              : members_is_word(t, "null") ? CLI_NO_MEMBER : CLI_NO_OBJECT;
     if (t.length < 2 || t.at[t.length - 1] != '"')
         return CLI_NO_OBJECT;
@@ -332,8 +338,7 @@ static inline bool members_skip_word(members_walk *w)
     while (w->at < w->end && !members_is_end(*w->at))
         w->at++;
     word.length = (size_t)(w->at - word.at);
-    return members_is_number(word) || members_is_word(word, "true")
-        || members_is_word(word, "false") || members_is_word(word, "null");
+    return members_is_key(word) || members_is_word(word, "null");
 }
 
 /* Skips the name of a member and its colon. */
