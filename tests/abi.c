@@ -47,7 +47,8 @@ ABI_AT(bly_spec, allocator, 40);
 ABI_AT(bly_spec, flags, 48);
 ABI_AT(bly_spec, threads, 52);
 ABI_AT(bly_spec, form, 56);
-ABI_AT(bly_spec, reserved, 64);
+ABI_AT(bly_spec, progress, 64);
+ABI_AT(bly_spec, reserved, 72);
 
 ABI_SIZE(bly_options, 64);
 ABI_AT(bly_options, allocator, 0);
@@ -55,7 +56,8 @@ ABI_AT(bly_options, secret, 8);
 ABI_AT(bly_options, threads, 16);
 ABI_AT(bly_options, zero, 20);
 ABI_AT(bly_options, format, 24);
-ABI_AT(bly_options, reserved, 32);
+ABI_AT(bly_options, progress, 32);
+ABI_AT(bly_options, reserved, 40);
 
 ABI_SIZE(bly_plan_t, 256);
 ABI_AT(bly_plan_t, kind, 0);
