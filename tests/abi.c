@@ -223,7 +223,8 @@ ABI_AT(bly_similar_spec, least, 24);
 ABI_AT(bly_similar_spec, most, 32);
 ABI_AT(bly_similar_spec, within, 40);
 ABI_AT(bly_similar_spec, zero, 41);
-ABI_AT(bly_similar_spec, reserved, 48);
+ABI_AT(bly_similar_spec, progress, 48);
+ABI_AT(bly_similar_spec, reserved, 56);
 
 ABI_SIZE(bly_similar, 24);
 ABI_AT(bly_similar, row, 0);
@@ -251,7 +252,8 @@ ABI_AT(bly_index_spec, seed, 32);
 ABI_AT(bly_index_spec, about, 40);
 ABI_AT(bly_index_spec, about_bytes, 48);
 ABI_AT(bly_index_spec, allocator, 56);
-ABI_AT(bly_index_spec, reserved, 64);
+ABI_AT(bly_index_spec, progress, 64);
+ABI_AT(bly_index_spec, reserved, 72);
 
 ABI_SIZE(bly_document, 64);
 ABI_AT(bly_document, name, 0);

@@ -106,7 +106,7 @@ static bly_status check_index(const char *path)
     bly_status status = bly_index_open(&index, path, NULL);
 
     if (status >= 0)
-        status = bly_index_verify(index);
+        status = bly_index_verify(index, NULL);
     bly_index_free(index);
     return status;
 }

@@ -253,6 +253,7 @@ void bly_free(bly_filter *filter)
 {
     if (filter == NULL)
         return;
+    bly_progress_set(filter, NULL);     /* what is left cannot be cancelled */
     if (filter->source->release != NULL)
         filter->source->release(filter);
     threads_lock_end(&filter->lock);
