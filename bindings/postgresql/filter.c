@@ -252,7 +252,7 @@ void filter_fits(const char *kind, const bly_spec *spec)
 /* Bytes that come from anywhere. */
 static Datum type_checked(bytea *value)
 {
-    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)));
+    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), NULL));
     return PointerGetDatum(value);
 }
 

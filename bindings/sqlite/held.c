@@ -237,7 +237,7 @@ static held_blob *held_check(sqlite3_context *context, held_home *home,
     held_blob *b = held_find(home, data, bytes);
     if (b != NULL)
         return b;
-    bly_status status = bly_check(data, bytes);
+    bly_status status = bly_check(data, bytes, NULL);
     if (status < 0) {
         extension_fail(context, status);
         return NULL;
