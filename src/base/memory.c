@@ -64,7 +64,7 @@ bly_status memory_allows(uint64_t asked, uint64_t given, uint64_t needed)
         return BLY_OK;
     return status_fail(BLY_ELIMIT, "%.4g MiB of memory are needed for what has "
                        "%.4g MiB, and the limit is %.4g MiB: raise the limit "
-                       "if you trust where it comes from (memory_limit)",
+                       "if you trust where it comes from (bly_memory_limit)",
                        (double)needed / (1 << 20), (double)given / (1 << 20),
                        (double)limit / (1 << 20));
 }
