@@ -159,6 +159,25 @@ static void test_packed_at_the_limit(void **state)
     free(packed);
 }
 
+/* The header that tests of bindings put before 262,016 zeros. */
+static void test_packed_of_2_gib(void **state)
+{
+    (void)state;
+    char line[2 * IMAGE_HEADER + 2], digits[3] = "";
+    size_t n;
+    uint8_t *packed = forge_packed(UINT64_C(2) << 30, &n);
+    FILE *file = fopen(TEST_SOURCE_DIR "/tests/packed-2gib.hex", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file));
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(n, IMAGE_HEADER + 262016);
+    for (size_t i = 0; i < IMAGE_HEADER; i++) {
+        snprintf(digits, sizeof digits, "%02x", packed[i]);
+        assert_memory_equal(digits, line + 2 * i, 2);
+    }
+    free(packed);
+}
+
 /* A header that no image can have says so, and is as safe to look at. */
 static void test_packed_of_no_size(void **state)
 {
@@ -413,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_the_default_limit),
         cmocka_unit_test(test_packed_beyond_the_default),
         cmocka_unit_test(test_packed_at_the_limit),
+        cmocka_unit_test(test_packed_of_2_gib),
         cmocka_unit_test(test_packed_of_no_size),
         cmocka_unit_test(test_every_kind_takes_what_it_has),
         cmocka_unit_test(test_every_format_takes_what_it_has),
