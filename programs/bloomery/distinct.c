@@ -146,8 +146,8 @@ int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
     int status = lines_measure(lines, &total);
 
     *fed = (cli_fed){ .keys = 0 };
-    if (status == CLI_ERROR)
-        return status;
+    if (status == CLI_ERROR || hashes_open(&job.seen) != CLI_GO)
+        return CLI_ERROR;
     progress_start(doing, total, progress);
     status = work_run(lines, &work, &job, jobs);
     progress_end();

@@ -1,30 +1,35 @@
 /* hashes.c - a set of 64-bit hashes, in memory.
  *
- * Linear probing from the high bits of an odd multiple, in three quarters of
- * the slots at most. The high ones depend on every bit of the hash: of integers
- * that end in zeros the others are all zero. Floor 8; includes sketch.h only.
+ * Linear probing in three quarters of the slots at most. Strangers can compute
+ * the hashes, which are those of a filter, so a keyed hash of them chooses the
+ * slot. Floor 8; includes sketches.h only.
  */
 #include "bloomery/sketches.h"
 
 #include <stdlib.h>
 
-/* 2^64 over the golden ratio, odd: weak hash functions are spread too. */
-#define HASHES_SPREAD UINT64_C(0x9E3779B97F4A7C15)
-
 /* The slot where the hash, not 0, is or would be; there is a free one. */
 static size_t hashes_find(const sketch_hashes *set, uint64_t hash)
 {
     size_t mask = set->room - 1;
-    size_t at = (size_t)(hash * HASHES_SPREAD >> set->shift);
+    size_t at = (size_t)(bly_keyed_number(&set->keyed, hash)
+                         >> set->shift);
 
     while (set->slots[at] != 0 && set->slots[at] != hash)
         at = (at + 1) & mask;
     return at;
 }
 
+int hashes_open(sketch_hashes *set)
+{
+    *set = (sketch_hashes){ .room = 0 };
+    return bly_keyed_draw(&set->keyed) < 0 ? filter_error() : CLI_GO;
+}
+
 bool hashes_room(sketch_hashes *set, size_t more)
 {
-    sketch_hashes larger = { .room = set->room == 0 ? 4096 : set->room,
+    sketch_hashes larger = { .keyed = set->keyed,
+                             .room = set->room == 0 ? 4096 : set->room,
                              .shift = set->room == 0 ? 64 - 12 : set->shift,
                              .used = set->used, .zero = set->zero };
 
@@ -45,14 +50,17 @@ bool hashes_room(sketch_hashes *set, size_t more)
 
 bool hashes_add(sketch_hashes *set, uint64_t hash)
 {
-    bool fresh = !hashes_has(set, hash);
+    uint64_t *slot;
+    bool fresh = !set->zero;
 
-    if (hash == 0)
+    if (hash == 0) {
         set->zero = true;
-    else if (fresh) {
-        set->slots[hashes_find(set, hash)] = hash;
-        set->used++;
+        return fresh;
     }
+    slot = &set->slots[hashes_find(set, hash)];
+    fresh = *slot == 0;
+    *slot = hash;
+    set->used += fresh;
     return fresh;
 }
 
