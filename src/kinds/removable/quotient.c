@@ -136,7 +136,7 @@
  *      e^(-L (a - 1 - ln a))                                             (4)
  *
  * by Chernoff's bound for Poisson arrivals. So that no cluster of 2^40 slots at
- * a load of 31/32 reaches the bound by chance, but for 2^-64, it must be 145 000
+ * a load of 31/32 reaches it by chance, but for 2^-64, it must be 145 000
  * slots. A lookup past so many takes longer than the second row above. Counts,
  * whose slots come together, would need still more.
  *
