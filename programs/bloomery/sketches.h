@@ -37,6 +37,11 @@ bool hashes_room(sketch_hashes *set, size_t more);
 
 /* Add one for which there is room; true if it was not there. */
 bool hashes_add(sketch_hashes *set, uint64_t hash);
+
+/* Adds n hashes for which there is room; fresh[i] becomes true if hash i was
+ * not there. */
+void hashes_add_many(sketch_hashes *set, const uint64_t *hashes, size_t n,
+                     bool *fresh);
 bool hashes_has(const sketch_hashes *set, uint64_t hash);
 void hashes_free(sketch_hashes *set);
 
