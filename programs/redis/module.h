@@ -48,6 +48,7 @@ typedef struct {
     long long held_capacity;
     char      held_kind[128];
     char      secret[33];               /* in hexadecimal digits, or empty   */
+    bool      dump_secrets;             /* DUMP holds them                   */
 } module_settings;
 
 extern module_settings settings;

@@ -4,7 +4,7 @@
  * connection among many clients. If the two disagreed on where a request ends,
  * one client would get the answer to another. So only requests that every
  * parser reads alike are accepted. Two lengths, a length beside a coding,
- * blanks before a colon, folded headers, and bare CR, LF and NUL are errors, and
+ * blanks before a colon, folded headers, bare CR, LF and NUL are errors, and
  * after an error the connection ends.
  *
  * A web page can make a browser ask a server of its own machine under the
