@@ -508,6 +508,28 @@ static int sets_know_command(server_context *context, server_string **argv,
     return server_reply_simple(context, "OK");
 }
 
+/* Announces the secret of a filter that RESTORE has just made. */
+static int sets_restored(server_context *context, int type,
+                           const char *event, server_string *key)
+{
+    char digits[SECRET_DIGITS + 1];
+    (void)type;
+    if (strcmp(event, "restore") != 0)
+        return SERVER_OK;
+    const held *value = reply_look(context, key, held_type);
+    if (value == NULL || !value->keyed)
+        return SERVER_OK;
+    secret_write(digits, value->secret);
+    server_replicate_as(context, "BLY.KNOWSECRET", "c", digits);
+    return SERVER_OK;
+}
+
+bool sets_register(server_context *context)
+{
+    return server_on_keys(context, SERVER_NOTIFY_GENERIC, sets_restored)
+        == SERVER_OK;
+}
+
 /* ---- What two servers have not in common --------------------------------- */
 
 static bool sets_lists_keys(server_context *context, const work *w)

@@ -89,6 +89,9 @@ bool bloom_register (server_context *context);
 bool cuckoo_register(server_context *context);
 bool held_register  (server_context *context);
 
+/* Listens for filters that RESTORE makes. */
+bool sets_register(server_context *context);
+
 /* ---- Memory -------------------------------------------------------------- */
 
 /* Memory that is all 0, or NULL: there is none, or the server's limit would be

@@ -190,26 +190,8 @@ static void secret_persists(server_context *context, server_event event,
     secret_saving = what != SERVER_SAVED && what != SERVER_NOT_SAVED;
 }
 
-/* Announces the secret of a filter that RESTORE has just made. */
-static int secret_restored(server_context *context, int type,
-                           const char *event, server_string *key)
-{
-    char digits[SECRET_DIGITS + 1];
-    (void)type;
-    if (strcmp(event, "restore") != 0)
-        return SERVER_OK;
-    const held *value = reply_look(context, key, held_type);
-    if (value == NULL || !value->keyed)
-        return SERVER_OK;
-    secret_write(digits, value->secret);
-    server_replicate_as(context, "BLY.KNOWSECRET", "c", digits);
-    return SERVER_OK;
-}
-
 bool secret_register(server_context *context)
 {
     const server_event persists = { SERVER_PERSISTS, 1 };
-    return server_on_event(context, persists, secret_persists) == SERVER_OK
-        && server_on_keys(context, SERVER_NOTIFY_GENERIC, secret_restored)
-           == SERVER_OK;
+    return server_on_event(context, persists, secret_persists) == SERVER_OK;
 }
