@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import numbers
 import operator
 import struct
@@ -82,7 +83,7 @@ def encode(key: Any) -> tuple[int, bytes]:
     else:
         return _encode_integer(number)
     if isinstance(key, numbers.Real):
-        return REAL, _DOUBLE.pack(float(key))
+        return _encode_real(key)
     raise TypeError(_no_key(key))
 
 
@@ -95,6 +96,19 @@ def _encode_integer(number: int) -> tuple[int, bytes]:
         return LARGE, _UINT64.pack(number)
     raise OverflowError(f"{number} is not an integer of 64 bits: give it as "
                         "text or bytes")
+
+
+def _encode_real(number: numbers.Real) -> tuple[int, bytes]:
+    """A fraction can be an integer that no double equals. One that is beyond the
+    doubles is infinite or 0, as when a number is read from text."""
+    if (isinstance(number, numbers.Rational) and number.denominator == 1
+            and -1 << 63 <= number.numerator < 1 << 63):
+        return INTEGER, _INT64.pack(int(number.numerator))
+    try:
+        real = float(number)
+    except OverflowError:
+        real = math.inf if number > 0 else -math.inf
+    return REAL, _DOUBLE.pack(real)
 
 
 def _no_key(key: Any) -> str:
