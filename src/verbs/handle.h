@@ -6,6 +6,7 @@
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H
 
+#include "base/task.h"
 #include "base/threads.h"
 #include "image/kind.h"
 #include "tools/hash.h"
@@ -59,6 +60,7 @@ struct bly_filter {
     bly_allocator        allocator;
     uint32_t             threads;       /* as in bly_spec                    */
     handle_file          file;
+    bly_progress         progress;      /* of calls with this handle         */
     bool                 writable;
     bool                 shared;
     bool                 keyed;         /* the kind asks by whole keys       */
@@ -76,6 +78,7 @@ typedef struct {
     const kind_hasher *hasher;          /* that of another filter; or NULL: by
                                            the header and the secret         */
     uint32_t           threads;
+    const bly_progress *progress;       /* of the call; or NULL              */
 } handle_options;
 
 /* From what a caller gave; NULL is fine. BLY_EPARAM: reserved fields. */
@@ -171,10 +174,12 @@ bly_status handle_here(const bly_filter *filter, const char *verb);
 
 /* Write the item count into the header, and both checksums, if anything has
  * changed since that was done. Many threads may do so at once. False: what has
- * changed could not be flushed, and the image says "being written". */
+ * changed could not be flushed, and the image says "being written". Where the
+ * call is cancelled the image stays as it was. */
 bool handle_seal(const bly_filter *filter);
 
-/* Is the image in memory, and sealed now? Else as handle_here(), or BLY_EIO. */
+/* Is the image in memory, and sealed now? Else as handle_here(), BLY_EIO or
+ * BLY_ECANCELED. */
 bly_status handle_whole(const bly_filter *filter, const char *verb);
 
 /* Copy the first bytes of the image, while others may be sealing it. */

@@ -174,7 +174,8 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     *o = (order){
         .asked = { .capacity = spec->capacity }, .flags = spec->flags,
         .plan = { .window = UINT64_MAX },
-        .options = { .secret = spec->secret, .threads = spec->threads },
+        .options = { .secret = spec->secret, .threads = spec->threads,
+                     .progress = spec->progress },
     };
     bly_status status = order_reserved(spec);
     if (status == BLY_OK)
