@@ -203,9 +203,10 @@ def _of_types(keys: list[bytes], types: list[int]) -> Keys:
     return _from_bytes(keys, TEXT, bytes(max(t, 0) for t in types)).only(valid)
 
 
-def from_list(some: list[Any]) -> Keys:
-    """The keys of a list, each of any type."""
-    kinds = set(map(type, some))
+def from_list(some: list[Any], kinds: set[type] | None = None) -> Keys:
+    """The keys of a list, each of any type, and what their types are."""
+    if kinds is None:
+        kinds = set(map(type, some))
     try:
         if kinds == {bytes}:
             return _from_bytes(some, BYTES)
@@ -233,13 +234,40 @@ def _before_fault(some: list[Any]) -> Iterator[Any]:
         yield key
 
 
+_MUTABLE = (bytearray, memoryview)
+_STILL = (list, tuple, set, frozenset)  # no code runs between their keys
+
+
+def _frozen(key: Any) -> Any:
+    return plain(key) if isinstance(key, _MUTABLE) else key
+
+
+def pieces(keys: Iterable[Any], n: int) -> Iterator[tuple[list[Any], set[type]]]:
+    """The keys of anything that can be gone through, n at a time, and their types.
+    A generator may write each key to the same bytearray. Such keys are copied as
+    they come."""
+    rest = iter(keys)
+    some = list(itertools.islice(rest, 1))
+    if isinstance(some and some[0], _MUTABLE):
+        some = [_frozen(some[0])]
+        rest = map(_frozen, rest)
+    some += itertools.islice(rest, n - 1)
+    while some:
+        kinds = set(map(type, some))
+        if type(keys) not in _STILL \
+                and any(issubclass(of, _MUTABLE) for of in kinds):
+            raise TypeError("an iterator yields keys that can change, after "
+                            "others that cannot: yield bytes(key)")
+        yield some, kinds
+        some = list(itertools.islice(rest, n))
+
+
 def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
     """The keys of anything that can be gone through, some at a time. Those
     before one that is not a key come first."""
-    rest = iter(keys)
-    while some := list(itertools.islice(rest, CHUNK)):
+    for some, kinds in pieces(keys, CHUNK):
         try:
-            part = from_list(some)
+            part = from_list(some, kinds)
         except Exception:
             yield from_list(list(_before_fault(some)))
             raise
