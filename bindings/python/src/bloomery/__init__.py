@@ -436,7 +436,9 @@ def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     array = _array(keys)
     if array is None:
-        return _keys.from_list(list(keys))
+        for some, kinds in _keys.pieces(keys, sys.maxsize):
+            return _keys.from_list(some, kinds)
+        return _keys.from_list([])
     parts = list(array)
     return parts[0] if len(parts) == 1 else _keys.joined(parts)
 
@@ -1082,9 +1084,8 @@ def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
     seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
                   rate=rate, keys=keys, hash="siphash",
                   secret=os.urandom(16) if secret is None else secret)
-    rest = iter(items)
     ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
-    while some := list(itertools.islice(rest, ahead)):
+    for some, _ in _keys.pieces(items, ahead):
         new = seen._add_new(some if key is None else map(key, some),
                             _no_missing)
         yield from itertools.compress(some, new)
