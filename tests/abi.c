@@ -57,8 +57,9 @@ ABI_AT(bly_options, secret, 8);
 ABI_AT(bly_options, threads, 16);
 ABI_AT(bly_options, zero, 20);
 ABI_AT(bly_options, format, 24);
-ABI_AT(bly_options, progress, 32);
-ABI_AT(bly_options, reserved, 40);
+ABI_AT(bly_options, memory_limit, 32);
+ABI_AT(bly_options, progress, 40);
+ABI_AT(bly_options, reserved, 48);
 
 ABI_SIZE(bly_plan_t, 256);
 ABI_AT(bly_plan_t, kind, 0);
@@ -138,7 +139,8 @@ ABI_AT(bly_header, sealed, 117);
 ABI_AT(bly_header, packed, 118);
 ABI_AT(bly_header, zero, 119);
 ABI_AT(bly_header, form, 120);
-ABI_AT(bly_header, reserved, 128);
+ABI_AT(bly_header, unpacked, 128);
+ABI_AT(bly_header, reserved, 136);
 
 ABI_SIZE(bly_processor_t, 64);
 ABI_AT(bly_processor_t, instructions, 0);
@@ -425,6 +427,8 @@ ABI_VALUE(BLY_EUNSAFE, -17);
 ABI_VALUE(BLY_EREMOVED, -18);
 ABI_VALUE(BLY_ESECRET, -19);
 ABI_VALUE(BLY_EUNFLUSHED, -20);
+ABI_VALUE(BLY_EFORM, -21);
+ABI_VALUE(BLY_ELIMIT, -23);
 
 ABI_VALUE(BLY_CAN_ADD, 1 << 0);
 ABI_VALUE(BLY_CAN_WHOLE_KEYS, 1 << 1);

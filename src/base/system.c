@@ -40,6 +40,16 @@ static size_t system_pages(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
+uint64_t system_memory(void)
+{
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && bytes > 0)
+        return (uint64_t)pages * (uint64_t)bytes;
+#endif
+    return UINT64_MAX;
+}
+
 /* ---- Pages in parallel -------------------------------------------------- */
 
 /* The system zeroes a page when it is first touched, one thread after another

@@ -64,8 +64,8 @@ progress() {
     fi
 }
 progress build 'build shows progress that fits into the line'
-tr '\r' '\n' <narrow | tr -d '\033' | sed -n 's/\[K$//p' | sort -u >shown
-printf '%s\n' '' 'build:' >want
+tr '\r' '\n' <narrow | tr -d '\033' | sed -n 's/\(.\)\[K$/\1/p' | sort -u >shown
+echo 'build:' >want
 check 'a narrow terminal shows whole parts of the line only' cmp shown want
 tr '\r' '\n' <wide | tr -d '\033' | sed -n 's/\[K$//p' >shown
 check 'input is counted in bytes' \
