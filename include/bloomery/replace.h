@@ -3,10 +3,10 @@
  * bly_save writes filters in this way; here it is for files of other content,
  * such as the lines that `bloomery dedup -o` writes. The new file is written in
  * the old one's folder. Where the file system can do that (O_TMPFILE), it has
- * no name until it is complete, so that SIGKILL leaves nothing of it. Elsewhere,
- * and between the two calls that put it in an old file's place, its name is
- * .bloomery-HASH-N.tmp. It is locked, and the next writer of the same file
- * removes it if its own writer has died.
+ * no name until it is complete, so that SIGKILL leaves nothing of it.
+ * Elsewhere, and between the two calls that put it in an old file's place, its
+ * name is .bloomery-HASH-N.tmp. It is locked, and the next writer of the same
+ * file removes it if its own writer has died.
  */
 #ifndef BLOOMERY_REPLACE_H
 #define BLOOMERY_REPLACE_H
