@@ -75,6 +75,18 @@ static void held_save(server_io *rdb, void *of)
                       value->keyed ? sizeof value->secret : 0);
 }
 
+/* What a packed image may take: a dump of ours has none, but one that somebody
+ * restores may. No more than all that the server may have. */
+static uint64_t held_limit(server_io *rdb, const void *image, size_t bytes)
+{
+    uint64_t limit = bly_memory_limit(NULL, bytes), most;
+    bly_header header;
+    if (bly_peek(&header, image, bytes) != BLY_OK || !header.packed)
+        return 0;
+    most = memory_most(server_of_io(rdb));
+    return most < limit ? most : limit;
+}
+
 static void *held_load(server_io *rdb, int version)
 {
     if (version != HELD_VERSION) {
@@ -91,6 +103,7 @@ static void *held_load(server_io *rdb, int version)
         memory_for(NULL);
         value = held_new(length > 0 ? secret : NULL);
         bly_options options = held_options(value);
+        options.memory_limit = held_limit(rdb, image, bytes);
         if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
             server_log_io(rdb, "warning", "a filter of BLY.* is not taken: %s",
                           bly_why());
