@@ -196,7 +196,8 @@ class Core {
     check(status) {
         if (status >= 0)
             return status;
-        throw new BloomeryError(this.text(this.c.why()), status,
+        const why = this.text(this.c.why());
+        throw new BloomeryError(why.replace("(bly_memory_limit)", "(memoryLimit)"), status,
                                 this.text(this.c.status(status)));
     }
 
@@ -1026,10 +1027,12 @@ export class Filter {
         if (lengthOf.call(image) === 0)
             throw new BloomeryError("there are no bytes: is what they were read " +
                 "from empty, or were they transferred to a worker?", -7, "EFORMAT");
-        const { secret, format } = wanted(options, "secret", "format");
+        const { secret, format, memoryLimit } = wanted(options, "secret", "format",
+                                                       "memoryLimit");
+        const limit = natural(memoryLimit, "memoryLimit");
         return k.texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
-                k.c.options(key, name);
+                k.c.options(key, name, limit);
                 return Filter.#made(k, k.c.unpack(at, n));
             }));
     }
