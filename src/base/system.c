@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/task.h"
 #include "base/threads.h"
 
 /* A mapping that begins on a huge page: the system aligns to small pages
@@ -56,6 +57,9 @@ uint64_t system_memory(void)
  * more than eight only wait for the memory. */
 enum { SYSTEM_PARALLEL = 64 << 20, SYSTEM_THREADS = 8 };
 
+/* Bytes that are touched between two steps of a task. */
+enum { SYSTEM_TOUCH = 8 * MEMORY_HUGE };
+
 typedef struct { unsigned char *from; size_t bytes; } system_range;
 
 /* Have the pages of a range made: by the system's call for it, or, where it
@@ -76,9 +80,12 @@ static void system_touch_part(void *context, unsigned part, unsigned parts)
     const system_range *all = context;
     size_t each = (all->bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE
                 * MEMORY_HUGE, at = part * each;
-    if (at < all->bytes)
-        system_touch(all->from + at, all->bytes - at < each ? all->bytes - at
-                                                            : each);
+    size_t end = all->bytes - each < at ? all->bytes : at + each;
+    for (size_t n; at < end && !task_cancelled(); at += n) {
+        n = end - at < SYSTEM_TOUCH ? end - at : SYSTEM_TOUCH;
+        system_touch(all->from + at, n);
+        task_step(0);
+    }
 }
 
 static void system_populate(unsigned char *from, size_t bytes, uint32_t most)

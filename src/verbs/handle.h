@@ -6,6 +6,7 @@
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H
 
+#include "base/task.h"
 #include "base/threads.h"
 #include "image/kind.h"
 #include "tools/hash.h"
@@ -60,6 +61,7 @@ struct bly_filter {
     uint32_t             threads;       /* as in bly_spec                    */
     uint64_t             memory_limit;  /* as in bly_options                 */
     handle_file          file;
+    bly_progress         progress;      /* of calls with this handle         */
     bool                 writable;
     bool                 shared;
     bool                 keyed;         /* the kind asks by whole keys       */
@@ -78,6 +80,7 @@ typedef struct {
                                            the header and the secret         */
     uint32_t           threads;
     uint64_t           memory_limit;
+    const bly_progress *progress;       /* of the call; or NULL              */
 } handle_options;
 
 /* The memory_limit of a filter that was not read from anywhere. */
@@ -180,10 +183,12 @@ bly_status handle_here(const bly_filter *filter, const char *verb);
 
 /* Write the item count into the header, and both checksums, if anything has
  * changed since that was done. Many threads may do so at once. False: what has
- * changed could not be flushed, and the image says "being written". */
+ * changed could not be flushed, and the image says "being written". Where the
+ * call is cancelled the image stays as it was. */
 bool handle_seal(const bly_filter *filter);
 
-/* Is the image in memory, and sealed now? Else as handle_here(), or BLY_EIO. */
+/* Is the image in memory, and sealed now? Else as handle_here(), BLY_EIO or
+ * BLY_ECANCELED. */
 bly_status handle_whole(const bly_filter *filter, const char *verb);
 
 /* Copy the first bytes of the image, while others may be sealing it. */

@@ -628,7 +628,7 @@ static void look_spec_refused(const bly_spec *spec)
 static void test_reserved_of_specs(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 8; i++) {
+    for (size_t i = 0; i < 7; i++) {
         bly_spec spec = { .capacity = 10 };
         spec.reserved[i] = 1;
         look_spec_refused(&spec);
@@ -662,8 +662,7 @@ static void test_reserved_of_options(void **state)
 {
     (void)state;
     look_options_refused(&(bly_options){ .zero = 1 });
-    for (size_t i = 0; i < sizeof (bly_options){ .zero = 0 }.reserved / 8;
-         i++) {
+    for (size_t i = 0; i < 2; i++) {
         bly_options options = { .zero = 0 };
         options.reserved[i] = 1;
         look_options_refused(&options);
