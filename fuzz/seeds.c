@@ -630,7 +630,7 @@ static void seeds_saturated(const char *folder, const char *kind)
     forge_seal(image, n);
     snprintf(name, sizeof name, "%s-saturated", kind);
     snprintf(comment, sizeof comment, "%s, every bit set", kind);
-    if (bly_check(image, n) == BLY_OK)
+    if (bly_check(image, n, NULL) == BLY_OK)
         seeds_write(folder, "check-valid", name, comment, image, n);
     free(image);
 }

@@ -104,8 +104,8 @@
  *    New fields come out of `reserved`, which the caller leaves 0 in what it
  *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
  *    the library sets to 0 in what it fills.
- *  - bly_key, bly_estimate, bly_allocator, bly_line_cost, bly_cost_point,
- *    bly_link, bly_chain and bly_tables never change.
+ *  - bly_key, bly_estimate, bly_allocator, bly_progress, bly_line_cost,
+ *    bly_cost_point, bly_link, bly_chain and bly_tables never change.
  *  - Other structs are the library's own, handed out by pointer; they grow at
  *    their end. Do not copy them or take their size.
  *
@@ -184,7 +184,9 @@ extern "C" {
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
     X(ESECRET,     -19, "the secret is missing, wrong or not wanted")          \
     X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")  \
-    X(EFORM,       -21, "the key is of another class than the filter's keys")
+    X(EFORM,       -21, "the key is of another class than the filter's keys")\
+    X(ECANCELED,   -22, "cancelled by the caller")                             \
+    X(ELIMIT,      -23, "more memory would be needed than the limit allows")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -328,6 +330,27 @@ typedef struct {
     void  *context;
 } bly_allocator;
 
+/* ==== Progress ==========================================================
+
+ * A callback by which a long call reports how far it is, and its caller may
+ * cancel it. `done` rises from 0 to `total`: keys where a filter is built or
+ * keys are added, put and removed, bytes of the image in every other call. A
+ * callback that returns another number than 0 cancels the call: it returns
+ * BLY_ECANCELED, and everything is as it was before the call; only a batch that
+ * adds, puts or removes keys keeps those that it has worked on, as after any
+ * other error.
+ *
+ * It is called in the thread of the call, at least every 50 ms on a processor
+ * of today, and often every millisecond: look at the clock before you draw. It
+ * may call the library, but not with the filter that the call is about. Calls
+ * that end within a millisecond or so never call it. A save that has begun to
+ * put the new file in the old one's place, and waits for the disk, can no
+ * longer be cancelled. */
+typedef struct {
+    int (*report)(void *context, uint64_t done, uint64_t total);
+    void *context;
+} bly_progress;
+
 /* ==== What is wanted, what it costs ===================================== */
 
 /* Flags of bly_spec and bly_open. */
@@ -370,7 +393,9 @@ typedef struct {
     uint64_t    form;           /* how its keys are made, which is written down
                                    in the image: <bloomery/form.h>; 0: not
                                    stated. Not of family "foreign"           */
-    uint64_t    reserved[8];    /* 0                                         */
+    const bly_progress *progress;       /* of bly_new, bly_build and the like:
+                                   for that call only; NULL: none            */
+    uint64_t    reserved[7];    /* 0                                         */
 } bly_spec;
 
 /* How a filter that is there is to be held. NULL means all zero. */
@@ -385,8 +410,28 @@ typedef struct {
                                    another system's format, taken at its word
                                    (<bloomery/foreign.h>), or "bloomery": our
                                    own; NULL: as the bytes tell              */
-    uint64_t    reserved[4];    /* 0                                         */
+    uint64_t    memory_limit;   /* bytes that the filter may take where it
+                                   would take more than it was read from;
+                                   0: the default of bly_memory_limit        */
+    const bly_progress *progress;       /* of this call; NULL: none          */
+    uint64_t    reserved[2];    /* 0                                         */
 } bly_options;
+
+/* Returns how many bytes of memory a call may take for a filter that is read
+ * from `given` bytes: `memory_limit` of the options, or, if that is 0 or the
+ * options are NULL, the larger of 1 GiB and 8 * given, but at most half of the
+ * physical memory.
+ *
+ * A few bytes can stand for a filter of many: packed ones unpack up to 8192
+ * times. So every call that reads a filter looks at the header first, and is
+ * BLY_ELIMIT where the filter would take more than this and more than `given`;
+ * bly_why names both numbers. Images that are mapped, paged, or as large in
+ * memory as they are in the file are exempt, because they cost what they have.
+ * A filter keeps the limit it was read with: it also bounds growing (of kinds
+ * with the ability "grow") and bly_list_keys, where `given` is the size of the
+ * filter so far. Filters that the program made itself have no limit.
+ * Thread-safe. */
+BLY_API uint64_t bly_memory_limit(const bly_options *options, uint64_t given);
 
 /* What it would be and cost, known before it is built. */
 typedef struct {
@@ -788,7 +833,9 @@ typedef struct {
     bool     packed;            /* only bly_unpack and bly_open take it      */
     bool     zero;
     uint64_t form;              /* of its keys: <bloomery/form.h>            */
-    uint64_t reserved[8];       /* 0                                         */
+    uint64_t unpacked;          /* bytes in memory, of a packed image; 0: it is
+                                   not packed                                */
+    uint64_t reserved[7];       /* 0                                         */
 } bly_header;
 
 enum { BLY_HEADER_BYTES = 128 };
@@ -908,13 +955,27 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND, BLY_ENOMEM, BLY_ESECRET (not the secret it was made with, none, or
- * one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
+ * BLY_EKIND, BLY_ENOMEM, BLY_ELIMIT (a packed file would take more memory than
+ * bly_memory_limit says), BLY_ESECRET (not the secret it was made with, none,
+ * or one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
  * (BLY_SHARED; BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not
  * be cut short by others while it is open. */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
+
+/* Sets the callback of later calls with this filter (unite, save, stat, add of
+ * many keys, …), until another one is set; NULL takes it away. The struct is
+ * copied. Calls that read the filter in several threads call it in each.
+ * `progress` of bly_spec and bly_options is for the one call that makes the
+ * filter, and is not kept.
+ *
+ * With a callback, bly_unite and the other verbs that combine two filters work
+ * on a copy of the image in memory, so that nothing is changed if they are
+ * cancelled. In a filter that is mapped for writing they work in place and
+ * cannot be cancelled. */
+BLY_API void bly_progress_set(bly_filter *filter, const bly_progress *progress)
+                              BLY_GIVEN(1);
 
 /* Is there now another file at this path than the one the filter was opened
  * from, or has that one been written anew since? Then open it again and let
@@ -958,8 +1019,10 @@ BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
 /* Is this an image, packed or not, whole and undamaged? Reads all of it and
  * trusts nothing.
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND. Needs no secret. Thread-safe. */
-BLY_API bly_status bly_check(const void *image, size_t bytes) BLY_GIVEN(1);
+ * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing, and of the
+ * options, which may be NULL, needs no secret. Thread-safe. */
+BLY_API bly_status bly_check(const void *image, size_t bytes,
+                             const bly_options *options) BLY_GIVEN(1);
 
 /* The image, with counts and checksums up to date: write it, send it. Valid
  * until the filter changes or is freed. The first call after a change reads
@@ -980,7 +1043,8 @@ BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
 
 /* A filter in memory of its own from what bly_pack or bly_save wrote, or from
  * an image: all of it is checked, nothing is trusted, and it may be changed.
- * A packed image can come out at up to 8192 times its size. Errors of
+ * A packed image can come out at up to 8192 times its size, and one that would
+ * take more than bly_memory_limit says is BLY_ELIMIT. Errors of
  * bly_check; BLY_ESECRET; BLY_ENOMEM. Thread-safe. */
 BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
                               size_t bytes, const bly_options *options)

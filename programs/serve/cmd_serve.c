@@ -18,7 +18,7 @@ typedef struct {
                *format;
     bool        all, null, fold, channels, load, trust;
     uint64_t      as;
-    uint64_t    field, threads, clients;
+    uint64_t    field, threads, clients, unpack_limit;
     cli_operands hosts;
 } serve_settings;
 
@@ -79,6 +79,7 @@ static const cli_option serve_options[] = {
       "Look at the header of a filter only, and trust the rest." },
     CLI_SECRET_OPTION(serve_settings, key_file),
     CLI_FORMAT_OPTION(serve_settings, format),
+    CLI_UNPACK_OPTION(serve_settings, unpack_limit),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -276,7 +277,7 @@ static int serve_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = serve_check_files(self, &files);
     if (status == CLI_GO)
-        status = filter_how_read(s.key_file, s.format);
+        status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     return status == CLI_GO ? server_run(&how, &files) : status;
 }
 

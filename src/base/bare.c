@@ -24,6 +24,11 @@ void system_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
+uint64_t system_memory(void)
+{
+    return UINT64_MAX;
+}
+
 bool system_clears(const bly_allocator *from, uint64_t bytes)
 {
     (void)from, (void)bytes;

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/task.h"
 #include "base/threads.h"
 
 /* A mapping that begins on a huge page: the system aligns to small pages
@@ -39,12 +40,25 @@ static size_t system_pages(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
+uint64_t system_memory(void)
+{
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && bytes > 0)
+        return (uint64_t)pages * (uint64_t)bytes;
+#endif
+    return UINT64_MAX;
+}
+
 /* ---- Pages in parallel -------------------------------------------------- */
 
 /* The system zeroes a page when it is first touched, one thread after another
  * if one thread does the touching. From this size on all of them share it;
  * more than eight only wait for the memory. */
 enum { SYSTEM_PARALLEL = 64 << 20, SYSTEM_THREADS = 8 };
+
+/* Bytes that are touched between two steps of a task. */
+enum { SYSTEM_TOUCH = 8 * MEMORY_HUGE };
 
 typedef struct { unsigned char *from; size_t bytes; } system_range;
 
@@ -66,9 +80,12 @@ static void system_touch_part(void *context, unsigned part, unsigned parts)
     const system_range *all = context;
     size_t each = (all->bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE
                 * MEMORY_HUGE, at = part * each;
-    if (at < all->bytes)
-        system_touch(all->from + at, all->bytes - at < each ? all->bytes - at
-                                                            : each);
+    size_t end = all->bytes - each < at ? all->bytes : at + each;
+    for (size_t n; at < end && !task_cancelled(); at += n) {
+        n = end - at < SYSTEM_TOUCH ? end - at : SYSTEM_TOUCH;
+        system_touch(all->from + at, n);
+        task_step(0);
+    }
 }
 
 static void system_populate(unsigned char *from, size_t bytes, uint32_t most)

@@ -12,6 +12,9 @@
 void *system_allocate(void *context, size_t alignment, size_t bytes);
 void system_release(void *context, void *memory, size_t bytes);
 
+/* Returns the bytes of physical memory; UINT64_MAX: not known. */
+uint64_t system_memory(void);
+
 /* Are blocks of `bytes` zero when this allocator gives them? */
 bool system_clears(const bly_allocator *from, uint64_t bytes);
 

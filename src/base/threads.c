@@ -8,7 +8,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/task.h"
 
 /* The processors that this thread may run on, where the system tells; a
  * machine may have more of them than a program is given. */
@@ -36,12 +39,16 @@ typedef struct {
     threads_work *work;
     void *context;
     unsigned part, parts;
+    task *caller;                       /* whose task it is; or NULL         */
+    bool ended;
 } threads_job;
 
 static void *threads_start(void *argument)
 {
-    const threads_job *job = argument;
+    threads_job *job = argument;
+    task_help(job->caller);
     job->work(job->context, job->part, job->parts);
+    platform_store_flag(&job->ended, true);
     return NULL;
 }
 
@@ -65,17 +72,29 @@ static unsigned threads_begin(pthread_t *threads, threads_job *jobs,
     return part;
 }
 
+/* Waits for a thread. While the caller has a task, it goes on reporting. */
+static void threads_await(pthread_t thread, const threads_job *job)
+{
+    const struct timespec millisecond = { .tv_nsec = 1000000 };
+    while (job->caller != NULL && !platform_load_flag(&job->ended)) {
+        nanosleep(&millisecond, NULL);
+        task_step(0);
+    }
+    pthread_join(thread, NULL);
+}
+
 void threads_run(threads_work *work, void *context, unsigned parts)
 {
     pthread_t threads[THREADS_MAX];
-    threads_job jobs[THREADS_MAX], all = { work, context, 0, parts };
+    threads_job jobs[THREADS_MAX];
+    threads_job all = { work, context, 0, parts, task_share(), false };
     assert(parts >= 1 && parts <= THREADS_MAX);
     unsigned started = threads_begin(threads, jobs, &all);
     work(context, 0, parts);
     for (unsigned part = started; part < parts; part++)
         work(context, part, parts);
-    while (started > 1)
-        pthread_join(threads[--started], NULL);
+    while (started-- > 1)
+        threads_await(threads[started], &jobs[started]);
 }
 
 void threads_lock_make(threads_lock *lock)

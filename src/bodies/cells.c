@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "tools/counters.h"
 #include "tools/hash.h"
@@ -478,7 +479,7 @@ void cells_count_many(const cells *c, const uint8_t *row,
 PLATFORM_INLINE void cells_unite_by(const cells *c, uint8_t *into,
                                     const uint8_t *other)
 {
-    for (uint64_t i = 0; i < c->m; i++)
+    TASK_EACH(i, c->m)
         cells_raise(c, into, i, cells_get(c, other, i));
 }
 
@@ -494,7 +495,7 @@ PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
                                             const uint8_t *b)
 {
     cells_pair used = { 0, 0, 0 };
-    for (uint64_t i = 0; i < c->m; i++) {
+    TASK_EACH(i, c->m) {
         uint32_t in_a = cells_get(c, a, i), in_b = cells_get(c, b, i);
         used.a += in_a > 0;
         used.b += in_b > 0;
@@ -550,7 +551,7 @@ PLATFORM_INLINE cells_view cells_look_by(const cells *c, const uint8_t *row)
 {
     cells_view view = { 0, 0, 0 };
     uint64_t passes = 0;
-    for (uint64_t i = 0; i < c->m; i++) {
+    TASK_EACH(i, c->m) {
         uint32_t value = cells_get(c, row, i);
         view.used += value > 0;
         view.saturated += cells_saturated(c, value);

@@ -11,6 +11,7 @@
 
 #include "base/cpu.h"
 #include "base/sizes.h"
+#include "base/task.h"
 #include "tools/eight.h"
 
 enum {
@@ -602,6 +603,8 @@ PLATFORM_INLINE void fingerprint_solve(const fingerprint_view *view,
     const uint64_t mask = bits_mask(v.bits);
     const uint64_t reach = (uint64_t)arity * v.shape.segment;
     for (size_t i = order->n; i-- > 0; ) {
+        if (i % TASK_KEYS == 0)
+            task_step(TASK_KEYS);
         uint32_t entry = order->order[i], which = entry & 3;
         if (i >= FINGERPRINT_SOON)
             platform_prefetch(order->states
@@ -626,7 +629,7 @@ static void fingerprint_pack(uint8_t *row, const fingerprint_view *v,
 {
     uint64_t slots = peel_slots(&v->shape), word = 0;
     uint32_t used = 0;
-    for (uint64_t i = 0; i < slots; i++) {
+    TASK_SPAN(i, 0, slots) {
         uint32_t gap = v->label;
         word |= (uint64_t)cells[i] << used;
         used += v->field;
@@ -670,11 +673,13 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
         .scratch = bench->scratch, .threads = bench->threads, .seeds = seeds,
         .fill = fingerprint_fill, .context = &job,
     };
-    if (!peel_build(&work))
+    bool built = peel_build(&work);
+    if (task_cancelled())
+        return task_status();
+    if (!built)
         return status_fail(BLY_EFULL, "the hashes of these keys are too "
                            "similar: give another hash seed, or a hash "
-                           "function "
-                           "other than identity");
+                           "function other than identity");
     image_set_u64(image, IMAGE_GEOMETRY + 8 * FINGERPRINT_KEYS, work.distinct);
     return BLY_OK;
 }

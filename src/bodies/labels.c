@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "tools/counters.h"
 #include "tools/hash.h"
@@ -630,7 +631,7 @@ bly_status labels_put_many(void *image, const uint64_t *hashes,
 PLATFORM_INLINE void labels_unite_by(const labels_row *r, uint8_t *into,
                                      const uint8_t *other)
 {
-    for (uint64_t i = 0; i < r->m; i++)
+    TASK_EACH(i, r->m)
         labels_raise(r, into, i, labels_cell(r, other, i));
 }
 
@@ -649,7 +650,7 @@ PLATFORM_INLINE labels_pair labels_compare(const labels_row *r,
                                            const uint8_t *a, const uint8_t *b)
 {
     labels_pair used = { 0, 0, 0 };
-    for (uint64_t i = 0; i < r->m; i++) {
+    TASK_EACH(i, r->m) {
         uint64_t in_a = labels_cell(r, a, i), in_b = labels_cell(r, b, i);
         used.a += in_a > 0;
         used.b += in_b > 0;
@@ -684,7 +685,7 @@ static double labels_fields_rate(const labels_row *fields, const uint8_t *row,
     labels_row r = labels_split(fields);
     uint64_t used[64] = { 0 };
     double none = 1;
-    for (uint64_t i = 0; i < r.m; i++) {
+    TASK_EACH(i, r.m) {
         uint64_t zero = labels_above(&r, 0, labels_cell(&r, row, i));
         for (uint32_t p = 0; p < r.width / r.part; p++)
             used[p] += ~zero >> p * r.part & 1;
@@ -739,7 +740,7 @@ PLATFORM_INLINE void labels_tally_by(const labels_row *r, const uint8_t *row,
     const bool wide = labels_wide(r);
     const uint64_t counted = labels_counted(r);
     memset(count, 0, sizeof *count);
-    for (uint64_t i = 0; i < r->m; i++) {
+    TASK_EACH(i, r->m) {
         uint64_t cell = labels_cell(r, row, i);
         uint64_t place = (cell < r->most ? cell : r->most) - from;
         if (place < counted && wide)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "base/task.h"
 #include "base/threads.h"
 
 /* ---- Sizes ------------------------------------------------------------- */
@@ -153,7 +154,7 @@ PLATFORM_INLINE bool peel_count(const peel_table *t, uint32_t arity,
     uint32_t *words = t->words;
     uint32_t over = 0;
     memset(words, 0, (size_t)peel_slots(&shape) * sizeof *words);
-    for (size_t i = 0; i < t->n; i++) {
+    TASK_SPAN(i, 0, t->n) {
         uint64_t at[PEEL_ARITY_MAX];
         peel_places(&shape, arity, t->states[i], salt, at);
         PLATFORM_UNROLL
@@ -217,7 +218,7 @@ PLATFORM_INLINE size_t peel_off(const peel_table *t, uint32_t arity,
 {
     size_t slots = (size_t)peel_slots(t->shape), done = 0, next = 0, last = 0;
     size_t reach = (size_t)arity * t->shape->segment;
-    for (size_t from = 0; from < slots; from += PEEL_STEP) {
+    for (size_t from = 0; from < slots && !task_step(0); from += PEEL_STEP) {
         size_t to = slots - from < PEEL_STEP ? slots : from + PEEL_STEP;
         peel_fetch(t, from + reach, to + reach);
         for (size_t slot = from; slot < to; slot++) {
@@ -261,6 +262,8 @@ static size_t peel_unique(const peel_table *t)
     memset(table, 0, size * sizeof *table);
     for (size_t i = 0; i < t->n && left <= slots; i++) {
         uint64_t state = states[i];
+        if (i % TASK_KEYS == 0 && task_step(0))
+            break;
         size_t at = (size_t)platform_mul_high(state * PEEL_A, size);
         while (table[at] != 0 && states[table[at] - 1] != state
                && probes-- > 0)
@@ -276,6 +279,9 @@ static size_t peel_unique(const peel_table *t)
 }
 
 /* ---- All shards -------------------------------------------------------- */
+
+/* Shares of a build that counting and dealing the keys take. */
+static const double PEEL_COUNTING = 0.1, PEEL_DEALING = 0.1;
 
 typedef struct {
     peel_work  *work;
@@ -315,7 +321,7 @@ static void peel_count_part(void *context, unsigned part, unsigned parts)
     peel_share(job, part, &from, &to);
     for (uint64_t bin = 0; bin < job->bins; bin++)
         index[bin * parts] = 0;
-    for (size_t i = from; i < to; i++)
+    TASK_SPAN(i, from, to)
         index[peel_bin(job, hash_mix(hashes[i])) * parts]++;
 }
 
@@ -326,7 +332,7 @@ static void peel_deal_part(void *context, unsigned part, unsigned parts)
     uint64_t *index = job->index + part, *states = job->states;
     size_t from, to;
     peel_share(job, part, &from, &to);
-    for (size_t i = from; i < to; i++) {
+    TASK_SPAN(i, from, to) {
         uint64_t state = hash_mix(hashes[i]);
         states[index[peel_bin(job, state) * parts]++] = state;
     }
@@ -336,7 +342,9 @@ static void peel_deal_part(void *context, unsigned part, unsigned parts)
 static void peel_deal(peel_job *job)
 {
     uint64_t total = 0, rows = job->bins * job->parts;
+    task_phase(PEEL_COUNTING, job->work->n);
     threads_run(peel_count_part, job, job->parts);
+    task_phase(PEEL_DEALING, job->work->n);
     for (uint64_t i = 0; i < rows; i++) {
         uint64_t count = job->index[i];
         job->index[i] = total;
@@ -351,7 +359,8 @@ static void peel_deal(peel_job *job)
 static bool peel_shard_order(peel_table *t, uint8_t *seed)
 {
     bool unique = false;
-    for (unsigned attempt = 0; attempt < PEEL_ATTEMPTS; attempt++) {
+    for (unsigned attempt = 0; attempt < PEEL_ATTEMPTS && !task_cancelled();
+         attempt++) {
         uint64_t slots = peel_slots(t->shape);
         *seed = (uint8_t)attempt;
         if (t->n <= slots && t->n <= PEEL_PLACE
@@ -414,6 +423,9 @@ bool peel_build(peel_work *work)
     job.index = (uint64_t *)(void *)(scratch + states);
     job.room = scratch + states + peel_index_bytes(shape);
     peel_deal(&job);
+    if (task_cancelled())
+        return false;
+    task_phase(1 - PEEL_COUNTING - PEEL_DEALING, 2 * (uint64_t)work->n);
     threads_run(peel_shards_part, &job, job.parts < most ? job.parts : most);
 
     bool failed = false;

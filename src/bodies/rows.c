@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "base/task.h"
 #include "maths/maths.h"
 #include "tools/bits.h"
 
@@ -60,7 +61,7 @@ void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
 
     for (uint64_t x = 0; tabled && x <= s->bits; x++)
         power[x] = pow((double)x / (double)s->bits, s->probes);
-    for (uint64_t block = 0; block < s->blocks; block++) {
+    TASK_EACH(block, s->blocks) {
         double chance = 1;
         for (uint64_t lane = 0; lane < s->lanes; lane++) {
             uint64_t x = bits_count(payload, lane_bytes);

@@ -3,6 +3,7 @@
  * Floor 2.
  */
 #include "bodies/runs.h"
+#include "base/task.h"
 
 #define RUNS_FIELDS(r)                                                         \
     (((UINT64_C(1) << ((r) * (57 / (r)))) - 1) / ((UINT64_C(1) << (r)) - 1))
@@ -145,6 +146,8 @@ bool runs_next(runs_cursor *c)
     const runs_view *v = c->view;
     for (;;) {
         bool first = c->at >= c->stop;
+        if (first && c->visited++ % TASK_KEYS == 0 && task_step(TASK_KEYS))
+            return false;
         if (first && !runs_next_run(c))
             return false;
         runs_item item = runs_read(v, c->at, c->stop);

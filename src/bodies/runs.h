@@ -409,6 +409,7 @@ typedef struct {
     uint64_t quotient;                  /* the next to look at               */
     uint64_t at, stop;                  /* what is left of the run           */
     uint64_t f, count;
+    uint64_t visited;                   /* runs so far, for steps of a task  */
     bool     sound;                     /* as a filter writes it, so far     */
 } runs_cursor;
 

@@ -9,6 +9,7 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
+#include "base/task.h"
 #include "tools/hash.h"
 
 static const char IMAGE_MAGIC_TEXT[] = "bloomery";
@@ -60,11 +61,35 @@ static uint64_t image_header_sum(const void *image)
     return hash_xxh3(image, IMAGE_HEADER_SUM, 0);
 }
 
-static uint64_t image_payload_sum(const void *image)
+/* In steps, so that the call can be cancelled: then false. */
+static bool image_sum_in_steps(uint64_t *sum, const uint8_t *at, size_t bytes)
 {
-    uint64_t sum = hash_xxh3(image_payload(image), image_payload_bytes(image),
-                             0);
-    return sum == 0 ? 1 : sum;
+    hash_stream *stream = hash_stream_start();
+    size_t n;
+    if (stream == NULL)
+        return false;
+    for (; bytes > 0 && !task_cancelled(); at += n, bytes -= n) {
+        n = bytes < TASK_BYTES ? bytes : TASK_BYTES;
+        hash_stream_feed(stream, at, n);
+        task_step(n);
+    }
+    *sum = hash_stream_end(stream);
+    return bytes == 0;
+}
+
+/* Returns false if the call was cancelled meanwhile. */
+static bool image_payload_sum(uint64_t *sum, const void *image)
+{
+    const uint8_t *payload = image_payload(image);
+    size_t bytes = image_payload_bytes(image);
+    bool in_steps = bytes > TASK_BYTES && task_share() != NULL;
+    if (!in_steps || !image_sum_in_steps(sum, payload, bytes)) {
+        if (in_steps && task_cancelled())
+            return false;
+        *sum = hash_xxh3(payload, bytes, 0);
+    }
+    *sum += *sum == 0;
+    return true;
 }
 
 void image_seal_by(void *image, uint64_t sum)
@@ -75,7 +100,9 @@ void image_seal_by(void *image, uint64_t sum)
 
 void image_seal(void *image)
 {
-    image_seal_by(image, image_payload_sum(image));
+    uint64_t sum;
+    if (image_payload_sum(&sum, image))
+        image_seal_by(image, sum);
 }
 
 void image_unseal(void *image)
@@ -170,7 +197,10 @@ bly_status image_check_payload(const void *image)
     bly_status status = image_check_sealed(image);
     if (status != BLY_OK)
         return status;
-    if (image_u64(image, IMAGE_PAYLOAD_SUM) != image_payload_sum(image))
+    uint64_t sum;
+    if (!image_payload_sum(&sum, image))
+        return task_status();
+    if (image_u64(image, IMAGE_PAYLOAD_SUM) != sum)
         return status_fail(BLY_ECORRUPT, "the payload is damaged (its checksum "
                            "does not match): build the filter anew");
     return BLY_OK;

@@ -140,8 +140,8 @@ bool image_is_form(uint64_t form);
 void image_format(void *image, const bly_plan_t *plan, uint32_t version,
                   uint64_t seed, const char *hash);
 
-/* Bring the checksums up to date: the payload's and the header's. Reads the
- * whole image. */
+/* Brings the checksums up to date: the payload's and the header's. Reads the
+ * whole image. If the call is cancelled meanwhile, they stay as they were. */
 void image_seal(void *image);
 
 /* The same with an XXH3-64 of the payload that was made elsewhere. */

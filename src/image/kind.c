@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "maths/shape.h"
 
@@ -77,10 +78,10 @@ void kind_fold_blocks(void *into, const void *image, size_t bytes)
     const uint8_t *from = image_payload(image);
     size_t small = image_payload_bytes(into);
     size_t times = image_payload_bytes(image) / small;
-    for (size_t block = 0; block < small; block += bytes)
+    TASK_EACH(block, small / bytes)
         for (size_t i = 0; i < times; i++, from += bytes)
             for (size_t j = 0; j < bytes; j++)
-                to[block + j] |= from[j];
+                to[block * bytes + j] |= from[j];
 }
 
 void kind_fold_bits(void *into, const void *image, uint64_t small,
@@ -89,7 +90,7 @@ void kind_fold_bits(void *into, const void *image, uint64_t small,
     uint8_t *to = image_payload_mut(into);
     const uint8_t *from = image_payload(image);
     uint64_t times = large / small, at = 0;
-    for (uint64_t bit = 0; bit < small; bit++)
+    TASK_EACH(bit, small)
         for (uint64_t i = 0; i < times; i++, at++)
             if (bits_test(from, at))
                 bits_set(to, bit);

@@ -13,12 +13,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/task.h"
 
 static_assert(sizeof(off_t) == sizeof(uint64_t),
               "compile with -D_FILE_OFFSET_BITS=64: a file may be larger than "
               "what can be addressed");
-
-enum { ACCESS_PIECE = 1 << 30 };        /* bytes in one read call           */
 
 bly_status access_failed(const char *what, const char *path)
 {
@@ -27,6 +26,8 @@ bly_status access_failed(const char *what, const char *path)
                                          "folder in its path, can permit it"
                      : "check the name and the permissions";
     int error = errno;
+    if (error == ECANCELED && task_cancelled())
+        return task_status();
     return status_system(BLY_EIO, error, "%s: cannot %s: %s: %s", path, what,
                          strerror(error), mend);
 }
@@ -35,17 +36,39 @@ ssize_t access_read(int file, uint8_t *bytes, size_t n)
 {
     size_t have = 0;
     while (have < n) {
-        size_t want = n - have < ACCESS_PIECE ? n - have : ACCESS_PIECE;
+        size_t want = n - have < TASK_BYTES ? n - have : TASK_BYTES;
         ssize_t got = read(file, bytes + have, want);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
+        if (got < 0 && errno != EINTR)
             return -1;
+        if (task_step(got > 0 ? (uint64_t)got : 0)) {
+            errno = ECANCELED;
+            return -1;
+        }
         if (got == 0)
             break;
-        have += (size_t)got;
+        have += got > 0 ? (size_t)got : 0;
     }
     return (ssize_t)have;
+}
+
+void access_drain(int file, ssize_t n)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE
+                       | SYNC_FILE_RANGE_WAIT_AFTER;
+    off_t end = task_share() != NULL ? lseek(file, 0, SEEK_CUR) : -1;
+    if (end >= n)
+        (void)sync_file_range(file, end - n, n, all);
+#else
+    (void)file, (void)n;
+#endif
+}
+
+uint64_t access_size(int file)
+{
+    struct stat info;
+    return fstat(file, &info) == 0 && S_ISREG(info.st_mode)
+         ? (uint64_t)info.st_size : 0;
 }
 
 bool access_make_room(access_coming *c, size_t room)

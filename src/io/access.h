@@ -13,11 +13,20 @@
 /* The file as bly_replaced() will know it again; `ours`: we write to it. */
 handle_file access_identity(const struct stat *info, bool ours);
 
-/* BLY_EIO by errno: what could not be done with the file, and what to do. */
+/* BLY_EIO by errno: what could not be done with the file, and what to do. Or
+ * BLY_ECANCELED, after a call below that the caller has cancelled. */
 bly_status access_failed(const char *what, const char *path);
 
-/* Read until n bytes are there or the file ends; how many, or -1. */
+/* Reads until n bytes are there or the file ends; returns how many, or -1. */
 ssize_t access_read(int file, uint8_t *bytes, size_t n);
+
+/* Waits until the disk has the n bytes before the file's present place, if the
+ * caller has a task: nobody could cancel it while the whole file is flushed at
+ * the end. */
+void access_drain(int file, ssize_t n);
+
+/* The size of a regular file; 0 for any other. */
+uint64_t access_size(int file);
 
 /* What comes into memory from a file, `have` bytes of it so far. How many will
  * come may be known at the end only: a pipe gets ACCESS_TRUST at once, and

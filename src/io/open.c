@@ -66,7 +66,10 @@ static bly_status open_read_rest(access_coming *c, int file, const char *path,
                                  ? c->have * ACCESS_GROW : bytes))
             return open_no_memory(bytes);
     }
-    if (access_read(file, &more, 1) != 0)
+    ssize_t beyond = access_read(file, &more, 1);
+    if (beyond < 0)
+        return access_failed("read", path);
+    if (beyond > 0)
         return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
                            "the header says: copy or build it anew", bytes);
     return BLY_OK;
@@ -113,10 +116,12 @@ static bly_status open_into_memory(bly_filter **out, int file,
         return status_named(open_no_memory(bytes), path);
     memcpy(c.image, header, sizeof header);
     c.have = sizeof header;
+    task_phase(0.5, bytes);
     status = open_read_rest(&c, file, path, (size_t)bytes);
+    task_phase(0.5, bytes);
     if (status == BLY_OK)
         status = open_owned(out, c.image, (size_t)bytes, options);
-    if (status != BLY_OK && status != BLY_EIO)
+    if (status != BLY_OK && status != BLY_EIO && status != BLY_ECANCELED)
         status = status_named(status, path);
     if (status != BLY_OK)
         memory_release(&options->allocator, c.image, c.room);
@@ -182,22 +187,34 @@ static const handle_source open_mapped = {
     .release = open_mapped_release,
 };
 
-bly_status bly_sync(bly_filter *filter)
+static bly_status open_seal(bly_filter *filter)
 {
-    return filter->away != NULL ? filter->away->sync(filter)
-                                : bly_seal(filter);
-}
-
-bly_status bly_seal(bly_filter *filter)
-{
-    if (filter->away != NULL)
-        return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
     if (filter->unsure)
         errno = EIO;
-    filter->behind = !handle_seal(filter) || !open_mapped_flush(filter);
+    bool sealed = handle_seal(filter);
+    bly_status status = task_status();
+    if (status != BLY_OK)
+        return status;
+    filter->behind = !sealed || !open_mapped_flush(filter);
     return filter->behind ? open_mapped_failed() : BLY_OK;
+}
+
+bly_status bly_sync(bly_filter *filter)
+{
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, filter->away != NULL ? filter->away->sync(filter)
+                                             : open_seal(filter));
+}
+
+bly_status bly_seal(bly_filter *filter)
+{
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, filter->away != NULL ? filter->away->seal(filter)
+                                             : open_seal(filter));
 }
 
 static bly_status open_check_mapped(const bly_kind **kind, const void *image,
@@ -316,15 +333,21 @@ bly_status bly_open(bly_filter **out, const char *path, int flags,
         status = handle_options_read(&options, given);
     if (status != BLY_OK)
         return status;
-    if (flags & BLY_PAGED)
-        return pages_open(out, path, flags, &options);
+    task t;
+    if (flags & BLY_PAGED) {
+        struct stat info;
+        uint64_t bytes = stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+        task_begin(&t, options.progress, bytes);
+        return task_end(&t, pages_open(out, path, flags, &options));
+    }
     int mode = flags & BLY_WRITE ? O_RDWR : O_RDONLY;
     int file = open(path, mode | O_CLOEXEC);
     if (file < 0)
         return access_failed("open", path);
+    task_begin(&t, options.progress, access_size(file));
     status = open_file(out, file, path, flags, &options);
     close(file);
-    return status;
+    return task_end(&t, status);
 }
 
 /* ---- Without opening ---------------------------------------------------- */

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "base/task.h"
 #include "tools/hash.h"
 
 enum {
@@ -42,6 +43,8 @@ bly_status replace_failed(const char *what, const char *path)
                        "another place"
                      : "see to that, or save to another place";
     int error = errno;
+    if (error == ECANCELED && task_cancelled())
+        return task_status();
     return status_system(BLY_EIO, error, "%s: cannot %s: %s: %s", path, what,
                          strerror(error), mend);
 }

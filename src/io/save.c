@@ -15,26 +15,32 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/task.h"
 #include "formats/formats.h"
 #include "verbs/handle.h"
 #include "verbs/registry.h"
+#include "io/access.h"
 #include "io/replace.h"
 
 enum {
-    SAVE_PIECE = 1 << 30,               /* bytes in one write call           */
     SAVE_PART = 4 << 20                 /* bytes asked for at a time         */
 };
 
 static bool save_write(int file, const uint8_t *bytes, size_t n)
 {
     while (n > 0) {
-        ssize_t wrote = write(file, bytes, n < SAVE_PIECE ? n : SAVE_PIECE);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
+        ssize_t wrote = write(file, bytes, n < SAVE_PART ? n : SAVE_PART);
+        if (wrote < 0 && errno != EINTR)
             return false;
-        bytes += wrote;
-        n -= (size_t)wrote;
+        if (wrote > 0) {
+            bytes += wrote;
+            n -= (size_t)wrote;
+            access_drain(file, wrote);
+        }
+        if (task_step(wrote > 0 ? (uint64_t)wrote : 0)) {
+            errno = ECANCELED;
+            return false;
+        }
     }
     return true;
 }
@@ -113,23 +119,32 @@ static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
 
 static const char save_verb[] = "saved, being on the disk already";
 
-static bly_status save_image(const bly_filter *filter, const char *path)
+static bly_status save_packed(const bly_filter *filter, const char *path)
 {
-    size_t n = 0;
-    bly_status here = handle_whole(filter, save_verb);
-    if (here != BLY_OK)
-        return here;
-    const uint8_t *bytes = bly_image(filter, &n);
-    if (filter->kind->pack == NULL)
-        return save_bytes(path, bytes, n);
     bly_allocator allocator = filter->allocator;
+    size_t n = filter->bytes;
     uint8_t *packed = memory_raw(&allocator, n);
     if (packed == NULL)
         return status_fail(BLY_ENOMEM, "%s: out of memory: to pack the filter "
                            "takes %.4g MiB", path, (double)n / (1 << 20));
-    bly_status status = save_bytes(path, packed, handle_pack(filter, packed));
+    size_t bytes = handle_pack(filter, packed);
+    bly_status status = task_status();
+    if (status == BLY_OK)
+        status = save_bytes(path, packed, bytes);
     memory_release(&allocator, packed, n);
     return status;
+}
+
+static bly_status save_image(const bly_filter *filter, const char *path)
+{
+    task_phase(0.3, filter->bytes);
+    bly_status status = handle_whole(filter, save_verb);
+    task_phase(0.7, filter->bytes);
+    if (status != BLY_OK)
+        return status;
+    if (filter->kind->pack != NULL)
+        return save_packed(filter, path);
+    return save_bytes(path, filter->image, filter->bytes);
 }
 
 /* Another system's file is what is behind the image's header, which has the
@@ -144,8 +159,11 @@ static bly_status save_foreign(const bly_filter *filter, const char *path)
 
 bly_status bly_save(const bly_filter *filter, const char *path)
 {
-    return filter->kind->foreign != NULL ? save_foreign(filter, path)
-                                         : save_image(filter, path);
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, filter->kind->foreign != NULL
+                        ? save_foreign(filter, path)
+                        : save_image(filter, path));
 }
 
 /* ---- The same bits in another kind -------------------------------------- */
@@ -183,7 +201,7 @@ static bly_status save_to_twin(const bly_filter *filter, const char *path,
     if (file == NULL)
         return status_named(handle_no_memory(head + bits), path);
     format->twin.head(file, bits);
-    memcpy(file + head, image_payload(filter->image), (size_t)bits);
+    task_copy(file + head, image_payload(filter->image), (size_t)bits);
     status = save_bytes(path, file, head + (size_t)bits);
     memory_release(&allocator, file, head + (size_t)bits);
     return status;
@@ -209,8 +227,8 @@ static bly_status save_from_twin(const bly_filter *filter, const char *path)
         status = bly_new(&twin, kind, &spec);
     if (status != BLY_OK)
         return status_named(status, path);
-    memcpy(image_payload_mut(twin->image),
-           image_payload(filter->image) + (all - bits), (size_t)bits);
+    task_copy(image_payload_mut(twin->image),
+              image_payload(filter->image) + (all - bits), (size_t)bits);
     twin->items = IMAGE_ITEMS_UNKNOWN;
     twin->changed = true;
     status = save_image(twin, path);
@@ -234,8 +252,8 @@ static bly_status save_not_as(const bly_filter *filter, const char *path,
     return status_named(status, path);
 }
 
-bly_status bly_save_as(const bly_filter *filter, const char *path,
-                       const char *format)
+static bly_status save_as(const bly_filter *filter, const char *path,
+                          const char *format)
 {
     if (strcmp(format, "bloomery") == 0)
         return save_image(filter, path);
@@ -249,6 +267,14 @@ bly_status bly_save_as(const bly_filter *filter, const char *path,
         && save_is_twin(filter, other->foreign))
         return save_to_twin(filter, path, other->foreign);
     return save_not_as(filter, path, format);
+}
+
+bly_status bly_save_as(const bly_filter *filter, const char *path,
+                       const char *format)
+{
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, save_as(filter, path, format));
 }
 
 /* ---- An image that is elsewhere ----------------------------------------- */
@@ -309,7 +335,9 @@ bly_status bly_save_parts(const bly_filter *like, const char *path,
     image_set_u64(header, IMAGE_ITEMS, items);
     save_source from = { .write = save_write_parts, .header = header,
                          .piece = piece, .part = part, .context = context };
-    status = save_from(path, &from);
+    task t;
+    task_begin(&t, &like->progress, image_u64(header, IMAGE_BYTES));
+    status = task_end(&t, save_from(path, &from));
     memory_release(&allocator, piece, SAVE_PART);
     return status;
 }

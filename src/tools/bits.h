@@ -57,41 +57,14 @@ PLATFORM_INLINE uint64_t bits_word(const uint8_t *row)
 }
 
 /* How many bits of the row are set. */
-static inline uint64_t bits_count(const uint8_t *row, size_t bytes)
-{
-    uint64_t count = 0;
-    size_t i = 0;
-    for (; i + 8 <= bytes; i += 8)
-        count += platform_popcount(bits_word(row + i));
-    for (; i < bytes; i++)
-        count += platform_popcount(row[i]);
-    return count;
-}
+uint64_t bits_count(const uint8_t *row, size_t bytes);
 
 /* How many bits are set in a OR b. */
-static inline uint64_t bits_count_or(const uint8_t *a, const uint8_t *b,
-                                     size_t bytes)
-{
-    uint64_t count = 0;
-    size_t i = 0;
-    for (; i + 8 <= bytes; i += 8)
-        count += platform_popcount(bits_word(a + i) | bits_word(b + i));
-    for (; i < bytes; i++)
-        count += platform_popcount((uint64_t)(a[i] | b[i]));
-    return count;
-}
+uint64_t bits_count_or(const uint8_t *a, const uint8_t *b, size_t bytes);
 
-static inline void bits_or(uint8_t *into, const uint8_t *other, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        into[i] |= other[i];
-}
-
-static inline void bits_and(uint8_t *into, const uint8_t *other, size_t bytes)
-{
-    for (size_t i = 0; i < bytes; i++)
-        into[i] &= other[i];
-}
+/* into |= other, and into &= other. */
+void bits_or (uint8_t *into, const uint8_t *other, size_t bytes);
+void bits_and(uint8_t *into, const uint8_t *other, size_t bytes);
 
 /* Are all bits from `first` up to the end of the row clear? */
 static inline bool bits_clear_from(const uint8_t *row, size_t bytes,

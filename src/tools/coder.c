@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/platform.h"
+#include "base/task.h"
 
 enum {
     CODER_WORD = 64,                    /* bits handled at a time            */
@@ -182,8 +183,10 @@ size_t coder_pack(uint8_t *out, size_t room, const uint8_t *row, uint64_t bits,
 {
     coder_odds o = coder_odds_for(chance);
     coder_writer w = { .out = out, .room = room, .range = UINT64_MAX };
-    for (uint64_t at = 0; at < bits && !w.full; at += CODER_WORD) {
-        uint64_t left = bits - at;
+    TASK_EACH(i, (bits + CODER_WORD - 1) / CODER_WORD) {
+        uint64_t at = i * CODER_WORD, left = bits - at;
+        if (w.full)
+            break;
         uint64_t word = coder_load(row + at / 8, coder_word_bytes(left));
         coder_write_word(&w, &o, (word ^ o.flip) & coder_mask(left), left);
     }
@@ -256,10 +259,10 @@ void coder_unpack(uint8_t *row, uint64_t bits, const uint8_t *in, size_t bytes,
 {
     coder_odds o = coder_odds_for(chance);
     coder_reader r = { .in = in, .bytes = bytes, .range = UINT64_MAX };
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned byte = 0; byte < 8; byte++)
         coder_take(&r);
-    for (uint64_t at = 0; at < bits; at += CODER_WORD) {
-        uint64_t left = bits - at;
+    TASK_EACH(i, (bits + CODER_WORD - 1) / CODER_WORD) {
+        uint64_t at = i * CODER_WORD, left = bits - at;
         uint64_t word = coder_read_word(&r, &o, left) ^ o.flip;
         coder_store(row + at / 8, coder_word_bytes(left),
                     word & coder_mask(left));

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/task.h"
+
 /* By insertion: for few keys, or for keys that are nearly in order. */
 static inline void sort_insert(uint64_t *keys, size_t n)
 {
@@ -33,12 +35,13 @@ static inline void sort_sink(uint64_t *keys, size_t root, size_t n)
     keys[root] = key;
 }
 
-/* By a heap: in time n log n whatever they are. */
+/* By a heap: in time n log n whatever they are. Long rows are steps of the
+ * caller's task, and not sorted if it is cancelled. */
 static inline void sort_heap(uint64_t *keys, size_t n)
 {
     for (size_t i = n / 2; i-- > 0; )
         sort_sink(keys, i, n);
-    while (n > 1) {
+    while (n > 1 && (n % TASK_KEYS != 0 || !task_step(0))) {
         uint64_t top = keys[0];
         keys[0] = keys[--n];
         keys[n] = top;

@@ -23,6 +23,8 @@ static bly_status add_grow(bly_filter *filter)
                            "mapped from its file cannot grow: open it without "
                            "BLY_MAP, add and save it");
     bly_status status = kind->grow_plan(&bytes, filter->image);
+    if (status == BLY_OK)
+        status = handle_allows(filter, bytes);
     if (status != BLY_OK)
         return status;
     uint8_t *image = memory_zeroed(&filter->allocator, bytes);
@@ -119,6 +121,25 @@ static bly_status add_batch(bly_filter *filter, const uint64_t *hashes,
     return BLY_OK;
 }
 
+/* The same, in steps if the call may be cancelled. */
+static bly_status add_in_steps(bly_filter *filter, const uint64_t *hashes,
+                               size_t n, bool *seen, size_t *done)
+{
+    if (n <= TASK_KEYS || task_share() == NULL)
+        return add_batch(filter, hashes, n, seen, done);
+    bly_status status = BLY_OK;
+    for (*done = 0; *done < n && status == BLY_OK; ) {
+        size_t some = n - *done < TASK_KEYS ? n - *done : TASK_KEYS, in = 0;
+        status = add_batch(filter, hashes + *done, some,
+                           seen != NULL ? seen + *done : NULL, &in);
+        *done += in;
+        task_step(in);
+        if (status == BLY_OK && *done < n)
+            status = task_status();
+    }
+    return status;
+}
+
 /* All of a batch, growing on the way where the kind does that. */
 static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
                           bool *seen, size_t *done)
@@ -131,14 +152,14 @@ static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
-    status = add_batch(filter, hashes, n, seen, done);
+    status = add_in_steps(filter, hashes, n, seen, done);
     while (status == BLY_EFULL && filter->kind->grow != NULL) {
         size_t more = 0;
         status = add_grow(filter);
         if (status != BLY_OK)           /* it may be full for good */
             break;
-        status = add_batch(filter, hashes + *done, n - *done,
-                           seen != NULL ? seen + *done : NULL, &more);
+        status = add_in_steps(filter, hashes + *done, n - *done,
+                              seen != NULL ? seen + *done : NULL, &more);
         *done += more;
     }
     handle_count_items(filter, *done);
@@ -156,9 +177,11 @@ bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n,
                         bool *seen, size_t *done)
 {
     size_t in;
+    task t;
+    task_begin(&t, &filter->progress, n);
     bly_status status = add_all(filter, hashes, n, seen, &in);
     add_told(done, in);
-    return status;
+    return task_end(&t, status);
 }
 
 static bly_status add_whole(bly_filter *filter, const bly_keys *keys,
@@ -166,6 +189,8 @@ static bly_status add_whole(bly_filter *filter, const bly_keys *keys,
 {
     for (*in = 0; *in < keys->n; ++*in) {
         bly_key key = keys_at(keys, *in);
+        if (*in % KEYS_CHUNK == 0 && *in > 0 && task_step(KEYS_CHUNK))
+            return task_status();
         bly_status status = add_key(filter, key.data, key.length);
         if (status < 0)
             return status;
@@ -187,6 +212,8 @@ static bly_status add_hashed(bly_filter *filter, const bly_keys *keys,
         status = add_all(filter, hashes, some,
                          seen != NULL ? seen + *in : NULL, &done);
         *in += done;
+        if (status >= 0 && *in < keys->n && task_step(done))
+            status = task_status();
     }
     return status;
 }
@@ -195,13 +222,15 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
                         size_t *done)
 {
     size_t in = 0;
+    task t;
+    task_begin(&t, &filter->progress, keys->n);
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
         status = filter->kind->add_key != NULL
                ? add_whole(filter, keys, seen, &in)
                : add_hashed(filter, keys, seen, &in);
     add_told(done, in);
-    return status;
+    return task_end(&t, status);
 }
 
 /* ---- With labels ------------------------------------------------------- */
@@ -224,22 +253,35 @@ bly_status bly_put(bly_filter *filter, const void *key, size_t length,
     return bly_put_hash(filter, bly_hash(filter, key, length), label);
 }
 
+static bly_status add_put_some(bly_filter *filter, const uint64_t *hashes,
+                               const uint64_t *labels, size_t n, size_t *done)
+{
+    const bly_kind *kind = filter->kind;
+    bly_status status = BLY_OK;
+    if (kind->put_many != NULL)
+        return kind->put_many(filter->image, hashes, labels, n, done);
+    for (*done = 0; *done < n && status >= 0; *done += status >= 0)
+        status = kind->put(filter->image, hashes[*done], labels[*done]);
+    return status;
+}
+
 static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
                               const uint64_t *labels, size_t n, size_t *done)
 {
-    const bly_kind *kind = filter->kind;
     *done = 0;
-    if (kind->put == NULL)
-        return handle_unsupported(kind, "carry labels", BLY_CAN_LABEL);
+    if (filter->kind->put == NULL)
+        return handle_unsupported(filter->kind, "carry labels", BLY_CAN_LABEL);
     bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
-    if (status != BLY_OK)
-        return status;
-    if (kind->put_many != NULL)
-        status = kind->put_many(filter->image, hashes, labels, n, done);
-    else
-        for (; *done < n && status >= 0; *done += status >= 0)
-            status = kind->put(filter->image, hashes[*done], labels[*done]);
-    if (kind->add != NULL)
+    while (*done < n && status >= 0) {
+        size_t some = n - *done < TASK_KEYS ? n - *done : TASK_KEYS, in = 0;
+        status = add_put_some(filter, hashes + *done, labels + *done, some,
+                              &in);
+        *done += in;
+        task_step(in);
+        if (status >= 0 && *done < n)
+            status = task_status();
+    }
+    if (filter->kind->add != NULL)
         handle_count_items(filter, *done);
     return status < 0 ? status : BLY_OK;
 }
@@ -266,9 +308,11 @@ bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
                         const uint64_t *labels, size_t n, size_t *done)
 {
     size_t in;
+    task t;
+    task_begin(&t, &filter->progress, n);
     bly_status status = add_put_all(filter, hashes, labels, n, &in);
     add_told(done, in);
-    return add_put_stopped(status, in);
+    return task_end(&t, add_put_stopped(status, in));
 }
 
 bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
@@ -276,11 +320,13 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
 {
     uint64_t hashes[KEYS_CHUNK];
     size_t in = 0;
+    task t;
     bly_status status = keys_check(keys);
     if (status != BLY_OK) {
         add_told(done, in);
         return status;
     }
+    task_begin(&t, &filter->progress, keys->n);
     if (filter->kind->put == NULL)
         status = handle_unsupported(filter->kind, "carry labels",
                                     BLY_CAN_LABEL);
@@ -288,7 +334,9 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
         size_t some = keys_hash(&filter->hasher, hashes, keys, in), more;
         status = add_put_all(filter, hashes, labels + in, some, &more);
         in += more;
+        if (status == BLY_OK && in < keys->n)
+            status = task_status();
     }
     add_told(done, in);
-    return add_put_stopped(status, in);
+    return task_end(&t, add_put_stopped(status, in));
 }

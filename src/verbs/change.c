@@ -136,6 +136,8 @@ static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
         some = n - i < KEYS_CHUNK ? n - i : KEYS_CHUNK;
         status = change_remove_some(filter, hashes + i, some,
                                     each != NULL ? each + i : unseen, tally);
+        if (status == BLY_OK && i + some < n && task_step(some))
+            status = task_status();
     }
     return status;
 }
@@ -144,8 +146,10 @@ bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
                            bly_status *each)
 {
     change_tally tally = { .tried = 0 };
+    task t;
+    task_begin(&t, &filter->progress, n);
     bly_status status = change_remove_all(filter, hashes, n, each, &tally);
-    return status == BLY_OK ? change_told(&tally) : status;
+    return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
 }
 
 static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
@@ -153,6 +157,8 @@ static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
 {
     for (size_t i = 0; i < keys->n; i++) {
         bly_key key = keys_at(keys, i);
+        if (i % KEYS_CHUNK == 0 && i > 0 && task_step(KEYS_CHUNK))
+            return task_status();
         bly_status status = change_remove_key(filter, key.data, key.length);
         if (status == BLY_EREADONLY)    /* the same for all keys */
             return status;
@@ -173,6 +179,8 @@ static bly_status change_remove_hashed(bly_filter *filter,
         some = keys_hash(&filter->hasher, hashes, keys, i);
         status = change_remove_all(filter, hashes, some,
                                    each != NULL ? each + i : NULL, tally);
+        if (status == BLY_OK && i + some < keys->n && task_step(some))
+            status = task_status();
     }
     return status;
 }
@@ -181,12 +189,14 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
                            bly_status *each)
 {
     change_tally tally = { .tried = 0 };
+    task t;
+    task_begin(&t, &filter->progress, keys->n);
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
         status = filter->kind->remove_key != NULL
                ? change_remove_whole(filter, keys, each, &tally)
                : change_remove_hashed(filter, keys, each, &tally);
-    return status == BLY_OK ? change_told(&tally) : status;
+    return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
 }
 
 /* ---- Another size ------------------------------------------------------- */
@@ -218,6 +228,7 @@ static order change_order(const bly_filter *filter)
 static bly_status change_replace(bly_filter *filter, void *image,
                                  uint64_t bytes, bly_status status)
 {
+    status = task_status_or(status);
     if (status == BLY_OK)
         status = handle_begin(filter);
     if (status != BLY_OK) {
@@ -226,6 +237,24 @@ static bly_status change_replace(bly_filter *filter, void *image,
     }
     handle_replace(filter, image, (size_t)bytes);
     return BLY_OK;
+}
+
+static bly_status change_resize(bly_filter *filter, order *o,
+                                uint64_t capacity)
+{
+    const bly_kind *kind = filter->kind;
+    task_phase(0.3, filter->bytes);
+    bly_status status = task_status_or(
+        kind->resize_plan(&o->plan, filter->image, capacity));
+    if (status != BLY_OK)
+        return status;
+    order_finish(o);
+    task_phase(0.7, filter->bytes);
+    void *image = order_image(o, &filter->allocator);
+    if (image == NULL)
+        return handle_no_memory(o->plan.bytes);
+    return change_replace(filter, image, o->plan.bytes,
+                          kind->resize(image, filter->image));
 }
 
 bly_status bly_resize(bly_filter *filter, uint64_t capacity)
@@ -237,16 +266,11 @@ bly_status bly_resize(bly_filter *filter, uint64_t capacity)
     if (status == BLY_OK && capacity == 0)
         status = status_fail(BLY_EPARAM, "a filter cannot be resized to hold "
                              "no keys: give the number it should hold");
-    if (status == BLY_OK)
-        status = filter->kind->resize_plan(&o.plan, filter->image, capacity);
     if (status != BLY_OK)
         return status;
-    order_finish(&o);
-    void *image = order_image(&o, &filter->allocator);
-    if (image == NULL)
-        return handle_no_memory(o.plan.bytes);
-    return change_replace(filter, image, o.plan.bytes,
-                          filter->kind->resize(image, filter->image));
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, change_resize(filter, &o, capacity));
 }
 
 /* The spec of the filter itself, with fewer keys, and nothing of its size. */
@@ -274,11 +298,14 @@ bly_status bly_fold(bly_filter *filter, uint64_t times)
     if (status != BLY_OK)
         return status;
     order_finish(&o);
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
     void *image = order_image(&o, &filter->allocator);
-    if (image == NULL)
-        return handle_no_memory(o.plan.bytes);
-    kind->fold(image, filter->image);
-    return change_replace(filter, image, o.plan.bytes, BLY_OK);
+    if (image != NULL)
+        kind->fold(image, filter->image);
+    status = image == NULL ? handle_no_memory(o.plan.bytes)
+           : change_replace(filter, image, o.plan.bytes, BLY_OK);
+    return task_end(&t, status);
 }
 
 /* ---- Attached data ------------------------------------------------------ */
@@ -343,9 +370,11 @@ bly_status bly_attach(bly_filter *filter, const void *data, size_t bytes)
                            "take %.4g MiB a second time while data is "
                            "attached: attach less, or end other programs",
                            (double)all / (1 << 20));
-    memcpy(image, filter->image, (size_t)at);
+    task t;
+    task_begin(&t, &filter->progress, all);
+    task_copy(image, filter->image, (size_t)at);
     if (bytes > 0)
-        memcpy(image + at, data, bytes);
+        task_copy(image + at, data, bytes);
     image_set_u64(image, IMAGE_BYTES, all);
-    return change_replace(filter, image, all, BLY_OK);
+    return task_end(&t, change_replace(filter, image, all, BLY_OK));
 }

@@ -33,6 +33,16 @@ bly_status handle_no_memory(uint64_t bytes)
                        (double)bytes / (1 << 20));
 }
 
+bly_status handle_allows(const bly_filter *filter, uint64_t bytes)
+{
+    return memory_allows(filter->memory_limit, filter->bytes, bytes);
+}
+
+uint64_t bly_memory_limit(const bly_options *options, uint64_t given)
+{
+    return memory_limit(options != NULL ? options->memory_limit : 0, given);
+}
+
 bly_status handle_options_read(handle_options *out, const bly_options *options)
 {
     static const bly_options none;
@@ -45,6 +55,7 @@ bly_status handle_options_read(handle_options *out, const bly_options *options)
     *out = (handle_options){
         .allocator = memory_allocator(o->allocator, o->threads),
         .secret = o->secret, .threads = o->threads, .format = o->format,
+        .progress = o->progress, .memory_limit = o->memory_limit,
     };
     return BLY_OK;
 }
@@ -212,6 +223,7 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
     *filter = (bly_filter){
         .kind = kind, .image = image, .bytes = bytes, .source = source,
         .allocator = options->allocator, .threads = options->threads,
+        .memory_limit = options->memory_limit,
         .items = image_u64(image, IMAGE_ITEMS),
         .writable = true,
     };
@@ -242,10 +254,17 @@ bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
     return status;
 }
 
+void bly_progress_set(bly_filter *filter, const bly_progress *progress)
+{
+    const bly_progress none = { NULL, NULL };
+    filter->progress = progress != NULL ? *progress : none;
+}
+
 void bly_free(bly_filter *filter)
 {
     if (filter == NULL)
         return;
+    bly_progress_set(filter, NULL);     /* what is left cannot be cancelled */
     if (filter->source->release != NULL)
         filter->source->release(filter);
     threads_lock_end(&filter->lock);
@@ -328,11 +347,14 @@ static void handle_seal_changed(bly_filter *own)
 {
     if (own->kind->seal != NULL)
         own->kind->seal(own->image);
+    if (task_cancelled())
+        return;
     if (own->source->flush == NULL || own->source->flush(own)) {
         image_set_u64(own->image, IMAGE_ITEMS, own->items);
         image_seal(own->image);
     }
-    platform_store_flag(&own->changed, false);
+    if (!task_cancelled())
+        platform_store_flag(&own->changed, false);
 }
 
 /* Reading a filter may find that its checksums are still to be made. That is
@@ -352,8 +374,12 @@ bool handle_seal(const bly_filter *filter)
 bly_status handle_whole(const bly_filter *filter, const char *verb)
 {
     bly_status here = handle_here(filter, verb);
-    if (here != BLY_OK || handle_seal(filter))
+    if (here != BLY_OK)
         return here;
+    bool sealed = handle_seal(filter);
+    bly_status status = task_status();
+    if (sealed || status != BLY_OK)
+        return status;
     return status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
                        "disk, and what its file holds is not known: build it "
                        "anew, or use a copy (bly_copy) of what is in memory");
@@ -363,6 +389,6 @@ void handle_read(const bly_filter *filter, void *into, size_t bytes)
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;
     threads_lock_take(&own->lock);
-    memcpy(into, own->image, bytes);
+    task_copy(into, own->image, bytes);
     threads_lock_give(&own->lock);
 }

@@ -111,8 +111,10 @@ size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
 void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
                    const bly_keys *keys)
 {
-    for (size_t i = 0; i < keys->n; )
-        i += keys_hash(hasher, hashes + i, keys, i);
+    for (size_t i = 0, some; i < keys->n && !task_cancelled(); i += some) {
+        some = keys_hash(hasher, hashes + i, keys, i);
+        task_step(some);
+    }
 }
 
 /* ---- Without a filter --------------------------------------------------- */
@@ -151,8 +153,13 @@ bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
         status = order_begin(&o, kind != NULL ? kind : "standard", spec);
-    if (status == BLY_OK)
+    task t;
+    task_begin(&t, status == BLY_OK ? order_spec(spec)->progress : NULL,
+               keys->n);
+    if (status == BLY_OK) {
         keys_hash_all(&o.hasher, hashes, keys);
+        status = task_status();
+    }
     order_end(&o);
-    return status;
+    return task_end(&t, status);
 }

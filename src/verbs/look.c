@@ -67,12 +67,17 @@ static void look_begin(bly_stat_t *s, const bly_filter *filter)
 bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
 {
     bly_stat_t s;
+    task t;
     look_begin(&s, filter);
     bly_status status = BLY_OK;
+    task_begin(&t, &filter->progress, filter->bytes);
     if (filter->away != NULL)
         status = filter->away->stat(&s, filter);
     else
         filter->kind->stat(&s, filter->image);
+    if (status == BLY_OK)
+        status = task_status();
+    (void)task_end(&t, status);
     if (status != BLY_OK)
         return status;
     s.bits_per_key = 8 * (double)s.bytes / (double)s.capacity;
@@ -115,8 +120,9 @@ static void look_known(bly_header *h, const void *image)
     status_kept before = status_keep();
     const bly_kind *kind;
     h->known = handle_find(&kind, image) == BLY_OK;
-    if (h->known && kind->packed != NULL)
-        h->packed = kind->packed(image);
+    if (h->known && kind->unpacked != NULL)
+        h->unpacked = kind->unpacked(image);
+    h->packed = h->unpacked != 0;
     status_restore(&before);
 }
 

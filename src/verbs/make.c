@@ -18,6 +18,8 @@ static bly_status make_done(bly_filter **out, bly_filter *filter,
                             bly_status status)
 {
     if (status == BLY_OK)
+        status = task_status();
+    if (status == BLY_OK)
         *out = filter;
     else
         bly_free(filter);
@@ -51,10 +53,18 @@ static bly_status make_new(bly_filter **out, const order *o)
         return handle_no_memory(o->plan.bytes);
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
+    status = task_status_or(status);
     if (status == BLY_OK)
         return make_own(out, o, image, bytes);
     memory_release(&o->options.allocator, image, bytes);
     return status;
+}
+
+static bly_status make_new_task(bly_filter **out, const order *o)
+{
+    task t;
+    task_begin(&t, o->options.progress, o->plan.bytes);
+    return task_end(&t, make_new(out, o));
 }
 
 bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
@@ -66,7 +76,7 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
                              "build it from all its keys (bly_build)",
                              o.kind->name);
     if (status == BLY_OK)
-        status = make_new(out, &o);
+        status = make_new_task(out, &o);
     order_end(&o);
     return status;
 }
@@ -123,7 +133,7 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
     if (status == BLY_OK)
         status = make_check_plan(&o);
     if (status == BLY_OK)
-        status = make_new(out, &o);
+        status = make_new_task(out, &o);
     order_end(&o);
     return status;
 }
@@ -165,6 +175,8 @@ static bly_status make_options(handle_options *out, const bly_filter *filter,
 {
     bly_status status = handle_options_read(out, options);
     out->hasher = &filter->hasher;
+    if (out->memory_limit == 0)
+        out->memory_limit = filter->memory_limit;
     return status;
 }
 
@@ -251,8 +263,15 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter,
     void *image = memory_raw(&options.allocator, filter->bytes);
     if (image == NULL)
         return handle_no_memory(filter->bytes);
+    task t;
+    task_begin(&t, options.progress, filter->bytes);
     handle_read(filter, image, filter->bytes);
-    status = handle_own(&copy, filter->kind, image, filter->bytes, &options);
+    status = task_end(&t, task_status());
+    if (status == BLY_OK)
+        status = handle_own(&copy, filter->kind, image, filter->bytes,
+                            &options);
+    else
+        memory_release(&options.allocator, image, filter->bytes);
     if (status != BLY_OK)
         return status;
     copy->items = filter->items;
@@ -279,7 +298,7 @@ static bly_status make_build_image(void *image, const order *o,
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
     if (status == BLY_OK)
-        status = o->kind->build(image, keys, &bench);
+        status = task_status_or(o->kind->build(image, keys, &bench));
     memory_release(allocator, bench.scratch, bench.bytes);
     return status;
 }
@@ -395,10 +414,12 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     bly_status status = make_order(&o, kind, spec, &keys);
     if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer)
         status = make_check_hashes(hashes, n);
+    task t;
+    task_begin(&t, status == BLY_OK ? o.options.progress : NULL, n);
     if (status == BLY_OK)
         status = make_from(out, &o, &keys);
     order_end(&o);
-    return status;
+    return task_end(&t, status);
 }
 
 /* A kind that may want more of a key than its hash gets the keys themselves. */
@@ -413,6 +434,9 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
+/* The share of a build that hashing the keys takes. */
+static const double MAKE_HASHING = 0.1;
+
 /* The keys as hashes, for as long as it takes. */
 static bly_status make_from_hashed(bly_filter **out, const order *o,
                                    const bly_keys *keys,
@@ -424,9 +448,15 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
     if (hashes == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
                            "take %.4g MiB", (double)bytes / (1 << 20));
+    task_phase(MAKE_HASHING, keys->n);
     keys_hash_all(&o->hasher, hashes, keys);
+    task_phase(1 - MAKE_HASHING, keys->n);
+    task_part whole = task_down();
     kind_keys hashed = { .hashes = hashes, .labels = labels, .n = keys->n };
-    bly_status status = make_from(out, o, &hashed);
+    bly_status status = task_status();
+    if (status == BLY_OK)
+        status = make_from(out, o, &hashed);
+    task_up(whole);
     memory_release(allocator, hashes, (size_t)bytes);
     return status;
 }
@@ -437,13 +467,15 @@ bly_status bly_build_keys(bly_filter **out, const char *kind,
 {
     kind_keys expected = { .labels = labels, .n = keys->n };
     order o;
+    task t;
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
         status = make_order(&o, kind, spec, &expected);
+    task_begin(&t, status == BLY_OK ? o.options.progress : NULL, keys->n);
     if (status == BLY_OK)
         status = o.kind->add_key != NULL && labels == NULL
                ? make_fill_whole(out, &o, keys)
                : make_from_hashed(out, &o, keys, labels);
     order_end(&o);
-    return status;
+    return task_end(&t, status);
 }

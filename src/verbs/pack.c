@@ -17,8 +17,10 @@
 size_t handle_pack(const bly_filter *filter, void *into)
 {
     const void *image = bly_image(filter, NULL);
+    if (image == NULL)                  /* cancelled */
+        return 0;
     if (filter->kind->pack == NULL) {
-        memcpy(into, image, filter->bytes);
+        task_copy(into, image, filter->bytes);
         return filter->bytes;
     }
     filter->kind->pack(into, image);
@@ -29,15 +31,21 @@ size_t handle_pack(const bly_filter *filter, void *into)
 bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                     size_t *bytes)
 {
-    bly_status here = handle_whole(filter, "packed");
-    if (here != BLY_OK)
-        return here;
-    if (room < filter->bytes)
-        return status_fail(BLY_EPARAM, "there is room for %zu bytes, and "
-                           "packing needs as many as the image has, %zu: give "
-                           "that many", room, filter->bytes);
-    *bytes = handle_pack(filter, into);
-    return BLY_OK;
+    task t;
+    size_t packed = 0;
+    task_begin(&t, &filter->progress, filter->bytes);
+    bly_status status = handle_whole(filter, "packed");
+    if (status == BLY_OK && room < filter->bytes)
+        status = status_fail(BLY_EPARAM, "there is room for %zu bytes, and "
+                             "packing needs as many as the image has, %zu: "
+                             "give that many", room, filter->bytes);
+    if (status == BLY_OK) {
+        packed = handle_pack(filter, into);
+        status = task_status();
+    }
+    if (status == BLY_OK)
+        *bytes = packed;
+    return task_end(&t, status);
 }
 
 uint64_t handle_packed(const bly_kind *kind, const void *image)
@@ -56,7 +64,7 @@ static void *pack_image(const bly_kind *kind, const void *image,
     if (plain == 0) {
         void *copy = memory_raw(allocator, bytes);
         if (copy != NULL)
-            memcpy(copy, image, bytes);
+            task_copy(copy, image, bytes);
         return copy;
     }
     void *unpacked = memory_zeroed(allocator, plain);
@@ -76,13 +84,20 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
     uint64_t plain = handle_packed(kind, image);
     size_t bytes = (size_t)image_u64(image, IMAGE_BYTES);
     size_t own = plain != 0 ? (size_t)plain : bytes;
+    status = memory_allows(options->memory_limit, bytes, own);
+    if (status != BLY_OK)
+        return status;
     void *unpacked = pack_image(kind, image, plain, bytes,
                                 &options->allocator);
     if (unpacked == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g "
                            "MiB when it is unpacked",
                            (double)own / (1 << 20));
-    return handle_own(out, kind, unpacked, own, options);
+    status = task_status();
+    if (status == BLY_OK)
+        return handle_own(out, kind, unpacked, own, options);
+    memory_release(&options->allocator, unpacked, own);
+    return status;
 }
 
 /* A copy of another system's file, behind a header. */
@@ -103,7 +118,12 @@ static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
     if (image == NULL)
         return handle_no_memory((uint64_t)bytes + IMAGE_HEADER);
     memcpy(image, header, IMAGE_HEADER);
-    memcpy(image + IMAGE_HEADER, file, bytes);
+    task_copy(image + IMAGE_HEADER, file, bytes);
+    status = task_status();
+    if (status != BLY_OK) {
+        memory_release(&options->allocator, image, bytes + IMAGE_HEADER);
+        return status;
+    }
     status = handle_own(out, found.kind, image, bytes + IMAGE_HEADER,
                         options);
     if (status == BLY_OK)
@@ -111,20 +131,31 @@ static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
     return status;
 }
 
+static bly_status pack_unpack(bly_filter **out, const void *packed,
+                              size_t bytes, const handle_options *options)
+{
+    const bly_kind *kind;
+    if (formats_other(options->format, packed, bytes))
+        return pack_foreign(out, packed, bytes, options);
+    bly_status status = handle_check(&kind, packed, bytes);
+    task_phase(0.5, bytes);
+    if (status == BLY_OK)
+        status = image_check_payload(packed);
+    task_phase(0.5, bytes);
+    return status == BLY_OK ? handle_unpack(out, kind, packed, options)
+                            : status;
+}
+
 bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
                       const bly_options *given)
 {
-    const bly_kind *kind;
     handle_options options;
+    task t;
     bly_status status = handle_options_read(&options, given);
-    if (status == BLY_OK && formats_other(options.format, packed, bytes))
-        return pack_foreign(out, packed, bytes, &options);
-    if (status == BLY_OK)
-        status = handle_check(&kind, packed, bytes);
-    if (status == BLY_OK)
-        status = image_check_payload(packed);
-    return status == BLY_OK ? handle_unpack(out, kind, packed, &options)
-                            : status;
+    if (status != BLY_OK)
+        return status;
+    task_begin(&t, options.progress, bytes);
+    return task_end(&t, pack_unpack(out, packed, bytes, &options));
 }
 
 /* ---- Where it is -------------------------------------------------------- */
@@ -157,18 +188,30 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
     return BLY_OK;
 }
 
-bly_status bly_check(const void *image, size_t bytes)
+bly_status bly_check(const void *image, size_t bytes,
+                     const bly_options *given)
 {
     const bly_kind *kind;
-    bly_status status = handle_check(&kind, image, bytes);
-    return status == BLY_OK ? image_check_payload(image) : status;
+    handle_options options;
+    task t;
+    bly_status status = handle_options_read(&options, given);
+    task_begin(&t, status == BLY_OK ? options.progress : NULL, bytes);
+    if (status == BLY_OK)
+        status = handle_check(&kind, image, bytes);
+    if (status == BLY_OK)
+        status = image_check_payload(image);
+    return task_end(&t, status);
 }
 
 const void *bly_image(const bly_filter *filter, size_t *bytes)
 {
+    task t;
     if (handle_here(filter, "shown as one image") != BLY_OK)
         return NULL;
+    task_begin(&t, &filter->progress, filter->bytes);
     (void)handle_seal(filter);          /* or it says "being written" */
+    if (task_end(&t, task_status()) != BLY_OK)
+        return NULL;
     if (bytes != NULL)
         *bytes = filter->bytes;
     return filter->image;

@@ -117,11 +117,58 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
     return sum;
 }
 
+/* ---- One that is changed ------------------------------------------------ */
+
+typedef struct {
+    task        task;
+    bly_filter *into;
+    void       *image;
+} sets_change;
+
+/* Begins a change of all of an image. If the call may be cancelled, a copy is
+ * changed and then takes the image's place. A mapped image may be larger than
+ * memory, so it is changed where it is, and the call cannot be cancelled. */
+static bly_status sets_open(sets_change *c, bly_filter *into)
+{
+    c->into = into;
+    c->image = into->image;
+    task_begin(&c->task, &into->progress, into->bytes);
+    if (task_share() == NULL)
+        return BLY_OK;
+    if (into->source != &handle_owned) {
+        task_commit();
+        return BLY_OK;
+    }
+    c->image = memory_raw(&into->allocator, into->bytes);
+    if (c->image == NULL)
+        return handle_no_memory(into->bytes);
+    task_phase(0.5, into->bytes);
+    handle_read(into, c->image, into->bytes);
+    task_phase(0.5, into->bytes);
+    return task_status();
+}
+
+static bly_status sets_close(sets_change *c, bly_status status)
+{
+    bly_filter *into = c->into;
+    status = task_status_or(status);
+    if (c->image != into->image && status == BLY_OK)
+        handle_replace(into, c->image, into->bytes);
+    if (c->image != into->image)
+        memory_release(&into->allocator, c->image, into->bytes);
+    return task_end(&c->task, status);
+}
+
 bly_status bly_unite(bly_filter *into, const bly_filter *other)
 {
+    sets_change c;
     bly_status status = sets_begin(into, other, BLY_CAN_UNITE, "united");
+    if (status != BLY_OK)
+        return status;
+    status = sets_open(&c, into);
     if (status == BLY_OK)
-        status = into->kind->unite(into->image, other->image);
+        status = into->kind->unite(c.image, other->image);
+    status = sets_close(&c, status);
     if (status == BLY_OK)
         into->items = sets_items(into, other);
     return status;
@@ -139,6 +186,7 @@ static uint64_t sets_items_at(const bly_filter *into, const bly_filter *other)
 bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
                         uint64_t label)
 {
+    sets_change c;
     bly_status status = sets_here(into, other);
     if (status == BLY_OK && into->kind->unite_at == NULL)
         status = sets_cannot(into->kind, "united at a label",
@@ -148,8 +196,12 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
                                            : sets_match_keys(into, other);
     if (status == BLY_OK)
         status = handle_begin(into);
+    if (status != BLY_OK)
+        return status;
+    status = sets_open(&c, into);
     if (status == BLY_OK)
-        status = into->kind->unite_at(into->image, other->image, label);
+        status = into->kind->unite_at(c.image, other->image, label);
+    status = sets_close(&c, status);
     if (status == BLY_OK)
         into->items = sets_items_at(into, other);
     return status;
@@ -157,11 +209,17 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
 
 bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 {
+    sets_change c;
     bly_status status = sets_begin(into, other, BLY_CAN_INTERSECT,
                                    "intersected");
     if (status != BLY_OK)
         return status;
-    into->kind->intersect(into->image, other->image);
+    status = sets_open(&c, into);
+    if (status == BLY_OK)
+        into->kind->intersect(c.image, other->image);
+    status = sets_close(&c, status);
+    if (status != BLY_OK)
+        return status;
     bool empty = into->items == 0 || other->items == 0;
     into->items = empty ? 0 : IMAGE_ITEMS_UNKNOWN;
     return BLY_OK;
@@ -169,10 +227,15 @@ bly_status bly_intersect(bly_filter *into, const bly_filter *other)
 
 bly_status bly_subtract(bly_filter *into, const bly_filter *other)
 {
+    sets_change c;
     bly_status status = sets_begin(into, other, BLY_CAN_SUBTRACT,
                                    "subtracted");
+    if (status != BLY_OK)
+        return status;
+    status = sets_open(&c, into);
     if (status == BLY_OK)
-        status = into->kind->subtract(into->image, other->image);
+        status = into->kind->subtract(c.image, other->image);
+    status = sets_close(&c, status);
     if (status == BLY_OK && other->items != 0)
         into->items = IMAGE_ITEMS_UNKNOWN;
     return status;
@@ -188,13 +251,19 @@ bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
     if (status != BLY_OK)
         return status;
     uint64_t bytes = filter->kind->list_scratch(filter->image);
+    status = handle_allows(filter, bytes);
+    if (status != BLY_OK)
+        return status;
     void *scratch = memory_raw(&filter->allocator, bytes);
     if (scratch == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: listing the keys takes "
                            "%.4g MiB: make filters for fewer",
                            (double)bytes / (1 << 20));
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
     status = filter->kind->list(filter->image, scratch, &filter->hasher, visit,
                                 context);
+    (void)task_end(&t, status);
     memory_release(&filter->allocator, scratch, (size_t)bytes);
     return status;
 }
@@ -207,7 +276,12 @@ bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
         status = sets_cannot(a->kind, "compared", BLY_CAN_OVERLAP);
     if (status != BLY_OK)
         return status;
-    *out = (bly_overlap_t){ .reserved = { 0 } };
-    a->kind->overlap(out, a->image, b->image);
-    return BLY_OK;
+    task t;
+    bly_overlap_t overlap = { .reserved = { 0 } };
+    task_begin(&t, &a->progress, a->bytes);
+    a->kind->overlap(&overlap, a->image, b->image);
+    status = task_end(&t, task_status());
+    if (status == BLY_OK)
+        *out = overlap;
+    return status;
 }

@@ -141,6 +141,7 @@
 
 #include "base/cpu.h"
 #include "base/sizes.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "image/inner.h"
@@ -535,17 +536,32 @@ static void cascade_begin(cascade_work *w, const kind_bench *bench,
 }
 
 /* Fill the image `used` bytes into the payload, which has its header. */
+static bly_status cascade_add(const bly_kind *kind, uint8_t *image,
+                              const kind_keys *keys)
+{
+    bly_status status = BLY_OK;
+    size_t done;
+    for (size_t i = 0; status == BLY_OK && i < keys->n; i += done) {
+        size_t some = keys->n - i < TASK_KEYS ? keys->n - i : TASK_KEYS;
+        status = kind->add_many(image, keys->hashes + i, some, &done);
+        if (task_step(some))
+            break;
+    }
+    return status;
+}
+
 static bly_status cascade_fill_image(cascade_work *w)
 {
     uint8_t *at = image_payload_mut(w->image) + w->used;
     kind_keys keys = { .hashes = w->include, .n = w->includes };
-    bly_status status;
+    bly_status status = BLY_OK;
     uint64_t room = 0;
-    size_t done;
+    task_part whole = task_down();
     if (w->kind->build != NULL)
         status = w->kind->build(at, &keys, &w->bench);
     else
-        status = w->kind->add_many(at, keys.hashes, keys.n, &done);
+        status = cascade_add(w->kind, at, &keys);
+    task_up(whole);
     image_unseal(at);
     inner_room(&room, image_u64(at, IMAGE_BYTES));
     w->used += room;
@@ -593,7 +609,7 @@ static bly_status cascade_add_level(cascade_work *w, cascade_level *level)
 
 static void cascade_step_all(uint64_t *states, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    TASK_SPAN(i, 0, n)
         states[i] = cascade_step(states[i]);
 }
 
@@ -603,8 +619,9 @@ static size_t cascade_keep(const cascade_level *level, uint64_t *states,
 {
     bool found[INNER_CHUNK];
     size_t kept = 0;
-    for (size_t i = 0, some; i < n; i += some) {
+    for (size_t i = 0, some; i < n && !task_cancelled(); i += some) {
         some = n - i < INNER_CHUNK ? n - i : INNER_CHUNK;
+        task_step(some);
         cascade_level_has_many(level, states + i, some, found);
         for (size_t j = 0; j < some; j++) {
             states[kept] = states[i + j];
@@ -621,10 +638,13 @@ static size_t cascade_take(const cascade_work *w, uint64_t label, size_t *next,
 {
     const kind_keys *keys = w->keys;
     size_t n = 0;
-    for (; *next < keys->n && n < room; ++*next)
+    for (; *next < keys->n && n < room; ++*next) {
+        if (*next % TASK_KEYS == 0 && task_step(0))
+            break;
         if (keys->labels == NULL || keys->labels[*next] == label)
             states[n++] = cascade_step(cascade_start(w->salt,
                                                      keys->hashes[*next]));
+    }
     return n;
 }
 
@@ -635,7 +655,7 @@ static bly_status cascade_take_passing(cascade_work *w,
 {
     uint64_t states[INNER_CHUNK];
     size_t next = 0, n;
-    while (w->keys->labels != NULL
+    while (w->keys->labels != NULL && !task_cancelled()
            && (n = cascade_take(w, w->inverted, &next, states,
                                 INNER_CHUNK)) > 0) {
         size_t kept = cascade_keep(level, states, n);
@@ -670,11 +690,16 @@ static bly_status cascade_levels(cascade_work *w)
     if (w->includes == 0)
         return BLY_OK;
     level.images = 1;
+    task_phase(0.5, w->includes);
     status = cascade_fill_image(w);
+    task_phase(0.3, w->keys->n);
     if (status == BLY_OK)
         status = cascade_take_passing(w, &level);
+    task_phase(0.2, w->keys->n);
     for (cascade_swap(w); status == BLY_OK && w->includes > 0;
          cascade_swap(w)) {
+        if (task_cancelled())
+            return task_status();
         cascade_step_all(w->include, w->includes);
         cascade_step_all(w->exclude, w->excludes);
         status = cascade_add_level(w, &level);
@@ -732,6 +757,8 @@ static bly_status cascade_build(void *image, const kind_keys *keys,
             cascade_finish(&w);
             return BLY_OK;
         }
+        if (task_cancelled())
+            return task_status();
         if (cascade_in_both(&w))
             return status_fail(BLY_EPARAM, "a key is among the members and "
                                "among the others: take it out of one list; or, "

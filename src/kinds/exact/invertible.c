@@ -139,6 +139,7 @@
 
 #include "base/cpu.h"
 #include "base/sizes.h"
+#include "base/task.h"
 #include "tools/index.h"
 #include "maths/maths.h"
 #include "maths/shape.h"
@@ -570,14 +571,16 @@ static bly_status invertible_remove_key(void *image, uint64_t hash,
 static bly_status invertible_combine(void *into, const void *other, int by)
 {
     invertible a = invertible_of(into), b = invertible_of(other);
-    for (uint64_t i = 0; i < invertible_cells(&a); i++) {
+    TASK_EACH(i, invertible_cells(&a)) {
         int64_t count = invertible_count(invertible_cell(&a, i))
                       + by * invertible_count(invertible_cell(&b, i));
         if (count > INT32_MAX || count < -INT32_MAX)
             return status_fail(BLY_EFULL, "a cell would count more than "
                                "2^31 - 1 keys: combine fewer filters");
     }
-    for (uint64_t i = 0; i < invertible_cells(&a); i++) {
+    if (task_cancelled())
+        return task_status();
+    TASK_EACH(i, invertible_cells(&a)) {
         uint8_t *cell = invertible_cell(&a, i);
         const uint8_t *taken = invertible_cell(&b, i);
         invertible_mix(&a, cell, taken, invertible_count(cell)
@@ -609,7 +612,7 @@ static void invertible_look_row(invertible_view *view, const invertible *t,
                                 uint32_t j)
 {
     uint64_t lets = 0;
-    for (uint64_t i = 0; i < t->w; i++) {
+    TASK_SPAN(i, 0, t->w) {
         const uint8_t *cell = invertible_cell(t, j * t->w + i);
         double count = (double)invertible_count(cell);
         bool none = image_u64(cell, 0) == 0
@@ -733,9 +736,10 @@ static bool invertible_take(invertible_peel *p, uint64_t from)
 static bool invertible_peel_all(invertible_peel *p)
 {
     uint64_t cells = invertible_cells(&p->t);
+    uint64_t turn = 0;
     for (uint64_t i = 0; i < cells; i++)
         invertible_push(p, cells - 1 - i);
-    while (p->top > 0) {
+    while (p->top > 0 && (turn++ % TASK_KEYS != 0 || !task_step(TASK_KEYS))) {
         uint64_t at = p->stack[--p->top];
         p->mark[at] = INVERTIBLE_IDLE;
         if (invertible_ready(p, at) && !invertible_take(p, at))
@@ -778,7 +782,10 @@ static bly_status invertible_list(const void *image, void *scratch,
     p.stack = (void *)(p.t.cells + bytes);
     p.mark = p.t.cells + bytes + cells * sizeof *p.stack;
     memset(p.mark, INVERTIBLE_IDLE, (size_t)cells);
-    if (!invertible_peel_all(&p))
+    bool listed = invertible_peel_all(&p);
+    if (task_cancelled())
+        return task_status();
+    if (!listed)
         return invertible_crowd(image);
 
     bool more = true;

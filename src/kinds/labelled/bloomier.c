@@ -91,6 +91,7 @@
 #include "bodies/fingerprints.h"
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "base/threads.h"
 
 enum {
@@ -318,7 +319,7 @@ static void bloomier_write_part(void *context, unsigned part, unsigned parts)
     const bloomier_job *job = context;
     const fingerprint_view v = job->view;
     bloomier_group group;
-    for (size_t next = 0; next < job->keys->n; ) {
+    for (size_t next = 0; next < job->keys->n && !task_step(BLOOMIER_GROUP); ) {
         size_t n = bloomier_collect(job, &group, &next, part, parts);
         bloomier_ask_all(job, &group, n);
         for (size_t i = 0; i < n; i++) {
@@ -339,7 +340,7 @@ static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
     size_t to = all - from < each ? all : from + each;
     bloomier_group group;
     bool differ = false;
-    for (size_t n; from < to; from += n) {
+    for (size_t n; from < to && !task_step(BLOOMIER_GROUP); from += n) {
         n = to - from < BLOOMIER_GROUP ? to - from : BLOOMIER_GROUP;
         for (size_t i = 0; i < n; i++)
             group.key[i] = from + i;
@@ -350,6 +351,9 @@ static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
     }
     job->differ[part] = differ;
 }
+
+/* The share of a build that writing and verifying the labels takes. */
+static const double BLOOMIER_LABELLING = 0.4;
 
 static bly_status bloomier_label(void *image, const kind_keys *keys,
                                  const kind_bench *bench)
@@ -362,8 +366,12 @@ static bly_status bloomier_label(void *image, const kind_keys *keys,
         if (!bloomier_fits(&job.view, keys->labels[i]))
             return bloomier_too_wide(&job.view, keys->labels[i]);
     job.rows = bloomier_rows(image, &job.view);
+    task_phase(BLOOMIER_LABELLING / 2, keys->n);
     threads_run(bloomier_write_part, &job, parts);
+    task_phase(BLOOMIER_LABELLING / 2, keys->n);
     threads_run(bloomier_prove_part, &job, parts);
+    if (task_cancelled())
+        return task_status();
     for (unsigned part = 0; part < parts; part++)
         if (job.differ[part])
             return status_fail(BLY_EPARAM, "a key was given with two different "
@@ -374,7 +382,10 @@ static bly_status bloomier_label(void *image, const kind_keys *keys,
 static bly_status bloomier_build(void *image, const kind_keys *keys,
                                  const kind_bench *bench)
 {
+    task_phase(1 - BLOOMIER_LABELLING, keys->n);
+    task_part whole = task_down();
     bly_status status = fingerprint_build(image, keys, bench);
+    task_up(whole);
     if (status == BLY_OK && keys->labels != NULL)
         status = bloomier_label(image, keys, bench);
     return status;

@@ -106,6 +106,7 @@
 #include <assert.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "bodies/rows.h"
@@ -391,11 +392,11 @@ static void deletable_remove_many(void *image, const uint64_t *hashes,
 static bly_status deletable_unite(void *into, const void *other)
 {
     deletable_view v = deletable_look(into), o = deletable_look(other);
-    for (uint64_t at = 0; at < v.m; at++) {
-        if ((at & 7) == 0 && (v.row[at >> 3] & o.row[at >> 3]) == 0)
-            at += 7;
-        else if (bits_test(v.row, at) && bits_test(o.row, at))
-            bits_set(v.map, deletable_mark_of(&v, at));
+    TASK_EACH(byte, (v.m + 7) / 8) {
+        unsigned both = v.row[byte] & o.row[byte];
+        for (unsigned i = 0; both != 0 && i < 8 && 8 * byte + i < v.m; i++)
+            if ((both >> i & 1) != 0)
+                bits_set(v.map, deletable_mark_of(&v, 8 * byte + i));
     }
     return kind_unite_bits(into, other);
 }

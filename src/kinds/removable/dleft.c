@@ -136,6 +136,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 #include "maths/maths.h"
@@ -896,10 +897,10 @@ static bly_status dleft_resize(void *into, const void *image)
     uint64_t buckets = from.subtable / from.bucket, factor = 1;
     for (uint32_t i = 0; i < DLEFT_TABLES; i++) {
         uint64_t inverse = dleft_inverse(factor);
-        const uint8_t *bucket = from.payload + i * from.subtable;
-        for (uint64_t at = 0; at < buckets; at++, bucket += from.bucket)
-            dleft_split(&to, to.payload + i * to.subtable, &from, bucket, at,
-                        factor, inverse);
+        const uint8_t *table = from.payload + i * from.subtable;
+        TASK_EACH(at, buckets)
+            dleft_split(&to, to.payload + i * to.subtable, &from,
+                        table + at * from.bucket, at, factor, inverse);
         factor *= HASH_STEP;
     }
     return BLY_OK;

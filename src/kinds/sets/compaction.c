@@ -105,6 +105,7 @@
 
 #include "base/cpu.h"
 #include "base/sizes.h"
+#include "base/task.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 
@@ -694,7 +695,7 @@ PLATFORM_APART static void compaction_see_lines(compaction_sight *sight,
 {
     uint16_t alike[COMPACTION_TOLD] = { 0 };
     sight->alike = alike;
-    for (uint64_t i = 0; i < v->lines; i++) {
+    TASK_EACH(i, v->lines) {
         compaction_read(sight, v, v->payload + i * COMPACTION_LINE_BYTES);
         compaction_see(sight, v);
     }

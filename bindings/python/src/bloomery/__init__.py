@@ -28,16 +28,16 @@ from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from bloomery import _keys
 from bloomery._errors import (AbsentError, ClosedError, Error, FileError,
-                              FormError, FullError, ImageError, MismatchError,
-                              ParameterError, ReadOnlyError, SecretError,
-                              UnsafeError, UnsupportedError, check)
+                              FormError, FullError, ImageError, LimitError,
+                              MismatchError, ParameterError, ReadOnlyError,
+                              SecretError, UnsafeError, UnsupportedError, check)
 from bloomery._native import ffi, lib
 
 __all__ = [
     "AbsentError", "Advice", "ClosedError", "Error", "Estimate", "FileError",
-    "Filter", "FormError", "FullError", "ImageError", "Kind", "MismatchError", "Option",
-    "Overlap", "ParameterError", "Plan", "ReadOnlyError", "SecretError",
-    "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
+    "Filter", "FormError", "FullError", "ImageError", "Kind", "LimitError",
+    "MismatchError", "Option", "Overlap", "ParameterError", "Plan",
+    "ReadOnlyError", "SecretError", "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
     "hashes", "kinds", "library_version",
 ]
 
@@ -379,11 +379,12 @@ def _secret(secret: Optional[bytes]) -> Any:
     return ffi.new("char[]", secret)
 
 
-def _options(secret: Optional[bytes], threads: int = 0,
-             format: Optional[str] = None) -> Any:
+def _options(secret: Optional[bytes], threads: int, format: Optional[str],
+             memory_limit: int) -> Any:
     kept = _secret(secret), _name_or_null(format, "format")
     options = ffi.new("bly_options *", dict(secret=kept[0], threads=threads,
-                                            format=kept[1]))
+                                            format=kept[1],
+                                            memory_limit=memory_limit))
     return options, kept
 
 
@@ -580,11 +581,14 @@ class Filter:
     def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
              write: bool = False, verify: bool = False,
              secret: Optional[bytes] = None, format: Optional[str] = None,
-             threads: int = 0) -> Filter:
+             threads: int = 0, memory_limit: int = 0) -> Filter:
         """A filter from its file, or from another system's. mmap: it is asked
         where it lies, and no more is read than that; write: changes go to the
         file, until close(). verify: read all of a mapped file first, and check
         its checksum. format: the name of another system's format.
+        memory_limit: a packed file that would take more bytes than this once
+        it is unpacked is a LimitError, and so is growing beyond it; 0: 1 GiB,
+        or 8 times the file where that is more, but at most half of the memory.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/words.bly"
@@ -596,7 +600,7 @@ class Filter:
         if write and not mmap:
             raise ParameterError("write=True needs mmap=True: a filter that is "
                                  "read into memory is changed there, and saved")
-        options, kept = _options(secret, threads, format)
+        options, kept = _options(secret, threads, format, memory_limit)
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
         out = ffi.new("held **")
@@ -605,9 +609,11 @@ class Filter:
 
     @classmethod
     def from_bytes(cls, image: Any, *, secret: Optional[bytes] = None,
-                   format: Optional[str] = None) -> Filter:
+                   format: Optional[str] = None,
+                   memory_limit: int = 0) -> Filter:
         """A filter from what bytes(f) or f.pack() gave, or the content of a
-        file. All of it is checked, and nothing trusted.
+        file. All of it is checked, and nothing trusted. memory_limit: as in
+        open().
 
         >>> f = Filter(items=10); f.add(7)
         True
@@ -617,7 +623,7 @@ class Filter:
         if isinstance(image, str):
             raise TypeError("an image is bytes, and not text: open() takes the "
                             "name of a file")
-        options, kept = _options(secret, 0, format)
+        options, kept = _options(secret, 0, format, memory_limit)
         out = ffi.new("held **")
         # a copy of what another thread could change after it was checked
         plain = _keys.plain(image)
@@ -1020,7 +1026,7 @@ class Filter:
 
 
 def _unpickle(cls: type[Filter], image: bytes, any_class: bool) -> Filter:
-    f = cls.from_bytes(image)
+    f = cls.from_bytes(image, memory_limit=_NO_BOUND)    # a pickle is trusted
     if any_class:
         f.state_keys("any")
     return f

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/task.h"
 #include "base/threads.h"
 #include "tools/sort.h"
 
@@ -131,7 +132,7 @@ static void gcs_count_part(void *context, unsigned part, unsigned parts)
     uint64_t *counts = w->counts + part * w->shards;
     uint64_t to = gcs_slice(w->keys->n, part + 1, parts);
     memset(counts, 0, (size_t)w->shards * sizeof *counts);
-    for (uint64_t i = gcs_slice(w->keys->n, part, parts); i < to; i++)
+    TASK_SPAN(i, gcs_slice(w->keys->n, part, parts), to)
         counts[gcs_shard_of(w, gcs_mix(&w->view, w->keys->hashes[i]))]++;
 }
 
@@ -155,7 +156,7 @@ static void gcs_deal_part(void *context, unsigned part, unsigned parts)
     gcs_work *w = context;
     uint64_t *places = w->counts + part * w->shards;
     uint64_t to = gcs_slice(w->keys->n, part + 1, parts);
-    for (uint64_t i = gcs_slice(w->keys->n, part, parts); i < to; i++) {
+    TASK_SPAN(i, gcs_slice(w->keys->n, part, parts), to) {
         uint64_t mixed = gcs_mix(&w->view, w->keys->hashes[i]);
         w->sorted[places[gcs_shard_of(w, mixed)]++] = mixed;
     }
@@ -231,9 +232,10 @@ static void gcs_measure_shard(gcs_work *w, uint64_t s)
 static void gcs_sort_part(void *context, unsigned part, unsigned parts)
 {
     gcs_work *w = context;
-    for (uint64_t s = part; s < w->shards; s += parts) {
+    for (uint64_t s = part; s < w->shards && !task_cancelled(); s += parts) {
         gcs_sort_shard(w, &w->shard[s]);
         gcs_measure_shard(w, s);
+        task_step(w->shard[s].count);
     }
 }
 
@@ -302,14 +304,17 @@ static void gcs_write_shard(gcs_work *w, uint64_t s)
 static void gcs_write_part(void *context, unsigned part, unsigned parts)
 {
     gcs_work *w = context;
-    for (uint64_t s = part; s < w->shards; s += parts)
+    for (uint64_t s = part; s < w->shards && !task_cancelled(); s += parts) {
         gcs_write_shard(w, s);
+        task_step(w->shard[s].count);
+    }
 }
 
 /* Code, counts and the image's new size, once all fits. */
 static void gcs_finish(void *image, gcs_work *w, uint64_t bits)
 {
     uint64_t keys = 0, numbers = 0;
+    task_phase(0.2, w->keys->n);
     threads_run(gcs_write_part, w, w->parts);
     for (uint64_t s = 0; s < w->shards; s++) {
         keys += w->shard[s].keys;
@@ -343,6 +348,22 @@ static gcs_work gcs_work_for(void *image, const kind_keys *keys,
     return w;
 }
 
+/* Returns false if the call is cancelled. */
+static bool gcs_sort_all(gcs_work *w)
+{
+    task_phase(0.2, 2 * (uint64_t)w->keys->n);
+    threads_run(gcs_count_part, w, w->parts);
+    if (task_cancelled())
+        return false;
+    gcs_places(w);
+    threads_run(gcs_deal_part, w, w->parts);
+    if (task_cancelled())
+        return false;
+    task_phase(0.6, w->keys->n);
+    threads_run(gcs_sort_part, w, w->parts);
+    return !task_cancelled();
+}
+
 bly_status gcs_build(void *image, const kind_keys *keys,
                      const kind_bench *bench)
 {
@@ -351,10 +372,8 @@ bly_status gcs_build(void *image, const kind_keys *keys,
         image_set_u64(image, IMAGE_GEOMETRY + 8 * GCS_SHAPE,
                       shape | seed << 48);
         gcs_work w = gcs_work_for(image, keys, bench);
-        threads_run(gcs_count_part, &w, w.parts);
-        gcs_places(&w);
-        threads_run(gcs_deal_part, &w, w.parts);
-        threads_run(gcs_sort_part, &w, w.parts);
+        if (!gcs_sort_all(&w))
+            return task_status();
         uint64_t bits = gcs_line_up(&w);
         if (bits != UINT64_MAX) {
             gcs_finish(image, &w, bits);

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 #include "base/threads.h"
 #include "tools/sort.h"
 
@@ -199,6 +200,7 @@ static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
     size_t shard = worker->next++;
     size_t n = (size_t)(w->first[shard + 1] - w->first[shard]);
     size_t left = w->buckets - shard * RIBBON_SHARD_BUCKETS;
+    task_step(n);
     lane->keys = w->out + w->first[shard];
     lane->shard = shard;
     lane->buckets = left < RIBBON_SHARD_BUCKETS ? left : RIBBON_SHARD_BUCKETS;
@@ -305,7 +307,7 @@ static bool ribbon_advance(const ribbon_work *w, ribbon_worker *worker,
             if (lane->keys != NULL)
                 ribbon_close(w, worker, lane);
             lane->keys = NULL;
-            if (worker->next == worker->end)
+            if (worker->next == worker->end || task_cancelled())
                 return false;
             ribbon_open(w, worker, lane);
         }
@@ -473,7 +475,7 @@ static void ribbon_count(void *context, unsigned part, unsigned parts)
     uint64_t *counts = w->counts + part * shards;
     size_t end = ribbon_cut(w->n, part + 1, parts);
     memset(counts, 0, shards * sizeof *counts);
-    for (size_t i = ribbon_cut(w->n, part, parts); i < end; i++)
+    TASK_SPAN(i, ribbon_cut(w->n, part, parts), end)
         counts[ribbon_start(w, hash_mix(w->in[i] + w->add)) / RIBBON_SHARD]++;
 }
 
@@ -484,7 +486,7 @@ static void ribbon_scatter(void *context, unsigned part, unsigned parts)
     size_t shards = (size_t)ribbon_shards(w->buckets);
     uint64_t *places = w->counts + part * shards;
     size_t end = ribbon_cut(w->n, part + 1, parts);
-    for (size_t i = ribbon_cut(w->n, part, parts); i < end; i++) {
+    TASK_SPAN(i, ribbon_cut(w->n, part, parts), end) {
         uint64_t state = hash_mix(w->in[i] + w->add);
         w->out[places[ribbon_start(w, state) / RIBBON_SHARD]++] = state;
     }
@@ -506,10 +508,14 @@ static void ribbon_places(const ribbon_work *w, unsigned parts)
     w->first[shards] = sum;
 }
 
-/* The whole layer; the keys that it bumps go to `left`, which may be where they
- * came from. How many they are. */
+/* The share of building a layer that counting and dealing its keys take. */
+static const double RIBBON_DEALING = 0.2;
+
+/* Builds the whole layer, which is this share of all work; the keys that it
+ * bumps go to `left`, which may be where they came from. Returns how many they
+ * are. */
 static size_t ribbon_layer_build(ribbon_work *w, uint64_t *left,
-                                 unsigned threads)
+                                 unsigned threads, double share)
 {
     size_t shards = (size_t)ribbon_shards(w->buckets), n = 0;
     size_t workers = ribbon_most_workers(w->n);
@@ -517,10 +523,18 @@ static size_t ribbon_layer_build(ribbon_work *w, uint64_t *left,
     w->bumped = w->first + shards + 1;
     w->distinct = w->bumped + shards;
     w->counts = w->distinct + shards;
+    task_phase(RIBBON_DEALING * share, 2 * (uint64_t)w->n);
     threads_run(ribbon_count, w, parts);
+    if (task_cancelled())
+        return 0;
     ribbon_places(w, parts);
     threads_run(ribbon_scatter, w, parts);
+    if (task_cancelled())
+        return 0;
+    task_phase((1 - RIBBON_DEALING) * share, w->n);
     threads_run(ribbon_place, w, parts);
+    if (task_cancelled())
+        return 0;
     for (size_t s = 0; s < shards; s++) {
         size_t some = (size_t)w->bumped[s];
         memmove(left + n, w->out + w->first[s], some * sizeof *left);
@@ -609,7 +623,7 @@ static uint8_t *ribbon_layers_build(ribbon_work *w, uint64_t *states,
                                     size_t *left, const uint8_t *end,
                                     unsigned threads)
 {
-    size_t n = w->n, room = n;
+    size_t n = w->n, room = n, all = n;
     for (size_t i = 0; i < RIBBON_LAYERS && n > 0; i++) {
         bool bumped = w->g.form == RIBBON_BUMPED;
         if (bumped && n <= RIBBON_FEW)
@@ -623,7 +637,7 @@ static uint8_t *ribbon_layers_build(ribbon_work *w, uint64_t *states,
             return NULL;
         w->codes = w->payload + ribbon_tiles(w->buckets) * 4 * w->g.bits;
         w->out = i > 0 ? states + n : states;
-        n = ribbon_layer_build(w, states, threads);
+        n = ribbon_layer_build(w, states, threads, (double)n / (double)all);
         for (size_t s = 0; i == 0 && s < ribbon_shards(w->buckets); s++)
             w->g.distinct += w->distinct[s];
         w->payload += bytes;
@@ -701,8 +715,10 @@ bly_status ribbon_build(void *image, const kind_keys *keys,
         if (ribbon_try(&w, bench->scratch, payload + bytes - RIBBON_PAD,
                        bench->threads)) {
             ribbon_geometry_write(image, &w.g);
-            return BLY_OK;
+            return task_status();
         }
+        if (task_cancelled())
+            return task_status();
         memset(payload, 0, bytes);
     }
     return keys->n == 0 ? BLY_OK

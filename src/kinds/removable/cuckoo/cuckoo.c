@@ -164,6 +164,8 @@
 
 #include <math.h>
 
+#include "base/task.h"
+
 enum { CUCKOO_OPTION_F, CUCKOO_OPTION_SORTED };
 
 static const char *const cuckoo_sorted[] = { "no", "yes", NULL };
@@ -321,7 +323,7 @@ static bly_status cuckoo_resize_plan(bly_plan_t *plan, const void *image,
 static bly_status cuckoo_resize(void *into, const void *image)
 {
     cuckoo_view old = cuckoo_look(image), new = cuckoo_look(into);
-    for (uint64_t i = 0; i < old.buckets; i++)
+    TASK_EACH(i, old.buckets)
         for (uint64_t j = 0; j < old.quads; j++)
             cuckoo_write(&new, i * new.quads + j,
                          cuckoo_read(&old, i * old.quads + j));
@@ -354,7 +356,7 @@ static void cuckoo_stat(bly_stat_t *out, const void *image)
 {
     cuckoo_view v = cuckoo_look(image);
     uint64_t taken = 0, different = 0;
-    for (uint64_t bucket = 0; bucket < v.buckets; bucket++) {
+    TASK_EACH(bucket, v.buckets) {
         if (bucket + CUCKOO_STAT_AHEAD < v.buckets)
             cuckoo_ask_others(&v, bucket + CUCKOO_STAT_AHEAD, v.quads);
         taken += v.quads * CUCKOO_SLOTS - cuckoo_copies_in(&v, bucket, 0);

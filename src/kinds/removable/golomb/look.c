@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/cpu.h"
+#include "base/task.h"
 
 /* ---- Contains ---------------------------------------------------------- */
 
@@ -212,7 +213,8 @@ bool golomb_next(golomb_walk *w)
 {
     const golomb_view *v = w->view;
     while (!golomb_item(&w->items)) {
-        if (w->bucket == v->total)
+        if (w->bucket == v->total
+            || (w->bucket % TASK_KEYS == 0 && task_step(TASK_KEYS)))
             return false;
         golomb_place p = golomb_bucket(v, w->bucket++);
         w->items = golomb_items_of(v, p.page, p.bucket);

@@ -4,6 +4,7 @@
  */
 #include "kinds/removable/golomb/golomb.h"
 
+#include "base/task.h"
 #include "bodies/rows.h"
 
 /* ---- How many bits ----------------------------------------------------- */
@@ -54,6 +55,15 @@ static bool golomb_pair_next(golomb_pair *p)
     return p->in_a || p->in_b;
 }
 
+/* Buckets between two steps of a task. */
+enum { GOLOMB_TURN = 256 };
+
+/* Is this bucket among the first n, and the call not cancelled? */
+static bool golomb_goes_on(uint64_t bucket, uint64_t n)
+{
+    return bucket < n && (bucket % GOLOMB_TURN != 0 || !task_step(GOLOMB_TURN));
+}
+
 /* ---- Unite ------------------------------------------------------------- */
 
 /* Bits of a bucket of both together; false where a count has no number. */
@@ -76,7 +86,7 @@ static bool golomb_both_bits(uint64_t *bits, const golomb_view *a,
 static bool golomb_both_fit(const golomb_view *a, const golomb_view *b)
 {
     uint64_t used = 0, bits;
-    for (uint64_t bucket = 0; bucket < a->total; bucket++) {
+    for (uint64_t bucket = 0; golomb_goes_on(bucket, a->total); bucket++) {
         if (golomb_bucket(a, bucket).bucket == 0)
             used = 0;
         if (!golomb_both_bits(&bits, a, b, bucket) || bits > a->room - used)
@@ -90,7 +100,8 @@ static bool golomb_both_fit(const golomb_view *a, const golomb_view *b)
  * Only a forged payload is not so. */
 static bool golomb_written(const golomb_view *v)
 {
-    for (uint64_t bucket = 0; bucket < v->count * v->buckets; bucket++) {
+    uint64_t all = v->count * v->buckets;
+    for (uint64_t bucket = 0; golomb_goes_on(bucket, all); bucket++) {
         golomb_place p = golomb_bucket(v, bucket);
         golomb_span span = golomb_span_as_is(v, p.page, p.bucket);
         golomb_sum sum = { 0, 0 };
@@ -153,12 +164,13 @@ static void golomb_unite_bucket(const golomb_view *a, const golomb_view *b,
 bly_status golomb_unite(void *into, const void *other)
 {
     golomb_view a = golomb_look(into), b = golomb_look(other);
+    task_units(3 * a.total);
     if (!golomb_both_fit(&a, &b))
         return golomb_full();
     if (!golomb_written(&a))
         return status_fail(BLY_ECORRUPT, "the filter's pages are not as any "
                            "filter writes them: build it anew");
-    for (uint64_t bucket = 0; bucket < a.total; bucket++)
+    for (uint64_t bucket = 0; golomb_goes_on(bucket, a.total); bucket++)
         golomb_unite_bucket(&a, &b, bucket);
     return BLY_OK;
 }
@@ -170,7 +182,8 @@ void golomb_overlap(bly_overlap_t *out, const void *a, const void *b)
     golomb_view of_a = golomb_look(a), of_b = golomb_look(b);
     shape row = { .blocks = 1, .lanes = 1, .bits = of_a.range, .probes = 1 };
     uint64_t in_a = 0, in_b = 0, either = 0;
-    for (uint64_t bucket = 0; bucket < of_a.total; bucket++) {
+    task_units(of_a.total);
+    for (uint64_t bucket = 0; golomb_goes_on(bucket, of_a.total); bucket++) {
         golomb_pair p = golomb_pair_of(&of_a, &of_b, bucket);
         while (golomb_pair_next(&p)) {
             in_a += p.in_a;
@@ -234,8 +247,9 @@ bly_status golomb_resize(void *into, const void *image)
     golomb_view v = golomb_look(image), new = golomb_look(into);
     golomb_walk w = golomb_first(&v);
     bool some = golomb_next(&w);
-    uint64_t at = 0;
-    for (uint64_t b = 0; b < new.count * new.buckets; b++) {
+    uint64_t at = 0, all = new.count * new.buckets;
+    task_units(all);
+    for (uint64_t b = 0; golomb_goes_on(b, all); b++) {
         golomb_place p = golomb_bucket(&new, b);
         golomb_walk ahead = w;
         bool more = some;
