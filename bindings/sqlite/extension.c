@@ -9,6 +9,8 @@ void extension_fail(sqlite3_context *context, bly_status status)
 {
     if (status == BLY_ENOMEM)
         sqlite3_result_error_nomem(context);
+    else if (status == BLY_ECANCELED)
+        sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     else
         sqlite3_result_error(context, bly_why(), -1);
 }
@@ -30,6 +32,8 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status)
 {
     if (status == BLY_ENOMEM)
         return SQLITE_NOMEM;
+    if (status == BLY_ECANCELED)
+        return SQLITE_INTERRUPT;
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = sqlite3_mprintf("%s", bly_why());
     return SQLITE_ERROR;
