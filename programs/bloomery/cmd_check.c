@@ -106,7 +106,7 @@ static bly_status check_index(const char *path)
     bly_status status = bly_index_open(&index, path, NULL);
 
     if (status >= 0)
-        status = bly_index_verify(index, NULL);
+        status = bly_index_verify(index, progress_library());
     bly_index_free(index);
     return status;
 }
@@ -195,9 +195,13 @@ static int check_run(const cli_command *self, int argc, char **argv)
     status = CLI_OK;
     if (s.json && files.count > 1)
         json_open_array(NULL);
-    for (size_t i = 0; i < files.count; i++)
+    for (size_t i = 0; i < files.count; i++) {
+        progress_expect(1 / (double)(files.count - i));
+        progress_start("check", 0, false);
         if (check_file(files.names[i], &s) != CLI_OK)
             status = CLI_ERROR;
+        progress_close();
+    }
     if (s.json && files.count > 1)
         json_close_array();
     return status;
@@ -218,5 +222,6 @@ const cli_command cmd_check = {
     .options = check_options,
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",
+    .shows_progress = true,
     .run = check_run,
 };

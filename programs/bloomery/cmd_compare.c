@@ -140,5 +140,6 @@ const cli_command cmd_compare = {
     .options = compare_options,
     .examples = compare_examples,
     .status = "0 if the filters were compared, 2 after an error.",
+    .shows_progress = true,
     .run = compare_run,
 };

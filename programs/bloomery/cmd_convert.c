@@ -223,5 +223,6 @@ const cli_command cmd_convert = {
     .options = convert_options,
     .examples = convert_examples,
     .status = "0, or 2 after an error: nothing is written then.",
+    .shows_progress = true,
     .run = convert_run,
 };

@@ -156,7 +156,7 @@ static int dedup_commit(void *argument, cli_worker *w)
     job->tally.lines += rows->n;
     job->tally.keyless += rows->keyless;
     job->tally.kept += dedup_kept(rows);
-    progress_at(job->tally.lines, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return rows_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
@@ -258,7 +258,7 @@ static int dedup_by_filter(const dedup_settings *s,
         return status;
     progress_start("deduplicating", total, !s->no_progress);
     status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
-    progress_end();
+    progress_close();
     lines_close(&job.lines);
     if (bly_stat(&stat, job.filter) < 0)
         status = filter_error();

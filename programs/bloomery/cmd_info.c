@@ -348,5 +348,6 @@ const cli_command cmd_info = {
     .options = info_options,
     .examples = info_examples,
     .status = "0 if all files were shown, 2 after an error.",
+    .shows_progress = true,
     .run = info_run,
 };

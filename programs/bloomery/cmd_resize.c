@@ -38,6 +38,25 @@ static const cli_example resize_examples[] = {
     { NULL, NULL }
 };
 
+static int resize_filter(const resize_settings *s, const char *path,
+                         bly_filter *filter)
+{
+    bly_status status;
+
+    if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
+        return filter_cannot(filter, path, "cannot be resized",
+                             BLY_CAN_RESIZE);
+    if (s->times > 0 && !filter_can(filter, BLY_CAN_FOLD))
+        return filter_cannot(filter, path, "cannot be folded", BLY_CAN_FOLD);
+    progress_expect(0.7);
+    progress_start("resize", 0, false);
+    bly_progress_set(filter, progress_library());
+    status = s->times > 0 ? bly_fold(filter, s->times)
+                          : bly_resize(filter, s->capacity);
+    progress_close();
+    return status < 0 ? filter_error() : CLI_OK;
+}
+
 /* `lock`: of the output, if it is the input; or -1. */
 static int resize_file(const resize_settings *s, const char *path,
                        const char *output, int lock)
@@ -47,17 +66,10 @@ static int resize_file(const resize_settings *s, const char *path,
 
     if (filter == NULL)
         return CLI_ERROR;
-    if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
-        status = filter_cannot(filter, path, "cannot be resized",
-                               BLY_CAN_RESIZE);
-    else if (s->times > 0 && !filter_can(filter, BLY_CAN_FOLD))
-        status = filter_cannot(filter, path, "cannot be folded", BLY_CAN_FOLD);
-    else if ((s->times > 0 ? bly_fold(filter, s->times)
-                           : bly_resize(filter, s->capacity)) < 0)
-        status = filter_error();
-    else if (lock >= 0 && filter_check_lock(lock, output) != CLI_OK)
-        status = CLI_ERROR;
-    else
+    status = resize_filter(s, path, filter);
+    if (status == CLI_OK && lock >= 0)
+        status = filter_check_lock(lock, output);
+    if (status == CLI_OK)
         status = filter_save(filter, output);
     if (status == CLI_OK)
         made_report(filter, output, s->verbose, s->json,
@@ -129,5 +141,6 @@ const cli_command cmd_resize = {
     .options = resize_options,
     .examples = resize_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),
+    .shows_progress = true,
     .run = resize_run,
 };

@@ -78,15 +78,22 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
 {
     const char *name = operands->names[0];
     const char *first = combine_is_stdin(name) ? "/dev/stdin" : name;
-    bly_filter *into = wrapped_is(name) ? wrapped_open(name)
-                                        : load_whole(first, 0);
+    bly_filter *into;
     int status = CLI_OK;
 
+    progress_expect(1 / (double)(operands->count + 1));
+    progress_start("combine", 0, false);
+    into = wrapped_is(name) ? wrapped_open(name) : load_whole(first, 0);
+    progress_close();
     if (into == NULL)
         return CLI_ERROR;
-    for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
+    for (size_t i = 1; i < operands->count && status == CLI_OK; i++) {
+        progress_expect(1 / (double)(operands->count - i + 1));
+        progress_start("combine", 0, false);
         status = combine_one(how, s, &into, operands->names[0],
                              operands->names[i]);
+        progress_close();
+    }
     if (status == CLI_OK && lock >= 0)
         status = filter_check_lock(lock, s->output);
     if (status == CLI_OK)

@@ -344,7 +344,7 @@ static bool decide_next_part(decide_state *s, decide_worker *w, size_t *number,
     s->no_memory |= w->no_memory;
     s->records += w->records;
     w->records = 0;
-    progress_at(s->records, s->next);
+    progress_share((double)s->next / (double)((size_t)1 << s->all->bits));
     bool more = !s->failed && s->next < (size_t)1 << s->all->bits;
     *number = s->next;
     s->next += more;
@@ -373,11 +373,11 @@ int decide_run(decide_all *all, size_t jobs, bool progress)
 
     for (size_t i = 0; i < (size_t)1 << all->bits; i++)
         spill_finish(&all->parts[i].records);
-    progress_start("comparing", UINT64_C(1) << all->bits, progress);
+    progress_start("comparing", 0, progress);
     pthread_mutex_init(&s.lock, NULL);
     work_threads(jobs, decide_loop, &s);
     pthread_mutex_destroy(&s.lock);
-    progress_end();
+    progress_close();
     if (s.no_memory && !spill_failed(&all->store))
         return report_no_memory();
     return s.failed ? CLI_ERROR : CLI_GO;

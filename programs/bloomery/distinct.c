@@ -130,7 +130,7 @@ static int distinct_commit(void *argument, cli_worker *w)
     job->fed->keys += own->asked;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
-    progress_at(job->fed->keys, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return job->how->fresh(job->how->context, own->keys, own->hashes,
                            fresh);
 }
@@ -150,7 +150,7 @@ int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
         return status;
     progress_start(doing, total, progress);
     status = work_run(lines, &work, &job, jobs);
-    progress_end();
+    progress_close();
     hashes_free(&job.seen);
     fed->seconds = report_clock() - start;
     return status;

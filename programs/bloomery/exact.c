@@ -160,7 +160,7 @@ static int exact_commit(exact_job *job, const cli_worker *w)
         return report_no_memory();
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
-    progress_at(job->tally.lines, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return CLI_GO;
 }
 
@@ -216,7 +216,7 @@ static int exact_pass(exact_job *job, const cli_work *work, const char *what)
                                 .spilled = job->tally.spilled };
     progress_start(what, job->total, job->want->progress);
     status = work_run(&job->lines, work, job, job->jobs);
-    progress_end();
+    progress_close();
     return status;
 }
 
@@ -435,6 +435,7 @@ static int exact_survey(exact_job *job)
         status = exact_filter(&job->repeated,
                               exact_filter_bits(job, EXACT_REPEATED));
     job->table.hasher = job->seen;
+    progress_expect(job->holding ? 1 : 0.4);
     if (status == CLI_GO)
         status = exact_pass(job, &work, "looking for repeated lines");
     if (status == CLI_GO && job->spool >= 0 && job->tally.spilled == 0
@@ -662,11 +663,15 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
                                     exact_parts_commit, exact_clean };
     static const cli_work print = { sizeof(exact_own), exact_print_work,
                                     exact_print_commit, exact_clean };
-    int status = exact_parts_open(job, filter)
+    int status;
+
+    progress_expect(0.4);
+    status = exact_parts_open(job, filter)
                ? exact_pass_again(job, &parts, "collecting repeated lines",
                                   false)
                : report_no_memory();
 
+    progress_expect(0.4);
     if (status == CLI_GO)
         status = decide_run(&job->parts, job->jobs, job->want->progress);
     if (status == CLI_GO)
@@ -748,9 +753,11 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     if (status != CLI_ERROR) {
         bool twice = status == CLI_OK;
 
+        progress_open("dedup", want->progress);
         status = !twice && !exact_counts(want)
                ? stream_run(want, &job.lines, &job.tally)
                : exact_all(&job, twice);
+        progress_close();
     }
     lines_close(&job.lines);
     if (job.holding)

@@ -87,7 +87,7 @@ static int join_pass(join_job *job, const cli_how *how,
     job->total = lines_size(&job->lines);
     progress_start(what, job->total, job->want->progress);
     status = work_run(&job->lines, work, job, job->jobs);
-    progress_end();
+    progress_close();
     lines_close(&job->lines);
     return status;
 }
@@ -205,7 +205,7 @@ static int join_list_commit(void *argument, cli_worker *w)
         return status;
     job->tally->listed += rows->n - rows->keyless;
     job->tally->listed_keyless += rows->keyless;
-    progress_at(job->tally->listed, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     if (bly_add_many(job->filter, rows->hashes, rows->n, NULL, NULL) < 0)
         return filter_error();
     for (size_t i = 0; i < rows->n; i++)
@@ -302,7 +302,7 @@ static int join_print(join_job *job, cli_worker *w)
     tally->keyless += rows->keyless;
     for (size_t i = 0; i < rows->n; i++)
         tally->kept += !rows->drop[i];
-    progress_at(tally->lines, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return job->want->count || rows_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
@@ -359,7 +359,7 @@ static int join_part_lines_commit(void *argument, cli_worker *w)
                         rows->keys[own->picked[j]]))
             status = CLI_ERROR;
     job->lines_first += rows->n;
-    progress_at(job->lines_first, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return status;
 }
 
@@ -434,17 +434,20 @@ static int join_in_parts(join_job *job, const cli_operands *operands)
     const join_want *want = job->want;
     int status = join_parts_open(job);
 
+    progress_expect(0.3);
     join_stamp(job, operands, 0);
     if (status == CLI_GO)
         status = join_pass(job, &want->list, operands, 1, &list,
                            "parting the list");
     if (status == CLI_GO)
         status = join_check_stamp(job, operands, 1);
+    progress_expect(0.3);
     if (status == CLI_GO)
         status = join_pass(job, &want->lines, operands, 0, &lines,
                            "parting the lines");
     if (status == CLI_GO)
         status = join_check_stamp(job, operands, 0);
+    progress_expect(0.5);
     if (status == CLI_GO)
         status = decide_run(&job->parts, job->jobs, want->progress);
     job->printing = true;
@@ -467,6 +470,7 @@ static int join_all(join_job *job, const cli_operands *operands)
     sketch_reread again;
     int status;
 
+    progress_expect(0.4);
     join_stamp(job, operands, 1);
     status = join_list(job, operands);
     if (status != CLI_GO)
@@ -499,7 +503,9 @@ int join_run(const join_want *want, const cli_operands *operands,
         status = join_hasher(&job);
     if (status == CLI_GO) {
         names[1] = list.operands.names[0];
+        progress_open("join", want->progress);
         status = join_all(&job, &(cli_operands){ names, 2 });
+        progress_close();
     }
     table_close(&job.table);
     bly_free(job.filter);

@@ -90,7 +90,7 @@ static int stream_commit(void *argument, cli_worker *w)
         job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
-    progress_at(job->tally.lines, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 
@@ -118,7 +118,7 @@ int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally)
         lines_print_header(lines, "");
         progress_start("deduplicating", 0, want->progress);
         status = work_run(lines, &work, &job, work_jobs(want->jobs));
-        progress_end();
+        progress_close();
     }
     job.tally.spilled = job.runs.bytes;
     *tally = job.tally;

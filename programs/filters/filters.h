@@ -166,10 +166,10 @@ int filter_check_lines(const char *path, bool force,
       "Let FILE be replaced if it is there already and not empty." }
 
 /* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
-int filter_save(const bly_filter *filter, const char *path);
+int filter_save(bly_filter *filter, const char *path);
 
 /* The same in a format: "bloomery", or one of other systems. */
-int filter_save_as(const bly_filter *filter, const char *path,
+int filter_save_as(bly_filter *filter, const char *path,
                    const char *format);
 
 /* The name of an output, for messages. */
