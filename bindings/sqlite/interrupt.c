@@ -6,7 +6,9 @@
  * most every 20 ms by SQLite's clock. */
 #include "extension.h"
 
-enum { INTERRUPT_MS = 20 };
+/* Calls of fewer keys or bytes are over at once, even if the bytes are packed.
+ */
+enum { INTERRUPT_MS = 20, INTERRUPT_SMALL = 4096 };
 
 /* Is it time to look again? A clock that was set back does not delay it. */
 static bool interrupt_due(void)
@@ -46,8 +48,7 @@ bool interrupt_now(sqlite3 *db)
 static int interrupt_report(void *db, uint64_t done, uint64_t total)
 {
     (void)done;
-    (void)total;
-    return interrupt_now(db);
+    return total >= INTERRUPT_SMALL && interrupt_now(db);
 }
 
 bly_progress interrupt_progress(sqlite3 *db)
