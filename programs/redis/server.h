@@ -143,6 +143,7 @@ typedef server_string *server_get_text(const char *name, void *setting);
 typedef int server_apply(server_context *context, void *setting,
                          server_string **error);
 typedef void server_forget(server_context *context, void *data);
+typedef void server_gone(server_context *context, server_blocked *client);
 
 /* X(our name, their name, result, arguments). */
 #define SERVER_NEEDED(X)                                                       \
@@ -264,6 +265,8 @@ typedef void server_forget(server_context *context, void *data);
     X(unblock, UnblockClient, int, (server_blocked *client, void *data))       \
     X(blocked_data, GetBlockedClientPrivateData, void *,                       \
       (server_context *context))                                               \
+    X(when_gone, SetDisconnectCallback, void, (server_blocked *client,         \
+                                               server_gone *gone))             \
     X(user_name, GetCurrentUserName, server_string *,                          \
       (server_context *context))                                               \
     X(user_of, GetModuleUserFromUserName, server_user *,                       \
