@@ -195,6 +195,16 @@ static void bly_say_long(client *c, int i)
                 : i % 4 == 2 ? "BLY.FOLD e 2" : line);
 }
 
+/* Until the server has seen that all other clients have gone away. */
+static void bly_alone(client *c)
+{
+    for (bool alone = false; !alone;) {
+        char *clients = client_ask(c, "INFO clients");
+        alone = strstr(clients, "connected_clients:1\\x0d") != NULL;
+        free(clients);
+    }
+}
+
 /* The work of clients that have gone away ends early, whether it waits or has
  * begun. All are asked before the first one goes away, so that the last works
  * have seconds to wait for, unless those before them end. */
@@ -217,6 +227,7 @@ static void test_gone_ends(void **state)
         bly_say_long(&gone[i], i);
     for (int i = 0; i < CLIENTS; i++)
         client_close(&gone[i]);
+    bly_alone(c);
     assert_answer(c, "BLY.UNITE d a b", "+OK");     /* behind all of them */
     char *log = server_log(&bly_server), *after = client_ask(c, "BLY.INFO a");
     for (char *at = log; (at = strstr(at, "ended early")) != NULL; at++)
