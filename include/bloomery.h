@@ -100,7 +100,8 @@
  *    as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
- *    bly_overlap_t, bly_gaps, bly_processor_t, bly_inline_…) keep their size.
+ *    bly_overlap_t, bly_gaps, bly_keyed, bly_processor_t, bly_inline_…) keep
+ *    their size.
  *    New fields come out of `reserved`, which the caller leaves 0 in what it
  *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
  *    the library sets to 0 in what it fills.
@@ -120,7 +121,8 @@
  * divided among processes; <bloomery/sketch.h> filters that list what they
  * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/replace.h>
  * files that replace others atomically; <bloomery/inline.h> lookups that are
- * compiled into the program, for loops.
+ * compiled into the program, for loops; <bloomery/keyed.h> a hash for tables
+ * whose keys strangers choose.
  *
  * Of the environment the library heeds BLY_CPU, BLY_AHEAD and BLY_NEAR, which
  * say how the processor is used: see bly_processor.
