@@ -38,6 +38,11 @@ static uint64_t bits_count_or_piece(const uint8_t *a, const uint8_t *b,
     return count;
 }
 
+static size_t bits_until(size_t at, size_t bytes)
+{
+    return (size_t)task_until(at, bytes);
+}
+
 uint64_t bits_count(const uint8_t *row, size_t bytes)
 {
     uint64_t count = 0;
