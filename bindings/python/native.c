@@ -24,8 +24,8 @@
  * callbacks. This takes the interpreter's lock, and the thread that forks may
  * hold that lock. So no thread asks inside the gate:
  *
- * - Keys are added, removed and looked up HELD_PART at a time. Between two parts
- *   no lock is held, and Python runs.
+ * - Keys are added, removed and looked up HELD_PART at a time. Between two
+ *   parts no lock is held, and Python runs.
  * - A long change of a whole filter works on a copy of its image, so the filter
  *   is whole when the call asks. The call leaves the gate until it has an
  *   answer.
@@ -1450,7 +1450,7 @@ static void held_give_at(void *memory)
     free(given);
 }
 
-/* Appends the offsets of n keys to those of others, whose bytes end at `used`. */
+/* Appends the offsets of n keys to those of others, whose bytes end at used. */
 static void held_append_offsets(uint64_t *to, const uint64_t *from, size_t n,
                                 uint64_t used)
 {

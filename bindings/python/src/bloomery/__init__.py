@@ -454,7 +454,7 @@ def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
     for some in _gather(members):
         _no_missing(some)
         check(lib.held_hash_keys(out.more(some.n), name, spec, some.c,
-                                 _tasks.handle(progress)))
+                                 tally.inner()))
         tally.c[0] += some.n
         tally.tell()
     del kept

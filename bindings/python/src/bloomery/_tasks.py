@@ -51,15 +51,23 @@ class Tally:
     """Counts the rows of a call for many keys, which C adds up, and tells its
     progress callback."""
 
-    __slots__ = ("progress", "total", "next", "c", "_handle")
+    __slots__ = ("progress", "total", "next", "c")
 
     def __init__(self, progress: Optional[Progress], keys: Any) -> None:
-        self._handle = handle(progress)
+        handle(progress)                # or a TypeError
         self.progress = progress
         self.c = ffi.new("uint64_t *")
         if progress is not None:
             self.total = len(keys) if hasattr(keys, "__len__") else None
             self.next = time.monotonic_ns() + lib.held_every
+
+    def inner(self) -> Any:
+        """The callback as C gets it for the rows that come next."""
+        return handle(None if self.progress is None else self._next)
+
+    def _next(self, done: int, _total: int) -> Any:
+        return self.progress is not None and self.progress(self.c[0] + done,
+                                                           self.total)
 
     def tell(self) -> None:
         """Calls the callback, if there is one and it is time to."""
