@@ -77,7 +77,7 @@ static const char *index_look(const uint8_t *bytes, size_t n)
                       : index_documents(index, n, &stat);
     if (found == NULL && stat.documents <= INDEX_MOST)
         found = index_ask(index, &stat);
-    (void)bly_index_verify(index);
+    (void)bly_index_verify(index, NULL);
     bly_index_free(index);
     target_did.images++;
     return found;

@@ -306,6 +306,11 @@ struct options : bly_options {
         allocator = from;
         return *this;
     }
+    options &with_memory_limit(std::uint64_t bytes) noexcept
+    {
+        memory_limit = bytes;
+        return *this;
+    }
     options &with_threads(std::uint32_t most) noexcept
     {
         threads = most;
@@ -485,9 +490,10 @@ hash_keys(text kind, const bly_spec &wanted, const R &range)
 }
 
 /* Is it an image, whole and undamaged? Else it says what is wrong. */
-inline void check(const void *image, std::size_t size)
+inline void check(const void *image, std::size_t size,
+                  const bly_options &how = {})
 {
-    must(bly_check(image, size));
+    must(bly_check(image, size, &how));
 }
 
 /* The header of an image, or of a file. */

@@ -18,6 +18,7 @@
 #include <bloomery/gaps.h>
 #include <bloomery/index.h>
 #include <bloomery/inline.h>
+#include <bloomery/keyed.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 #include <bloomery/redis.h>
@@ -56,8 +57,9 @@ ABI_AT(bly_options, secret, 8);
 ABI_AT(bly_options, threads, 16);
 ABI_AT(bly_options, zero, 20);
 ABI_AT(bly_options, format, 24);
-ABI_AT(bly_options, progress, 32);
-ABI_AT(bly_options, reserved, 40);
+ABI_AT(bly_options, memory_limit, 32);
+ABI_AT(bly_options, progress, 40);
+ABI_AT(bly_options, reserved, 48);
 
 ABI_SIZE(bly_plan_t, 256);
 ABI_AT(bly_plan_t, kind, 0);
@@ -137,7 +139,8 @@ ABI_AT(bly_header, sealed, 117);
 ABI_AT(bly_header, packed, 118);
 ABI_AT(bly_header, zero, 119);
 ABI_AT(bly_header, form, 120);
-ABI_AT(bly_header, reserved, 128);
+ABI_AT(bly_header, unpacked, 128);
+ABI_AT(bly_header, reserved, 136);
 
 ABI_SIZE(bly_processor_t, 64);
 ABI_AT(bly_processor_t, instructions, 0);
@@ -214,6 +217,9 @@ ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
 ABI_AT(bly_gaps, inside, 8);
 
+ABI_SIZE(bly_keyed, 640);
+ABI_AT(bly_keyed, inside, 0);
+
 ABI_SIZE(bly_similar_spec, 80);
 ABI_AT(bly_similar_spec, measure, 0);
 ABI_AT(bly_similar_spec, threads, 4);
@@ -223,7 +229,8 @@ ABI_AT(bly_similar_spec, least, 24);
 ABI_AT(bly_similar_spec, most, 32);
 ABI_AT(bly_similar_spec, within, 40);
 ABI_AT(bly_similar_spec, zero, 41);
-ABI_AT(bly_similar_spec, reserved, 48);
+ABI_AT(bly_similar_spec, progress, 48);
+ABI_AT(bly_similar_spec, reserved, 56);
 
 ABI_SIZE(bly_similar, 24);
 ABI_AT(bly_similar, row, 0);
@@ -251,7 +258,8 @@ ABI_AT(bly_index_spec, seed, 32);
 ABI_AT(bly_index_spec, about, 40);
 ABI_AT(bly_index_spec, about_bytes, 48);
 ABI_AT(bly_index_spec, allocator, 56);
-ABI_AT(bly_index_spec, reserved, 64);
+ABI_AT(bly_index_spec, progress, 64);
+ABI_AT(bly_index_spec, reserved, 72);
 
 ABI_SIZE(bly_document, 64);
 ABI_AT(bly_document, name, 0);
@@ -422,6 +430,8 @@ ABI_VALUE(BLY_EUNSAFE, -17);
 ABI_VALUE(BLY_EREMOVED, -18);
 ABI_VALUE(BLY_ESECRET, -19);
 ABI_VALUE(BLY_EUNFLUSHED, -20);
+ABI_VALUE(BLY_EFORM, -21);
+ABI_VALUE(BLY_ELIMIT, -23);
 
 ABI_VALUE(BLY_CAN_ADD, 1 << 0);
 ABI_VALUE(BLY_CAN_WHOLE_KEYS, 1 << 1);

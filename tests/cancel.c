@@ -9,6 +9,9 @@
 
 #include <unistd.h>
 
+#include "bloomery/index.h"
+#include "bloomery/paged.h"
+#include "bloomery/similar.h"
 #include "bloomery/sketch.h"
 #include "verbs/each.h"
 
@@ -153,6 +156,12 @@ static bly_status cancel_unpack(cancel_case *c)
     return status;
 }
 
+static bly_status cancel_check(cancel_case *c)
+{
+    bly_options options = cancel_options(c);
+    return bly_check(c->packed, c->bytes, &options);
+}
+
 static bly_status cancel_open_by(cancel_case *c, int flags)
 {
     bly_filter *out = NULL;
@@ -284,6 +293,7 @@ static void cancel_verbs(cancel_case *c)
     each_status(c->kind, bly_pack(c->before, c->packed, c->room, &c->bytes),
                 BLY_OK);
     cancel_verb(c, "unpack", cancel_unpack);
+    cancel_verb(c, "check", cancel_check);
     free(c->packed);
     cancel_saves(c);
 }
@@ -411,6 +421,156 @@ static void test_mapped(void **state)
     unlink(cancel_path);
 }
 
+/* ---- Files that are worked on page by page ------------------------------- */
+
+/* Adds to a paged filter, and syncs it, with a callback that cancels some
+ * calls: what was taken is there in the end. */
+static void test_paged(void **state)
+{
+    bly_spec spec = { .capacity = 80 * CANCEL_KEYS };
+    bly_filter *filter = NULL;
+    size_t taken = 0;
+    int cancelled = 0;
+    (void)state;
+    assert_status(bly_create(&filter, cancel_path, "buffered", &spec), BLY_OK);
+    assert_status(bly_buffer(filter, 65536), BLY_OK);
+    for (int64_t at = 0; taken < CANCEL_KEYS; at = (at + 1) % 8) {
+        cancel_watch watch = { .at = at };
+        const bly_progress progress = { cancel_report, &watch };
+        uint64_t hashes[4096];
+        size_t n = CANCEL_KEYS - taken < 4096 ? CANCEL_KEYS - taken : 4096;
+        size_t done = 0;
+        for (size_t i = 0; i < n; i++)
+            hashes[i] = test_random(5, taken + i);
+        bly_progress_set(filter, &progress);
+        bly_status status = bly_add_many(filter, hashes, n, NULL, &done);
+        if (status == BLY_OK)
+            status = at % 2 == 0 ? bly_sync(filter) : bly_seal(filter);
+        bly_progress_set(filter, NULL);
+        assert_true(status == BLY_OK || status == BLY_ECANCELED);
+        cancelled += status == BLY_ECANCELED;
+        taken += done;
+    }
+    assert_true(cancelled > 0);
+    assert_status(bly_seal(filter), BLY_OK);
+    bly_free(filter);
+    assert_status(bly_open(&filter, cancel_path, BLY_PAGED | BLY_VERIFY, NULL),
+                  BLY_OK);
+    for (size_t i = 0; i < CANCEL_KEYS; i++)
+        assert_true(bly_contains_hash(filter, test_random(5, i)));
+    bly_free(filter);
+    unlink(cancel_path);
+}
+
+/* ---- Indexes, and similar rows ------------------------------------------ */
+
+enum { CANCEL_DOCUMENTS = 300, CANCEL_DOCUMENT = 2000 };
+
+/* Makes an index with a callback that cancels at its call number `at`. An add
+ * that is cancelled is made again. */
+static bly_status cancel_index(cancel_watch *watch, int64_t at)
+{
+    const bly_progress progress = { cancel_report, watch };
+    const bly_index_spec spec = { .memory = 1 << 20, .progress = &progress };
+    bly_index_maker *maker = NULL;
+    uint64_t hashes[CANCEL_DOCUMENT];
+    *watch = (cancel_watch){ .at = at };
+    assert_status(bly_index_begin(&maker, cancel_path, &spec), BLY_OK);
+    for (uint64_t d = 0; d < CANCEL_DOCUMENTS; ) {
+        char name[24];
+        int length = snprintf(name, sizeof name, "%u", (unsigned)d);
+        const bly_document document = { .name = name,
+                                        .length = (size_t)length };
+        for (size_t i = 0; i < CANCEL_DOCUMENT; i++)
+            hashes[i] = test_random(d, i);
+        bly_status status = bly_index_add(maker, &document, hashes,
+                                          CANCEL_DOCUMENT);
+        assert_true(status == BLY_OK || status == BLY_ECANCELED);
+        watch->done = watch->total = 0;
+        d += status == BLY_OK;
+    }
+    return bly_index_end(maker);
+}
+
+static void cancel_look(void)
+{
+    bly_index *index = NULL;
+    uint64_t row[(CANCEL_DOCUMENTS + 63) / 64];
+    assert_status(bly_index_open(&index, cancel_path, NULL), BLY_OK);
+    assert_status(bly_index_verify(index, NULL), BLY_OK);
+    for (uint64_t d = 0; d < CANCEL_DOCUMENTS; d++) {
+        uint64_t hash = test_random(d, 7), number = CANCEL_DOCUMENTS;
+        char name[24];
+        bly_document document = { .length = 0 };
+        snprintf(name, sizeof name, "%u", (unsigned)d);
+        assert_status(bly_index_which(row, index, &hash, 1, 1), BLY_OK);
+        for (uint64_t i = 0; i < CANCEL_DOCUMENTS; i++) {
+            assert_status(bly_index_document(&document, index, i), BLY_OK);
+            if (strlen(name) == document.length
+                && memcmp(name, document.name, document.length) == 0)
+                number = i;
+        }
+        assert_true(number < CANCEL_DOCUMENTS
+                    && (row[number / 64] >> number % 64 & 1) != 0);
+    }
+    bly_index_free(index);
+}
+
+static void test_index(void **state)
+{
+    cancel_watch watch;
+    int64_t moments = cancel_moments(), calls;
+    int cancelled = 0;
+    (void)state;
+    assert_status(cancel_index(&watch, CANCEL_NEVER), BLY_OK);
+    calls = watch.calls;
+    for (int64_t i = 0; i < moments; i++) {
+        int64_t at = calls - 1 - i * i * (calls - 1) / (moments * moments);
+        bly_status status = cancel_index(&watch, at);
+        assert_true(status == BLY_OK || status == BLY_ECANCELED);
+        cancelled += status == BLY_ECANCELED;
+        cancel_look();                  /* the old one, or a whole new one */
+    }
+    assert_true(cancelled > 0);
+    bly_index *index = NULL;
+    const bly_progress progress = { cancel_report, &watch };
+    assert_status(bly_index_open(&index, cancel_path, NULL), BLY_OK);
+    watch = (cancel_watch){ .at = 1 };
+    assert_status(bly_index_verify(index, &progress), BLY_ECANCELED);
+    assert_true(!watch.fell);
+    bly_index_free(index);
+    unlink(cancel_path);
+}
+
+static void test_similar(void **state)
+{
+    enum { ROWS = 20000, QUERIES = 16 };
+    cancel_watch watch = { .at = CANCEL_NEVER };
+    const bly_progress progress = { cancel_report, &watch };
+    bly_similar_spec spec = { .most = 3, .threads = 1, .progress = &progress };
+    bly_similar out[3 * QUERIES];
+    size_t found[QUERIES];
+    bly_rows *rows = NULL;
+    (void)state;
+    assert_status(bly_rows_new(&rows, 256, NULL), BLY_OK);
+    for (uint64_t i = 0; i < ROWS; i++) {
+        uint64_t bits[4];
+        for (uint64_t w = 0; w < 4; w++)
+            bits[w] = test_random(i, w);
+        assert_status(bly_rows_add(rows, bits, "row"), BLY_OK);
+    }
+    assert_status(bly_rows_sort(rows), BLY_OK);
+    assert_status(bly_similar_find(out, found, rows, rows, 0, QUERIES, &spec),
+                  BLY_OK);
+    assert_true(watch.calls > QUERIES && !watch.fell);
+    for (int64_t at = 0, calls = watch.calls; at < calls; at += calls / 10) {
+        watch = (cancel_watch){ .at = at };
+        assert_status(bly_similar_find(out, found, rows, rows, 0, QUERIES,
+                                       &spec), BLY_ECANCELED);
+    }
+    bly_rows_free(rows);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +578,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_paged),
+        cmocka_unit_test(test_index),
+        cmocka_unit_test(test_similar),
     };
     return test_run(argc, argv, tests, sizeof tests / sizeof *tests);
 }

@@ -93,7 +93,7 @@ static bly_index *ended(bly_index_maker *maker)
     bly_index *index = NULL;
     assert_said(bly_index_end(maker), BLY_OK);
     assert_said(bly_index_open(&index, PATH, NULL), BLY_OK);
-    assert_said(bly_index_verify(index), BLY_OK);
+    assert_said(bly_index_verify(index, NULL), BLY_OK);
     return index;
 }
 
@@ -650,7 +650,7 @@ static void look_at(const uint8_t *bytes, size_t n)
         uint64_t *row = malloc((size_t)(stat.documents / 64 + 1) * 8);
         bly_status all = bly_index_which(row, index, hashes, 4, 4);
         bly_status some = bly_index_which(row, index, hashes, 4, 2);
-        bly_status verified = bly_index_verify(index);
+        bly_status verified = bly_index_verify(index, NULL);
         assert_true(all == BLY_OK || all == BLY_ECORRUPT);
         assert_true(some == BLY_OK || some == BLY_ECORRUPT);
         if (verified == BLY_OK)
@@ -714,7 +714,7 @@ static void test_damaged(void **state)
     }
     bytes[LAYOUT_HEADER] ^= 1;                      /* a bit of a row        */
     assert_said(bly_index_wrap(&index, bytes, n, NULL), BLY_OK);
-    assert_said(bly_index_verify(index), BLY_ECORRUPT);
+    assert_said(bly_index_verify(index, NULL), BLY_ECORRUPT);
     uint64_t hash = key_hash(1), row;
     assert_said(bly_index_which(&row, index, &hash, 1, 1), BLY_ECORRUPT);
     assert_said(bly_index_which(&row, index, &hash, 1, 1), BLY_ECORRUPT);

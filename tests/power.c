@@ -164,7 +164,8 @@ static power_found power_examine(const uint8_t *bytes, size_t n)
     power_open(is.image, BLY_MAP | BLY_VERIFY);
     if (power.pages)
         power_open(is.image, BLY_PAGED);
-    assert_status(bly_check(bytes, n), is.image >= 0 ? BLY_OK : BLY_EUNSEALED);
+    assert_status(bly_check(bytes, n, NULL),
+                  is.image >= 0 ? BLY_OK : BLY_EUNSEALED);
     is.mended = POWER_ALL;
     if (power.pages && power.n_seen % test_work(1, 2, 4) == 0)
         is.mended = power_mend();
@@ -827,7 +828,7 @@ static void test_unflushed_is_not_saved(void **state)
     assert_status(bly_pack(filter, bytes, sizeof bytes, &n), BLY_EIO);
     assert_status(bly_save(filter, "twin.bly"), BLY_EIO);
     const void *image = bly_image(filter, &n);
-    assert_status(bly_check(image, n), BLY_EUNSEALED);
+    assert_status(bly_check(image, n, NULL), BLY_EUNSEALED);
     assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
     assert_status(bly_save(copy, "twin.bly"), BLY_OK);
     bly_free(copy);
@@ -884,7 +885,7 @@ static void test_whole_is_saved(void **state)
         assert_status(bly_add_hash(filter, 1), BLY_EIO);
         assert_status(bly_seal(filter), BLY_EIO);
         const void *image = bly_image(filter, &n);
-        assert_status(bly_check(image, n), BLY_OK);
+        assert_status(bly_check(image, n, NULL), BLY_OK);
         assert_status(bly_save(filter, "twin.bly"), BLY_OK);
         bly_free(filter);
         assert_status(bly_open(&copy, "twin.bly", 0, NULL), BLY_OK);

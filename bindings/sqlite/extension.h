@@ -41,8 +41,14 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status);
 
 extern const bly_allocator memory_allocator;
 
-/* How a filter is held here: SQLite's memory, and no thread beside. */
-bly_options memory_options(void);
+/* How a filter is held here: SQLite's memory, no thread beside, and no more
+ * than `limit` bytes of what takes more than it was read from; 0: the
+ * default. */
+bly_options memory_options(uint64_t limit);
+
+/* The limit for a filter of a BLOB of so many bytes: that of the library, and
+ * what the connection takes for a BLOB (SQLITE_LIMIT_LENGTH). */
+uint64_t memory_limit(sqlite3 *db, uint64_t bytes);
 
 /* Room for at least `needed` of `size` bytes, where there is for *room; NULL:
  * no memory, and what there was stays. */
@@ -129,7 +135,7 @@ void held_end(held_filter held);
 
 /* A filter of its own, of all that is checked. NULL: the value is NULL, or
  * `status` is an error, or, where that is BLY_OK, held_no_filter says why. */
-bly_filter *held_copy(sqlite3_value *value, bly_status *status);
+bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status);
 
 /* Why a value is none, for sqlite3_free; NULL: no memory. */
 char *held_no_filter(sqlite3_value *value);

@@ -104,9 +104,9 @@ static const void *held_bytes(sqlite3_value *value, size_t *bytes)
     return data == NULL && *bytes == 0 ? "" : data;
 }
 
-bly_filter *held_copy(sqlite3_value *value, bly_status *status)
+bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
 {
-    bly_options options = memory_options();
+    bly_options options = memory_options(0);
     bly_filter *filter = NULL;
     size_t bytes;
     *status = BLY_OK;
@@ -115,7 +115,8 @@ bly_filter *held_copy(sqlite3_value *value, bly_status *status)
     const void *data = held_bytes(value, &bytes);
     if (data == NULL)
         *status = BLY_ENOMEM;
-    else if (!held_is_header(data, bytes))
+    options.memory_limit = memory_limit(db, bytes);
+    if (*status == BLY_OK && !held_is_header(data, bytes))
         *status = bly_unpack(&filter, data, bytes, &options);
     return filter;
 }
@@ -123,7 +124,8 @@ bly_filter *held_copy(sqlite3_value *value, bly_status *status)
 bly_filter *held_own(sqlite3_context *context, sqlite3_value *value)
 {
     bly_status status;
-    bly_filter *filter = held_copy(value, &status);
+    bly_filter *filter = held_copy(sqlite3_context_db_handle(context), value,
+                                   &status);
     if (status < 0)
         extension_fail(context, status);
     else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL)
@@ -237,7 +239,7 @@ static held_blob *held_check(sqlite3_context *context, held_home *home,
     held_blob *b = held_find(home, data, bytes);
     if (b != NULL)
         return b;
-    bly_status status = bly_check(data, bytes);
+    bly_status status = bly_check(data, bytes, NULL);
     if (status < 0) {
         extension_fail(context, status);
         return NULL;
@@ -269,7 +271,7 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
 {
     held_filter held = { .ours = true };
     held_home *home = sqlite3_user_data(context);
-    bly_options options = memory_options();
+    bly_options options = memory_options(0);
     size_t bytes;
     const void *data = held_bytes(value, &bytes);
     bly_status status = BLY_ENOMEM;
@@ -286,6 +288,8 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
         *mark = held_is_power(++b->calls);
         status = bly_wrap(&held.filter, data, bytes, &options);
     } else if (data != NULL) {
+        options.memory_limit = memory_limit(sqlite3_context_db_handle(context),
+                                            bytes);
         status = bly_unpack(&held.filter, data, bytes, &options);
     }
     if (status < 0)

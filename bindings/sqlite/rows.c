@@ -20,6 +20,7 @@ static const char *const rows_schema[] = {
 
 typedef struct {
     sqlite3_vtab base;
+    sqlite3     *db;
     int          filters;               /* 1 or 2                            */
 } rows_table;
 
@@ -50,7 +51,7 @@ static int rows_connect(sqlite3 *db, void *filters, int n,
     rows_table *table = sqlite3_malloc64(sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
-    *table = (rows_table){ .filters = wanted };
+    *table = (rows_table){ .db = db, .filters = wanted };
     *out = &table->base;
     return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 }
@@ -157,7 +158,8 @@ static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
                                int *error)
 {
     bly_status status;
-    bly_filter *filter = held_copy(value, &status);
+    const rows_table *table = (const rows_table *)c->base.pVtab;
+    bly_filter *filter = held_copy(table->db, value, &status);
     *error = SQLITE_OK;
     if (status < 0) {
         *error = extension_fail_table(c->base.pVtab, status);

@@ -72,7 +72,10 @@ typedef struct {
     const void *about;          /* what the caller wants kept of the whole   */
     size_t      about_bytes;    /* index                                     */
     const bly_allocator *allocator;     /* NULL: the library's own           */
-    uint64_t    reserved[8];    /* 0                                         */
+    const bly_progress *progress;       /* of all calls with the maker, in
+                                   bytes; kept, so its callback must be there
+                                   until bly_index_end; NULL: none           */
+    uint64_t    reserved[7];    /* 0                                         */
 } bly_index_spec;
 
 /* A document: what the index knows of it. */
@@ -101,8 +104,8 @@ BLY_API bly_status bly_index_begin(bly_index_maker **out, const char *path,
  * and extra bytes are copied; they tell which it is, for the index numbers its
  * documents in an order of its own. Any number of threads at once: the order in
  * which documents come does not show in the index, as long as they fit in
- * `spec->memory`. BLY_ENOMEM, BLY_EIO (the document is not in; after BLY_EIO
- * no more can be done than to abort). */
+ * `spec->memory`. BLY_ENOMEM, BLY_EIO, BLY_ECANCELED (the document is not in;
+ * after BLY_EIO no more can be done than to abort). */
 BLY_API bly_status bly_index_add(bly_index_maker *maker,
                                  const bly_document *document,
                                  const uint64_t *hashes, size_t n)
@@ -114,14 +117,14 @@ typedef bool bly_index_keep(void *context, uint64_t document);
 /* Add the documents of an index of the same rate, probes, hash and extra
  * bytes, as they are there, without their keys: those that are not dropped,
  * and of which `keep` says true; NULL: all. BLY_EMISMATCH, BLY_ENOMEM,
- * BLY_EIO, BLY_ECORRUPT. */
+ * BLY_EIO, BLY_ECORRUPT; after BLY_ECANCELED some of them are there: abort. */
 BLY_API bly_status bly_index_take(bly_index_maker *maker,
                                   const bly_index *from, bly_index_keep *keep,
                                   void *context) BLY_MUST BLY_GIVEN(1, 2);
 
 /* Write what is left and put the index in its place, all of it or nothing, as
  * bly_save does. The maker is gone then, whatever is said. BLY_EIO,
- * BLY_ENOMEM; BLY_EUNFLUSHED as bly_save. */
+ * BLY_ENOMEM, BLY_ECANCELED; BLY_EUNFLUSHED as bly_save. */
 BLY_API bly_status bly_index_end(bly_index_maker *maker)
                                  BLY_MUST BLY_GIVEN(1);
 
@@ -153,8 +156,11 @@ BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
 /* Close an index and give its memory back; NULL is fine. */
 BLY_API void bly_index_free(bly_index *index);
 
-/* Do all rows match their checksums? BLY_ECORRUPT. */
-BLY_API bly_status bly_index_verify(const bly_index *index) BLY_GIVEN(1);
+/* Verifies the checksums of all rows. `progress`: as in bly_options, in bytes;
+ * NULL: none. BLY_ECORRUPT, BLY_ECANCELED. Thread-safe. */
+BLY_API bly_status bly_index_verify(const bly_index *index,
+                                    const bly_progress *progress)
+                                    BLY_GIVEN(1);
 
 /* What an index is. It may get longer: ask only for the fields that are known.
  */

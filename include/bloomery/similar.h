@@ -124,7 +124,9 @@ typedef struct {
                                    if a bit says that a part is there: nothing
                                    that has them is left out                 */
     bool        zero[7];
-    uint64_t    reserved[4];    /* 0                                         */
+    const bly_progress *progress;       /* in queries; after BLY_ECANCELED the
+                                   results are unspecified; NULL: none       */
+    uint64_t    reserved[3];    /* 0                                         */
 } bly_similar_spec;
 
 /* A row that was found. */
@@ -144,7 +146,7 @@ typedef struct {
  *
  * BLY_EPARAM (an unknown measure, alpha, beta, least or most outside their
  * range, rows that are not sorted, fewer queries than that), BLY_EMISMATCH
- * (rows of another number of bits), BLY_ENOMEM. Thread-safe. */
+ * (rows of another number of bits), BLY_ENOMEM, BLY_ECANCELED. Thread-safe. */
 BLY_API bly_status bly_similar_find(bly_similar *out, size_t *found,
                                     const bly_rows *rows,
                                     const bly_rows *queries, uint64_t first,

@@ -331,7 +331,7 @@ static int ask_commit(void *argument, cli_worker *w)
     printed = ask_print(job, w);
     ask_sum(job, own);
     damage_asked(job->tally.keys.asked, w->chunk.idle && job->streams);
-    progress_at(job->tally.keys.asked, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     if (job->want.quiet && job->tally.keys.selected > 0)
         return CLI_OK;
     return printed ? CLI_GO : CLI_ERROR;
@@ -392,7 +392,7 @@ int ask_run(ask_job *job)
                    !job->want.no_progress
                    && (!ask_prints(&job->want) || progress_apart()));
     status = ask_lines(job);
-    progress_end();
+    progress_close();
     status = ask_keyless(job, status);
     lines_close(&job->lines);
     job->seconds = report_clock() - start;
@@ -464,7 +464,8 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     if (status == CLI_GO)
         status = damage_options(self, &want->verify);
     if (status == CLI_GO)
-        status = filter_how_read(want->key_file, want->format);
+        status = filter_how_read(want->key_file, want->format,
+                                 want->unpack_limit);
     return status;
 }
 

@@ -488,8 +488,8 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
 
 static void advise_watch(void *context, const char *kind, double share)
 {
-    (void)context;
-    progress_share(kind, share);
+    (void)context, (void)kind;
+    progress_share(share);
 }
 
 static int advise_unwritable(const char *path)
@@ -507,7 +507,7 @@ static int advise_measure(costs_table *table, const char *path)
         return advise_unwritable(path);
     progress_start("measuring this machine", 0, true);
     good = costs_measure(table, &watch);
-    progress_end();
+    progress_close();
     if (!good)
         return report_error("cannot measure: there is too little memory: make "
                             "room for some 350 MB");

@@ -101,8 +101,11 @@ static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
     off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
     bool once = estimate_serves(s->kind);
     bool fills = filter_kind_can(s->kind, BLY_CAN_RESIZE);
-    int status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, fed,
-                            once || fills ? counted : NULL);
+    int status;
+
+    progress_expect(0.4);
+    status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, fed,
+                        once || fills ? counted : NULL);
 
     if (start >= 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
@@ -193,7 +196,7 @@ static int build_report(const cli_build *s, const bly_filter *filter,
 }
 
 /* Save what was built, and tell. */
-static int build_done(const cli_build *s, const bly_filter *filter,
+static int build_done(const cli_build *s, bly_filter *filter,
                       const cli_fed *fed, const cli_counted *counted,
                       const cli_fed *others)
 {
@@ -213,6 +216,7 @@ static int build_fill(const cli_build *s, const cli_operands *operands,
     fed->full = "give a larger -n";
     fed->overfill = s->overfill;
     lines_open(&lines, &s->how, operands, 0, false);
+    progress_expect(0.9);
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, fed);
     lines_close(&lines);
     return status == CLI_OK && feed_some(fed) != CLI_GO ? CLI_ERROR : status;
@@ -291,6 +295,7 @@ static bly_status build_with_room(bly_filter **out, const cli_build *s,
     bly_spec more = *spec;
     bly_status status;
 
+    more.progress = progress_library();
     for (;;) {
         status = bly_build(out, s->kind, &more, counted->hashes, NULL,
                            counted->n);
@@ -306,8 +311,12 @@ static int build_by_hashes(const cli_build *s, const bly_spec *spec,
 {
     double start = report_clock();
     bly_filter *filter;
-    int status = build_with_room(&filter, s, spec, counted);
+    int status;
 
+    progress_expect(0.8);
+    progress_start("build", 0, false);
+    status = build_with_room(&filter, s, spec, counted);
+    progress_close();
     if (status == BLY_EFULL)
         return report_error("keys come too often for kind %s, whatever its "
                             "size: give each once (bloomery dedup), or take a "
@@ -345,6 +354,7 @@ static int build_hashes(const cli_build *s, const cli_operands *operands,
     int status;
 
     lines_open(&lines, &s->how, operands, 0, false);
+    progress_expect(0.5);
     status = feed_hashes(hashes, &lines, work_jobs(s->jobs), !s->no_progress,
                          fed);
     lines_close(&lines);
@@ -450,11 +460,17 @@ static int build_from(const cli_build *s, const cli_hashes *hashes,
                       const cli_fed *fed, const cli_fed *others)
 {
     bool labels = hashes->may.most > 0 || others != NULL;
+    bly_spec spec = *hashes->spec;
     bly_filter *filter;
     int status;
 
-    if (bly_build(&filter, hashes->kind, hashes->spec, hashes->hashes,
-                  labels ? hashes->labels : NULL, hashes->n) < 0)
+    spec.progress = progress_library();
+    progress_expect(0.9);
+    progress_start("build", 0, false);
+    status = bly_build(&filter, hashes->kind, &spec, hashes->hashes,
+                       labels ? hashes->labels : NULL, hashes->n);
+    progress_close();
+    if (status < 0)
         return filter_error();
     status = build_done(s, filter, fed, NULL, others);
     bly_free(filter);
@@ -590,10 +606,14 @@ int build_make(const cli_command *self, cli_build *s,
     if (s->how.stated)
         spec.form = s->how.form;
     spec.secret = secret_bytes();
+    progress_open("build", !s->no_progress);
     if (build_outside(s)->count > 0 || !filter_kind_can(s->kind, BLY_CAN_ADD)
         || (s->how.label.n > 0 && !filter_kind_can(s->kind, BLY_CAN_LABEL)))
-        return build_at_once(s, operands, &spec);
-    return build_by_adding(s, operands, &spec);
+        status = build_at_once(s, operands, &spec);
+    else
+        status = build_by_adding(s, operands, &spec);
+    progress_close();
+    return status;
 }
 
 static int build_run(const cli_command *self, int argc, char **argv)

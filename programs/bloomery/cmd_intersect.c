@@ -32,5 +32,6 @@ const cli_command cmd_intersect = {
     .options = combine_options,
     .examples = intersect_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),
+    .shows_progress = true,
     .run = intersect_run,
 };

@@ -10,6 +10,7 @@
 typedef struct {
     uint64_t    capacity, times;
     const char *output, *key_file, *format;
+    uint64_t    unpack_limit;
     bool        verbose, force, json;
 } resize_settings;
 
@@ -26,6 +27,7 @@ static const cli_option resize_options[] = {
     CLI_FORCE_OPTION(resize_settings, force),
     CLI_SECRET_OPTION(resize_settings, key_file),
     CLI_FORMAT_OPTION(resize_settings, format),
+    CLI_UNPACK_OPTION(resize_settings, unpack_limit),
     CLI_MADE_OPTIONS(resize_settings),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
@@ -38,6 +40,25 @@ static const cli_example resize_examples[] = {
     { NULL, NULL }
 };
 
+static int resize_filter(const resize_settings *s, const char *path,
+                         bly_filter *filter)
+{
+    bly_status status;
+
+    if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
+        return filter_cannot(filter, path, "cannot be resized",
+                             BLY_CAN_RESIZE);
+    if (s->times > 0 && !filter_can(filter, BLY_CAN_FOLD))
+        return filter_cannot(filter, path, "cannot be folded", BLY_CAN_FOLD);
+    progress_expect(0.7);
+    progress_start("resize", 0, false);
+    bly_progress_set(filter, progress_library());
+    status = s->times > 0 ? bly_fold(filter, s->times)
+                          : bly_resize(filter, s->capacity);
+    progress_close();
+    return status < 0 ? filter_error() : CLI_OK;
+}
+
 /* `lock`: of the output, if it is the input; or -1. */
 static int resize_file(const resize_settings *s, const char *path,
                        const char *output, int lock)
@@ -47,17 +68,10 @@ static int resize_file(const resize_settings *s, const char *path,
 
     if (filter == NULL)
         return CLI_ERROR;
-    if (s->times == 0 && !filter_can(filter, BLY_CAN_RESIZE))
-        status = filter_cannot(filter, path, "cannot be resized",
-                               BLY_CAN_RESIZE);
-    else if (s->times > 0 && !filter_can(filter, BLY_CAN_FOLD))
-        status = filter_cannot(filter, path, "cannot be folded", BLY_CAN_FOLD);
-    else if ((s->times > 0 ? bly_fold(filter, s->times)
-                           : bly_resize(filter, s->capacity)) < 0)
-        status = filter_error();
-    else if (lock >= 0 && filter_check_lock(lock, output) != CLI_OK)
-        status = CLI_ERROR;
-    else
+    status = resize_filter(s, path, filter);
+    if (status == CLI_OK && lock >= 0)
+        status = filter_check_lock(lock, output);
+    if (status == CLI_OK)
         status = filter_save(filter, output);
     if (status == CLI_OK)
         made_report(filter, output, s->verbose, s->json,
@@ -96,7 +110,7 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = resize_check(self, &s, &operands);
     if (status == CLI_GO)
-        status = filter_how_read(s.key_file, s.format);
+        status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     if (status != CLI_GO)
         return status;
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"
@@ -129,5 +143,6 @@ const cli_command cmd_resize = {
     .options = resize_options,
     .examples = resize_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),
+    .shows_progress = true,
     .run = resize_run,
 };

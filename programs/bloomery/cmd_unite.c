@@ -37,5 +37,6 @@ const cli_command cmd_unite = {
     .options = combine_level_options,
     .examples = unite_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),
+    .shows_progress = true,
     .run = unite_run,
 };

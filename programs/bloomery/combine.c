@@ -12,6 +12,7 @@
 
 typedef struct {
     const char *output, *key_file, *format;
+    uint64_t    unpack_limit;
     uint64_t    level;          /* 0: not given */
     bool        force, verbose, json, assume;
 } combine_settings;
@@ -26,6 +27,7 @@ typedef struct {
     CLI_ASSUME_OPTION(combine_settings, assume),                               \
     CLI_SECRET_OPTION(combine_settings, key_file),                             \
     CLI_FORMAT_OPTION(combine_settings, format),                               \
+    CLI_UNPACK_OPTION(combine_settings, unpack_limit),                         \
     CLI_MADE_OPTIONS(combine_settings)
 
 const cli_option combine_options[] = {
@@ -78,15 +80,22 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
 {
     const char *name = operands->names[0];
     const char *first = combine_is_stdin(name) ? "/dev/stdin" : name;
-    bly_filter *into = wrapped_is(name) ? wrapped_open(name)
-                                        : load_whole(first, 0);
+    bly_filter *into;
     int status = CLI_OK;
 
+    progress_expect(1 / (double)(operands->count + 1));
+    progress_start("combine", 0, false);
+    into = wrapped_is(name) ? wrapped_open(name) : load_whole(first, 0);
+    progress_close();
     if (into == NULL)
         return CLI_ERROR;
-    for (size_t i = 1; i < operands->count && status == CLI_OK; i++)
+    for (size_t i = 1; i < operands->count && status == CLI_OK; i++) {
+        progress_expect(1 / (double)(operands->count - i + 1));
+        progress_start("combine", 0, false);
         status = combine_one(how, s, &into, operands->names[0],
                              operands->names[i]);
+        progress_close();
+    }
     if (status == CLI_OK && lock >= 0)
         status = filter_check_lock(lock, s->output);
     if (status == CLI_OK)
@@ -120,7 +129,7 @@ static int combine_check(const cli_command *self, const combine_settings *s,
                          const cli_operands *operands)
 {
     const cli_operands none = { NULL, 0 };
-    int status = filter_how_read(s->key_file, s->format);
+    int status = filter_how_read(s->key_file, s->format, s->unpack_limit);
     size_t inputs = 0;
 
     for (size_t i = 0; i < operands->count; i++)

@@ -497,7 +497,7 @@ static int feed_commit(void *argument, cli_worker *w)
     job->fed->keys += own->done;
     job->fed->keyless += own->keyless;
     job->fed->bytes = w->chunk.bytes;
-    progress_at(job->fed->keys, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return status;
 }
 
@@ -535,7 +535,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
     *job->fed = (cli_fed){ .keys = 0 };
     progress_start(doing, total, progress);
     status = work_run(lines, &work, job, jobs);
-    progress_end();
+    progress_close();
     job->fed->seconds = report_clock() - start;
     if (job->shared && job->limit.plan > 0
         && job->fed->keys > job->limit.left)
@@ -699,7 +699,7 @@ static int feed_count_commit(void *argument, cli_worker *w)
     job->sum->keys += own->keys;
     job->sum->keyless += own->keyless;
     job->sum->bytes = w->chunk.bytes;
-    progress_at(job->sum->keys, w->chunk.bytes);
+    progress_at(w->chunk.bytes);
     return CLI_GO;
 }
 
@@ -726,7 +726,7 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
     job.total = total;
     progress_start("counting", total, progress);
     status = work_run(lines, &work, &job, jobs);
-    progress_end();
+    progress_close();
     out->seconds = report_clock() - start;
     if (counted != NULL)
         counted->estimated = status == CLI_GO;

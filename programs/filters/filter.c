@@ -18,12 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int filter_how_read(const char *key_file, const char *format)
+int filter_how_read(const char *key_file, const char *format,
+                    uint64_t unpack_limit)
 {
     if (secret_read(key_file) != CLI_GO
         || (format != NULL && format_check(format) != CLI_GO))
         return CLI_ERROR;
     format_how()->format = format;
+    format_how()->memory_limit = unpack_limit;
     return CLI_GO;
 }
 
@@ -57,11 +59,17 @@ const char *filter_why(void)
     return why;
 }
 
-/* The library knows no options: where it is about a secret, say which. */
+/* The library knows no options. */
+const char *filter_option(void)
+{
+    return strstr(bly_why(), " secret") != NULL ? " (--key-file)"
+         : strstr(bly_why(), "(bly_memory_limit)") != NULL
+         ? " (--unpack-limit)" : "";
+}
+
 int filter_error(void)
 {
-    return report_error("%s%s", filter_why(), strstr(bly_why(), " secret")
-                        ? " (--key-file)" : "");
+    return report_error("%s%s", filter_why(), filter_option());
 }
 
 bool filter_broken(const bly_stat_t *stat)
@@ -514,16 +522,31 @@ static int filter_send(const bly_filter *filter, bool whole)
     return status;
 }
 
-int filter_save(const bly_filter *filter, const char *path)
+/* The last phase of a command. */
+static bly_status filter_save_by(bly_filter *filter, const char *path,
+                                 const char *format)
+{
+    bly_status status;
+
+    progress_start("save", 0, false);
+    bly_progress_set(filter, progress_library());
+    status = format == NULL ? bly_save(filter, path)
+                            : bly_save_as(filter, path, format);
+    bly_progress_set(filter, NULL);
+    progress_close();
+    return status;
+}
+
+int filter_save(bly_filter *filter, const char *path)
 {
     if (strcmp(path, "-") == 0)
         return filter_send(filter, false);
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
-    return bly_save(filter, path) < 0 ? filter_error() : CLI_OK;
+    return filter_save_by(filter, path, NULL) < 0 ? filter_error() : CLI_OK;
 }
 
-int filter_save_as(const bly_filter *filter, const char *path,
+int filter_save_as(bly_filter *filter, const char *path,
                    const char *format)
 {
     bool own = strcmp(format, "bloomery") == 0;
@@ -533,7 +556,7 @@ int filter_save_as(const bly_filter *filter, const char *path,
         return filter_send(filter, own);
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
-    return bly_save_as(filter, path, format) < 0 ? filter_error() : CLI_OK;
+    return filter_save_by(filter, path, format) < 0 ? filter_error() : CLI_OK;
 }
 
 const char *filter_place(const char *path)

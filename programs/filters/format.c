@@ -12,6 +12,7 @@ bly_options *format_how(void)
 {
     static bly_options how;
 
+    how.progress = progress_library();
     return &how;
 }
 

@@ -28,6 +28,7 @@ bly_filter *load_mapped(const char *path, int flags)
         paged_refuse(path, status);
         return NULL;
     }
+    bly_progress_set(filter, progress_library());
     return filter;
 }
 

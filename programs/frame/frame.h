@@ -3,8 +3,9 @@
  *
  * Programs stand on floor 8. The frame knows no filter and no program; of
  * <bloomery.h> it has only bly_key, "some bytes", so that a batch of lines can
- * be handed to the library as it is, and the forms of keys. Other files of
- * programs include it, and what it needs of a program it is told (cli_program).
+ * be handed to the library as it is, the forms of keys, and bly_progress. Other
+ * files of programs include it, and what it needs of a program it is told
+ * (cli_program).
  *
  * The files, from the bottom up:
  *
@@ -285,11 +286,24 @@ void json_labels(uint32_t bits, uint64_t least, uint64_t most);
 
 /* ==== progress.c ======================================================== */
 
-/* Shown only on a terminal and after a second. total_bytes 0: not known. */
-void progress_start(const char *what, uint64_t total_bytes, bool wanted);
-void progress_at(uint64_t keys, uint64_t bytes);
-void progress_share(const char *part, double share);    /* 0 .. 1 */
-void progress_end(void);
+/* Begins and ends a command's bar. Inside of another one both do nothing. */
+void progress_open(const char *what, bool wanted);
+void progress_close(void);
+
+/* The share that the next phase takes of what is left of the bar, 0 .. 1;
+ * without this it takes all. */
+void progress_expect(double share);
+
+/* Begins a phase that reads so many bytes of input, 0 if that is not known or
+ * it reads none; outside of a command's bar it is all of one. */
+void progress_start(const char *what, uint64_t bytes, bool wanted);
+void progress_at(uint64_t bytes);       /* have been read in this phase      */
+void progress_share(double share);      /* of this phase that is done, 0 .. 1*/
+
+/* A callback for a call of the library that is a phase; NULL if no bar is
+ * shown. */
+const bly_progress *progress_library(void);
+
 void progress_erase(void);      /* for report_before */
 
 /* Of commands that print lines while they work: may they show progress too? Not
@@ -346,6 +360,7 @@ struct cli_command {
     const cli_option  *options;         /* --help is in all, and not here  */
     const cli_example *examples;
     const char        *status;          /* what the exit status says       */
+    bool               shows_progress;  /* of all that it does             */
     int (*run)(const cli_command *self, int argc, char **argv);
 };
 

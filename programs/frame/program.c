@@ -220,6 +220,7 @@ static void program_standard_files(void)
 static int program_begin(int argc, char **argv)
 {
     const cli_command *command;
+    int status;
 
     if (argc < 2)
         return report_error("no command is given: '%s --help' lists them",
@@ -230,7 +231,12 @@ static int program_begin(int argc, char **argv)
     if (command == NULL)
         return program_unknown(argv[1]);
     report_command = command->name;
-    return command->run(command, argc - 1, argv + 1);
+    if (!command->shows_progress)
+        return command->run(command, argc - 1, argv + 1);
+    progress_open(command->name, true);
+    status = command->run(command, argc - 1, argv + 1);
+    progress_close();
+    return status;
 }
 
 int program_main(const cli_program *p, int argc, char **argv)

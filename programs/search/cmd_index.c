@@ -198,7 +198,7 @@ static void *index_loop(void *argument)
 
     for (size_t i; status == CLI_GO && !job->failed
          && (i = job->next++) < job->files.count; ) {
-        progress_share("files", (double)i / (double)job->files.count);
+        progress_share((double)i / (double)job->files.count);
         status = index_file(job, job->files.names[i], &text, &t);
     }
     if (status != CLI_GO)
@@ -296,9 +296,10 @@ static int index_make(index_job *job)
 {
     earlier *e = &job->before;
 
+    progress_expect(0.9);
     progress_start("index", 0, !job->want->quiet);
     index_read(job);
-    progress_end();
+    progress_close();
     if (!job->failed && e->index != NULL
         && bly_index_take(job->maker, e->index, index_keep, e) < 0) {
         job->failed = true;

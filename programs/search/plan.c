@@ -118,7 +118,7 @@ static bool plan_read(plan *p, const settings *made, double rate,
     for (size_t i = 0; fine && i < files->count; i++) {
         unsigned class = p->class_of[i];
 
-        progress_share("files", (double)i / (double)files->count);
+        progress_share((double)i / (double)files->count);
         if (class < PLAN_CLASSES && plan_takes(&p->classes[class]))
             fine = plan_file(&p->classes[class], &spec, &text, &t,
                              files->names[i]);
@@ -184,7 +184,7 @@ int plan_index(const settings *made, double rate, const cli_operands *files,
     }
     progress_start("plan", 0, !json);
     fine = fine && plan_read(&p, made, rate, files);
-    progress_end();
+    progress_close();
     free(p.class_of);
     if (!fine)
         return report_no_memory();

@@ -8,6 +8,7 @@
 #include "index/columns.h"
 
 #include "image/image.h"
+#include "base/task.h"
 
 enum { COLUMNS_SQUARE = 64 };
 
@@ -45,7 +46,7 @@ void columns_to_rows(uint8_t *rows, const uint64_t *const *columns, uint64_t d,
                      uint64_t m)
 {
     uint64_t square[COLUMNS_SQUARE];
-    for (uint64_t c = 0; c < d; c += COLUMNS_SQUARE)
+    for (uint64_t c = 0; c < d && !task_step(0); c += COLUMNS_SQUARE)
         for (uint64_t r = 0; r < m; r += COLUMNS_SQUARE) {
             uint64_t wide = d - c < COLUMNS_SQUARE ? d - c : COLUMNS_SQUARE;
             uint64_t high = m - r < COLUMNS_SQUARE ? m - r : COLUMNS_SQUARE;

@@ -7,12 +7,12 @@
  *                                                         v  the end
  *                        header | rows of groups | … | list of documents
  *
- * Different hashes are found by a table of twice their number, and their
- * column is made before anything is locked. When the columns of all groups
- * together take as much memory as they may, each group is written and begun
- * anew: a group is all of its documents that came between two such times. In
- * a group they are in the order of their names, and so it is the same whoever
- * came first.
+ * Different hashes are found by a table of twice their number, whose slots
+ * strangers cannot compute (bloomery/keyed.h). Their column is made before
+ * anything is locked. When the columns of all groups together take as much
+ * memory as they may, each group is written and begun anew: a group is all of
+ * its documents that came between two such times. In a group they are in the
+ * order of their names, and so it is the same whoever came first.
  *
  * Groups that are taken from another index are copied as they lie there. Where
  * many of their documents do not come along, or they are small, their rows are
@@ -29,6 +29,8 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "base/task.h"
+#include "bloomery/keyed.h"
 #include "index/columns.h"
 #include "io/replace.h"
 
@@ -36,7 +38,7 @@ enum {
     MAKE_CLASSES = 4 * 48 + 2,          /* that layout_most knows            */
     MAKE_READ_BEHIND = 9,               /* bytes, see columns.h              */
     MAKE_SMALL = 64,                    /* documents: such groups are joined */
-    MAKE_PIECE = 1 << 30                /* bytes in one write call           */
+    MAKE_PIECE = 4 << 20                /* bytes in one write call           */
 };
 
 #define MAKE_MEMORY (UINT64_C(256) << 20)
@@ -77,7 +79,9 @@ struct bly_index_maker {
     uint32_t        probes, extra;
     const hash_info *hash;
     uint64_t        seed;
+    bly_keyed       keyed;              /* for tables of hashes              */
     uint64_t        memory, held;       /* bytes of columns                  */
+    bly_progress    progress;
     pthread_mutex_t lock;               /* of all below                      */
     bly_status      broken;             /* what could not be written         */
     replacement     file;
@@ -152,14 +156,14 @@ static uint64_t *make_different(bly_index_maker *maker, const uint64_t *hashes,
     if (table == NULL)
         return NULL;
     mask = places - 1;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t at = hash_spread(hashes[i]) >> 20 & mask;
+    TASK_SPAN(i, 0, n) {
+        uint64_t at = bly_keyed_number(&maker->keyed, hashes[i]) & mask;
         zero |= hashes[i] == 0;
         while (table[at] != 0 && table[at] != hashes[i])
             at = (at + 1) & mask;
         table[at] = hashes[i];
     }
-    for (uint64_t i = 0; i < places; i++)
+    TASK_SPAN(i, 0, places)
         if (table[i] != 0)
             table[different++] = table[i];
     if (zero)
@@ -171,7 +175,7 @@ static uint64_t *make_different(bly_index_maker *maker, const uint64_t *hashes,
 static void make_column(uint64_t *column, const uint64_t *hashes, uint64_t n,
                         uint64_t rows, uint32_t probes)
 {
-    for (uint64_t i = 0; i < n; i++) {
+    TASK_SPAN(i, 0, n) {
         uint64_t state = layout_first(hashes[i]);
         for (uint32_t j = 0; j < probes; j++) {
             uint64_t row = layout_row(state, rows);
@@ -197,13 +201,14 @@ static bly_status make_write_at(bly_index_maker *maker, uint64_t at,
         ssize_t wrote = pwrite(maker->file.file, from,
                                n < MAKE_PIECE ? (size_t)n : MAKE_PIECE,
                                (off_t)at);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote < 0)
+        if (wrote < 0 && errno != EINTR)
             return make_broken(maker);
-        from += wrote;
-        at += (uint64_t)wrote;
-        n -= (uint64_t)wrote;
+        uint64_t some = wrote > 0 ? (uint64_t)wrote : 0;
+        from += some;
+        at += some;
+        n -= some;
+        if (task_step(some))
+            return task_status();
     }
     return BLY_OK;
 }
@@ -243,6 +248,7 @@ static bly_status make_write_rows(bly_index_maker *maker, const uint8_t *rows,
 static int make_compare(const void *one, const void *two)
 {
     const make_member *a = one, *b = two;
+    task_step(0);
     uint64_t shorter = a->length < b->length ? a->length : b->length;
     int order = shorter == 0 ? 0 : memcmp(a->name, b->name, (size_t)shorter);
     if (order == 0)
@@ -315,7 +321,9 @@ static bly_status make_write_class(bly_index_maker *maker, make_class *class)
     make_sort(maker, class);
     uint8_t *rows = make_rows(maker, class, columns, &bytes);
     bly_status status = rows == NULL ? status_plain(BLY_ENOMEM)
-                      : make_write_rows(maker, rows, &group);
+                      : task_status();
+    if (status == BLY_OK)
+        status = make_write_rows(maker, rows, &group);
     memory_release(&maker->allocator, rows, (size_t)bytes);
     memory_release(&maker->allocator, columns, (size_t)n * sizeof *columns);
     if (status != BLY_OK)
@@ -432,8 +440,10 @@ static bly_status make_add_different(bly_index_maker *maker,
     known.keys = n;
     known.dropped = false;
     make_column(column, hashes, n, rows, maker->probes);
+    bly_status status = task_status();
     pthread_mutex_lock(&maker->lock);
-    bly_status status = make_add(maker, &known, most, rows, column);
+    if (status == BLY_OK)
+        status = make_add(maker, &known, most, rows, column);
     pthread_mutex_unlock(&maker->lock);
     if (status != BLY_OK)
         memory_release(&maker->allocator, column, (size_t)bytes);
@@ -444,12 +454,15 @@ bly_status bly_index_add(bly_index_maker *maker, const bly_document *document,
                          const uint64_t *hashes, size_t n)
 {
     uint64_t count = 0, room = 0;
+    task t;
+    task_begin(&t, &maker->progress, 8 * (uint64_t)n);
     uint64_t *different = make_different(maker, hashes, n, &count, &room);
-    if (different == NULL)
-        return status_plain(BLY_ENOMEM);
-    bly_status status = make_add_different(maker, document, different, count);
+    bly_status status = different == NULL ? status_plain(BLY_ENOMEM)
+                      : task_status();
+    if (status == BLY_OK)
+        status = make_add_different(maker, document, different, count);
     memory_release(&maker->allocator, different, (size_t)room);
-    return status;
+    return task_end(&t, status);
 }
 
 /* ---- Taken from another one --------------------------------------------- */
@@ -552,6 +565,8 @@ bly_status bly_index_take(bly_index_maker *maker, const bly_index *from,
         || strcmp(stat.hash, maker->hash->name) != 0)
         return status_fail(BLY_EMISMATCH, "the index has another rate, hash, "
                            "or number of probes or extra bytes: build it anew");
+    task t;
+    task_begin(&t, &maker->progress, from->n);
     pthread_mutex_lock(&maker->lock);
     bly_status status = maker->broken;
     for (uint64_t i = 0; i < from->groups && status == BLY_OK; i++) {
@@ -560,7 +575,7 @@ bly_status bly_index_take(bly_index_maker *maker, const bly_index *from,
         first += group.documents;
     }
     pthread_mutex_unlock(&maker->lock);
-    return status;
+    return task_end(&t, status);
 }
 
 /* ---- Begin and end ------------------------------------------------------ */
@@ -644,9 +659,13 @@ bly_status bly_index_begin(bly_index_maker **out, const char *path,
     maker->seed = spec->seed;
     maker->memory = spec->memory > 0 ? spec->memory : MAKE_MEMORY;
     maker->at = LAYOUT_HEADER;
+    if (spec->progress != NULL)
+        maker->progress = *spec->progress;
     maker->file.file = -1;
     pthread_mutex_init(&maker->lock, NULL);
-    status = make_open(maker, path, spec);
+    status = bly_keyed_draw(&maker->keyed);
+    if (status == BLY_OK)
+        status = make_open(maker, path, spec);
     if (status == BLY_OK)
         *out = maker;
     else
@@ -746,6 +765,8 @@ static bly_status make_finish(bly_index_maker *maker)
 
 bly_status bly_index_end(bly_index_maker *maker)
 {
+    task t;
+    task_begin(&t, &maker->progress, maker->held);
     bly_status status = maker->broken != BLY_OK
         ? status_fail(maker->broken, "the index could not be written before: "
                       "what was there is left")
@@ -754,5 +775,5 @@ bly_status bly_index_end(bly_index_maker *maker)
         status = make_finish(maker);
     replace_drop(&maker->file);
     make_drop(maker);
-    return status;
+    return task_end(&t, status);
 }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/sizes.h"
 #include "base/status.h"
+#include "base/task.h"
 
 static bly_status reader_damaged(const char *what)
 {
@@ -164,20 +165,26 @@ bly_status reader_check_rows(const bly_index *index, const reader_group *group)
 {
     uint64_t bytes = 0;
     layout_bits(&bytes, group->rows, group->documents);
-    for (uint64_t page = 0; page < layout_pages(bytes); page++)
+    for (uint64_t page = 0; page < layout_pages(bytes); page++) {
         if (!reader_page_holds(index, group, page))
             return reader_damaged_rows();
+        if (task_step(LAYOUT_PAGE))
+            return task_status();
+    }
     return BLY_OK;
 }
 
-bly_status bly_index_verify(const bly_index *index)
+bly_status bly_index_verify(const bly_index *index,
+                            const bly_progress *progress)
 {
     bly_status status = BLY_OK;
+    task t;
+    task_begin(&t, progress, index->n);
     for (uint64_t i = 0; i < index->groups && status == BLY_OK; i++) {
         reader_group group = reader_group_of(index, i);
         status = reader_check_rows(index, &group);
     }
-    return status;
+    return task_end(&t, status);
 }
 
 /* ---- What is told ------------------------------------------------------- */

@@ -51,6 +51,19 @@ ssize_t access_read(int file, uint8_t *bytes, size_t n)
     return (ssize_t)have;
 }
 
+void access_drain(int file, ssize_t n)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE
+                       | SYNC_FILE_RANGE_WAIT_AFTER;
+    off_t end = task_share() != NULL ? lseek(file, 0, SEEK_CUR) : -1;
+    if (end >= n)
+        (void)sync_file_range(file, end - n, n, all);
+#else
+    (void)file, (void)n;
+#endif
+}
+
 uint64_t access_size(int file)
 {
     struct stat info;

@@ -20,6 +20,11 @@ bly_status access_failed(const char *what, const char *path);
 /* Reads until n bytes are there or the file ends; returns how many, or -1. */
 ssize_t access_read(int file, uint8_t *bytes, size_t n);
 
+/* Waits until the disk has the n bytes before the file's present place, if the
+ * caller has a task: nobody could cancel it while the whole file is flushed at
+ * the end. */
+void access_drain(int file, ssize_t n);
+
 /* The size of a regular file; 0 for any other. */
 uint64_t access_size(int file);
 

@@ -187,28 +187,34 @@ static const handle_source open_mapped = {
     .release = open_mapped_release,
 };
 
-bly_status bly_sync(bly_filter *filter)
+static bly_status open_seal(bly_filter *filter)
 {
-    return filter->away != NULL ? filter->away->sync(filter)
-                                : bly_seal(filter);
-}
-
-bly_status bly_seal(bly_filter *filter)
-{
-    if (filter->away != NULL)
-        return filter->away->seal(filter);
     if (filter->source != &open_mapped || !filter->behind)
         return BLY_OK;
     if (filter->unsure)
         errno = EIO;
-    task t;
-    task_begin(&t, &filter->progress, filter->bytes);
     bool sealed = handle_seal(filter);
-    bly_status status = task_end(&t, task_status());
+    bly_status status = task_status();
     if (status != BLY_OK)
         return status;
     filter->behind = !sealed || !open_mapped_flush(filter);
     return filter->behind ? open_mapped_failed() : BLY_OK;
+}
+
+bly_status bly_sync(bly_filter *filter)
+{
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, filter->away != NULL ? filter->away->sync(filter)
+                                             : open_seal(filter));
+}
+
+bly_status bly_seal(bly_filter *filter)
+{
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, filter->away != NULL ? filter->away->seal(filter)
+                                             : open_seal(filter));
 }
 
 static bly_status open_check_mapped(const bly_kind **kind, const void *image,
@@ -327,13 +333,17 @@ bly_status bly_open(bly_filter **out, const char *path, int flags,
         status = handle_options_read(&options, given);
     if (status != BLY_OK)
         return status;
-    if (flags & BLY_PAGED)
-        return pages_open(out, path, flags, &options);
+    task t;
+    if (flags & BLY_PAGED) {
+        struct stat info;
+        uint64_t bytes = stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+        task_begin(&t, options.progress, bytes);
+        return task_end(&t, pages_open(out, path, flags, &options));
+    }
     int mode = flags & BLY_WRITE ? O_RDWR : O_RDONLY;
     int file = open(path, mode | O_CLOEXEC);
     if (file < 0)
         return access_failed("open", path);
-    task t;
     task_begin(&t, options.progress, access_size(file));
     status = open_file(out, file, path, flags, &options);
     close(file);

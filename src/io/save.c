@@ -19,26 +19,12 @@
 #include "formats/formats.h"
 #include "verbs/handle.h"
 #include "verbs/registry.h"
+#include "io/access.h"
 #include "io/replace.h"
 
 enum {
     SAVE_PART = 4 << 20                 /* bytes asked for at a time         */
 };
-
-/* Waits until the disk has what was written, where the call may be cancelled:
- * else nobody could be asked while the whole file is flushed at the end. */
-static void save_drain(int file, size_t n)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-    const unsigned all = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE
-                       | SYNC_FILE_RANGE_WAIT_AFTER;
-    off_t end = task_share() != NULL ? lseek(file, 0, SEEK_CUR) : 0;
-    if (end >= (off_t)n)
-        (void)sync_file_range(file, end - (off_t)n, (off_t)n, all);
-#else
-    (void)file, (void)n;
-#endif
-}
 
 static bool save_write(int file, const uint8_t *bytes, size_t n)
 {
@@ -49,7 +35,7 @@ static bool save_write(int file, const uint8_t *bytes, size_t n)
         if (wrote > 0) {
             bytes += wrote;
             n -= (size_t)wrote;
-            save_drain(file, (size_t)wrote);
+            access_drain(file, wrote);
         }
         if (task_step(wrote > 0 ? (uint64_t)wrote : 0)) {
             errno = ECANCELED;

@@ -41,6 +41,7 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
+#include "base/task.h"
 #include "base/threads.h"
 #include "bodies/rows.h"
 #include "tools/ones.h"
@@ -238,7 +239,7 @@ static void similar_range(similar_search *s, uint64_t b)
     uint64_t place = first[b] + n * s->part / s->parts;
     uint64_t end = first[b] + n * (s->part + 1) / s->parts;
     double bound = similar_bound(s, b);
-    while (place < end && !similar_short(s, bound)) {
+    while (place < end && !similar_short(s, bound) && !task_step(0)) {
         size_t some = end - place < SIMILAR_BLOCK ? (size_t)(end - place)
                                                   : SIMILAR_BLOCK;
         similar_block(s, b, place, some);
@@ -300,7 +301,7 @@ static size_t similar_room(const similar_job *job)
 static void similar_dealt(void *context, unsigned part, unsigned parts)
 {
     similar_job *job = context;
-    for (size_t i = part; i < job->n; i += parts) {
+    for (size_t i = part; i < job->n && !task_step(1); i += parts) {
         similar_search s = similar_begin(job, i);
         s.heap = job->out + i * (size_t)job->spec->most;
         s.room = similar_room(job);
@@ -347,8 +348,11 @@ static bly_status similar_all_parts(similar_job *job, unsigned parts)
     job->parts = memory_raw(&job->rows->allocator, bytes);
     if (job->parts == NULL)
         return status_plain(BLY_ENOMEM);
-    for (job->query = 0; job->query < job->n; job->query++)
+    for (job->query = 0; job->query < job->n; job->query++) {
         similar_together(job, parts);
+        if (task_step(1))
+            break;
+    }
     memory_release(&job->rows->allocator, job->parts, (size_t)bytes);
     return BLY_OK;
 }
@@ -404,8 +408,11 @@ bly_status bly_similar_find(bly_similar *out, size_t *found,
             found[i] = 0;
         return BLY_OK;
     }
+    task t;
+    task_begin(&t, spec->progress, n);
     if (n < parts)
-        return similar_all_parts(&job, parts);
-    threads_run(similar_dealt, &job, parts);
-    return BLY_OK;
+        status = similar_all_parts(&job, parts);
+    else
+        threads_run(similar_dealt, &job, parts);
+    return task_end(&t, task_status_or(status));
 }

@@ -24,6 +24,9 @@ EOF
 cat >briefly <<'EOF'
 echo ant; sleep 1.3; echo bee; sleep 0.3; echo '"cat"s'
 EOF
+cat >amply <<'EOF'
+seq 200000; sleep 1.5; seq 300000; sleep 0.7; echo cat
+EOF
 printf 'ant\nbee\ncat\n' >keys
 try build -n 10 -o f.bly keys
 silent 'build'
@@ -36,6 +39,8 @@ while read -r command; do
 done <commands
 show build 30 "sh slowly | '$BLOOMERY' build -n 10 -o new.bly"
 show query 30 "sh slowly | '$BLOOMERY' query -c f.bly"
+show narrow 9 "sh slowly | '$BLOOMERY' build -n 10 -o narrow.bly"
+show wide 100 "sh amply | '$BLOOMERY' build -n 500000 -o wide.bly"
 show dedup 30 "sh slowly | '$BLOOMERY' dedup >elsewhere"
 show none 30 "sh slowly | '$BLOOMERY' build --no-progress -n 10 -o none.bly"
 show message 80 "sh briefly | NO_COLOR=1 '$BLOOMERY' build --csv -n 10 -o csv.bly"
@@ -58,7 +63,13 @@ progress() {
         pass "$2"
     fi
 }
-progress build 'build shows progress, cut to the width'
+progress build 'build shows progress that fits into the line'
+tr '\r' '\n' <narrow | tr -d '\033' | sed -n 's/\(.\)\[K$/\1/p' | sort -u >shown
+echo 'build:' >want
+check 'a narrow terminal shows whole parts of the line only' cmp shown want
+tr '\r' '\n' <wide | tr -d '\033' | sed -n 's/\[K$//p' >shown
+check 'input is counted in bytes' \
+    grep -Eq '^build: [0-9.]+ [kM]B, [0-9.]+ [kM]B/s$' shown
 progress query 'query -c, which prints no lines'
 progress dedup 'dedup, whose lines go elsewhere'
 check 'with all its lines there' cmp keys elsewhere

@@ -131,6 +131,12 @@ int syncfs(int file)
     return preload_fails(false, EIO) ? -1 : 0;
 }
 
+int getentropy(void *to, size_t n)
+{
+    PRELOAD_REAL(getentropy);
+    return preload_fails(false, EIO) ? -1 : real(to, n);
+}
+
 int fdatasync(int file)
 {
     (void)file;

@@ -183,6 +183,32 @@ def test_dedup():
     assert list(bloomery.dedup([])) == []
 
 
+def test_dedup_keeps_chosen_items():
+    # xxh3 with the seed 0 ignores the second word behind this first one.
+    first = bytes.fromhex("b8fe6c3923a44bbe")
+    items = [first + n.to_bytes(8, "little") + bytes(16) for n in range(20_000)]
+    assert len(set(bloomery.hashes(items[:100]))) == 1
+    assert list(bloomery.dedup(items)) == items
+
+
+def test_dedup_repeats_itself_with_a_secret():
+    items = list(range(3000))
+    one, two = (list(bloomery.dedup(items, rate=0.2, secret=b"0123456789abcdef"))
+                for _ in range(2))
+    assert one == two and len(one) < len(items)
+    drawn = [list(bloomery.dedup(items, rate=0.2)) for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    with pytest.raises(bloomery.SecretError):
+        next(bloomery.dedup(items, secret=b"short"))
+
+
+def test_diff_of_chosen_keys():
+    first = bytes.fromhex("b8fe6c3923a44bbe")
+    keys = [first + n.to_bytes(8, "little") + bytes(16) for n in range(100)]
+    ours, theirs = bloomery.diff(keys[:99], keys[50:])
+    assert sorted(ours) == keys[:50] and theirs == keys[99:]
+
+
 def test_dedup_reads_no_further():
     read = []
     stream = (read.append(i) or i % 3 for i in range(10))

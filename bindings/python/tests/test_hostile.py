@@ -1,6 +1,7 @@
 """Whatever is given: an exception, never a crash, and nothing lost."""
 import array
 import os
+import pickle
 import random
 import threading
 
@@ -21,6 +22,43 @@ def images():
             if "separate" in kind.can else None
         yield kind.name, Filter.build(kind.name, KEYS, labels,
                                       items=len(KEYS)).pack()
+
+
+def test_a_limit_of_memory(tmp_path):
+    path = tmp_path / "packed.bly"
+    f = Filter("compressed", items=100_000)
+    f.update(KEYS)
+    f.save(path)
+    packed = f.pack()
+    need = len(bytes(f))
+    assert len(packed) < need / 100
+    for read in (lambda limit: Filter.from_bytes(packed, memory_limit=limit),
+                 lambda limit: Filter.open(path, memory_limit=limit),
+                 lambda limit: Filter.open(path, mmap=True,
+                                           memory_limit=limit)):
+        with pytest.raises(bloomery.LimitError, match=r"memory_limit=") as told:
+            read(need - 1)
+        assert isinstance(told.value, MemoryError)
+        assert told.value.status == -23
+        assert all(read(need).contains(KEYS))
+        assert all(read(0).contains(KEYS))
+
+
+def test_no_growth_beyond_the_limit():
+    made = Filter("scalable", items=1000)
+    f = Filter.from_bytes(bytes(made), memory_limit=4000)
+    for g in (f, f.copy()):
+        with pytest.raises(bloomery.LimitError):
+            g.update(range(100_000))
+        assert len(bytes(g)) <= 4000
+    made.update(range(100_000))
+    assert len(bytes(made.copy())) > 4000
+
+
+def test_pickles_have_no_limit():
+    f = Filter.from_bytes(Filter("scalable", items=1000).pack(),
+                          memory_limit=4000)
+    pickle.loads(pickle.dumps(f)).update(range(100_000))
 
 
 def work_on(f, rng):

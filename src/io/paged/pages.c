@@ -56,6 +56,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/task.h"
 #include "verbs/handle.h"
 #include "io/access.h"
 #include "io/replace.h"
@@ -334,6 +335,8 @@ static bly_status pages_pass(pages *p)
             status = pages_settle(p, now);
         else
             (void)queue_finish(now->reads);
+        if (status == BLY_OK && more && task_step(0))
+            status = task_status();
     }
     return status;
 }
@@ -601,6 +604,8 @@ static bly_status pages_walk(pages *p, const bly_allocator *allocator,
         status = queue_read(p->file, w.piece[0].offset, w.bytes,
                             w.piece[0].bytes)
                ? visit(p, &w, context) : pages_failed("read", p->path);
+        if (task_step(w.n * p->bytes) && status == BLY_OK)
+            status = task_status();
     }
     (void)posix_fadvise(p->file, 0, 0, POSIX_FADV_NORMAL);
     pages_window_free(&w, allocator);
