@@ -100,7 +100,8 @@
  *    as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
- *    bly_overlap_t, bly_gaps, bly_processor_t, bly_inline_…) keep their size.
+ *    bly_overlap_t, bly_gaps, bly_keyed, bly_processor_t, bly_inline_…) keep
+ *    their size.
  *    New fields come out of `reserved`, which the caller leaves 0 in what it
  *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
  *    the library sets to 0 in what it fills.
@@ -118,8 +119,10 @@
  * <bloomery/redis.h> filters of Redis' module, piece by piece;
  * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
  * divided among processes; <bloomery/sketch.h> filters that list what they
- * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>
- * lookups that are compiled into the program, for loops.
+ * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/replace.h>
+ * files that replace others atomically; <bloomery/inline.h> lookups that are
+ * compiled into the program, for loops; <bloomery/keyed.h> a hash for tables
+ * whose keys strangers choose.
  *
  * Of the environment the library heeds BLY_CPU, BLY_AHEAD and BLY_NEAR, which
  * say how the processor is used: see bly_processor.
@@ -184,7 +187,7 @@ extern "C" {
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
     X(ESECRET,     -19, "the secret is missing, wrong or not wanted")          \
     X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")  \
-    X(EFORM,       -21, "the key is of another class than the filter's keys") \
+    X(EFORM,       -21, "the key is of another class than the filter's keys")\
     X(ECANCELED,   -22, "cancelled by the caller")                             \
     X(ELIMIT,      -23, "more memory would be needed than the limit allows")
 
@@ -1019,9 +1022,8 @@ BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
 /* Is this an image, packed or not, whole and undamaged? Reads all of it and
  * trusts nothing.
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing. Of the
- * options, which may be NULL, only `progress` matters: a secret is not needed.
- * Thread-safe. */
+ * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing, and of the
+ * options, which may be NULL, needs no secret. Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes,
                              const bly_options *options) BLY_GIVEN(1);
 

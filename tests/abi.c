@@ -18,9 +18,11 @@
 #include <bloomery/gaps.h>
 #include <bloomery/index.h>
 #include <bloomery/inline.h>
+#include <bloomery/keyed.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 #include <bloomery/redis.h>
+#include <bloomery/replace.h>
 #include <bloomery/similar.h>
 #include <bloomery/sketch.h>
 
@@ -215,6 +217,9 @@ ABI_AT(bly_threshold_plan, reserved, 328);
 ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
 ABI_AT(bly_gaps, inside, 8);
+
+ABI_SIZE(bly_keyed, 640);
+ABI_AT(bly_keyed, inside, 0);
 
 ABI_SIZE(bly_similar_spec, 80);
 ABI_AT(bly_similar_spec, measure, 0);

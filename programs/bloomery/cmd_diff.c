@@ -181,6 +181,8 @@ static int diff_list(diff_job *job, const bly_filter *left)
     job->differ = (bly_estimate){ stat.distinct, stat.distinct_sd };
     if (job->want->estimate)
         return CLI_GO;
+    if (hashes_open(&job->lacking) != CLI_GO)
+        return CLI_ERROR;
     if (!hashes_room(&job->lacking, (size_t)(stat.geometry[0]
                                              * stat.geometry[1])))
         return report_no_memory();

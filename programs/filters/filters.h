@@ -34,14 +34,11 @@
       "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
       "nobody can use the filter without it." }
 
-/* Of those whose filters nobody sees. */
-#define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
-    { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
-      "For lines that an enemy may choose: hash them by siphash with the "    \
-      "secret in FILE, 16 bytes or 32 hexadecimal digits." }
-
 /* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
+
+/* Draws a secret for this run. CLI_GO or CLI_ERROR. */
+int secret_draw(void);
 
 /* Is this the file that the secret was read from? Then it is not to be
  * written. */

@@ -59,9 +59,20 @@ static int sets_do(work *w, server_context *context, server_string **argv,
 static bool sets_copy(work *w)
 {
     w->made = held_new(w->reads[0]->keyed ? w->reads[0]->secret : NULL);
-    bly_options options = { .allocator = &w->made->allocator, .threads = 1 };
+    const bly_progress progress = work_progress(w);
+    bly_options options = { .allocator = &w->made->allocator, .threads = 1,
+                            .progress = &progress };
     return work_went(w, bly_copy(&w->made->filter, w->reads[0]->filter,
                                  &options));
+}
+
+/* The same, whose verbs end if the client goes away. */
+static bool sets_copy_watched(work *w)
+{
+    bool well = sets_copy(w);
+    if (well)
+        work_watch_made(w);
+    return well;
 }
 
 /* Are the values that were read still those of their keys? Others may have
@@ -116,14 +127,18 @@ static int sets_replace(work *w, server_context *context, server_string **argv,
 
 /* ---- United, intersected, compared --------------------------------------- */
 
-/* bly_unite or bly_intersect, of all that are read. */
+/* bly_unite or bly_intersect, of all that are read. If a filter is watched, its
+ * verbs work on a copy: bits are combined fast enough without. */
 static void sets_join(work *w,
                       bly_status (*verb)(bly_filter *into,
                                          const bly_filter *other))
 {
     bool well = sets_copy(w);
+    if (well && (bly_can(w->made->filter) & BLY_CAN_INTERSECT) == 0)
+        work_watch_made(w);
     for (size_t i = 1; well && i < w->n; i++)
-        well = work_went(w, verb(w->made->filter, w->reads[i]->filter));
+        well = work_went(w, work_is_gone(w) ? BLY_ECANCELED
+                          : verb(w->made->filter, w->reads[i]->filter));
 }
 
 static void sets_unite_run(work *w)
@@ -210,13 +225,13 @@ enum { SETS_RESIZE = 32 };              /* times what to read it takes       */
 
 static void sets_resize_run(work *w)
 {
-    if (sets_copy(w))
+    if (sets_copy_watched(w))
         work_went(w, bly_resize(w->made->filter, w->number));
 }
 
 static void sets_fold_run(work *w)
 {
-    if (sets_copy(w))
+    if (sets_copy_watched(w))
         work_went(w, bly_fold(w->made->filter, w->number));
 }
 
@@ -369,6 +384,8 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
+        if (i < argc)
+            secret_hide(context, i);
         if (!secret_read(how->secret, text, n)) {
             reply_error(context, "a secret is 32 hexadecimal digits");
             return false;
@@ -385,7 +402,9 @@ static void sets_restore_run(work *w)
     size_t n;
     const char *image = server_text(w->given, &n);
     w->made = held_new(how->keyed ? how->secret : NULL);
+    const bly_progress progress = work_progress(w);
     bly_options options = held_options(w->made);
+    options.progress = &progress;
     bly_status status = bly_unpack(&w->made->filter, image, n, &options);
     if (status == BLY_ESECRET && !how->told)
         work_failed(w, status, "it is keyed by the secret of another server: "
@@ -435,10 +454,10 @@ static int sets_restore_command(server_context *context, server_string **argv,
     if (bly_peek(&header, image, n) < 0)
         return reply_error(context, bly_why());
     if (!how.keyed && strcmp(header.hash, "siphash") == 0) {
-        const unsigned char *own = secret_own();
-        how.keyed = own != NULL;
+        const unsigned char *secret = secret_of(header.seed);
+        how.keyed = secret != NULL;
         if (how.keyed)
-            memcpy(how.secret, own, sizeof how.secret);
+            memcpy(how.secret, secret, sizeof how.secret);
     }
     work *w = work_new(&sets_restore_work);
     work_given(w, argv[2]);
@@ -482,6 +501,50 @@ static int sets_secret_command(server_context *context, server_string **argv,
         return server_reply_null(context);
     secret_write(digits, value->secret);
     return server_reply_bytes(context, digits, SECRET_DIGITS);
+}
+
+/* Only masters and files say it, who know the secret and pass it on. */
+static int sets_know_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    unsigned char secret[BLY_SECRET_BYTES];
+    size_t n;
+    if (argc != 2)
+        return server_wrong_arity(context);
+    secret_hide(context, 1);
+    if ((server_context_flags(context) & (SERVER_LOADING | SERVER_REPLICATED))
+        == 0)
+        return reply_error(context, "only a master announces secrets: add them "
+                           "to bly-known-secrets");
+    const char *digits = server_text(argv[1], &n);
+    if (!secret_read(secret, digits, n))
+        return reply_error(context, "a secret is 32 hexadecimal digits");
+    secret_announced(secret);
+    secret_told(context, secret);
+    server_replicate(context);
+    return server_reply_simple(context, "OK");
+}
+
+/* Announces the secret of a filter that RESTORE has just made. */
+static int sets_restored(server_context *context, int type,
+                           const char *event, server_string *key)
+{
+    char digits[SECRET_DIGITS + 1];
+    (void)type;
+    if (strcmp(event, "restore") != 0)
+        return SERVER_OK;
+    const held *value = reply_look(context, key, held_type);
+    if (value == NULL || !value->keyed)
+        return SERVER_OK;
+    secret_write(digits, value->secret);
+    server_replicate_as(context, "BLY.KNOWSECRET", "c", digits);
+    return SERVER_OK;
+}
+
+bool sets_register(server_context *context)
+{
+    return server_on_keys(context, SERVER_NOTIFY_GENERIC, sets_restored)
+        == SERVER_OK;
 }
 
 /* ---- What two servers have not in common --------------------------------- */
@@ -581,9 +644,11 @@ static void sets_diff_run(work *w)
     size_t n;
     const char *sketch = server_text(w->given, &n);
     held *other = held_new(mine->keyed ? mine->secret : NULL);
+    const bly_progress progress = work_progress(w);
     bly_options options = held_options(other);
+    options.progress = &progress;
     if (work_went(w, bly_unpack(&other->filter, sketch, n, &options))
-        && sets_copy(w)
+        && sets_copy_watched(w)
         && work_went(w, bly_subtract(w->made->filter, other->filter))) {
         bly_status status = bly_list_keys(w->made->filter, sets_list, w);
         if (status < 0)
@@ -871,6 +936,9 @@ const command sets_commands[] = {
     { "bly.secret", "key", "Tells the secret of a keyed filter", "O(1)",
       "1.0.0", sets_secret_command, "readonly admin",
       "read admin dangerous bloomery", 2 },
+    { "bly.knowsecret", "secret", "Announces the secret of a filter that a "
+      "master restores next", "O(1)", "1.0.0", sets_know_command,
+      "write admin", "write admin dangerous bloomery", 2 },
     { "bly.sketch", "key", "Gives a filter of kind invertible for BLY.DIFF of "
       "another server", SETS_ALL, "1.0.0", sets_sketch_command, "readonly",
       "read bloomery", 2 },

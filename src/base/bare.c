@@ -1,11 +1,12 @@
 /* bare.c - what the library needs of a system where there is none: memory of
- * the C library, one thread, no locks.
+ * the C library, one thread, no locks, no random numbers.
  *
  * Floor 0. For WebAssembly: with -DBLY_WITHOUT_SYSTEM, in place of system.c,
  * threads.c and all of src/io/ (tools/cross).
  */
 #include <stdlib.h>
 
+#include "base/status.h"
 #include "base/system.h"
 #include "base/threads.h"
 
@@ -39,6 +40,12 @@ const bly_allocator memory_sparse = {
     .allocate = system_allocate,
     .release  = system_release,
 };
+
+bly_status system_draw(void *bytes, size_t n)
+{
+    (void)bytes, (void)n;
+    return status_plain(BLY_EUNSUPPORTED);
+}
 
 /* ---- Threads ------------------------------------------------------------ */
 

@@ -55,8 +55,7 @@ bly_status handle_options_read(handle_options *out, const bly_options *options)
     *out = (handle_options){
         .allocator = memory_allocator(o->allocator, o->threads),
         .secret = o->secret, .threads = o->threads, .format = o->format,
-        .memory_limit = o->memory_limit,
-        .progress = o->progress,
+        .progress = o->progress, .memory_limit = o->memory_limit,
     };
     return BLY_OK;
 }

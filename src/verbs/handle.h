@@ -79,8 +79,8 @@ typedef struct {
     const kind_hasher *hasher;          /* that of another filter; or NULL: by
                                            the header and the secret         */
     uint32_t           threads;
-    uint64_t           memory_limit;
     const bly_progress *progress;       /* of the call; or NULL              */
+    uint64_t           memory_limit;
 } handle_options;
 
 /* The memory_limit of a filter that was not read from anywhere. */

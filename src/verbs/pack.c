@@ -188,23 +188,19 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
     return BLY_OK;
 }
 
-static bly_status pack_check(const void *image, size_t bytes)
-{
-    const bly_kind *kind;
-    bly_status status = handle_check(&kind, image, bytes);
-    return status == BLY_OK ? image_check_payload(image) : status;
-}
-
 bly_status bly_check(const void *image, size_t bytes,
                      const bly_options *given)
 {
+    const bly_kind *kind;
     handle_options options;
     task t;
     bly_status status = handle_options_read(&options, given);
-    if (status != BLY_OK)
-        return status;
-    task_begin(&t, options.progress, bytes);
-    return task_end(&t, pack_check(image, bytes));
+    task_begin(&t, status == BLY_OK ? options.progress : NULL, bytes);
+    if (status == BLY_OK)
+        status = handle_check(&kind, image, bytes);
+    if (status == BLY_OK)
+        status = image_check_payload(image);
+    return task_end(&t, status);
 }
 
 const void *bly_image(const bly_filter *filter, size_t *bytes)

@@ -662,7 +662,8 @@ static void test_reserved_of_options(void **state)
 {
     (void)state;
     look_options_refused(&(bly_options){ .zero = 1 });
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof (bly_options){ .zero = 0 }.reserved / 8;
+         i++) {
         bly_options options = { .zero = 0 };
         options.reserved[i] = 1;
         look_options_refused(&options);

@@ -436,7 +436,9 @@ def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     array = _array(keys)
     if array is None:
-        return _keys.from_list(list(keys))
+        for some, kinds in _keys.pieces(keys, sys.maxsize):
+            return _keys.from_list(some, kinds)
+        return _keys.from_list([])
     parts = list(array)
     return parts[0] if len(parts) == 1 else _keys.joined(parts)
 
@@ -1063,23 +1065,27 @@ def _labels(labels: Any, n: int) -> Any:
 
 def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
           expected: int = 1000, ahead: int = _keys.CHUNK,
-          keys: Optional[str] = None) -> Iterator[Any]:
+          keys: Optional[str] = None,
+          secret: Optional[bytes] = None) -> Iterator[Any]:
     """Each item once, in the order they come, without a set of all: 45 bits or
     so for each instead. Of the items that are new one in 1/rate is taken for
     one that came, and left out. key: a function that gives an item's key.
     expected: how many different ones; if there are more it grows. ahead: so many
     items are read before the first of them comes out: 1 where somebody waits.
     keys: the form of the items' keys, as of Filter; without it all are of one
-    class. An item whose key is missing is a ValueError.
+    class. An item whose key is missing is a ValueError. secret: 16 bytes for the
+    hash function. Without it they are drawn for each call, so nobody can choose
+    items that make others be left out, and which are left out differs from call
+    to call. With it, the same items are left out again.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
     """
     seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
-                  rate=rate, keys=keys)
-    rest = iter(items)
+                  rate=rate, keys=keys, hash="siphash",
+                  secret=os.urandom(16) if secret is None else secret)
     ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
-    while some := list(itertools.islice(rest, ahead)):
+    for some, _ in _keys.pieces(items, ahead):
         new = seen._add_new(some if key is None else map(key, some),
                             _no_missing)
         yield from itertools.compress(some, new)
@@ -1092,12 +1098,14 @@ def diff(ours: Iterable[Key], theirs: Iterable[Key], *,
     the difference: as two machines would, each of which sends its sketch.
     items: how many keys may differ; FullError says how many do. key: bytes of
     the longest one. Each set may have a key once. keys: their form, as of
-    Filter; without it all are of one class.
+    Filter; without it all are of one class. The sketches are hashed with a secret
+    that is drawn for each call.
 
     >>> diff({"a", "b", "c"}, {"b", "c", "d"})
     ([b'a'], [b'd'])
     """
-    sketch = Filter(f"invertible:key={key}", items=items, keys=keys)
+    sketch = Filter(f"invertible:key={key}", items=items, keys=keys,
+                    hash="siphash", secret=os.urandom(16))
     other = sketch.like()
     sketch.update(ours)
     other.update(theirs)
