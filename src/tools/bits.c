@@ -12,7 +12,7 @@ enum { BITS_LONG = 4096 };
  * many of them are a step of their caller. */
 static size_t bits_until(size_t at, size_t bytes)
 {
-    return bytes < BITS_LONG ? bytes : task_until(at, bytes);
+    return bytes < BITS_LONG ? bytes : (size_t)task_until(at, bytes);
 }
 
 static uint64_t bits_count_piece(const uint8_t *row, size_t bytes)
@@ -36,11 +36,6 @@ static uint64_t bits_count_or_piece(const uint8_t *a, const uint8_t *b,
     for (; i < bytes; i++)
         count += platform_popcount((uint64_t)(a[i] | b[i]));
     return count;
-}
-
-static size_t bits_until(size_t at, size_t bytes)
-{
-    return (size_t)task_until(at, bytes);
 }
 
 uint64_t bits_count(const uint8_t *row, size_t bytes)
