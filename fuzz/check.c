@@ -273,7 +273,7 @@ static const char *check_image(bly_filter *f)
     size_t bytes;
     bool changes = check_changes(f);
     const void *image = bly_image(f, &bytes);
-    CHECK(!changes || bly_check(image, bytes) == BLY_OK,
+    CHECK(!changes || bly_check(image, bytes, NULL) == BLY_OK,
           "check refuses an image that the library wrote");
     return NULL;
 }
@@ -347,7 +347,8 @@ static const char *check_repack(bly_filter *f)
     size_t bytes, used, again_bytes;
     const void *image = bly_image(f, &bytes);
     bly_filter *again = NULL;
-    CHECK(bly_check(image, bytes) == BLY_OK, "an unpacked image is not sound");
+    CHECK(bly_check(image, bytes, NULL) == BLY_OK,
+          "an unpacked image is not sound");
     uint8_t *packed = malloc(bytes);
     if (packed == NULL)
         return NULL;
@@ -416,7 +417,7 @@ static const char *check_planned(const bly_header *h)
     if (status != BLY_OK)
         return NULL;
     const void *image = bly_image(f, &bytes);
-    bool sound = bytes == h->bytes && bly_check(image, bytes) == BLY_OK;
+    bool sound = bytes == h->bytes && bly_check(image, bytes, NULL) == BLY_OK;
     check_draw(hashes, h->seed);
     const char *found = sound ? check_change(f, hashes)
                               : "a filter from a plan is not sound";
@@ -448,7 +449,7 @@ static const char *check_peek(const uint8_t *block, size_t n,
 static const char *check_block(const uint8_t *block, size_t n)
 {
     bly_filter *f = NULL;
-    bly_status checked = bly_check(block, n);
+    bly_status checked = bly_check(block, n, NULL);
     const char *alone = check_peek(block, n, checked);
     CHECK(alone == NULL, alone);
     const char *unpacked = check_unpack(block, n, checked);
@@ -501,6 +502,6 @@ const char *check_run(const uint8_t *bytes, size_t n, bool *accepted)
         found = CHECK_THEN(found, check_form(bytes, n, forge_repair));
     }
     if (accepted != NULL)
-        *accepted = bly_check(bytes, n) == BLY_OK;
+        *accepted = bly_check(bytes, n, NULL) == BLY_OK;
     return found;
 }

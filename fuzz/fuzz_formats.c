@@ -78,7 +78,7 @@ static const char *formats_again(const bly_filter *filter,
     size_t all;
     const uint8_t *image = bly_image(filter, &all);
     bly_filter *again = NULL;
-    if (bly_check(image, all) != BLY_OK)
+    if (bly_check(image, all, NULL) != BLY_OK)
         return "its own image is refused";
     if (bly_unpack(&again, image + BLY_HEADER_BYTES, all - BLY_HEADER_BYTES,
                    options) != BLY_OK)

@@ -1,7 +1,8 @@
 /* fuzz_serve.c - what clients of `bloomery serve` send, any bytes: requests are
  * the same whether all comes at once or in pieces of any sizes, and lie in what
  * has come; and as a list of keys it is accepted if it is a JSON array of
- * strings, numbers, true and false (strict.h), and only then.
+ * strings, numbers, true and false (strict.h), and only then. Requests of HTTP
+ * are the same in pieces, too.
  */
 #include "targets.h"
 
@@ -146,6 +147,65 @@ static const char *serve_array(const uint8_t *bytes, size_t n)
     return wrong;
 }
 
+/* ---- HTTP ---------------------------------------------------------------- */
+
+static void serve_say(cli_bytes *said, http_text text)
+{
+    bytes_put(said, &text.length, sizeof text.length);
+    if (text.length > 0)
+        bytes_put(said, text.data, text.length);
+}
+
+/* Says all that a request has. */
+static void serve_question(cli_bytes *said, const http_question *q)
+{
+    bytes_put(said, &q->status, sizeof q->status);
+    bytes_put(said, &q->close, sizeof q->close);
+    serve_say(said, q->method);
+    serve_say(said, q->path);
+    serve_say(said, q->query);
+    serve_say(said, (http_text){ (char *)q->body, q->length });
+}
+
+/* All requests of n bytes, which arrive in pieces of these sizes. */
+static void serve_http(const serve_how *how, const uint8_t *bytes, size_t n,
+                       target_input sizes, bool whole, cli_bytes *said)
+{
+    cli_bytes in = { NULL, 0, 0, 0 };
+    http_state state = { .part = HTTP_IN_HEAD };
+    http_step step = HTTP_MORE;
+    http_question q;
+    for (size_t at = 0; at < n && step != HTTP_WRONG; ) {
+        size_t some = whole ? n : 1 + (size_t)target_take(&sizes, 1) % 64;
+        some = some < n - at ? some : n - at;
+        bytes_put(&in, bytes + at, some);
+        at += some;
+        while ((step = http_take(how, &state, &in, &q)) == HTTP_DONE) {
+            serve_question(said, &q);
+            bytes_done(&in, q.bytes);
+            http_forget(&state);
+        }
+    }
+    bytes_put(said, &step, sizeof step);
+    http_forget(&state);
+    bytes_free(&in);
+}
+
+static const char *serve_http_pieces(const serve_how *how, const uint8_t *bytes,
+                                     size_t n)
+{
+    cli_bytes said[2] = { { NULL, 0, 0, 0 }, { NULL, 0, 0, 0 } };
+    for (int i = 0; i < 2; i++)
+        serve_http(how, bytes, n, (target_input){ bytes, bytes + n }, i == 0,
+                   &said[i]);
+    bool same = bytes_waiting(&said[0]) == bytes_waiting(&said[1])
+             && memcmp(said[0].data, said[1].data, bytes_waiting(&said[0]))
+                == 0;
+    bytes_free(&said[0]);
+    bytes_free(&said[1]);
+    return same ? NULL : "HTTP in pieces is read otherwise than as a whole";
+}
+
 const char *fuzz_serve(const uint8_t *bytes, size_t n)
 {
     static const serve_protocol *const protocols[] = {
@@ -159,6 +219,8 @@ const char *fuzz_serve(const uint8_t *bytes, size_t n)
         .channels = (which & 8) != 0, .field = 1 + (which >> 4 & 1),
     };
     const char *wrong = serve_array(in.at, target_left(&in));
+    if (wrong == NULL)
+        wrong = serve_http_pieces(&how, in.at, target_left(&in));
     return wrong != NULL ? wrong
                          : serve_pieces(&how, in.at, target_left(&in));
 }

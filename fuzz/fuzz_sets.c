@@ -31,7 +31,7 @@ static bool sets_sound(const bly_filter *filter)
 {
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
-    return bly_check(image, bytes) == BLY_OK;
+    return bly_check(image, bytes, NULL) == BLY_OK;
 }
 
 /* Of a copy of `a`. A verb that is refused has changed nothing. */

@@ -315,7 +315,7 @@ void model_op_check(model *m)
 {
     size_t bytes;
     const void *image = bly_image(m->a.filter, &bytes);
-    model_expect(m, bly_check(image, bytes) == BLY_OK,
+    model_expect(m, bly_check(image, bytes, NULL) == BLY_OK,
                  "check refuses the library's own image");
 }
 

@@ -22,7 +22,7 @@ static void model_unpack(model *m, const uint8_t *packed, size_t bytes)
     bly_filter *back = NULL;
     size_t whole;
     bly_image(m->a.filter, &whole);
-    model_expect(m, bly_check(packed, bytes) == BLY_OK,
+    model_expect(m, bly_check(packed, bytes, NULL) == BLY_OK,
                  "check refuses what was packed");
     bly_status status = bly_unpack(&back, packed, bytes, &m->options);
     model_expect(m, status == BLY_OK

@@ -530,6 +530,10 @@ static const seeds_text seeds_texts[] = {
     SEEDS_TEXT("serve-table", "get", "\3get a%20b\nput\nget %4\nget "),
     SEEDS_TEXT("serve-list", "keys of JSON",
                "\4[\"a\", \"\\u0061\\n\", -1.5e3, true, \"\"]\n"),
+    SEEDS_TEXT("serve-http", "a request of HTTP, in chunks",
+               "\1POST /contains?as=text HTTP/1.1\r\nHost: localhost\r\n"
+               "Transfer-Encoding: chunked\r\n\r\n5\r\n[\"a\"]\r\n0\r\n\r\n"
+               "GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n"),
     SEEDS_TEXT("serve-nested", "a list in a list", "\4[\"a\", [\"b\"]]"),
 };
 
@@ -626,7 +630,7 @@ static void seeds_saturated(const char *folder, const char *kind)
     forge_seal(image, n);
     snprintf(name, sizeof name, "%s-saturated", kind);
     snprintf(comment, sizeof comment, "%s, every bit set", kind);
-    if (bly_check(image, n) == BLY_OK)
+    if (bly_check(image, n, NULL) == BLY_OK)
         seeds_write(folder, "check-valid", name, comment, image, n);
     free(image);
 }

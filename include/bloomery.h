@@ -100,7 +100,8 @@
  *    as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
- *    bly_overlap_t, bly_gaps, bly_processor_t, bly_inline_…) keep their size.
+ *    bly_overlap_t, bly_gaps, bly_keyed, bly_processor_t, bly_inline_…) keep
+ *    their size.
  *    New fields come out of `reserved`, which the caller leaves 0 in what it
  *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
  *    the library sets to 0 in what it fills.
@@ -118,8 +119,10 @@
  * <bloomery/redis.h> filters of Redis' module, piece by piece;
  * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
  * divided among processes; <bloomery/sketch.h> filters that list what they
- * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>
- * lookups that are compiled into the program, for loops.
+ * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/replace.h>
+ * files that replace others atomically; <bloomery/inline.h> lookups that are
+ * compiled into the program, for loops; <bloomery/keyed.h> a hash for tables
+ * whose keys strangers choose.
  *
  * Of the environment the library heeds BLY_CPU, BLY_AHEAD and BLY_NEAR, which
  * say how the processor is used: see bly_processor.
@@ -184,8 +187,9 @@ extern "C" {
     X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
     X(ESECRET,     -19, "the secret is missing, wrong or not wanted")          \
     X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")  \
-    X(EFORM,       -21, "the key is of another class than the filter's keys") \
-    X(ECANCELED,   -22, "cancelled by the caller")
+    X(EFORM,       -21, "the key is of another class than the filter's keys")\
+    X(ECANCELED,   -22, "cancelled by the caller")                             \
+    X(ELIMIT,      -23, "more memory would be needed than the limit allows")
 
 typedef enum {
 #define BLY_STATUS_ENUM(name, value, text) BLY_##name = value,
@@ -409,9 +413,28 @@ typedef struct {
                                    another system's format, taken at its word
                                    (<bloomery/foreign.h>), or "bloomery": our
                                    own; NULL: as the bytes tell              */
+    uint64_t    memory_limit;   /* bytes that the filter may take where it
+                                   would take more than it was read from;
+                                   0: the default of bly_memory_limit        */
     const bly_progress *progress;       /* of this call; NULL: none          */
-    uint64_t    reserved[3];    /* 0                                         */
+    uint64_t    reserved[2];    /* 0                                         */
 } bly_options;
+
+/* Returns how many bytes of memory a call may take for a filter that is read
+ * from `given` bytes: `memory_limit` of the options, or, if that is 0 or the
+ * options are NULL, the larger of 1 GiB and 8 * given, but at most half of the
+ * physical memory.
+ *
+ * A few bytes can stand for a filter of many: packed ones unpack up to 8192
+ * times. So every call that reads a filter looks at the header first, and is
+ * BLY_ELIMIT where the filter would take more than this and more than `given`;
+ * bly_why names both numbers. Images that are mapped, paged, or as large in
+ * memory as they are in the file are exempt, because they cost what they have.
+ * A filter keeps the limit it was read with: it also bounds growing (of kinds
+ * with the ability "grow") and bly_list_keys, where `given` is the size of the
+ * filter so far. Filters that the program made itself have no limit.
+ * Thread-safe. */
+BLY_API uint64_t bly_memory_limit(const bly_options *options, uint64_t given);
 
 /* What it would be and cost, known before it is built. */
 typedef struct {
@@ -813,7 +836,9 @@ typedef struct {
     bool     packed;            /* only bly_unpack and bly_open take it      */
     bool     zero;
     uint64_t form;              /* of its keys: <bloomery/form.h>            */
-    uint64_t reserved[8];       /* 0                                         */
+    uint64_t unpacked;          /* bytes in memory, of a packed image; 0: it is
+                                   not packed                                */
+    uint64_t reserved[7];       /* 0                                         */
 } bly_header;
 
 enum { BLY_HEADER_BYTES = 128 };
@@ -933,8 +958,9 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
  * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
  * into memory, for reading only; with BLY_WRITE it is refused.
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND, BLY_ENOMEM, BLY_ESECRET (not the secret it was made with, none, or
- * one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
+ * BLY_EKIND, BLY_ENOMEM, BLY_ELIMIT (a packed file would take more memory than
+ * bly_memory_limit says), BLY_ESECRET (not the secret it was made with, none,
+ * or one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
  * (BLY_SHARED; BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not
  * be cut short by others while it is open. */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
@@ -996,8 +1022,10 @@ BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
 /* Is this an image, packed or not, whole and undamaged? Reads all of it and
  * trusts nothing.
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND. Needs no secret. Thread-safe. */
-BLY_API bly_status bly_check(const void *image, size_t bytes) BLY_GIVEN(1);
+ * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing, and of the
+ * options, which may be NULL, needs no secret. Thread-safe. */
+BLY_API bly_status bly_check(const void *image, size_t bytes,
+                             const bly_options *options) BLY_GIVEN(1);
 
 /* The image, with counts and checksums up to date: write it, send it. Valid
  * until the filter changes or is freed. The first call after a change reads
@@ -1018,7 +1046,8 @@ BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
 
 /* A filter in memory of its own from what bly_pack or bly_save wrote, or from
  * an image: all of it is checked, nothing is trusted, and it may be changed.
- * A packed image can come out at up to 8192 times its size. Errors of
+ * A packed image can come out at up to 8192 times its size, and one that would
+ * take more than bly_memory_limit says is BLY_ELIMIT. Errors of
  * bly_check; BLY_ESECRET; BLY_ENOMEM. Thread-safe. */
 BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
                               size_t bytes, const bly_options *options)

@@ -18,9 +18,11 @@
 #include <bloomery/gaps.h>
 #include <bloomery/index.h>
 #include <bloomery/inline.h>
+#include <bloomery/keyed.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 #include <bloomery/redis.h>
+#include <bloomery/replace.h>
 #include <bloomery/similar.h>
 #include <bloomery/sketch.h>
 
@@ -56,8 +58,9 @@ ABI_AT(bly_options, secret, 8);
 ABI_AT(bly_options, threads, 16);
 ABI_AT(bly_options, zero, 20);
 ABI_AT(bly_options, format, 24);
-ABI_AT(bly_options, progress, 32);
-ABI_AT(bly_options, reserved, 40);
+ABI_AT(bly_options, memory_limit, 32);
+ABI_AT(bly_options, progress, 40);
+ABI_AT(bly_options, reserved, 48);
 
 ABI_SIZE(bly_plan_t, 256);
 ABI_AT(bly_plan_t, kind, 0);
@@ -137,7 +140,8 @@ ABI_AT(bly_header, sealed, 117);
 ABI_AT(bly_header, packed, 118);
 ABI_AT(bly_header, zero, 119);
 ABI_AT(bly_header, form, 120);
-ABI_AT(bly_header, reserved, 128);
+ABI_AT(bly_header, unpacked, 128);
+ABI_AT(bly_header, reserved, 136);
 
 ABI_SIZE(bly_processor_t, 64);
 ABI_AT(bly_processor_t, instructions, 0);
@@ -213,6 +217,9 @@ ABI_AT(bly_threshold_plan, reserved, 328);
 ABI_SIZE(bly_gaps, 96);
 ABI_AT(bly_gaps, left, 0);
 ABI_AT(bly_gaps, inside, 8);
+
+ABI_SIZE(bly_keyed, 640);
+ABI_AT(bly_keyed, inside, 0);
 
 ABI_SIZE(bly_similar_spec, 80);
 ABI_AT(bly_similar_spec, measure, 0);
@@ -424,6 +431,8 @@ ABI_VALUE(BLY_EUNSAFE, -17);
 ABI_VALUE(BLY_EREMOVED, -18);
 ABI_VALUE(BLY_ESECRET, -19);
 ABI_VALUE(BLY_EUNFLUSHED, -20);
+ABI_VALUE(BLY_EFORM, -21);
+ABI_VALUE(BLY_ELIMIT, -23);
 
 ABI_VALUE(BLY_CAN_ADD, 1 << 0);
 ABI_VALUE(BLY_CAN_WHOLE_KEYS, 1 << 1);

@@ -161,6 +161,12 @@ static bly_status cancel_unpack(cancel_case *c)
     return status;
 }
 
+static bly_status cancel_check(cancel_case *c)
+{
+    bly_options options = cancel_options(c);
+    return bly_check(c->packed, c->bytes, &options);
+}
+
 static bly_status cancel_open_by(cancel_case *c, int flags)
 {
     bly_filter *out = NULL;
@@ -292,6 +298,7 @@ static void cancel_verbs(cancel_case *c)
     each_status(c->kind, bly_pack(c->before, c->packed, c->room, &c->bytes),
                 BLY_OK);
     cancel_verb(c, "unpack", cancel_unpack);
+    cancel_verb(c, "check", cancel_check);
     free(c->packed);
     cancel_saves(c);
 }

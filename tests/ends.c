@@ -72,7 +72,7 @@ static void ends_made(const char *name, const bly_spec *spec)
     if (status != BLY_OK)
         return;
     const void *image = bly_image(filter, &bytes);
-    each_status(name, bly_check(image, bytes), BLY_OK);
+    each_status(name, bly_check(image, bytes, NULL), BLY_OK);
     bly_free(filter);
 }
 
@@ -158,7 +158,7 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     bly_status status = bly_wrap(&forged, image, bytes, NULL);
     each_true(kind, status == BLY_OK || status == BLY_ECORRUPT
                     || status == BLY_EUNSUPPORTED);
-    bool sound = bly_check(image, bytes) == BLY_OK;
+    bool sound = bly_check(image, bytes, NULL) == BLY_OK;
     each_true(kind, sound == (status != BLY_ECORRUPT));
     if (status != BLY_OK)
         return;

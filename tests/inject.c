@@ -135,6 +135,11 @@ WRAP(int, fsync, int file)
     return inject_interrupts(EIO) ? -1 : 0;
 }
 
+WRAP(int, getentropy, void *to, size_t n)
+{
+    return inject_fails(EIO) ? -1 : __real_getentropy(to, n);
+}
+
 WRAP(int, fdatasync, int file)
 {
     (void)file;

@@ -272,7 +272,7 @@ static void inline_add(const views_body *body, bly_filter *filter,
     const void *wanted = bly_image(other, &other_bytes);
     assert_true(bytes == other_bytes);
     assert_memory_equal(image, wanted, bytes);
-    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
 }
 
 static uint64_t inline_items(const bly_filter *filter)

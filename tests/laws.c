@@ -1237,8 +1237,8 @@ static void law_folded_holds_the_same(void **state)
         }
         for (uint64_t i = 0; i < N; i++)
             assert_true(bly_contains_hash(copy, test_random(1, i)));
-        assert_status(bly_check(bly_image(copy, NULL), (size_t)after.bytes),
-                      BLY_OK);
+        assert_status(bly_check(bly_image(copy, NULL), (size_t)after.bytes,
+                                NULL), BLY_OK);
         bly_free(copy);
     }
     bly_free(filter);
@@ -1267,7 +1267,7 @@ static void law_resized_holds_the_same(void **state)
     }
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
-    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     assert_status(bly_resize(filter, 0), BLY_EPARAM);
     if (laws_removes())
         for (uint64_t i = 0; i < in; i++)
@@ -1497,7 +1497,7 @@ static void law_packed_and_unpacked(void **state)
         assert_true(fabs((double)used - (double)stat.packed) <= 2);
         assert_status(bly_wrap(&again, packed, used, NULL), BLY_EUNSUPPORTED);
     }
-    assert_status(bly_check(packed, used), BLY_OK);
+    assert_status(bly_check(packed, used, NULL), BLY_OK);
     assert_status(bly_unpack(&again, packed, used, NULL), BLY_OK);
     laws_same_answers(filter, again);
     assert_true(laws_same_bytes(filter, again));
@@ -1601,30 +1601,30 @@ static void law_damage_is_found(void **state)
     uint8_t *image = malloc(bytes);
     assert_non_null(image);
     memcpy(image, good, bytes);
-    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     for (size_t cut = 0; cut < bytes; cut++) {
         uint8_t *part = malloc(cut + 1);
         assert_non_null(part);
         memcpy(part, image, cut);
-        assert_true(bly_check(part, cut) < 0);
+        assert_true(bly_check(part, cut, NULL) < 0);
         assert_true(bly_wrap(&none, part, cut, NULL) < 0);
         free(part);
     }
     for (size_t at = 0; at < IMAGE_HEADER; at++)
         for (unsigned flip = 1; flip < 256; flip++) {
             image[at] ^= (uint8_t)flip;
-            assert_true(bly_check(image, bytes) < 0);
+            assert_true(bly_check(image, bytes, NULL) < 0);
             assert_true(bly_wrap(&none, image, bytes, NULL) < 0);
             image[at] ^= (uint8_t)flip;
         }
     for (size_t at = IMAGE_HEADER; at < bytes; at++)
         for (unsigned bit = 0; bit < 8; bit++) {
             image[at] ^= (uint8_t)(1u << bit);
-            assert_status(bly_check(image, bytes), BLY_ECORRUPT);
+            assert_status(bly_check(image, bytes, NULL), BLY_ECORRUPT);
             image[at] ^= (uint8_t)(1u << bit);
         }
     assert_null(none);
-    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     free(image);
     bly_free(filter);
 }

@@ -30,6 +30,7 @@
 
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
+#include <bloomery/replace.h>
 
 #include "test.h"
 #include "disk.h"
@@ -164,7 +165,8 @@ static power_found power_examine(const uint8_t *bytes, size_t n)
     power_open(is.image, BLY_MAP | BLY_VERIFY);
     if (power.pages)
         power_open(is.image, BLY_PAGED);
-    assert_status(bly_check(bytes, n), is.image >= 0 ? BLY_OK : BLY_EUNSEALED);
+    assert_status(bly_check(bytes, n, NULL),
+                  is.image >= 0 ? BLY_OK : BLY_EUNSEALED);
     is.mended = POWER_ALL;
     if (power.pages && power.n_seen % test_work(1, 2, 4) == 0)
         is.mended = power_mend();
@@ -367,6 +369,26 @@ static void power_save(const disk_how *how)
     bly_free(filter);
     assert_said(status, how->flush_file == 1 ? BLY_EIO
                         : how->flush_folder == EIO ? BLY_EUNFLUSHED : BLY_OK);
+}
+
+/* As a program writes its own files. */
+static void power_replace(const disk_how *how)
+{
+    bly_filter *filter = power_make(POWER_ALL);
+    bly_replacement *whole;
+    size_t n;
+    int file;
+    const void *image = bly_image(filter, &n);
+    power_expect(filter, 0, POWER_ALL);
+    disk_begin(power_path, how, power_judge);
+    assert_status(bly_replace(&whole, &file, power_path), BLY_OK);
+    assert_true(write(file, image, n) == (ssize_t)n);
+    bly_status status = bly_replace_end(whole);
+    if (status == BLY_OK)
+        power_promise(power.n_images - 1, false, 0);
+    disk_cut();
+    bly_free(filter);
+    assert_said(status, how->flush_file == 1 ? BLY_EIO : BLY_OK);
 }
 
 /* A part of an image in memory. */
@@ -680,6 +702,9 @@ static const power_job power_jobs[] = {
     { "save in parts", NULL, 0, true, true, power_save_parts, POWER_WELL },
     { "save, nothing there", "standard", 0, false, true, power_save,
       POWER_WELL },
+    { "replace", "standard", 0, true, true, power_replace, POWER_EACH },
+    { "replace, nothing there", "standard", 0, false, true, power_replace,
+      POWER_WELL },
     { "save, link", "standard", 0, true, true, power_save_behind, POWER_WELL },
     { "save, no flush", "standard", 0, true, true, power_save, POWER_EACH },
     { "save, no flush of the folder", "standard", 0, true, true, power_save,
@@ -827,7 +852,7 @@ static void test_unflushed_is_not_saved(void **state)
     assert_status(bly_pack(filter, bytes, sizeof bytes, &n), BLY_EIO);
     assert_status(bly_save(filter, "twin.bly"), BLY_EIO);
     const void *image = bly_image(filter, &n);
-    assert_status(bly_check(image, n), BLY_EUNSEALED);
+    assert_status(bly_check(image, n, NULL), BLY_EUNSEALED);
     assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
     assert_status(bly_save(copy, "twin.bly"), BLY_OK);
     bly_free(copy);
@@ -884,7 +909,7 @@ static void test_whole_is_saved(void **state)
         assert_status(bly_add_hash(filter, 1), BLY_EIO);
         assert_status(bly_seal(filter), BLY_EIO);
         const void *image = bly_image(filter, &n);
-        assert_status(bly_check(image, n), BLY_OK);
+        assert_status(bly_check(image, n, NULL), BLY_OK);
         assert_status(bly_save(filter, "twin.bly"), BLY_OK);
         bly_free(filter);
         assert_status(bly_open(&copy, "twin.bly", 0, NULL), BLY_OK);

@@ -230,8 +230,8 @@ static void stack_images(stack_job *job, const bly_filter *f)
     const void *image = bly_image(f, &bytes);
     void *packed = malloc(bytes);
     bly_filter *other = NULL;
-    STACK_EXPECT(job, bly_check(image, bytes) == BLY_OK);
-    STACK_EXPECT(job, bly_check(image, bytes - 1) < 0);
+    STACK_EXPECT(job, bly_check(image, bytes, NULL) == BLY_OK);
+    STACK_EXPECT(job, bly_check(image, bytes - 1, NULL) < 0);
     STACK_EXPECT(job, bly_wrap(&other, image, bytes, NULL) == BLY_OK);
     bly_free(other);
     if (packed == NULL

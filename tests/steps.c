@@ -1,5 +1,6 @@
 /* steps.c - planning ends soon, whatever is asked for: each kind is planned for
- * a grid of odd capacities and rates, and its steps are counted.
+ * a grid of odd capacities and rates, and its steps are counted. So are those
+ * of removing from a crowded `quotient`.
  *
  * A step is a branch that is come by in the files that CMakeLists.txt lists for
  * this test: the compiler puts a call there (-fsanitize-coverage=trace-pc). No
@@ -72,10 +73,44 @@ static void test_plans_end_soon(void **state)
     assert_in_range(steps_worst, 1000, STEPS_MOST);     /* they are counted */
 }
 
+/* Returns the steps of removing one of n keys that crowd at the beginning of a
+ * filter, whose hashes begin with so many zeros. */
+static uint64_t steps_of_removal(uint64_t n, unsigned zeros, double rate)
+{
+    bly_spec spec = { .capacity = 1000000, .rate = rate };
+    bly_filter *filter = NULL;
+    assert_status(bly_new(&filter, "quotient", &spec), BLY_OK);
+    for (uint64_t i = 0; i < n; i++) {
+        steps_now = 0;
+        assert_true(bly_add_hash(filter, test_random(1, i) >> zeros) >= 0);
+    }
+    steps_now = 0;
+    assert_status(bly_remove_hash(filter, test_random(1, 0) >> zeros), BLY_OK);
+    uint64_t steps = steps_now;
+    for (uint64_t i = 1; i < n; i += n / 100)
+        assert_true(bly_contains_hash(filter, test_random(1, i) >> zeros));
+    bly_free(filter);
+    return steps;
+}
+
+/* Keys that crowd cost time in proportion to their number, not its square. */
+static void test_removals_are_linear(void **state)
+{
+    (void)state;
+    steps_kind = "quotient";
+    for (unsigned zeros = 11; zeros <= 21; zeros += 10) {
+        double rate = zeros == 11 ? 0.01 : 1e-9;     /* many runs, and one */
+        uint64_t some = steps_of_removal(2000, zeros, rate);
+        uint64_t more = steps_of_removal(8000, zeros, rate);
+        assert_in_range(more, 1000, 8 * some);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plans_end_soon),
+        cmocka_unit_test(test_removals_are_linear),
     };
     return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
 }

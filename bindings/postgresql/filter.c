@@ -105,6 +105,7 @@ static int error_code(bly_status status)
     case BLY_ENOMEM:       return ERRCODE_OUT_OF_MEMORY;
     case BLY_ECANCELED:    return ERRCODE_QUERY_CANCELED;
     case BLY_ETOOBIG:
+    case BLY_ELIMIT:
     case BLY_EFULL:        return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
     case BLY_EFORM:        return ERRCODE_DATATYPE_MISMATCH;
     case BLY_EFORMAT:
@@ -136,21 +137,28 @@ static char *error_text(const char *why)
     return text;
 }
 
-/* What the library says of a full filter names its own ways out. */
+/* What the library says of a full filter, and of a limit, names its own ways
+ * out. */
 void filter_must(bly_status status)
 {
     filter_must_or(status, status == BLY_EFULL
                    ? "Build it for more items: the last argument of "
-                     "bloomery_agg and bloomery_map_agg." : NULL);
+                     "bloomery_agg and bloomery_map_agg."
+                   : status == BLY_ELIMIT
+                   ? "A value, and so a filter, has less than 1 GB." : NULL);
 }
 
 void filter_must_or(bly_status status, const char *hint)
 {
     if (status == BLY_ECANCELED)
         CHECK_FOR_INTERRUPTS();         /* raises the server's own error */
+    char *why = status < 0 ? error_text(bly_why()) : NULL;
+    char *advice = status == BLY_ELIMIT ? strstr(why, ": raise the limit")
+                                        : NULL;
+    if (advice != NULL)
+        *advice = '\0';                 /* nobody can, here */
     if (status < 0)
-        ereport(ERROR, (errcode(error_code(status)),
-                        errmsg("%s", error_text(bly_why())),
+        ereport(ERROR, (errcode(error_code(status)), errmsg("%s", why),
                         hint != NULL ? errhint("%s", hint) : 0));
 }
 
@@ -183,8 +191,11 @@ bool filter_packed(filter_bytes image)
 bly_filter *filter_unpack(filter_bytes image, MemoryContext room)
 {
     filter_memory *memory = filter_memory_in(room);
+    uint64_t limit = bly_memory_limit(NULL, image.bytes);
     bly_options how = { .allocator = &memory->allocator,
                         .threads = filter_threads, .format = "bloomery",
+                        .memory_limit = limit < FILTER_MOST ? limit
+                                                            : FILTER_MOST,
                         .progress = &filter_progress };
     bly_filter *filter = NULL;
     filter_must(bly_unpack(&filter, image.at, image.bytes, &how));
@@ -294,7 +305,8 @@ void filter_fits(const char *kind, const bly_spec *spec)
 /* Bytes that come from anywhere. */
 static Datum type_checked(bytea *value)
 {
-    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)));
+    const bly_options how = { .progress = &filter_progress };
+    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &how));
     return PointerGetDatum(value);
 }
 

@@ -27,7 +27,7 @@ typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;
 typedef struct { const void *secret; uint32_t threads; const char *format;
-                 ...; } bly_options;
+                 uint64_t memory_limit; ...; } bly_options;
 typedef struct {
     char kind[24]; uint64_t capacity, bytes, packed, scratch;
     double bits_per_key, rate, rate_sd, fill, lost; uint64_t window;

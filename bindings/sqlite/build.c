@@ -14,6 +14,8 @@
  * of that number, byte for byte. */
 #include "extension.h"
 
+#include <bloomery/keyed.h>
+
 #include <string.h>
 
 enum {
@@ -36,7 +38,8 @@ typedef struct {
     size_t    hashed, hashes_room;
     uint64_t *labels;
     size_t    labels_room;
-    uint64_t *table;                    /* of different hashes; 0: free      */
+    bly_keyed keyed;                    /* chooses slots of …                */
+    uint64_t *table;                    /* different hashes; 0: free         */
     size_t    slots, different;         /* the hash 0 counts, without a slot */
     bool      zero;
 } build;
@@ -55,10 +58,10 @@ static void build_end(build *b)
 
 /* ---- How many different keys --------------------------------------------- */
 
-static void build_note(uint64_t *table, size_t slots, uint64_t hash,
-                       size_t *different)
+static void build_note(const bly_keyed *keyed, uint64_t *table, size_t slots,
+                       uint64_t hash, size_t *different)
 {
-    size_t at = (size_t)bly_mix64(hash) & (slots - 1);
+    size_t at = (size_t)bly_keyed_number(keyed, hash) & (slots - 1);
     while (table[at] != 0 && table[at] != hash)
         at = (at + 1) & (slots - 1);
     *different += table[at] == 0;
@@ -75,7 +78,7 @@ static bly_status build_widen(build *b)
     memset(table, 0, slots * sizeof *table);
     for (size_t i = 0; i < b->slots && !cancelled; i++) {
         if (b->table[i] != 0)
-            build_note(table, slots, b->table[i], &n);
+            build_note(&b->keyed, table, slots, b->table[i], &n);
         cancelled = i % BUILD_WIDEN == 0 && interrupt_now(b->db);
     }
     sqlite3_free(cancelled ? table : b->table);
@@ -96,7 +99,8 @@ static bly_status build_tell_apart(build *b, const uint64_t *hashes, size_t n)
         if (hashes[i] == 0)
             b->zero = true;
         else
-            build_note(b->table, b->slots, hashes[i], &b->different);
+            build_note(&b->keyed, b->table, b->slots, hashes[i],
+                       &b->different);
     }
     return BLY_OK;
 }
@@ -205,6 +209,11 @@ static bool build_start(sqlite3_context *context, build *b, int n,
             || strcmp(info->family, "foreign") == 0;
     b->foreign = info != NULL && strcmp(info->family, "foreign") == 0;
     b->once = !b->whole && spec.capacity == 0 && build_is_once(info->can);
+    status = b->once ? bly_keyed_draw(&b->keyed) : BLY_OK;
+    if (status < 0) {
+        extension_fail(context, status);
+        return false;
+    }
     return b->started = true;
 }
 

@@ -2,17 +2,34 @@
 #include "extension.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT1
 
+/* The library's line, or with the name that its limit has here; NULL: no
+ * memory. */
+static char *extension_why(const char *limit)
+{
+    static const char own[] = "(bly_memory_limit)";
+    const char *why = bly_why(), *at = strstr(why, own);
+    return at == NULL ? sqlite3_mprintf("%s", why)
+         : sqlite3_mprintf("%.*s(%s)%s", (int)(at - why), why, limit,
+                           at + sizeof own - 1);
+}
+
 void extension_fail(sqlite3_context *context, bly_status status)
 {
-    if (status == BLY_ENOMEM)
+    char *why = status == BLY_ENOMEM ? NULL
+                                     : extension_why("SQLITE_LIMIT_LENGTH");
+    if (why == NULL)
         sqlite3_result_error_nomem(context);
     else if (status == BLY_ECANCELED)
         sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     else
-        sqlite3_result_error(context, bly_why(), -1);
+        sqlite3_result_error(context, why, -1);
+    if (status == BLY_ELIMIT)
+        sqlite3_result_error_code(context, SQLITE_TOOBIG);
+    sqlite3_free(why);
 }
 
 void extension_error(sqlite3_context *context, const char *format, ...)
@@ -35,6 +52,6 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status)
     if (status == BLY_ECANCELED)
         return SQLITE_INTERRUPT;
     sqlite3_free(table->zErrMsg);
-    table->zErrMsg = sqlite3_mprintf("%s", bly_why());
-    return SQLITE_ERROR;
+    table->zErrMsg = extension_why("limit=");
+    return status == BLY_ELIMIT ? SQLITE_TOOBIG : SQLITE_ERROR;
 }

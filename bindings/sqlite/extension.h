@@ -43,8 +43,14 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status);
 
 extern const bly_allocator memory_allocator;
 
-/* How a filter is held here: SQLite's memory, and no thread beside. */
-bly_options memory_options(void);
+/* How a filter is held here: SQLite's memory, no thread beside, and no more
+ * than `limit` bytes of what takes more than it was read from; 0: the
+ * default. */
+bly_options memory_options(uint64_t limit);
+
+/* The limit for a filter of a BLOB of so many bytes: that of the library, and
+ * what the connection takes for a BLOB (SQLITE_LIMIT_LENGTH). */
+uint64_t memory_limit(sqlite3 *db, uint64_t bytes);
 
 /* Room for at least `needed` of `size` bytes, where there is for *room; NULL:
  * no memory, and what there was stays. */

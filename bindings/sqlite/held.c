@@ -107,7 +107,7 @@ static const void *held_bytes(sqlite3_value *value, size_t *bytes)
 bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
 {
     const bly_progress progress = interrupt_progress(db);
-    bly_options options = memory_options();
+    bly_options options = memory_options(0);
     bly_filter *filter = NULL;
     size_t bytes;
     *status = BLY_OK;
@@ -117,7 +117,8 @@ bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
     options.progress = &progress;
     if (data == NULL)
         *status = BLY_ENOMEM;
-    else if (!held_is_header(data, bytes))
+    options.memory_limit = memory_limit(db, bytes);
+    if (*status == BLY_OK && !held_is_header(data, bytes))
         *status = bly_unpack(&filter, data, bytes, &options);
     if (filter != NULL)
         interrupt_watch(filter, db);
@@ -242,7 +243,10 @@ static held_blob *held_check(sqlite3_context *context, held_home *home,
     held_blob *b = held_find(home, data, bytes);
     if (b != NULL)
         return b;
-    bly_status status = bly_check(data, bytes);
+    const bly_progress progress
+        = interrupt_progress(sqlite3_context_db_handle(context));
+    const bly_options options = { .progress = &progress };
+    bly_status status = bly_check(data, bytes, &options);
     if (status < 0) {
         extension_fail(context, status);
         return NULL;
@@ -274,7 +278,7 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
 {
     held_filter held = { .ours = true };
     held_home *home = sqlite3_user_data(context);
-    bly_options options = memory_options();
+    bly_options options = memory_options(0);
     size_t bytes;
     const void *data = held_bytes(value, &bytes);
     bly_status status = BLY_ENOMEM;
@@ -291,9 +295,10 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
         *mark = held_is_power(++b->calls);
         status = bly_wrap(&held.filter, data, bytes, &options);
     } else if (data != NULL) {
-        const bly_progress progress
-            = interrupt_progress(sqlite3_context_db_handle(context));
+        sqlite3 *db = sqlite3_context_db_handle(context);
+        const bly_progress progress = interrupt_progress(db);
         options.progress = &progress;
+        options.memory_limit = memory_limit(db, bytes);
         status = bly_unpack(&held.filter, data, bytes, &options);
     }
     if (status < 0)

@@ -34,9 +34,17 @@ const bly_allocator memory_allocator = {
     .allocate = memory_take, .release = memory_give,
 };
 
-bly_options memory_options(void)
+bly_options memory_options(uint64_t limit)
 {
-    return (bly_options){ .allocator = &memory_allocator, .threads = 1 };
+    return (bly_options){ .allocator = &memory_allocator, .threads = 1,
+                          .memory_limit = limit };
+}
+
+uint64_t memory_limit(sqlite3 *db, uint64_t bytes)
+{
+    uint64_t limit = bly_memory_limit(NULL, bytes);
+    int length = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
+    return length > 0 && (uint64_t)length < limit ? (uint64_t)length : limit;
 }
 
 void *memory_grow(void *old, size_t *room, size_t needed, size_t size)

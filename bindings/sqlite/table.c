@@ -9,6 +9,7 @@
  * looks whether the file is still the one that was opened. */
 #include "extension.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { TABLE_KEY, TABLE_LABEL, TABLE_COUNT };
@@ -25,6 +26,7 @@ typedef struct {
     table_file  *file;                  /* NULL: not opened yet              */
     char        *path, *format;
     int          flags;
+    uint64_t     limit;                 /* of memory; 0: not said            */
 } table;
 
 typedef struct {
@@ -46,7 +48,7 @@ static void table_let_go(table_file *file)
 static int table_open_file(table *t, table_file **out)
 {
     const bly_progress progress = interrupt_progress(t->db);
-    bly_options options = memory_options();
+    bly_options options = memory_options(t->limit);
     table_file *file = sqlite3_malloc64(sizeof *file);
     if (file == NULL)
         return SQLITE_NOMEM;
@@ -105,6 +107,17 @@ static char *table_unquoted(const char *text, char **error)
     return NULL;
 }
 
+/* A number of bytes, at least 1. */
+static bool table_limit(table *t, const char *text, char **error)
+{
+    char *end;
+    t->limit = strtoull(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && t->limit > 0)
+        return true;
+    *error = sqlite3_mprintf("limit=%s is not a number of bytes", text);
+    return false;
+}
+
 static bool table_option(table *t, const char *option, char **error)
 {
     if (strcmp(option, "map") == 0) {
@@ -114,9 +127,12 @@ static bool table_option(table *t, const char *option, char **error)
     } else if (strncmp(option, "format=", 7) == 0 && t->format == NULL) {
         t->format = table_unquoted(option + 7, error);
         return t->format != NULL;
+    } else if (strncmp(option, "limit=", 6) == 0) {
+        return table_limit(t, option + 6, error);
     } else {
-        *error = sqlite3_mprintf("there is no option %s: map, verify or "
-                                 "format=NAME is wanted", option);
+        *error = sqlite3_mprintf("there is no option %s: map, verify, "
+                                 "format=NAME or limit=BYTES is wanted",
+                                 option);
         return false;
     }
     return true;

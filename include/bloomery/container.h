@@ -55,14 +55,16 @@ typedef struct {
     size_t      n;
 } bly_contents;
 
-/* Open a file and list what is inside; it stays open, for reading. `allocator`
- * NULL: the library's own. Of a damaged file whatever is read is checked, as by
- * an enemy; memory is at most some 100 times the bytes of the file's own index.
+/* Open a file and list what is inside; it stays open, for reading. Of the
+ * options, which may be NULL, allocator and memory_limit matter. Whatever is
+ * read is checked, as if an enemy had written it. The list takes up to some 100
+ * times the bytes of the file's own index: BLY_ELIMIT where that is more than
+ * bly_memory_limit says of the file's size.
  * BLY_EFORMAT (no container that is known); BLY_ECORRUPT (damaged, cut short);
  * BLY_EVERSION (a form that is too new, or compressed or encrypted where it
- * would have to be read); BLY_EIO, BLY_ENOMEM, BLY_EPARAM (a bad allocator). */
+ * would have to be read); BLY_EIO, BLY_ENOMEM, BLY_EPARAM (options). */
 BLY_API bly_status bly_container_open(bly_container **out, const char *path,
-                                      const bly_allocator *allocator)
+                                      const bly_options *options)
                                       BLY_MUST BLY_GIVEN(1, 2);
 
 /* Close the file and give the memory back; NULL is fine. Filters that were

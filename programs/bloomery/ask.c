@@ -464,7 +464,8 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     if (status == CLI_GO)
         status = damage_options(self, &want->verify);
     if (status == CLI_GO)
-        status = filter_how_read(want->key_file, want->format);
+        status = filter_how_read(want->key_file, want->format,
+                                 want->unpack_limit);
     return status;
 }
 

@@ -17,6 +17,7 @@ typedef struct {
     cli_inputs inputs;
     uint64_t jobs, memory;
     const char *key_file, *format;
+    uint64_t    unpack_limit;
     bool     verbose, json, no_progress, overfill;
 } change_settings;
 
@@ -26,6 +27,7 @@ typedef struct {
     CLI_JOBS_OPTION(change_settings, jobs),                                   \
     CLI_SECRET_OPTION(change_settings, key_file),                             \
     CLI_FORMAT_OPTION(change_settings, format),                               \
+    CLI_UNPACK_OPTION(change_settings, unpack_limit),                         \
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
@@ -124,7 +126,7 @@ static int change_check(const cli_command *self, const cli_change *how,
     if (strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "a filter in a pipe cannot be changed in "
                                    "its place; name a file");
-    status = filter_how_read(s->key_file, s->format);
+    status = filter_how_read(s->key_file, s->format, s->unpack_limit);
     return status == CLI_GO
          ? filter_check_output(operands->names[0], true, operands, 1)
          : status;

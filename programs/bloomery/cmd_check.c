@@ -12,6 +12,7 @@
 typedef struct {
     bool        quiet, json;
     const char *key_file, *format;
+    uint64_t    unpack_limit;
 } check_settings;
 
 static const cli_option check_options[] = {
@@ -24,6 +25,7 @@ static const cli_option check_options[] = {
       false, "Check too that the secret in FILE is that of the filters, 16 "
       "bytes or 32 hexadecimal digits. Without it all else is checked." },
     CLI_FORMAT_OPTION(check_settings, format),
+    CLI_UNPACK_OPTION(check_settings, unpack_limit),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -145,9 +147,9 @@ static bly_status check_wrapped(const char *file, bool quiet,
                                 const char **doubt, const char **why)
 {
     bly_status status;
-    bly_filter *filter = wrapped_check(file, &status);
+    bly_filter *filter;
 
-    if (filter == NULL && status >= 0) {
+    if (!wrapped_check(file, &status, &filter)) {
         *why = "what it comes in is damaged, or has no filter";
         return BLY_ECORRUPT;
     }
@@ -160,9 +162,19 @@ static bly_status check_wrapped(const char *file, bool quiet,
     return status;
 }
 
+/* A packed filter is checked as its bytes are, as if it came in something:
+ * opening it would unpack it. */
+static bool check_packed(const char *file)
+{
+    bly_header header;
+
+    return filter_peek(&header, file) && header.packed;
+}
+
 static int check_file(const char *file, const check_settings *s)
 {
-    bool wrapped = wrapped_is(file), inside = !wrapped && container_is(file);
+    bool wrapped = wrapped_is(file) || check_packed(file);
+    bool inside = !wrapped && container_is(file);
     bool quiet = s->quiet || s->json;
     const char *doubt = NULL, *why = NULL;
     size_t n = 0;
@@ -190,7 +202,7 @@ static int check_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
-    if (filter_how_read(s.key_file, s.format) != CLI_GO)
+    if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     status = CLI_OK;
     if (s.json && files.count > 1)
@@ -217,7 +229,8 @@ const cli_command cmd_check = {
         "on standard error that says what is wrong for those that are not. A "
         "warning says if a filter that is exact up to a number of keys has "
         "more. Of a Parquet file, or a table of LevelDB or RocksDB, the "
-        "filters inside are looked at, and what says where they lie. An index "
+        "filters inside are looked at, and what says where they lie. A packed "
+        "filter is checked as it is, and not unpacked. An index "
         "of 'bloomery index' is checked likewise.",
     .options = check_options,
     .examples = check_examples,

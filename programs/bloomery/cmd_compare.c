@@ -10,6 +10,7 @@
 typedef struct {
     bool        json, assume;
     const char *key_file, *format;
+    uint64_t    unpack_limit;
 } compare_settings;
 
 static const cli_option compare_options[] = {
@@ -19,6 +20,7 @@ static const cli_option compare_options[] = {
     CLI_ASSUME_OPTION(compare_settings, assume),
     CLI_SECRET_OPTION(compare_settings, key_file),
     CLI_FORMAT_OPTION(compare_settings, format),
+    CLI_UNPACK_OPTION(compare_settings, unpack_limit),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -118,7 +120,7 @@ static int compare_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count != 2)
         return options_wrong(self, "it takes two filters");
-    status = filter_how_read(s.key_file, s.format);
+    status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     return status == CLI_GO ? compare_filters(operands.names, &s) : status;
 }
 

@@ -15,6 +15,7 @@
 
 typedef struct {
     const char *to, *data, *key_file, *format;
+    uint64_t    unpack_limit;
     bool        verbose, force, json;
 } convert_settings;
 
@@ -28,6 +29,7 @@ static const cli_option convert_options[] = {
       "place of those that are attached; an empty FILE takes them away. For "
       "formats that have a place for data (dcso)." },
     CLI_FORMAT_OPTION(convert_settings, format),
+    CLI_UNPACK_OPTION(convert_settings, unpack_limit),
     CLI_FORCE_OPTION(convert_settings, force),
     CLI_SECRET_OPTION(convert_settings, key_file),
     CLI_MADE_OPTIONS(convert_settings),
@@ -193,7 +195,7 @@ static int convert_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = made_check(self, operands.names[1], s.json);
     if (status == CLI_GO)
-        status = filter_how_read(s.key_file, s.format);
+        status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     if (status == CLI_GO)
         status = filter_check_output(operands.names[1], s.force, &none, 0);
     if (status == CLI_GO && s.data != NULL

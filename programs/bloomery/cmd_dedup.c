@@ -80,7 +80,11 @@ static const cli_option dedup_options[] = {
       "such line stay in memory. A line that is longer than that takes what it "
       "needs. Default: 256M; for the lines of a pipe a sixteenth of the "
       "machine's memory, if that is more, and 1G at most." },
-    CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
+      false,
+      "For --approximate and --window: the secret that lines are hashed with, "
+      "16 bytes or 32 hexadecimal digits. With the same secret, the same lines "
+      "are dropped again. Default: a secret drawn for this run." },
     CLI_FILES_OPTIONS(dedup_settings, inputs),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
@@ -125,7 +129,7 @@ static bool dedup_work(void *argument, cli_worker *w)
 {
     const dedup_job *job = argument;
 
-    return rows_fill(w->own, w, job->filter);
+    return rows_fill(w->own, w, NULL, job->filter);
 }
 
 static uint64_t dedup_kept(const dedup_rows *rows)
@@ -400,9 +404,10 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
 
 static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
 {
-    if (s->kind != NULL || s->items > 0 || s->rate > 0)
-        return options_wrong(self, "-k, -n and -p are about a filter that may "
-                                   "err: give --approximate too");
+    if (s->kind != NULL || s->items > 0 || s->rate > 0 || s->key_file != NULL)
+        return options_wrong(self, "-k, -n, -p and --key-file are about a "
+                                   "filter that may err: give --approximate "
+                                   "too");
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
         return report_error("--memory is too little to work in: give 1M or "
                             "more");
@@ -429,12 +434,27 @@ static int dedup_check_kind(const dedup_settings *s)
     return CLI_GO;
 }
 
+/* Lines are hashed with a secret, so that nobody can choose lines that drop
+ * others. Kinds of integers and of other systems have hashes of their own. */
+static int dedup_secret(const dedup_settings *s)
+{
+    static const unsigned char secret[BLY_SECRET_BYTES];
+    const bly_spec any = { .capacity = 1, .rate = s->rate, .hash = "siphash",
+                           .secret = secret };
+    bly_plan_t plan;
+    bly_status status;
+
+    if (s->key_file != NULL)
+        return secret_read(s->key_file);
+    status = s->kind != NULL ? bly_plan(&plan, s->kind, &any) : BLY_OK;
+    return status == BLY_EHASH || status == BLY_ESECRET ? CLI_GO
+                                                        : secret_draw();
+}
+
 static int dedup_check(const cli_command *self, dedup_settings *s)
 {
     int status = lines_how_check(self, &s->how);
 
-    if (status == CLI_GO)
-        status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
     if (s->json && (s->output == NULL || strcmp(s->output, "-") == 0))
@@ -452,6 +472,8 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
     if (s->window > 0 && (s->kind != NULL || s->items > 0))
         return options_wrong(self, "--window chooses the filter and its size: "
                                    "it excludes -k and -n");
+    if (dedup_secret(s) != CLI_GO)
+        return CLI_ERROR;
     return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
 }
 
@@ -513,6 +535,8 @@ const cli_command cmd_dedup = {
         "With --approximate a filter alone tells whether a line is new. No "
         "repeated line is ever printed; of the new ones a small share, at most "
         "the RATE of -p, is taken for repeated ones by accident and dropped. "
+        "Lines are hashed with a secret that is drawn for each run, so another "
+        "run drops other lines, and nobody can choose lines that drop others. "
         "With --window old lines are forgotten, and printed when they come "
         "again.\n\n"
         "With -f lines are compared by columns, and the first line with them "

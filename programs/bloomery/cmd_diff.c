@@ -20,7 +20,7 @@
 
 typedef struct {
     cli_how  how;
-    uint64_t jobs;
+    uint64_t jobs, unpack_limit;
     const char *key_file;
     bool     both, theirs, estimate, verbose, json, no_progress;
 } diff_settings;
@@ -60,6 +60,7 @@ static const cli_option diff_options[] = {
     CLI_HOW_OPTIONS(diff_settings, how),
     CLI_JOBS_OPTION(diff_settings, jobs),
     CLI_SECRET_OPTION(diff_settings, key_file),
+    CLI_UNPACK_OPTION(diff_settings, unpack_limit),
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(diff_settings, no_progress),
       false, "Show no progress on the terminal." },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
@@ -180,6 +181,8 @@ static int diff_list(diff_job *job, const bly_filter *left)
     job->differ = (bly_estimate){ stat.distinct, stat.distinct_sd };
     if (job->want->estimate)
         return CLI_GO;
+    if (hashes_open(&job->lacking) != CLI_GO)
+        return CLI_ERROR;
     if (!hashes_room(&job->lacking, (size_t)(stat.geometry[0]
                                              * stat.geometry[1])))
         return report_no_memory();
@@ -495,7 +498,8 @@ static int diff_check(const cli_command *self, diff_settings *s,
     if (status == CLI_GO && s->both + s->theirs + s->estimate > 1)
         status = options_wrong(self, "--both, --theirs and --estimate exclude "
                                      "each other");
-    return status == CLI_GO ? secret_read(s->key_file) : status;
+    return status == CLI_GO
+         ? filter_how_read(s->key_file, NULL, s->unpack_limit) : status;
 }
 
 static int diff_run(const cli_command *self, int argc, char **argv)

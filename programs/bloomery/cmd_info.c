@@ -12,6 +12,7 @@
 typedef struct {
     bool        json, data, no_verify;
     const char *key_file, *format;
+    uint64_t    unpack_limit;
 } info_settings;
 
 static const cli_option info_options[] = {
@@ -22,6 +23,7 @@ static const cli_option info_options[] = {
       "('convert --data' attaches it)." },
     CLI_SECRET_OPTION(info_settings, key_file),
     CLI_FORMAT_OPTION(info_settings, format),
+    CLI_UNPACK_OPTION(info_settings, unpack_limit),
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
       false, "Show what a filter says of itself though it may be damaged: its "
       "header is checked, the rest is trusted." },
@@ -200,7 +202,12 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     bly_list_labels(filter, info_text_label, &labels);
 }
 
-/* ==== Without the secret ================================================ */
+/* ==== Only the header =================================================== */
+
+static bool info_secret(const bly_header *header)
+{
+    return strcmp(header->hash, "siphash") == 0;
+}
 
 static void info_header_json(const bly_header *header, const char *file)
 {
@@ -209,9 +216,11 @@ static void info_header_json(const bly_header *header, const char *file)
     json_string("kind", header->kind);
     json_count("items", header->items);
     json_count("capacity", header->capacity);
-    json_count("bytes", header->bytes);
+    json_count("bytes", header->packed ? header->unpacked : header->bytes);
+    if (header->packed)
+        json_count("packed", header->bytes);
     json_real("planned_rate", header->rate);
-    json_count("mark", header->seed);
+    json_count(info_secret(header) ? "mark" : "seed", header->seed);
     json_string("hash", header->hash);
     about_geometry(header->geometry);
     json_close_object();
@@ -225,10 +234,19 @@ static void info_header_text(const bly_header *header, const char *file)
     output_format("  keys       %s added, planned for %s\n",
                   known ? report_count(header->items).text : "unknown how many",
                   report_count(header->capacity).text);
-    output_format("  size       %s\n", report_bytes(header->bytes).text);
+    output_format("  size       %s\n",
+                  report_bytes(header->packed ? header->unpacked
+                                              : header->bytes).text);
+    if (header->packed)
+        output_format("  packed     %s in the file\n",
+                      report_bytes(header->bytes).text);
     output_format("  rate       planned %s\n",
                   report_percent(header->rate).text);
-    info_mark(header->hash, header->seed);
+    if (info_secret(header))
+        info_mark(header->hash, header->seed);
+    else
+        output_format("  hash       %s, seed %" PRIu64 "\n", header->hash,
+                      header->seed);
     info_geometry(header->geometry);
 }
 
@@ -244,7 +262,7 @@ static bool info_header(const char *file, const info_settings *s)
     bly_filter *filter;
 
     if (secret_bytes() != NULL || !filter_peek(&header, file)
-        || strcmp(header.hash, "siphash") != 0
+        || !info_secret(&header)
         || bly_open(&filter, file, BLY_MAP | info_flags(s), NULL)
            != BLY_ESECRET)
         return false;
@@ -252,6 +270,26 @@ static bool info_header(const char *file, const info_settings *s)
     report_note("note: the keys of '%s' are hashed with a secret: give it by "
                 "--key-file to see more", file);
     return true;
+}
+
+/* A packed filter is unpacked to look at its bits, if it is small. NULL: an
+ * error, or *large is the header of one that is not. */
+static bly_filter *info_open(const char *file, const info_settings *s,
+                             bly_header *large)
+{
+    bly_header header;
+
+    return wrapped_is(file) || (filter_peek(&header, file) && header.packed)
+         ? wrapped_show(file, large) : load_mapped(file, info_flags(s));
+}
+
+static int info_large(const char *file, const info_settings *s,
+                      const bly_header *header)
+{
+    (s->json ? info_header_json : info_header_text)(header, file);
+    report_note("note: '%s' is packed and large: only its header is shown",
+                file);
+    return CLI_OK;
 }
 
 static int info_data(const char *file, const info_settings *s)
@@ -273,6 +311,7 @@ static int info_data(const char *file, const info_settings *s)
 
 static int info_file(const char *file, const info_settings *s)
 {
+    bly_header large = { .bytes = 0 };
     bly_filter *filter;
     bly_stat_t stat;
 
@@ -280,7 +319,9 @@ static int info_file(const char *file, const info_settings *s)
         return contents_info(file, s->json);
     if (info_header(file, s))
         return CLI_OK;
-    filter = load_mapped(file, info_flags(s));
+    filter = info_open(file, s, &large);
+    if (filter == NULL && large.bytes > 0)
+        return info_large(file, s, &large);
     if (filter == NULL)
         return CLI_ERROR;
     bly_stat(&stat, filter);
@@ -306,7 +347,7 @@ static int info_run(const cli_command *self, int argc, char **argv)
     if (s.data && (s.json || files.count > 1))
         return options_wrong(self, "--data writes bytes of one FILE, and no "
                                    "JSON");
-    if (filter_how_read(s.key_file, s.format) != CLI_GO)
+    if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     if (s.data)
         return info_data(files.names[0], &s);
@@ -335,7 +376,8 @@ const cli_command cmd_info = {
         "to have it, and which share of the keys that have it is said to "
         "have another.\n\n"
         "Of a filter that is hashed with a secret only the header is shown, "
-        "unless --key-file is given.\n\n"
+        "unless --key-file is given, and of a packed one of more than 64 MiB, "
+        "which is not unpacked for this.\n\n"
         "Of a Parquet file, or a table of LevelDB or RocksDB, it lists the "
         "filters inside: which part of the keys each is about, its size, fill "
         "and rate, and about how many different keys it holds. With --json the "

@@ -11,7 +11,7 @@
 #define JOIN_MEMORY_LEAST (UINT64_C(1) << 20)
 
 typedef struct {
-    const char *key_file, *output, *list_member;
+    const char *output, *list_member;
     uint64_t    memory, jobs;
     cli_how     how;
     cli_columns list_field;
@@ -40,7 +40,6 @@ static const cli_option join_options[] = {
       "keys go to a temporary file in TMPDIR, or /tmp, and LINES is read "
       "twice. A line that is longer than that takes what it needs. Default: "
       "128M." },
-    CLI_SECRET_HASH_OPTION(join_settings, key_file),
     CLI_HOW_OPTIONS(join_settings, how),
     CLI_JOBS_OPTION(join_settings, jobs),
     CLI_LINES_OPTIONS(join_settings),
@@ -140,8 +139,6 @@ static int join_check_output(const cli_command *self, const join_settings *s,
     if (s->json && !file && !s->count)
         return options_wrong(self, "--json and the lines both want standard "
                                    "output: give -o FILE for the lines");
-    if (secret_read(s->key_file) != CLI_GO)
-        return CLI_ERROR;
     return s->count ? CLI_GO
                     : filter_check_lines(s->output, s->force, operands);
 }

@@ -11,6 +11,7 @@
 typedef struct {
     bool        nul;
     const char *key_file, *format;
+    uint64_t    unpack_limit;
 } list_settings;
 
 static const cli_option list_options[] = {
@@ -18,6 +19,7 @@ static const cli_option list_options[] = {
       "End keys with a NUL instead of a newline." },
     CLI_SECRET_OPTION(list_settings, key_file),
     CLI_FORMAT_OPTION(list_settings, format),
+    CLI_UNPACK_OPTION(list_settings, unpack_limit),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -76,7 +78,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count != 1)
         return options_wrong(self, "it takes one FILE");
-    if (filter_how_read(s.key_file, s.format) != CLI_GO)
+    if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     return list_file(&s, operands.names[0]);
 }

@@ -10,6 +10,7 @@
 typedef struct {
     uint64_t    capacity, times;
     const char *output, *key_file, *format;
+    uint64_t    unpack_limit;
     bool        verbose, force, json;
 } resize_settings;
 
@@ -26,6 +27,7 @@ static const cli_option resize_options[] = {
     CLI_FORCE_OPTION(resize_settings, force),
     CLI_SECRET_OPTION(resize_settings, key_file),
     CLI_FORMAT_OPTION(resize_settings, format),
+    CLI_UNPACK_OPTION(resize_settings, unpack_limit),
     CLI_MADE_OPTIONS(resize_settings),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
@@ -108,7 +110,7 @@ static int resize_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = resize_check(self, &s, &operands);
     if (status == CLI_GO)
-        status = filter_how_read(s.key_file, s.format);
+        status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     if (status != CLI_GO)
         return status;
     path = strcmp(operands.names[0], "-") == 0 ? "/dev/stdin"

@@ -12,6 +12,7 @@
 
 typedef struct {
     const char *output, *key_file, *format;
+    uint64_t    unpack_limit;
     uint64_t    level;          /* 0: not given */
     bool        force, verbose, json, assume;
 } combine_settings;
@@ -26,6 +27,7 @@ typedef struct {
     CLI_ASSUME_OPTION(combine_settings, assume),                               \
     CLI_SECRET_OPTION(combine_settings, key_file),                             \
     CLI_FORMAT_OPTION(combine_settings, format),                               \
+    CLI_UNPACK_OPTION(combine_settings, unpack_limit),                         \
     CLI_MADE_OPTIONS(combine_settings)
 
 const cli_option combine_options[] = {
@@ -127,7 +129,7 @@ static int combine_check(const cli_command *self, const combine_settings *s,
                          const cli_operands *operands)
 {
     const cli_operands none = { NULL, 0 };
-    int status = filter_how_read(s->key_file, s->format);
+    int status = filter_how_read(s->key_file, s->format, s->unpack_limit);
     size_t inputs = 0;
 
     for (size_t i = 0; i < operands->count; i++)

@@ -79,7 +79,7 @@ typedef struct {
     cli_operands filters;       /* of -F; names from malloc                */
     cli_operands asked;         /* their names, or that of FILE            */
     size_t   first;             /* operand that is KEYS: 1, with -F 0      */
-    uint64_t jobs, least;
+    uint64_t jobs, least, unpack_limit;
     const char *key_file, *format, *column;
     bool     invert, count, quiet, summary, json, no_progress, paged, all,
              mark, groups, names, numbers, buffered, assume;
@@ -94,6 +94,7 @@ typedef struct {
     CLI_JOBS_OPTION(ask_settings, jobs),                                      \
     CLI_SECRET_OPTION(ask_settings, key_file),                                \
     CLI_FORMAT_OPTION(ask_settings, format),                                  \
+    CLI_UNPACK_OPTION(ask_settings, unpack_limit),                            \
     CLI_VERIFY_OPTIONS(ask_settings, verify),                                 \
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
       false, "Show no progress on the terminal." },                           \

@@ -182,7 +182,7 @@ int contents_info(const char *path, bool json)
 bly_status contents_check(const char *path, size_t *n)
 {
     bly_container *file = NULL;
-    bly_status status = bly_container_open(&file, path, NULL);
+    bly_status status = bly_container_open(&file, path, format_how());
     size_t all = status >= 0 ? bly_container_contents(file)->n : 0;
 
     *n = 0;

@@ -214,7 +214,7 @@ static table_answer decide_records(decide_worker *w, decide_part *part,
 
     spill_read(&reader, &all->store, &part->records);
     for (; answer <= TABLE_OLD && decide_read(&reader, &key); records++) {
-        uint64_t hash = bly_hash(all->hasher, key.data, key.length);
+        uint64_t hash = bly_keyed_hash(all->keyed, key.data, key.length);
 
         answer = all->joining ? decide_joined(w, part, records, hash, key)
                               : table_add(&w->table, hash, key);
@@ -267,7 +267,7 @@ static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
         return false;
     spill_read(&reader, &all->store, &part->records);
     while (fine && decide_read(&reader, &key)) {
-        uint64_t hash = bly_hash(all->hasher, key.data, key.length);
+        uint64_t hash = bly_keyed_hash(all->keyed, key.data, key.length);
         decide_part *sub = &part->parts[decide_sub(hash, bits)];
 
         sub->members += records++ < part->members;
@@ -283,7 +283,7 @@ static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
 /* An empty table of the size that all begin with. */
 static bool decide_table(decide_worker *w)
 {
-    w->table = (dedup_table){ .hasher = w->all->hasher,
+    w->table = (dedup_table){ .keyed = w->all->keyed,
                               .counting = w->all->counting,
                               .most = w->all->most };
     return table_open(&w->table, w->all->keys, w->all->bytes);

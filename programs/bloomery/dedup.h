@@ -23,6 +23,8 @@
 
 #include "bloomery/command.h"
 
+#include <bloomery/keyed.h>
+
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -38,8 +40,10 @@ typedef struct {
     bool     *drop;             /* not to be printed; false at first       */
 } dedup_rows;
 
-/* All lines of the worker's chunk. False: no memory. */
-bool rows_fill(dedup_rows *rows, cli_worker *worker, const bly_filter *hasher);
+/* Fills the rows with all lines of the worker's chunk, hashed by the filter's
+ * function, or without a filter by `keyed`. False: no memory. */
+bool rows_fill(dedup_rows *rows, cli_worker *worker, const bly_keyed *keyed,
+               const bly_filter *filter);
 void rows_free(dedup_rows *rows);
 
 /* Add the keys to the filter one after the other; drop[i] becomes whether key
@@ -142,7 +146,7 @@ void pages_free(void *memory, size_t had);
 
 /* A set of keys, held as they are, with a count for each if wanted. */
 typedef struct {
-    const bly_filter *hasher;
+    const bly_keyed *keyed;
     bool      counting;
     uint64_t  most;             /* bytes it may take; 0: no limit          */
     uint64_t *slots;
@@ -213,7 +217,7 @@ typedef struct runs_run runs_run;
 /* Keys that are in none of the runs are mostly known to be by a filter of each
  * run, in memory; the others are looked for in the file. */
 typedef struct {
-    const bly_filter *hasher;
+    const bly_keyed *keyed;
     int        fd;              /* of the file; -1: no run yet             */
     uint64_t   bytes;           /* in it                                   */
     runs_run  *first, *last;
@@ -229,7 +233,7 @@ typedef struct {
     size_t         rows;
 } runs_space;
 
-void runs_open(dedup_runs *runs, const bly_filter *hasher);
+void runs_open(dedup_runs *runs, const bly_keyed *keyed);
 void runs_close(dedup_runs *runs);
 
 /* How many there are by now. */
@@ -260,7 +264,7 @@ struct decide_part {
 };
 
 typedef struct {
-    const bly_filter *hasher;
+    const bly_keyed *keyed;
     bool         counting;
     bool         joining;       /* the first records of a part are members,
                                    and decided is if the others are among
@@ -322,7 +326,8 @@ typedef struct {
 
 /* Print the first occurrences of all lines, each as it comes. CLI_GO or
  * CLI_ERROR. */
-int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally);
+int stream_run(const exact_want *want, const bly_keyed *keyed,
+               cli_lines *lines, dedup_tally *tally);
 
 /* ==== stamp.c =========================================================== */
 

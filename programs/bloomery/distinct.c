@@ -103,14 +103,19 @@ static void distinct_clean(void *argument)
 /* Those that have not come before move to the front; how many. */
 static size_t distinct_fresh(distinct_job *job, distinct_own *own)
 {
-    size_t fresh = 0;
+    size_t kept = 0;
 
-    for (size_t i = 0; i < own->n; i++) {
-        own->keys[fresh] = own->keys[i];
-        own->hashes[fresh] = own->hashes[i];
-        fresh += hashes_add(&job->seen, own->hashes[i]);
+    for (size_t at = 0; at < own->n; at += LINES_MOST) {
+        size_t some = own->n - at < LINES_MOST ? own->n - at : LINES_MOST;
+
+        hashes_add_many(&job->seen, own->hashes + at, some, own->selected);
+        for (size_t i = 0; i < some; i++) {
+            own->keys[kept] = own->keys[at + i];
+            own->hashes[kept] = own->hashes[at + i];
+            kept += own->selected[i];
+        }
     }
-    return fresh;
+    return kept;
 }
 
 static int distinct_commit(void *argument, cli_worker *w)
@@ -146,8 +151,8 @@ int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
     int status = lines_measure(lines, &total);
 
     *fed = (cli_fed){ .keys = 0 };
-    if (status == CLI_ERROR)
-        return status;
+    if (status == CLI_ERROR || hashes_open(&job.seen) != CLI_GO)
+        return CLI_ERROR;
     progress_start(doing, total, progress);
     status = work_run(lines, &work, &job, jobs);
     progress_close();

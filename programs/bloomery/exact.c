@@ -62,6 +62,7 @@ typedef struct {
     off_t         start;        /* of standard input                       */
     int           spool;        /* the copy of what cannot be read twice   */
     bool          holding;      /* or it is all in the table so far        */
+    bly_keyed     keyed;        /* by which all of these know a key        */
     bly_filter   *seen, *repeated;
     uint64_t      total;        /* bytes of input; 0: not known            */
     uint64_t      lines_first;  /* lines in pass 1                         */
@@ -140,7 +141,7 @@ static bool exact_candidates(const exact_job *job, cli_worker *w)
     exact_own *own = w->own;
     dedup_rows *rows = &own->rows;
 
-    if (!rows_fill(rows, w, job->repeated) || !exact_room(own))
+    if (!rows_fill(rows, w, &job->keyed, NULL) || !exact_room(own))
         return false;
     bly_contains_many(job->repeated, rows->hashes, rows->n, rows->drop);
     for (size_t i = 0; rows->keyless > 0 && i < rows->n; i++)
@@ -253,7 +254,7 @@ static bool exact_survey_work(void *argument, cli_worker *w)
     const exact_job *job = argument;
     exact_own *own = w->own;
 
-    return rows_fill(&own->rows, w, job->seen) && exact_room(own);
+    return rows_fill(&own->rows, w, &job->keyed, NULL) && exact_room(own);
 }
 
 static unsigned char exact_end(const exact_job *job)
@@ -352,7 +353,8 @@ static int exact_release(exact_job *job)
                        &some.counts[some.n]); ) {
         bly_key key = some.keys[some.n];
 
-        some.hashes[some.n++] = bly_hash(job->seen, key.data, key.length);
+        some.hashes[some.n++] = bly_keyed_hash(&job->keyed, key.data,
+                                               key.length);
         if (some.n == sizeof some.keys / sizeof some.keys[0])
             status = exact_count_in(job, &some);
     }
@@ -408,8 +410,7 @@ static int exact_survey_commit(void *argument, cli_worker *w)
 /* A filter of so many bits. */
 static int exact_filter(bly_filter **out, uint64_t bits)
 {
-    bly_spec spec = { .capacity = bits / 12 + 1, .hash = secret_hash(),
-                      .secret = secret_bytes() };
+    bly_spec spec = { .capacity = bits / 12 + 1 };
     char kind[64];
 
     snprintf(kind, sizeof kind, "blocked:k=6,m=%" PRIu64, bits);
@@ -434,7 +435,7 @@ static int exact_survey(exact_job *job)
     if (status == CLI_GO)
         status = exact_filter(&job->repeated,
                               exact_filter_bits(job, EXACT_REPEATED));
-    job->table.hasher = job->seen;
+    job->table.keyed = &job->keyed;
     progress_expect(job->holding ? 1 : 0.4);
     if (status == CLI_GO)
         status = exact_pass(job, &work, "looking for repeated lines");
@@ -503,7 +504,7 @@ static int exact_in_memory(exact_job *job)
                                    exact_direct_commit, exact_clean };
     int status;
 
-    job->table.hasher = job->repeated;
+    job->table.keyed = &job->keyed;
     status = table_open(&job->table, job->keys, job->bytes)
            ? exact_pass_again(job, &work, "printing", true)
            : report_no_memory();
@@ -652,7 +653,7 @@ static bool exact_parts_open(exact_job *job, uint64_t filter)
                                .jobs = job->jobs, .keys = job->keys,
                                .bytes = job->bytes };
 
-    job->parts.hasher = job->repeated;
+    job->parts.keyed = &job->keyed;
     job->parts.counting = exact_counts(want);
     return decide_begin(&job->parts, &room);
 }
@@ -747,6 +748,8 @@ int exact_run(const exact_want *want, const cli_operands *operands,
                       .spool = -1, .jobs = work_jobs(want->jobs) };
     int status;
 
+    if (bly_keyed_draw(&job.keyed) < 0)
+        return filter_error();
     lines_open(&job.lines, &want->how, operands, 0, true);
     lines_same_header(&job.lines);
     status = lines_measure(&job.lines, &job.total);
@@ -755,7 +758,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
 
         progress_open("dedup", want->progress);
         status = !twice && !exact_counts(want)
-               ? stream_run(want, &job.lines, &job.tally)
+               ? stream_run(want, &job.keyed, &job.lines, &job.tally)
                : exact_all(&job, twice);
         progress_close();
     }

@@ -41,7 +41,7 @@ typedef struct {
     uint64_t     ends[2];       /* up to where: more may be written behind */
     size_t       jobs;
     uint64_t     total;         /* bytes of the pass; 0: not known         */
-    bly_filter  *hasher;        /* whose hash function and seed            */
+    bly_keyed    keyed;
     bly_filter  *filter;        /* of the list                             */
     dedup_table  table;         /* the list, in memory                     */
     decide_all   parts;         /* or not                                  */
@@ -102,16 +102,6 @@ static int join_commit(const cli_worker *w)
 
 /* ==== The list ========================================================== */
 
-/* The list's filter is made when its first lines have been hashed. */
-static int join_hasher(join_job *job)
-{
-    const bly_spec spec = { .capacity = 1, .hash = secret_hash(),
-                            .secret = secret_bytes() };
-
-    return bly_new(&job->hasher, "blocked", &spec) < 0 ? filter_error()
-                                                       : CLI_GO;
-}
-
 /* So many keys may be in the list, of which this is the first chunk. */
 static uint64_t join_guess(const join_job *job, const cli_worker *w)
 {
@@ -126,8 +116,7 @@ static int join_filter(join_job *job, uint64_t keys)
 {
     uint64_t most = job->want->memory / JOIN_FILTER;
     bly_spec spec = { .capacity = keys < most / 2 ? keys : most / 2,
-                      .rate = 0.01, .hash = secret_hash(),
-                      .secret = secret_bytes() };
+                      .rate = 0.01 };
 
     return bly_new(&job->filter, "blocked", &spec) < 0 ? filter_error()
                                                        : CLI_GO;
@@ -138,7 +127,7 @@ static bool join_list_work(void *argument, cli_worker *w)
     const join_job *job = argument;
     join_own *own = w->own;
 
-    return rows_fill(&own->rows, w, job->hasher);
+    return rows_fill(&own->rows, w, &job->keyed, NULL);
 }
 
 /* The first chunk tells how large all will be. */
@@ -152,7 +141,7 @@ static int join_list_begin(join_job *job, const cli_worker *w)
     if (status != CLI_GO)
         return status;
     job->full = table_bytes(keys, bytes) > job->table.most;
-    job->table.hasher = job->hasher;
+    job->table.keyed = &job->keyed;
     return job->full || table_open(&job->table, keys, bytes)
          ? CLI_GO : report_no_memory();
 }
@@ -255,7 +244,7 @@ static bool join_ask(const join_job *job, cli_worker *w)
     dedup_rows *rows = &own->rows;
     bool anti = job->want->anti;
 
-    if (!rows_fill(rows, w, job->hasher) || !join_room(own))
+    if (!rows_fill(rows, w, &job->keyed, NULL) || !join_room(own))
         return false;
     if (job->filter != NULL)
         bly_contains_many(job->filter, rows->hashes, rows->n, rows->drop);
@@ -417,7 +406,7 @@ static int join_parts_open(join_job *job)
     if (bly_stat(&stat, job->filter) < 0)
         return filter_error();
     room.taken = stat.bytes;
-    all->hasher = job->hasher;
+    all->keyed = &job->keyed;
     all->joining = true;
     return decide_begin(all, &room) ? CLI_GO : report_no_memory();
 }
@@ -478,7 +467,7 @@ static int join_all(join_job *job, const cli_operands *operands)
     if (!job->full)
         return join_in_memory(job, operands);
     table_close(&job->table);
-    job->table = (dedup_table){ .hasher = job->hasher };
+    job->table = (dedup_table){ .keyed = &job->keyed };
     job->tally->parts = true;
     status = reread_open(&again, operands, 0);
     if (status == CLI_GO)
@@ -499,8 +488,8 @@ int join_run(const join_want *want, const cli_operands *operands,
     int status = reread_open(&list, operands, 1);
 
     *tally = (join_tally){ .lines = 0 };
-    if (status == CLI_GO)
-        status = join_hasher(&job);
+    if (status == CLI_GO && bly_keyed_draw(&job.keyed) < 0)
+        status = filter_error();
     if (status == CLI_GO) {
         names[1] = list.operands.names[0];
         progress_open("join", want->progress);
@@ -509,7 +498,6 @@ int join_run(const join_want *want, const cli_operands *operands,
     }
     table_close(&job.table);
     bly_free(job.filter);
-    bly_free(job.hasher);
     reread_close(&list);
     return status == CLI_GO ? CLI_OK : CLI_ERROR;
 }

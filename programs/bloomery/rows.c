@@ -28,8 +28,15 @@ static bool rows_room(dedup_rows *r, size_t more)
     return true;
 }
 
+static uint64_t rows_hash(const bly_keyed *keyed, const bly_filter *filter,
+                          bly_key key)
+{
+    return filter == NULL ? bly_keyed_hash(keyed, key.data, key.length)
+                          : bly_hash(filter, key.data, key.length);
+}
+
 static void rows_append(dedup_rows *r, const cli_worker *w,
-                        const bly_filter *hasher)
+                        const bly_keyed *keyed, const bly_filter *filter)
 {
     const cli_batch *b = w->batch;
 
@@ -39,8 +46,7 @@ static void rows_append(dedup_rows *r, const cli_worker *w,
         r->ends[r->n + i] = (size_t)(line - w->chunk.block)
                           + b->lines[i].length;
         r->hashes[r->n + i] = b->keys[i].data == NULL ? 0
-                            : bly_hash(hasher, b->keys[i].data,
-                                       b->keys[i].length);
+                            : rows_hash(keyed, filter, b->keys[i]);
     }
     memcpy(r->keys + r->n, b->keys, b->n * sizeof *b->keys);
     memset(r->drop + r->n, 0, b->n * sizeof *r->drop);
@@ -48,14 +54,15 @@ static void rows_append(dedup_rows *r, const cli_worker *w,
     r->keyless += b->keyless;
 }
 
-bool rows_fill(dedup_rows *r, cli_worker *w, const bly_filter *hasher)
+bool rows_fill(dedup_rows *r, cli_worker *w, const bly_keyed *keyed,
+               const bly_filter *filter)
 {
     r->n = 0;
     r->keyless = 0;
     for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!rows_room(r, w->batch->n))
             return false;
-        rows_append(r, w, hasher);
+        rows_append(r, w, keyed, filter);
     }
     return true;
 }

@@ -39,9 +39,9 @@ struct runs_run {
     runs_run  *next;
 };
 
-void runs_open(dedup_runs *runs, const bly_filter *hasher)
+void runs_open(dedup_runs *runs, const bly_keyed *keyed)
 {
-    *runs = (dedup_runs){ .hasher = hasher, .fd = -1 };
+    *runs = (dedup_runs){ .keyed = keyed, .fd = -1 };
     pthread_mutex_init(&runs->lock, NULL);
 }
 
@@ -135,7 +135,7 @@ static int runs_add_hashes(runs_writer *w)
 static int runs_put_key(runs_writer *w, bly_key key)
 {
     unsigned char head[RUNS_TAG_BYTES + SPILL_NUMBER];
-    uint64_t hash = bly_hash(w->runs->hasher, key.data, key.length);
+    uint64_t hash = bly_keyed_hash(w->runs->keyed, key.data, key.length);
     uint64_t tag = runs_tag(hash);
     size_t n;
 
@@ -176,8 +176,7 @@ static int runs_put_all(runs_writer *w, dedup_table *table)
 
 static bly_filter *runs_filter(uint64_t keys)
 {
-    bly_spec spec = { .capacity = keys, .hash = secret_hash(),
-                      .secret = secret_bytes() };
+    bly_spec spec = { .capacity = keys };
     bly_filter *filter;
     char kind[64];
 

@@ -14,10 +14,13 @@
 
 #include "bloomery/command.h"
 
+#include <bloomery/keyed.h>
+
 /* ==== hashes.c ========================================================== */
 
-/* Zero at first; 11 to 22 bytes a hash. */
+/* 11 to 22 bytes a hash. */
 typedef struct {
+    bly_keyed keyed;            /* chooses slots: strangers know the hashes */
     uint64_t *slots;            /* a free one is 0                         */
     size_t    room;             /* a power of two, or 0                    */
     unsigned  shift;            /* 2^(64 - shift) = room                   */
@@ -25,11 +28,20 @@ typedef struct {
     bool      zero;             /* is the hash 0 in it?                    */
 } sketch_hashes;
 
+/* Makes an empty set, which hashes_free may free even if this fails. CLI_GO or
+ * CLI_ERROR. */
+int hashes_open(sketch_hashes *set);
+
 /* Make room for so many more. False: no memory. */
 bool hashes_room(sketch_hashes *set, size_t more);
 
 /* Add one for which there is room; true if it was not there. */
 bool hashes_add(sketch_hashes *set, uint64_t hash);
+
+/* Adds n hashes for which there is room; fresh[i] becomes true if hash i was
+ * not there. */
+void hashes_add_many(sketch_hashes *set, const uint64_t *hashes, size_t n,
+                     bool *fresh);
 bool hashes_has(const sketch_hashes *set, uint64_t hash);
 void hashes_free(sketch_hashes *set);
 

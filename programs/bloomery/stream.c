@@ -20,7 +20,7 @@
 
 typedef struct {
     const exact_want *want;
-    bly_filter  *hasher;        /* of one key: it is there for its hash    */
+    const bly_keyed *keyed;
     dedup_table  table;
     dedup_runs   runs;
     dedup_tally  tally;
@@ -46,7 +46,7 @@ static bool stream_work(void *argument, cli_worker *w)
     stream_job *job = argument;
     stream_own *own = w->own;
 
-    if (!rows_fill(&own->rows, w, job->hasher))
+    if (!rows_fill(&own->rows, w, job->keyed, NULL))
         return false;
     own->seen = runs_count(&job->runs);
     own->error = runs_look(&job->runs, 0, own->seen, &own->rows, &own->space);
@@ -97,21 +97,18 @@ static int stream_commit(void *argument, cli_worker *w)
 static int stream_open(stream_job *job)
 {
     enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* of large pages */
-    bly_spec spec = { .capacity = 1, .rate = 0.5, .hash = secret_hash(),
-                      .secret = secret_bytes() };
 
-    if (bly_new(&job->hasher, "blocked", &spec) < 0)
-        return filter_error();
-    job->table.hasher = job->hasher;
-    runs_open(&job->runs, job->hasher);
+    job->table.keyed = job->keyed;
+    runs_open(&job->runs, job->keyed);
     return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
 }
 
-int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally)
+int stream_run(const exact_want *want, const bly_keyed *keyed,
+               cli_lines *lines, dedup_tally *tally)
 {
     static const cli_work work = { sizeof(stream_own), stream_work,
                                    stream_commit, stream_clean };
-    stream_job job = { .want = want, .tally.passes = 1 };
+    stream_job job = { .want = want, .keyed = keyed, .tally.passes = 1 };
     int status = stream_open(&job);
 
     if (status == CLI_GO) {
@@ -124,6 +121,5 @@ int stream_run(const exact_want *want, cli_lines *lines, dedup_tally *tally)
     *tally = job.tally;
     runs_close(&job.runs);
     table_close(&job.table);
-    bly_free(job.hasher);
     return status;
 }

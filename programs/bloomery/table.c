@@ -192,7 +192,7 @@ static void table_move(dedup_table *t)
             places[n] = (uint64_t)(at - t->bytes) + 1;
             at += t->counting ? TABLE_COUNT : 0;
             size_t length = table_length(&at);
-            hashes[n] = bly_hash(t->hasher, at, length);
+            hashes[n] = bly_keyed_hash(t->keyed, at, length);
             table_prefetch_slot(t, hashes[n]);
             at += length;
         }

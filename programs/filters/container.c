@@ -18,7 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONTAINER_LOOK = 4096, CONTAINER_END = 8, CONTAINER_COLUMNS = 50 };
+enum {
+    CONTAINER_LOOK = 4096, CONTAINER_END = 8, CONTAINER_COLUMNS = 50,
+    CONTAINER_EACH = 1024               /* bytes of an open filter, about   */
+};
 
 /* ==== Is it one? ======================================================== */
 
@@ -76,7 +79,7 @@ bly_container *container_open(const char *path)
 {
     bly_container *file;
 
-    if (bly_container_open(&file, container_path(path), NULL) >= 0)
+    if (bly_container_open(&file, container_path(path), format_how()) >= 0)
         return file;
     filter_error();
     return NULL;
@@ -174,10 +177,25 @@ typedef struct {
     const char     *path;
     bly_container  *file;
     uint64_t          said;       /* what keys are, by the command line     */
+    uint64_t        bytes;      /* of those that are open                 */
     uint64_t        lacking;
     const char     *lacks;      /* of the first that is                   */
     uint64_t        first;
 } container_job;
+
+/* However small they are, do so many filters fit, of so many bytes together?
+ * What is opened here is counted as if it were unpacked. */
+static bool container_fits(const container_job *job)
+{
+    uint64_t limit = bly_memory_limit(format_how(), job->bytes);
+
+    if (job->out->n < limit / CONTAINER_EACH)
+        return true;
+    report_error("'%s': its filters take more than %s of memory: raise the "
+                 "limit if you trust the file (--unpack-limit)", job->path,
+                 report_bytes(limit).text);
+    return false;
+}
 
 static bool container_append(cli_inside *out, bly_filter *filter,
                              uint64_t number)
@@ -233,6 +251,9 @@ static bool container_take(container_job *job, const bly_contents *is,
                      "say by --as what its keys are", job->path, one->column);
         return false;
     }
+    job->bytes += one->bytes;
+    if (!container_fits(job))
+        return false;
     if (bly_container_filter(&filter, job->file, which, format_how()) < 0) {
         filter_error();
         return false;

@@ -105,7 +105,7 @@ static void *damage_look(void *unused)
     for (size_t i = 0; i < damage_state.count; i++) {
         const damage_filter *f = &damage_state.filters[i];
 
-        if (bly_check(f->image, f->bytes) >= 0)
+        if (bly_check(f->image, f->bytes, NULL) >= 0)
             continue;
         pthread_mutex_lock(&damage_state.lock);
         damage_state.damaged = true;

@@ -18,12 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int filter_how_read(const char *key_file, const char *format)
+int filter_how_read(const char *key_file, const char *format,
+                    uint64_t unpack_limit)
 {
     if (secret_read(key_file) != CLI_GO
         || (format != NULL && format_check(format) != CLI_GO))
         return CLI_ERROR;
     format_how()->format = format;
+    format_how()->memory_limit = unpack_limit;
     return CLI_GO;
 }
 
@@ -57,11 +59,17 @@ const char *filter_why(void)
     return why;
 }
 
-/* The library knows no options: where it is about a secret, say which. */
+/* The library knows no options. */
+const char *filter_option(void)
+{
+    return strstr(bly_why(), " secret") != NULL ? " (--key-file)"
+         : strstr(bly_why(), "(bly_memory_limit)") != NULL
+         ? " (--unpack-limit)" : "";
+}
+
 int filter_error(void)
 {
-    return report_error("%s%s", filter_why(), strstr(bly_why(), " secret")
-                        ? " (--key-file)" : "");
+    return report_error("%s%s", filter_why(), filter_option());
 }
 
 bool filter_broken(const bly_stat_t *stat)

@@ -34,14 +34,11 @@
       "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
       "nobody can use the filter without it." }
 
-/* Of those whose filters nobody sees. */
-#define CLI_SECRET_HASH_OPTION(settings, key_file)                            \
-    { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
-      "For lines that an enemy may choose: hash them by siphash with the "    \
-      "secret in FILE, 16 bytes or 32 hexadecimal digits." }
-
 /* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
+
+/* Draws a secret for this run. CLI_GO or CLI_ERROR. */
+int secret_draw(void);
 
 /* Is this the file that the secret was read from? Then it is not to be
  * written. */
@@ -64,7 +61,16 @@ const char        *secret_hash(void);
       "them need not be named. One that is only read may then be in "         \
       "hexadecimal digits, too." }
 
-/* How filters are opened: with the secret and in the format that were given. */
+/* Of all that read filters. */
+#define CLI_UNPACK_OPTION(settings, unpack_limit)                             \
+    { 0, "unpack-limit", "SIZE", CLI_SIZE, offsetof(settings, unpack_limit),  \
+      false, "The memory that a filter may take once it is decompressed or "  \
+      "unpacked: 500M, 4G. Default: 1G, or 8 times the file where that is "   \
+      "more, but at most half of the memory. A file that needs more is "      \
+      "refused before it takes it." }
+
+/* How filters are opened: with the secret, in the format and up to the limit
+ * that were given. */
 bly_options *format_how(void);
 
 /* Is there such a format? CLI_GO or CLI_ERROR. */
@@ -104,10 +110,18 @@ bool wrapped_is(const char *path);
 /* Read it; whether or not it does. NULL: stderr says why not. */
 bly_filter *wrapped_open(const char *path);
 
-/* The same for who only looks whether it is right. Where there is none *status
- * is that of the library, or BLY_OK, if it was not asked; a secret that nobody
- * gave is no fault and not reported: BLY_ESECRET. */
-bly_filter *wrapped_check(const char *path, bly_status *status);
+/* Reads it to show what it is. A packed filter that takes more than
+ * WRAPPED_SMALL bytes is not unpacked: *large is its header, and the filter
+ * NULL. */
+enum { WRAPPED_SMALL = 64 << 20 };
+bly_filter *wrapped_show(const char *path, bly_header *large);
+
+/* Reads it to see whether it is right. *status is the library's, or the
+ * function returns false: the library was not asked, because what the filter
+ * comes in is damaged. *filter is NULL after an error, and where a packed
+ * filter did not have to be unpacked. A secret that nobody gave is no fault and
+ * not reported: BLY_ESECRET. */
+bool wrapped_check(const char *path, bly_status *status, bly_filter **filter);
 
 /* ==== textual.c ========================================================= */
 
@@ -123,13 +137,18 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
 
 /* ==== filter.c ========================================================== */
 
-/* Take both, for all filters that are opened from then on: the file of the
- * secret and the format, each of which may be NULL. CLI_GO or CLI_ERROR. */
-int filter_how_read(const char *key_file, const char *format);
+/* Sets how all filters are opened from then on: the file of the secret and the
+ * format, each of which may be NULL, and the limit of memory, 0 for the
+ * default. CLI_GO or CLI_ERROR. */
+int filter_how_read(const char *key_file, const char *format,
+                    uint64_t unpack_limit);
 
 /* The last library error, without the names of functions; of this thread, until
  * the next call. */
 const char *filter_why(void);
+
+/* The option that such an error is about, " (--key-file)", or "". */
+const char *filter_option(void);
 
 /* Reports it, and returns CLI_ERROR. */
 int filter_error(void);

@@ -2,9 +2,12 @@
  *
  * A program works with one secret, or with none: the file that --key-file names
  * is read once, before anything else is done, and all filters that are then
- * made or opened get what it holds.
+ * made or opened get what it holds. A filter that nobody keeps gets a secret
+ * that is drawn for it.
  */
 #include "filters/filters.h"
+
+#include <bloomery/keyed.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,5 +132,13 @@ int secret_read(const char *path)
                             "head -c 16 /dev/urandom > FILE)'", path);
     format_how()->secret = secret_key;
     secret_file = path;
+    return CLI_GO;
+}
+
+int secret_draw(void)
+{
+    if (bly_draw(secret_key, sizeof secret_key) < 0)
+        return report_error("%s", bly_why());
+    format_how()->secret = secret_key;
     return CLI_GO;
 }

@@ -6,10 +6,11 @@
  *
  * Such a filter is read into memory, so it is for asking: what changes a filter
  * in its file does not take it. A small compressed file may stand for more than
- * there is memory: one of which more than WRAPPED_TIMES its own size came, and
- * more than WRAPPED_FREE, is refused. A file whose bytes are none of these in
- * whole is left to the library as it is. Floor 8; includes filters.h and
- * <bloomery.h> only.
+ * there is memory, and what it holds may be packed once more. So one limit is
+ * for all layers: bly_memory_limit of the bytes of the file itself. What comes
+ * from it has at most so many bytes, and so has the filter that these unpack
+ * to. A file whose bytes are none of these in whole is left to the library as
+ * it is. Floor 8; includes filters.h and <bloomery.h> only.
  */
 #include "filters/filters.h"
 
@@ -21,14 +22,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    WRAPPED_LOOK = 64, WRAPPED_FIRST = 1 << 16,
-    WRAPPED_TIMES = 256, WRAPPED_FREE = 1 << 26
-};
+enum { WRAPPED_LOOK = 64, WRAPPED_FIRST = 1 << 16 };
 
 typedef struct {
     unsigned char *bytes;
     size_t         n, room;
+    uint64_t       limit;       /* of memory, by the bytes of the file      */
 } wrapped_text;
 
 /* ==== Is it? ============================================================ */
@@ -63,28 +62,32 @@ bool wrapped_is(const char *path)
 
 /* ==== Reading all of it ================================================= */
 
-/* Of what it comes from, or NULL, more is read than that can be trusted for. */
-static bool wrapped_bomb(const wrapped_text *t, const cli_source *from)
+/* Room for more. What is not compressed costs what it has, and has no limit:
+ * `from` is NULL. 0, or an error number; EFBIG: more than the limit came. */
+static int wrapped_grow(wrapped_text *t, const cli_source *from)
 {
-    return from != NULL && t->n > WRAPPED_FREE
-        && t->n / WRAPPED_TIMES > source_taken(from);
+    uint64_t room = t->room > 0 ? 2 * (uint64_t)t->room : WRAPPED_FIRST;
+
+    t->limit = from == NULL ? UINT64_MAX
+             : bly_memory_limit(format_how(), source_taken(from));
+    if (t->n > t->limit)
+        return EFBIG;
+    if (room > t->limit)
+        room = t->limit + 1;
+    if (room > SIZE_MAX || !bytes_grow(&t->bytes, (size_t)room, 1))
+        return ENOMEM;
+    t->room = (size_t)room;
+    return 0;
 }
 
-/* 0, or an error number; EFBIG: it is a bomb. */
 static int wrapped_read(wrapped_text *t, int file, const cli_source *from)
 {
     for (;;) {
         ssize_t got;
+        int error = t->n == t->room ? wrapped_grow(t, from) : 0;
 
-        if (t->n == t->room) {
-            size_t room = t->room > 0 ? 2 * t->room : WRAPPED_FIRST;
-
-            if (wrapped_bomb(t, from))
-                return EFBIG;
-            if (!bytes_grow(&t->bytes, room, 1))
-                return ENOMEM;
-            t->room = room;
-        }
+        if (error != 0)
+            return error;
         got = read(file, t->bytes + t->n, t->room - t->n);
         if (got < 0 && errno == EINTR)
             continue;
@@ -106,16 +109,19 @@ static int wrapped_expand(wrapped_text *t, const char *path, const codec *c,
     if (error != 0)
         return report_unread("unpack", path, error > 0 ? error : EIO);
     unread = wrapped_read(&plain, pipe, source);
+    plain.limit = bly_memory_limit(format_how(), source_taken(source));
+    if (unread == 0 && plain.n > plain.limit)
+        unread = EFBIG;
     close(pipe);
     error = source_close(source);
     *file = -1;
     free(t->bytes);
     *t = plain;
     if (unread == EFBIG)
-        return report_error("'%s': more than %d times its own size comes from "
-                            "it, which would all be in memory: if it is to, "
-                            "unpack it to a file, and name that", path,
-                            WRAPPED_TIMES);
+        return report_error("'%s': more than %s comes from it, which would all "
+                            "be in memory: raise the limit if you trust the "
+                            "file (--unpack-limit)", path,
+                            report_bytes(plain.limit).text);
     if (unread != 0)
         return report_unread("unpack", path, unread);
     return error == 0 ? CLI_GO
@@ -143,35 +149,66 @@ static int wrapped_read_plain(wrapped_text *t, const char *path, int *file)
     if (c != NULL && c->open != NULL)
         return wrapped_expand(t, path, c, file);
     error = wrapped_read(t, *file, NULL);
+    t->limit = bly_memory_limit(format_how(), t->n);
     return error == 0 ? CLI_GO : report_unread("read", path, error);
 }
 
 /* ==== What is in it ===================================================== */
 
+/* What is wanted of it, and what came of that. */
+typedef struct {
+    bool        check;          /* not the filter, where its bytes will do   */
+    bly_header *large;          /* or NULL: of one that is packed and not
+                                   small only the header                     */
+    bly_status  status;         /* of the library                            */
+    bool        looked;         /* the library was asked                     */
+} wrapped_wish;
+
+/* Is the header all that is wanted, or the checksum? Then nothing is unpacked.
+ * The secret is looked at by what opens a filter. */
+static bool wrapped_is_seen(wrapped_wish *wish, const wrapped_text *t,
+                            const bly_options *how)
+{
+    bly_header header;
+
+    if ((how->format != NULL && strcmp(how->format, "bloomery") != 0)
+        || bly_peek(&header, t->bytes, t->n) != BLY_OK || !header.packed)
+        return false;
+    if (wish->large != NULL && header.unpacked > WRAPPED_SMALL) {
+        wish->status = bly_check(t->bytes, t->n, how);
+        if (wish->status >= 0)
+            *wish->large = header;
+        return true;
+    }
+    if (!wish->check || how->secret != NULL)
+        return false;
+    wish->status = bly_check(t->bytes, t->n, how);
+    return true;
+}
+
 static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
-                                  bly_status *status, bool lenient)
+                                  wrapped_wish *wish)
 {
     bly_options how = *format_how();
-    bly_filter *filter;
+    bly_filter *filter = NULL;
 
     if (textual_take(t->bytes, &t->n, path, &how.format) != CLI_GO)
         return NULL;
-    *status = bly_unpack(&filter, t->bytes, t->n, &how);
-    if (*status >= 0)
+    how.memory_limit = t->limit;
+    wish->looked = true;
+    if (!wrapped_is_seen(wish, t, &how))
+        wish->status = bly_unpack(&filter, t->bytes, t->n, &how);
+    if (wish->status >= 0)
         return filter;
     if (bly_container_recognise(t->bytes, t->n) != NULL)
         report_error("'%s': what it holds has filters inside: only a file of "
                      "its own is looked into: save it to one, unpacked", path);
-    else if (*status != BLY_ESECRET || !lenient)
-        report_error("%s: %s%s", path, filter_why(),
-                     strstr(bly_why(), " secret") ? " (--key-file)" : "");
+    else if (wish->status != BLY_ESECRET || !wish->check || how.secret != NULL)
+        report_error("%s: %s%s", path, filter_why(), filter_option());
     return NULL;
 }
 
-/* `status`: of the library, where it says why there is none; lenient: that its
- * secret is needed is not reported. */
-static bly_filter *wrapped_look(const char *path, bly_status *status,
-                                bool lenient)
+static bly_filter *wrapped_look(const char *path, wrapped_wish *wish)
 {
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     int file = strcmp(path, "-") == 0 ? dup(STDIN_FILENO)
@@ -179,13 +216,12 @@ static bly_filter *wrapped_look(const char *path, bly_status *status,
     bly_filter *filter = NULL;
     wrapped_text t = { .n = 0 };
 
-    *status = BLY_OK;
     if (file < 0) {
         report_unread("open", name, errno);
         return NULL;
     }
     if (wrapped_read_plain(&t, name, &file) == CLI_GO)
-        filter = wrapped_unpack(&t, name, status, lenient);
+        filter = wrapped_unpack(&t, name, wish);
     free(t.bytes);
     if (file >= 0)
         close(file);
@@ -194,12 +230,23 @@ static bly_filter *wrapped_look(const char *path, bly_status *status,
 
 bly_filter *wrapped_open(const char *path)
 {
-    bly_status status;
+    wrapped_wish wish = { .check = false };
 
-    return wrapped_look(path, &status, false);
+    return wrapped_look(path, &wish);
 }
 
-bly_filter *wrapped_check(const char *path, bly_status *status)
+bly_filter *wrapped_show(const char *path, bly_header *large)
 {
-    return wrapped_look(path, status, secret_bytes() == NULL);
+    wrapped_wish wish = { .large = large };
+
+    return wrapped_look(path, &wish);
+}
+
+bool wrapped_check(const char *path, bly_status *status, bly_filter **filter)
+{
+    wrapped_wish wish = { .check = true };
+
+    *filter = wrapped_look(path, &wish);
+    *status = wish.status;
+    return wish.looked;
 }

@@ -47,6 +47,9 @@ uint64_t job_most(uint64_t n);
 /* Of each byte the largest one. Collective. */
 void job_most_each(unsigned char *bytes, size_t n);
 
+/* Copies the bytes of rank 0 to all ranks. Collective. */
+void job_spread(void *bytes, size_t n);
+
 /* Have all ranks the same number? Collective. */
 bool job_same(uint64_t n);
 

@@ -451,7 +451,7 @@ static int build_check(const cli_command *self, build_job *job,
     if (s->sparse && s->partition)
         return options_wrong(self, "--sparse is how whole filters are sent, "
                                    "and --partition sends none: leave out one");
-    status = secret_read(s->key_file);
+    status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own */
     job->spec.secret = secret_bytes();
     if (status == CLI_GO)
         status = build_plan(job);       /* there may be no such kind */

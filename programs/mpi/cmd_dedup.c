@@ -20,6 +20,8 @@
  */
 #include "mpi/dedup.h"
 
+#include <bloomery/keyed.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +91,11 @@ static const cli_option dedup_options[] = {
     { 'u', "only-unique", NULL, CLI_FLAG,
       offsetof(dedup_settings, want.unique), false,
       "Print only lines that come once." },
-    CLI_SECRET_HASH_OPTION(dedup_settings, key_file),
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
+      false,
+      "The secret that lines are hashed with, 16 bytes or 32 hexadecimal "
+      "digits. With the same secret, --approximate drops the same lines again. "
+      "Default: a secret drawn for this run." },
     CLI_HOW_OPTIONS(dedup_settings, how),
     { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
       "Say on standard error, round by round, how many lines were in doubt and "
@@ -536,16 +542,32 @@ static int dedup_all(dedup_job *job)
 
 static int dedup_open(dedup_job *job, const cli_operands *operands)
 {
-    bly_spec any = { .capacity = 1 };
-
     if (secret_read(job->want->key_file) != CLI_GO)
         return CLI_ERROR;
-    any.hash = secret_hash();
-    any.secret = secret_bytes();
     job->batch = job_memory(NULL, sizeof *job->batch);
-    if (bly_new(&job->hasher, "standard", &any) < 0)
-        return filter_error();
     return share_open(&job->share, &job->want->how, operands, 0, true);
+}
+
+/* Lines are hashed with a secret, so that nobody can choose lines that have the
+ * same hash: that in a file, or what rank 0 draws. CLI_GO or CLI_ERROR, on all
+ * ranks. */
+static int dedup_hasher(dedup_job *job)
+{
+    unsigned char secret[BLY_SECRET_BYTES] = { 0 };
+    const bool drawn = job->want->key_file == NULL;
+    const bly_spec any = { .capacity = 1, .hash = "siphash",
+                           .secret = drawn ? secret : secret_bytes() };
+    int status = drawn && job_rank == 0 && bly_draw(secret, sizeof secret) < 0
+               ? filter_error() : CLI_GO;
+
+    status = job_agree(status);
+    if (status != CLI_GO)
+        return status;
+    job_spread(secret, sizeof secret);
+    status = bly_new(&job->hasher, "standard", &any) < 0 ? filter_error()
+                                                         : CLI_GO;
+    status = job_agree(status);
+    return status == CLI_GO ? part_same_key(job->hasher) : status;
 }
 
 static void dedup_close(dedup_job *job)
@@ -589,7 +611,7 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = share_same(&job.share);
     if (status == CLI_GO)
-        status = part_same_key(job.hasher);
+        status = dedup_hasher(&job);
     if (status == CLI_GO)
         status = dedup_all(&job);
     if (status == CLI_GO)

@@ -32,6 +32,7 @@ typedef struct {
     cli_how how;
     bool    invert, count, quiet, summary, json;
     const char *key_file;
+    uint64_t    unpack_limit;
     cli_verify verify;
 } query_settings;
 
@@ -73,6 +74,7 @@ static const cli_option query_options[] = {
       "The summary as a JSON object." },
     CLI_HOW_OPTIONS(query_settings, how),
     CLI_SECRET_OPTION(query_settings, key_file),
+    CLI_UNPACK_OPTION(query_settings, unpack_limit),
     CLI_VERIFY_OPTIONS(query_settings, verify),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
@@ -378,7 +380,7 @@ static int query_check(const cli_command *self, query_settings *s,
                                    "-c and -q");
     if (damage_options(self, &s->verify) != CLI_GO)
         return CLI_ERROR;
-    return secret_read(s->key_file);
+    return filter_how_read(s->key_file, NULL, s->unpack_limit);
 }
 
 /* A pipe would give its bytes to one rank only, and the others would wait. */

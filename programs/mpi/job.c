@@ -142,6 +142,11 @@ void job_most_each(unsigned char *bytes, size_t n)
                   MPI_COMM_WORLD);
 }
 
+void job_spread(void *bytes, size_t n)
+{
+    MPI_Bcast(bytes, (int)n, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
 bool job_same(uint64_t n)
 {
     uint64_t most = job_most(n), least = ~job_most(~n);

@@ -384,6 +384,8 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
+        if (i < argc)
+            secret_hide(context, i);
         if (!secret_read(how->secret, text, n)) {
             reply_error(context, "a secret is 32 hexadecimal digits");
             return false;
@@ -452,10 +454,10 @@ static int sets_restore_command(server_context *context, server_string **argv,
     if (bly_peek(&header, image, n) < 0)
         return reply_error(context, bly_why());
     if (!how.keyed && strcmp(header.hash, "siphash") == 0) {
-        const unsigned char *own = secret_own();
-        how.keyed = own != NULL;
+        const unsigned char *secret = secret_of(header.seed);
+        how.keyed = secret != NULL;
         if (how.keyed)
-            memcpy(how.secret, own, sizeof how.secret);
+            memcpy(how.secret, secret, sizeof how.secret);
     }
     work *w = work_new(&sets_restore_work);
     work_given(w, argv[2]);
@@ -499,6 +501,50 @@ static int sets_secret_command(server_context *context, server_string **argv,
         return server_reply_null(context);
     secret_write(digits, value->secret);
     return server_reply_bytes(context, digits, SECRET_DIGITS);
+}
+
+/* Only masters and files say it, who know the secret and pass it on. */
+static int sets_know_command(server_context *context, server_string **argv,
+                             int argc)
+{
+    unsigned char secret[BLY_SECRET_BYTES];
+    size_t n;
+    if (argc != 2)
+        return server_wrong_arity(context);
+    secret_hide(context, 1);
+    if ((server_context_flags(context) & (SERVER_LOADING | SERVER_REPLICATED))
+        == 0)
+        return reply_error(context, "only a master announces secrets: add them "
+                           "to bly-known-secrets");
+    const char *digits = server_text(argv[1], &n);
+    if (!secret_read(secret, digits, n))
+        return reply_error(context, "a secret is 32 hexadecimal digits");
+    secret_announced(secret);
+    secret_told(context, secret);
+    server_replicate(context);
+    return server_reply_simple(context, "OK");
+}
+
+/* Announces the secret of a filter that RESTORE has just made. */
+static int sets_restored(server_context *context, int type,
+                           const char *event, server_string *key)
+{
+    char digits[SECRET_DIGITS + 1];
+    (void)type;
+    if (strcmp(event, "restore") != 0)
+        return SERVER_OK;
+    const held *value = reply_look(context, key, held_type);
+    if (value == NULL || !value->keyed)
+        return SERVER_OK;
+    secret_write(digits, value->secret);
+    server_replicate_as(context, "BLY.KNOWSECRET", "c", digits);
+    return SERVER_OK;
+}
+
+bool sets_register(server_context *context)
+{
+    return server_on_keys(context, SERVER_NOTIFY_GENERIC, sets_restored)
+        == SERVER_OK;
 }
 
 /* ---- What two servers have not in common --------------------------------- */
@@ -890,6 +936,9 @@ const command sets_commands[] = {
     { "bly.secret", "key", "Tells the secret of a keyed filter", "O(1)",
       "1.0.0", sets_secret_command, "readonly admin",
       "read admin dangerous bloomery", 2 },
+    { "bly.knowsecret", "secret", "Announces the secret of a filter that a "
+      "master restores next", "O(1)", "1.0.0", sets_know_command,
+      "write admin", "write admin dangerous bloomery", 2 },
     { "bly.sketch", "key", "Gives a filter of kind invertible for BLY.DIFF of "
       "another server", SETS_ALL, "1.0.0", sets_sketch_command, "readonly",
       "read bloomery", 2 },

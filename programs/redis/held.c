@@ -4,6 +4,9 @@
  *
  *      the image, as docs/format.md has it; the secret's 16 bytes, or none
  *
+ * A keyed filter without its secret is what DUMP gave: the image tells which
+ * secret it needs.
+ *
  * An image is checked as one from anybody is, by bly_unpack, before it is
  * taken; so the module has no format of its own to trust.
  *
@@ -71,8 +74,27 @@ static void held_save(server_io *rdb, void *of)
     size_t bytes;
     const void *image = bly_image(value->filter, &bytes);
     server_save_bytes(rdb, image, bytes);
+    bool with = value->keyed && secret_is_saved(server_of_io(rdb));
     server_save_bytes(rdb, (const char *)value->secret,
-                      value->keyed ? sizeof value->secret : 0);
+                      with ? sizeof value->secret : 0);
+}
+
+/* The secret by which a filter from a dump is keyed, if the dump has none.
+ * NULL: it is not keyed, or not by a secret that is known here. */
+static const unsigned char *held_secret(server_io *rdb, const void *image,
+                                        size_t bytes)
+{
+    bly_header header;
+    const unsigned char *secret = NULL;
+    if (bly_peek(&header, image, bytes) < 0
+        || strcmp(header.hash, "siphash") != 0)
+        return NULL;
+    secret = secret_of(header.seed);
+    if (secret == NULL)
+        server_log_io(rdb, "warning", "a filter of BLY.* is keyed by a secret "
+                      "that this server does not know: add what BLY.SECRET "
+                      "tells of it to bly-known-secrets");
+    return secret;
 }
 
 static void *held_load(server_io *rdb, int version)
@@ -89,7 +111,8 @@ static void *held_load(server_io *rdb, int version)
     held *value = NULL;
     if (secret != NULL && (length == 0 || length == BLY_SECRET_BYTES)) {
         memory_for(NULL);
-        value = held_new(length > 0 ? secret : NULL);
+        value = held_new(length > 0 ? (const unsigned char *)secret
+                                    : held_secret(rdb, image, bytes));
         bly_options options = held_options(value);
         if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
             server_log_io(rdb, "warning", "a filter of BLY.* is not taken: %s",

@@ -51,4 +51,26 @@ void secret_told(server_context *context, const unsigned char *secret);
 /* The setting; false: it is none. */
 bool secret_set(const char *digits, size_t n);
 
+/* The setting of further secrets that RESTORE may need: 32 digits each, with a
+ * blank between two. False: it is none. */
+enum { SECRET_OTHERS = 64 };
+bool           secret_set_others (const char *text, size_t n);
+server_string *secret_show_others(void);
+
+/* The secret of this mark (docs/format.md, section 3.1) among those that the
+ * server knows: its own, that of secret_announced, and the others. NULL: it
+ * knows none. */
+const unsigned char *secret_of(uint64_t mark);
+
+/* A master, or the append-only file, restores a filter of this secret next. */
+void secret_announced(const unsigned char *secret);
+
+/* Hides an argument that is a secret from SLOWLOG and MONITOR. */
+void secret_hide(server_context *context, int argument);
+
+/* Returns whether a filter that is saved gets its secret: in the files of the
+ * server and for its replicas, but not in what DUMP gives. */
+bool secret_is_saved(server_context *context);
+bool secret_register(server_context *context);
+
 #endif /* BLY_REDIS_HELD_H */

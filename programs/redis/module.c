@@ -90,6 +90,19 @@ static bool module_secret(const server_string *value)
     return secret_set(digits, n);
 }
 
+static bool module_others(const server_string *value)
+{
+    size_t n;
+    const char *text = server_text(value, &n);
+    return secret_set_others(text, n);
+}
+
+static bool module_dump_secrets(const server_string *value)
+{
+    settings.dump_secrets = reply_is_word(value, "yes");
+    return settings.dump_secrets || reply_is_word(value, "no");
+}
+
 static server_string *module_show_rate(void)
 {
     return server_printed(NULL, "%.17g", settings.rate);
@@ -110,6 +123,11 @@ static server_string *module_show_secret(void)
     return server_printed(NULL, "%s", settings.secret);
 }
 
+static server_string *module_show_dump_secrets(void)
+{
+    return server_printed(NULL, settings.dump_secrets ? "yes" : "no");
+}
+
 static const struct {
     const char     *name, *old, *range;
     bool          (*set)(const server_string *value);
@@ -124,6 +142,11 @@ static const struct {
       "with its options", module_held_kind, module_show_held_kind, 0 },
     { "bly-secret", NULL, "must be 32 hexadecimal digits, or empty",
       module_secret, module_show_secret, SERVER_SECRET },
+    { "bly-known-secrets", NULL, "must be up to 64 times 32 hexadecimal "
+      "digits, with a space between two", module_others, secret_show_others,
+      SERVER_SECRET },
+    { "bly-dump-secrets", NULL, "must be yes or no", module_dump_secrets,
+      module_show_dump_secrets, 0 },
 };
 
 enum { MODULE_TEXTS = sizeof module_texts / sizeof *module_texts };
@@ -270,7 +293,8 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     module_add_access(context);
     if (!module_arguments(context, argv, argc)
         || !bloom_register(context) || !cuckoo_register(context)
-        || !held_register(context)
+        || !held_register(context) || !secret_register(context)
+        || !sets_register(context)
         || !command_register(context, bf_commands)
         || !command_register(context, cf_commands)
         || !command_register(context, bly_commands)

@@ -48,6 +48,7 @@ typedef struct {
     long long held_capacity;
     char      held_kind[128];
     char      secret[33];               /* in hexadecimal digits, or empty   */
+    bool      dump_secrets;             /* DUMP holds them                   */
 } module_settings;
 
 extern module_settings settings;
@@ -87,6 +88,9 @@ extern server_type *bloom_type, *cuckoo_type, *held_type;
 bool bloom_register (server_context *context);
 bool cuckoo_register(server_context *context);
 bool held_register  (server_context *context);
+
+/* Listens for filters that RESTORE makes. */
+bool sets_register(server_context *context);
 
 /* ---- Memory -------------------------------------------------------------- */
 

@@ -5,9 +5,19 @@
  * with a secret that the server draws, unless they are made otherwise. All that
  * it makes have the same one, so that they can be united and compared.
  *
- * The secret goes with each filter into dumps, the append-only file and to
- * replicas, never into what BLY.DUMP gives. A server whose files have one goes
- * on with it.
+ * The secret goes with each filter into the server's own files and to replicas,
+ * but not into what BLY.DUMP, DUMP and MIGRATE give, since many may use these
+ * who are not to know it (unless `bly-dump-secrets` says so). There the image
+ * has the mark of its secret (docs/format.md, section 3.1), by which RESTORE
+ * finds it among the secrets that the server knows. A server whose files have a
+ * secret goes on with it.
+ *
+ * The server writes files and DUMPs by the same function of a type. Files are
+ * written between two events of persistence, or in a child process; so
+ * everything else is a DUMP.
+ *
+ * A replica, and the append-only file, get a RESTORE as it came, and may not
+ * know the secret. So it is announced to them by BLY.KNOWSECRET before.
  *
  * Floor 8 (programs); includes held.h only.
  */
@@ -16,8 +26,15 @@
 #include <string.h>
 #include <sys/random.h>
 
+typedef struct {
+    unsigned char bytes[BLY_SECRET_BYTES];
+    uint64_t      mark;                 /* 0: there was no memory for it     */
+} secret_other;
+
 static unsigned char secret_bytes_own[BLY_SECRET_BYTES];
-static bool secret_known;
+static bool secret_known, secret_saving;
+static secret_other secret_others[SECRET_OTHERS + 1];   /* 0: announced      */
+static size_t secret_others_n;                          /* the announced too */
 
 static int secret_digit(char c)
 {
@@ -81,4 +98,100 @@ bool secret_set(const char *digits, size_t n)
     secret_known = true;
     secret_write(settings.secret, secret_bytes_own);
     return true;
+}
+
+/* ---- Secrets that are not its own ---------------------------------------- */
+
+/* The mark of a secret is in the header of any filter of it. 0: no memory. */
+static uint64_t secret_mark(const unsigned char *secret)
+{
+    bly_filter *filter;
+    bly_header header = { .seed = 0 };
+    bly_spec spec = { .capacity = 1, .hash = "siphash", .secret = secret,
+                      .threads = 1 };
+    if (bly_new(&filter, "standard", &spec) != BLY_OK)
+        return 0;
+    size_t bytes;
+    const void *image = bly_image(filter, &bytes);
+    (void)bly_peek(&header, image, bytes);
+    bly_free(filter);
+    return header.seed;
+}
+
+bool secret_set_others(const char *text, size_t n)
+{
+    unsigned char read[SECRET_OTHERS][BLY_SECRET_BYTES];
+    size_t count = 0, at = 0;
+    while (at < n) {
+        if (count == SECRET_OTHERS || n - at < SECRET_DIGITS
+            || !secret_read(read[count++], text + at, SECRET_DIGITS))
+            return false;
+        at += SECRET_DIGITS;
+        if (at < n && (text[at++] != ' ' || at == n))
+            return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(secret_others[1 + i].bytes, read[i], BLY_SECRET_BYTES);
+        secret_others[1 + i].mark = secret_mark(read[i]);
+    }
+    secret_others_n = 1 + count;
+    return true;
+}
+
+server_string *secret_show_others(void)
+{
+    char text[SECRET_OTHERS * (SECRET_DIGITS + 1) + 1] = "", *at = text;
+    for (size_t i = 1; i < secret_others_n; i++) {
+        if (i > 1)
+            *at++ = ' ';
+        secret_write(at, secret_others[i].bytes);
+        at += SECRET_DIGITS;
+    }
+    return server_printed(NULL, "%s", text);
+}
+
+const unsigned char *secret_of(uint64_t mark)
+{
+    if (secret_known && secret_mark(secret_bytes_own) == mark)
+        return secret_bytes_own;
+    for (size_t i = 0; i < secret_others_n; i++)
+        if (mark != 0 && secret_others[i].mark == mark)
+            return secret_others[i].bytes;
+    return NULL;
+}
+
+void secret_announced(const unsigned char *secret)
+{
+    memcpy(secret_others[0].bytes, secret, BLY_SECRET_BYTES);
+    secret_others[0].mark = secret_mark(secret);
+    secret_others_n = secret_others_n > 0 ? secret_others_n : 1;
+}
+
+/* ---- Where secrets go ---------------------------------------------------- */
+
+void secret_hide(server_context *context, int argument)
+{
+    if (server_redact != NULL)
+        server_redact(context, argument);
+}
+
+bool secret_is_saved(server_context *context)
+{
+    return settings.dump_secrets || secret_saving
+        || (server_context_flags(context) & SERVER_IS_CHILD) != 0;
+}
+
+static void secret_persists(server_context *context, server_event event,
+                            uint64_t what, void *data)
+{
+    (void)context;
+    (void)event;
+    (void)data;
+    secret_saving = what != SERVER_SAVED && what != SERVER_NOT_SAVED;
+}
+
+bool secret_register(server_context *context)
+{
+    const server_event persists = { SERVER_PERSISTS, 1 };
+    return server_on_event(context, persists, secret_persists) == SERVER_OK;
 }

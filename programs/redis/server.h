@@ -42,9 +42,11 @@ enum {
     SERVER_IN_SCRIPT = 1 << 0, SERVER_IN_MULTI = 1 << 1,
     SERVER_READ_ONLY = 1 << 4, SERVER_EVICTS = 1 << 9,
     SERVER_REPLICATED = 1 << 12, SERVER_LOADING = 1 << 13,
-    SERVER_NEVER_BLOCKS = 1 << 21,
+    SERVER_IS_CHILD = 1 << 20, SERVER_NEVER_BLOCKS = 1 << 21,
     SERVER_RESP3 = 1 << 22,                             /* context_flags     */
+    SERVER_NOTIFY_GENERIC = 1 << 2,
     SERVER_NOTIFY_MODULE = 1 << 13,                     /* notify            */
+    SERVER_PERSISTS = 1, SERVER_SAVED = 3, SERVER_NOT_SAVED = 4, /* on_event */
     SERVER_HANDLES_IO_ERRORS = 1 << 0,                  /* set_options       */
     SERVER_SECRET = 1 << 1, SERVER_UNPREFIXED = 1 << 9, /* register_…        */
     SERVER_TYPE_METHODS = 4                             /* version of 7.0    */
@@ -142,6 +144,12 @@ typedef int server_set_text(const char *name, server_string *value,
 typedef server_string *server_get_text(const char *name, void *setting);
 typedef int server_apply(server_context *context, void *setting,
                          server_string **error);
+/* Something that happens in the server: SERVER_PERSISTS, with `what` a step. */
+typedef struct { uint64_t id, version; } server_event;
+typedef void server_happens(server_context *context, server_event event,
+                            uint64_t what, void *data);
+typedef int  server_notices(server_context *context, int type,
+                            const char *event, server_string *key);
 typedef void server_forget(server_context *context, void *data);
 typedef void server_gone(server_context *context, server_blocked *client);
 
@@ -240,6 +248,12 @@ typedef void server_gone(server_context *context, server_blocked *client);
     X(notify, NotifyKeyspaceEvent, int, (server_context *context, int type,    \
                                          const char *event,                    \
                                          server_string *key))                  \
+    X(on_event, SubscribeToServerEvent, int, (server_context *context,         \
+                                              server_event event,              \
+                                              server_happens *call))           \
+    X(on_keys, SubscribeToKeyspaceEvents, int, (server_context *context,       \
+                                                int types,                     \
+                                                server_notices *call))         \
     X(save_unsigned, SaveUnsigned, void, (server_io *rdb, uint64_t number))    \
     X(load_unsigned, LoadUnsigned, uint64_t, (server_io *rdb))                 \
     X(save_double, SaveDouble, void, (server_io *rdb, double number))          \
@@ -275,9 +289,12 @@ typedef void server_gone(server_context *context, server_blocked *client);
     X(user_may, ACLCheckCommandPermissions, int,                               \
       (server_user *user, server_string **argv, int argc))
 
-/* The first came with 7.4, the two of the lists of access with 7.2 and 7.4, the
- * last with 8. */
+/* try_zeroed came with 7.4, the lists of access with 7.2 and 7.4, and
+ * load_standards with 8. Of servers that grew from older ones, redact may be
+ * missing. */
 #define SERVER_WANTED(X)                                                       \
+    X(redact, RedactClientCommandArgument, int, (server_context *context,      \
+                                                 int argument))                \
     X(try_zeroed, TryCalloc, void *, (size_t n, size_t bytes))                 \
     X(set_access, SetCommandACLCategories, int, (server_entry *command,        \
                                                  const char *categories))      \

@@ -253,6 +253,8 @@ bool wish_read(wish *wanted, int *items, server_context *context,
         said |= 1U << word;
         if (wish_words[word].wrong == NULL)
             continue;
+        if (word == WISH_SECRET && i + 1 < argc)
+            secret_hide(context, i + 1);
         if (++i == argc || !wish_value(wanted, word, argv[i])) {
             reply_error(context, wish_words[word].wrong);
             return false;

@@ -4,8 +4,11 @@
  * bytes are read of it at a time; a request has at most SERVE_LONGEST; and
  * where it does not read its answers nothing more is read of it, so that what
  * waits for it has a bound. Who keeps us waiting for a minute, with a request
- * that does not end or answers that he does not read, is let go. A client
- * without anything to say may stay as long as it likes.
+ * that does not end or answers that he does not read, is let go. The head of a
+ * request of HTTP has 5 seconds, from its first byte. A client without anything
+ * to say may stay as long as it likes, or a minute if it speaks HTTP, whose
+ * clients expect that. Where there is no place for a new client, loop.c lets
+ * one go that owes us something.
  *
  * To close a socket in which there is something unread throws away, of TCP,
  * what was written and has not arrived. So who is told that he sent garbage is
@@ -19,7 +22,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { CLIENT_PATIENCE = 60, CLIENT_FAREWELL = 2 };     /* seconds */
+enum { CLIENT_PATIENCE = 60, CLIENT_HEAD = 5, CLIENT_FAREWELL = 2 }; /* s */
 
 /* Is more of it wanted? */
 static bool client_reads(const serve_client *c)
@@ -105,7 +108,9 @@ bool client_step(serve_client *c, serve_asker *asker, serve_counts *counts,
     if (ready && client_reads(c) && !client_read(c, now))
         return false;
     do {
-        if (!talk_answer(t, asker, counts) || !client_write(c, now))
+        if (!(c->web != NULL ? web_talk(c->web, t)
+                             : talk_answer(t, asker, counts))
+            || !client_write(c, now))
             return false;
     } while (!t->idle && bytes_waiting(&t->out) == 0);
     if (bytes_waiting(&t->out) > 0 || !t->idle
@@ -130,12 +135,19 @@ void client_drain(serve_client *c)
     c->left = (size_t)arrived;
 }
 
+bool client_owes(const serve_client *c)
+{
+    return bytes_waiting(&c->talk.in) + bytes_waiting(&c->talk.out) > 0;
+}
+
 bool client_stalls(const serve_client *c, double now)
 {
     double waited = now - c->since;
+    bool head = c->web != NULL && c->talk.http.head == 0
+             && bytes_waiting(&c->talk.in) > 0
+             && bytes_waiting(&c->talk.out) == 0;
 
-    if (c->leaving)
-        return waited > CLIENT_FAREWELL;
-    return waited > CLIENT_PATIENCE
-        && bytes_waiting(&c->talk.in) + bytes_waiting(&c->talk.out) > 0;
+    return waited > (c->leaving ? CLIENT_FAREWELL
+                     : head ? CLIENT_HEAD : CLIENT_PATIENCE)
+        && (c->leaving || c->web != NULL || client_owes(c));
 }

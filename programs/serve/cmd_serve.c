@@ -18,7 +18,8 @@ typedef struct {
                *format;
     bool        all, null, fold, channels, load, trust;
     uint64_t      as;
-    uint64_t    field, threads, clients;
+    uint64_t    field, threads, clients, unpack_limit;
+    cli_operands hosts;
 } serve_settings;
 
 static const cli_option serve_options[] = {
@@ -37,6 +38,11 @@ static const cli_option serve_options[] = {
     { 0, "http", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, web), false,
       "Answer by HTTP too, or alone, at such a port, or at a Unix socket, "
       "whose path has a slash in it." },
+    { 0, "host", "NAME", CLI_LIST, offsetof(serve_settings, hosts), false,
+      "Of HTTP: accept requests to this host, such as the name that a proxy "
+      "passes on. Give it for each name. The names of the loopback need none: "
+      "localhost, 127.0.0.1 and [::1]. At a Unix socket any host is "
+      "accepted." },
     { 0, "all", NULL, CLI_FLAG, offsetof(serve_settings, all), false,
       "Where several filters are asked, a key is there if it is perhaps in all "
       "of them. Without it: in any." },
@@ -63,8 +69,8 @@ static const cli_option serve_options[] = {
     { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
       "Serve with N threads. Default: as many as there are processors." },
     { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
-      "At most N clients at once, and as many by HTTP; others wait until one "
-      "has gone. Default: 1000." },
+      "At most N clients at once, and as many by HTTP. One more takes the "
+      "place of a slow one, or waits. Default: 1000." },
     { 0, "load", NULL, CLI_FLAG, offsetof(serve_settings, load), false,
       "Read filters into memory instead of mapping them: for files that others "
       "write over in their place, as cp does. (While that is done to a mapped "
@@ -73,6 +79,7 @@ static const cli_option serve_options[] = {
       "Look at the header of a filter only, and trust the rest." },
     CLI_SECRET_OPTION(serve_settings, key_file),
     CLI_FORMAT_OPTION(serve_settings, format),
+    CLI_UNPACK_OPTION(serve_settings, unpack_limit),
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -185,6 +192,24 @@ static int serve_check_value(const char *value)
          : CLI_GO;
 }
 
+/* Without a port: all ports of a name are accepted. */
+static int serve_check_hosts(const cli_command *self, const serve_settings *s)
+{
+    if (s->hosts.count > 0 && (s->web == NULL || strchr(s->web, '/') != NULL))
+        return options_wrong(self, "--host is about --http at a port");
+    for (size_t i = 0; i < s->hosts.count; i++) {
+        const char *name = s->hosts.names[i];
+
+        if (*name == '\0'
+            || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+                                 "TUVWXYZ0123456789-._")] != '\0')
+            return serve_refuse("host", name, "is not the name of a host: give "
+                                "one such as filters.example.org, without a "
+                                "port");
+    }
+    return CLI_GO;
+}
+
 static int serve_check_numbers(const cli_command *self, const serve_settings *s)
 {
     bool sockets = s->socket != NULL || s->port != NULL || s->web != NULL;
@@ -226,6 +251,7 @@ static int serve_read(const cli_command *self, const serve_settings *s,
         .value = s->value != NULL ? s->value : "OK",
         .threads = work_jobs(s->threads),
         .clients = s->clients != 0 ? s->clients : 1000,
+        .hosts = s->hosts,
     };
     if (how->protocol == NULL)
         return serve_refuse("protocol", name, "is none: give lines, squid, "
@@ -233,6 +259,7 @@ static int serve_read(const cli_command *self, const serve_settings *s,
     if (serve_check_protocol(self, s, how->protocol) != CLI_GO
         || serve_check_value(s->value) != CLI_GO
         || serve_check_numbers(self, s) != CLI_GO
+        || serve_check_hosts(self, s) != CLI_GO
         || serve_places(s, how) != CLI_GO)
         return CLI_ERROR;
     return serve_check_mode(self, s, how);
@@ -250,7 +277,7 @@ static int serve_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = serve_check_files(self, &files);
     if (status == CLI_GO)
-        status = filter_how_read(s.key_file, s.format);
+        status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     return status == CLI_GO ? server_run(&how, &files) : status;
 }
 
@@ -277,9 +304,10 @@ const cli_command cmd_serve = {
         "in any of them. A socketmap names one, and so does HTTP with "
         "?filter=NAME: by the name of its file, without folder and last "
         "ending.\n\n"
-        "A request has 1 MiB at most. A client that keeps the others waiting "
-        "for a minute, with half a request or with answers that it does not "
-        "read, is let go.\n\n"
+        "A request has 1 MiB at most. A client that takes a minute for a "
+        "request, or for reading its answers, is disconnected; the head of a "
+        "request of HTTP has 5 seconds. If --clients are connected, a new one "
+        "takes the place of the one that has been slow for longest.\n\n"
         "Each filter is verified, by a checksum of all of it, before it is "
         "served.",
     .options = serve_options,

@@ -2,11 +2,14 @@
  *
  * Threads share nothing but the filters and where they listen. At a Unix socket
  * all wait for the same clients, of whom each wakes one thread; at a port each
- * has a queue of its own. HTTP's library has an epoll of its own, which is one
- * more descriptor here: it is readable when there is something to do. So a
- * thread waits in one place, and need not know the library's connections.
- * (Had that a thread of its own, filters would change under it at other times,
- * and the end would have to be told to two.) Floor 8; includes serve.h only.
+ * has a queue of its own.
+ *
+ * All clients on the loopback have one address, so a limit for each address
+ * would keep out honest clients together with the others. Instead a new client
+ * takes the place of the one that has owed us something for longest: the rest
+ * of a request, or reading its answers. Of HTTP, whose clients expect it, an
+ * idle one goes as well, if none owes anything. So clients that hold
+ * connections open cannot keep others out. Floor 8; includes serve.h only.
  */
 #include "serve/serve.h"
 
@@ -40,25 +43,32 @@ static void loop_remove(const serve_loop *l, const loop_source *source)
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, source->fd, NULL);
 }
 
-/* One client wakes one thread. */
-static bool loop_listen(serve_loop *l, bool now)
+/* Makes a listener take clients, or take none for a while. Each client wakes
+ * one thread. */
+static void loop_listen(serve_loop *l, loop_listener *from, bool now)
 {
-    bool fine = true;
-
-    for (size_t i = 0; i < LOOP_LISTENERS; i++) {
-        loop_source *source = &l->listeners[i];
-
-        if (source->fd < 0)
-            continue;
-        if (now)
-            fine = loop_add(l, source, EPOLLIN | EPOLLEXCLUSIVE) && fine;
-        else
-            loop_remove(l, source);
+    if (now && loop_add(l, &from->source, EPOLLIN | EPOLLEXCLUSIVE)) {
+        from->paused = 0;
+        return;
     }
-    return fine;
+    if (!now && from->paused == 0)
+        loop_remove(l, &from->source);
+    from->paused = l->now;
 }
 
 /* ==== Clients =========================================================== */
+
+/* One client more, or less. */
+static void loop_count(serve_loop *l, bool web, int change)
+{
+    uint64_t n = (uint64_t)(int64_t)change;
+
+    counts_add(web ? &l->webs.clients : &l->talks.clients, n);
+    if (web)
+        l->visitors += n;
+    else
+        atomic_fetch_add(&l->common->clients, n);
+}
 
 static void loop_let_go(serve_loop *l, serve_client *c)
 {
@@ -70,9 +80,8 @@ static void loop_let_go(serve_loop *l, serve_client *c)
         c->next->before = c->before;
     close(c->source.fd);
     talk_free(&c->talk);
+    loop_count(l, c->web != NULL, -1);
     free(c);
-    atomic_fetch_sub(&l->common->clients, 1);
-    atomic_fetch_sub_explicit(&l->talks.clients, 1, memory_order_relaxed);
 }
 
 /* Go on with a client, and wait for what it needs now. */
@@ -92,7 +101,7 @@ static void loop_step(serve_loop *l, serve_client *c, bool ready)
         loop_let_go(l, c);
 }
 
-static bool loop_take(serve_loop *l, int fd)
+static bool loop_take(serve_loop *l, int fd, bool web)
 {
     serve_client *c = calloc(1, sizeof *c);
 
@@ -102,6 +111,7 @@ static bool loop_take(serve_loop *l, int fd)
     }
     c->source = (loop_source){ LOOP_CLIENT, fd };
     c->talk.idle = true;
+    c->web = web ? l->web : NULL;
     c->since = l->now;
     c->events = EPOLLIN;
     if (!loop_add(l, &c->source, EPOLLIN)) {
@@ -113,8 +123,7 @@ static bool loop_take(serve_loop *l, int fd)
     if (c->next != NULL)
         c->next->before = c;
     l->clients = c;
-    atomic_fetch_add(&l->common->clients, 1);
-    counts_add(&l->talks.clients, 1);
+    loop_count(l, web, 1);
     return true;
 }
 
@@ -130,52 +139,75 @@ static bool loop_tells(const serve_loop *l)
 
 /* There is no place for a new client: the queue of the system keeps them for a
  * while. */
-static void loop_pause(serve_loop *l, const char *why)
+static void loop_pause(serve_loop *l, loop_listener *from, const char *why)
 {
-    if (l->paused == 0)
-        loop_listen(l, false);
-    l->paused = l->now;
+    loop_listen(l, from, false);
     if (loop_tells(l))
         report_note("new clients wait: %s", why);
 }
 
-/* Look for new clients again, or else later. */
-static void loop_resume(serve_loop *l)
+/* Each thread has its share of the clients of HTTP. */
+static bool loop_full(const serve_loop *l, bool web)
 {
-    l->paused = 0;
-    if (!loop_listen(l, true)) {
-        loop_listen(l, false);
-        l->paused = l->now;
-    }
+    uint64_t share = l->how->clients / l->how->threads;
+
+    return web ? l->visitors >= (share > 0 ? share : 1)
+               : atomic_load(&l->common->clients) >= l->how->clients;
 }
 
-static bool loop_full(const serve_loop *l)
+static bool loop_owes(const serve_client *c)
 {
-    return atomic_load(&l->common->clients) >= l->how->clients;
+    return c->leaving || client_owes(c);
+}
+
+/* Returns the client that is to go first, or NULL: none of its kind may. */
+static serve_client *loop_worst(const serve_loop *l, bool web)
+{
+    serve_client *worst = NULL;
+
+    for (serve_client *c = l->clients; c != NULL; c = c->next) {
+        if ((c->web != NULL) != web || (!web && !loop_owes(c)))
+            continue;
+        if (worst == NULL || loop_owes(c) > loop_owes(worst)
+            || (loop_owes(c) == loop_owes(worst) && c->since <= worst->since))
+            worst = c;
+    }
+    return worst;
+}
+
+/* Takes a client. False: none can be taken now, and *why says the reason if
+ * one waits. */
+static bool loop_take_next(serve_loop *l, loop_listener *from, const char **why)
+{
+    bool web = from == &l->listeners[LOOP_WEB], full = loop_full(l, web);
+    serve_client *worst = full ? loop_worst(l, web) : NULL;
+    int fd;
+
+    *why = "there are as many as --clients allows";
+    if (full && worst == NULL)
+        return false;
+    fd = accept4(from->source.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    *why = errno == EMFILE || errno == ENFILE || errno == ENOBUFS
+        || errno == ENOMEM ? strerror(errno) : NULL;
+    if (fd < 0)
+        return errno == ECONNABORTED || errno == EINTR;
+    if (worst != NULL)
+        loop_let_go(l, worst);
+    *why = "out of memory";
+    return loop_take(l, fd, web);
 }
 
 /* True: there may be more of them. */
-static bool loop_accept(serve_loop *l, const loop_source *listener)
+static bool loop_accept(serve_loop *l, loop_listener *from)
 {
-    for (int i = 0; i < LOOP_ACCEPTS; i++) {
-        int fd;
+    const char *why = NULL;
 
-        if (loop_full(l)) {
-            loop_pause(l, "there are as many as --clients allows");
-            return false;
-        }
-        fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS
-                       || errno == ENOMEM)) {
-            loop_pause(l, strerror(errno));
-            return false;
-        }
-        if (fd < 0 && errno != ECONNABORTED && errno != EINTR)
-            return false;
-        if (fd >= 0 && !loop_take(l, fd)) {
-            loop_pause(l, "out of memory");
-            return false;
-        }
+    for (int i = 0; i < LOOP_ACCEPTS; i++) {
+        if (loop_take_next(l, from, &why))
+            continue;
+        if (why != NULL)
+            loop_pause(l, from, why);
+        return false;
     }
     return true;
 }
@@ -203,16 +235,17 @@ static void loop_drain(serve_loop *l)
     l->draining = true;
     l->deadline = l->now + LOOP_END;
     for (size_t i = 0; i < LOOP_LISTENERS; i++) {
-        if (l->listeners[i].fd < 0)
+        loop_listener *from = &l->listeners[i];
+
+        if (from->source.fd < 0)
             continue;
-        while (loop_accept(l, &l->listeners[i]))
+        while (loop_accept(l, from))
             continue;
-        if (l->paused == 0)
-            loop_remove(l, &l->listeners[i]);
-        close(l->listeners[i].fd);
-        l->listeners[i].fd = -1;
+        if (from->paused == 0)
+            loop_remove(l, &from->source);
+        close(from->source.fd);
+        *from = (loop_listener){ { LOOP_LISTENER, -1 }, 0 };
     }
-    l->paused = 0;
     for (serve_client *c = l->clients; c != NULL; c = next) {
         next = c->next;
         client_drain(c);
@@ -225,19 +258,24 @@ static bool loop_done(serve_loop *l)
 {
     if (!l->draining)
         return false;
-    return l->now >= l->deadline
-        || ((l->web == NULL || web_drain(l->web)) && l->clients == NULL);
+    return l->now >= l->deadline || l->clients == NULL;
 }
 
 /* ==== Running =========================================================== */
 
+static bool loop_paused(const serve_loop *l)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < LOOP_LISTENERS; i++)
+        any = any || l->listeners[i].paused > 0;
+    return any;
+}
+
 static int loop_timeout(const serve_loop *l)
 {
-    int web = l->web != NULL ? web_timeout(l->web) : -1;
-    int own = l->draining || l->paused > 0 ? LOOP_PAUSE
-            : l->clients != NULL ? LOOP_SWEEP : -1;
-
-    return own < 0 || (web >= 0 && web < own) ? web : own;
+    return l->draining || loop_paused(l) ? LOOP_PAUSE
+         : l->clients != NULL ? LOOP_SWEEP : -1;
 }
 
 static void loop_event(serve_loop *l, const struct epoll_event *event)
@@ -249,11 +287,8 @@ static void loop_event(serve_loop *l, const struct epoll_event *event)
         loop_hear(l->wake);
         break;
     case LOOP_LISTENER:
-        if (l->paused == 0 && source->fd >= 0)
-            loop_accept(l, source);
-        break;
-    case LOOP_WEB:
-        web_run(l->web);
+        if (source->fd >= 0)
+            loop_accept(l, (loop_listener *)source);
         break;
     case LOOP_CLIENT:
         loop_step(l, (serve_client *)source,
@@ -262,15 +297,28 @@ static void loop_event(serve_loop *l, const struct epoll_event *event)
     }
 }
 
+/* New clients come last, because an old one, whose event would be among these,
+ * may have to go for them. */
+static void loop_events(serve_loop *l, const struct epoll_event *events, int n)
+{
+    for (int listeners = 0; listeners < 2; listeners++)
+        for (int i = 0; i < n; i++) {
+            const loop_source *source = events[i].data.ptr;
+
+            if ((source->kind == LOOP_LISTENER) == listeners)
+                loop_event(l, &events[i]);
+        }
+}
+
 /* What is to be done whatever has happened. */
 static void loop_between(serve_loop *l)
 {
-    if (l->paused > 0 && (l->now - l->paused) * 1000 >= LOOP_PAUSE)
-        loop_resume(l);
+    for (size_t i = 0; i < LOOP_LISTENERS; i++)
+        if (l->listeners[i].paused > 0
+            && (l->now - l->listeners[i].paused) * 1000 >= LOOP_PAUSE)
+            loop_listen(l, &l->listeners[i], true);
     if ((l->now - l->swept) * 1000 >= LOOP_SWEEP)
         loop_sweep(l);
-    if (l->web != NULL && web_timeout(l->web) == 0)
-        web_run(l->web);
     if (!l->draining && atomic_load(&l->common->stop))
         loop_drain(l);
 }
@@ -298,8 +346,7 @@ void *loop_run(void *loop)
         }
         l->now = report_clock();
         asking_renew(l->asker);
-        for (int i = 0; i < n; i++)
-            loop_event(l, &events[i]);
+        loop_events(l, events, n);
         loop_between(l);
     }
     return NULL;
@@ -313,45 +360,32 @@ static int loop_failed(void)
                         "(ulimit -n)", strerror(errno));
 }
 
-static int loop_open_web(serve_loop *l, int web, const serve_counted *counted,
-                         size_t n)
+static bool loop_listen_all(serve_loop *l, const int sockets[LOOP_LISTENERS])
 {
-    uint64_t clients = l->how->clients / l->how->threads;
+    bool fine = true;
 
-    l->web = web_open(web, l->asker, &l->webs, counted, n,
-                      clients > 0 ? clients : 1);
-    if (l->web == NULL)
-        return CLI_ERROR;
-    l->webber = (loop_source){ LOOP_WEB, web_descriptor(l->web) };
-    return loop_add(l, &l->webber, EPOLLIN) ? CLI_GO : loop_failed();
+    for (size_t i = 0; i < LOOP_LISTENERS; i++) {
+        l->listeners[i].source = (loop_source){ LOOP_LISTENER, sockets[i] };
+        fine = fine && (sockets[i] < 0
+                        || loop_add(l, &l->listeners[i].source,
+                                    EPOLLIN | EPOLLEXCLUSIVE));
+    }
+    return fine;
 }
 
-static int loop_prepare(serve_loop *l, const int sockets[LOOP_LISTENERS])
+int loop_open(serve_loop *l, const int sockets[LOOP_LISTENERS],
+              const serve_counted *counted, size_t n)
 {
-    for (size_t i = 0; i < LOOP_LISTENERS; i++)
-        l->listeners[i] = (loop_source){ LOOP_LISTENER, sockets[i] };
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     l->waker = (loop_source){ LOOP_WAKE, l->wake };
     l->now = l->swept = report_clock();
-    if (l->epoll < 0 || l->wake < 0 || !loop_add(l, &l->waker, EPOLLIN)
-        || !loop_listen(l, true))
+    if (!loop_listen_all(l, sockets) || !loop_add(l, &l->waker, EPOLLIN))
         return loop_failed();
     l->asker = asking_new(l->how);
-    return l->asker != NULL ? CLI_GO : CLI_ERROR;
-}
-
-int loop_open(serve_loop *l, const int sockets[LOOP_LISTENERS], int web,
-              const serve_counted *counted, size_t n)
-{
-    int status = loop_prepare(l, sockets);
-
-    if (web < 0)
-        return status;
-    if (status == CLI_GO)
-        return loop_open_web(l, web, counted, n);
-    close(web);
-    return status;
+    if (l->asker != NULL)
+        l->web = web_open(l->asker, &l->webs, counted, n);
+    return l->web != NULL ? CLI_GO : CLI_ERROR;
 }
 
 void loop_wake(int wake)
@@ -375,10 +409,9 @@ void loop_close(serve_loop *l)
     while (l->clients != NULL)
         loop_let_go(l, l->clients);
     for (size_t i = 0; i < LOOP_LISTENERS; i++)
-        if (l->listeners[i].fd >= 0)
-            close(l->listeners[i].fd);
-    if (l->web != NULL)
-        web_close(l->web);
+        if (l->listeners[i].source.fd >= 0)
+            close(l->listeners[i].source.fd);
+    free(l->web);
     asking_free(l->asker);
     if (l->epoll >= 0)
         close(l->epoll);

@@ -1,8 +1,7 @@
 /* serve.h - what the files of `bloomery serve` share.
  *
  * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and what the
- * system has of sockets are all they include. What knows HTTP is a module of
- * its own (web.h).
+ * system has of sockets are all they include.
  *
  *      guard.c     files that are written over while they are mapped
  *      served.c    the filters, and new files in the place of old ones
@@ -15,7 +14,8 @@
  *      place.c     where a socket is to listen
  *      client.c    a client at a socket
  *      list.c      a JSON array of keys
- *      web.c       what is asked by HTTP
+ *      http.c      bytes of a client -> a request of HTTP
+ *      web.c       answers to requests of HTTP
  *      loop.c      the clients of a thread
  *      coprocess.c the one client at standard input and output
  *      server.c    threads, signals, new files
@@ -174,6 +174,7 @@ struct serve_how {
     size_t      threads;
     uint64_t    clients;
     int         mode;           /* of Unix sockets; -1: as umask has it     */
+    cli_operands hosts;         /* --host                                   */
 };
 
 /* ==== counts.c ========================================================== */
@@ -234,12 +235,59 @@ void asking_renew(serve_asker *asker);
 void asking_batch(serve_asker *asker, size_t n, uint64_t as,
                   serve_counts *counts);
 
+/* ==== http.c ============================================================ */
+
+/* A request of HTTP whose head is complete. */
+typedef struct {
+    char  *data;
+    size_t length;
+} http_text;
+
+typedef struct {
+    unsigned    status;         /* 0: well formed; else what refuses it …   */
+    const char *fault;          /* … and why                                */
+    http_text   method, path, query;
+    bool        old;            /* HTTP/1.0                                 */
+    bool        close;          /* the last one of its connection           */
+    bool        chunked, expects;
+    unsigned char *body;        /* may be changed                           */
+    uint64_t    length;         /* of the body                              */
+    size_t      bytes;          /* of all of it                             */
+} http_question;
+
+/* A request on its way. All zero at first; offsets count from its start. */
+typedef enum {
+    HTTP_IN_HEAD, HTTP_IN_SIZE, HTTP_IN_CHUNK, HTTP_IN_END, HTTP_IN_TRAILERS
+} http_part;
+
+typedef struct {
+    http_part part;
+    size_t    looked, line;     /* bytes without a newline; where a line
+                                   begins                                   */
+    size_t    head, body;       /* their lengths; head 0: incomplete        */
+    size_t    trailers;
+    uint64_t  left;             /* bytes of a chunk that are still to come  */
+    bool      held;             /* has a share in the budget for bodies     */
+    bool      chunked, expects;
+} http_state;
+
+typedef enum { HTTP_MORE, HTTP_DONE, HTTP_WRONG } http_step;
+
+/* Takes the next request of `in`. HTTP_DONE: it is in *q and is q->bytes long,
+ * and http_forget is due before the next one. HTTP_WRONG: the status and fault
+ * of *q say why nothing that follows can be trusted. HTTP_MORE: it is not
+ * complete. */
+http_step http_take(const serve_how *how, http_state *s, cli_bytes *in,
+                    http_question *q);
+void http_forget(http_state *s);
+
 /* ==== talk.c ============================================================ */
 
 /* One client's side of it. All zero at first. */
 typedef struct {
     cli_bytes in, out;
     size_t looked;              /* bytes of `in` without an end             */
+    http_state http;
     bool   ended;               /* nothing more comes in                    */
     bool   broken;              /* it was garbage: nothing more is read     */
     bool   idle;                /* no complete request is in `in`           */
@@ -280,16 +328,18 @@ void place_close(const serve_place *place);
 /* ==== client.c ========================================================== */
 
 /* What a loop waits for. */
-typedef enum { LOOP_WAKE, LOOP_LISTENER, LOOP_WEB, LOOP_CLIENT } loop_kind;
+typedef enum { LOOP_WAKE, LOOP_LISTENER, LOOP_CLIENT } loop_kind;
 typedef struct {
     loop_kind kind;
     int       fd;
 } loop_source;
 
+typedef struct serve_web serve_web;
 typedef struct serve_client serve_client;
 struct serve_client {
     loop_source   source;       /* first: events name it                    */
     serve_talk    talk;
+    serve_web    *web;          /* it speaks HTTP; NULL: the protocol       */
     serve_client *next, *before;
     double        since;        /* when it last moved on                    */
     uint32_t      events;       /* that are waited for                      */
@@ -312,6 +362,9 @@ void client_drain(serve_client *c);
 /* Has it let us wait too long? */
 bool client_stalls(const serve_client *c, double now);
 
+/* Returns whether it has a request or an answer on its way. */
+bool client_owes(const serve_client *c);
+
 /* ==== list.c ============================================================ */
 
 /* An array on its way: from `at` to `end` is what is to come. */
@@ -327,25 +380,26 @@ list_step list_next(serve_list *list, bly_key *key);
 
 /* ==== web.c ============================================================= */
 
-typedef struct serve_web serve_web;
+/* Answers requests of HTTP for the clients of one thread. NULL: an error was
+ * reported. */
+serve_web *web_open(serve_asker *asker, serve_counts *counts,
+                    const serve_counted *counted, size_t n);
 
-/* Load what knows HTTP. CLI_GO or CLI_ERROR. */
-int web_load(void);
-
-/* Begin at this socket, which is then its own. NULL: an error was told. */
-serve_web *web_open(int fd, serve_asker *asker, serve_counts *counts,
-                    const serve_counted *counted, size_t n, uint64_t clients);
-int  web_descriptor(const serve_web *web);  /* readable: it is to be run     */
-void web_run(serve_web *web);
-int  web_timeout(const serve_web *web);     /* ms; -1: none                  */
-
-/* Take no new clients; is all answered that has come? */
-bool web_drain(serve_web *web);
-void web_close(serve_web *web);
+/* As talk_answer. */
+bool web_talk(serve_web *web, serve_talk *talk);
 
 /* ==== loop.c ============================================================ */
 
-enum { LOOP_LISTENERS = 2, LOOP_TELL = 60 };  /* seconds between notes */
+enum {
+    LOOP_WEB = 2, LOOP_LISTENERS,   /* socket, port, and that of HTTP        */
+    LOOP_TELL = 60                  /* seconds between notes                 */
+};
+
+/* Where new clients come from. */
+typedef struct {
+    loop_source source;
+    double      paused;             /* since when nobody is taken; 0: not so */
+} loop_listener;
 
 /* What loops share. */
 typedef struct {
@@ -359,18 +413,20 @@ typedef struct {
     serve_common *common;
     pthread_t    thread;
     int          epoll, wake;
-    loop_source  waker, listeners[LOOP_LISTENERS], webber;
+    loop_source  waker;
+    loop_listener listeners[LOOP_LISTENERS];
     serve_client *clients;
+    uint64_t     visitors;      /* clients that speak HTTP                   */
     serve_asker *asker;
     serve_web   *web;
     serve_counts talks, webs;
     bool         failed, draining;
-    double       now, swept, deadline, paused;
+    double       now, swept, deadline;
 } serve_loop;
 
 /* Get ready to serve at these sockets, -1: none, which are then its own.
  * CLI_GO or CLI_ERROR; in either case it is to be closed. */
-int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS], int web,
+int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS],
                 const serve_counted *counted, size_t n);
 void *loop_run(void *loop);
 void  loop_close(serve_loop *loop);

@@ -115,14 +115,14 @@ static int server_open_loops(serve_server *s, const int *sockets)
 
     server_count(s);
     for (size_t i = 0; i < n; i++) {
-        const int own[LOOP_LISTENERS] = { sockets[i], sockets[n + i] };
+        const int own[LOOP_LISTENERS] = { sockets[i], sockets[n + i],
+                                          sockets[2 * n + i] };
         serve_loop *l = &s->loops[i];
 
         l->how = s->how;
         l->common = &s->common;
         s->opened++;
-        if (loop_open(l, own, sockets[2 * n + i], s->counted, s->counted_n)
-            != CLI_GO)
+        if (loop_open(l, own, s->counted, s->counted_n) != CLI_GO)
             status = CLI_ERROR;
     }
     return status;
@@ -332,12 +332,11 @@ int server_run(const serve_how *how, const cli_operands *files)
 {
     serve_server s = { .how = how, .files = files->count, .signals = -1,
                        .watch = -1, .common.told = -LOOP_TELL };
-    int status = how->web.text != NULL ? web_load() : CLI_GO;
+    int status;
 
     server_descriptors(&s);
     guard_start();
-    if (status == CLI_GO)
-        status = served_open(files, &how->open);
+    status = served_open(files, &how->open);
     if (status == CLI_GO)
         status = server_signals(&s);
     if (status == CLI_GO)

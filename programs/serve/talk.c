@@ -61,6 +61,7 @@ bool talk_answer(serve_talk *t, serve_asker *asker, serve_counts *counts)
 
 void talk_free(serve_talk *t)
 {
+    http_forget(&t->http);
     bytes_free(&t->in);
     bytes_free(&t->out);
 }

@@ -1,53 +1,49 @@
-/* web.c - what is asked by HTTP.
+/* web.c - answers to requests of HTTP.
  *
  *      GET  /contains?key=K    {"contains": true}
  *      POST /contains          a JSON array of keys -> [true, false]
  *      GET  /info              what `bloomery info --json` says
  *      GET  /metrics           Prometheus' text of what is counted
  *
- * With ?filter=NAME one filter is asked, else all; &as=CLASS says how keys are
- * written, as --as does. A key in JSON is a string, what it stands for, or a
- * number, true or false, its text. An error is {"error": "..."}. The module
- * that knows HTTP hands each request over when all of it has come (web.h).
- * Floor 8; includes serve.h and web.h only.
+ * With ?filter=NAME one filter is queried, else all. &as=CLASS says how keys
+ * are written, as --as does. A key in JSON is a string, or the text of a
+ * number, true or false. An error is {"error": "..."}. Floor 8; includes
+ * serve.h only.
  */
 #include "serve/serve.h"
-#include "serve/web.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
+
+typedef struct {
+    unsigned    status;
+    const char *type;           /* of the body                              */
+    const char *allow;          /* methods, if the method was wrong         */
+    cli_bytes   body;
+    bool        fits;           /* there was memory for the body            */
+} web_reply;
 
 struct serve_web {
-    void         *module;
     serve_asker  *asker;
     serve_counts *counts;
     const serve_counted *counted;
     size_t        n;
+    time_t        when;         /* of `date`                                */
+    char          date[40];
 };
 
 static const char web_json[] = "application/json";
 
 /* ==== Answers =========================================================== */
 
-/* What has been written becomes the answer; where there was no memory for it
- * the client finds the connection closed. */
-static void web_finish(web_reply *out, cli_bytes *text, bool fits,
-                       const char *type)
-{
-    out->type = type;
-    if (!fits)
-        bytes_free(text);
-    out->body = text->data;
-    out->length = bytes_waiting(text);
-}
-
 static void web_well(const serve_web *web, web_reply *out, cli_bytes *text,
                      bool fits, const char *type)
 {
     counts_add(&web->counts->requests, 1);
-    web_finish(out, text, fits, type);
+    out->type = type;
+    out->body = *text;
+    out->fits = fits;
 }
 
 /* The messages are ours, and hold nothing that JSON would escape. */
@@ -63,86 +59,131 @@ static void web_wrong(const serve_web *web, web_reply *out, unsigned status,
     web_well(web, out, &text, fits, web_json);
 }
 
-static void web_refuse(void *context, unsigned status, web_reply *out)
-{
-    const serve_web *web = context;
-
-    web_wrong(web, out, status, status == WEB_TOO_LONG
-              ? "the body is longer than 1 MiB: send the keys in parts"
-              : status == WEB_MALFORMED
-              ? "in what is asked there is a NUL, or a % without two "
-                "hexadecimal digits behind it: write %00 or %25"
-              : "there is no memory for the body now: send it again later");
-}
-
 /* ==== Arguments ========================================================= */
 
 /* What is asked, and how. */
 typedef struct {
-    size_t filter;
-    uint64_t as;
+    size_t    filter;
+    uint64_t  as;
+    http_text key;              /* data NULL: none was given                */
 } web_how;
 
-/* The one value of an argument; NULL: there is none, or *fault says what is
- * wrong. */
-static const char *web_argument(const web_question *q, const char *name,
-                                size_t *length, const char **fault)
-{
-    size_t n;
-    const char *value = q->argument(q, name, length, &n);
+enum { WEB_FILTER, WEB_AS, WEB_KEY, WEB_ARGUMENTS };
+static const char *const web_names[] = { "filter", "as", "key" };
 
-    if (n > 1)
-        *fault = "an argument comes more than once: send several keys as a "
-                 "JSON array by POST";
-    return n == 1 ? value : NULL;
+/* Decodes %XX in place, and with `form` a blank from each +. False: a % has no
+ * two digits behind it. */
+static bool web_decode(http_text *text, bool form)
+{
+    for (size_t i = 0; form && i < text->length; i++)
+        if (text->data[i] == '+')
+            text->data[i] = ' ';
+    text->length = plain_unescape((unsigned char *)text->data, text->length);
+    return text->length != SIZE_MAX;
 }
 
-/* 0, or the status that refuses it. */
-static unsigned web_arguments(const web_question *q, web_how *how,
+static bool web_is(http_text text, const char *word)
+{
+    return text.length == strlen(word)
+        && memcmp(text.data, word, text.length) == 0;
+}
+
+/* Takes the part of the query up to the next &, as a name and a value. */
+static bool web_part(http_text *query, http_text *name, http_text *value)
+{
+    char *end = memchr(query->data, '&', query->length), *equals;
+    size_t n = end != NULL ? (size_t)(end - query->data) : query->length;
+
+    *name = (http_text){ query->data, n };
+    equals = memchr(query->data, '=', n);
+    *value = (http_text){ query->data + n, 0 };
+    if (equals != NULL) {
+        name->length = (size_t)(equals - query->data);
+        *value = (http_text){ equals + 1, n - name->length - 1 };
+    }
+    n += end != NULL;
+    *query = (http_text){ query->data + n, query->length - n };
+    return web_decode(name, true) && web_decode(value, true);
+}
+
+/* Returns what is wrong with the query, or NULL. Arguments of other names are
+ * passed over. */
+static const char *web_query(const http_question *q,
+                             http_text arguments[WEB_ARGUMENTS])
+{
+    http_text query = q->query, name, value;
+
+    while (query.length > 0) {
+        if (!web_part(&query, &name, &value))
+            return "in the URL there is a % without two hexadecimal digits "
+                   "behind it: write %25";
+        for (size_t i = 0; i < WEB_ARGUMENTS; i++) {
+            if (!web_is(name, web_names[i]))
+                continue;
+            if (arguments[i].data != NULL)
+                return "an argument comes more than once: send several keys as "
+                       "a JSON array by POST";
+            arguments[i] = value;
+        }
+    }
+    return NULL;
+}
+
+/* Returns 0, or the status that refuses the arguments. */
+static unsigned web_arguments(const http_question *q, web_how *how,
                               const char **fault)
 {
-    size_t length;
-    const char *text;
+    http_text given[WEB_ARGUMENTS] = { { NULL, 0 } };
+    char as[BLY_FORM_TEXT];
 
-    *how = (web_how){ SERVED_ALL, FORMS_UNSAID };
-    text = web_argument(q, "filter", &length, fault);
-    if (text != NULL) {
-        how->filter = served_find(text, length);
+    *how = (web_how){ .filter = SERVED_ALL, .as = FORMS_UNSAID };
+    *fault = web_query(q, given);
+    if (*fault != NULL)
+        return 400;
+    how->key = given[WEB_KEY];
+    if (given[WEB_FILTER].data != NULL) {
+        how->filter = served_find(given[WEB_FILTER].data,
+                                  given[WEB_FILTER].length);
         *fault = "there is no filter of this name: it is that of its file "
                  "without the ending";
         if (how->filter == SERVED_ALL)
             return 404;
         *fault = NULL;
     }
-    text = web_argument(q, "as", &length, fault);
-    if (text != NULL && forms_read(text, &how->as) != NULL)
-        *fault = "as is not a class of keys: give one of" BLY_KEYS_WORDS;
-    return *fault != NULL ? 400 : 0;
+    if (given[WEB_AS].data == NULL)
+        return 0;
+    if (given[WEB_AS].length < sizeof as
+        && memchr(given[WEB_AS].data, '\0', given[WEB_AS].length) == NULL) {
+        memcpy(as, given[WEB_AS].data, given[WEB_AS].length);
+        as[given[WEB_AS].length] = '\0';
+        if (forms_read(as, &how->as) == NULL)
+            return 0;
+    }
+    *fault = "as is not a class of keys: give one of" BLY_KEYS_WORDS;
+    return 400;
 }
 
 /* ==== One key =========================================================== */
 
-static void web_ask(const serve_web *web, const web_question *q,
+static void web_ask(const serve_web *web, const http_question *q,
                     web_reply *out)
 {
     serve_request *r = &web->asker->requests[0];
     cli_bytes text = { NULL, 0, 0, 0 };
-    const char *fault = NULL, *key;
+    const char *fault;
     web_how how;
     unsigned status = web_arguments(q, &how, &fault);
-    size_t length = 0;
 
-    key = web_argument(q, "key", &length, &fault);
-    if (status == 0 && key == NULL) {
+    if (status == 0 && how.key.data == NULL) {
         status = 400;
-        fault = fault != NULL ? fault : "the key is missing: /contains?key=...";
+        fault = "the key is missing: /contains?key=...";
     }
     if (status != 0) {
         web_wrong(web, out, status, fault);
         return;
     }
-    *r = (serve_request){ .text = (const unsigned char *)key,
-                          .length = length, .filter = how.filter };
+    *r = (serve_request){ .text = (unsigned char *)how.key.data,
+                          .length = how.key.length, .filter = how.filter };
     asking_batch(web->asker, 1, how.as, web->counts);
     if (r->fault != NULL)
         web_wrong(web, out, r->passing ? 503 : 400, r->fault);
@@ -177,7 +218,7 @@ static bool web_fails(web_list *l, unsigned status, const char *fault)
     return false;
 }
 
-static bool web_put(web_list *l, bool there)
+static bool web_told(web_list *l, bool there)
 {
     bool fits = bytes_text(&l->out, l->any ? ", " : "")
              && bytes_text(&l->out, there ? "true" : "false");
@@ -197,7 +238,7 @@ static bool web_flush(web_list *l)
     for (size_t i = 0; i < n; i++) {
         if (r[i].fault != NULL)
             return web_fails(l, r[i].passing ? 503 : 400, r[i].fault);
-        if (!web_put(l, r[i].there))
+        if (!web_told(l, r[i].there))
             return false;
     }
     return true;
@@ -221,7 +262,7 @@ static bool web_array(web_list *l)
     return step == LIST_END ? web_flush(l) : web_fails(l, 400, web_no_array);
 }
 
-static void web_ask_many(const serve_web *web, const web_question *q,
+static void web_ask_many(const serve_web *web, const http_question *q,
                          web_reply *out)
 {
     web_list l = { .web = web, .keys.at = q->body };
@@ -231,7 +272,7 @@ static void web_ask_many(const serve_web *web, const web_question *q,
         web_wrong(web, out, status, l.fault);
         return;
     }
-    l.keys.end = q->body != NULL ? q->body + q->length : NULL;
+    l.keys.end = q->body + q->length;
     if (!bytes_text(&l.out, "[") || !web_array(&l)) {
         bytes_free(&l.out);
         if (l.fault != NULL)
@@ -249,7 +290,7 @@ static bool web_put_about(cli_bytes *out, const served_filter *f)
     return f->about != NULL && bytes_put(out, f->about, f->about_length - 1);
 }
 
-static void web_info(const serve_web *web, const web_question *q,
+static void web_info(const serve_web *web, const http_question *q,
                      web_reply *out)
 {
     const served_set *set = web->asker->set;
@@ -272,7 +313,7 @@ static void web_info(const serve_web *web, const web_question *q,
              web_json);
 }
 
-static void web_metrics(const serve_web *web, const web_question *q,
+static void web_metrics(const serve_web *web, const http_question *q,
                         web_reply *out)
 {
     cli_bytes text = { NULL, 0, 0, 0 };
@@ -287,7 +328,8 @@ static void web_metrics(const serve_web *web, const web_question *q,
 
 typedef struct {
     const char *path, *method;
-    void (*answer)(const serve_web *web, const web_question *q, web_reply *out);
+    void (*answer)(const serve_web *web, const http_question *q,
+                   web_reply *out);
     const char *allow;
 } web_route;
 
@@ -298,18 +340,23 @@ static const web_route web_routes[] = {
     { "/metrics", "GET", web_metrics, "GET, HEAD" },
 };
 
-static void web_answer(void *context, const web_question *q, web_reply *out)
+static void web_answer(const serve_web *web, const http_question *q, bool head,
+                       web_reply *out)
 {
-    const serve_web *web = context;
-    bool head = strcmp(q->method, "HEAD") == 0;
+    http_text path = q->path;
 
-    asking_renew(web->asker);
+    if (!web_decode(&path, false)) {
+        web_wrong(web, out, 400, "in the path there is a % without two "
+                                 "hexadecimal digits behind it");
+        return;
+    }
     for (size_t i = 0; i < sizeof web_routes / sizeof *web_routes; i++) {
         const web_route *r = &web_routes[i];
 
-        if (strcmp(r->path, q->path) != 0)
+        if (!web_is(path, r->path))
             continue;
-        if (strcmp(r->method, head ? "GET" : q->method) == 0) {
+        if (head ? strcmp(r->method, "GET") == 0
+                 : web_is(q->method, r->method)) {
             r->answer(web, q, out);
             return;
         }
@@ -321,83 +368,120 @@ static void web_answer(void *context, const web_question *q, web_reply *out)
         web_wrong(web, out, 404, "there are /contains, /info and /metrics");
 }
 
-static void web_come(void *context, int clients)
-{
-    const serve_web *web = context;
+/* ==== Bytes ============================================================= */
 
-    counts_add(&web->counts->clients, (uint64_t)(int64_t)clients);
+static const struct {
+    unsigned    status;
+    const char *reason;
+} web_reasons[] = {
+    { 200, "OK" }, { 400, "Bad Request" }, { 404, "Not Found" },
+    { 405, "Method Not Allowed" }, { 413, "Content Too Large" },
+    { 414, "URI Too Long" }, { 417, "Expectation Failed" },
+    { 431, "Request Header Fields Too Large" },
+    { 503, "Service Unavailable" }, { 505, "HTTP Version Not Supported" },
+};
+
+static const char *web_reason(unsigned status)
+{
+    size_t i = 0;
+
+    while (web_reasons[i].status != status)
+        i++;
+    return web_reasons[i].reason;
 }
 
-/* ==== The module ======================================================== */
-
-static const web_module *web_loaded;
-
-#if defined(BLY_HTTP)
-int web_load(void)
+/* Returns the time of now, as the header Date has it. */
+static const char *web_date(serve_web *web)
 {
-    void *module = dlopen(BLY_HTTP, RTLD_NOW | RTLD_LOCAL);
+    time_t now = time(NULL);
+    struct tm utc;
 
-    web_loaded = module != NULL ? dlsym(module, WEB_SYMBOL) : NULL;
-    if (web_loaded != NULL)
-        return CLI_GO;
-    return report_error("--http needs what cannot be loaded (%s): install "
-                        "libmicrohttpd, and '%s' anew with this program",
-                        module == NULL ? dlerror() : "it is of another version",
-                        BLY_HTTP);
+    if (now != web->when && gmtime_r(&now, &utc) != NULL) {
+        web->when = now;
+        strftime(web->date, sizeof web->date, "%a, %d %b %Y %H:%M:%S GMT",
+                 &utc);
+    }
+    return web->date;
 }
-#else
-int web_load(void)
+
+/* Appends the answer, and frees it. False: no memory. */
+static bool web_put(serve_web *web, web_reply *r, bool head, bool close,
+                    cli_bytes *out)
 {
-    return report_error("--http is not in this program: it was built with "
-                        "BLY_HTTP=OFF: build it with libmicrohttpd-dev and "
-                        "-DBLY_HTTP=ON");
-}
-#endif
+    bool fits = r->fits
+        && bytes_format(out, "HTTP/1.1 %u %s\r\nDate: %s\r\n"
+                        "Content-Type: %s\r\nContent-Length: %zu\r\n",
+                        r->status, web_reason(r->status), web_date(web),
+                        r->type, bytes_waiting(&r->body))
+        && (r->allow == NULL
+            || bytes_format(out, "Allow: %s\r\n", r->allow))
+        && bytes_text(out, close ? "Connection: close\r\n\r\n" : "\r\n")
+        && (head || bytes_put(out, r->body.data + r->body.from,
+                              bytes_waiting(&r->body)));
 
-serve_web *web_open(int fd, serve_asker *asker, serve_counts *counts,
-                    const serve_counted *counted, size_t n, uint64_t clients)
+    bytes_free(&r->body);
+    return fits;
+}
+
+/* Nothing that follows a request which is refused can be trusted. */
+static bool web_refuse(serve_web *web, serve_talk *t, const http_question *q)
+{
+    web_reply reply = { .status = q->status };
+
+    t->broken = true;
+    bytes_done(&t->in, bytes_waiting(&t->in));
+    http_forget(&t->http);
+    web_wrong(web, &reply, q->status, q->fault);
+    return web_put(web, &reply, false, true, &t->out);
+}
+
+static bool web_reply_to(serve_web *web, serve_talk *t, const http_question *q)
+{
+    web_reply reply = { .status = 200 };
+    bool head = web_is(q->method, "HEAD"), close = q->close;
+    size_t bytes = q->bytes;
+
+    web_answer(web, q, head, &reply);
+    http_forget(&t->http);
+    bytes_done(&t->in, bytes);
+    t->broken = close;
+    return web_put(web, &reply, head, close, &t->out);
+}
+
+bool web_talk(serve_web *web, serve_talk *t)
+{
+    http_question q;
+    bool fits = true;
+
+    t->idle = false;
+    while (fits && !t->idle && !t->broken
+           && bytes_waiting(&t->out) < SERVE_UNSENT)
+        switch (http_take(web->asker->how, &t->http, &t->in, &q)) {
+        case HTTP_DONE:
+            fits = web_reply_to(web, t, &q);
+            break;
+        case HTTP_WRONG:
+            fits = web_refuse(web, t, &q);
+            break;
+        case HTTP_MORE:
+            t->idle = true;
+            fits = !t->http.expects
+                || bytes_text(&t->out, "HTTP/1.1 100 Continue\r\n\r\n");
+            t->http.expects = false;
+            break;
+        }
+    t->idle = t->idle || t->broken;
+    return fits;
+}
+
+serve_web *web_open(serve_asker *asker, serve_counts *counts,
+                    const serve_counted *counted, size_t n)
 {
     serve_web *web = calloc(1, sizeof *web);
-    const web_host host = {
-        .answer = web_answer, .refuse = web_refuse, .come = web_come,
-        .context = web, .longest = SERVE_LONGEST, .clients = (unsigned)clients,
-    };
 
-    if (web != NULL) {
-        *web = (serve_web){ NULL, asker, counts, counted, n };
-        web->module = web_loaded->open(fd, &host);
-    }
-    if (web != NULL && web->module != NULL)
-        return web;
-    free(web);
-    close(fd);
-    report_error("cannot serve by HTTP: out of memory, or of descriptors: let "
-                 "more files be open (ulimit -n)");
-    return NULL;
-}
-
-int web_descriptor(const serve_web *web)
-{
-    return web_loaded->descriptor(web->module);
-}
-
-void web_run(serve_web *web)
-{
-    web_loaded->run(web->module);
-}
-
-int web_timeout(const serve_web *web)
-{
-    return web_loaded->timeout(web->module);
-}
-
-bool web_drain(serve_web *web)
-{
-    return web_loaded->drain(web->module);
-}
-
-void web_close(serve_web *web)
-{
-    web_loaded->close(web->module);
-    free(web);
+    if (web == NULL)
+        report_no_memory();
+    else
+        *web = (serve_web){ asker, counts, counted, n, 0, "" };
+    return web;
 }

@@ -1,11 +1,12 @@
 /* bare.c - what the library needs of a system where there is none: memory of
- * the C library, one thread, no locks.
+ * the C library, one thread, no locks, no random numbers.
  *
  * Floor 0. For WebAssembly: with -DBLY_WITHOUT_SYSTEM, in place of system.c,
  * threads.c and all of src/io/ (tools/cross).
  */
 #include <stdlib.h>
 
+#include "base/status.h"
 #include "base/system.h"
 #include "base/threads.h"
 
@@ -24,6 +25,11 @@ void system_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
+uint64_t system_memory(void)
+{
+    return UINT64_MAX;
+}
+
 bool system_clears(const bly_allocator *from, uint64_t bytes)
 {
     (void)from, (void)bytes;
@@ -34,6 +40,12 @@ const bly_allocator memory_sparse = {
     .allocate = system_allocate,
     .release  = system_release,
 };
+
+bly_status system_draw(void *bytes, size_t n)
+{
+    (void)bytes, (void)n;
+    return status_plain(BLY_EUNSUPPORTED);
+}
 
 /* ---- Threads ------------------------------------------------------------ */
 

@@ -32,6 +32,12 @@ void *memory_raw(const bly_allocator *from, uint64_t bytes);
 /* Give back what one of the two above gave; NULL is fine. */
 void memory_release(const bly_allocator *to, void *memory, size_t bytes);
 
+/* Returns bly_memory_limit, for a limit that was asked for; 0: none was. */
+uint64_t memory_limit(uint64_t asked, uint64_t given);
+
+/* May so many bytes be needed for what is made of `given` bytes? BLY_ELIMIT. */
+bly_status memory_allows(uint64_t asked, uint64_t given, uint64_t needed);
+
 /* Overwrite a secret, even where nothing reads the memory any more. */
 void memory_wipe(void *memory, size_t bytes);
 

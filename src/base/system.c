@@ -1,4 +1,5 @@
-/* system.c - memory of the system: large blocks on huge pages, sparse ones.
+/* system.c - memory of the system: large blocks on huge pages, sparse ones; and
+ * its random bytes.
  *
  * Floor 0.
  */
@@ -7,9 +8,12 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include "base/status.h"
 #include "base/task.h"
 #include "base/threads.h"
 
@@ -38,6 +42,16 @@ static size_t system_pages(size_t bytes)
     long known = sysconf(_SC_PAGESIZE);
     size_t page = known > 0 ? (size_t)known : 4096;
     return (bytes + page - 1) / page * page;
+}
+
+uint64_t system_memory(void)
+{
+#ifdef _SC_PHYS_PAGES
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && bytes > 0)
+        return (uint64_t)pages * (uint64_t)bytes;
+#endif
+    return UINT64_MAX;
 }
 
 /* ---- Pages in parallel -------------------------------------------------- */
@@ -139,4 +153,19 @@ bool system_clears(const bly_allocator *from, uint64_t bytes)
 {
     return from->allocate == system_sparse_allocate
         || (from->allocate == system_allocate && bytes >= MEMORY_HUGE);
+}
+
+/* ---- Random bytes -------------------------------------------------------- */
+
+bly_status system_draw(void *bytes, size_t n)
+{
+    enum { MOST = 256 };                /* that one call gives */
+    unsigned char *at = bytes;
+    for (size_t some; n > 0; at += some, n -= some) {
+        some = n < MOST ? n : MOST;
+        if (getentropy(at, some) < 0)
+            return status_system(BLY_EIO, errno, "the system gives no random "
+                                 "numbers: %s", strerror(errno));
+    }
+    return BLY_OK;
 }

@@ -1,4 +1,4 @@
-/* system.h - memory as the system gives it. Only for memory.c.
+/* system.h - memory and random bytes as the system gives them.
  *
  * Floor 0. system.c is of a Unix; bare.c of where there is no system.
  */
@@ -12,7 +12,14 @@
 void *system_allocate(void *context, size_t alignment, size_t bytes);
 void system_release(void *context, void *memory, size_t bytes);
 
+/* Returns the bytes of physical memory; UINT64_MAX: not known. */
+uint64_t system_memory(void);
+
 /* Are blocks of `bytes` zero when this allocator gives them? */
 bool system_clears(const bly_allocator *from, uint64_t bytes);
+
+/* Fills n bytes with random ones. BLY_EIO, or BLY_EUNSUPPORTED where there is
+ * no system. */
+bly_status system_draw(void *bytes, size_t n);
 
 #endif /* BLY_BASE_SYSTEM_H */

@@ -25,6 +25,19 @@ static uint64_t runs_end(const runs_view *v, uint64_t from, uint64_t k)
     return runs_end_by(v, from, k, false);
 }
 
+/* Where the runs of this block's quotients end, at least at the next block, if
+ * those of earlier ones end at `at`. */
+static uint64_t runs_pass(const runs_view *v, uint64_t block, uint64_t at)
+{
+    uint64_t runs = platform_popcount(
+        image_u64(runs_block(v, block), RUNS_OCCUPIED));
+    if (runs > 0)
+        at = runs_end(v, at, runs) + 1;
+    if (at < (block + 1) * RUNS_BLOCK)
+        at = (block + 1) * RUNS_BLOCK;
+    return at < v->space ? at : v->space;
+}
+
 uint64_t runs_begin(const runs_view *v, uint64_t block)
 {
     uint64_t from = block, at;
@@ -33,17 +46,27 @@ uint64_t runs_begin(const runs_view *v, uint64_t block)
     at = from * RUNS_BLOCK;
     if (from > 0)
         at += runs_block(v, from)[RUNS_SPILL];
-    for (; from < block; from++) {
-        uint64_t runs = platform_popcount(
-            image_u64(runs_block(v, from), RUNS_OCCUPIED));
-        if (runs > 0)
-            at = runs_end(v, at, runs) + 1;
-        if (at < (from + 1) * RUNS_BLOCK)
-            at = (from + 1) * RUNS_BLOCK;
-        if (at >= v->space)
-            return v->space;
-    }
+    for (; from < block && at < v->space; from++)
+        at = runs_pass(v, from, at);
     return at < v->space ? at : v->space;
+}
+
+/* One walk counts for all blocks: removing from a long row takes time in
+ * proportion to it, and not to its square. */
+void runs_spills_less_far(const runs_view *v, uint64_t from, uint64_t to)
+{
+    uint64_t counted = from, at;
+    while (runs_block(v, counted)[RUNS_SPILL] != RUNS_SPILL_MORE)
+        counted++;                      /* `to` is one */
+    at = runs_begin(v, counted);
+    for (uint64_t block = from; block <= to; block++) {
+        uint8_t *spill = &runs_block(v, block)[RUNS_SPILL];
+        bool more = *spill == RUNS_SPILL_MORE
+                 && at > block * RUNS_BLOCK + RUNS_SPILL_MORE;
+        if (block >= counted)
+            at = runs_pass(v, block, at);
+        *spill = (uint8_t)(*spill - (*spill > 0 && !more));
+    }
 }
 
 /* ---- What is in a run -------------------------------------------------- */

@@ -369,15 +369,21 @@ PLATFORM_INLINE void runs_block_down(const runs_view *v,
     image_set_u64(block, RUNS_ENDS, ends);
 }
 
-/* The block's spill is one less. A byte that says "255 and more" must be
- * counted, before anything is moved. */
-PLATFORM_INLINE void runs_spill_less(const runs_view *v, uint64_t block)
+/* The spills of blocks from … to are one less, before anything is moved. */
+void runs_spills_less_far(const runs_view *v, uint64_t from, uint64_t to);
+
+/* A byte that says "255 and more" must be counted. */
+PLATFORM_INLINE void runs_spills_less(const runs_view *v, uint64_t from,
+                                      uint64_t to)
 {
-    uint8_t *spill = &runs_block(v, block)[RUNS_SPILL];
-    if (*spill == RUNS_SPILL_MORE && runs_begin(v, block) - block * RUNS_BLOCK
-           > RUNS_SPILL_MORE)
-        return;
-    *spill = (uint8_t)(*spill - (*spill > 0));
+    for (; to >= from; to--) {
+        uint8_t *spill = &runs_block(v, to)[RUNS_SPILL];
+        if (*spill == RUNS_SPILL_MORE) {
+            runs_spills_less_far(v, from, to);
+            return;
+        }
+        *spill = (uint8_t)(*spill - (*spill > 0));
+    }
 }
 
 /* The slot `at` of the run of a quotient goes, and those behind it that are
@@ -387,8 +393,7 @@ PLATFORM_INLINE void runs_delete(const runs_view *v, uint64_t quotient,
 {
     uint64_t last = runs_gap(v, at + 1, false) - 1;
     uint64_t block = at / RUNS_BLOCK, end = last / RUNS_BLOCK;
-    for (uint64_t b = end; b > quotient / RUNS_BLOCK; b--)
-        runs_spill_less(v, b);
+    runs_spills_less(v, quotient / RUNS_BLOCK + 1, end);
     for (uint64_t low = at % RUNS_BLOCK; block < end; block++, low = 0) {
         runs_block_down(v, runs_block(v, block), low, RUNS_BLOCK - 1);
         uint64_t next = (block + 1) * RUNS_BLOCK;

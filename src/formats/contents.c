@@ -32,18 +32,27 @@ bly_status contents_load(uint8_t **out, const contents_source *source,
     return status;
 }
 
-static bool contents_grow(contents_list *list, const bly_allocator *from)
+static bly_status contents_grow(contents_list *list,
+                                const contents_source *source)
 {
+    const bly_allocator *from = source->allocator;
     size_t room = list->room == 0 ? CONTENTS_FIRST : 2 * list->room;
-    bly_contained *more = memory_raw(from, room * sizeof *more);
+    bly_contained *more;
+    bly_status status = memory_allows(source->memory_limit, source->bytes,
+                                      ((uint64_t)list->room + room)
+                                      * sizeof *more);
+    if (status != BLY_OK)
+        return status;
+    more = memory_raw(from, room * sizeof *more);
     if (more == NULL)
-        return false;
+        return status_fail(BLY_ENOMEM, "out of memory: the file has %zu "
+                           "filters and more", list->is.n);
     if (list->is.n > 0)
         memcpy(more, list->filters, list->is.n * sizeof *more);
     memory_release(from, list->filters, list->room * sizeof *more);
     list->is.filters = list->filters = more;
     list->room = room;
-    return true;
+    return BLY_OK;
 }
 
 bly_status contents_add(contents_list *list, const bly_contained *one,
@@ -53,9 +62,10 @@ bly_status contents_add(contents_list *list, const bly_contained *one,
         return status_fail(BLY_ECORRUPT, "its filters are said to have more "
                            "bytes than the file, which has %" PRIu64 ": it is "
                            "damaged: copy it anew", source->bytes);
-    if (list->is.n == list->room && !contents_grow(list, source->allocator))
-        return status_fail(BLY_ENOMEM, "out of memory: the file has %zu "
-                           "filters and more", list->is.n);
+    bly_status status = list->is.n == list->room
+                      ? contents_grow(list, source) : BLY_OK;
+    if (status != BLY_OK)
+        return status;
     list->filters[list->is.n++] = *one;
     list->listed += one->bytes;
     return BLY_OK;

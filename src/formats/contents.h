@@ -14,6 +14,7 @@ typedef struct {
     bly_status (*read)(void *context, uint8_t *out, uint64_t offset, size_t n);
     void                *context;
     uint64_t             bytes;
+    uint64_t             memory_limit;  /* as in bly_options                 */
     const bly_allocator *allocator;
 } contents_source;
 
@@ -32,8 +33,8 @@ typedef struct {
 bly_status carriers_find(contents_list *out, const contents_source *source);
 void       contents_release(contents_list *list, const bly_allocator *to);
 
-/* Append one to the list. BLY_ENOMEM; BLY_ECORRUPT: they would have more bytes
- * than the file, so that some are in the same place. */
+/* Appends one to the list. BLY_ENOMEM; BLY_ELIMIT; BLY_ECORRUPT: they would
+ * have more bytes than the file, so that some are in the same place. */
 bly_status contents_add(contents_list *list, const bly_contained *one,
                         const contents_source *source);
 

@@ -381,15 +381,17 @@ struct bly_kind {
 
     /* The packed form: the same filter in fewer bytes, to be saved and sent.
      * Its header is the image's but for IMAGE_BYTES, geometry and checksums; no
-     * other slot works on it, `check` refuses it. `packed` tells by the
-     * header, of which only the checksum is right. `pack` writes it to `into`,
+     * other slot works on it, `check` refuses it. `unpacked` returns, by the
+     * header, of which only the checksum is right, the size of the image that
+     * was packed: UINT64_MAX if no image has such a header, 0 if this one is
+     * not packed. `pack` writes it to `into`,
      * where there is room for as many bytes as the image has, which it does
      * not exceed; the checksums are left out. `unpack_plan` trusts nothing but
      * that image_check_header() said OK: *bytes is the size of the image that
      * was packed, or 0 if this one is not packed; BLY_ECORRUPT. `unpack` writes
      * that image over zeros, without checksums: whatever the payload holds, it
      * is one that `check` accepts. */
-    bool       (*packed)     (const void *header);
+    uint64_t   (*unpacked)   (const void *header);
     void       (*pack)       (void *into, const void *image);
     bly_status (*unpack_plan)(uint64_t *bytes, const void *image);
     void       (*unpack)     (void *into, const void *image);

@@ -7,12 +7,12 @@
  *                                                         v  the end
  *                        header | rows of groups | … | list of documents
  *
- * Different hashes are found by a table of twice their number, and their
- * column is made before anything is locked. When the columns of all groups
- * together take as much memory as they may, each group is written and begun
- * anew: a group is all of its documents that came between two such times. In
- * a group they are in the order of their names, and so it is the same whoever
- * came first.
+ * Different hashes are found by a table of twice their number, whose slots
+ * strangers cannot compute (bloomery/keyed.h). Their column is made before
+ * anything is locked. When the columns of all groups together take as much
+ * memory as they may, each group is written and begun anew: a group is all of
+ * its documents that came between two such times. In a group they are in the
+ * order of their names, and so it is the same whoever came first.
  *
  * Groups that are taken from another index are copied as they lie there. Where
  * many of their documents do not come along, or they are small, their rows are
@@ -30,6 +30,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "base/task.h"
+#include "bloomery/keyed.h"
 #include "index/columns.h"
 #include "io/replace.h"
 
@@ -78,6 +79,7 @@ struct bly_index_maker {
     uint32_t        probes, extra;
     const hash_info *hash;
     uint64_t        seed;
+    bly_keyed       keyed;              /* for tables of hashes              */
     uint64_t        memory, held;       /* bytes of columns                  */
     bly_progress    progress;
     pthread_mutex_t lock;               /* of all below                      */
@@ -155,7 +157,7 @@ static uint64_t *make_different(bly_index_maker *maker, const uint64_t *hashes,
         return NULL;
     mask = places - 1;
     TASK_SPAN(i, 0, n) {
-        uint64_t at = hash_spread(hashes[i]) >> 20 & mask;
+        uint64_t at = bly_keyed_number(&maker->keyed, hashes[i]) & mask;
         zero |= hashes[i] == 0;
         while (table[at] != 0 && table[at] != hashes[i])
             at = (at + 1) & mask;
@@ -661,7 +663,9 @@ bly_status bly_index_begin(bly_index_maker **out, const char *path,
         maker->progress = *spec->progress;
     maker->file.file = -1;
     pthread_mutex_init(&maker->lock, NULL);
-    status = make_open(maker, path, spec);
+    status = bly_keyed_draw(&maker->keyed);
+    if (status == BLY_OK)
+        status = make_open(maker, path, spec);
     if (status == BLY_OK)
         *out = maker;
     else

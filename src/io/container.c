@@ -80,7 +80,7 @@ void bly_container_free(bly_container *container)
     memory_release(&allocator, container, sizeof *container);
 }
 
-static bly_status container_find(bly_container *c)
+static bly_status container_find(bly_container *c, uint64_t memory_limit)
 {
     struct stat info;
     c->file = open(c->path, O_RDONLY | O_CLOEXEC);
@@ -93,7 +93,7 @@ static bly_status container_find(bly_container *c)
                            "into: name one", c->path);
     const contents_source source = {
         .read = container_read, .context = c, .allocator = &c->allocator,
-        .bytes = (uint64_t)info.st_size,
+        .bytes = (uint64_t)info.st_size, .memory_limit = memory_limit,
     };
     bly_status status = carriers_find(&c->list, &source);
     return status == BLY_OK || status == BLY_EIO
@@ -101,17 +101,16 @@ static bly_status container_find(bly_container *c)
 }
 
 bly_status bly_container_open(bly_container **out, const char *path,
-                              const bly_allocator *allocator)
+                              const bly_options *given)
 {
     handle_options options;
-    const bly_options given = { .allocator = allocator };
-    bly_status status = handle_options_read(&options, &given);
+    bly_status status = handle_options_read(&options, given);
     if (status != BLY_OK)
         return status;
     bly_container *c = container_make(path, &options.allocator);
     if (c == NULL)
         return status_plain(BLY_ENOMEM);
-    status = container_find(c);
+    status = container_find(c, options.memory_limit);
     if (status == BLY_OK)
         *out = c;
     else

@@ -23,6 +23,8 @@ static bly_status add_grow(bly_filter *filter)
                            "mapped from its file cannot grow: open it without "
                            "BLY_MAP, add and save it");
     bly_status status = kind->grow_plan(&bytes, filter->image);
+    if (status == BLY_OK)
+        status = handle_allows(filter, bytes);
     if (status != BLY_OK)
         return status;
     uint8_t *image = memory_zeroed(&filter->allocator, bytes);

@@ -33,6 +33,16 @@ bly_status handle_no_memory(uint64_t bytes)
                        (double)bytes / (1 << 20));
 }
 
+bly_status handle_allows(const bly_filter *filter, uint64_t bytes)
+{
+    return memory_allows(filter->memory_limit, filter->bytes, bytes);
+}
+
+uint64_t bly_memory_limit(const bly_options *options, uint64_t given)
+{
+    return memory_limit(options != NULL ? options->memory_limit : 0, given);
+}
+
 bly_status handle_options_read(handle_options *out, const bly_options *options)
 {
     static const bly_options none;
@@ -45,7 +55,7 @@ bly_status handle_options_read(handle_options *out, const bly_options *options)
     *out = (handle_options){
         .allocator = memory_allocator(o->allocator, o->threads),
         .secret = o->secret, .threads = o->threads, .format = o->format,
-        .progress = o->progress,
+        .progress = o->progress, .memory_limit = o->memory_limit,
     };
     return BLY_OK;
 }
@@ -213,6 +223,7 @@ bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
     *filter = (bly_filter){
         .kind = kind, .image = image, .bytes = bytes, .source = source,
         .allocator = options->allocator, .threads = options->threads,
+        .memory_limit = options->memory_limit,
         .items = image_u64(image, IMAGE_ITEMS),
         .writable = true,
     };

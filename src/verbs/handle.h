@@ -59,6 +59,7 @@ struct bly_filter {
     void                *state;         /* the source's own                  */
     bly_allocator        allocator;
     uint32_t             threads;       /* as in bly_spec                    */
+    uint64_t             memory_limit;  /* as in bly_options                 */
     handle_file          file;
     bly_progress         progress;      /* of calls with this handle         */
     bool                 writable;
@@ -79,7 +80,11 @@ typedef struct {
                                            the header and the secret         */
     uint32_t           threads;
     const bly_progress *progress;       /* of the call; or NULL              */
+    uint64_t           memory_limit;
 } handle_options;
+
+/* The memory_limit of a filter that was not read from anywhere. */
+#define HANDLE_NO_LIMIT UINT64_MAX
 
 /* From what a caller gave; NULL is fine. BLY_EPARAM: reserved fields. */
 bly_status handle_options_read(handle_options *out, const bly_options *options);
@@ -101,6 +106,10 @@ void handle_replace(bly_filter *filter, void *image, size_t bytes);
  * or 0 where no one ability decides: BLY_EUNSUPPORTED. */
 bly_status handle_unsupported(const bly_kind *kind, const char *verb,
                               uint64_t ability);
+
+/* May the filter take so many bytes more for a while, or become as large?
+ * BLY_ELIMIT. */
+bly_status handle_allows(const bly_filter *filter, uint64_t bytes);
 
 /* BLY_ENOMEM, or BLY_ETOOBIG, with how many bytes it was for. */
 bly_status handle_no_memory(uint64_t bytes);
@@ -127,7 +136,7 @@ bly_status handle_check_head(const bly_kind **kind, const void *head,
 uint64_t handle_packed(const bly_kind *kind, const void *image);
 
 /* A handle for a copy of such an image in memory of its own, unpacked if it is
- * packed. BLY_ENOMEM, BLY_ESECRET. */
+ * packed. BLY_ENOMEM, BLY_ESECRET, BLY_ELIMIT. */
 bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
                          const void *image, const handle_options *options);
 

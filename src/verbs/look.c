@@ -120,8 +120,9 @@ static void look_known(bly_header *h, const void *image)
     status_kept before = status_keep();
     const bly_kind *kind;
     h->known = handle_find(&kind, image) == BLY_OK;
-    if (h->known && kind->packed != NULL)
-        h->packed = kind->packed(image);
+    if (h->known && kind->unpacked != NULL)
+        h->unpacked = kind->unpacked(image);
+    h->packed = h->unpacked != 0;
     status_restore(&before);
 }
 

@@ -175,6 +175,8 @@ static bly_status make_options(handle_options *out, const bly_filter *filter,
 {
     bly_status status = handle_options_read(out, options);
     out->hasher = &filter->hasher;
+    if (out->memory_limit == 0)
+        out->memory_limit = filter->memory_limit;
     return status;
 }
 

@@ -175,7 +175,8 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
         .asked = { .capacity = spec->capacity }, .flags = spec->flags,
         .plan = { .window = UINT64_MAX },
         .options = { .secret = spec->secret, .threads = spec->threads,
-                     .progress = spec->progress },
+                     .progress = spec->progress,
+                     .memory_limit = HANDLE_NO_LIMIT },
     };
     bly_status status = order_reserved(spec);
     if (status == BLY_OK)

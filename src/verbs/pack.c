@@ -84,6 +84,9 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
     uint64_t plain = handle_packed(kind, image);
     size_t bytes = (size_t)image_u64(image, IMAGE_BYTES);
     size_t own = plain != 0 ? (size_t)plain : bytes;
+    status = memory_allows(options->memory_limit, bytes, own);
+    if (status != BLY_OK)
+        return status;
     void *unpacked = pack_image(kind, image, plain, bytes,
                                 &options->allocator);
     if (unpacked == NULL)
@@ -185,11 +188,19 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
     return BLY_OK;
 }
 
-bly_status bly_check(const void *image, size_t bytes)
+bly_status bly_check(const void *image, size_t bytes,
+                     const bly_options *given)
 {
     const bly_kind *kind;
-    bly_status status = handle_check(&kind, image, bytes);
-    return status == BLY_OK ? image_check_payload(image) : status;
+    handle_options options;
+    task t;
+    bly_status status = handle_options_read(&options, given);
+    task_begin(&t, status == BLY_OK ? options.progress : NULL, bytes);
+    if (status == BLY_OK)
+        status = handle_check(&kind, image, bytes);
+    if (status == BLY_OK)
+        status = image_check_payload(image);
+    return task_end(&t, status);
 }
 
 const void *bly_image(const bly_filter *filter, size_t *bytes)

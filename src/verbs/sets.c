@@ -251,6 +251,9 @@ bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
     if (status != BLY_OK)
         return status;
     uint64_t bytes = filter->kind->list_scratch(filter->image);
+    status = handle_allows(filter, bytes);
+    if (status != BLY_OK)
+        return status;
     void *scratch = memory_raw(&filter->allocator, bytes);
     if (scratch == NULL)
         return status_fail(BLY_ENOMEM, "out of memory: listing the keys takes "

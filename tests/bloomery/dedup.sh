@@ -3,6 +3,8 @@
 . "$1/lib.sh"
 # shellcheck source=shared/dedup.sh
 . "$1/shared/dedup.sh"
+# By one secret, filters are the same in each run, and so are the lines lost.
+(umask 077; printf '0123456789abcdef' >secret)
 
 # ---- whatever the way -------------------------------------------------------
 try dedup few
@@ -31,18 +33,18 @@ check 'by default no line is lost' cmp out many-once
 
 # ---- by a filter ------------------------------------------------------------
 # shellcheck disable=SC2086
-try dedup -a $sure many
+try dedup --key-file secret -a $sure many
 check 'as awk, at a tiny rate' cmp out many-once
 for jobs in 1 2 5; do
     # shellcheck disable=SC2086
-    try dedup -a $sure -j $jobs many
+    try dedup --key-file secret -a $sure -j $jobs many
     check "the same with -j $jobs" cmp out many-once
-    try dedup -a -k blocked -n "$many" -j $jobs many
+    try dedup --key-file secret -a -k blocked -n "$many" -j $jobs many
     cp out blocked-$jobs
 done
 check '-k: all numbers of threads give the same' \
     sh -c 'cmp blocked-1 blocked-2 && cmp blocked-1 blocked-5'
-try dedup --approximate -p 1% many
+try dedup --key-file secret --approximate -p 1% many
 note 'it says how many lines may be lost' \
     'note: up to about [0-9,.]* new lines may have been dropped .*leave out'
 lost=$(($(wc -l <many-once) - $(wc -l <out)))
@@ -54,51 +56,51 @@ check '-p 1%: what is printed is in order and once' \
     awk 'NR == FNR { place[$0] = NR; next }
          !($0 in place) || place[$0] <= last { exit 1 }
          { last = place[$0] }' many-once out
-try dedup -a few
+try dedup --key-file secret -a few
 check '--approximate: a few lines' \
     [ "$(tr '\n' ' ' <out)" = 'ant bee cat ' ]
 note '--approximate: of which hardly one is lost' 'a new line may have been dropped, with a chance of 0\.3 %'
-try dedup -av many
+try dedup --key-file secret -av many
 check '-v: status' [ "$(cat status)" = 0 ]
 check '-v: one line with the numbers' \
     grep -Eq '^bloomery dedup: [13]00,000 lines in .*at most 0.1 % of the new' err
-try dedup -a -k blocked -n 1000 many
+try dedup --key-file secret -a -k blocked -n 1000 many
 check 'an overfull filter is told' \
     grep -Eq '1,000 that the filter was planned for .*larger -n' err
 status_is 'and is an error, for lines were lost' 2
 head -n 1500 many-once >more
-try dedup -a -k blocked -n 1000 more
+try dedup --key-file secret -a -k blocked -n 1000 more
 check 'one that is less than twice as full is told' \
     grep -q 'planned for 1,000: .*larger -n' err
 status_is 'and is no error' 0
-try dedup -a -k cuckoo -n 1000 many
+try dedup --key-file secret -a -k cuckoo -n 1000 many
 status_is 'a filter that is full is an error' 2
 check 'and it says so' grep -q 'full' err
-try dedup -a -k ribbon many
+try dedup --key-file secret -a -k ribbon many
 refused 'a kind that is built at once' 'no line can be added to kind ribbon: '
 { cat many-once; cat many-once; } >twice
 for kind in cuckoo quotient counting; do
-    try dedup --approximate -p 1e-8 -k $kind -n "$many" twice
+    try dedup --key-file secret --approximate -p 1e-8 -k $kind -n "$many" twice
     check "-k $kind: repeats do not fill it" cmp out many-once
 done
-try dedup --approximate -k standard -n 10 many
+try dedup --key-file secret --approximate -k standard -n 10 many
 check 'a filter that is far too small says that most was lost' \
     grep -q 'note: most new lines were dropped' err
-try dedup --approximate -k aging -n 10 many
+try dedup --key-file secret --approximate -k aging -n 10 many
 refused 'a kind that forgets' 'give --window N'
-try dedup -a -k nokind many
+try dedup --key-file secret -a -k nokind many
 refused 'no such kind' 'nokind'
-try dedup -a -k blocked many
+try dedup --key-file secret -a -k blocked many
 refused 'a kind that does not grow, without -n' ': .*: '
 
 # ---- a window ---------------------------------------------------------------
 # 1000 different lines, over and over: a window of 1000 knows all of them.
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "line " i % 1000 }' >round
-try dedup --window 1000 -p 1e-6 round
+try dedup --key-file secret --window 1000 -p 1e-6 round
 check '--window: the last N different lines are remembered' \
     [ "$(wc -l <out)" -le 1000 ]
 awk 'BEGIN { for (i = 0; i < 200000; i++) print i; print 0 }' >long
-try dedup -w 1000 -p 1e-6 long
+try dedup --key-file secret -w 1000 -p 1e-6 long
 check '--window: old lines are forgotten' [ "$(tail -n 1 out)" = 0 ]
 mkfifo questions answers
 timeout 60 "$BLOOMERY" dedup -w 100 <questions >answers &

@@ -1,17 +1,20 @@
 """serve.py - clients of `bloomery serve` at its sockets.
 
-    python3 serve.py
+    python3 serve.py [TEST...]
 
 Runs in an empty folder, with BLOOMERY the command's path, and prints lines as
-lib.sh does. Each test starts servers of its own, at sockets in this folder or
+lib.sh does. TEST is the beginning of a test's name; without it all run except
+those of HTTP. Each test starts servers of its own, at sockets in this folder or
 at ports of the loopback, and ends them by their number. Nothing here is timed:
 whatever is waited for comes, or the test fails after LONG seconds.
 """
+import contextlib
 import http.client
 import json
 import os
 import queue
 import random
+import re
 import shutil
 import signal
 import socket
@@ -599,14 +602,14 @@ def test_http_raw():
     """HTTP: what is no HTTP, or not all of it, is never answered 'no'"""
     s = Server("--http", str(port), "f.bly", "nul.bly")
     connect(port, s).close()
-    head = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    head = b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     for raw in (b"GET /contains?key=a\0b" + head,
                 b"GET /contains?key=a b" + head, b"nonsense\r\n\r\n",
                 b"GET /contains?key=a\nb" + head,
                 b"GET /contains?key=a" + b"a" * 100000 + head,
-                b"POST /contains HTTP/1.1\r\nHost: x\r\nContent-Length: x"
+                b"POST /contains HTTP/1.1\r\nHost: localhost\r\nContent-Length: x"
                 b"\r\n\r\n[\"a\"]",
-                b"POST /contains HTTP/1.1\r\nHost: x\r\n"
+                b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
                 b"Transfer-Encoding: chunked\r\n\r\nzz\r\n[\"a\"]\r\n0\r\n"
                 b"\r\n"):
         c = connect(port)
@@ -614,7 +617,7 @@ def test_http_raw():
         got = rest(c)
         must(b" 200 OK" not in got or b"true" in got, raw[:60], got)
     c = connect(port)
-    c.sendall(b"POST /contains HTTP/1.1\r\nHost: x\r\n"
+    c.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
               b"Transfer-Encoding: chunked\r\n\r\n"
               b"3\r\n[\"a\r\n6\r\n\\u0000\r\n3\r\nb\"]\r\n0\r\n\r\n")
     got = b""
@@ -623,6 +626,164 @@ def test_http_raw():
         must(more, "the end behind", got)
         got += more
     must(got.endswith(b"\r\n\r\n[true]\n"), got)
+    s.stop()
+
+
+def table():
+    """The odd requests of http.txt: name, status, what follows, bytes."""
+    rows = []
+    here = os.path.dirname(__file__)
+    with open(os.path.join(here, "http.txt"), encoding="ascii") as file:
+        for text in file.read().splitlines():
+            if text.startswith("  "):
+                rows[-1][3] += text[2:].encode().decode(
+                    "unicode_escape").encode("latin-1")
+            elif text and not text.startswith("#"):
+                name, wanted = text.rsplit(": ", 1)
+                rows.append([name, *(wanted + " 0").split()[:2], b""])
+    return rows
+
+
+def answers(got, bodies=True):
+    """The answers in these bytes: status, body and whether it says close; of
+    the first one the body may be left out."""
+    found = []
+    while got:
+        head, _, got = got.partition(b"\r\n\r\n")
+        length = int(re.search(rb"\r\nContent-Length: (\d+)", head)[1])
+        length = length if bodies or found else 0
+        found.append((head[9:12].decode(), got[:length],
+                      b"\r\nConnection: close" in head))
+        got = got[length:]
+    return found
+
+
+HONEST = b"GET /contains?key=key+1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def test_http_odd():
+    """HTTP: odd requests are refused, and shift nobody's answer"""
+    s = Server("--http", str(port), "--host", "filters.example", "f.bly")
+    connect(port, s).close()
+    odd = []
+    for name, status, after, raw in table():
+        c = connect(port)
+        swallow(c.sendall, raw + HONEST)
+        if status == "silent" or after == "keep":
+            c.shutdown(socket.SHUT_WR)
+        got = [(code, body == TRUE[1], closes)
+               for code, body, closes in answers(rest(c), name != "head")]
+        wanted = [] if status == "silent" else [
+            (status, False, after == "close")] + (
+            [("200", True, False)] if after == "keep" else [])
+        if got != wanted:
+            odd.append((name, got))
+    must(not odd, *odd)
+    s.stop()
+
+
+def test_http_pieces():
+    """HTTP: a request in pieces of any sizes has the same answer"""
+    s = Server("--http", "./web", "f.bly")
+    c = connect("./web", s)
+    dice = random.Random(3)
+    keys = json.dumps(["key %d" % i for i in range(300)]).encode()
+    chunks, at = b"", 0
+    while at < len(keys):
+        n = dice.randint(1, 50)
+        chunks += b"%x\r\n%s\r\n" % (len(keys[at:at + n]), keys[at:at + n])
+        at += n
+    head = b"POST /contains HTTP/1.1\r\nHost: any.example\r\n"
+    for raw in (head + b"Content-Length: %d\r\n\r\n" % len(keys) + keys,
+                head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks
+                + b"0\r\n\r\n"):
+        for largest in (1, 7, 1000):
+            at = 0
+            while at < len(raw):
+                n = dice.randint(1, largest)
+                c.sendall(raw[at:at + n])
+                at += n
+            got = b""
+            while b"]\n" not in got:
+                got += c.recv(1 << 16)
+            equal([json.loads(body) for _, body, _ in answers(got)],
+                  [[True] * 300])
+    s.stop()
+
+
+def test_http_continue():
+    """HTTP: 100 Continue where a client waits for it before its body"""
+    s = Server("--http", str(port), "f.bly")
+    c = connect(port, s)
+    for _ in range(2):
+        c.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
+                  b"Expect: 100-continue\r\nContent-Length: 9\r\n\r\n")
+        equal(exactly(c, 25), b"HTTP/1.1 100 Continue\r\n\r\n")
+        c.sendall(b'["key 1"]')
+        equal(line(c), b"HTTP/1.1 200 OK\r\n")
+        while line(c) != b"[true]\n":
+            continue
+    s.stop()
+
+
+def test_http_slow():
+    """HTTP: half a head is waited for less long than half a body"""
+    s = Server("--http", str(port), "--threads", "1", "f.bly")
+    body, head = connect(port, s), connect(port)
+    body.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
+                 b"Content-Length: 9\r\n\r\n")
+    head.sendall(b"GET /contains?key=key+1 HTTP/1.1\r\n")
+    equal(rest(head), b"")
+    body.sendall(b'["key 1"]')
+    equal(line(body), b"HTTP/1.1 200 OK\r\n")
+    s.stop()
+
+
+def test_half_requests():
+    """clients with half a request keep no new one out, nor a silent one in"""
+    n = 16
+    for where, half, whole, wanted in (
+            (port, b"GET /contains?key=key+1 HT", HONEST, b"HTTP/1.1 200 OK"),
+            ("s", b"key ", b"key 1\n", b"1\n")):
+        s = Server("--http", str(port), "--socket", "s", "--clients", "4",
+                   "--threads", "1", "f.bly")
+        first = connect(where, s)
+        ask(first, whole, wanted)
+        if where == port:
+            first.close()
+        halves = []
+        for _ in range(n):
+            halves.append(connect(where))
+            halves[-1].sendall(half)
+        good = connect(where)
+        ask(good, whole, wanted)
+        for c in halves[:n // 2]:
+            with contextlib.suppress(ConnectionResetError):
+                equal(rest(c), b"")
+        if where == "s":
+            ask(first, whole, wanted)
+        s.process.send_signal(signal.SIGTERM)
+        equal(s.end()[0], 0)
+
+
+def test_http_bodies():
+    """HTTP: large bodies on their way have 64 MiB together"""
+    s = Server("--http", str(port), "--threads", "1", "f.bly")
+    connect(port, s).close()
+    large = (b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
+             b"Content-Length: 1000000\r\n\r\n[")
+    held = [connect(port) for _ in range(65)]
+    for c in held:
+        c.sendall(large)
+    equal(rest(held[64])[:12], b"HTTP/1.1 503")
+    held[0].close()
+    while True:                             # until the server has noticed
+        c = connect(port)
+        c.sendall(large + b'"' + b"x" * 999996 + b'"]' + HONEST)
+        got = exactly(c, 12)
+        if got == b"HTTP/1.1 200":
+            break
+        equal(got, b"HTTP/1.1 503")
     s.stop()
 
 
@@ -921,7 +1082,7 @@ def test_gone():
         c.sendall(b"key 1\n" * 1000 + b"ke")
         c.close()
         c = connect(port)
-        c.sendall(b"POST /contains HTTP/1.1\r\nHost: x\r\n"
+        c.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
                   b"Content-Length: 100000\r\n\r\n[\"")
         c.close()
         c = connect(port)
@@ -991,7 +1152,7 @@ def test_drained():
     s = Server("--http", str(port), "f.bly")
     connect(port, s).close()
     c = connect(port)
-    c.sendall(b"GET /contains?key=key+1 HTTP/1.1\r\nHost: x\r\n\r\n")
+    c.sendall(HONEST)
     s.process.send_signal(signal.SIGTERM)
     must(rest(c).endswith(b'{"contains": true}\n'), "no answer by HTTP")
     equal(s.end(), (0, []))
@@ -1099,17 +1260,13 @@ def test_failed_start():
 
 
 port = free_port()
-web_is_there = b"BLY_HTTP=OFF" not in subprocess.run(
-    [BLOOMERY, "serve", "--http", str(port), "none.bly"],
-    stderr=subprocess.PIPE).stderr
 for name, one in sorted(globals().items(), key=lambda pair: getattr(
         getattr(pair[1], "__code__", None), "co_firstlineno", 0)):
     if not name.startswith("test_"):
         continue
-    if len(sys.argv) > 1 and name not in sys.argv[1:]:
+    if len(sys.argv) > 1 and not name.startswith(tuple(sys.argv[1:])):
         continue
-    if web_is_there or "--http" not in one.__code__.co_consts:
-        run(one)
-    else:
-        print("ok - %s # skip built without BLY_HTTP" % one.__doc__)
+    if len(sys.argv) == 1 and name.startswith("test_http"):
+        continue
+    run(one)
 sys.exit(failures > 0)

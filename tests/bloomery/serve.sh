@@ -1,4 +1,4 @@
-# serve.sh - serve: options, standard input, curl, and, where there is python3,
+# serve.sh - serve: options, standard input, and, where there is python3,
 # clients at sockets (serve.py).
 # shellcheck source=lib.sh
 . "$1/lib.sh"
@@ -57,6 +57,13 @@ for place in 0.0.0.0:8080 '[::]:8080' 10.0.0.1:8080 '[fe80::1]:80'; do
 done
 wrong '--http of other machines' 'can be reached from other machines' \
     --http 0.0.0.0:8080 f.bly
+wrong '--host without --http' '--host is about --http' --host a f.bly
+wrong '--host at a Unix socket' '--host is about --http at a port' \
+    --http ./w --host a f.bly
+for host in '' a:80 'a b' a/b '[::1]' '*'; do
+    wrong "--host '$host'" 'is not the name of a host' \
+        --http 8080 --host "$host" f.bly
+done
 wrong '--socket without a path' 'is no path' --socket '' f.bly
 wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
@@ -157,36 +164,6 @@ refused 'a secret that is not given' '--key-file'
 if [ -e /dev/full ]; then
     "$BLOOMERY" serve f.bly <lines >/dev/full 2>err
     check 'output that cannot be written: status 2' [ $? -eq 2 ]
-fi
-
-# ---- curl -------------------------------------------------------------------
-# Tried again until the server listens.
-if ! command -v curl >/dev/null 2>&1; then
-    skip 'curl' 'it is not there'
-elif "$BLOOMERY" serve --http ./web none.bly 2>&1 | grep -q BLY_HTTP=OFF; then
-    skip 'curl' 'built without BLY_HTTP'
-else
-    "$BLOOMERY" serve --http ./web f.bly 2>err &
-    server=$!
-    trap 'kill "$server" 2>/dev/null' EXIT
-    curl -s --retry 600 --retry-delay 0 --retry-all-errors --retry-max-time 60 \
-        --unix-socket web -G --data-urlencode 'key=a b' \
-        http://localhost/contains >out
-    echo 0 >status
-    out_is 'curl: one key' 0 '{"contains": true}\n'
-    curl -s --unix-socket web -d '["ant", "cat"]' http://localhost/contains >out
-    out_is 'curl: two keys' 0 '[true, false]\n'
-    "$BLOOMERY" info --json f.bly >want
-    curl -s --unix-socket web http://localhost/info | cmp -s - want
-    check 'curl: /info' [ $? -eq 0 ]
-    curl -s --unix-socket web http://localhost/metrics >metrics
-    check 'curl: /metrics' \
-        grep -q '^bloomery_keys_total{protocol="http"} 3$' metrics
-    kill "$server"
-    wait "$server"
-    check 'curl: a stop is status 0' [ $? -eq 0 ]
-    trap - EXIT
-    check 'curl: the socket is gone' [ ! -e web ]
 fi
 
 # ---- sockets ----------------------------------------------------------------

@@ -204,11 +204,44 @@ head -n 20 keys | "$BLOOMERY" build -k egh:universe=65536 -n 20 -o exact.bly 2>e
 gzip -k exact.bly
 try check exact.bly.gz
 check 'compressed: check tells of a broken promise' grep -q 'warning: more' err
-head -c 300000000 /dev/zero | gzip -c >bomb.gz
-try query bomb.gz keys
-refused 'compressed: of nothing but zeros' 'more than 256 times its own size'
-try query --format exim - keys <bomb.gz
-refused 'compressed: zeros in a pipe' 'more than 256 times its own size'
+head -c 3000000 /dev/zero | gzip -c >bomb.gz
+try query --unpack-limit 2999999 bomb.gz keys
+refused 'compressed: of nothing but zeros' \
+    "'bomb.gz': more than 2,999,999 bytes .*comes from it.*--unpack-limit"
+try query --unpack-limit 1K --format exim - keys <bomb.gz
+refused 'compressed: zeros in a pipe' 'more than 1,024 bytes .*comes from it'
+try query --unpack-limit 3000000 bomb.gz keys
+refused 'compressed: zeros within the limit' 'bomb.gz: not a Bloomery filter'
+
+# A packed filter within a compressed file: one limit is for both.
+"$BLOOMERY" build -k compressed -n 10000000 -o large.bly /dev/null
+gzip -k large.bly
+check 'both layers: 700,000 times' [ "$(wc -c <large.bly.gz)" -lt 177 ]
+for file in large.bly large.bly.gz; do
+    for command in query count compare diff 'unite -o x' 'serve --socket s'
+    do
+        # shellcheck disable=SC2086  # a command and its options
+        try $command --unpack-limit 100M "$file" keys
+        refused "$command $file: beyond the limit" \
+            "$file: 118.6 MiB of memory .*limit is 100 MiB: .*--unpack-limit"
+    done
+    try check --unpack-limit 4M "$file"
+    out_is "check $file: not unpacked" 0 "$file: ok\n"
+    try info --unpack-limit 4M "$file"
+    out_has "info $file: the header" 0 '^  size  *124,37[0-9],'
+    out_has "info $file: packed" 0 '^  packed  *15,[0-9]* '
+    check "info $file: why no more is shown" grep -q 'only its header' err
+    try info --json --unpack-limit 4M "$file"
+    out_has "info --json $file" 0 '"bytes": *12437'
+done
+try check --unpack-limit 10K large.bly.gz
+refused 'check: more than the limit comes from it' 'more than 10,240 bytes'
+printf 'X' | dd of=large.bly bs=1 seek=9999 conv=notrunc 2>dd
+try check large.bly
+refused 'check: a damaged one' 'large.bly: the payload is damaged'
+try info large.bly
+refused 'info: a damaged one' 'large.bly: the payload is damaged'
+rm large.bly
 gzip -c bare.hex >bare.gz
 try query -c --format bip37 bare.gz keys
 out_is 'compressed: hexadecimal digits' 0 '100\n'

@@ -868,8 +868,8 @@ static void test_no_memory(void **state)
             const bly_allocator from = { scarce_allocate, scarce_release, &b };
             bly_container *c = NULL;
             bly_filter *filter = NULL;
-            status = bly_container_open(&c, PATH, &from);
             const bly_options options = { .allocator = &from };
+            status = bly_container_open(&c, PATH, &options);
             if (status == BLY_OK)
                 status = bly_container_filter(&filter, c, 0, &options);
             assert_true(status == BLY_OK || status == BLY_ENOMEM);

@@ -284,7 +284,7 @@ static void law_an_image_is_the_filter(void **state)
     bly_free(opened);
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
-    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     assert_status(bly_wrap(&opened, image, bytes, NULL), BLY_OK);
     laws_is(filter, opened);
     bly_free(opened);
@@ -423,7 +423,7 @@ static void laws_try(const uint8_t *bytes, size_t n)
     size_t bytes_now;
     const void *image = bly_image(filter, &bytes_now);
     assert_true(bytes_now == n + BLY_HEADER_BYTES || laws_kind->grow != NULL);
-    assert_status(bly_check(image, bytes_now), BLY_OK);
+    assert_status(bly_check(image, bytes_now, NULL), BLY_OK);
     bly_free(filter);
 }
 

@@ -109,7 +109,7 @@ static void test_pages_are_filters(void **state)
     for (uint64_t p = 0; p < pages; p++) {
         const uint8_t *page = image + 4096 * (p + 1);
         bly_filter *one = NULL;
-        assert_status(bly_check(page, 4096), BLY_OK);
+        assert_status(bly_check(page, 4096, NULL), BLY_OK);
         assert_status(bly_wrap(&one, page, 4096, NULL), BLY_OK);
         assert_string_equal(bly_kind_of(one), "standard");
         bly_spec spec = { .capacity = 1, .seed = 11 };

@@ -84,7 +84,7 @@ static void cascade_without_error(const char *kind, const cascade_keys *keys)
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, keys->members);
     const void *image = bly_image(filter, &bytes);
-    assert_status(bly_check(image, bytes), BLY_OK);
+    assert_status(bly_check(image, bytes, NULL), BLY_OK);
     bly_free(filter);
 }
 

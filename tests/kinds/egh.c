@@ -115,7 +115,8 @@ static void egh_forge(uint8_t image[ROOM], uint64_t universe, size_t k)
     image_set_u64(image, IMAGE_GEOMETRY + 16, m);
     image_set_u64(image, IMAGE_BYTES, entry + (m + 7) / 8);
     image_seal(image);
-    assert_status(bly_check(image, (size_t)(entry + (m + 7) / 8)), BLY_OK);
+    assert_status(bly_check(image, (size_t)(entry + (m + 7) / 8), NULL),
+                  BLY_OK);
 }
 
 /* False positives over all sets of `size` integers. */
@@ -716,7 +717,7 @@ static bool egh_accepted(const uint8_t *image, size_t bytes, size_t at,
     memcpy(forged, image, bytes);
     image_set_u64(forged, at, value);
     image_seal(forged);
-    return bly_check(forged, bytes) == BLY_OK;
+    return bly_check(forged, bytes, NULL) == BLY_OK;
 }
 
 /* Tables that are not moduli and their reciprocals are refused. Those that

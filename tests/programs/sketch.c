@@ -33,14 +33,17 @@ static void hashes_spread_patterns(void **state)
     (void)state;
 
     for (unsigned zeros = 0; zeros <= 49; zeros++) {
-        sketch_hashes set = { .room = 0 };
+        sketch_hashes set;
 
+        assert_int_equal(hashes_open(&set), CLI_GO);
         for (uint64_t i = 1; i <= KEYS; i++) {
             assert_true(hashes_room(&set, 1));
             assert_true(hashes_add(&set, i << zeros));
+            assert_false(hashes_add(&set, i << zeros));
         }
         for (uint64_t i = 1; i <= KEYS; i++)
             assert_true(hashes_has(&set, i << zeros));
+        assert_true(set.used == KEYS);
         assert_true(set.room == (size_t)1 << (64 - set.shift));
         if (hashes_longest(&set) > KEYS / 10)
             fail_msg("%u zeros: a row of %zu", zeros, hashes_longest(&set));
@@ -50,9 +53,10 @@ static void hashes_spread_patterns(void **state)
 
 static void hashes_hold_zero(void **state)
 {
-    sketch_hashes set = { .room = 0 };
+    sketch_hashes set;
     (void)state;
 
+    assert_int_equal(hashes_open(&set), CLI_GO);
     assert_false(hashes_has(&set, 0));
     assert_true(hashes_room(&set, 1));
     assert_true(hashes_add(&set, 0));

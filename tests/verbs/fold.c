@@ -50,7 +50,7 @@ static void test_same_bytes(void **state)
         if (memcmp(is, should, bytes) != 0)
             fail_msg("%s folded by %d is another", rows[i].large,
                      (int)rows[i].times);
-        assert_status(bly_check(is, bytes), BLY_OK);
+        assert_status(bly_check(is, bytes, NULL), BLY_OK);
         bly_free(large);
         bly_free(small);
     }

@@ -567,7 +567,7 @@ static void look_use(const bly_plan_t *plan, bly_filter *filter)
     assert_string_equal(stat.kind, plan->kind);
     const void *image = bly_image(filter, &bytes);
     assert_int_equal(bytes, plan->bytes);
-    each_status(plan->kind, bly_check(image, bytes), BLY_OK);
+    each_status(plan->kind, bly_check(image, bytes, NULL), BLY_OK);
 }
 
 static void test_forged_plans(void **state)
@@ -650,6 +650,7 @@ static void look_options_refused(const bly_options *options)
                   BLY_EPARAM);
     assert_status(bly_wrap(&untouched, image, bytes, options), BLY_EPARAM);
     assert_status(bly_unpack(&untouched, image, bytes, options), BLY_EPARAM);
+    assert_status(bly_check(image, bytes, options), BLY_EPARAM);
     assert_status(bly_copy(&untouched, filter, options), BLY_EPARAM);
     assert_status(bly_like(&untouched, filter, options), BLY_EPARAM);
     assert_ptr_equal(untouched, look_path);
@@ -661,7 +662,8 @@ static void test_reserved_of_options(void **state)
 {
     (void)state;
     look_options_refused(&(bly_options){ .zero = 1 });
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof (bly_options){ .zero = 0 }.reserved / 8;
+         i++) {
         bly_options options = { .zero = 0 };
         options.reserved[i] = 1;
         look_options_refused(&options);

@@ -211,7 +211,7 @@ static void secret_visit_bytes(const char *kind, const bly_kind_info *info)
     bly_filter *filter = secret_built(kind, secret_right, 0);
     secret_knows(kind, filter, 0);
     secret_image = bly_image(filter, &secret_bytes);
-    each_status(kind, bly_check(secret_image, secret_bytes), BLY_OK);
+    each_status(kind, bly_check(secret_image, secret_bytes, NULL), BLY_OK);
     secret_is_not_in(kind, secret_image, secret_bytes);
     secret_taken(kind, secret_wrap);
     secret_taken(kind, secret_unpack);
@@ -219,7 +219,7 @@ static void secret_visit_bytes(const char *kind, const bly_kind_info *info)
     assert_non_null(packed);
     each_status(kind, bly_pack(filter, packed, secret_bytes, &secret_bytes),
                 BLY_OK);
-    each_status(kind, bly_check(packed, secret_bytes), BLY_OK);
+    each_status(kind, bly_check(packed, secret_bytes, NULL), BLY_OK);
     secret_is_not_in(kind, packed, secret_bytes);
     secret_image = packed;
     secret_taken(kind, secret_unpack);

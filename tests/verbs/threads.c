@@ -161,7 +161,8 @@ static void threads_visit_read(const char *kind, const bly_kind_info *info)
     threads_run_all(jobs, threads_read, filter);
     for (unsigned t = 0; t < THREADS; t++) {
         each_true(kind, threads_equal(&jobs[0], &jobs[t]));
-        each_status(kind, bly_check(jobs[t].image, jobs[t].bytes), BLY_OK);
+        each_status(kind, bly_check(jobs[t].image, jobs[t].bytes, NULL),
+                    BLY_OK);
     }
     for (unsigned t = 0; t < THREADS; t++) {
         free(jobs[t].image);

@@ -11,7 +11,7 @@
  * What a cache does with it is one call: bly_add says BLY_SEEN where the
  * identifier was perhaps there before, and then it is stored.
  */
-#include <bloomery.h>
+#include <bloomery/keyed.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,6 +40,7 @@ typedef struct {
     entry    *entries;
     uint32_t *chains;
     uint32_t  mask, n, most;
+    bly_keyed keyed;                    /* identifiers are strangers'        */
     uint64_t  hits, writes;
 } cache;
 
@@ -51,7 +52,8 @@ static bool cache_new(cache *c, uint32_t most)
     *c = (cache){ .mask = chains - 1, .most = most };
     c->entries = calloc((size_t)most + 1, sizeof *c->entries);
     c->chains = calloc(chains, sizeof *c->chains);
-    return c->entries != NULL && c->chains != NULL;
+    return c->entries != NULL && c->chains != NULL
+        && bly_keyed_draw(&c->keyed) == BLY_OK;
 }
 
 static void cache_free(cache *c)
@@ -63,7 +65,7 @@ static void cache_free(cache *c)
 /* Where the number of the identifier's entry is, or would be. */
 static uint32_t *place(cache *c, uint64_t id)
 {
-    uint32_t *at = &c->chains[id & c->mask];
+    uint32_t *at = &c->chains[bly_keyed_number(&c->keyed, id) & c->mask];
     while (*at != 0 && c->entries[*at].id != id)
         at = &c->entries[*at].next;
     return at;

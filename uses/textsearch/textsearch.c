@@ -132,7 +132,7 @@ static bool is_other(const char *path)
 
 static int build(const char *path, const char *texts_path)
 {
-    if (is_other(path))
+    if (is_other(path) || bly_keyed_draw(&keyed) < 0)
         return stop("the index", bly_why());
     FILE *texts = fopen(texts_path, "r");
     uint64_t documents = texts != NULL ? count(texts) : 0;

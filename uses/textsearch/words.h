@@ -4,7 +4,7 @@
 
 #include "fold.h"
 
-#include <bloomery.h>
+#include <bloomery/keyed.h>
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -48,10 +48,11 @@ static size_t find_words(uint64_t *out, const char *text)
 typedef struct { uint64_t hash, documents, last; } counted;
 static counted *table;                  /* a power of two of them            */
 static uint64_t slots, used;
+static bly_keyed keyed;                 /* texts may be strangers'           */
 
 static counted *find(uint64_t hash)
 {
-    uint64_t i = hash & (slots - 1);
+    uint64_t i = bly_keyed_number(&keyed, hash) & (slots - 1);
     while (table[i].documents > 0 && table[i].hash != hash)
         i = (i + 1) & (slots - 1);
     return &table[i];

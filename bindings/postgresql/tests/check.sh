@@ -135,6 +135,18 @@ same_forms() {
         form_of_ours "$uuid" "'$uuid'::uuid" && form_of_ours a "'a'::text"
 }
 
+# A value of 256 KiB that unpacks to 2 GiB is one, and asking it takes no memory.
+beyond_the_limit() {
+    forged="SELECT ('\x$(cat "$root/tests/packed-2gib.hex")'::bytea
+        || decode(repeat('00', 262016), 'hex'))::bloomery"
+    for ask in "f @> 'a'" 'bloomery_info(f)' 'bloomery_add(f, 1)'; do
+        sql one -v VERBOSITY=verbose -c "SELECT $ask FROM ($forged) v (f)" \
+            >"$work/said" 2>&1
+        grep -q 'ERROR:  54000: 2048 MiB of memory .* is 1024 MiB$' \
+            "$work/said" || { cat "$work/said"; return 1; }
+    done
+}
+
 takes_files() {
     sed 's/|/|\\\\x/' "$work/commands" >"$work/files"
     sql one <<-END >"$work/said" && [ "$(cat "$work/said")" = t ]
@@ -326,7 +338,7 @@ cancelled_within() {
     sql one -v ON_ERROR_STOP=0 -f "$bindings/tests/cancel.sql" \
         >"$work/said" 2>&1
     cat "$work/said"
-    [ "$(grep -c '^psql:.*57014$' "$work/said")" -eq 22 ] &&
+    [ "$(grep -c '^psql:.*57014$' "$work/said")" -eq 23 ] &&
         [ "$(grep -cx 'f|t' "$work/said")" -eq 1 ] &&
         ! grep 'ERROR' "$work/said" | grep -v 57014 && alive one
 }
@@ -506,6 +518,7 @@ ok 'numbers are keys as in the command' same_numbers
 ok 'files of the command are values' takes_files
 ok 'forms of keys are those of the command' same_forms
 ok 'golden images of the library are values' golden_images
+ok 'a filter of 2 GiB in a few bytes is refused' beyond_the_limit
 ok 'filters that are asked in turns are kept' in_turns
 # shellcheck source=bindings/postgresql/tests/clients.sh
 . "$bindings/tests/clients.sh"

@@ -5,6 +5,7 @@ import gc
 import pickle
 import struct
 import threading
+from fractions import Fraction
 
 import pytest
 
@@ -86,6 +87,12 @@ def test_numbers():
                 -float("nan"), b"\xff" * 7 + b"\x7f"):
         assert key in f, key
     for key in ("1", 5, -2.5, 2, False - 1, 2.0 ** 63):
+        assert key not in f, key
+    whole = Fraction(9007199254740993)  # which no double equals
+    f.update([whole, Fraction(10 ** 400, 3), Fraction(1, 10 ** 400)])
+    for key in (9007199254740993, whole, float("inf"), 0, -Fraction(5)):
+        assert key in f, key
+    for key in (9007199254740992, float("-inf"), -Fraction(10 ** 400, 3)):
         assert key not in f, key
     for key in (2 ** 63, 2 ** 64 - 1, -2 ** 63 - 1, 2 ** 200):
         with pytest.raises(OverflowError, match="as text or bytes"):
@@ -181,6 +188,32 @@ def test_dedup():
     rows = [(1, "a"), (2, "b"), (1, "c")]
     assert list(bloomery.dedup(rows, key=lambda row: row[0])) == rows[:2]
     assert list(bloomery.dedup([])) == []
+
+
+def test_dedup_keeps_chosen_items():
+    # xxh3 with the seed 0 ignores the second word behind this first one.
+    first = bytes.fromhex("b8fe6c3923a44bbe")
+    items = [first + n.to_bytes(8, "little") + bytes(16) for n in range(20_000)]
+    assert len(set(bloomery.hashes(items[:100]))) == 1
+    assert list(bloomery.dedup(items)) == items
+
+
+def test_dedup_repeats_itself_with_a_secret():
+    items = list(range(3000))
+    one, two = (list(bloomery.dedup(items, rate=0.2, secret=b"0123456789abcdef"))
+                for _ in range(2))
+    assert one == two and len(one) < len(items)
+    drawn = [list(bloomery.dedup(items, rate=0.2)) for _ in range(2)]
+    assert drawn[0] != drawn[1]
+    with pytest.raises(bloomery.SecretError):
+        next(bloomery.dedup(items, secret=b"short"))
+
+
+def test_diff_of_chosen_keys():
+    first = bytes.fromhex("b8fe6c3923a44bbe")
+    keys = [first + n.to_bytes(8, "little") + bytes(16) for n in range(100)]
+    ours, theirs = bloomery.diff(keys[:99], keys[50:])
+    assert sorted(ours) == keys[:50] and theirs == keys[99:]
 
 
 def test_dedup_reads_no_further():

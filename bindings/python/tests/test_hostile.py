@@ -1,6 +1,7 @@
 """Whatever is given: an exception, never a crash, and nothing lost."""
 import array
 import os
+import pickle
 import random
 import threading
 
@@ -21,6 +22,43 @@ def images():
             if "separate" in kind.can else None
         yield kind.name, Filter.build(kind.name, KEYS, labels,
                                       items=len(KEYS)).pack()
+
+
+def test_a_limit_of_memory(tmp_path):
+    path = tmp_path / "packed.bly"
+    f = Filter("compressed", items=100_000)
+    f.update(KEYS)
+    f.save(path)
+    packed = f.pack()
+    need = len(bytes(f))
+    assert len(packed) < need / 100
+    for read in (lambda limit: Filter.from_bytes(packed, memory_limit=limit),
+                 lambda limit: Filter.open(path, memory_limit=limit),
+                 lambda limit: Filter.open(path, mmap=True,
+                                           memory_limit=limit)):
+        with pytest.raises(bloomery.LimitError, match=r"memory_limit=") as told:
+            read(need - 1)
+        assert isinstance(told.value, MemoryError)
+        assert told.value.status == -23
+        assert all(read(need).contains(KEYS))
+        assert all(read(0).contains(KEYS))
+
+
+def test_no_growth_beyond_the_limit():
+    made = Filter("scalable", items=1000)
+    f = Filter.from_bytes(bytes(made), memory_limit=4000)
+    for g in (f, f.copy()):
+        with pytest.raises(bloomery.LimitError):
+            g.update(range(100_000))
+        assert len(bytes(g)) <= 4000
+    made.update(range(100_000))
+    assert len(bytes(made.copy())) > 4000
+
+
+def test_pickles_have_no_limit():
+    f = Filter.from_bytes(Filter("scalable", items=1000).pack(),
+                          memory_limit=4000)
+    pickle.loads(pickle.dumps(f)).update(range(100_000))
 
 
 def work_on(f, rng):
@@ -245,3 +283,58 @@ def test_arrow_of_nulls_needs_no_dictionary():
     assert list(f.contains(nulls)) == [False, False]
     f.update(nulls)
     assert len(f) == 0
+
+
+@pytest.mark.parametrize("view", [lambda room: room, memoryview,
+                                  lambda room: memoryview(room)[:]])
+def test_a_generator_that_reuses_its_bytearray(view):
+    """Each key is the one that it was when it was yielded."""
+    there = [b"abc", b"def", b"ghi"]
+
+    def refilled(first=()):
+        yield from first
+        room = bytearray(3)
+        for key in there:
+            room[:] = key
+            yield view(room)
+
+    f = Filter("counting", items=10, rate=1e-9)
+    f.update(refilled())
+    assert list(f.contains(refilled())) == [True] * 3
+    for key in there:
+        assert key in f and f.count(key) == 1
+    built = Filter.build("fuse", refilled(), rate=1e-9)
+    assert all(key in built for key in there)
+    assert list(bloomery.dedup(refilled())) == there
+    for call in (f.update, lambda keys: Filter.build("fuse", keys)):
+        with pytest.raises(TypeError, match=r"yield bytes\(key\)"):
+            call(refilled([b"an unchanging one"]))
+    assert Filter.build("fuse", [bytearray(b"a"), b"b", bytearray(b"c")])
+
+
+def test_a_generator_that_changes_the_filter():
+    """It is closed, emptied, or added to between two of its keys."""
+    def keys(act):
+        for i in range(10000):
+            if i == 5000:
+                act()
+            yield i
+
+    f = Filter("standard", items=30000, rate=1e-9)
+    f.update(keys(lambda: f.update(range(20000, 30000))))
+    assert all(f.contains(range(10000)))
+    assert all(f.contains(range(20000, 30000)))
+    with pytest.raises(bloomery.ClosedError):
+        f.update(keys(f.close))
+
+    class Odd:
+        def __index__(self):
+            g.close()
+            return 7
+
+    g = Filter("standard", items=10)
+    with pytest.raises(bloomery.ClosedError):
+        g.update([1, Odd(), 3])
+    g = Filter("standard", items=10)
+    with pytest.raises(bloomery.ClosedError):
+        Odd() in g

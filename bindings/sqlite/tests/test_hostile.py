@@ -42,6 +42,35 @@ def forge(rng, image):
     return bytes(forged)
 
 
+def test_a_limit_of_memory(tmp_path):
+    db = connect()
+    f = value(db, "SELECT bloomery_build(value, 'compressed', 0.01, 200000) "
+                  "FROM json_each(?)", json.dumps(KEYS))
+    need = json.loads(value(db, "SELECT bloomery_info(?)", f))["bytes"]
+    path = tmp_path / "packed.bly"
+    path.write_bytes(f)
+    assert len(f) < need / 100
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, need - 1)
+    for ask in ("SELECT bloomery_contains(?, 'key 1')",
+                "SELECT bloomery_info(?)",
+                "SELECT bloomery_contains(bloomery_open(?), 'key 1')",
+                "SELECT count(*) FROM bloomery_list(?)"):
+        with pytest.raises(sqlite3.DataError, match="SQLITE_LIMIT_LENGTH|limit="
+                           ) as told:
+            value(db, ask, f)
+        assert told.value.sqlite_errorcode == sqlite3.SQLITE_TOOBIG
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, need)
+    assert value(db, "SELECT bloomery_contains(?, 'key 1')", f) == 1
+    make = f"CREATE VIRTUAL TABLE t USING bloomery('{path}', limit={{}})"
+    with pytest.raises(sqlite3.DataError, match="limit="):
+        db.execute(make.format(need - 1))
+    with pytest.raises(sqlite3.Error, match="limit=lots is not a number"):
+        db.execute(make.format("lots"))
+    db.execute(make.format(need))
+    assert value(db, "SELECT count(*) FROM t WHERE key = 'key 1'") == 1
+    db.close()
+
+
 def images():
     db = connect()
     for kind, can in kinds(db):

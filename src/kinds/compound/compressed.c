@@ -348,28 +348,33 @@ static void compressed_pack(void *into, const void *image)
     image_set_u64(into, IMAGE_GEOMETRY + 8 * COMPRESSED_CHANCE, chance);
 }
 
-static bool compressed_packed(const void *header)
+static uint64_t compressed_unpacked(const void *header)
 {
-    return image_geometry(header, COMPRESSED_CHANCE) != 0;
+    uint64_t chance = image_geometry(header, COMPRESSED_CHANCE);
+    if (chance == 0)
+        return 0;
+    if (!compressed_sound(header) || chance > UINT32_MAX)
+        return UINT64_MAX;
+    return 2 * IMAGE_HEADER + compressed_row_bytes(compressed_bits(header));
 }
 
 static bly_status compressed_unpack_plan(uint64_t *bytes, const void *image)
 {
-    uint64_t chance = image_geometry(image, COMPRESSED_CHANCE);
+    uint32_t chance = (uint32_t)image_geometry(image, COMPRESSED_CHANCE);
+    uint64_t plain = compressed_unpacked(image);
     *bytes = 0;
-    if (chance == 0)
+    if (plain == 0)
         return BLY_OK;
-    if (!compressed_sound(image) || chance > UINT32_MAX)
+    if (plain == UINT64_MAX)
         return kind_bad_geometry(image);
     uint64_t bits = compressed_bits(image), room = compressed_row_bytes(bits);
     size_t used = image_payload_bytes(image);
-    if (used > room
-        || (used < room && used < compressed_least(bits, (uint32_t)chance)))
+    if (used > room || (used < room && used < compressed_least(bits, chance)))
         return kind_bad_geometry(image);
     if (used == room && !bits_clear_from(image_payload(image), used, bits))
         return status_fail(BLY_ECORRUPT, "bits beyond the last are set");
-    *bytes = 2 * IMAGE_HEADER + room;
-    return image_check_size(*bytes);
+    *bytes = plain;
+    return image_check_size(plain);
 }
 
 static void compressed_unpack(void *into, const void *image)
@@ -490,7 +495,7 @@ const bly_kind bly_kind_compressed = {
     .overlap   = compressed_overlap,
 
     .pack        = compressed_pack,
-    .packed = compressed_packed,
+    .unpacked    = compressed_unpacked,
     .unpack_plan = compressed_unpack_plan,
     .unpack      = compressed_unpack,
 

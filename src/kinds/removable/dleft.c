@@ -112,8 +112,8 @@
  *
  * COST
  *
- * Four buckets, in about 4.8 lines at 1 %, for every lookup, add and remove.
- * Measured: `make bench`.
+ * Four buckets, in about 4.8 lines at 1 %, for every lookup, add and remove,
+ * whichever keys strangers choose. Measured: `make bench`.
  *
  * WHEN TO USE, WHEN NOT
  *

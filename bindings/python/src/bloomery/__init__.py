@@ -28,16 +28,16 @@ from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
 from bloomery import _keys
 from bloomery._errors import (AbsentError, ClosedError, Error, FileError,
-                              FormError, FullError, ImageError, MismatchError,
-                              ParameterError, ReadOnlyError, SecretError,
-                              UnsafeError, UnsupportedError, check)
+                              FormError, FullError, ImageError, LimitError,
+                              MismatchError, ParameterError, ReadOnlyError,
+                              SecretError, UnsafeError, UnsupportedError, check)
 from bloomery._native import ffi, lib
 
 __all__ = [
     "AbsentError", "Advice", "ClosedError", "Error", "Estimate", "FileError",
-    "Filter", "FormError", "FullError", "ImageError", "Kind", "MismatchError", "Option",
-    "Overlap", "ParameterError", "Plan", "ReadOnlyError", "SecretError",
-    "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
+    "Filter", "FormError", "FullError", "ImageError", "Kind", "LimitError",
+    "MismatchError", "Option", "Overlap", "ParameterError", "Plan",
+    "ReadOnlyError", "SecretError", "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
     "hashes", "kinds", "library_version",
 ]
 
@@ -379,11 +379,12 @@ def _secret(secret: Optional[bytes]) -> Any:
     return ffi.new("char[]", secret)
 
 
-def _options(secret: Optional[bytes], threads: int = 0,
-             format: Optional[str] = None) -> Any:
+def _options(secret: Optional[bytes], threads: int, format: Optional[str],
+             memory_limit: int) -> Any:
     kept = _secret(secret), _name_or_null(format, "format")
     options = ffi.new("bly_options *", dict(secret=kept[0], threads=threads,
-                                            format=kept[1]))
+                                            format=kept[1],
+                                            memory_limit=memory_limit))
     return options, kept
 
 
@@ -435,7 +436,9 @@ def _all(keys: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     array = _array(keys)
     if array is None:
-        return _keys.from_list(list(keys))
+        for some, kinds in _keys.pieces(keys, sys.maxsize):
+            return _keys.from_list(some, kinds)
+        return _keys.from_list([])
     parts = list(array)
     return parts[0] if len(parts) == 1 else _keys.joined(parts)
 
@@ -580,11 +583,14 @@ class Filter:
     def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
              write: bool = False, verify: bool = False,
              secret: Optional[bytes] = None, format: Optional[str] = None,
-             threads: int = 0) -> Filter:
+             threads: int = 0, memory_limit: int = 0) -> Filter:
         """A filter from its file, or from another system's. mmap: it is asked
         where it lies, and no more is read than that; write: changes go to the
         file, until close(). verify: read all of a mapped file first, and check
         its checksum. format: the name of another system's format.
+        memory_limit: a packed file that would take more bytes than this once
+        it is unpacked is a LimitError, and so is growing beyond it; 0: 1 GiB,
+        or 8 times the file where that is more, but at most half of the memory.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/words.bly"
@@ -596,7 +602,7 @@ class Filter:
         if write and not mmap:
             raise ParameterError("write=True needs mmap=True: a filter that is "
                                  "read into memory is changed there, and saved")
-        options, kept = _options(secret, threads, format)
+        options, kept = _options(secret, threads, format, memory_limit)
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
         out = ffi.new("held **")
@@ -605,9 +611,11 @@ class Filter:
 
     @classmethod
     def from_bytes(cls, image: Any, *, secret: Optional[bytes] = None,
-                   format: Optional[str] = None) -> Filter:
+                   format: Optional[str] = None,
+                   memory_limit: int = 0) -> Filter:
         """A filter from what bytes(f) or f.pack() gave, or the content of a
-        file. All of it is checked, and nothing trusted.
+        file. All of it is checked, and nothing trusted. memory_limit: as in
+        open().
 
         >>> f = Filter(items=10); f.add(7)
         True
@@ -617,7 +625,7 @@ class Filter:
         if isinstance(image, str):
             raise TypeError("an image is bytes, and not text: open() takes the "
                             "name of a file")
-        options, kept = _options(secret, 0, format)
+        options, kept = _options(secret, 0, format, memory_limit)
         out = ffi.new("held **")
         # a copy of what another thread could change after it was checked
         plain = _keys.plain(image)
@@ -1020,7 +1028,7 @@ class Filter:
 
 
 def _unpickle(cls: type[Filter], image: bytes, any_class: bool) -> Filter:
-    f = cls.from_bytes(image)
+    f = cls.from_bytes(image, memory_limit=_NO_BOUND)    # a pickle is trusted
     if any_class:
         f.state_keys("any")
     return f
@@ -1057,23 +1065,27 @@ def _labels(labels: Any, n: int) -> Any:
 
 def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
           expected: int = 1000, ahead: int = _keys.CHUNK,
-          keys: Optional[str] = None) -> Iterator[Any]:
+          keys: Optional[str] = None,
+          secret: Optional[bytes] = None) -> Iterator[Any]:
     """Each item once, in the order they come, without a set of all: 45 bits or
     so for each instead. Of the items that are new one in 1/rate is taken for
     one that came, and left out. key: a function that gives an item's key.
     expected: how many different ones; if there are more it grows. ahead: so many
     items are read before the first of them comes out: 1 where somebody waits.
     keys: the form of the items' keys, as of Filter; without it all are of one
-    class. An item whose key is missing is a ValueError.
+    class. An item whose key is missing is a ValueError. secret: 16 bytes for the
+    hash function. Without it they are drawn for each call, so nobody can choose
+    items that make others be left out, and which are left out differs from call
+    to call. With it, the same items are left out again.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
     """
     seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
-                  rate=rate, keys=keys)
-    rest = iter(items)
+                  rate=rate, keys=keys, hash="siphash",
+                  secret=os.urandom(16) if secret is None else secret)
     ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
-    while some := list(itertools.islice(rest, ahead)):
+    for some, _ in _keys.pieces(items, ahead):
         new = seen._add_new(some if key is None else map(key, some),
                             _no_missing)
         yield from itertools.compress(some, new)
@@ -1086,12 +1098,14 @@ def diff(ours: Iterable[Key], theirs: Iterable[Key], *,
     the difference: as two machines would, each of which sends its sketch.
     items: how many keys may differ; FullError says how many do. key: bytes of
     the longest one. Each set may have a key once. keys: their form, as of
-    Filter; without it all are of one class.
+    Filter; without it all are of one class. The sketches are hashed with a secret
+    that is drawn for each call.
 
     >>> diff({"a", "b", "c"}, {"b", "c", "d"})
     ([b'a'], [b'd'])
     """
-    sketch = Filter(f"invertible:key={key}", items=items, keys=keys)
+    sketch = Filter(f"invertible:key={key}", items=items, keys=keys,
+                    hash="siphash", secret=os.urandom(16))
     other = sketch.like()
     sketch.update(ours)
     other.update(theirs)

@@ -59,6 +59,11 @@ class SecretError(Error):
     """The secret is missing, wrong or not wanted."""
 
 
+class LimitError(Error, MemoryError):
+    """Reading the filter, or letting it grow, would take more memory than the
+    limit allows. Nothing was allocated."""
+
+
 class FileError(Error, OSError):
     """The system refused to read or write. `errno` is its number for why, or
     None; where there is no file it is a FileNotFoundError, too, and where
@@ -97,7 +102,7 @@ _CLASSES: dict[int, type[Error]] = {
     -10: ImageError, -11: FileError, -12: MismatchError, -13: FullError,
     -14: AbsentError, -15: UnsupportedError, -16: ReadOnlyError,
     -17: UnsafeError, -18: UnsafeError, -19: SecretError, -20: FileError,
-    -21: FormError,
+    -21: FormError, -23: LimitError,
 }
 
 # The library says what to give; this is how to do it in Python.
@@ -143,6 +148,8 @@ def check(status: int) -> int:
         if begin.endswith("is bytes"):
             give = give.replace("str(key)", "key.decode()")
         why = f"{begin}: {give}"
+    if of is LimitError:
+        why = why.replace("(bly_memory_limit)", "(memory_limit=)")
     if of is MismatchError:
         why = why.replace("bly_form_set", "state_keys")
     error = of(why)

@@ -131,7 +131,11 @@
  *
  * A lookup reads an entry, mostly one line, and the bucket's quotients and
  * remainders, half of each: two or three more lines, at 1 %, and as many steps
- * as half a bucket has keys. Measured: `make bench`.
+ * as half a bucket has keys. Measured: `make bench`. Whatever the keys are, an
+ * operation stays within one page. Strangers who can compute the hash can crowd
+ * a page's 16 000 keys into one bucket: at 1e-9 a lookup then takes 7 us, not
+ * 0.08, and an add or a remove 11, not 0.8. `siphash` with a secret prevents
+ * that.
  *
  * WHEN TO USE, WHEN NOT
  *
