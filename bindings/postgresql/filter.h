@@ -46,8 +46,8 @@ void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most);
  * as it lives. */
 filter_memory *filter_memory_in(MemoryContext room);
 
-/* Cancels a call of the library if CHECK_FOR_INTERRUPTS would end the query: for
- * the one call that makes a filter, and for later calls with one. */
+/* Cancels a call of the library if CHECK_FOR_INTERRUPTS would end the query:
+ * for the one call that makes a filter, and for later calls with one. */
 extern const bly_progress filter_progress;
 
 /* Takes the callback from a filter whose bits are combined within milliseconds,
