@@ -27,8 +27,13 @@ def least(call, times=7):
 def batch(name, f, keys, where):
     """A batch from Python, beside the same call from C."""
     present = ffi.new("bool[]", N)
-    ours = least(lambda: f.contains(keys))
-    c = least(lambda: lib.held_contains_keys(f._h, where.c, present))
+
+    def from_c():
+        where.c.done = 0
+        while lib.held_contains_keys(f._h, where.c, present) == lib.HELD_MORE:
+            pass
+
+    ours, c = least(lambda: f.contains(keys)), least(from_c)
     print(f"{name}: {ours / N * 1e9:.1f} ns a key, from C {c / N * 1e9:.1f}, "
           f"ratio {ours / c:.2f}")
 

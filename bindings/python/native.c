@@ -20,6 +20,17 @@
  * inside it but the processor and the disk. So a fork cannot deadlock, whatever
  * locks its thread and the others hold, the interpreter's included.
  *
+ * A long call asks Python every 20 ms whether to go on, for Ctrl-C and progress
+ * callbacks. This takes the interpreter's lock, and the thread that forks may
+ * hold that lock. So no thread asks inside the gate:
+ *
+ * - Keys are added, removed and looked up HELD_PART at a time. Between two
+ *   parts no lock is held, and Python runs.
+ * - A long change of a whole filter works on a copy of its image, so the filter
+ *   is whole when the call asks. The call leaves the gate until it has an
+ *   answer.
+ * - A filter is sealed inside the gate, then copied or written outside.
+ *
  * This is done by pthread_atfork, and not by os.register_at_fork. Its handlers
  * run inside fork(), where no code of Python runs between them. A handler in
  * Python would let others run with the gate closed: other handlers, and the
@@ -36,12 +47,16 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
+    HELD_MORE   = 1000,                 /* a part of the keys is done        */
     HELD_CLOSED = -1000,
     HELD_MIXED  = -1001,                /* a first batch of several classes  */
     HELD_BEYOND = -1002,                /* an integer beyond the form's range*/
-    HELD_FALLS  = -1003                 /* offsets that fall                 */
+    HELD_FALLS  = -1003,                /* offsets that fall                 */
+    HELD_BUSY   = -1004,                /* in use by a call of this thread   */
+    HELD_RAISED = -1005                 /* Python raised while it was asked  */
 };
 
 /* `open`: the filter is empty and states no form of its keys, so the first keys
@@ -51,6 +66,7 @@ typedef struct {
     pthread_rwlock_t lock;
     atomic_uint      forks;             /* held_forks when the lock was made */
     bool             open, any;
+    bool             in_place;          /* changes go to its file            */
 } held;
 
 /* ---- Forks --------------------------------------------------------------- */
@@ -111,18 +127,22 @@ static void held_renew(held *h)
     pthread_mutex_unlock(&held_turn);
 }
 
-static void held_lock(held *h, bool change)
+/* Returns the number of forks so far, for held_unlock. */
+static unsigned held_lock(held *h, bool change)
 {
     held_renew(h);
     if (change)
         pthread_rwlock_wrlock(&h->lock);
     else
         pthread_rwlock_rdlock(&h->lock);
+    return held_forks;
 }
 
-static void held_unlock(held *h)
+/* If Python forked while it was asked, the child does not hold the lock. */
+static void held_unlock(held *h, unsigned forks)
 {
-    pthread_rwlock_unlock(&h->lock);
+    if (forks == held_forks)
+        pthread_rwlock_unlock(&h->lock);
 }
 
 /* Enters the gate, with the locks of all filters that are needed held. */
@@ -140,7 +160,110 @@ static void held_leave(void)
     pthread_rwlock_unlock(&held_gate);
 }
 
+/* ---- Asking Python ------------------------------------------------------- */
+
+/* Whether Python may be asked with the gate as it is. */
+typedef enum {
+    HELD_OUTSIDE,
+    HELD_INSIDE,                        /* no: something may be half done    */
+    HELD_LEAVES                         /* yes, but the gate is left for it  */
+} held_gate_use;
+
+/* A long call of this thread, and the filters that it has locked. */
+typedef struct held_watch held_watch;
+struct held_watch {
+    held_watch   *outer;                /* the call that asked Python, which
+                                           made this one                     */
+    const held   *own, *other;
+    void         *task;                 /* what Python is given; may be NULL */
+    uint64_t      at;                   /* when Python is asked next         */
+    held_gate_use gate;
+    bool          raised;               /* Python raised: the call ends      */
+};
+
+static _Thread_local held_watch *held_now;
+static atomic_uint held_asking;         /* threads that are asking Python    */
+static uint64_t held_every = 20000000;  /* nanoseconds between two questions */
+
+/* In Python: runs the handlers of signals, and tells the task, if it is not
+ * NULL. Returns 1 if that raised something. */
+static int held_ask(void *task, uint64_t done, uint64_t total);
+
+static uint64_t held_clock(void)
+{
+    struct timespec now = { .tv_sec = 0 };
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void held_begin_watch(held_watch *w, void *task)
+{
+    *w = (held_watch){ .outer = held_now, .task = task };
+    held_now = w;
+}
+
+static int held_end_watch(const held_watch *w, int status)
+{
+    held_now = w->outer;
+    return w->raised ? HELD_RAISED : status;
+}
+
+/* What Python does meanwhile may be calls of other filters. They are not a part
+ * of this one, so as long as it lasts this one asks nothing. */
+static void held_do_ask(held_watch *w, uint64_t done, uint64_t total)
+{
+    held_gate_use gate = w->gate;
+    w->gate = HELD_INSIDE;
+    if (gate == HELD_LEAVES)
+        held_leave();
+    atomic_fetch_add(&held_asking, 1);
+    w->raised = held_ask(w->task, done, total) != 0;
+    atomic_fetch_sub(&held_asking, 1);
+    if (gate == HELD_LEAVES)
+        held_enter();
+    w->gate = gate;
+}
+
+/* Asks if it is time to. Returns true if the call is to end. */
+static bool held_tell(held_watch *w, uint64_t done, uint64_t total)
+{
+    if (w->gate == HELD_INSIDE || w->raised)
+        return w->raised;
+    uint64_t now = held_clock();
+    if (w->at == 0)
+        w->at = now + held_every;
+    if (now < w->at)
+        return false;
+    held_do_ask(w, done, total);
+    w->at = held_clock() + held_every;
+    return w->raised;
+}
+
+static int held_report(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    return held_now != NULL && held_tell(held_now, done, total);
+}
+
+static const bly_progress held_progress = { held_report, NULL };
+
+/* Is this filter locked by a call that has asked Python, which now makes
+ * another call? That would wait for itself. */
+static bool held_is_busy(const held *h)
+{
+    if (atomic_load_explicit(&held_asking, memory_order_relaxed) == 0)
+        return false;
+    for (const held_watch *w = held_now; w != NULL; w = w->outer)
+        if (w->own == h || w->other == h)
+            return true;
+    return false;
+}
+
 /* ---- Keys ---------------------------------------------------------------- */
+
+/* Keys of a batch between two questions: some milliseconds; and of a loop over
+ * them that is no call of the library. */
+enum { HELD_PART = 1 << 17, HELD_STEP = 1 << 13 };
 
 /* Types of keys are those of bly_value, and one for integers from 2^63 to
  * 2^64 - 1. Numbers are 8 bytes, the lowest first: an integer as such, a real
@@ -159,6 +282,8 @@ typedef struct {
     uint64_t             padded;
     int                  type;
     const unsigned char *types, *valid;
+    size_t               done;          /* rows that are done                */
+    uint64_t            *tally;         /* adds them up; NULL: not wanted    */
 } held_batch;
 
 static bool held_is_key(uint64_t form, int type)
@@ -346,7 +471,9 @@ static bool held_make_reals(held_ready *r, uint64_t form, const held_batch *b)
     return true;
 }
 
-static void held_make_ready(held_ready *r, uint64_t form, const held_batch *b)
+/* `w` may be NULL. */
+static void held_make_ready(held_ready *r, uint64_t form, const held_batch *b,
+                            held_watch *w)
 {
     *r = (held_ready){ .keys = {
         .n = b->n, .data = b->data, .offsets32 = b->offsets32,
@@ -361,7 +488,9 @@ static void held_make_ready(held_ready *r, uint64_t form, const held_batch *b)
     r->status = r->ends == NULL ? BLY_ENOMEM : BLY_OK;
     for (size_t i = 0; r->status >= 0 && i < b->n; i++) {
         bly_key from;
-        if (!held_at(&from, b, i))
+        if (w != NULL && i % HELD_STEP == 0 && held_tell(w, 0, b->n))
+            r->status = HELD_RAISED;
+        else if (!held_at(&from, b, i))
             r->status = HELD_FALLS;
         else if (held_is_there(b, i))
             r->status = held_append(r, form, held_type(b, i), from);
@@ -445,11 +574,20 @@ static int held_added(held *h, uint64_t form, int status)
 
 /* ---- Make and close ------------------------------------------------------ */
 
-static int held_hold(held **out, bly_filter *filter, bool any, bool empty)
+/* A place for a filter, which is closed until it has one; or NULL. Python makes
+ * it before a call that fills it, so that nothing is lost if it is interrupted
+ * after the call. */
+static held *held_place(void)
 {
     held *h = calloc(1, sizeof *h);
-    if (h == NULL || held_unsafe) {
-        free(h);
+    if (h != NULL)
+        *h = (held){ .lock = held_open_lock, .forks = held_forks };
+    return h;
+}
+
+static int held_hold(held *h, bly_filter *filter, bool any, bool empty)
+{
+    if (held_unsafe) {
         bly_free(filter);
         return BLY_ENOMEM;
     }
@@ -458,7 +596,7 @@ static int held_hold(held **out, bly_filter *filter, bool any, bool empty)
         .filter = filter, .lock = held_open_lock, .forks = held_forks,
         .any = unstated && any, .open = unstated && !any && empty,
     };
-    *out = h;
+    bly_progress_set(filter, &held_progress);
     return BLY_OK;
 }
 
@@ -473,14 +611,16 @@ static bool held_is_empty(const bly_filter *filter)
         && header.items == 0;
 }
 
-static int held_read(int status, held **out, bly_filter *const *filter)
+static int held_read(int status, held *out, bly_filter *filter)
 {
-    return status < 0 ? status
-                      : held_hold(out, *filter, false, held_is_empty(*filter));
+    if (status >= 0)
+        return held_hold(out, filter, false, held_is_empty(filter));
+    bly_free(filter);
+    return status;
 }
 
 /* A form that was asked for is stated, or it is an error. */
-static int held_made(int status, held **out, bly_filter *filter, uint64_t form,
+static int held_made(int status, held *out, bly_filter *filter, uint64_t form,
                      bool any, bool empty)
 {
     if (status >= 0 && form != BLY_KEYS_UNSTATED)
@@ -492,71 +632,111 @@ static int held_made(int status, held **out, bly_filter *filter, uint64_t form,
     return held_hold(out, filter, any, empty);
 }
 
-static int held_new(held **out, const char *kind, const bly_spec *spec,
-                    bool any)
+static int held_new(held *out, const char *kind, bly_spec *spec, bool any,
+                    void *task)
 {
     bly_filter *made = NULL;
-    int status = (int)bly_new(&made, kind, spec);
+    held_watch w;
+    held_begin_watch(&w, task);
+    spec->progress = &held_progress;
+    int status = held_end_watch(&w, (int)bly_new(&made, kind, spec));
     return held_made(status, out, made, spec->form, any, true);
 }
 
-/* Without a form in spec, and not `any`: the keys state it. */
-static int held_build(held **out, const char *kind, bly_spec *spec, bool any,
-                      const held_batch *batch, const uint64_t *labels)
+/* spec has the form by which the keys are made. */
+static int held_build_by(bly_filter **made, const char *kind, bly_spec *spec,
+                         const held_batch *batch, const uint64_t *labels,
+                         held_watch *w)
 {
-    uint64_t form = spec->form, wanted = form;
-    bly_filter *made = NULL;
     held_ready ready;
     uint64_t *some = NULL;
-    int status = wanted == BLY_KEYS_UNSTATED && !any
-               ? held_first_form(&form, batch) : BLY_OK;
-    if (status < 0)
-        return status;
-    held_make_ready(&ready, form, batch);
-    if (labels != NULL && ready.status >= 0) {
+    held_make_ready(&ready, spec->form, batch, w);
+    int status = ready.status;
+    if (labels != NULL && status >= 0) {
         some = held_labels(labels, batch);
-        ready.status = some == NULL ? BLY_ENOMEM : BLY_OK;
+        status = some == NULL ? BLY_ENOMEM : BLY_OK;
     }
-    spec->form = form;
-    status = ready.status;
+    spec->progress = &held_progress;
     if (status >= 0)
-        status = (int)bly_build_keys(&made, kind, spec, &ready.keys, some);
-    status = held_made(status, out, made, wanted, any, ready.keys.n == 0);
+        status = (int)bly_build_keys(made, kind, spec, &ready.keys, some);
     free(some);
     held_ready_free(&ready);
     return status;
 }
 
-static int held_hash_keys(uint64_t *hashes, const char *kind,
-                          const bly_spec *spec, const held_batch *batch)
+static bool held_none(const held_batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (held_is_there(b, i))
+            return false;
+    return true;
+}
+
+/* Without a form in spec, and not `any`: the keys state it. */
+static int held_build(held *out, const char *kind, bly_spec *spec, bool any,
+                      const held_batch *batch, const uint64_t *labels,
+                      void *task)
+{
+    uint64_t wanted = spec->form;
+    bly_filter *made = NULL;
+    held_watch w;
+    int status = wanted == BLY_KEYS_UNSTATED && !any
+               ? held_first_form(&spec->form, batch) : BLY_OK;
+    if (status < 0)
+        return status;
+    held_begin_watch(&w, task);
+    status = held_end_watch(&w, held_build_by(&made, kind, spec, batch, labels,
+                                              &w));
+    return held_made(status, out, made, wanted, any, held_none(batch));
+}
+
+static int held_hash_keys(uint64_t *hashes, const char *kind, bly_spec *spec,
+                          const held_batch *batch, void *task)
 {
     held_ready ready;
-    held_make_ready(&ready, spec->form, batch);
+    held_watch w;
+    held_begin_watch(&w, task);
+    held_make_ready(&ready, spec->form, batch, &w);
+    spec->progress = &held_progress;
     int status = ready.status < 0 ? ready.status
                : (int)bly_hash_keys(hashes, kind, spec, &ready.keys);
     held_ready_free(&ready);
+    return held_end_watch(&w, status);
+}
+
+static int held_open(held *out, const char *path, int flags,
+                     bly_options *options, void *task)
+{
+    bly_filter *made = NULL;
+    held_watch w;
+    held_begin_watch(&w, task);
+    options->progress = &held_progress;
+    int status = held_end_watch(&w, (int)bly_open(&made, path, flags,
+                                                  options));
+    status = held_read(status, out, made);
+    if (status >= 0)
+        out->in_place = (flags & BLY_WRITE) != 0;
     return status;
 }
 
-static int held_open(held **out, const char *path, int flags,
-                     const bly_options *options)
+static int held_unpack(held *out, const void *packed, size_t bytes,
+                       bly_options *options, void *task)
 {
     bly_filter *made = NULL;
-    return held_read((int)bly_open(&made, path, flags, options), out, &made);
-}
-
-static int held_unpack(held **out, const void *packed, size_t bytes,
-                       const bly_options *options)
-{
-    bly_filter *made = NULL;
-    return held_read((int)bly_unpack(&made, packed, bytes, options), out,
-                     &made);
+    held_watch w;
+    held_begin_watch(&w, task);
+    options->progress = &held_progress;
+    int status = held_end_watch(&w, (int)bly_unpack(&made, packed, bytes,
+                                                    options));
+    return held_read(status, out, made);
 }
 
 /* Errors of sealing a file are told; the filter is gone all the same. */
 static int held_close(held *h)
 {
-    held_lock(h, true);
+    if (held_is_busy(h))
+        return HELD_BUSY;
+    unsigned forks = held_lock(h, true);
     held_enter();
     int status = h->filter != NULL ? (int)bly_seal(h->filter) : BLY_OK;
     if (status == BLY_EREADONLY || status == BLY_EUNSUPPORTED)
@@ -564,7 +744,7 @@ static int held_close(held *h)
     bly_free(h->filter);
     h->filter = NULL;
     held_leave();
-    held_unlock(h);
+    held_unlock(h, forks);
     return status;
 }
 
@@ -583,18 +763,56 @@ static void held_free(held *h)
 /* Call with the filter f of h locked to be read, or to be changed. A call that
  * only looks keys up needs no gate; HELD_COPY is for the others that read. */
 #define HELD_BY(change, enter, leave, call)                                    \
+    if (held_is_busy(h))                                                       \
+        return HELD_BUSY;                                                      \
     int status = HELD_CLOSED;                                                  \
-    held_lock(h, change);                                                      \
+    unsigned forks = held_lock(h, change);                                     \
     enter;                                                                     \
     bly_filter *f = h->filter;                                                 \
     if (f != NULL)                                                             \
         status = (int)(call);                                                  \
     leave;                                                                     \
-    held_unlock(h);                                                            \
+    held_unlock(h, forks);                                                     \
     return status
 #define HELD_READ(call)   HELD_BY(false, (void)0, (void)0, call)
 #define HELD_COPY(call)   HELD_BY(false, held_enter(), held_leave(), call)
 #define HELD_CHANGE(call) HELD_BY(true, held_enter(), held_leave(), call)
+
+/* The same for long calls, which ask Python. A filter that is mapped to be
+ * written is changed in place, so its changes do not ask. */
+static void held_watch_begin(held_watch *w, held *h, void *task, bool change)
+{
+    held_begin_watch(w, task);
+    w->own = h;
+    if (change) {
+        w->gate = h->in_place ? HELD_INSIDE : HELD_LEAVES;
+        held_enter();
+    }
+}
+
+static int held_watch_end(const held_watch *w, int status, bool change)
+{
+    if (change)
+        held_leave();
+    return held_end_watch(w, status);
+}
+
+#define HELD_LONG(change, call)                                                \
+    held_watch watch;                                                          \
+    HELD_BY(change, held_watch_begin(&watch, h, task, change),                 \
+            status = held_watch_end(&watch, status, change), call)
+
+/* Seals a filter within the gate, so that the library needs no lock of its own
+ * while it is copied or written. */
+static void held_make_whole(bly_filter *f)
+{
+    held_watch *w = held_now;
+    held_enter();
+    w->gate = HELD_INSIDE;
+    (void)bly_image(f, NULL);
+    w->gate = HELD_OUTSIDE;
+    held_leave();
+}
 
 static int held_form(held *h, uint64_t *form, bool *any)
 {
@@ -730,43 +948,90 @@ static int held_get(held *h, int type, const char *data, size_t length,
     HELD_READ(held_one(h, false, type, data, length, held_do_get, label));
 }
 
-/* Many keys: `job` is done with those that the filter's form makes of them. */
+/* Many keys: `job` is done with those that the filter's form makes of them, a
+ * part at a time. */
 typedef struct {
-    const held_batch *batch;
-    bool             *flags;            /* answers; NULL: not wanted         */
-    uint64_t         *numbers;
-    const uint64_t   *labels;
+    held_batch     *batch;
+    bool           *flags;              /* answers; NULL: not wanted         */
+    uint64_t       *numbers;
+    const uint64_t *labels;
+    bool            adds;
+    bool            goes_on;            /* after keys that are not there     */
 } held_work;
 
 typedef int held_job(bly_filter *f, const bly_keys *keys,
                      const held_work *work);
 
-/* Answers are about all keys or none, while those before one that cannot be
- * are added. */
-static int held_many(held *h, bool adds, held_work work, held_job *job)
+/* The next rows of a batch, as a batch of their own. False: its offsets fall,
+ * so they may lead beyond its data. */
+static bool held_part(held_batch *part, const held_batch *b)
+{
+    size_t at = b->done, n = b->n - at < HELD_PART ? b->n - at : HELD_PART;
+    *part = *b;
+    part->n = n;
+    if (b->types != NULL)
+        part->types += at;
+    if (b->valid != NULL)
+        part->valid += at;
+    if (b->offsets32 != NULL) {
+        part->offsets32 += at;
+        return part->offsets32[n] <= b->offsets32[b->n];
+    }
+    if (b->offsets64 != NULL) {
+        part->offsets64 += at;
+        return part->offsets64[n] <= b->offsets64[b->n];
+    }
+    part->data = (const char *)b->data + at * b->width;
+    return true;
+}
+
+static int held_do_part(held *h, uint64_t form, const held_work *work,
+                        held_job *job)
 {
     held_ready ready;
-    uint64_t form;
     int status = BLY_OK;
-    if (adds && h->open)
-        status = held_first_form(&form, work.batch);
-    else
-        form = bly_form_of(h->filter);
-    if (status < 0)
-        return status;
-    held_make_ready(&ready, form, work.batch);
-    if (adds || ready.status >= 0)
-        status = job(h->filter, &ready.keys, &work);
-    if (adds)
+    held_make_ready(&ready, form, work->batch, NULL);
+    if (work->adds || ready.status >= 0)
+        status = job(h->filter, &ready.keys, work);
+    if (work->adds)
         status = held_added(h, form, status);
     if (status >= 0 && ready.status >= 0) {
-        if (work.flags != NULL)
-            held_spread(work.flags, sizeof *work.flags, work.batch);
-        if (work.numbers != NULL)
-            held_spread(work.numbers, sizeof *work.numbers, work.batch);
+        if (work->flags != NULL)
+            held_spread(work->flags, sizeof *work->flags, work->batch);
+        if (work->numbers != NULL)
+            held_spread(work->numbers, sizeof *work->numbers, work->batch);
     }
     held_ready_free(&ready);
     return status < 0 ? status : ready.status < 0 ? ready.status : status;
+}
+
+/* Does the next part of a batch, and says HELD_MORE if others are left. Answers
+ * are about all keys or none, while those before one that cannot be are added.
+ * A first batch of several classes adds nothing. */
+static int held_many(held *h, held_work work, held_job *job)
+{
+    held_batch *all = work.batch, part;
+    uint64_t form = bly_form_of(h->filter);
+    int status = held_part(&part, all) ? BLY_OK : HELD_FALLS;
+    if (status >= 0 && work.adds && h->open)
+        status = held_first_form(&form, all);
+    if (status < 0)
+        return status;
+    work.batch = &part;
+    if (work.flags != NULL)
+        work.flags += all->done;
+    if (work.numbers != NULL)
+        work.numbers += all->done;
+    if (work.labels != NULL)
+        work.labels += all->done;
+    status = held_do_part(h, form, &work, job);
+    if (status < 0 && !(work.goes_on && (status == BLY_EABSENT
+                                         || status == BLY_EUNSAFE)))
+        return status;
+    all->done += part.n;
+    if (all->tally != NULL)
+        *all->tally += part.n;
+    return status >= 0 && all->done < all->n ? HELD_MORE : status;
 }
 
 static int held_job_contains(bly_filter *f, const bly_keys *keys,
@@ -775,10 +1040,10 @@ static int held_job_contains(bly_filter *f, const bly_keys *keys,
     return (int)bly_contains_keys(f, keys, work->flags);
 }
 
-static int held_contains_keys(held *h, const held_batch *batch, bool *present)
+static int held_contains_keys(held *h, held_batch *batch, bool *present)
 {
     held_work work = { .batch = batch, .flags = present };
-    HELD_READ(held_many(h, false, work, held_job_contains));
+    HELD_READ(held_many(h, work, held_job_contains));
 }
 
 static int held_job_add(bly_filter *f, const bly_keys *keys,
@@ -791,10 +1056,10 @@ static int held_job_add(bly_filter *f, const bly_keys *keys,
 }
 
 /* added[i], unless it is NULL: was the key new? */
-static int held_add_keys(held *h, const held_batch *batch, bool *added)
+static int held_add_keys(held *h, held_batch *batch, bool *added)
 {
-    held_work work = { .batch = batch, .flags = added };
-    HELD_CHANGE(held_many(h, true, work, held_job_add));
+    held_work work = { .batch = batch, .flags = added, .adds = true };
+    HELD_CHANGE(held_many(h, work, held_job_add));
 }
 
 static int held_job_remove(bly_filter *f, const bly_keys *keys,
@@ -804,10 +1069,10 @@ static int held_job_remove(bly_filter *f, const bly_keys *keys,
     return (int)bly_remove_keys(f, keys, NULL);
 }
 
-static int held_remove_keys(held *h, const held_batch *batch)
+static int held_remove_keys(held *h, held_batch *batch)
 {
-    held_work work = { .batch = batch };
-    HELD_CHANGE(held_many(h, false, work, held_job_remove));
+    held_work work = { .batch = batch, .goes_on = true };
+    HELD_CHANGE(held_many(h, work, held_job_remove));
 }
 
 static int held_job_count(bly_filter *f, const bly_keys *keys,
@@ -816,10 +1081,10 @@ static int held_job_count(bly_filter *f, const bly_keys *keys,
     return (int)bly_count_keys(f, keys, work->numbers);
 }
 
-static int held_count_keys(held *h, const held_batch *batch, uint64_t *counts)
+static int held_count_keys(held *h, held_batch *batch, uint64_t *counts)
 {
     held_work work = { .batch = batch, .numbers = counts };
-    HELD_READ(held_many(h, false, work, held_job_count));
+    HELD_READ(held_many(h, work, held_job_count));
 }
 
 static int held_job_put(bly_filter *f, const bly_keys *keys,
@@ -834,11 +1099,10 @@ static int held_job_put(bly_filter *f, const bly_keys *keys,
     return status;
 }
 
-static int held_put_keys(held *h, const held_batch *batch,
-                         const uint64_t *labels)
+static int held_put_keys(held *h, held_batch *batch, const uint64_t *labels)
 {
-    held_work work = { .batch = batch, .labels = labels };
-    HELD_CHANGE(held_many(h, true, work, held_job_put));
+    held_work work = { .batch = batch, .labels = labels, .adds = true };
+    HELD_CHANGE(held_many(h, work, held_job_put));
 }
 
 static int held_job_get(bly_filter *f, const bly_keys *keys,
@@ -847,11 +1111,11 @@ static int held_job_get(bly_filter *f, const bly_keys *keys,
     return (int)bly_get_keys(f, keys, work->flags, work->numbers);
 }
 
-static int held_get_keys(held *h, const held_batch *batch, bool *found,
+static int held_get_keys(held *h, held_batch *batch, bool *found,
                          uint64_t *labels)
 {
     held_work work = { .batch = batch, .flags = found, .numbers = labels };
-    HELD_READ(held_many(h, false, work, held_job_get));
+    HELD_READ(held_many(h, work, held_job_get));
 }
 
 static int held_empty(held *h)
@@ -867,14 +1131,14 @@ static int held_clear(held *h)
     HELD_CHANGE(held_empty(h));
 }
 
-static int held_resize(held *h, uint64_t capacity)
+static int held_resize(held *h, uint64_t capacity, void *task)
 {
-    HELD_CHANGE(bly_resize(f, capacity));
+    HELD_LONG(true, bly_resize(f, capacity));
 }
 
-static int held_fold(held *h, uint64_t times)
+static int held_fold(held *h, uint64_t times, void *task)
 {
-    HELD_CHANGE(bly_fold(f, times));
+    HELD_LONG(true, bly_fold(f, times));
 }
 
 static int held_sync(held *h)
@@ -887,9 +1151,9 @@ static int held_seal(held *h)
     HELD_CHANGE(bly_seal(f));
 }
 
-static int held_stat(held *h, bly_stat_t *out)
+static int held_stat(held *h, bly_stat_t *out, void *task)
 {
-    HELD_READ(bly_stat(out, f));
+    HELD_LONG(false, bly_stat(out, f));
 }
 
 static int held_can(held *h, uint64_t *can)
@@ -897,38 +1161,54 @@ static int held_can(held *h, uint64_t *can)
     HELD_READ((*can = bly_can(f), BLY_OK));
 }
 
-/* Seals the filter within the gate, so that the library needs no lock of its
- * own while it writes. */
 static int held_write(bly_filter *f, const char *path, const char *format)
 {
-    held_enter();
-    (void)bly_image(f, NULL);
-    held_leave();
+    held_make_whole(f);
     return (int)(format == NULL ? bly_save(f, path)
                                 : bly_save_as(f, path, format));
 }
 
-static int held_save(held *h, const char *path, const char *format)
+static int held_save(held *h, const char *path, const char *format, void *task)
 {
-    HELD_READ(held_write(f, path, format));
+    HELD_LONG(false, held_write(f, path, format));
 }
 
-static int held_alike(held **out, const held *h, bool copy)
+static int held_alike(held *out, const held *h)
 {
     bly_filter *made = NULL;
-    int status = (int)(copy ? bly_copy(&made, h->filter, NULL)
-                            : bly_like(&made, h->filter, NULL));
-    return status < 0 ? status : held_hold(out, made, h->any, !copy || h->open);
+    int status = (int)bly_like(&made, h->filter, NULL);
+    return status < 0 ? status : held_hold(out, made, h->any, true);
 }
 
-static int held_like(held **out, held *h)
+static int held_like(held *out, held *h)
 {
-    HELD_COPY(held_alike(out, h, false));
+    HELD_COPY(held_alike(out, h));
 }
 
-static int held_copy(held **out, held *h)
+static int held_copy_of(bly_filter **made, bly_filter *f)
 {
-    HELD_COPY(held_alike(out, h, true));
+    const bly_options options = { .progress = &held_progress };
+    held_make_whole(f);
+    return (int)bly_copy(made, f, &options);
+}
+
+static int held_do_copy(bly_filter **made, bool *any, bool *open, held *h,
+                        void *task)
+{
+    *any = h->any;
+    *open = h->open;
+    HELD_LONG(false, held_copy_of(made, f));
+}
+
+static int held_copy(held *out, held *h, void *task)
+{
+    bly_filter *made = NULL;
+    bool any, open;
+    int status = held_do_copy(&made, &any, &open, h, task);
+    if (status >= 0)
+        return held_hold(out, made, any, open);
+    bly_free(made);
+    return status;
 }
 
 /* ---- Two filters --------------------------------------------------------- */
@@ -948,17 +1228,25 @@ static int held_go_with(bly_filter **made, const held *h, const held *beside)
  * that a |= b and b |= a in two threads both come to an end. */
 typedef bly_status held_verb(bly_filter *into, const bly_filter *other);
 
-/* Joins the other filter to an empty one like `into` with this form, so that
- * `into` gets the form only if they can be joined. */
-static int held_try(const held *into, uint64_t form, const held *other,
+/* Joins the other filter to an empty one like `into` with this form, which then
+ * takes its place: so `into` gets the form only if they can be joined. A filter
+ * that is changed in its file cannot be replaced. */
+static int held_try(held *into, uint64_t form, const bly_filter *other,
                     held_verb *verb)
 {
     bly_filter *made = NULL;
     int status = (int)bly_like(&made, into->filter, NULL);
     if (status >= 0)
         status = (int)bly_form_set(made, form);
-    if (status >= 0 || status == BLY_EUNSUPPORTED)
-        status = (int)verb(made, other->filter);
+    if (status >= 0 || status == BLY_EUNSUPPORTED) {
+        bly_progress_set(made, &held_progress);
+        status = (int)verb(made, other);
+    }
+    if (status >= 0 && !into->in_place) {
+        bly_filter *empty = into->filter;
+        into->filter = made;
+        made = empty;
+    }
     bly_free(made);
     return status;
 }
@@ -967,51 +1255,58 @@ static int held_join(held *into, held *other, held_verb *verb)
 {
     bly_filter *with = NULL;
     uint64_t form = bly_form_of(other->filter);
+    bool first = into->open && form != BLY_KEYS_UNSTATED;
     int status = held_go_with(&with, other, into);
-    if (status >= 0 && into->open && form != BLY_KEYS_UNSTATED)
-        status = held_try(into, form, other, verb);
+    const bly_filter *from = with != NULL ? with : other->filter;
+    if (status >= 0 && first)
+        status = held_try(into, form, from, verb);
     if (status >= 0 && form != BLY_KEYS_UNSTATED)
         status = held_state_first(into, form);
-    if (status >= 0)
-        status = (int)verb(into->filter, with != NULL ? with : other->filter);
+    if (status >= 0 && (!first || into->in_place))
+        status = (int)verb(into->filter, from);
     if (status >= 0)
         into->open = into->open && other->open;
     bly_free(with);
     return status;
 }
 
-static int held_both(held *into, held *other, held_verb *verb)
+static int held_both(held *into, held *other, held_verb *verb, void *task)
 {
     int status = HELD_CLOSED;
+    unsigned forks = held_forks;
+    held_watch w;
+    if (held_is_busy(into) || held_is_busy(other))
+        return HELD_BUSY;
     if (into < other)
-        held_lock(into, true);
+        forks = held_lock(into, true);
     if (into != other)
-        held_lock(other, false);
+        forks = held_lock(other, false);
     if (into >= other)
-        held_lock(into, true);
-    held_enter();
+        forks = held_lock(into, true);
+    held_watch_begin(&w, into, task, true);
+    w.other = other;
     if (into->filter != NULL && other->filter != NULL)
         status = held_join(into, other, verb);
-    held_leave();
+    status = held_watch_end(&w, status, true);
     if (into != other)
-        held_unlock(other);
-    held_unlock(into);
+        held_unlock(other, forks);
+    held_unlock(into, forks);
     return status;
 }
 
-static int held_unite(held *into, held *other)
+static int held_unite(held *into, held *other, void *task)
 {
-    return held_both(into, other, bly_unite);
+    return held_both(into, other, bly_unite, task);
 }
 
-static int held_intersect(held *into, held *other)
+static int held_intersect(held *into, held *other, void *task)
 {
-    return held_both(into, other, bly_intersect);
+    return held_both(into, other, bly_intersect, task);
 }
 
-static int held_subtract(held *into, held *other)
+static int held_subtract(held *into, held *other, void *task)
 {
-    return held_both(into, other, bly_subtract);
+    return held_both(into, other, bly_subtract, task);
 }
 
 static int held_compare(const held *a, const held *b, bly_overlap_t *out)
@@ -1030,49 +1325,63 @@ static int held_compare(const held *a, const held *b, bly_overlap_t *out)
     return status;
 }
 
-static int held_overlap(held *a, held *b, bly_overlap_t *out)
+static int held_overlap(held *a, held *b, bly_overlap_t *out, void *task)
 {
     int status = HELD_CLOSED;
-    held_lock(a < b ? a : b, false);
+    held_watch w;
+    if (held_is_busy(a) || held_is_busy(b))
+        return HELD_BUSY;
+    unsigned forks = held_lock(a < b ? a : b, false);
     if (a != b)
         held_lock(a < b ? b : a, false);
+    held_watch_begin(&w, a, task, false);
+    w.other = b;
     if (a->filter != NULL && b->filter != NULL)
         status = held_compare(a, b, out);
+    status = held_watch_end(&w, status, false);
     if (a != b)
-        held_unlock(b);
-    held_unlock(a);
+        held_unlock(b, forks);
+    held_unlock(a, forks);
     return status;
 }
 
 /* ---- What is given out --------------------------------------------------- */
 
-static int held_image_of(const bly_filter *f, char **image, size_t *bytes,
+/* memcpy that asks Python on the way. */
+static int held_do_read(char *into, const char *from, size_t bytes)
+{
+    enum { SOME = 1 << 22 };
+    for (size_t at = 0; at < bytes; at += SOME) {
+        if (held_tell(held_now, at, bytes))
+            return HELD_RAISED;
+        memcpy(into + at, from + at, bytes - at < SOME ? bytes - at : SOME);
+    }
+    return BLY_OK;
+}
+
+static int held_image_of(bly_filter *f, char **image, size_t *bytes,
                          bool packed)
 {
     size_t room = 0;
+    held_make_whole(f);
     const void *whole = bly_image(f, &room);
     char *copy = whole != NULL ? malloc(room) : NULL;
-    bly_status status = BLY_OK;
     if (whole == NULL)
         return BLY_EUNSUPPORTED;
     if (copy == NULL)
         return BLY_ENOMEM;
     *bytes = room;
-    if (packed)
-        status = bly_pack(f, copy, room, bytes);
-    else
-        memcpy(copy, whole, room);
-    if (status < 0)
-        free(copy);
-    else
-        *image = copy;
-    return (int)status;
+    int status = packed ? (int)bly_pack(f, copy, room, bytes)
+                        : held_do_read(copy, whole, room);
+    *image = copy;
+    return status;
 }
 
-/* The image, or its packed form, in memory that goes back by held_give. */
-static int held_image(held *h, char **image, size_t *bytes, bool packed)
+/* The image, or its packed form, in memory that goes back by held_give_at. */
+static int held_image(held *h, char **image, size_t *bytes, bool packed,
+                      void *task)
 {
-    HELD_COPY(held_image_of(f, image, bytes, packed));
+    HELD_LONG(false, held_image_of(f, image, bytes, packed));
 }
 
 typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
@@ -1116,31 +1425,37 @@ static bool held_visit(void *context, const bly_listed *listed)
     return true;
 }
 
-/* The keys and their bytes, in memory that goes back by held_give. */
-static int held_list(held *h, held_key **keys, size_t *n, char **bytes)
+static int held_do_list(held *h, held_listing *l, void *task)
+{
+    HELD_LONG(false, bly_list_keys(f, held_visit, l));
+}
+
+/* The keys and their bytes, in memory that goes back by held_give_at. */
+static int held_list(held *h, held_key **keys, size_t *n, char **bytes,
+                     void *task)
 {
     held_listing l = { .n = 0 };
-    int status = HELD_CLOSED;
-    held_lock(h, false);
-    if (h->filter != NULL)
-        status = (int)bly_list_keys(h->filter, held_visit, &l);
-    held_unlock(h);
-    if (l.failed)
-        status = BLY_ENOMEM;
-    if (status < 0) {
-        free(l.keys);
-        free(l.bytes);
-        return status;
-    }
+    int status = held_do_list(h, &l, task);
     *keys = l.keys;
     *bytes = l.bytes;
     *n = l.n;
-    return status;
+    return l.failed ? BLY_ENOMEM : status;
 }
 
-static void held_give(void *memory)
+/* What a call gave out, if it did: it may have been interrupted. */
+static void held_give_at(void *memory)
 {
-    free(memory);
+    void *given;
+    memcpy(&given, memory, sizeof given);
+    free(given);
+}
+
+/* Appends the offsets of n keys to those of others, whose bytes end at used. */
+static void held_append_offsets(uint64_t *to, const uint64_t *from, size_t n,
+                                uint64_t used)
+{
+    for (size_t i = 0; i <= n; i++)
+        to[i] = used + from[i];
 }
 
 /* ---- Text ---------------------------------------------------------------- */
@@ -1171,13 +1486,13 @@ static size_t held_put_utf8(char *out, uint32_t c)
 }
 
 /* numpy's text, n rows of `width` numbers of 32 bits that end before the zeros
- * at their end, as UTF-8; `out` has room for 4 bytes of each. What stands for a
- * byte that was no text (surrogateescape) becomes that byte again. Returns the
- * bytes; SIZE_MAX: something in it is no character. */
+ * at their end, as UTF-8 from out[at] on; `out` has room for 4 bytes of each.
+ * What stands for a byte that was no text (surrogateescape) becomes that byte
+ * again. Returns where the bytes end; SIZE_MAX: something in it is no
+ * character. */
 static size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
-                        uint64_t *offsets)
+                        uint64_t *offsets, size_t at)
 {
-    size_t at = 0;
     for (size_t i = 0; i < n; i++, text += width) {
         size_t length = width;
         offsets[i] = at;

@@ -18,11 +18,15 @@
 #define HELD_MIXED ...
 #define HELD_BEYOND ...
 #define HELD_FALLS ...
+#define HELD_BUSY ...
+#define HELD_RAISED ...
+#define HELD_MORE ...
 
 typedef struct held held;
 typedef struct { size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
-                 int type; const unsigned char *types, *valid; } held_batch;
+                 int type; const unsigned char *types, *valid; size_t done;
+                 uint64_t *tally; } held_batch;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;
@@ -82,17 +86,22 @@ size_t bly_ranking_count(const bly_ranking *ranking);
 const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i);
 void bly_ranking_free(bly_ranking *ranking);
 
-int held_new(held **out, const char *kind, const bly_spec *spec, bool any);
-int held_build(held **out, const char *kind, bly_spec *spec, bool any,
-               const held_batch *batch, const uint64_t *labels);
-int held_hash_keys(uint64_t *hashes, const char *kind, const bly_spec *spec,
-                   const held_batch *batch);
-int held_open(held **out, const char *path, int flags,
-              const bly_options *options);
-int held_unpack(held **out, const void *packed, size_t bytes,
-                const bly_options *options);
-int held_like(held **out, held *from);
-int held_copy(held **out, held *from);
+extern "Python" int held_ask(void *task, uint64_t done, uint64_t total);
+extern uint64_t held_every;
+
+held *held_place(void);
+int held_new(held *out, const char *kind, bly_spec *spec, bool any,
+             void *task);
+int held_build(held *out, const char *kind, bly_spec *spec, bool any,
+               const held_batch *batch, const uint64_t *labels, void *task);
+int held_hash_keys(uint64_t *hashes, const char *kind, bly_spec *spec,
+                   const held_batch *batch, void *task);
+int held_open(held *out, const char *path, int flags, bly_options *options,
+              void *task);
+int held_unpack(held *out, const void *packed, size_t bytes,
+                bly_options *options, void *task);
+int held_like(held *out, held *from);
+int held_copy(held *out, held *from, void *task);
 int held_close(held *h);
 void held_free(held *h);
 
@@ -111,30 +120,31 @@ int held_put(held *h, int type, const char *data, size_t length,
 int held_get(held *h, int type, const char *data, size_t length,
              uint64_t *label);
 
-int held_contains_keys(held *h, const held_batch *batch, bool *present);
-int held_add_keys(held *h, const held_batch *batch, bool *added);
-int held_remove_keys(held *h, const held_batch *batch);
-int held_count_keys(held *h, const held_batch *batch, uint64_t *counts);
-int held_put_keys(held *h, const held_batch *batch, const uint64_t *labels);
-int held_get_keys(held *h, const held_batch *batch, bool *found,
-                  uint64_t *labels);
+int held_contains_keys(held *h, held_batch *batch, bool *present);
+int held_add_keys(held *h, held_batch *batch, bool *added);
+int held_remove_keys(held *h, held_batch *batch);
+int held_count_keys(held *h, held_batch *batch, uint64_t *counts);
+int held_put_keys(held *h, held_batch *batch, const uint64_t *labels);
+int held_get_keys(held *h, held_batch *batch, bool *found, uint64_t *labels);
 
-int held_unite(held *into, held *other);
-int held_intersect(held *into, held *other);
-int held_subtract(held *into, held *other);
-int held_overlap(held *a, held *b, bly_overlap_t *out);
+int held_unite(held *into, held *other, void *task);
+int held_intersect(held *into, held *other, void *task);
+int held_subtract(held *into, held *other, void *task);
+int held_overlap(held *a, held *b, bly_overlap_t *out, void *task);
 int held_clear(held *h);
-int held_resize(held *h, uint64_t capacity);
-int held_fold(held *h, uint64_t times);
+int held_resize(held *h, uint64_t capacity, void *task);
+int held_fold(held *h, uint64_t times, void *task);
 int held_sync(held *h);
 int held_seal(held *h);
 
-int held_stat(held *h, bly_stat_t *out);
+int held_stat(held *h, bly_stat_t *out, void *task);
 int held_can(held *h, uint64_t *can);
-int held_save(held *h, const char *path, const char *format);
-int held_image(held *h, char **image, size_t *bytes, bool packed);
-int held_list(held *h, held_key **keys, size_t *n, char **bytes);
-void held_give(void *memory);
+int held_save(held *h, const char *path, const char *format, void *task);
+int held_image(held *h, char **image, size_t *bytes, bool packed, void *task);
+int held_list(held *h, held_key **keys, size_t *n, char **bytes, void *task);
+void held_give_at(void *memory);
 
+void held_append_offsets(uint64_t *to, const uint64_t *from, size_t n,
+                         uint64_t used);
 size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
-                 uint64_t *offsets);
+                 uint64_t *offsets, size_t at);

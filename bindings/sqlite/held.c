@@ -243,10 +243,7 @@ static held_blob *held_check(sqlite3_context *context, held_home *home,
     held_blob *b = held_find(home, data, bytes);
     if (b != NULL)
         return b;
-    const bly_progress progress
-        = interrupt_progress(sqlite3_context_db_handle(context));
-    const bly_options options = { .progress = &progress };
-    bly_status status = bly_check(data, bytes, &options);
+    bly_status status = bly_check(data, bytes, NULL);
     if (status < 0) {
         extension_fail(context, status);
         return NULL;
@@ -297,8 +294,8 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
     } else if (data != NULL) {
         sqlite3 *db = sqlite3_context_db_handle(context);
         const bly_progress progress = interrupt_progress(db);
-        options.progress = &progress;
         options.memory_limit = memory_limit(db, bytes);
+        options.progress = &progress;
         status = bly_unpack(&held.filter, data, bytes, &options);
     }
     if (status < 0)

@@ -12,7 +12,7 @@ enum { BITS_LONG = 4096 };
  * many of them are a step of their caller. */
 static size_t bits_until(size_t at, size_t bytes)
 {
-    return bytes < BITS_LONG ? bytes : task_until(at, bytes);
+    return bytes < BITS_LONG ? bytes : (size_t)task_until(at, bytes);
 }
 
 static uint64_t bits_count_piece(const uint8_t *row, size_t bytes)

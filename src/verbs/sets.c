@@ -143,7 +143,7 @@ static bly_status sets_open(sets_change *c, bly_filter *into)
     if (c->image == NULL)
         return handle_no_memory(into->bytes);
     task_phase(0.5, into->bytes);
-    handle_read(into, c->image, into->bytes);
+    task_copy(c->image, into->image, into->bytes);
     task_phase(0.5, into->bytes);
     return task_status();
 }

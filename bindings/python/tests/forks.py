@@ -17,6 +17,7 @@ import threading
 import time
 
 from bloomery import Filter
+from bloomery._native import lib
 
 EFFORT = int(os.environ.get("BLOOMERY_EFFORT") or "1")
 FORKS = min(4 * EFFORT, 40)
@@ -138,6 +139,25 @@ def two_filters():
                 lambda: a.overlap(b), lambda: a.__iand__(a)):
         for _ in range(FORKS):
             assert ends_well(lambda: "b" in a.__ior__(b) and "b" in b)
+
+
+def asked():
+    """Long calls ask Python as often as they can, which needs the lock of the
+    interpreter, and the thread that forks has that."""
+    lib.held_every = 0
+    keys = rows(0, 400_000)
+    f = Filter("standard", items=400_000)
+    f.update(keys)
+    g = f.copy()
+    folder = tempfile.mkdtemp()
+    go_on = lambda *_: False
+    with Beside(lambda: f.unite(g, progress=go_on), lambda: f.copy(),
+                lambda: f.update(keys, progress=go_on), lambda: bytes(f),
+                lambda: Filter.build("fuse", keys, progress=go_on),
+                lambda: f.save(folder + "/a", progress=go_on)):
+        for _ in range(FORKS):
+            assert ends_well(lambda: all(f.contains(keys)) and f.pack() != b""
+                             and f.unite(g) is None and f.copy() == f)
 
 
 def made_and_dropped():
@@ -306,7 +326,7 @@ def processes():
                 assert answers.get() == (True, True, True)
 
 
-SCENARIOS = [update, change_again, look_up, copy, two_filters,
+SCENARIOS = [update, change_again, look_up, copy, two_filters, asked,
              made_and_dropped, file, slow_save, locked, fork_in_c, grandchild,
              import_numpy, processes]
 

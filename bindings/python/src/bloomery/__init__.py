@@ -26,18 +26,20 @@ import sys
 import threading
 from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
 
-from bloomery import _keys
-from bloomery._errors import (AbsentError, ClosedError, Error, FileError,
-                              FormError, FullError, ImageError, LimitError,
-                              MismatchError, ParameterError, ReadOnlyError,
-                              SecretError, UnsafeError, UnsupportedError, check)
+from bloomery import _keys, _tasks
+from bloomery._errors import (AbsentError, BusyError, Cancelled, ClosedError,
+                              Error, FileError, FormError, FullError,
+                              ImageError, LimitError, MismatchError,
+                              ParameterError, ReadOnlyError, SecretError,
+                              UnsafeError, UnsupportedError, check)
 from bloomery._native import ffi, lib
 
 __all__ = [
-    "AbsentError", "Advice", "ClosedError", "Error", "Estimate", "FileError",
-    "Filter", "FormError", "FullError", "ImageError", "Kind", "LimitError",
-    "MismatchError", "Option", "Overlap", "ParameterError", "Plan",
-    "ReadOnlyError", "SecretError", "Stat", "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
+    "AbsentError", "Advice", "BusyError", "Cancelled", "ClosedError", "Error",
+    "Estimate", "FileError", "Filter", "FormError", "FullError", "ImageError",
+    "Kind", "LimitError", "MismatchError", "Option", "Overlap",
+    "ParameterError", "Plan", "ReadOnlyError", "SecretError", "Stat",
+    "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
     "hashes", "kinds", "library_version",
 ]
 
@@ -45,6 +47,7 @@ __version__ = "0.1.0"
 
 Key = Union[str, bytes, bytearray, memoryview, int, float]
 _NO_BOUND = (1 << 64) - 1
+Progress = Optional[_tasks.Progress]
 
 
 def _text(chars: Any) -> str:
@@ -432,29 +435,31 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
         yield from _keys.chunks(view.tolist())
 
 
-def _all(keys: Any) -> _keys.Keys:
+def _all(keys: Any, tally: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     array = _array(keys)
     if array is None:
-        for some, kinds in _keys.pieces(keys, sys.maxsize):
-            return _keys.from_list(some, kinds)
-        return _keys.from_list([])
-    parts = list(array)
-    return parts[0] if len(parts) == 1 else _keys.joined(parts)
+        return _keys.whole(keys, tally.tell)
+    return _keys.joined(list(array))
 
 
 def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
            hash: Optional[str] = None, secret: Optional[bytes] = None,
-           keys: str = "any") -> Any:
+           keys: str = "any", progress: Progress = None) -> Any:
     """The 64-bit hashes by which a filter knows these members, as an array of
     numpy, or of the module `array` without numpy. keys: the form of the filter's
-    keys. A missing value has no hash, and is a ValueError."""
+    keys. A missing value has no hash, and is a ValueError. progress: as of
+    Filter.build."""
+    tally = _tasks.Tally(progress, members)
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0, keys)
     name = _name_or_null(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(members):
         _no_missing(some)
-        check(lib.held_hash_keys(out.more(some.n), name, spec, some.c))
+        check(lib.held_hash_keys(out.more(some.n), name, spec, some.c,
+                                 tally.inner()))
+        tally.c[0] += some.n
+        tally.tell()
     del kept
     return out.done()
 
@@ -494,6 +499,14 @@ class _Rows:
 # ---- Filters -----------------------------------------------------------------
 
 
+def _place() -> Any:
+    """Where C puts a filter, which is freed whatever interrupts the caller."""
+    place = lib.held_place()
+    if place == ffi.NULL:
+        raise MemoryError("out of memory: a filter needs a few bytes")
+    return ffi.gc(place, lib.held_free)
+
+
 class Filter:
     """A filter of a kind, planned for so many keys at a rate.
 
@@ -528,14 +541,15 @@ class Filter:
                  secret: Optional[bytes] = None, threads: int = 0,
                  keys: Optional[str] = None) -> None:
         spec, kept = _spec(items, rate, seed, hash, secret, threads, keys)
-        out = ffi.new("held **")
-        check(lib.held_new(out, _name(kind, "kind"), spec, keys is not None))
-        self._h = ffi.gc(out[0], lib.held_free)
+        out = _place()
+        check(lib.held_new(out, _name(kind, "kind"), spec,
+                           keys is not None, ffi.NULL))
+        self._h = out
 
     @classmethod
     def _of(cls, out: Any) -> Filter:
         made = cls.__new__(cls)
-        made._h = ffi.gc(out[0], lib.held_free)
+        made._h = out
         return made
 
     # ---- Made another way ----
@@ -544,11 +558,14 @@ class Filter:
     def build(cls, kind: str, members: Any, labels: Any = None, *,
               items: int = 0, rate: float = 0.01, seed: int = 0,
               hash: Optional[str] = None, secret: Optional[bytes] = None,
-              threads: int = 0, keys: Optional[str] = None) -> Filter:
+              threads: int = 0, keys: Optional[str] = None,
+              progress: Progress = None) -> Filter:
         """A filter of all these members, of any kind; some, such as "fuse", can
         be made in no other way, and are the smallest. labels: a number for each
         member, for kinds that carry them. keys: the form of the keys, as of
-        Filter. Missing values are left out, with their labels.
+        Filter. Missing values are left out, with their labels. progress: is
+        called as progress(done, total) now and then; if it returns something
+        true, the call raises Cancelled, and what it raises is raised.
 
         >>> f = Filter.build("fuse", ["red", "green"], rate=0.001)
         >>> "red" in f
@@ -556,13 +573,13 @@ class Filter:
         >>> Filter.build("bloomier", ["red", "green"], [1, 2])["green"]
         2
         """
-        all_keys = _all(members)
+        all_keys = _all(members, _tasks.Tally(progress, members))
         spec, kept = _spec(items or max(all_keys.n, 1), rate, seed, hash,
                            secret, threads, keys)
         held = _labels(labels, all_keys.n)
-        out = ffi.new("held **")
+        out = _place()
         check(lib.held_build(out, _name(kind, "kind"), spec, keys is not None,
-                             all_keys.c, held))
+                             all_keys.c, held, _tasks.handle(progress)))
         return cls._of(out)
 
     @classmethod
@@ -583,7 +600,8 @@ class Filter:
     def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
              write: bool = False, verify: bool = False,
              secret: Optional[bytes] = None, format: Optional[str] = None,
-             threads: int = 0, memory_limit: int = 0) -> Filter:
+             threads: int = 0, memory_limit: int = 0,
+             progress: Progress = None) -> Filter:
         """A filter from its file, or from another system's. mmap: it is asked
         where it lies, and no more is read than that; write: changes go to the
         file, until close(). verify: read all of a mapped file first, and check
@@ -591,6 +609,7 @@ class Filter:
         memory_limit: a packed file that would take more bytes than this once
         it is unpacked is a LimitError, and so is growing beyond it; 0: 1 GiB,
         or 8 times the file where that is more, but at most half of the memory.
+        progress: as of build(), in bytes.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/words.bly"
@@ -605,17 +624,19 @@ class Filter:
         options, kept = _options(secret, threads, format, memory_limit)
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
-        out = ffi.new("held **")
-        check(lib.held_open(out, _path(path), flags, options))
+        out = _place()
+        check(lib.held_open(out, _path(path), flags, options,
+                            _tasks.handle(progress)))
         return cls._of(out)
 
     @classmethod
     def from_bytes(cls, image: Any, *, secret: Optional[bytes] = None,
                    format: Optional[str] = None,
-                   memory_limit: int = 0) -> Filter:
+                   memory_limit: int = 0,
+                   progress: Progress = None) -> Filter:
         """A filter from what bytes(f) or f.pack() gave, or the content of a
         file. All of it is checked, and nothing trusted. memory_limit: as in
-        open().
+        open(). progress: as of build(), in bytes.
 
         >>> f = Filter(items=10); f.add(7)
         True
@@ -626,26 +647,29 @@ class Filter:
             raise TypeError("an image is bytes, and not text: open() takes the "
                             "name of a file")
         options, kept = _options(secret, 0, format, memory_limit)
-        out = ffi.new("held **")
+        out = _place()
         # a copy of what another thread could change after it was checked
         plain = _keys.plain(image)
-        check(lib.held_unpack(out, plain, len(plain), options))
+        check(lib.held_unpack(out, plain, len(plain), options,
+                              _tasks.handle(progress)))
         return cls._of(out)
 
-    def copy(self) -> Filter:
-        """Another filter with the same keys."""
-        out = ffi.new("held **")
-        check(lib.held_copy(out, self._h))
+    def copy(self, *, progress: Progress = None) -> Filter:
+        """Another filter with the same keys. progress: as of build(), in
+        bytes."""
+        out = _place()
+        check(lib.held_copy(out, self._h, _tasks.handle(progress)))
         return self._of(out)
 
     def like(self) -> Filter:
         """An empty filter of the same plan, hash and seed: the two can be
         united and compared."""
-        out = ffi.new("held **")
+        out = _place()
         check(lib.held_like(out, self._h))
         return self._of(out)
 
-    __copy__ = copy
+    def __copy__(self) -> Filter:
+        return self.copy()
 
     def __deepcopy__(self, memo: Any) -> Filter:
         return self.copy()
@@ -751,82 +775,134 @@ class Filter:
 
     # ---- Many keys ----
 
-    def update(self, keys: Any) -> None:
+    def _each(self, verb: Any, keys: Any, progress: Progress,
+              *rows: Optional[_Rows], look: Any = None) -> None:
+        """A call of C for many keys, some at a time. rows: where it writes what
+        it answers. look: looks at the keys first."""
+        tally = _tasks.Tally(progress, keys)
+        try:
+            for some in _gather(keys):
+                if look is not None:
+                    look(some)
+                some.c.tally = tally.c
+                out = [ffi.NULL if r is None else r.more(some.n) for r in rows]
+                while check(verb(self._h, some.c, *out)) == _tasks.MORE:
+                    tally.tell()
+                tally.tell()
+        except (Cancelled, KeyboardInterrupt) as stop:
+            stop.done = tally.c[0]  # type: ignore[union-attr]
+            raise
+
+    def update(self, keys: Any, *, progress: Progress = None) -> None:
         """Add many keys: an array of numpy, pandas or Arrow, without a copy
         where the keys lie as the library wants them, or anything that can be
         gone through. Missing values are left out. On an error the keys before
-        it are in, except in a first batch of several classes.
+        it are in, except in a first batch of several classes. progress: as of
+        build(); a call that it or Ctrl-C ends has added the first `done` keys,
+        which the exception has as an attribute.
 
         >>> f = Filter(items=10); f.update(["a", None, "b"]); len(f)
         2
         """
-        for some in _gather(keys):
-            check(lib.held_add_keys(self._h, some.c, ffi.NULL))
+        self._each(lib.held_add_keys, keys, progress, None)
 
-    def add_new(self, keys: Any) -> Any:
+    def add_new(self, keys: Any, *, progress: Progress = None) -> Any:
         """Add many keys, and tell of each whether it was new: a row of bools.
-        A missing value is not."""
-        return self._add_new(keys, lambda some: None)
+        A missing value is not. progress: as of update()."""
+        return self._add_new(keys, None, progress)
 
-    def _add_new(self, keys: Any, look: Any) -> Any:
+    def _add_new(self, keys: Any, look: Any, progress: Progress = None) -> Any:
         out = _Rows("?", "bool", "?")
-        for some in _gather(keys):
-            look(some)
-            check(lib.held_add_keys(self._h, some.c, out.more(some.n)))
+        self._each(lib.held_add_keys, keys, progress, out, look=look)
         return out.done()
 
-    def contains(self, keys: Any) -> Any:
+    def contains(self, keys: Any, *, progress: Progress = None) -> Any:
         """Which of many keys are perhaps there: a row of bools, of numpy where
-        that is installed, else a memoryview. Missing values are not.
+        that is installed, else a memoryview. Missing values are not. progress:
+        as of build().
 
         >>> f = Filter(items=10); f.update([1, 2])
         >>> list(f.contains([2, 3, None]))
         [True, False, False]
         """
         out = _Rows("?", "bool", "?")
-        for some in _gather(keys):
-            check(lib.held_contains_keys(self._h, some.c, out.more(some.n)))
+        self._each(lib.held_contains_keys, keys, progress, out)
         return out.done()
 
-    def counts(self, keys: Any) -> Any:
-        """count() of many keys, as a row of integers; 2^64 - 1 is None."""
+    def counts(self, keys: Any, *, progress: Progress = None) -> Any:
+        """count() of many keys, as a row of integers; 2^64 - 1 is None.
+        progress: as of build()."""
         out = _Rows("Q", "uint64_t", "u8")
-        for some in _gather(keys):
-            check(lib.held_count_keys(self._h, some.c, out.more(some.n)))
+        self._each(lib.held_count_keys, keys, progress, out)
         return out.done()
 
-    def labels(self, keys: Any) -> tuple[Any, Any]:
-        """Of many keys which are perhaps there, and their labels."""
+    def labels(self, keys: Any, *, progress: Progress = None
+               ) -> tuple[Any, Any]:
+        """Of many keys which are perhaps there, and their labels. progress: as
+        of build()."""
         found, out = _Rows("?", "bool", "?"), _Rows("Q", "uint64_t", "u8")
-        for some in _gather(keys):
-            check(lib.held_get_keys(self._h, some.c, found.more(some.n),
-                                    out.more(some.n)))
+        self._each(lib.held_get_keys, keys, progress, found, out)
         return found.done(), out.done()
 
-    def put(self, keys: Any, labels: Any) -> None:
+    def put(self, keys: Any, labels: Any, *, progress: Progress = None
+            ) -> None:
         """Give each of many keys its label. Missing values are left out, with
-        their labels."""
-        all_keys = _all(keys)
-        check(lib.held_put_keys(self._h, all_keys.c,
-                                _labels(labels, all_keys.n)))
+        their labels. progress: as of update()."""
+        tally = _tasks.Tally(progress, keys)
+        all_keys = _all(keys, tally)
+        all_keys.c.tally = tally.c
+        given = _labels(labels, all_keys.n)
+        try:
+            while check(lib.held_put_keys(self._h, all_keys.c,
+                                          given)) == _tasks.MORE:
+                tally.tell()
+        except (Cancelled, KeyboardInterrupt) as stop:
+            stop.done = tally.c[0]  # type: ignore[union-attr]
+            raise
+        except Error as error:
+            if tally.c[0] > 0:
+                error.args = (f"of the keys from number {tally.c[0]} on: "
+                              f"{error}",)
+            raise
 
-    def remove_all(self, keys: Any) -> None:
+    def remove_all(self, keys: Any, *, progress: Progress = None) -> None:
         """Remove many keys that were added. Goes on after one that cannot be
         removed, and then raises what became of the first of these. Missing
-        values are left out."""
+        values are left out. progress: as of update(), with keys that are
+        removed."""
         first: Optional[Error] = None
-        for some in _gather(keys):
+
+        def remove(h: Any, c: Any) -> int:
+            nonlocal first
             try:
-                check(lib.held_remove_keys(self._h, some.c))
+                return check(lib.held_remove_keys(h, c))
             except (AbsentError, UnsafeError) as error:
                 first = first or error
+                return _tasks.MORE if c.done < c.n else 0
+
+        self._each(remove, keys, progress)
         if first is not None:
             raise first
 
     # ---- Sets ----
 
-    def _both(self, verb: Any, other: Any) -> None:
-        check(verb(self._h, other._h))
+    def _both(self, verb: Any, other: Any, progress: Progress = None) -> None:
+        if not isinstance(other, Filter):
+            raise TypeError("a filter is joined to another one, and not to "
+                            f"{type(other).__name__}: like() makes one to fill")
+        check(verb(self._h, other._h, _tasks.handle(progress)))
+
+    def unite(self, other: Filter, *, progress: Progress = None) -> None:
+        """f |= other. progress: as of build(), in bytes."""
+        self._both(lib.held_unite, other, progress)
+
+    def intersect(self, other: Filter, *, progress: Progress = None) -> None:
+        """f &= other. progress: as of build(), in bytes."""
+        self._both(lib.held_intersect, other, progress)
+
+    def subtract(self, other: Filter, *, progress: Progress = None) -> None:
+        """f -= other. progress: as of build(), in bytes."""
+        self._both(lib.held_subtract, other, progress)
 
     def __ior__(self, other: Any) -> Filter:
         if not isinstance(other, Filter):
@@ -863,8 +939,9 @@ class Filter:
             return NotImplemented
         return self.copy().__isub__(other)
 
-    def overlap(self, other: Filter) -> Overlap:
-        """How many keys two filters have in common, estimated.
+    def overlap(self, other: Filter, *, progress: Progress = None) -> Overlap:
+        """How many keys two filters have in common, estimated. progress: as of
+        build(), in bytes.
 
         >>> a = Filter("standard", items=1000); b = a.like()
         >>> a.update(range(600)); b.update(range(300, 900))
@@ -875,7 +952,8 @@ class Filter:
             raise TypeError("an overlap is that of two filters, and not with "
                             f"{type(other).__name__}: like() makes one to fill")
         out = ffi.new("bly_overlap_t *")
-        check(lib.held_overlap(self._h, other._h, out))
+        check(lib.held_overlap(self._h, other._h, out,
+                               _tasks.handle(progress)))
         return Overlap(*(Estimate(e.value, e.sd) for e in (
             out.a, out.b, out.either, out.both, out.differ, out.jaccard)))
 
@@ -883,17 +961,13 @@ class Filter:
         """The keys that a filter of kind "invertible" or "egh" lists: each
         itself (None where it is not kept), its hash, and 1, or -1 for one that
         is only in what was subtracted."""
-        keys, n = ffi.new("held_key **"), ffi.new("size_t *")
-        data = ffi.new("char **")
-        check(lib.held_list(self._h, keys, n, data))
-        try:
-            return [(None if k.at == (1 << 8 * ffi.sizeof("size_t")) - 1
-                     else ffi.buffer(data[0] + k.at, k.length)[:],
-                     k.hash, k.side)
-                    for k in (keys[0][i] for i in range(n[0]))]
-        finally:
-            lib.held_give(keys[0])
-            lib.held_give(data[0])
+        keys = ffi.gc(ffi.new("held_key **"), lib.held_give_at)
+        data = ffi.gc(ffi.new("char **"), lib.held_give_at)
+        n = ffi.new("size_t *")
+        check(lib.held_list(self._h, keys, n, data, ffi.NULL))
+        return [(None if k.at == (1 << 8 * ffi.sizeof("size_t")) - 1
+                 else ffi.buffer(data[0] + k.at, k.length)[:], k.hash, k.side)
+                for k in (keys[0][i] for i in range(n[0]))]
 
     # ---- The whole ----
 
@@ -901,18 +975,22 @@ class Filter:
         """Take all keys out."""
         check(lib.held_clear(self._h))
 
-    def resize(self, items: int) -> None:
-        """Make room for so many keys, without the keys (see bly_resize)."""
-        check(lib.held_resize(self._h, _whole(items, "items")))
+    def resize(self, items: int, *, progress: Progress = None) -> None:
+        """Make room for so many keys, without the keys (see bly_resize).
+        progress: as of build(), in bytes."""
+        check(lib.held_resize(self._h, _whole(items, "items"),
+                              _tasks.handle(progress)))
 
-    def fold(self, times: int) -> None:
-        """Make it so many times smaller, without the keys (see bly_fold)."""
-        check(lib.held_fold(self._h, times))
+    def fold(self, times: int, *, progress: Progress = None) -> None:
+        """Make it so many times smaller, without the keys (see bly_fold).
+        progress: as of build(), in bytes."""
+        check(lib.held_fold(self._h, times, _tasks.handle(progress)))
 
-    def stat(self) -> Stat:
-        """What it is, how full, and how often it errs: reads all of it."""
+    def stat(self, *, progress: Progress = None) -> Stat:
+        """What it is, how full, and how often it errs: reads all of it.
+        progress: as of build(), in bytes."""
         out = ffi.new("bly_stat_t *")
-        check(lib.held_stat(self._h, out))
+        check(lib.held_stat(self._h, out, _tasks.handle(progress)))
         return Stat(out)
 
     @property
@@ -972,28 +1050,30 @@ class Filter:
     # ---- Files and bytes ----
 
     def save(self, path: Union[str, os.PathLike[str]],
-             format: Optional[str] = None) -> None:
+             format: Optional[str] = None, *,
+             progress: Progress = None) -> None:
         """Write it to a file: all of it, or the old file stays as it was.
-        format: another system's, as `bloomery formats` lists them."""
+        format: another system's, as `bloomery formats` lists them. progress: as
+        of build(), in bytes."""
         check(lib.held_save(self._h, _path(path),
-                            _name_or_null(format, "format")))
+                            _name_or_null(format, "format"),
+                            _tasks.handle(progress)))
 
-    def _image(self, packed: bool) -> bytes:
-        image, n = ffi.new("char **"), ffi.new("size_t *")
-        check(lib.held_image(self._h, image, n, packed))
-        try:
-            return ffi.buffer(image[0], n[0])[:]  # type: ignore[no-any-return]
-        finally:
-            lib.held_give(image[0])
+    def _image(self, packed: bool, progress: Progress = None) -> bytes:
+        image = ffi.gc(ffi.new("char **"), lib.held_give_at)
+        n = ffi.new("size_t *")
+        check(lib.held_image(self._h, image, n, packed,
+                             _tasks.handle(progress)))
+        return ffi.buffer(image[0], n[0])[:]  # type: ignore[no-any-return]
 
     def __bytes__(self) -> bytes:
         """The image: the bytes that save() writes, but for kinds that are
         packed there, which pack() gives."""
         return self._image(False)
 
-    def pack(self) -> bytes:
-        """The bytes that save() writes."""
-        return self._image(True)
+    def pack(self, *, progress: Progress = None) -> bytes:
+        """The bytes that save() writes. progress: as of build(), in bytes."""
+        return self._image(True, progress)
 
     def __eq__(self, other: object) -> bool:
         """Do both hold the same bits, of the same plan, hash and seed?"""
@@ -1057,7 +1137,10 @@ def _labels(labels: Any, n: int) -> Any:
     if len(listed) != n:
         raise ParameterError(f"there are {n} keys and {len(listed)} labels: "
                              "give one for each")
-    return ffi.new("uint64_t[]", listed + [0])
+    out = ffi.new("uint64_t[]", n + 1)
+    for i, j in _keys.steps(n):
+        out[i:j] = listed[i:j]
+    return out
 
 
 # ---- Jobs --------------------------------------------------------------------

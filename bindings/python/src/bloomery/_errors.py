@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 from typing import Any
 
 from bloomery._native import ffi, lib
@@ -96,13 +97,26 @@ class ClosedError(Error, ValueError):
     """The filter was closed."""
 
 
+class BusyError(Error):
+    """The filter is used by the call of this thread that called the progress
+    callback or was interrupted by the signal."""
+
+
+class Cancelled(Error):
+    """The progress callback cancelled the call. Nothing has changed, except that
+    a call for many keys keeps the first `done` of them. A KeyboardInterrupt has
+    this attribute as well."""
+
+    done = 0
+
+
 _CLASSES: dict[int, type[Error]] = {
     -2: ParameterError, -3: ParameterError, -4: ParameterError,
     -5: ParameterError, -7: ImageError, -8: ImageError, -9: ImageError,
     -10: ImageError, -11: FileError, -12: MismatchError, -13: FullError,
     -14: AbsentError, -15: UnsupportedError, -16: ReadOnlyError,
     -17: UnsafeError, -18: UnsafeError, -19: SecretError, -20: FileError,
-    -21: FormError, -23: LimitError,
+    -21: FormError, -22: Cancelled, -23: LimitError,
 }
 
 # The library says what to give; this is how to do it in Python.
@@ -114,10 +128,26 @@ _PYTHON = {"give text": "give text, as str(key)",
            "give bytes, as key.encode()"}
 
 
-def _own(status: int) -> Exception:
+# `raised`: what ended a call of this thread, until check() raises it.
+here = threading.local()
+
+
+def _again() -> BaseException:
+    """What was raised during the call. It is lost if a second signal came just
+    then, so the first one was a signal, too."""
+    raised = here.__dict__.pop("raised", None)
+    return KeyboardInterrupt() if raised is None else raised
+
+
+def _own(status: int) -> BaseException:
     """What native.c refuses, and not the library."""
     if status == lib.HELD_CLOSED:
         return ClosedError("the filter was closed: open or make it anew")
+    if status == lib.HELD_RAISED:
+        return _again()
+    if status == lib.HELD_BUSY:
+        return BusyError("the filter is in use by the call that this code "
+                         "interrupts: use it after that call, or use a copy")
     if status == lib.HELD_MIXED:
         return FormError("this filter has keys of one class, and these are of "
                          "several (text, bytes, numbers): convert them, or "

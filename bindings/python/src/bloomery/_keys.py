@@ -31,6 +31,7 @@ _INT64 = struct.Struct("<q")
 _UINT64 = struct.Struct("<Q")
 _DOUBLE = struct.Struct("<d")
 CHUNK = 4096            # keys of an iterable that are asked for together
+STEP = 1 << 15          # keys that are converted between two looks at signals
 
 
 def plain(data: Any) -> bytes:
@@ -183,7 +184,15 @@ class Keys:
         return self
 
 
+def steps(n: int) -> list[tuple[int, int]]:
+    """n rows in steps: where each begins and ends."""
+    return [(i, min(i + STEP, n)) for i in range(0, n, STEP)]
+
+
 def _from_bytes(keys: list[bytes], type: int, types: Any = None) -> Keys:
+    if len(keys) > STEP:
+        return joined([_from_bytes(keys[i:j], type, types and types[i:j])
+                       for i, j in steps(len(keys))])
     data = b"".join(keys)
     offsets = array("Q", itertools.accumulate(map(len, keys), initial=0))
     at, ends = ffi.from_buffer(data), ffi.from_buffer(offsets)
@@ -193,6 +202,9 @@ def _from_bytes(keys: list[bytes], type: int, types: Any = None) -> Keys:
 
 def _of_types(keys: list[bytes], types: list[int]) -> Keys:
     """Keys of whatever types; MISSING is one of them."""
+    if len(types) > STEP:
+        return joined([_of_types(keys[i:j], types[i:j])
+                       for i, j in steps(len(types))])
     kinds = set(types)
     valid = None
     if MISSING in kinds:
@@ -222,6 +234,17 @@ def from_list(some: list[Any], kinds: set[type] | None = None) -> Keys:
         pass                            # one of them needs a closer look
     each = [encode(key) for key in some]
     return _of_types([data for _, data in each], [t for t, _ in each])
+
+
+def whole(keys: Iterable[Any], tell: Any = None) -> Keys:
+    """All keys of anything that can be gone through. tell: is called on the
+    way."""
+    parts = []
+    for some, kinds in pieces(keys, STEP):
+        parts.append(from_list(some, kinds))
+        if tell is not None:
+            tell()
+    return joined(parts)
 
 
 def _before_fault(some: list[Any]) -> Iterator[Any]:
@@ -299,8 +322,44 @@ def typed(keys: Keys) -> Iterator[int]:
 
 def joined(parts: list[Keys]) -> Keys:
     """All keys of some arrays in one."""
-    return _of_types([key or b"" for part in parts for key in listed(part)],
-                     [t for part in parts for t in typed(part)])
+    parts = [part for part in parts if part.n > 0]
+    if len(parts) < 2:
+        return parts[0] if parts else _from_bytes([], TEXT)
+    n, width = sum(part.n for part in parts), parts[0].c.width
+    types = valid = None
+    if any(p.types is not None or p.type != parts[0].type for p in parts):
+        types = b"".join(bytes([p.type]) * p.n if p.types is None
+                         else bytes(p.types) for p in parts)
+    if any(p.valid is not None for p in parts):
+        valid = b"".join(b"\1" * p.n if p.valid is None else bytes(p.valid)
+                         for p in parts)
+    if width > 0 and all(p.c.width == width and not p.c.padded for p in parts):
+        data = b"".join(ffi.buffer(p.c.data, p.n * width) for p in parts)
+        return _of_width(data, n, width, parts[0].type, types=types).only(valid)
+    data, offsets = _in_a_row([_by_offsets(part) for part in parts], n)
+    at = ffi.from_buffer(data)
+    return Keys(n, parts[0].type, at, offsets, data=at, types=types,
+                offsets64=offsets).only(valid)
+
+
+def _in_a_row(parts: list[Keys], n: int) -> tuple[bytes, Any]:
+    """The bytes of n keys, and their offsets."""
+    offsets = ffi.new("uint64_t[]", n + 1)
+    sizes = [part.c.offsets64[part.n] for part in parts]
+    row = used = 0
+    for part, size in zip(parts, sizes):
+        lib.held_append_offsets(offsets + row, part.c.offsets64, part.n, used)
+        row += part.n
+        used += size
+    return b"".join(ffi.buffer(part.c.data, size)
+                    for part, size in zip(parts, sizes) if size), offsets
+
+
+def _by_offsets(keys: Keys) -> Keys:
+    """The same keys, one after another, as `offsets64` from 0 on divide them."""
+    if keys.c.offsets64 and keys.c.offsets64[0] == 0 and not keys.c.padded:
+        return keys
+    return _of_types([key or b"" for key in listed(keys)], list(typed(keys)))
 
 
 # ---- Arrays ------------------------------------------------------------------
@@ -333,10 +392,13 @@ def _from_text(values: Any) -> Keys:
     text = ffi.from_buffer(numpy_text.view("u4"))
     out = ffi.new("char[]", 4 * width * n + 1)
     offsets = ffi.new("uint64_t[]", n + 1)
-    used = lib.held_utf8(ffi.cast("uint32_t *", text), n, width, out, offsets)
-    if used > 4 * width * n:
-        raise ValueError("the array has text with half a surrogate, which is "
-                         "no character")
+    text, used = ffi.cast("uint32_t *", text), 0
+    for i, j in steps(n):
+        used = lib.held_utf8(text + i * width, j - i, width, out, offsets + i,
+                             used)
+        if used > 4 * width * n:
+            raise ValueError("the array has text with half a surrogate, which "
+                             "is no character")
     return Keys(n, TEXT, out, offsets, data=out, offsets64=offsets)
 
 
@@ -365,10 +427,12 @@ def _from_whole(numpy: Any, values: Any) -> Keys:
     return _of_width(values, len(values), 8, INTEGER)
 
 
-def _objects(values: Any) -> list[Any]:
+def _objects(values: Any) -> Iterator[Any]:
     """The objects of an array, and None for what its type calls missing."""
     absent = getattr(values.dtype, "na_object", None)
-    return [None if v is absent else v for v in values.tolist()]
+    for i, j in steps(len(values)):
+        for value in values[i:j].tolist():
+            yield None if value is absent else value
 
 
 def from_numpy(numpy: Any, values: Any) -> Keys:
@@ -388,7 +452,7 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
     if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
         return _from_masked(numpy, values)
     if kind in "OT":
-        return from_list(_objects(values))
+        return whole(_objects(values))
     values = numpy.ascontiguousarray(values)
     if kind == "S":
         return _of_width(values, len(values), size, BYTES, 1)

@@ -1,0 +1,76 @@
+"""Progress callbacks, and how Ctrl-C ends a call.
+
+native.c calls held_ask() every 20 ms of a long call, in the thread of the call.
+Running any code in the main thread runs the handlers of signals. If one of these
+or the progress callback raises, the call ends, and check() raises the same
+exception again.
+"""
+from __future__ import annotations
+
+import time
+from typing import Any, Callable, Optional
+
+from bloomery import _errors
+from bloomery._errors import Cancelled
+from bloomery._native import ffi, lib
+
+# Called with how many keys or bytes are done and how many there are, which is
+# None for keys that come from an iterator. A true result cancels the call.
+Progress = Callable[[int, Optional[int]], Any]
+
+MORE = lib.HELD_MORE
+
+
+def _raised(_type: Any, error: BaseException, traceback: Any) -> None:
+    _errors.here.raised = error.with_traceback(traceback)
+
+
+@ffi.def_extern(error=1, onerror=_raised)  # type: ignore[untyped-decorator]
+def held_ask(task: Any, done: int, total: int) -> int:
+    if task != ffi.NULL:
+        _tell(ffi.from_handle(task), done, total)
+    return 0
+
+
+def _tell(progress: Progress, done: int, total: Optional[int]) -> None:
+    if progress(done, total):
+        raise Cancelled("the progress callback cancelled the call")
+
+
+def handle(progress: Optional[Progress]) -> Any:
+    """The callback as C gets it, which must be kept until C returns."""
+    if progress is None:
+        return ffi.NULL
+    if not callable(progress):
+        raise TypeError("progress is a function of two numbers, and not "
+                        f"{progress!r}")
+    return ffi.new_handle(progress)
+
+
+class Tally:
+    """Counts the rows of a call for many keys, which C adds up, and tells its
+    progress callback."""
+
+    __slots__ = ("progress", "total", "next", "c")
+
+    def __init__(self, progress: Optional[Progress], keys: Any) -> None:
+        handle(progress)                # or a TypeError
+        self.progress = progress
+        self.c = ffi.new("uint64_t *")
+        if progress is not None:
+            self.total = len(keys) if hasattr(keys, "__len__") else None
+            self.next = time.monotonic_ns() + lib.held_every
+
+    def inner(self) -> Any:
+        """The callback as C gets it for the rows that come next."""
+        return handle(None if self.progress is None else self._next)
+
+    def _next(self, done: int, _total: int) -> Any:
+        return self.progress is not None and self.progress(self.c[0] + done,
+                                                           self.total)
+
+    def tell(self) -> None:
+        """Calls the callback, if there is one and it is time to."""
+        if self.progress is not None and time.monotonic_ns() >= self.next:
+            _tell(self.progress, self.c[0], self.total)
+            self.next = time.monotonic_ns() + lib.held_every
