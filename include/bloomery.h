@@ -119,9 +119,10 @@
  * <bloomery/redis.h> filters of Redis' module, piece by piece;
  * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
  * divided among processes; <bloomery/sketch.h> filters that list what they
- * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/inline.h>
- * lookups that are compiled into the program, for loops; <bloomery/keyed.h> a
- * hash for tables whose keys strangers choose.
+ * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/replace.h>
+ * files that replace others atomically; <bloomery/inline.h> lookups that are
+ * compiled into the program, for loops; <bloomery/keyed.h> a hash for tables
+ * whose keys strangers choose.
  *
  * Of the environment the library heeds BLY_CPU, BLY_AHEAD and BLY_NEAR, which
  * say how the processor is used: see bly_processor.

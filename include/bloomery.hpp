@@ -358,10 +358,33 @@ struct is_range<T, std::void_t<decltype(std::string_view(
 template <typename T>
 using if_range = std::enable_if_t<is_range<T>::value, int>;
 
+/* Can a range be read only once? Its iterator may then write each element to
+ * the same place. (A category of C++20 says more than one of C++17, which knows
+ * no views.) */
+template <typename I, typename = void> struct is_once : std::false_type {
+};
+template <typename I>
+struct is_once<I, std::void_t<
+                      typename std::iterator_traits<I>::iterator_category>>
+    : std::bool_constant<!std::is_base_of_v<
+          std::forward_iterator_tag,
+          typename std::iterator_traits<I>::iterator_category>> {
+};
+template <typename I, typename = void> struct is_fleeting : is_once<I> {
+};
+template <typename I>
+struct is_fleeting<I, std::void_t<typename I::iterator_concept>>
+    : std::bool_constant<!std::is_base_of_v<std::forward_iterator_tag,
+                                            typename I::iterator_concept>> {
+};
+
 /* The keys of a range, some at a time: what(keys, first) for each batch. */
 template <typename R, typename F> void batches(const R &range, F &&what)
 {
     using found = decltype(*std::begin(range));
+    static_assert(!is_fleeting<decltype(std::begin(range))>::value,
+                  "the keys must outlive the call: a range that can be read "
+                  "only once may overwrite them, so copy it to a std::vector");
     static_assert(std::is_reference_v<found>
                       || std::is_same_v<found, std::string_view>,
                   "the keys must outlive the call: a range that makes "

@@ -22,6 +22,7 @@
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
 #include <bloomery/redis.h>
+#include <bloomery/replace.h>
 #include <bloomery/similar.h>
 #include <bloomery/sketch.h>
 

@@ -30,6 +30,7 @@
 
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
+#include <bloomery/replace.h>
 
 #include "test.h"
 #include "disk.h"
@@ -370,6 +371,26 @@ static void power_save(const disk_how *how)
                         : how->flush_folder == EIO ? BLY_EUNFLUSHED : BLY_OK);
 }
 
+/* As a program writes its own files. */
+static void power_replace(const disk_how *how)
+{
+    bly_filter *filter = power_make(POWER_ALL);
+    bly_replacement *whole;
+    size_t n;
+    int file;
+    const void *image = bly_image(filter, &n);
+    power_expect(filter, 0, POWER_ALL);
+    disk_begin(power_path, how, power_judge);
+    assert_status(bly_replace(&whole, &file, power_path), BLY_OK);
+    assert_true(write(file, image, n) == (ssize_t)n);
+    bly_status status = bly_replace_end(whole);
+    if (status == BLY_OK)
+        power_promise(power.n_images - 1, false, 0);
+    disk_cut();
+    bly_free(filter);
+    assert_said(status, how->flush_file == 1 ? BLY_EIO : BLY_OK);
+}
+
 /* A part of an image in memory. */
 static bool power_part(void *context, uint64_t from, void *into, size_t n)
 {
@@ -680,6 +701,9 @@ static const power_job power_jobs[] = {
     { "save", NULL, 0, true, true, power_save, POWER_WELL },
     { "save in parts", NULL, 0, true, true, power_save_parts, POWER_WELL },
     { "save, nothing there", "standard", 0, false, true, power_save,
+      POWER_WELL },
+    { "replace", "standard", 0, true, true, power_replace, POWER_EACH },
+    { "replace, nothing there", "standard", 0, false, true, power_replace,
       POWER_WELL },
     { "save, link", "standard", 0, true, true, power_save_behind, POWER_WELL },
     { "save, no flush", "standard", 0, true, true, power_save, POWER_EACH },

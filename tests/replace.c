@@ -16,6 +16,7 @@
 #include <dirent.h>
 
 #include <bloomery/paged.h>
+#include <bloomery/replace.h>
 
 #include "test.h"
 #include "folder.h"
@@ -31,6 +32,22 @@ typedef enum {
 /* How often each fails from now on, and with what; a signal instead if > 0. */
 static struct { int times, error, signal; } at[AT_CALLS];
 static bool nameless_not;               /* no O_TMPFILE                      */
+
+/* What another writer does to a file that was just made: removes it, or has it
+ * locked in order to do so. */
+static enum { NOBODY, REMOVES, LOCKS } other_writer;
+static int other_file = -1;
+
+static void at_other_writer(const char *path)
+{
+    if (other_writer == REMOVES)
+        unlink(path);
+    else if (other_writer == LOCKS) {
+        other_file = __real_open(path, O_WRONLY, 0);
+        flock(other_file, LOCK_EX);
+    }
+    other_writer = NOBODY;
+}
 
 static bool at_fails(at_call call)
 {
@@ -56,7 +73,10 @@ int __wrap_open(const char *path, int flags, ...)
     }
     if ((flags & O_ACCMODE) != O_RDONLY && at_fails(AT_OPEN))
         return -1;
-    return __real_open(path, flags, mode);
+    int file = __real_open(path, flags, mode);
+    if ((flags & O_CREAT) != 0)
+        at_other_writer(path);
+    return file;
 }
 
 WRAP(int, fstat, int file, struct stat *info)
@@ -240,8 +260,9 @@ static void test_created_but_not_flushed(void **state)
     bly_filter *made = NULL;
     assert_status(bly_create(&made, "a.bly", "buffered", &spec), BLY_OK);
     assert_status(bly_add_hash(made, 5), BLY_OK);
-    at[AT_RENAME].times = 1;
-    at[AT_RENAME].error = EIO;
+    at_call naming = nameless_here ? AT_LINK : AT_RENAME;
+    at[naming].times = 1;
+    at[naming].error = EIO;
     assert_status(bly_seal(made), BLY_EIO);
     assert_int_equal(access("a.bly", F_OK), -1);
     at[AT_FOLDER].times = 2;
@@ -254,21 +275,21 @@ static void test_created_but_not_flushed(void **state)
     assert_int_equal(replace_files(NULL), 1);
 }
 
-/* ---- Who dies ----------------------------------------------------------- */
+/* ---- Killed writers ----------------------------------------------------- */
 
 /* A save in a child that a signal ends when it calls. */
-static void replace_die(at_call call)
+static void replace_die(at_call call, int number)
 {
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         at[call].times = 1;
-        at[call].signal = SIGTERM;
+        at[call].signal = number;
         _exit(replace_save("a.bly", 9) == BLY_OK ? 0 : 1);
     }
     int how;
     assert_int_equal(waitpid(child, &how, 0), child);
-    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGTERM);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == number);
 }
 
 static void test_signals_leave_nothing(void **state)
@@ -279,38 +300,149 @@ static void test_signals_leave_nothing(void **state)
         skip();
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         assert_status(replace_save("a.bly", 7), BLY_OK);
-        replace_die(calls[i]);
+        replace_die(calls[i], SIGTERM);
         assert_int_equal(replace_items("a.bly"), i == 0 ? 7 : 9);
         assert_int_equal(replace_files(NULL), 1);
     }
 }
 
-/* Of a file with a name something may be left: whoever writes the same file
- * next takes it away, a minute later, if nobody has it any more. */
+/* Only a kill between the two names of a file leaves one, and where there was
+ * no old file, none does. */
+static void test_kills_leave_nothing(void **state)
+{
+    (void)state;
+    static const at_call calls[] = { AT_FSYNC, AT_LINK, AT_RENAME, AT_FOLDER };
+    if (!nameless_here)
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        replace_die(calls[i], SIGKILL);
+        assert_int_equal(replace_files(NULL), 0);
+    }
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        assert_status(replace_save("a.bly", 7), BLY_OK);
+        assert_int_equal(replace_files(NULL), 1);
+        replace_die(calls[i], SIGKILL);
+        assert_int_equal(replace_items("a.bly"), i == 3 ? 9 : 7);
+        assert_int_equal(replace_files(NULL), calls[i] == AT_RENAME ? 2 : 1);
+    }
+}
+
+/* The next writer of the same file removes what a killed one left, in whichever
+ * of the two ways it works itself. */
 static void test_next_writer_tidies_up(void **state)
 {
     (void)state;
-    struct timespec past[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
-    char left[NAME_MAX + 1] = "";
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    for (int way = 0; way < 2; way++) {
+        nameless_not = true;
+        replace_die(AT_FSYNC, SIGKILL);
+        replace_die(AT_RENAME, SIGKILL);
+        assert_int_equal(replace_files(NULL), 2);
+        assert_status(replace_save("b.bly", 8), BLY_OK);    /* not its own  */
+        assert_int_equal(replace_files(NULL), 3);
+        nameless_not = way == 1;
+        assert_status(replace_save("a.bly", 8), BLY_OK);
+        assert_int_equal(replace_items("a.bly"), 8);
+        assert_int_equal(replace_files(NULL), 2);
+        assert_int_equal(unlink("b.bly"), 0);
+    }
+}
+
+/* Several files are left by writers that were killed at the same time. Files of
+ * writers that live stay. */
+static void test_living_writers_keep_their_files(void **state)
+{
+    (void)state;
+    enum { WRITERS = 5 };
+    bly_replacement *writers[WRITERS], *other;
+    int file;
+    nameless_not = true;
+    for (int i = 0; i < WRITERS; i++)
+        assert_status(bly_replace(&writers[i], &file, "a.bly"), BLY_OK);
+    assert_int_equal(replace_files(NULL), WRITERS);
+    nameless_not = false;
+    assert_status(bly_replace(&other, &file, "a.bly"), BLY_OK);
+    assert_status(bly_replace_end(other), BLY_OK);
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    assert_int_equal(replace_files(NULL), WRITERS + 1);
+    for (int i = 0; i < WRITERS; i += 2)
+        bly_replace_drop(writers[i]);
+    assert_int_equal(replace_files(NULL), WRITERS / 2 + 1);
+    for (int i = 1; i < WRITERS; i += 2)
+        assert_status(bly_replace_end(writers[i]), BLY_OK);
+    assert_int_equal(replace_files(NULL), 1);
+}
+
+/* A writer that lost its file before it could lock it makes another one. */
+static void test_file_is_lost_before_it_is_locked(void **state)
+{
+    (void)state;
     nameless_not = true;
     assert_status(replace_save("a.bly", 7), BLY_OK);
-    replace_die(AT_FSYNC);
-    assert_int_equal(replace_files(left), 2);
-
-    assert_status(replace_save("a.bly", 8), BLY_OK);    /* it is too young  */
-    assert_int_equal(replace_files(NULL), 2);
+    other_writer = REMOVES;
+    assert_status(replace_save("a.bly", 8), BLY_OK);
     assert_int_equal(replace_items("a.bly"), 8);
-    assert_int_equal(utimensat(AT_FDCWD, left, past, 0), 0);
-    assert_status(replace_save("b.bly", 8), BLY_OK);    /* not its own      */
-    assert_int_equal(replace_files(NULL), 3);
-    int mine = open(left, O_WRONLY);
-    assert_int_equal(flock(mine, LOCK_EX), 0);
-    assert_status(replace_save("a.bly", 6), BLY_OK);    /* in use           */
-    assert_int_equal(replace_files(NULL), 3);
-    close(mine);
-    assert_status(replace_save("a.bly", 5), BLY_OK);
+    assert_int_equal(replace_files(NULL), 1);
+    other_writer = LOCKS;
+    assert_status(replace_save("a.bly", 9), BLY_OK);
+    assert_int_equal(replace_items("a.bly"), 9);
     assert_int_equal(replace_files(NULL), 2);
-    assert_int_equal(replace_items("a.bly"), 5);
+    close(other_file);
+    assert_status(replace_save("a.bly", 7), BLY_OK);
+    assert_int_equal(replace_files(NULL), 1);
+}
+
+/* ---- For programs ------------------------------------------------------- */
+
+static void test_lines_replace_a_file(void **state)
+{
+    (void)state;
+    char text[8] = "";
+    for (int way = !nameless_here; way < 2; way++) {
+        bly_replacement *r;
+        int file;
+        nameless_not = way == 1;
+        assert_status(bly_replace(&r, &file, "a.txt"), BLY_OK);
+        assert_int_equal(write(file, "dropped", 7), 7);
+        bly_replace_drop(r);
+        assert_int_equal(replace_files(NULL), way == !nameless_here ? 0 : 1);
+        assert_status(bly_replace(&r, &file, "a.txt"), BLY_OK);
+        assert_int_equal(write(file, "lines", 5), 5);
+        assert_status(bly_replace_end(r), BLY_OK);
+        assert_int_equal(replace_files(NULL), 1);
+        assert_status(bly_replace(&r, &file, "a.txt"), BLY_OK);
+        at[AT_FSYNC].times = 1;
+        at[AT_FSYNC].error = EIO;
+        assert_status(bly_replace_end(r), BLY_EIO);
+        assert_int_equal(bly_errno(), EIO);
+        file = open("a.txt", O_RDONLY);
+        assert_int_equal(read(file, text, sizeof text), 5);
+        close(file);
+        assert_string_equal(text, "lines");
+        assert_int_equal(replace_files(NULL), 1);
+    }
+    bly_replace_drop(NULL);
+}
+
+static void test_what_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    bly_replacement *r = NULL;
+    int file = -1, gone = open("gone", O_RDWR | O_CREAT, 0600);
+    char path[32];
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_status(bly_replace(&r, &file, "folder"), BLY_EIO);
+    assert_int_equal(bly_errno(), EISDIR);
+    assert_status(bly_replace(&r, &file, "/dev/null"), BLY_EIO);
+    assert_status(bly_replace(&r, &file, "nowhere/a"), BLY_EIO);
+    assert_int_equal(bly_errno(), ENOENT);
+    assert_int_equal(unlink("gone"), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", gone);
+    assert_status(bly_replace(&r, &file, path), BLY_EIO);
+    assert_status(replace_save(path, 7), BLY_EIO);
+    close(gone);
+    assert_true(r == NULL && file == -1);
+    assert_int_equal(replace_files(NULL), 1);
 }
 
 /* ---- Names, links, owners ----------------------------------------------- */
@@ -411,7 +543,12 @@ int main(void)
         REPLACE_TEST(test_folder_that_is_not_flushed),
         REPLACE_TEST(test_created_but_not_flushed),
         REPLACE_TEST(test_signals_leave_nothing),
+        REPLACE_TEST(test_kills_leave_nothing),
         REPLACE_TEST(test_next_writer_tidies_up),
+        REPLACE_TEST(test_living_writers_keep_their_files),
+        REPLACE_TEST(test_file_is_lost_before_it_is_locked),
+        REPLACE_TEST(test_lines_replace_a_file),
+        REPLACE_TEST(test_what_is_no_file_is_refused),
         REPLACE_TEST(test_links_are_followed),
         REPLACE_TEST(test_long_names),
         REPLACE_TEST(test_owner_is_kept),

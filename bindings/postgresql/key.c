@@ -78,7 +78,8 @@ static bool numeric_compares(PGFunction how, Datum a, Datum b)
 }
 
 /* A numeric can be an integer that no double equals. Integers of 64 bits are
- * keys as such; all other numbers are compared as doubles in SQL, too. */
+ * keys as such; all other numbers are compared as doubles in SQL, too. One that
+ * is beyond the doubles is infinite or 0, as a written one is. */
 static void key_numeric(bly_value *out, Datum value)
 {
     Datum least = NumericGetDatum(int64_to_numeric(PG_INT64_MIN));
@@ -94,7 +95,7 @@ static void key_numeric(bly_value *out, Datum value)
             return;
         }
     }
-    key_float8(out, DirectFunctionCall1(numeric_float8, value));
+    key_float8(out, DirectFunctionCall1(numeric_float8_no_overflow, value));
 }
 
 static void key_uuid(bly_value *out, Datum value)

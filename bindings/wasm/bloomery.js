@@ -35,22 +35,30 @@ function described(value) {
     if (typeof value !== "object" && typeof value !== "function")
         return typeof value;
     try {
-        return Object.prototype.toString.call(value).slice(8, -1);
+        const name = Object.prototype.toString.call(value).slice(8, -1);
+        return /^\w{1,40}$/.test(name) ? name : "object";
     } catch {
         return "object";
     }
 }
 
-// ---- Arrays, whatever somebody has put over their methods -------------------------
+// ---- Arrays -----------------------------------------------------------------------
 
+// Keys are recognised and read by the language's own getters. They run no code of
+// the caller's, whatever a key's class, prototype or proxy defines.
 const TypedArray = Object.getPrototypeOf(Uint8Array);
-const getter = (name) =>
-    Object.getOwnPropertyDescriptor(TypedArray.prototype, name).get;
-const typeOf = getter(Symbol.toStringTag);
-const lengthOf = getter("length");
-const bytesOf = getter("byteLength");
-const offsetOf = getter("byteOffset");
-const bufferOf = getter("buffer");
+const getter = (type, name) =>
+    Object.getOwnPropertyDescriptor(type.prototype, name).get;
+const typeOf = getter(TypedArray, Symbol.toStringTag);
+const lengthOf = getter(TypedArray, "length");
+const bytesOf = getter(TypedArray, "byteLength");
+const offsetOf = getter(TypedArray, "byteOffset");
+const bufferOf = getter(TypedArray, "buffer");
+const inDataView = ["buffer", "byteOffset", "byteLength"]
+    .map((name) => getter(DataView, name));
+const BUFFERS = [ArrayBuffer, globalThis.SharedArrayBuffer]
+    .filter((type) => type !== undefined)
+    .map((type) => getter(type, "byteLength"));
 
 // Can it be gone through, one thing after another?
 function listed(value) {
@@ -66,34 +74,46 @@ const NUMBERS = {
     Float64Array: [9, 8],
 };
 
-// The bytes of a view or a buffer; undefined: it is none. Where the buffer has gone
-// to a worker there are none, as its length says.
+// Returns the bytes of a view or a buffer, or undefined for another value. A buffer
+// that was transferred to a worker has none.
 function viewed(value) {
-    if (value instanceof Uint8Array && typeOf.call(value) === "Uint8Array")
-        return lengthOf.call(value) > 0 ? value : new Uint8Array(0);
+    const type = typeOf.call(value);
     try {
-        if (!ArrayBuffer.isView(value))
-            return isBuffer(value) ? new Uint8Array(value) : undefined;
-        const type = typeOf.call(value);
-        if (type === undefined)         // a DataView
-            return new Uint8Array(value.buffer, value.byteOffset,
-                                  value.byteLength);
-        return type === "Uint8ClampedArray" || type === "Uint8Array"
-            ? bytewise(value) : undefined;
+        if (type === "Uint8Array")
+            return lengthOf.call(value) > 0 ? value : new Uint8Array(0);
+        if (type === "Uint8ClampedArray")
+            return bytewise(value);
+        if (type !== undefined)
+            return undefined;
+        if (ArrayBuffer.isView(value))
+            return new Uint8Array(...inDataView.map((get) => get.call(value)));
+        return isBuffer(value) ? new Uint8Array(value) : undefined;
     } catch {
         return undefined;
     }
 }
 
 function isBuffer(value) {
-    const tag = Object.prototype.toString.call(value);
-    return tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]";
+    return BUFFERS.some((get) => {
+        try {
+            return get.call(value) >= 0;
+        } catch {
+            return false;
+        }
+    });
 }
 
 function bytewise(array) {
     return bytesOf.call(array) === 0 ? new Uint8Array(0)
         : new Uint8Array(bufferOf.call(array), offsetOf.call(array),
                          bytesOf.call(array));
+}
+
+// Returns a view of some of the bytes, whose length stays: subarray() would call the
+// constructor of the caller's class.
+function part(bytes, from, to) {
+    return new Uint8Array(bufferOf.call(bytes), offsetOf.call(bytes) + from,
+                          to - from);
 }
 
 // ---- One instance of the module ---------------------------------------------------
@@ -158,6 +178,7 @@ class Core {
         this.labels = this.c.labels();
         this.numbers = this.c.numbers();
         this.yes = this.c.yes();
+        this.stage = undefined;         // of the last List, for the next one
         this.u8 = new Uint8Array(this.memory.buffer);
         this.gone = new FinalizationRegistry((f) => {
             if (!this.trap())
@@ -233,7 +254,8 @@ class Core {
         const n = lengthOf.call(bytes);
         const at = this.take(n);
         try {
-            this.bytes().set(bytes, at);
+            if (n > 0)
+                this.bytes().set(part(bytes, 0, n), at);
             return work(at, n);
         } finally {
             if (!this.trap())
@@ -289,7 +311,12 @@ class Core {
         const n = lengthOf.call(bytes);
         if (n > this.room)
             return -1;
-        this.bytes().set(bytes, this.at);
+        const u8 = this.bytes(), at = this.at;
+        if (n > SHORT)
+            u8.set(part(bytes, 0, n), at);
+        else
+            for (let i = 0; i < n; i++)
+                u8[at + i] = bytes[i];
         return n;
     }
 
@@ -337,11 +364,6 @@ class Core {
         return this.lent(type === 1 ? encoder.encode(key) : plainBytes(key), changed);
     }
 
-    allFormed(some, form, first) {
-        return form === NUMBER && some.every((key) => typeof key === "number") ? some
-            : some.map((key, j) => this.formed(key, form, first + j));
-    }
-
     // The form that a text names; undefined stays.
     form(text) {
         return text === undefined ? undefined : this.texts([text], (at) => {
@@ -373,13 +395,11 @@ class Core {
                 this.eachNumber(keys, type, visit);
         if (typeof keys === "string")
             throw wrong("a text is one key: put it into an array");
-        if (typeof keys !== "object" || keys === null || viewed(keys))
-            throw wrong("many keys are an array, an array of numbers, { bytes, " +
-                        `width } or { bytes, offsets }, and not ${described(keys)}`);
         if (listed(keys))
             return this.eachOf(keys, visit, formOf);
-        return this.eachFixed(keys, BYTES, formOf, visit) ??
-            this.eachRow(keys, visit);
+        const row = keys instanceof Row ? keys : new Row(keys);
+        return this.eachFixed(row, BYTES, formOf, visit) ??
+            this.eachRow(row, visit);
     }
 
     // Many keys that are of one class as they lie: undefined, they go in so.
@@ -394,10 +414,10 @@ class Core {
     eachNumber(keys, type, visit) {
         const [code, size] = NUMBERS[type];
         const from = bytewise(keys);
-        const n = lengthOf.call(keys);
+        const n = lengthOf.call(from) / size;
         for (let i = 0; i < n; i += this.most) {
             const some = Math.min(this.most, n - i);
-            this.bytes().set(from.subarray(i * size, (i + some) * size), this.at);
+            this.bytes().set(part(from, i * size, (i + some) * size), this.at);
             const good = this.c.keys_numbers(code, some);
             if (good > 0)
                 visit(good, i);
@@ -409,12 +429,7 @@ class Core {
     }
 
     // A row of keys of one width, or with their ends, as Arrow has them.
-    eachRow(keys, visit) {
-        const { bytes, width, offsets } = keys;
-        const from = viewed(bytes);
-        if (from === undefined)
-            throw wrong("many keys are an array, an array of numbers, { bytes, " +
-                        `width } or { bytes, offsets }, and not ${described(keys)}`);
+    eachRow({ from, width, offsets }, visit) {
         if (offsets !== undefined)
             return this.eachEnd(from, offsets, visit);
         if (!Number.isInteger(width) || width < 1)
@@ -426,15 +441,15 @@ class Core {
         const step = Math.min(this.most, Math.floor(this.room / width));
         for (let i = 0; i < n; i += Math.max(step, 1)) {
             const some = Math.min(Math.max(step, 1), n - i);
-            const part = from.subarray(i * width, (i + some) * width);
+            const row = part(from, i * width, (i + some) * width);
             if (step === 0) {
-                this.lent(part, (at) => {
+                this.lent(row, (at) => {
                     this.c.keys_width(1, at, width);
                     visit(1, i);
                 });
                 continue;
             }
-            this.bytes().set(part, this.at);
+            this.bytes().set(row, this.at);
             this.c.keys_width(some, this.at, width);
             visit(some, i);
         }
@@ -452,47 +467,33 @@ class Core {
                 throw wrong(`the offsets of keys fall at number ${i + 1}`);
         if (n > 0 && ends[n] > lengthOf.call(from))
             throw wrong("the last key ends behind the bytes");
-        let list = new List(this, visit);
+        const list = new List(this, visit);
         for (let i = 0; i < n; i++)
-            list.add(from.subarray(ends[i], ends[i + 1]));
+            list.add(part(from, ends[i], ends[i + 1]));
         list.end();
+        this.stage = list.stage;
         return n;
     }
 
-    // The keys of whatever can be gone through. No code of others runs between
-    // what is written to the memory and its use.
+    // The keys of an array, a generator or whatever else can be gone through.
     eachOf(keys, visit, formOf) {
-        const list = new List(this, visit);
-        let some = [];
-        const flush = () => {
-            this.alive();
-            const form = some.length > 0 ? formOf(classOf(some[0], list.first)) : 0;
-            if (form !== 0 && form !== TEXT)
-                some = this.allFormed(some, form, list.first);
-            if (some.length > 0 && form !== TEXT && some.every((key) => typeof key === "number"))
-                list.numbers(some);
-            else
-                for (const key of some)
-                    list.add(form !== TEXT || typeof key === "string" ? key
-                        : this.formed(key, form, list.first + list.n));
-            list.end();
-            some = [];
-        };
-        for (const key of keys) {
-            some.push(key);
-            if (some.length === this.most)
-                flush();
-        }
-        flush();
+        const list = new List(this, visit, formOf);
+        for (const key of keys)
+            list.add(key);
+        list.end();
+        this.stage = list.stage;
         return list.first;
     }
 
-    // All keys, kept in the memory to build of. (What others' code yields is had
-    // before, for that code may build filters, too.)
+    // Keeps all keys in the memory, for a build. The caller's code, which may build
+    // filters as well, yields all of them before.
     keep(keys, formOf) {
         const list = listed(keys);
-        const all = list ? [...keys] : keys;
-        const ends = list || keys?.offsets !== undefined;
+        const all = list ? Array.from(keys, copied)
+            : typeof keys !== "object" || ArrayBuffer.isView(keys) ? keys
+                : new Row(keys);
+        const ends = list || all?.offsets !== undefined;
+        this.alive();
         this.c.forget();
         return this.each(all, () => {
             if (!this.c.keep(ends))
@@ -501,106 +502,183 @@ class Core {
     }
 }
 
-// Keys one after another in the room, and where they end.
+// A key as it is now: a generator may write the next one into the same bytes.
+function copied(key) {
+    const bytes = plainBytes(key);
+    return bytes === undefined ? key : new Uint8Array(bytes);
+}
+
+// The members of { bytes, width } or { bytes, offsets }, each read once.
+class Row {
+    constructor(keys) {
+        ({ bytes: this.from, width: this.width, offsets: this.offsets } = keys ?? {});
+        this.from = viewed(this.from);
+        if (this.from === undefined)
+            throw wrong("many keys are an array, an array of numbers, { bytes, " +
+                        `width } or { bytes, offsets }, and not ${described(keys)}`);
+    }
+}
+
+// Memory outside the module for the keys of a List.
+class Stage {
+    constructor({ room, most }) {
+        this.reals = new Float64Array(most);
+        this.bytes = new Uint8Array(this.reals.buffer, 0, room);
+        this.ends = new Uint32Array(most + 1);
+    }
+}
+
+// Some thousand keys, one after another, and where they end. They are collected
+// outside the module's memory, because the code that yields them may call the module,
+// which then writes to that memory, lets it grow, or frees the filter. After they are
+// copied there, none of the caller's code runs until they are used.
 class List {
-    constructor(core, visit) {
+    constructor(core, visit, formOf = () => 0) {
         this.core = core;
         this.visit = visit;
-        this.first = 0;
-        this.start();
+        this.formOf = formOf;
+        this.stage = core.stage ?? new Stage(core);
+        core.stage = undefined;
+        this.first = this.n = this.used = 0;
+        this.given = this.form = 0;     // class of the first key, and the form
+        this.direct = false;            // texts are taken as they are
+        this.numbers = false;           // there are numbers only
     }
 
-    start() {
-        this.n = this.used = 0;
-        this.ends = this.core.view(Uint32Array, this.core.offsets,
-                                   this.core.most + 1);
-        this.ends[0] = 0;
+    begin(key) {
+        this.given = classOf(key, this.first);
+        this.form = this.formOf(this.given);
+        this.numbers = typeof key === "number" &&
+            (this.form === 0 || this.form === NUMBER);
+        this.direct = !this.numbers && (this.form === 0 || this.form === TEXT);
     }
 
     add(key) {
-        const { core } = this;
-        if (this.n === core.most)
+        if (this.n === this.core.most)
             this.end();
-        if (this.ends.length === 0)     // the memory has grown
-            this.ends = core.view(Uint32Array, core.offsets, core.most + 1);
-        const n = this.write(key);
-        if (n < 0)
-            return this.alone(key);
-        this.used += n;
-        this.ends[++this.n] = this.used;
+        if (this.n === 0)
+            this.begin(key);
+        if (this.direct && typeof key === "string")
+            this.text(key);
+        else if (this.numbers && typeof key === "number")
+            this.stage.reals[this.n++] = key;
+        else
+            this.other(key);
     }
 
-    // The key's bytes behind the others; -1: there is no room even if there is
-    // nothing else.
-    write(key) {
-        const { core } = this;
-        const text = typeof key === "string";
-        const bytes = text ? undefined : plainBytes(key);
-        const most = text ? 3 * key.length
-            : bytes !== undefined ? lengthOf.call(bytes) : 8;
-        if (most > core.room)
-            return -1;
-        if (this.used + most > core.room)
-            this.end();
-        const u8 = core.bytes(), at = core.at + this.used;
-        if (text) {
-            let i = 0, c;
-            for (; i < key.length && i < SHORT; i++) {
-                c = key.charCodeAt(i);
+    text(key) {
+        const n = key.length;
+        if (!this.fits(3 * n, key))
+            return;
+        const { bytes } = this.stage, at = this.used;
+        let i = 0;
+        if (n <= SHORT)
+            for (; i < n; i++) {
+                const c = key.charCodeAt(i);
                 if (c >= 0x80)
                     break;
-                u8[at + i] = c;
+                bytes[at + i] = c;
             }
-            if (i === key.length)
-                return i;
+        if (i < n) {
             refuseLone(key, this.first + this.n);
-            return encoder.encodeInto(key, u8.subarray(at, at + most)).written;
+            i = encoder.encodeInto(key, part(bytes, at, at + 3 * n)).written;
         }
-        if (bytes !== undefined)
-            u8.set(bytes, at);
-        else
-            this.number(key, at);
-        return most;
+        this.stage.ends[++this.n] = this.used = at + i;
     }
 
-    number(key, at) {
+    // Has the room place for a key of at most so many bytes? If it never has, the
+    // key is used at once, by itself.
+    fits(most, key) {
         const { core } = this;
-        if (typeof key === "number")
-            core.c.real(at, key);
-        else if (typeof key === "bigint")
-            core.c.integer(at, inRange(key));
-        else
-            throw noKey(key, this.first + this.n);
-    }
-
-    // Nothing but numbers: all at once.
-    numbers(some) {
-        const { core } = this, n = some.length;
-        core.view(Float64Array, core.at, n).set(some);
-        core.c.keys_numbers(NUMBERS.Float64Array[0], n);
-        this.visit(n, this.first);
-        this.first += n;
-    }
-
-    alone(key) {
+        if (this.used + most <= core.room)
+            return true;
         this.end();
+        if (most <= core.room) {
+            this.begin(key);
+            this.mix();
+            return true;
+        }
         const bytes = typeof key === "string"
             ? (refuseLone(key, this.first), encoder.encode(key)) : keyBytes(key);
-        this.core.lent(bytes, (at, n) => {
-            this.core.c.keys_width(1, at, n);
+        core.alive();
+        core.lent(bytes, (at, n) => {
+            core.c.keys_width(1, at, n);
             this.visit(1, this.first);
         });
         this.first++;
-        this.start();
+        return false;
+    }
+
+    other(key) {
+        this.mix();
+        key = this.core.formed(key, this.form, this.first + this.n);
+        if (typeof key === "string")
+            return this.text(key);
+        if (typeof key === "number" || typeof key === "bigint")
+            return this.number(key);
+        const bytes = plainBytes(key);
+        if (bytes === undefined)
+            throw noKey(key, this.first + this.n);
+        const n = lengthOf.call(bytes);
+        if (!this.fits(n, key))
+            return;
+        const to = this.stage.bytes, at = this.used;
+        if (n > SHORT)
+            to.set(part(bytes, 0, n), at);
+        else
+            for (let i = 0; i < n; i++)
+                to[at + i] = bytes[i];
+        this.stage.ends[++this.n] = this.used = at + n;
+    }
+
+    number(key) {
+        if (!this.fits(8, key))
+            return;
+        const { core, stage } = this;
+        core.encode(key);
+        const u8 = core.bytes();
+        for (let i = 0; i < 8; i++)
+            stage.bytes[this.used + i] = u8[core.at + i];
+        stage.ends[++this.n] = this.used += 8;
+    }
+
+    // Keys of other types come behind the numbers.
+    mix() {
+        if (!this.numbers)
+            return;
+        const some = this.stage.reals.slice(0, this.n);
+        this.numbers = false;
+        this.direct = this.form === 0;
+        this.n = this.used = 0;
+        for (const key of some)
+            this.number(key);
     }
 
     end() {
-        if (this.n === 0)
-            return;
-        this.core.c.keys_offsets(this.n, this.core.at);
-        this.visit(this.n, this.first);
-        this.first += this.n;
-        this.start();
+        const { core, n, first } = this;
+        core.alive();
+        if (n > 0) {
+            if (this.formOf(this.given) !== this.form)
+                throw wrong("the filter got keys of another class while these were " +
+                            "read: collect them in an array first");
+            this.set();
+            this.n = this.used = 0;
+            this.first += n;
+            this.visit(n, first);
+        }
+    }
+
+    // Sets the keys for the next call.
+    set() {
+        const { core, n } = this, { reals, bytes, ends } = this.stage;
+        if (this.numbers) {
+            core.view(Float64Array, core.at, n).set(reals.subarray(0, n));
+            core.c.keys_numbers(NUMBERS.Float64Array[0], n);
+        } else {
+            core.bytes().set(part(bytes, 0, this.used), core.at);
+            core.view(Uint32Array, core.offsets, n + 1).set(ends.subarray(0, n + 1));
+            core.c.keys_offsets(n, core.at);
+        }
     }
 }
 
@@ -804,28 +882,32 @@ export function memory() {
 
 const SPEC = ["items", "rate", "seed", "hash", "secret"];
 
-// What is wanted, read once; `more` options are read by who asks.
+// What is wanted, and the values of `more` options.
 function spec(kind, options, ...more) {
     if (typeof kind !== "string")
         throw wrong(`a kind is a text, and not ${described(kind)}`);
-    const { items, rate, seed, hash, secret } = wanted(options, ...SPEC, ...more);
+    const { items, rate, seed, hash, secret, ...others } =
+        wanted(options, ...SPEC, ...more);
     // By 0 the library means what is usual.
     if (rate !== undefined && (typeof rate !== "number" || rate === 0))
         throw wrong(`rate is a number between 0 and 1, and not ${
             rate === 0 ? rate : described(rate)}`);
     return { capacity: natural(items, "items"), rate: rate ?? 0,
-             seed: natural(seed, "seed"), texts: [kind, hash, hidden(secret)] };
+             seed: natural(seed, "seed"), texts: [kind, hash, hidden(secret)],
+             others };
 }
 
 // Set it for the next call; `work` gets the kind.
 function specified(k, want, work) {
+    k.alive();
     return k.texts(want.texts, (name, by, key) => {
         k.c.spec(want.capacity, want.rate, want.seed, by, key);
         return work(name);
     });
 }
 
-// The options, of which each is one of `names`: a misspelt one is not passed over.
+// The options, each read once. All are among `names`: a misspelt one is not passed
+// over.
 function wanted(options, ...names) {
     if (options === undefined)
         return {};
@@ -835,7 +917,7 @@ function wanted(options, ...names) {
         if (!names.includes(name))
             throw wrong(`there is no option ${JSON.stringify(name.slice(0, 40))}: ` +
                         `there are ${names.join(", ")}`);
-    return options;
+    return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
 
 function hidden(secret) {
@@ -844,13 +926,13 @@ function hidden(secret) {
     const bytes = plainBytes(secret);
     if (bytes === undefined || lengthOf.call(bytes) !== 16)
         throw new BloomeryError("a secret is 16 bytes", -19, "ESECRET");
-    return new Secret(bytes);
+    return new Secret(new Uint8Array(bytes));
 }
 
 // One label for each key, as numbers of 64 bits.
 function labelled(labels) {
-    if (ArrayBuffer.isView(labels) && typeOf.call(labels) === "BigUint64Array")
-        return labels;
+    if (typeOf.call(labels) === "BigUint64Array")
+        return new BigUint64Array(lengthOf.call(labels) > 0 ? labels : 0);
     const array = ArrayBuffer.isView(labels) && typeOf.call(labels) !== undefined;
     if (!array && !listed(labels))
         throw wrong(`labels are an array of numbers, and not ${described(labels)}`);
@@ -858,8 +940,8 @@ function labelled(labels) {
 }
 
 function counted(labels, n) {
-    if (lengthOf.call(labels) !== n)
-        throw wrong(`${n} keys have ${n} labels, and not ${lengthOf.call(labels)}`);
+    if (labels.length !== n)
+        throw wrong(`${n} keys have ${n} labels, and not ${labels.length}`);
 }
 
 let hand;                       // a filter that is being made, and not by `new`
@@ -917,7 +999,7 @@ export class Filter {
         }
         const k = core();
         const want = spec(kind, options, "keys");
-        const form = k.form(options?.keys);
+        const form = k.form(want.others.keys);
         specified(k, want, (name) => {
             k.check(k.c.new(name));
             this.#hold(k, k.c.made());
@@ -950,6 +1032,8 @@ export class Filter {
     #formFor(given) {
         if (this.#form !== 0 || this.#settled)
             return this.#form;
+        if (this.#first !== undefined)
+            return this.#first;
         if (this.#isEmpty() && !this.#isForeign()) {
             this.#first = given;
             return given;
@@ -996,7 +1080,7 @@ export class Filter {
     static build(kind, keys, options = undefined) {
         const k = core();
         const want = spec(kind, options, "labels", "keys");
-        const { labels, keys: named } = options ?? {};
+        const { labels, keys: named } = want.others;
         let form = k.form(named);
         const formOf = (given) => form ??= given;
         const given = labels === undefined ? undefined : labelled(labels);
@@ -1019,6 +1103,7 @@ export class Filter {
 
     static from(bytes, options = undefined) {
         const k = core();
+        const { secret, format } = wanted(options, "secret", "format");
         const image = plainBytes(bytes);
         if (image === undefined)
             throw wrong(`the bytes of a filter are wanted, and not ${
@@ -1026,8 +1111,7 @@ export class Filter {
         if (lengthOf.call(image) === 0)
             throw new BloomeryError("there are no bytes: is what they were read " +
                 "from empty, or were they transferred to a worker?", -7, "EFORMAT");
-        const { secret, format } = wanted(options, "secret", "format");
-        return k.texts([hidden(secret), format], (key, name) =>
+        return k.alive().texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
                 k.c.options(key, name);
                 return Filter.#made(k, k.c.unpack(at, n));
@@ -1209,9 +1293,11 @@ export class Filter {
 
     putAll(keys, labels) {
         const given = labelled(labels);
-        const all = listed(keys) ? [...keys] : keys;
-        if (Array.isArray(all) || ArrayBuffer.isView(all))
+        const all = listed(keys) ? Array.from(keys, copied) : keys;
+        if (Array.isArray(all))
             counted(given, all.length);
+        else if (typeOf.call(all) !== undefined)
+            counted(given, lengthOf.call(all));
         counted(given, this.#each(all, (k, n, first) => {
             const some = given.subarray(first, first + n);
             if (some.length < n)
@@ -1335,11 +1421,13 @@ if (typeof Symbol.dispose === "symbol")
 
 // Answers: of an array at once, of what has no length in parts.
 class Rows {
+    static MOST = 1 << 24;      // that a length is believed; there may be more
+
     constructor(Type, keys) {
         this.Type = Type;
         const n = ArrayBuffer.isView(keys) && typeOf.call(keys) !== undefined
             ? lengthOf.call(keys) : Array.isArray(keys) ? keys.length : 0;
-        this.all = new Type(n);
+        this.all = new Type(Math.min(n, Rows.MOST) || 0);
         this.used = 0;
     }
 

@@ -23,6 +23,7 @@
 #include "filters/costs.h"
 
 #include <bloomery/advice.h>
+#include <bloomery/replace.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -563,52 +564,60 @@ static void costs_folders(const char *path)
     }
 }
 
-/* A new file beside the one that it will replace; -1. */
-static int costs_beside(char *work, size_t room, const char *path)
+/* Begin a file that will replace the one at `path`; NULL, and errno says why
+ * it cannot be. */
+static bly_replacement *costs_begin(const char *path, int *fd)
 {
+    bly_replacement *r;
+
     costs_folders(path);
-    snprintf(work, room, "%s.XXXXXX", path);
-    return mkstemp(work);
+    if (bly_replace(&r, fd, path) == BLY_OK)
+        return r;
+    errno = bly_errno() != 0 ? bly_errno() : ENOMEM;
+    return NULL;
 }
 
 bool costs_writable(const char *path)
 {
-    char work[COSTS_PATH + 16];
-    struct stat about;
     int fd;
+    bly_replacement *r = costs_begin(path, &fd);
 
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-        errno = EISDIR;
+    bly_replace_drop(r);
+    return r != NULL;
+}
+
+/* Write the rows through a stream of its own. */
+static bool costs_print(const costs_table *t, int fd)
+{
+    int own = dup(fd);
+    FILE *file = own >= 0 ? fdopen(own, "w") : NULL;
+    bool good;
+
+    if (file == NULL) {
+        if (own >= 0)
+            close(own);
         return false;
     }
-    fd = costs_beside(work, sizeof work, path);
-    if (fd < 0)
-        return false;
-    close(fd);
-    (void)unlink(work);
-    return true;
+    costs_write_rows(t, file);
+    good = fflush(file) == 0 && !ferror(file);
+    return fclose(file) == 0 && good;
 }
 
 bool costs_write(const costs_table *t, const char *path)
 {
-    char work[COSTS_PATH + 16];
-    int fd = costs_beside(work, sizeof work, path);
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    bool good;
+    int fd, why;
+    bly_replacement *r = costs_begin(path, &fd);
 
-    if (fd >= 0 && file == NULL) {
-        close(fd);
-        (void)unlink(work);
-    }
-    if (file == NULL)
+    if (r == NULL)
         return false;
-    costs_write_rows(t, file);
-    good = fflush(file) == 0 && fsync(fd) == 0 && !ferror(file);
-    good = fclose(file) == 0 && good;
-    if (good && rename(work, path) == 0)
-        return true;
-    int why = errno;
-    (void)unlink(work);
+    if (costs_print(t, fd)) {
+        bool good = bly_replace_end(r) == BLY_OK;
+
+        errno = good ? 0 : bly_errno();
+        return good;
+    }
+    why = errno;
+    bly_replace_drop(r);
     errno = why;
     return false;
 }

@@ -3,14 +3,13 @@
  *
  * Programs stand on floor 8. The frame knows no filter and no program; of
  * <bloomery.h> it has only bly_key, "some bytes", so that a batch of lines can
- * be handed to the library as it is, the forms of keys, and bly_progress. Other
- * files of programs include it, and what it needs of a program it is told
- * (cli_program).
+ * be handed to the library as it is, the forms of keys, bly_progress, and the
+ * files that replace others. Other files of programs include it, and what it
+ * needs of a program it is told (cli_program).
  *
  * The files, from the bottom up:
  *
  *      report.c    errors, numbers for people, the clock
- *      scratch.c   a file under another name until it is complete
  *      bytes.c     bytes that wait: come in and not yet looked at, or to go out
  *      output.c    standard output through one buffer, no error lost
  *      numbers.c   ITEMS, RATE, SEED and SEPARATOR as people write them
@@ -138,23 +137,6 @@ void report_no_key(uint64_t lines);
 
 /* n / seconds; 0 where no time has passed. */
 double report_per_second(uint64_t n, double seconds);
-
-/* ==== scratch.c ========================================================= */
-
-/* A file that is to be, where links lead, and the one beside it that it is
- * until it is complete. */
-typedef struct {
-    char path[4096], work[4096 + 64];
-} cli_scratch;
-
-/* Make the working file, which an interrupt takes away, and which nobody may
- * read who may not read the old one: where to write, or -1, and errno says why
- * there can be none. */
-int scratch_make(cli_scratch *s, const char *output);
-
-/* Give it its name; false: errno says why not. Or give it up. */
-bool scratch_keep(const cli_scratch *s);
-void scratch_drop(const cli_scratch *s);
 
 /* ==== bytes.c =========================================================== */
 

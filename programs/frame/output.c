@@ -8,6 +8,8 @@
  */
 #include "frame/frame.h"
 
+#include <bloomery/replace.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +30,7 @@ static struct {
     bool   ignored;             /* SIGPIPE, when the program began  */
     const char *path;           /* of output_open, while it is open */
     bool   straight;            /* which is no plain file           */
-    cli_scratch scratch;        /* where it is one                  */
+    bly_replacement *file;      /* where it is one                  */
     bool   keeps;               /* all goes to memory:              */
     char  *kept;
     size_t kept_length;
@@ -210,6 +212,12 @@ static int output_unwritten(int error)
                         : "see to that, or name another place");
 }
 
+/* Why the library could not write it. */
+static int output_why(void)
+{
+    return bly_errno() != 0 ? bly_errno() : ENOMEM;
+}
+
 int output_open(const char *path)
 {
     struct stat about;
@@ -219,59 +227,53 @@ int output_open(const char *path)
         return CLI_GO;
     output_state.path = path;
     output_state.straight = stat(path, &about) == 0 && !S_ISREG(about.st_mode);
-    fd = output_state.straight ? open(path, O_WRONLY | O_CLOEXEC)
-                               : scratch_make(&output_state.scratch, path);
-    if (fd < 0)
+    if (!output_state.straight) {
+        if (bly_replace(&output_state.file, &fd, path) < 0)
+            return output_unwritten(output_why());
+    } else if ((fd = open(path, O_WRONLY | O_CLOEXEC)) < 0) {
         return output_unwritten(errno);
+    }
     output_state.fd = fd;
     return CLI_GO;
 }
 
-/* A signal may come while it waits, and not every file can be flushed. */
-static bool output_sync(int fd)
+/* All of it, or the old file stays. */
+static int output_replace(int status)
 {
-    int result;
-
-    do
-        result = fsync(fd);
-    while (result < 0 && errno == EINTR);
-    return result == 0 || errno == EINVAL;
-}
-
-/* All of it on the disk before it gets its name, so that a crash leaves the old
- * file or all of the new one; else an errno. */
-static int output_complete(void)
-{
-    int fd = output_state.fd;
-    bool flushed = output_flush();
+    bly_status placed = BLY_OK;
     int error = output_state.error;
 
-    if (flushed && !output_state.straight && !output_sync(fd))
-        error = errno;
-    if (close(fd) < 0 && errno != EINTR && error == 0)
-        error = errno;
-    if (error == 0 && !output_state.straight
-        && !scratch_keep(&output_state.scratch))
-        error = errno;
-    return error;
+    if (status == CLI_ERROR || error != 0)
+        bly_replace_drop(output_state.file);
+    else
+        placed = bly_replace_end(output_state.file);
+    if (placed == BLY_EUNFLUSHED)
+        return report_error("%s", bly_why());
+    error = placed < 0 ? output_why() : error;
+    return error == 0 ? status : output_unwritten(error);
+}
+
+static int output_close_straight(int status)
+{
+    if (close(output_state.fd) < 0 && errno != EINTR && status != CLI_ERROR
+        && output_state.error == 0)
+        output_state.error = errno;
+    return output_state.error == 0 ? status
+                                   : output_unwritten(output_state.error);
 }
 
 int output_close(int status)
 {
-    int error = 0;
-
     if (output_state.fd == STDOUT_FILENO)
         return status;
-    if (status == CLI_ERROR && output_state.error == 0)
-        close(output_state.fd);
-    else
-        error = output_complete();
-    if ((status == CLI_ERROR || error != 0) && !output_state.straight)
-        scratch_drop(&output_state.scratch);
+    if (status != CLI_ERROR)
+        output_flush();
+    status = output_state.straight ? output_close_straight(status)
+                                   : output_replace(status);
     output_state.fd = STDOUT_FILENO;
     output_state.used = 0;
     output_state.error = 0;
-    return error == 0 ? status : output_unwritten(error);
+    return status;
 }
 
 /* Now that there is nothing left to clean up. Comes back if the signal is

@@ -9,10 +9,11 @@
  *      .bloomery-5a0c9e7713f2d846-0.tmp        the new one, till it is renamed
  *
  * That name is made of a hash of the old file's, so it fits where the old one
- * does, and whoever writes the same file next comes upon what a writer left
- * there that died. Writers lock what they write, and name it as late as they
- * can: what nobody has locked, a minute after its last change, is left over
- * and is taken away.
+ * does, and the next writer of the same file finds what a writer left there
+ * that was killed. A writer holds a lock on its file for as long as it lives.
+ * The next one removes each file of these names that it can lock. A file that
+ * was made and not yet locked may be removed as well: its writer sees that the
+ * name has gone once it has the lock, and makes another file.
  */
 #include "io/replace.h"
 
@@ -23,9 +24,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/task.h"
 #include "tools/hash.h"
@@ -33,7 +34,8 @@
 enum {
     REPLACE_LINKS = 40,                 /* followed, as by Linux             */
     REPLACE_TRIES = 100,                /* names for the new file            */
-    REPLACE_AGE = 60                    /* seconds                           */
+    REPLACE_GAP = 4                     /* names without a file, in a row,
+                                           behind which none are looked for  */
 };
 
 bly_status replace_failed(const char *what, const char *path)
@@ -139,16 +141,24 @@ static bool replace_follow(replacement *r)
     return false;
 }
 
+/* Do the links lead to a file? One of /dev/fd leads nowhere where the file has
+ * been removed since it was opened, or is a pipe. */
+static bool replace_leads(replacement *r)
+{
+    return !r->exists || !S_ISREG(r->old.st_mode)
+        || stat(r->path, &r->old) == 0;
+}
+
 bly_status replace_find(replacement *r, const char *path)
 {
     r->file = -1;
     r->placed = false;
     r->name[0] = r->path[0] = '\0';
-    if (!replace_follow_one(r, path) || !replace_follow(r))
+    r->exists = stat(path, &r->old) == 0;
+    if ((!r->exists && errno != ENOENT) || !replace_follow_one(r, path)
+        || !replace_follow(r) || !replace_leads(r))
         return replace_failed("write", path);
-    r->exists = stat(r->path, &r->old) == 0;
-    return r->exists || errno == ENOENT ? BLY_OK
-                                        : replace_failed("write", path);
+    return BLY_OK;
 }
 
 /* ---- The new file -------------------------------------------------------- */
@@ -165,46 +175,78 @@ static bool replace_name(replacement *r, int number)
     return n > 0 && (size_t)n < sizeof r->name;
 }
 
-/* Is the file with this name one that its writer left? Then it is removed
- * while it is locked here, so that no other writer takes another one for it. */
-static bool replace_take_away(const char *name)
+/* Is the open file the one of this name? EEXIST: it is not. */
+static bool replace_is(int file, const char *name)
 {
     struct stat there, here;
-    int file = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (file < 0)
+    if (fstat(file, &here) != 0)
         return false;
-    bool left = flock(file, LOCK_EX | LOCK_NB) == 0
-             && fstat(file, &here) == 0 && lstat(name, &there) == 0
-             && S_ISREG(here.st_mode) && here.st_ino == there.st_ino
-             && here.st_dev == there.st_dev
-             && time(NULL) - here.st_mtime > REPLACE_AGE
-             && unlink(name) == 0;
-    close(file);
-    return left;
+    bool same = lstat(name, &there) == 0 && S_ISREG(here.st_mode)
+             && here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+    errno = EEXIST;
+    return same;
 }
 
-/* Try one name after the other with `make`, which says EEXIST while there is
- * such a file. */
+/* Remove the file of this name if its writer has died. It is locked meanwhile,
+ * so that no other process takes a new file for it. */
+static void replace_tidy_one(const char *name)
+{
+    int file = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0)
+        return;
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && replace_is(file, name))
+        (void)unlink(name);
+    close(file);
+}
+
+/* Remove what writers of the same file left that were killed. */
+static void replace_tidy(replacement *r)
+{
+    struct stat there;
+    int gap = 0;
+    for (int i = 0; i < REPLACE_TRIES && gap < REPLACE_GAP
+                    && replace_name(r, i); i++) {
+        bool found = lstat(r->name, &there) == 0;
+        if (found)
+            replace_tidy_one(r->name);
+        gap = found ? 0 : gap + 1;
+    }
+    r->name[0] = '\0';
+}
+
+/* Try one name after the other with `make`, which says EEXIST where another
+ * writer has it. */
 static bool replace_try_names(replacement *r,
                               bool (*make)(replacement *r, mode_t mode),
                               mode_t mode)
 {
-    for (int i = 0; i < REPLACE_TRIES && replace_name(r, i); ) {
+    for (int i = 0; i < REPLACE_TRIES && replace_name(r, i); i++) {
         if (make(r, mode))
             return true;
         if (errno != EEXIST)
             break;
-        i += !replace_take_away(r->name);
-        errno = EEXIST;
     }
     r->name[0] = '\0';
     return false;
 }
 
+/* A file system without locks (ENOLCK, EOPNOTSUPP) locks for nobody, and then
+ * nobody removes the file. */
 static bool replace_make(replacement *r, mode_t mode)
 {
     r->file = open(r->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    return r->file >= 0;
+    if (r->file < 0)
+        return false;
+    bool taken = flock(r->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && replace_is(r->file, r->name))
+        return true;
+    int kept = taken ? EEXIST : errno;
+    if (kept != EEXIST)
+        unlink(r->name);
+    close(r->file);
+    r->file = -1;
+    errno = kept;
+    return false;
 }
 
 #ifdef O_TMPFILE
@@ -224,11 +266,6 @@ static bool replace_link_to(const replacement *r, const char *name)
                   AT_SYMLINK_FOLLOW) == 0;
 }
 
-static bool replace_link(replacement *r, mode_t mode)
-{
-    (void)mode;
-    return replace_link_to(r, r->name);
-}
 
 /* A file without a name, if it can be given one. */
 static bool replace_open_nameless(replacement *r, mode_t mode)
@@ -238,12 +275,14 @@ static bool replace_open_nameless(replacement *r, mode_t mode)
         close(r->file);
         r->file = -1;
     }
+    if (r->file >= 0)
+        (void)flock(r->file, LOCK_EX | LOCK_NB);
     return r->file >= 0;
 }
 #else
-static bool replace_link(replacement *r, mode_t mode)
+static bool replace_link_to(const replacement *r, const char *name)
 {
-    (void)r, (void)mode;
+    (void)r, (void)name;
     errno = ENOSYS;
     return false;
 }
@@ -285,10 +324,10 @@ static bool replace_own(const replacement *r)
 bly_status replace_begin(replacement *r)
 {
     mode_t mode = r->exists ? 0600 : 0666;
+    replace_tidy(r);
     if (!replace_open_nameless(r, mode)
         && !replace_try_names(r, replace_make, mode))
         return replace_failed("make a file beside it", r->path);
-    (void)flock(r->file, LOCK_EX | LOCK_NB);
     if (r->exists && !replace_own(r)) {
         bly_status status = replace_failed("keep the permissions of", r->path);
         replace_drop(r);
@@ -310,6 +349,12 @@ void replace_drop(replacement *r)
 
 /* ---- In its place -------------------------------------------------------- */
 
+static bool replace_link(replacement *r, mode_t mode)
+{
+    (void)mode;
+    return replace_link_to(r, r->name);
+}
+
 /* Signals that can wait do, between the two names of a file. */
 static void replace_hold_signals(sigset_t *before)
 {
@@ -318,14 +363,25 @@ static void replace_hold_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* Where it has no name it gets one here, and only once: the system does not
- * name it again. */
+/* A file without a name gets its own in one step where there is no old file.
+ * Else it gets another one first, and only once: the system does not name it
+ * again. */
+static bool replace_place(replacement *r)
+{
+    errno = EEXIST;
+    if (r->name[0] == '\0' && !r->exists && replace_link_to(r, r->path))
+        return true;
+    if (r->name[0] == '\0'
+        && (errno != EEXIST || !replace_try_names(r, replace_link, 0)))
+        return false;
+    return rename(r->name, r->path) == 0;
+}
+
 static bool replace_rename(replacement *r)
 {
     sigset_t before;
     replace_hold_signals(&before);
-    bool done = (r->name[0] != '\0' || replace_try_names(r, replace_link, 0))
-             && rename(r->name, r->path) == 0;
+    bool done = replace_place(r);
     int kept = errno;
     if (done)
         r->name[0] = '\0';
@@ -347,4 +403,43 @@ bly_status replace_end(replacement *r)
                          "place, but may not outlive a crash: cannot flush its "
                          "folder: %s: save once more when that is mended",
                          r->path, strerror(error));
+}
+
+/* ---- For programs -------------------------------------------------------- */
+
+bly_status bly_replace(bly_replacement **out, int *file, const char *path)
+{
+    bly_allocator allocator = memory_allocator(NULL, 1);
+    replacement *r = memory_raw(&allocator, sizeof *r);
+    if (r == NULL)
+        return status_plain(BLY_ENOMEM);
+    bly_status status = replace_find(r, path);
+    if (status == BLY_OK && r->exists && !S_ISREG(r->old.st_mode)) {
+        errno = S_ISDIR(r->old.st_mode) ? EISDIR : EINVAL;
+        status = replace_failed("replace what is no file", path);
+    }
+    if (status == BLY_OK)
+        status = replace_begin(r);
+    if (status != BLY_OK) {
+        memory_release(&allocator, r, sizeof *r);
+        return status;
+    }
+    *out = r;
+    *file = r->file;
+    return BLY_OK;
+}
+
+void bly_replace_drop(bly_replacement *r)
+{
+    bly_allocator allocator = memory_allocator(NULL, 1);
+    if (r != NULL)
+        replace_drop(r);
+    memory_release(&allocator, r, sizeof *r);
+}
+
+bly_status bly_replace_end(bly_replacement *r)
+{
+    bly_status status = replace_end(r);
+    bly_replace_drop(r);
+    return status;
 }

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
-#include "bloomery.h"
+#include "bloomery/replace.h"
 
 /* One replacement at work. */
-typedef struct {
+typedef struct bly_replacement {
     char        path[PATH_MAX];         /* of the old file, behind all links */
     bool        exists;                 /* there is an old one               */
     struct stat old;                    /* what it is                        */

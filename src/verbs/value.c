@@ -10,6 +10,7 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +59,9 @@ static bool form_whole(uint64_t *out, bly_key written, unsigned bits)
     return n > 0;
 }
 
-enum { FORM_NUMBER = 400 };
+/* Longer numbers are shortened first. The exact value of a double, or of the
+ * middle between two, has at most 767 digits. */
+enum { FORM_DIGITS = 768, FORM_NUMBER = FORM_DIGITS + 64 };
 
 /* Calls strtod with the decimal point of the program's locale. */
 static bool form_scan(double *out, char *text)
@@ -73,13 +76,80 @@ static bool form_scan(double *out, char *text)
     return *end == '\0';
 }
 
+/* A decimal number on the way to a shorter one of the same double. */
+typedef struct {
+    char      digits[FORM_DIGITS + 2];
+    size_t    n;
+    long long scale;                    /* times 10 to this power            */
+    bool      any, point;
+} form_decimal;
+
+/* Takes one more letter; false: it belongs to no number, or to an exponent. One
+ * more digit stands for all further ones if any of them is not 0. */
+static bool form_take(form_decimal *d, char letter)
+{
+    if (letter == '.' && !d->point)
+        return d->point = true;
+    if (letter < '0' || letter > '9')
+        return false;
+    d->any = true;
+    d->scale -= d->point;
+    if (d->n < FORM_DIGITS && (d->n > 0 || letter != '0')) {
+        d->digits[d->n++] = letter;
+    } else if (d->n > 0) {
+        d->scale++;
+        if (letter != '0')
+            d->digits[FORM_DIGITS] = '1';
+    }
+    return true;
+}
+
+/* Reads an exponent that ends the text, beyond which every double is 0 or
+ * infinite anyway. */
+static bool form_exponent(long long *out, const char *text, size_t n)
+{
+    const long long most = 1LL << 50;
+    char copy[32], *end;
+    if (n < 2 || n >= sizeof copy || (*text | 0x20) != 'e'
+        || !(text[1] == '+' || text[1] == '-' || (text[1] >= '0'
+                                                   && text[1] <= '9')))
+        return false;
+    memcpy(copy, text, n);
+    copy[n] = '\0';
+    *out = strtoll(copy + 1, &end, 10);
+    *out = *out > most ? most : *out < -most ? -most : *out;
+    return *end == '\0';
+}
+
+/* Writes a shorter number of the same double, or returns false. */
+static bool form_shorten(char to[FORM_NUMBER], bly_key written)
+{
+    const char *text = written.data;
+    form_decimal d = { .n = 0 };
+    long long exponent = 0;
+    size_t i = *text == '-' || *text == '+';
+    while (i < written.length && form_take(&d, text[i]))
+        i++;
+    if (!d.any || (i < written.length
+                   && !form_exponent(&exponent, text + i, written.length - i)))
+        return false;
+    if (d.digits[FORM_DIGITS] == '1')
+        d.scale--;
+    snprintf(to, FORM_NUMBER, "%s0%se%lld", *text == '-' ? "-" : "", d.digits,
+             d.scale + exponent);
+    return true;
+}
+
 /* Reads a number like strtod in the C locale, without leading blanks. */
 static bool form_real(double *out, bly_key written)
 {
     char text[FORM_NUMBER];
     size_t n = written.length;
-    if (n == 0 || n >= sizeof text || *(const uint8_t *)written.data <= ' '
-        || memchr(written.data, '\0', n) != NULL)
+    if (n == 0 || *(const uint8_t *)written.data <= ' ')
+        return false;
+    if (n >= sizeof text)
+        return form_shorten(text, written) && form_scan(out, text);
+    if (memchr(written.data, '\0', n) != NULL)
         return false;
     memcpy(text, written.data, n);
     text[n] = '\0';

@@ -66,6 +66,13 @@ static void test_make_and_own()
     static_assert(std::is_nothrow_move_constructible_v<filter>);
     static_assert(std::is_nothrow_move_assignable_v<filter>);
     static_assert(sizeof(filter) == sizeof(bly_filter *));
+
+    /* Each step of a stream's iterator overwrites the key before. */
+    using bloomery::inside::is_fleeting;
+    static_assert(is_fleeting<std::istream_iterator<std::string>>::value);
+    static_assert(!is_fleeting<const std::string *>::value);
+    static_assert(!is_fleeting<std::set<std::string>::const_iterator>::value);
+    static_assert(!is_fleeting<std::vector<std::string>::iterator>::value);
     static_assert(noexcept(f.contains("key")) && noexcept(f.count("key")));
     CHECK(!none && f);
     CHECK(std::string(f.kind()) == "standard");

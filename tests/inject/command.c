@@ -1,6 +1,6 @@
 /* command.c - every call of every subcommand fails in turn.
  *
- *   test_inject_command BLOOMERY PRELOAD
+ *   test_inject_command BLOOMERY PRELOAD [kill]
  *
  * As inject.c does with the library, through the real binary (preload.c): each
  * job is run once as it is; then its first call fails, its second, …, once and
@@ -10,8 +10,14 @@
  * right; or it is as ever, and so is all that was printed and written. A file
  * that is to be changed is the old one, or the new one. Nothing else lies in
  * the folder. One thread, so that calls come in one order.
+ *
+ * With `kill`, each job that writes a file is killed before a call. The file is
+ * the old one or the new one. A temporary file is left only by a kill between
+ * the two steps that name a file, or where the file system makes no files
+ * without a name, and the next run removes it.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -76,6 +82,13 @@ static const command_job command_jobs[] = {
     { "kinds", NULL, NULL },
     { "help query", NULL, NULL },
     { "help --completion bash", NULL, NULL },
+};
+
+/* An index leaves out files that it cannot read, so these are killed only. */
+static const command_job command_indexes[] = {
+    { "index -j 1 -o new.idx keys lines", NULL, "new.idx" },
+    { "index -j 1 --force -o i.idx keys lines", NULL, "i.idx" },
+    { "index -j 1 --update -o i.idx keys lines", NULL, "i.idx" },
 };
 
 /* ---- Files --------------------------------------------------------------- */
@@ -260,10 +273,68 @@ static void command_check(const command_job *job, const char *way, uint64_t at,
     command_end_free(&end);
 }
 
-static void command_all(const command_job *job)
+/* ---- Killed -------------------------------------------------------------- */
+
+enum { LAST_CALLS = 12 };               /* in which files get their names    */
+
+/* Does a kill before call number `at` leave a temporary file? */
+static bool command_kill(const command_job *job, const char *way, uint64_t at,
+                         const command_end *whole, const command_file *old,
+                         size_t entries)
+{
+    command_end end = command_run(job, way, at);
+    size_t left = folder_entries(".") - entries
+                - (old->bytes == NULL && end.written.bytes != NULL);
+    if (end.status != 1000 + SIGKILL || left > 1
+        || (!command_same(&end.written, old)
+            && !command_same(&end.written, &whole->written)))
+        fail_msg("%s, call %llu %s: status %d, %zu files left: %s", job->words,
+                 (unsigned long long)at, way, end.status, left, end.err.bytes);
+    command_write(job->writes, old);
+    command_end_free(&end);
+    if (left == 0)
+        return false;
+    end = command_run(job, "never", 0);
+    left = folder_entries(".") - entries - (old->bytes == NULL);
+    if (left != 0 || !command_same(&end.written, &whole->written))
+        fail_msg("%s, after call %llu %s: %zu files left: %s", job->words,
+                 (unsigned long long)at, way, left, end.err.bytes);
+    command_write(job->writes, old);
+    command_end_free(&end);
+    return true;
+}
+
+static void command_kills(const command_job *job, const command_end *whole,
+                          const command_file *old, size_t entries)
+{
+    static const char *const ways[] = { "kill", "named" };
+    uint64_t step = test_work(1, 19, 61);
+    for (size_t w = 0; w < 2; w++) {
+        uint64_t left = 0;
+        for (uint64_t at = 0; at < whole->calls; at++)
+            if (at % step == 0 || at + LAST_CALLS >= whole->calls)
+                left += command_kill(job, ways[w], at, whole, old, entries);
+        if (w == 0 ? left > 1 : left == 0)
+            fail_msg("%s %s: %llu kills left a file", job->words, ways[w],
+                     (unsigned long long)left);
+    }
+}
+
+static void command_fails(const command_job *job, const command_end *whole,
+                          const command_file *old, size_t entries)
 {
     static const char *const ways[] = { "once", "on", "signal", "half" };
     uint64_t step = test_work(1, 7, 29);
+    for (size_t w = 0; w < 4; w++)
+        for (uint64_t at = w; at < whole->calls; at += step)
+            command_check(job, ways[w], at, whole, old, entries);
+}
+
+typedef void command_test(const command_job *job, const command_end *whole,
+                          const command_file *old, size_t entries);
+
+static void command_each(const command_job *job, command_test *test)
+{
     command_file old = job->writes != NULL ? command_read(job->writes)
                                            : (command_file){ NULL, 0 };
     size_t entries = folder_entries(".");
@@ -275,18 +346,27 @@ static void command_all(const command_job *job)
     if (job->writes != NULL)
         command_write(job->writes, &old);
     command_points += whole.calls;
-    for (size_t w = 0; w < 4; w++)
-        for (uint64_t at = w; at < whole.calls; at += step)
-            command_check(job, ways[w], at, &whole, &old, entries);
+    test(job, &whole, &old, entries);
     command_end_free(&whole);
     free(old.bytes);
+}
+
+static void test_killed_commands_leave_the_old_file_or_the_new(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof command_jobs / sizeof *command_jobs; i++)
+        if (command_jobs[i].writes != NULL)
+            command_each(&command_jobs[i], command_kills);
+    for (size_t i = 0; i < sizeof command_indexes / sizeof *command_indexes;
+         i++)
+        command_each(&command_indexes[i], command_kills);
 }
 
 static void test_each_call_of_each_command_fails(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof command_jobs / sizeof *command_jobs; i++)
-        command_all(&command_jobs[i]);
+        command_each(&command_jobs[i], command_fails);
     printf("  %llu points of failure, %llu runs\n",
            (unsigned long long)command_points,
            (unsigned long long)command_runs);
@@ -315,19 +395,25 @@ static int command_setup(void **state)
              "$B build -k quotient -o q.bly keys; "
              "$B build -k standard:m=4096 -o fold.bly keys; "
              "$B build -k dcso -n 300 -o d.bloom keys; "
+             "$B index -q -o i.idx keys some; "
              "$B build -k buffered -n 300 -o b.bly keys", command_binary);
     return system(line);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
+    const struct CMUnitTest fail[] = {
         cmocka_unit_test(test_each_call_of_each_command_fails),
+    }, kill[] = {
+        cmocka_unit_test(test_killed_commands_leave_the_old_file_or_the_new),
     };
-    if (argc != 3)
+    if (argc != 3 && argc != 4)
         return 2;
     command_binary = argv[1];
     command_preload = argv[2];
-    return cmocka_run_group_tests_name("inject_command", tests, command_setup,
+    return argc == 3
+         ? cmocka_run_group_tests_name("inject_command", fail, command_setup,
+                                       folder_leave)
+         : cmocka_run_group_tests_name("inject_kill", kill, command_setup,
                                        folder_leave);
 }

@@ -3,14 +3,16 @@
  *
  * Loaded before all else (LD_PRELOAD). INJECT_AT is the number of the call that
  * fails, from 0 on; INJECT_WAY is "once", "on" (and all calls after it),
- * "signal" (it is interrupted) or "half" (only half of what is to be read or
- * written is). INJECT_COUNT is the descriptor to which the number of calls is
- * written at the end. Messages are never kept back, so calls on standard error
- * do not count.
+ * "signal" (it is interrupted), "half" (only half of what is to be read or
+ * written is), "kill" (the process is killed before it) or "named" (that too,
+ * where the file system makes no files without a name). INJECT_COUNT is the
+ * descriptor to which the number of calls is written at the end. Messages are
+ * never kept back, so calls on standard error do not count.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ void *__libc_realloc(void *old, size_t n);
 void *__libc_memalign(size_t alignment, size_t n);
 
 typedef enum { PRELOAD_ONCE, PRELOAD_ON, PRELOAD_SIGNAL, PRELOAD_HALF,
-               PRELOAD_NEVER } preload_way;
+               PRELOAD_KILL, PRELOAD_NAMED, PRELOAD_NEVER } preload_way;
 
 static bool          armed;
 static preload_way   way = PRELOAD_NEVER;
@@ -35,9 +37,10 @@ static unsigned long at, calls;
 
 __attribute__((constructor)) static void preload_begin(void)
 {
-    static const char *const names[] = { "once", "on", "signal", "half" };
+    static const char *const names[] = { "once", "on", "signal", "half",
+                                         "kill", "named" };
     const char *name = getenv("INJECT_WAY"), *number = getenv("INJECT_AT");
-    for (int i = 0; name != NULL && number != NULL && i < 4; i++)
+    for (int i = 0; name != NULL && number != NULL && i < PRELOAD_NEVER; i++)
         if (strcmp(name, names[i]) == 0) {
             way = (preload_way)i;
             at = strtoul(number, NULL, 10);
@@ -63,6 +66,8 @@ static ssize_t preload_turn(bool signal, size_t n, int error)
         || (way == PRELOAD_SIGNAL && !signal)
         || (way == PRELOAD_HALF && n < 2))
         return (ssize_t)n;
+    if (way == PRELOAD_KILL || way == PRELOAD_NAMED)
+        raise(SIGKILL);
     if (way == PRELOAD_HALF)
         return (ssize_t)(n / 2);
     errno = way == PRELOAD_SIGNAL ? EINTR : error;
@@ -87,6 +92,10 @@ int open(const char *path, int flags, ...)
     bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
     mode_t mode = makes ? va_arg(rest, mode_t) : 0;
     va_end(rest);
+    if (way == PRELOAD_NAMED && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
     return preload_fails(false, EMFILE) ? -1 : real(path, flags, mode);
 }
 

@@ -15,6 +15,7 @@ The answers are in a table of PAGE, docs/surfaces.md: --write replaces it, and
 """
 import base64
 import datetime
+from decimal import Decimal
 import json
 import os
 import pathlib
@@ -35,6 +36,8 @@ CLASSES = {
     "numbers as text": ["7", "007", "-1", "1.5"],
     "integers": [7, -1, 2147483648, 9007199254740993],
     "floats equal to integers": [7.0, -1.0, 1000.0, 2147483648.0],
+    "numbers beyond doubles": [Decimal("1e400"), Decimal("-1e400"),
+                               Decimal("1e-400"), Decimal("1e30")],
     "bytes": [b"\x00\x01", b"\xff\xfe", b"abc", b"\x80"],
     "dates": [datetime.date(2026, 11, 26), datetime.date(1970, 1, 1),
               datetime.date(2000, 2, 29), datetime.date(1999, 12, 31)],
@@ -132,7 +135,7 @@ class CommandAs(Command):
     title = "command, --as"
 
     def options(self, key):
-        if isinstance(key, (int, float)):
+        if isinstance(key, (int, float, Decimal)):
             return ["--as", "number"]
         return ["--as", "hex"] if isinstance(key, (bytes, uuid.UUID)) else []
 
@@ -163,8 +166,13 @@ class Serve(Surface):
 class Python(Surface):
     title = "Python"
 
+    @staticmethod
+    def value(key):
+        return float(key) if isinstance(key, Decimal) else key
+
     def build(self, keys):
         from bloomery import Filter
+        keys = [self.value(key) for key in keys]
         try:
             image = bytes(Filter.build("standard", keys, items=4))
         except (TypeError, ValueError) as error:
@@ -174,7 +182,8 @@ class Python(Surface):
     def query(self, image, key):
         from bloomery import Filter
         try:
-            return FOUND if key in Filter.open(self.file(image)) else NO
+            there = self.value(key) in Filter.open(self.file(image))
+            return FOUND if there else NO
         except (TypeError, ValueError) as error:
             raise Refused from error
 
@@ -191,6 +200,8 @@ class Sqlite(Surface):
 
     @staticmethod
     def value(key):
+        if isinstance(key, Decimal):
+            return float(key)           # as SQLite reads a literal of it
         plain = key is None or isinstance(key, (str, int, float, bytes))
         return key if plain else written(key)
 
@@ -227,6 +238,7 @@ class Postgresql(Surface):
         if key is None:
             return "NULL::text"
         kind = {str: "text", int: "bigint", float: "float8", bytes: "bytea",
+                Decimal: "numeric",
                 datetime.date: "date", uuid.UUID: "uuid"}[type(key)]
         return f"{Postgresql.literal(key)}::{kind}"
 
@@ -315,7 +327,8 @@ console.log(JSON.stringify(jobs.map(({ keys, image }) => attempt(() => {
     def value(key):
         if isinstance(key, bytes):
             return "bytes", base64.b64encode(key).decode()
-        kind = {int: "integer", float: "float", datetime.date: "date",
+        kind = {int: "integer", float: "float", Decimal: "float",
+                datetime.date: "date",
                 type(None): "null"}.get(type(key), "text")
         return kind, written(key)
 

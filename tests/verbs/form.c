@@ -219,6 +219,85 @@ static void test_numbers_in_another_locale(void **state)
 
 /* ---- Names -------------------------------------------------------------- */
 
+/* The key of a written number, or false. */
+static bool form_of_written(unsigned char key[8], const char *text)
+{
+    bly_value value = { .type = BLY_WRITTEN, .data = text,
+                        .length = strlen(text) };
+    bly_key made;
+    bly_status status = bly_form_key(&made, BLY_KEYS_NUMBER, &value, key);
+    if (status == BLY_OK)
+        memmove(key, made.data, 8);
+    return status == BLY_OK;
+}
+
+/* A number of any length has the key of the double that is next to it. */
+static void test_long_numbers_are_their_doubles(void **state)
+{
+    (void)state;
+    enum { ROOM = 4000 };
+    static char text[ROOM + 64];
+    static const char *const halves[] = {
+        "2.4703282292062327208299439643411068618252990130716238221279284125033"
+        "7753635104375932649918180817996189898282347722858865463328355177969898"
+        "1993873980053909390631503565951557022639229085839244910518443593180284"
+        "9936536152500319370457678249219365623669863658480757001585769269903706"
+        "3119282795585513329278343384093519780155312465972635795746227664652728"
+        "2722005637400648549997709659947045402082816622623785739345073633900796"
+        "7761930577506740176324672367686446228628620374664020116430434264480090"
+        "0e-324", "9007199254740992.99999999999999" };
+    unsigned char key[8], want[8];
+    for (uint64_t i = 0; i < test_work(20000, 2000, 200); i++) {
+        size_t n = 300 + test_random(1, 3 * i) % (ROOM - 300);
+        for (size_t j = 0; j < n; j++)
+            text[j] = (char)('0' + test_random(2, i * ROOM + j) % 10);
+        if (i % 3 == 0)
+            memset(text, '0', n - 1);
+        if (i % 5 < 2)
+            text[0] = '-';
+        if (i % 7 != 0)
+            text[1 + test_random(3, i) % (n - 1)] = '.';
+        snprintf(text + n, 64, i % 2 == 0 ? "e%lld" : "",
+                 (long long)(test_random(4, i) % 6000) - 3000);
+        bly_real_key(want, strtod(text, NULL));
+        if (!form_of_written(key, text) || memcmp(key, want, 8) != 0)
+            fail_msg("number %llu has another key: %.60s…",
+                     (unsigned long long)i, text);
+    }
+    /* Next to the middle of two doubles the last digit counts. */
+    for (size_t i = 0; i < 2; i++)
+        for (int last = 0; last < 2; last++) {
+            size_t n = strcspn(halves[i], "e"), zeros = 1000;
+            memcpy(text, halves[i], n);
+            memset(text + n, '0', zeros);
+            text[n + zeros] = (char)('0' + last);
+            strcpy(text + n + zeros + 1, halves[i] + n);
+            bly_real_key(want, strtod(text, NULL));
+            assert_true(form_of_written(key, text));
+            assert_memory_equal(key, want, 8);
+        }
+}
+
+static void test_what_is_no_long_number(void **state)
+{
+    (void)state;
+    static const char *const ends[] = { "x", ".1.", "e", "e+", "e 1", "e1x",
+        "e-", " 1", "e1.5", "e00000000000000000000000000000000001" };
+    static char text[2000];
+    unsigned char key[8];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        memset(text, '1', 1000);
+        text[500] = '.';
+        strcpy(text + 1000, ends[i]);
+        assert_false(form_of_written(key, text));
+    }
+    memset(text, '.', 1000);
+    text[1000] = '\0';
+    assert_false(form_of_written(key, text));
+    memset(text, 'n', 1000);
+    assert_false(form_of_written(key, text));
+}
+
 static void test_every_form_has_a_name(void **state)
 {
     (void)state;
@@ -453,6 +532,8 @@ int main(void)
         cmocka_unit_test(test_keys),
         cmocka_unit_test(test_folded_keys),
         cmocka_unit_test(test_numbers_in_another_locale),
+        cmocka_unit_test(test_long_numbers_are_their_doubles),
+        cmocka_unit_test(test_what_is_no_long_number),
         cmocka_unit_test(test_every_form_has_a_name),
         cmocka_unit_test(test_what_is_no_name),
         cmocka_unit_test(test_which_are_the_same),

@@ -15,6 +15,7 @@
  * it another r. Labels are few, so that vG is looked up in a table.
  */
 #include <bloomery.h>
+#include <bloomery/replace.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -160,18 +161,35 @@ static int write_cells(FILE *to, const bly_filter *filter, const point *public)
     return good ? 0 : stop("the cells", "no public key, or no room to write");
 }
 
+/* All cells, or no file. */
+static int write_cells_to(const char *to, const bly_filter *filter,
+                          const point *public)
+{
+    bly_replacement *whole;
+    int file;
+    if (bly_replace(&whole, &file, to) != BLY_OK)
+        return stop(to, bly_why());
+    FILE *cells = fdopen(dup(file), "wb");
+    int failed = cells == NULL ? stop(to, strerror(errno))
+                               : write_cells(cells, filter, public);
+    if (cells != NULL && fclose(cells) != 0 && failed == 0)
+        failed = stop(to, strerror(errno));
+    if (failed == 0)
+        return bly_replace_end(whole) == BLY_OK ? 0 : stop(to, bly_why());
+    bly_replace_drop(whole);
+    return failed;
+}
+
 static int publish(const char *key, const char *path, const char *to)
 {
     bly_filter *filter;
     point public;
     if (read_key(&public, key) != 0 || open_filter(&filter, path) != 0)
         return 2;
-    FILE *file = fopen(to, "wbx");
-    int failed = file == NULL ? stop(to, strerror(errno))
-                              : write_cells(file, filter, &public);
+    int failed = access(to, F_OK) == 0 ? stop(to, strerror(EEXIST))
+                                       : write_cells_to(to, filter, &public);
     bly_free(filter);
-    return file == NULL || fclose(file) == 0 || failed != 0
-         ? failed : stop(to, strerror(errno));
+    return failed;
 }
 
 static int answer_line(const char *line, bool seen, const unsigned char *secret)

@@ -5,6 +5,7 @@ import gc
 import pickle
 import struct
 import threading
+from fractions import Fraction
 
 import pytest
 
@@ -86,6 +87,12 @@ def test_numbers():
                 -float("nan"), b"\xff" * 7 + b"\x7f"):
         assert key in f, key
     for key in ("1", 5, -2.5, 2, False - 1, 2.0 ** 63):
+        assert key not in f, key
+    whole = Fraction(9007199254740993)  # which no double equals
+    f.update([whole, Fraction(10 ** 400, 3), Fraction(1, 10 ** 400)])
+    for key in (9007199254740993, whole, float("inf"), 0, -Fraction(5)):
+        assert key in f, key
+    for key in (9007199254740992, float("-inf"), -Fraction(10 ** 400, 3)):
         assert key not in f, key
     for key in (2 ** 63, 2 ** 64 - 1, -2 ** 63 - 1, 2 ** 200):
         with pytest.raises(OverflowError, match="as text or bytes"):

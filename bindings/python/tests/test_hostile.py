@@ -283,3 +283,58 @@ def test_arrow_of_nulls_needs_no_dictionary():
     assert list(f.contains(nulls)) == [False, False]
     f.update(nulls)
     assert len(f) == 0
+
+
+@pytest.mark.parametrize("view", [lambda room: room, memoryview,
+                                  lambda room: memoryview(room)[:]])
+def test_a_generator_that_reuses_its_bytearray(view):
+    """Each key is the one that it was when it was yielded."""
+    there = [b"abc", b"def", b"ghi"]
+
+    def refilled(first=()):
+        yield from first
+        room = bytearray(3)
+        for key in there:
+            room[:] = key
+            yield view(room)
+
+    f = Filter("counting", items=10, rate=1e-9)
+    f.update(refilled())
+    assert list(f.contains(refilled())) == [True] * 3
+    for key in there:
+        assert key in f and f.count(key) == 1
+    built = Filter.build("fuse", refilled(), rate=1e-9)
+    assert all(key in built for key in there)
+    assert list(bloomery.dedup(refilled())) == there
+    for call in (f.update, lambda keys: Filter.build("fuse", keys)):
+        with pytest.raises(TypeError, match=r"yield bytes\(key\)"):
+            call(refilled([b"an unchanging one"]))
+    assert Filter.build("fuse", [bytearray(b"a"), b"b", bytearray(b"c")])
+
+
+def test_a_generator_that_changes_the_filter():
+    """It is closed, emptied, or added to between two of its keys."""
+    def keys(act):
+        for i in range(10000):
+            if i == 5000:
+                act()
+            yield i
+
+    f = Filter("standard", items=30000, rate=1e-9)
+    f.update(keys(lambda: f.update(range(20000, 30000))))
+    assert all(f.contains(range(10000)))
+    assert all(f.contains(range(20000, 30000)))
+    with pytest.raises(bloomery.ClosedError):
+        f.update(keys(f.close))
+
+    class Odd:
+        def __index__(self):
+            g.close()
+            return 7
+
+    g = Filter("standard", items=10)
+    with pytest.raises(bloomery.ClosedError):
+        g.update([1, Odd(), 3])
+    g = Filter("standard", items=10)
+    with pytest.raises(bloomery.ClosedError):
+        Odd() in g

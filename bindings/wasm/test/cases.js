@@ -658,6 +658,234 @@ it("keys that come from code which uses filters, too", () => {
     same(g.count("k 5"), 2);
 });
 
+// ---- Keys, lists and options that run code ----------------------------------------
+
+const bytesOfText = (text) => new TextEncoder().encode(text);
+
+// What a hostile value does when it is looked at.
+function mischief(random, f, others) {
+    return random.of([
+        () => others[0].has("a text that lies in the room"),
+        () => others[0].addAll(["x", new Uint8Array(100), 5]),
+        () => others[1] = Filter.build("fuse", ["one", 2, "three"]),
+        () => new Filter("standard", { items: 1e6 }).free(),    // memory may grow
+        () => f.has(bytesOfText("of the same filter")),
+        () => f.addAll(Array.from({ length: 20 }, (_, i) => `more ${i}`)),
+        () => f.hasAll(BigInt64Array.of(1n, 2n, 3n)),
+        () => [...others[0].hasAll(new Set(["y", "z"]))],
+        () => { throw new RangeError("of the caller"); },
+        () => f.free(),
+    ]);
+}
+
+// Calls `act` of any of these, and is no key, or one of the bytes "sly".
+function slyKey(random, act) {
+    const bytes = bytesOfText("sly");
+    const own = (name, value) => Object.defineProperty({}, name, { get: () => {
+        act();
+        return value;
+    } });
+    return random.of([
+        () => own(Symbol.toStringTag, "ArrayBuffer"),
+        () => own("length", 3),
+        () => own(Symbol.toPrimitive, () => "sly"),
+        () => Object.setPrototypeOf(own("byteLength", 3), Uint8Array.prototype),
+        () => ({ toString: act, valueOf: act, toJSON: act }),
+        () => new Proxy(bytes, { get: act, getPrototypeOf: act, has: act }),
+        () => new Proxy(new ArrayBuffer(3), { get: act, getPrototypeOf: act }),
+        () => Object.defineProperties(bytes, Object.fromEntries(
+            ["length", "buffer", "byteLength", "constructor", "subarray"].map(
+                (name) => [name, { get: act }]))),
+        () => new (class extends Uint8Array {
+            static get [Symbol.species]() { act(); return Uint8Array; }
+        })(bytes),
+    ])();
+}
+
+// The keys in a list of some kind, which calls `act` before key number `at`. The
+// keys of bytes lie in one place, which the next one is written to.
+function slyList(random, keys, at, act) {
+    const room = new Uint8Array(100);
+    function* each() {
+        for (const [i, key] of keys.entries()) {
+            if (i === at)
+                act();
+            if (!(key instanceof Uint8Array) || key.length > room.length ||
+                Object.getPrototypeOf(key) !== Uint8Array.prototype ||
+                Object.hasOwn(key, "length")) {
+                yield key;
+                continue;
+            }
+            room.fill(255).set(key);
+            yield room.subarray(0, key.length);
+        }
+    }
+    return random.of([
+        () => each(),
+        () => new Proxy(keys, { get: (all, name) => {
+            if (name === `${at}`)
+                act();
+            return all[name];
+        } }),
+        () => Object.defineProperty([...keys], at, { get: () => {
+            act();
+            return keys[at];
+        } }),
+        () => ({ get [Symbol.iterator]() { act(); return each; } }),
+    ])();
+}
+
+// A row of keys of 4 bytes.
+function slyRow(random, n, act) {
+    const bytes = new (class extends Uint8Array {
+        static get [Symbol.species]() { act(); return Uint16Array; }
+    })(4 * n).map((_, i) => i % 7);
+    return random.of([
+        { get bytes() { act(); return bytes; }, width: 4 },
+        { bytes, get width() { act(); return 4; } },
+        new Proxy({ bytes, offsets: Uint32Array.from({ length: n + 1 },
+                                                     (_, i) => 4 * i) },
+                  { get: (row, name) => { act(); return row[name]; } }),
+    ]);
+}
+
+function anyKeys(random) {
+    const n = random.of([1, 3, 20, 20, 20, random.below(9000)]);
+    const kinds = random.below(4);
+    return Array.from({ length: n }, (_, i) => [
+        `text ${i}`, i * 1.5, bytesOfText(`bytes ${i}`),
+        "é".repeat(random.below(60)), BigInt(i), new Uint8Array(70).fill(i)][
+        kinds === 0 ? random.below(6) : kinds - 1]);
+}
+
+// One call with hostile arguments: what has then been added for certain.
+function slyCall(random, f, act) {
+    const keys = anyKeys(random), at = random.below(keys.length);
+    if (random.below(3) === 0)
+        keys.splice(at, 0, slyKey(random, act));
+    const all = slyList(random, keys, random.below(keys.length), act);
+    const row = slyRow(random, 1 + random.below(20), act);
+    const sly = slyKey(random, act);
+    return random.of([
+        () => { f.addAll(all); return keys; },
+        () => { f.addAll(all); return keys; },
+        () => { f.addNew(all); return keys; },
+        () => { f.add(sly); return [sly]; },
+        () => { f.addAll(row);
+                return Array.from({ length: 1 }, () => Uint8Array.of(0, 1, 2, 3)); },
+        () => {
+            const found = f.hasAll(all);
+            same(found.length, keys.length);
+            return keys.filter((_, i) => found[i] === 1);
+        },
+        () => { f.countAll(all); f.has(sly); return []; },
+        () => {
+            const g = Filter.build("standard", all,
+                { get keys() { act(); return "any"; }, get rate() { act(); return 1e-9; } });
+            ok(g.hasAll(keys).every((yes) => yes === 1), "a built filter lost a key");
+            return [];
+        },
+        () => { Filter.build("standard", row, { rate: 1e-9 }).free(); return []; },
+        () => {
+            const image = f.save();
+            Filter.from(image, { get secret() { act(); } }).free();
+            Filter.from(slyKey(random, act));
+            return [];
+        },
+        () => { new Filter("standard", slyKey(random, act)); return []; },
+        () => { advise({ items: 10, can: slyList(random, ["add"], 0, act) });
+                return []; },
+    ])();
+}
+
+it("code that keys, lists and options run loses no key", ({ effort }) => {
+    const random = randomOf(22), others = [new Filter("standard", { items: 100 })];
+    const settled = { items: 30000, rate: 1e-6, keys: "any" };
+    let whole = 0, broken = 0;
+    for (let i = 0; i < 400 * effort; i++) {
+        const f = new Filter("counting", settled), there = ["apple", 7];
+        let left = 3;
+        f.addAll(there);
+        try {
+            for (let j = 0; j < 3; j++) {
+                const act = mischief(random, f, others);
+                there.push(...slyCall(random, f, () => {
+                    if (left-- > 0)
+                        act();
+                }));
+                whole++;
+            }
+        } catch (error) {
+            if (error.message !== "of the caller" && typeof error.status !== "number" &&
+                !(error instanceof TypeError))
+                throw error;
+            ok(error.code !== "TRAP", error.stack);
+            broken++;
+        }
+        try {
+            for (const [k, yes] of f.hasAll(there).entries())
+                ok(yes === 1, `run ${i}: key ${k} of ${there.length} was lost`);
+            f.free();
+        } catch (error) {
+            same(error.code, "FREED", error.stack);
+        }
+    }
+    ok(whole > 100 && broken > 20 && kinds().length > 10, `${whole}, ${broken}`);
+});
+
+it("code between two keys sees and changes nothing that waits", () => {
+    const f = new Filter("standard", { items: 100, keys: "any" });
+    const g = new Filter("standard", { items: 100 });
+    const odd = { get [Symbol.toStringTag]() {
+        g.has("x".repeat(40));
+        return "ArrayBuffer";
+    } };
+    refused(() => f.addAll(["apple", odd, "plum"]), "EPARAM", "key 1 must be text");
+    // Each key as it was when it was yielded.
+    function* refilled() {
+        const room = new Uint8Array(3);
+        for (const text of ["abc", "def", "ghi"]) {
+            room.set(bytesOfText(text));
+            yield room;
+        }
+    }
+    const there = ["abc", "def", "ghi"].map(bytesOfText);
+    f.addAll(refilled());
+    same([...f.hasAll(there)], [1, 1, 1]);
+    same([...Filter.build("fuse", refilled()).hasAll(there)], [1, 1, 1]);
+    const labelled = Filter.build("bloomier", refilled(), { labels: [1, 2, 3] });
+    same([...labelled.getAll(there).labels], [1n, 2n, 3n]);
+    // The class of an empty filter's keys is that of those which are in.
+    const h = new Filter("standard", { items: 100 });
+    refused(() => h.addAll((function* () {
+        yield "a";
+        h.stateKeys("number");
+        yield "b";
+    })()), "EPARAM", "another class");
+    h.add(5);
+    ok(h.has(5));
+    // A secret that another option's getter takes away.
+    const secret = new Uint8Array(16).fill(7);
+    refused(() => new Filter("standard", { hash: "siphash", secret, get keys() {
+        structuredClone(secret.buffer, { transfer: [secret.buffer] });
+        return "any";
+    } }), "ESECRET");
+});
+
+it("keys of several types fill batches of any size", () => {
+    for (const n of [1, 2, 8191, 8192, 8193, 20000]) {
+        const keys = Array.from({ length: n }, (_, i) => i % 8192 < 8000 ? i + 0.5
+            : i % 3 === 0 ? `t${i}` : i % 3 === 1 ? BigInt(i) : bytesOfText(`b${i}`));
+        const f = new Filter("standard", { items: n, rate: 1e-6, keys: "any" });
+        f.addAll(keys);
+        for (const key of keys)
+            ok(f.has(key), `${n} keys: ${key} was lost`);
+        ok(f.hasAll(keys).every((yes) => yes === 1));
+        refused(() => new Filter("standard", { items: n }).addAll(
+            [...Array(n).fill("a"), 5]), "EPARAM", `key ${n} is of numbers`);
+    }
+});
+
 // ---- Enemies ----------------------------------------------------------------------
 
 // All verbs, whatever becomes of them.

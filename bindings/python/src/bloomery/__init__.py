@@ -1167,9 +1167,8 @@ def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
     seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
                   rate=rate, keys=keys, hash="siphash",
                   secret=os.urandom(16) if secret is None else secret)
-    rest = iter(items)
     ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
-    while some := list(itertools.islice(rest, ahead)):
+    for some, _ in _keys.pieces(items, ahead):
         new = seen._add_new(some if key is None else map(key, some),
                             _no_missing)
         yield from itertools.compress(some, new)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 import numbers
 import operator
 import struct
@@ -83,7 +84,7 @@ def encode(key: Any) -> tuple[int, bytes]:
     else:
         return _encode_integer(number)
     if isinstance(key, numbers.Real):
-        return REAL, _DOUBLE.pack(float(key))
+        return _encode_real(key)
     raise TypeError(_no_key(key))
 
 
@@ -96,6 +97,19 @@ def _encode_integer(number: int) -> tuple[int, bytes]:
         return LARGE, _UINT64.pack(number)
     raise OverflowError(f"{number} is not an integer of 64 bits: give it as "
                         "text or bytes")
+
+
+def _encode_real(number: numbers.Real) -> tuple[int, bytes]:
+    """A fraction can be an integer that no double equals. One that is beyond the
+    doubles is infinite or 0, as when a number is read from text."""
+    if (isinstance(number, numbers.Rational) and number.denominator == 1
+            and -1 << 63 <= number.numerator < 1 << 63):
+        return INTEGER, _INT64.pack(int(number.numerator))
+    try:
+        real = float(number)
+    except OverflowError:
+        real = math.inf if number > 0 else -math.inf
+    return REAL, _DOUBLE.pack(real)
 
 
 def _no_key(key: Any) -> str:
@@ -201,9 +215,10 @@ def _of_types(keys: list[bytes], types: list[int]) -> Keys:
     return _from_bytes(keys, TEXT, bytes(max(t, 0) for t in types)).only(valid)
 
 
-def from_list(some: list[Any]) -> Keys:
-    """The keys of a list, each of any type."""
-    kinds = set(map(type, some))
+def from_list(some: list[Any], kinds: set[type] | None = None) -> Keys:
+    """The keys of a list, each of any type, and what their types are."""
+    if kinds is None:
+        kinds = set(map(type, some))
     try:
         if kinds == {bytes}:
             return _from_bytes(some, BYTES)
@@ -224,9 +239,9 @@ def from_list(some: list[Any]) -> Keys:
 def whole(keys: Iterable[Any], tell: Any = None) -> Keys:
     """All keys of anything that can be gone through. tell: is called on the
     way."""
-    rest, parts = iter(keys), []
-    while some := list(itertools.islice(rest, STEP)):
-        parts.append(from_list(some))
+    parts = []
+    for some, kinds in pieces(keys, STEP):
+        parts.append(from_list(some, kinds))
         if tell is not None:
             tell()
     return joined(parts)
@@ -242,13 +257,40 @@ def _before_fault(some: list[Any]) -> Iterator[Any]:
         yield key
 
 
+_MUTABLE = (bytearray, memoryview)
+_STILL = (list, tuple, set, frozenset)  # no code runs between their keys
+
+
+def _frozen(key: Any) -> Any:
+    return plain(key) if isinstance(key, _MUTABLE) else key
+
+
+def pieces(keys: Iterable[Any], n: int) -> Iterator[tuple[list[Any], set[type]]]:
+    """The keys of anything that can be gone through, n at a time, and their types.
+    A generator may write each key to the same bytearray. Such keys are copied as
+    they come."""
+    rest = iter(keys)
+    some = list(itertools.islice(rest, 1))
+    if isinstance(some and some[0], _MUTABLE):
+        some = [_frozen(some[0])]
+        rest = map(_frozen, rest)
+    some += itertools.islice(rest, n - 1)
+    while some:
+        kinds = set(map(type, some))
+        if type(keys) not in _STILL \
+                and any(issubclass(of, _MUTABLE) for of in kinds):
+            raise TypeError("an iterator yields keys that can change, after "
+                            "others that cannot: yield bytes(key)")
+        yield some, kinds
+        some = list(itertools.islice(rest, n))
+
+
 def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
     """The keys of anything that can be gone through, some at a time. Those
     before one that is not a key come first."""
-    rest = iter(keys)
-    while some := list(itertools.islice(rest, CHUNK)):
+    for some, kinds in pieces(keys, CHUNK):
         try:
-            part = from_list(some)
+            part = from_list(some, kinds)
         except Exception:
             yield from_list(list(_before_fault(some)))
             raise
@@ -385,12 +427,10 @@ def _from_whole(numpy: Any, values: Any) -> Keys:
     return _of_width(values, len(values), 8, INTEGER)
 
 
-def _objects(values: Any) -> Iterator[Any]:
+def _objects(values: Any) -> list[Any]:
     """The objects of an array, and None for what its type calls missing."""
     absent = getattr(values.dtype, "na_object", None)
-    for i, j in steps(len(values)):
-        for value in values[i:j].tolist():
-            yield None if value is absent else value
+    return [None if v is absent else v for v in values.tolist()]
 
 
 def from_numpy(numpy: Any, values: Any) -> Keys:
@@ -410,7 +450,8 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
     if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
         return _from_masked(numpy, values)
     if kind in "OT":
-        return whole(_objects(values))
+        return joined([from_list(_objects(values[i:j]))
+                       for i, j in steps(len(values))])
     values = numpy.ascontiguousarray(values)
     if kind == "S":
         return _of_width(values, len(values), size, BYTES, 1)
