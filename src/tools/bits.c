@@ -28,10 +28,16 @@ static uint64_t bits_count_or_piece(const uint8_t *a, const uint8_t *b,
     return count;
 }
 
+/* Where the piece of an image that begins at `at` ends: see task_until. */
+static size_t bits_until(size_t at, size_t bytes)
+{
+    return (size_t)task_until(at, bytes);
+}
+
 uint64_t bits_count(const uint8_t *row, size_t bytes)
 {
     uint64_t count = 0;
-    for (size_t at = 0, end; (end = task_until(at, bytes)) > at; at = end)
+    for (size_t at = 0, end; (end = bits_until(at, bytes)) > at; at = end)
         count += bits_count_piece(row + at, end - at);
     return count;
 }
@@ -39,21 +45,21 @@ uint64_t bits_count(const uint8_t *row, size_t bytes)
 uint64_t bits_count_or(const uint8_t *a, const uint8_t *b, size_t bytes)
 {
     uint64_t count = 0;
-    for (size_t at = 0, end; (end = task_until(at, bytes)) > at; at = end)
+    for (size_t at = 0, end; (end = bits_until(at, bytes)) > at; at = end)
         count += bits_count_or_piece(a + at, b + at, end - at);
     return count;
 }
 
 void bits_or(uint8_t *into, const uint8_t *other, size_t bytes)
 {
-    for (size_t at = 0, end; (end = task_until(at, bytes)) > at; at = end)
+    for (size_t at = 0, end; (end = bits_until(at, bytes)) > at; at = end)
         for (size_t i = at; i < end; i++)
             into[i] |= other[i];
 }
 
 void bits_and(uint8_t *into, const uint8_t *other, size_t bytes)
 {
-    for (size_t at = 0, end; (end = task_until(at, bytes)) > at; at = end)
+    for (size_t at = 0, end; (end = bits_until(at, bytes)) > at; at = end)
         for (size_t i = at; i < end; i++)
             into[i] &= other[i];
 }
