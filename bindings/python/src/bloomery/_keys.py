@@ -172,6 +172,10 @@ class Keys:
         self.keep(at)
         return at
 
+    def done(self) -> int:
+        """How many rows of the call are done, with those before these."""
+        return int(self.c.before + self.c.done)
+
     def keep(self, what: Any) -> None:
         """Keep this, too, as long as the keys."""
         self._kept = self._kept, what
