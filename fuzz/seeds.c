@@ -534,6 +534,8 @@ static const seeds_text seeds_texts[] = {
                "\1POST /contains?as=text HTTP/1.1\r\nHost: localhost\r\n"
                "Transfer-Encoding: chunked\r\n\r\n5\r\n[\"a\"]\r\n0\r\n\r\n"
                "GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n"),
+    SEEDS_TEXT("serve-empty", "empty lines before a request of HTTP",
+               "\r\n\r\n\r\n\r\nGET / HTTP/1.0\n\r\n"),
     SEEDS_TEXT("serve-nested", "a list in a list", "\4[\"a\", [\"b\"]]"),
 };
 

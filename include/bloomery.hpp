@@ -284,6 +284,11 @@ struct spec : bly_spec {
         flags = all;
         return *this;
     }
+    spec &with_progress(const bly_progress *callback) noexcept
+    {
+        progress = callback;
+        return *this;
+    }
     spec &with_threads(std::uint32_t most) noexcept
     {
         threads = most;
@@ -309,6 +314,11 @@ struct options : bly_options {
     options &with_memory_limit(std::uint64_t bytes) noexcept
     {
         memory_limit = bytes;
+        return *this;
+    }
+    options &with_progress(const bly_progress *callback) noexcept
+    {
+        progress = callback;
         return *this;
     }
     options &with_threads(std::uint32_t most) noexcept
@@ -627,6 +637,11 @@ public:
         return made([&](bly_filter **out) {
             return bly_like(out, get(), &how);
         });
+    }
+    /* Follows later calls, and may cancel them: bly_progress_set. */
+    void watch(const bly_progress *callback) noexcept
+    {
+        bly_progress_set(get(), callback);
     }
     /* Takes all keys out. */
     void clear()

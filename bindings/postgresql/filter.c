@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "libpq/pqformat.h"
+#include "miscadmin.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
 #include <bloomery/form.h>
+#include <bloomery/parts.h>
 
 PG_MODULE_MAGIC;
 
@@ -67,12 +69,41 @@ filter_memory *filter_memory_in(MemoryContext room)
     return memory;
 }
 
+/* ---- Interrupts ---------------------------------------------------------- */
+
+/* Bytes of bits that are combined within some milliseconds. */
+enum { interrupt_quick = 32 << 20 };
+
+/* Does the server want the query to end, and can it end here? Only asks:
+ * CHECK_FOR_INTERRUPTS itself would jump over the library's frames. Whatever
+ * else is pending does not end the query and waits until the call is over. */
+static int interrupt_report(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return INTERRUPTS_PENDING_CONDITION()
+        && (QueryCancelPending || ProcDiePending)
+        && INTERRUPTS_CAN_BE_PROCESSED();
+}
+
+const bly_progress filter_progress = { interrupt_report, NULL };
+
+void filter_unwatch_quick(bly_filter *filter)
+{
+    size_t bytes;
+    bly_raw(filter, &bytes);
+    if ((bly_can(filter) & BLY_CAN_INTERSECT) && bytes < interrupt_quick)
+        bly_progress_set(filter, NULL);
+}
+
 /* ---- Errors -------------------------------------------------------------- */
 
 static int error_code(bly_status status)
 {
     switch (status) {
     case BLY_ENOMEM:       return ERRCODE_OUT_OF_MEMORY;
+    case BLY_ECANCELED:    return ERRCODE_QUERY_CANCELED;
     case BLY_ETOOBIG:
     case BLY_ELIMIT:
     case BLY_EFULL:        return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
@@ -119,6 +150,8 @@ void filter_must(bly_status status)
 
 void filter_must_or(bly_status status, const char *hint)
 {
+    if (status == BLY_ECANCELED)
+        CHECK_FOR_INTERRUPTS();         /* raises the server's own error */
     char *why = status < 0 ? error_text(bly_why()) : NULL;
     char *advice = status == BLY_ELIMIT ? strstr(why, ": raise the limit")
                                         : NULL;
@@ -162,9 +195,11 @@ bly_filter *filter_unpack(filter_bytes image, MemoryContext room)
     bly_options how = { .allocator = &memory->allocator,
                         .threads = filter_threads, .format = "bloomery",
                         .memory_limit = limit < FILTER_MOST ? limit
-                                                            : FILTER_MOST };
+                                                            : FILTER_MOST,
+                        .progress = &filter_progress };
     bly_filter *filter = NULL;
     filter_must(bly_unpack(&filter, image.at, image.bytes, &how));
+    bly_progress_set(filter, &filter_progress);
     return filter;
 }
 
@@ -185,8 +220,11 @@ bly_filter *filter_own(Datum value, MemoryContext room)
 bly_filter *filter_read(Datum value, MemoryContext room)
 {
     filter_bytes image = filter_bytes_of(value);
-    return filter_packed(image) ? filter_unpack(image, room)
-                               : filter_wrap(image, filter_memory_in(room));
+    bly_filter *filter = filter_packed(image)
+                       ? filter_unpack(image, room)
+                       : filter_wrap(image, filter_memory_in(room));
+    bly_progress_set(filter, &filter_progress);
+    return filter;
 }
 
 MemoryContext filter_room(FunctionCallInfo fcinfo)
@@ -198,12 +236,15 @@ MemoryContext filter_room(FunctionCallInfo fcinfo)
     return room;
 }
 
-Datum filter_value(const bly_filter *filter)
+Datum filter_value(bly_filter *filter)
 {
     size_t bytes = 0, took = 0;
     bytea *value;
-    const void *image = bly_image(filter, &bytes);
-    if (image == NULL || bytes > FILTER_MOST)
+    const void *image;
+    bly_progress_set(filter, &filter_progress);
+    image = bly_image(filter, &bytes);
+    filter_must(image != NULL ? BLY_OK : BLY_ECANCELED);
+    if (bytes > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the filter has %zu bytes, more than a value "
                                "may have: ask for fewer keys or a higher rate",
@@ -244,7 +285,8 @@ bly_spec filter_spec(int64 items, double rate, const filter_memory *memory)
 {
     return (bly_spec){ .capacity = (uint64_t)items, .rate = rate,
                        .allocator = memory != NULL ? &memory->allocator : NULL,
-                       .threads = filter_threads };
+                       .threads = filter_threads,
+                       .progress = &filter_progress };
 }
 
 void filter_fits(const char *kind, const bly_spec *spec)

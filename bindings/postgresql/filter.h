@@ -9,6 +9,9 @@
  *  - All memory of a filter is of a memory context: where an error ends the
  *    statement, the filter goes with the context, and no bly_free is missed.
  *  - The library starts no thread in a backend: filter_threads.
+ *
+ * Long calls get filter_progress, which cancels them where the server wants the
+ * query to end; then filter_must raises the server's own error.
  */
 #ifndef BLOOMERY_POSTGRESQL_FILTER_H
 #define BLOOMERY_POSTGRESQL_FILTER_H
@@ -42,6 +45,14 @@ void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most);
 /* Up to FILTER_MOST, kept with what it serves: a filter asks for memory as long
  * as it lives. */
 filter_memory *filter_memory_in(MemoryContext room);
+
+/* Cancels a call of the library if CHECK_FOR_INTERRUPTS would end the query:
+ * for the one call that makes a filter, and for later calls with one. */
+extern const bly_progress filter_progress;
+
+/* Takes the callback from a filter whose bits are combined within milliseconds,
+ * which with it would be done on a copy. */
+void filter_unwatch_quick(bly_filter *filter);
 
 /* Memory without an error: NULL. What there was of it is in the new piece. */
 void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes);
@@ -80,7 +91,7 @@ bly_filter *filter_wrap(filter_bytes image, const filter_memory *memory);
 MemoryContext filter_room(FunctionCallInfo fcinfo);
 
 /* The value of a filter. */
-Datum filter_value(const bly_filter *filter);
+Datum filter_value(bly_filter *filter);
 
 /* What the caller asks for, who may leave it out but not ask for 0, by which
  * the library means what is usual. */

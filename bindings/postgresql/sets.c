@@ -19,6 +19,7 @@ static bly_filter *two(Datum a, Datum b, verb *how)
 {
     bly_filter *into = filter_own(a, CurrentMemoryContext);
     bly_filter *other = filter_read(b, CurrentMemoryContext);
+    filter_unwatch_quick(into);
     filter_must_two(how(into, other), into, other);
     bly_free(other);
     return into;
@@ -59,6 +60,7 @@ static Datum many(FunctionCallInfo fcinfo, verb *how)
     if (into == NULL) {
         before = MemoryContextSwitchTo(room);
         into = filter_own(PG_GETARG_DATUM(1), room);
+        filter_unwatch_quick(into);
         MemoryContextSwitchTo(before);
         PG_RETURN_POINTER(into);
     }
@@ -114,7 +116,10 @@ static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
         PG_RETURN_POINTER(into);
     }
     options.allocator = &filter_memory_in(room)->allocator;
+    options.progress = &filter_progress;
     filter_must(bly_copy(&copy, other, &options));
+    bly_progress_set(copy, &filter_progress);
+    filter_unwatch_quick(copy);
     PG_RETURN_POINTER(copy);
 }
 

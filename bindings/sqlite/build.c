@@ -18,9 +18,13 @@
 
 #include <string.h>
 
-enum { BUILD_BATCH = 4096, BUILD_BYTES = 1 << 18 };
+enum {
+    BUILD_BATCH = 4096, BUILD_BYTES = 1 << 18,
+    BUILD_WIDEN = 8192                  /* slots between two looks           */
+};
 
 typedef struct {
+    sqlite3  *db;
     char     *kind, *hash;              /* copies                            */
     bly_spec  spec;
     uint64_t  form;
@@ -64,34 +68,41 @@ static void build_note(const bly_keyed *keyed, uint64_t *table, size_t slots,
     table[at] = hash;
 }
 
-static bool build_widen(build *b)
+static bly_status build_widen(build *b)
 {
     size_t slots = b->slots > 0 ? 2 * b->slots : 2 * BUILD_BATCH, n = 0;
     uint64_t *table = sqlite3_malloc64(slots * sizeof *table);
+    bool cancelled = false;
     if (table == NULL)
-        return false;
+        return BLY_ENOMEM;
     memset(table, 0, slots * sizeof *table);
-    for (size_t i = 0; i < b->slots; i++)
+    for (size_t i = 0; i < b->slots && !cancelled; i++) {
         if (b->table[i] != 0)
             build_note(&b->keyed, table, slots, b->table[i], &n);
-    sqlite3_free(b->table);
+        cancelled = i % BUILD_WIDEN == 0 && interrupt_now(b->db);
+    }
+    sqlite3_free(cancelled ? table : b->table);
+    if (cancelled)
+        return BLY_ECANCELED;
     b->table = table;
     b->slots = slots;
-    return true;
+    return BLY_OK;
 }
 
-static bool build_tell_apart(build *b, const uint64_t *hashes, size_t n)
+static bly_status build_tell_apart(build *b, const uint64_t *hashes, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (2 * b->different >= b->slots && !build_widen(b))
-            return false;
+        bly_status status = 2 * b->different < b->slots ? BLY_OK
+                                                        : build_widen(b);
+        if (status < 0)
+            return status;
         if (hashes[i] == 0)
             b->zero = true;
         else
             build_note(&b->keyed, b->table, b->slots, hashes[i],
                        &b->different);
     }
-    return true;
+    return BLY_OK;
 }
 
 /* ---- Gathering ----------------------------------------------------------- */
@@ -111,11 +122,11 @@ static bly_status build_hash(build *b)
     bly_status status = bly_hash_keys(hashes, b->kind, &b->spec, &keys);
     if (status < 0)
         return status;
-    if (b->once && !build_tell_apart(b, hashes, b->keys))
-        return BLY_ENOMEM;
+    if (b->once)
+        status = build_tell_apart(b, hashes, b->keys);
     b->hashed += b->keys;
     b->keys = b->used = 0;
-    return BLY_OK;
+    return status;
 }
 
 static bly_status build_add(build *b, const keys_key *key, uint64_t label)
@@ -293,6 +304,7 @@ static void build_row(sqlite3_context *context, int n, sqlite3_value **values,
         sqlite3_result_error_nomem(context);
         return;
     }
+    b->db = sqlite3_context_db_handle(context);
     b->labelled = labelled;
     if (!b->failed)
         b->failed = !build_take(context, b, n, values);
@@ -328,7 +340,9 @@ static bly_status build_of_hashes(bly_filter **out, build *b)
 
 static bly_status build_make(bly_filter **out, build *b)
 {
+    const bly_progress progress = interrupt_progress(b->db);
     bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends };
+    b->spec.progress = &progress;
     if (!b->whole)
         return build_of_hashes(out, b);
     if (b->spec.capacity == 0)

@@ -23,6 +23,8 @@ void extension_fail(sqlite3_context *context, bly_status status)
                                      : extension_why("SQLITE_LIMIT_LENGTH");
     if (why == NULL)
         sqlite3_result_error_nomem(context);
+    else if (status == BLY_ECANCELED)
+        sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     else
         sqlite3_result_error(context, why, -1);
     if (status == BLY_ELIMIT)
@@ -47,6 +49,8 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status)
 {
     if (status == BLY_ENOMEM)
         return SQLITE_NOMEM;
+    if (status == BLY_ECANCELED)
+        return SQLITE_INTERRUPT;
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = extension_why("limit=");
     return status == BLY_ELIMIT ? SQLITE_TOOBIG : SQLITE_ERROR;

@@ -2,6 +2,7 @@
  *
  *      extension.c  SQLite's functions, and errors
  *      memory.c     memory of the library's, from SQLite
+ *      interrupt.c  makes sqlite3_interrupt end long calls
  *      keys.c       values of SQL as keys
  *      held.c       filters out of blobs, and back
  *      scalar.c     functions of a filter and keys
@@ -27,7 +28,8 @@ extern const sqlite3_api_routines *sqlite3_api;
 /* What a function may be used for: it has no effect beside its result. */
 enum { EXTENSION_PURE = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
 
-/* The error that a status is: the library's line, or no memory. */
+/* The error that a status is: the library's line, no memory, or an interrupt.
+ */
 void extension_fail(sqlite3_context *context, bly_status status);
 
 /* An error of our own, in one line. */
@@ -53,6 +55,19 @@ uint64_t memory_limit(sqlite3 *db, uint64_t bytes);
 /* Room for at least `needed` of `size` bytes, where there is for *room; NULL:
  * no memory, and what there was stays. */
 void *memory_grow(void *old, size_t *room, size_t needed, size_t size);
+
+/* ---- interrupt.c --------------------------------------------------------- */
+
+/* The callback for one long call in a statement of this connection: it cancels
+ * the call if the statement is interrupted. */
+bly_progress interrupt_progress(sqlite3 *db);
+
+/* The same for all later calls with a filter, while the connection is open. */
+void interrupt_watch(bly_filter *filter, sqlite3 *db);
+
+/* Is the statement interrupted? For long loops of our own; looks at most every
+ * 20 ms, and returns false in between. */
+bool interrupt_now(sqlite3 *db);
 
 /* ---- keys.c -------------------------------------------------------------- */
 

@@ -106,6 +106,7 @@ static const void *held_bytes(sqlite3_value *value, size_t *bytes)
 
 bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
 {
+    const bly_progress progress = interrupt_progress(db);
     bly_options options = memory_options(0);
     bly_filter *filter = NULL;
     size_t bytes;
@@ -113,11 +114,14 @@ bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
     if (sqlite3_value_type(value) != SQLITE_BLOB)
         return NULL;
     const void *data = held_bytes(value, &bytes);
+    options.progress = &progress;
     if (data == NULL)
         *status = BLY_ENOMEM;
     options.memory_limit = memory_limit(db, bytes);
     if (*status == BLY_OK && !held_is_header(data, bytes))
         *status = bly_unpack(&filter, data, bytes, &options);
+    if (filter != NULL)
+        interrupt_watch(filter, db);
     return filter;
 }
 
@@ -288,8 +292,10 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
         *mark = held_is_power(++b->calls);
         status = bly_wrap(&held.filter, data, bytes, &options);
     } else if (data != NULL) {
-        options.memory_limit = memory_limit(sqlite3_context_db_handle(context),
-                                            bytes);
+        sqlite3 *db = sqlite3_context_db_handle(context);
+        const bly_progress progress = interrupt_progress(db);
+        options.memory_limit = memory_limit(db, bytes);
+        options.progress = &progress;
         status = bly_unpack(&held.filter, data, bytes, &options);
     }
     if (status < 0)
@@ -353,10 +359,12 @@ void held_end(held_filter held)
 void held_give(sqlite3_context *context, bly_filter *filter)
 {
     size_t room = 0, bytes = 0;
+    interrupt_watch(filter, sqlite3_context_db_handle(context));
     const void *image = bly_image(filter, &room);
     void *out = image != NULL ? sqlite3_malloc64(room) : NULL;
-    bly_status status = out != NULL ? bly_pack(filter, out, room, &bytes)
-                                    : BLY_ENOMEM;
+    bly_status status = image == NULL ? BLY_ECANCELED
+                      : out == NULL ? BLY_ENOMEM
+                      : bly_pack(filter, out, room, &bytes);
     bly_free(filter);
     if (status < 0) {
         extension_fail(context, status);

@@ -146,12 +146,13 @@ static bool rows_gather(void *context, const bly_listed *listed)
 }
 
 /* Of a filter of integers the hash is the key. */
-static bool rows_of_integers(const bly_filter *filter)
+static bly_status rows_of_integers(bool *out, const bly_filter *filter)
 {
     bly_stat_t stat;
-    return bly_stat(&stat, filter) >= 0
-        && (strcmp(stat.hash, "decimal") == 0
-            || strcmp(stat.hash, "identity") == 0);
+    bly_status status = bly_stat(&stat, filter);
+    *out = status >= 0 && (strcmp(stat.hash, "decimal") == 0
+                           || strcmp(stat.hash, "identity") == 0);
+    return status;
 }
 
 static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
@@ -200,8 +201,9 @@ static int rows_filter_rows(sqlite3_vtab_cursor *base, int number,
         filter = rows_subtract(c, filter, values[1], &error);
     if (filter == NULL)
         return error;                   /* or NULL: no rows                  */
-    c->integers = rows_of_integers(filter);
-    bly_status status = bly_list_keys(filter, rows_gather, c);
+    bly_status status = rows_of_integers(&c->integers, filter);
+    if (status >= 0)
+        status = bly_list_keys(filter, rows_gather, c);
     bly_free(filter);
     if (status < 0)
         return extension_fail_table(base->pVtab, status);

@@ -234,7 +234,10 @@ static void scalar_state_keys(sqlite3_context *context, int n,
 /* bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]) */
 static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
+    const bly_progress progress
+        = interrupt_progress(sqlite3_context_db_handle(context));
+    bly_spec spec = { .allocator = &memory_allocator, .threads = 1,
+                      .progress = &progress };
     const char *kind;
     bly_filter *filter = NULL;
     uint64_t form = BLY_KEYS_UNSTATED;

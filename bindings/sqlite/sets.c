@@ -2,12 +2,27 @@
  * bloomery_intersect(blob), of one plan, hash and seed. */
 #include "extension.h"
 
+#include <bloomery/parts.h>
+
+/* Bytes of bits that are combined within some milliseconds. */
+enum { SETS_QUICK = 32 << 20 };
+
 typedef struct {
     bly_filter *into;
     bool        failed;
 } sets_state;
 
 typedef bly_status sets_verb(bly_filter *into, const bly_filter *other);
+
+/* If a filter is watched, its verbs work on a copy. Where they combine bits at
+ * the speed of memory, that costs more than an interrupt could spare. */
+static void sets_unwatch_quick(bly_filter *filter)
+{
+    size_t bytes;
+    bly_raw(filter, &bytes);
+    if ((bly_can(filter) & BLY_CAN_INTERSECT) != 0 && bytes < SETS_QUICK)
+        bly_progress_set(filter, NULL);
+}
 
 /* NULL is no filter. */
 static void sets_row(sqlite3_context *context, sqlite3_value *value,
@@ -24,6 +39,8 @@ static void sets_row(sqlite3_context *context, sqlite3_value *value,
     if (filter == NULL || s->into == NULL) {
         s->into = filter != NULL ? filter : s->into;
         s->failed = filter == NULL;
+        if (filter != NULL)
+            sets_unwatch_quick(filter);
         return;
     }
     bly_status status = verb(s->into, filter);

@@ -22,6 +22,7 @@ typedef struct {
 
 typedef struct {
     sqlite3_vtab base;
+    sqlite3     *db;
     table_file  *file;                  /* NULL: not opened yet              */
     char        *path, *format;
     int          flags;
@@ -46,12 +47,14 @@ static void table_let_go(table_file *file)
 
 static int table_open_file(table *t, table_file **out)
 {
+    const bly_progress progress = interrupt_progress(t->db);
     bly_options options = memory_options(t->limit);
     table_file *file = sqlite3_malloc64(sizeof *file);
     if (file == NULL)
         return SQLITE_NOMEM;
     *file = (table_file){ .users = 1 };
     options.format = t->format;
+    options.progress = &progress;
     bly_status status = bly_open(&file->filter, t->path, t->flags, &options);
     if (status < 0) {
         sqlite3_free(file);
@@ -180,6 +183,7 @@ static int table_connect(sqlite3 *db, void *unused, int n,
     if (t == NULL)
         return SQLITE_NOMEM;
     memset(t, 0, sizeof *t);
+    t->db = db;
     if (!table_read_arguments(t, n, arguments, error)) {
         table_free(&t->base);
         return *error != NULL ? SQLITE_ERROR : SQLITE_NOMEM;

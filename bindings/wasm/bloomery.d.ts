@@ -85,6 +85,10 @@ export interface BytesOptions extends ProgressOptions {
     secret?: Uint8Array;
     /** The name of another system's format, where the bytes do not tell it. */
     format?: string;
+    /** The bytes of memory that a packed filter may take once it is unpacked. One
+     * that needs more is an error of code "ELIMIT", before memory is taken. By itself
+     * 1 GiB, or 8 times the bytes given where that is more. */
+    memoryLimit?: Whole;
 }
 
 export interface KindOption {

@@ -312,7 +312,8 @@ class Core {
     check(status) {
         if (status >= 0)
             return status;
-        throw new BloomeryError(this.text(this.c.why()), status,
+        const why = this.text(this.c.why());
+        throw new BloomeryError(why.replace("(bly_memory_limit)", "(memoryLimit)"), status,
                                 this.text(this.c.status(status)));
     }
 
@@ -1200,8 +1201,9 @@ export class Filter {
 
     static from(bytes, options = undefined) {
         const k = core();
-        const { secret, format, progress } =
-            wanted(options, "secret", "format", "progress");
+        const { secret, format, memoryLimit, progress } =
+            wanted(options, "secret", "format", "memoryLimit", "progress");
+        const limit = natural(memoryLimit, "memoryLimit");
         const image = plainBytes(bytes);
         if (image === undefined)
             throw wrong(`the bytes of a filter are wanted, and not ${
@@ -1211,7 +1213,7 @@ export class Filter {
                 "from empty, or were they transferred to a worker?", -7, "EFORMAT");
         const unpack = () => k.texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
-                k.c.options(key, name);
+                k.c.options(key, name, limit);
                 return Filter.#made(k, k.c.unpack(at, n));
             }));
         return k.alive().watched(progress, 0, unpack);

@@ -304,9 +304,11 @@ WASM_EXPORT(spec) void wasm_set_spec(uint64_t capacity, double rate,
 
 /* Of the next one that comes from bytes. */
 WASM_EXPORT(options) void wasm_set_options(const void *secret,
-                                           const char *format)
+                                           const char *format,
+                                           uint64_t memory_limit)
 {
     wasm_options = (bly_options){ .secret = secret, .format = format,
+                                  .memory_limit = memory_limit,
                                   .threads = 1, .progress = wasm_watch };
 }
 

@@ -46,12 +46,14 @@ static void bly_replicate_new(server_context *context, server_string *name,
                             "KEYS", keys, "UNKEYED", "SEED", seed);
 }
 
-static bly_status bly_make(held **out, const wish *wanted)
+static bly_status bly_make(held **out, const wish *wanted,
+                           const bly_progress *progress)
 {
     held *value = held_new(wanted->spec.secret);
     bly_spec spec = wanted->spec;
     spec.allocator = &value->allocator;
     spec.threads = 1;
+    spec.progress = progress;
     bly_status status = bly_new(&value->filter, wanted->kind, &spec);
     if (status != BLY_OK) {
         held_drop(value);
@@ -64,7 +66,8 @@ static bly_status bly_make(held **out, const wish *wanted)
 /* BLY.NEW works on what its words say, and says them again to replicas. */
 static void bly_new_run(work *w)
 {
-    work_went(w, bly_make(&w->made, w->bytes));
+    const bly_progress progress = work_progress(w);
+    work_went(w, bly_make(&w->made, w->bytes, &progress));
 }
 
 static int bly_new_finish(work *w, server_context *context,
@@ -207,7 +210,7 @@ static bool bly_to_add(bly_adding *out, server_context *context,
         return !work_reads_it(context, there, again);
     if (!wish_standard(&out->wanted, context))
         return false;
-    out->made = bly_make(&out->value, &out->wanted) == BLY_OK;
+    out->made = bly_make(&out->value, &out->wanted, NULL) == BLY_OK;
     if (!out->made)
         reply_error(context, bly_why());
     return out->made;

@@ -97,6 +97,18 @@ static const unsigned char *held_secret(server_io *rdb, const void *image,
     return secret;
 }
 
+/* What a packed image may take: a dump of ours has none, but one that somebody
+ * restores may. No more than all that the server may have. */
+static uint64_t held_limit(server_io *rdb, const void *image, size_t bytes)
+{
+    uint64_t limit = bly_memory_limit(NULL, bytes), most;
+    bly_header header;
+    if (bly_peek(&header, image, bytes) != BLY_OK || !header.packed)
+        return 0;
+    most = memory_most(server_of_io(rdb));
+    return most < limit ? most : limit;
+}
+
 static void *held_load(server_io *rdb, int version)
 {
     if (version != HELD_VERSION) {
@@ -114,6 +126,7 @@ static void *held_load(server_io *rdb, int version)
         value = held_new(length > 0 ? (const unsigned char *)secret
                                     : held_secret(rdb, image, bytes));
         bly_options options = held_options(value);
+        options.memory_limit = held_limit(rdb, image, bytes);
         if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
             server_log_io(rdb, "warning", "a filter of BLY.* is not taken: %s",
                           bly_why());

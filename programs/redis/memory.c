@@ -30,6 +30,23 @@ static uint64_t memory_available(void)
     return kib > UINT64_MAX >> 10 ? UINT64_MAX : kib << 10;
 }
 
+/* What the server's own limit is, and how much of it is used. */
+static uint64_t memory_figures(server_context *context, uint64_t *used)
+{
+    int error = 0;
+    server_figures *figures = server_figures_of(context, "memory");
+    uint64_t most = server_figure(figures, "maxmemory", &error);
+    *used = server_figure(figures, "used_memory", &error);
+    server_figures_free(context, figures);
+    return most == 0 ? UINT64_MAX : most;
+}
+
+uint64_t memory_most(server_context *context)
+{
+    uint64_t used;
+    return memory_figures(context, &used);
+}
+
 /* What the server's own limit leaves. One that evicts keys makes room for all
  * that its limit can hold. What a master has done, or a file says, is not to be
  * refused: it would be lost. */
@@ -39,14 +56,10 @@ static uint64_t memory_limit(server_context *context)
               : server_context_flags(context);
     if ((flags & (SERVER_REPLICATED | SERVER_LOADING)) != 0)
         return UINT64_MAX;
-    int error = 0;
-    server_figures *figures = server_figures_of(context, "memory");
-    uint64_t most = server_figure(figures, "maxmemory", &error);
-    uint64_t used = server_figure(figures, "used_memory", &error);
-    server_figures_free(context, figures);
+    uint64_t used, most = memory_figures(context, &used);
     if ((flags & SERVER_EVICTS) != 0)
         used = 0;
-    return most == 0 ? UINT64_MAX : used <= most ? most - used : 0;
+    return most == UINT64_MAX ? most : used <= most ? most - used : 0;
 }
 
 bool memory_room(server_context *context, uint64_t bytes)

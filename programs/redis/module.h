@@ -111,6 +111,9 @@ bly_allocator memory_allocator_of(uint64_t *taken);
  * server has what was left when its work began. */
 void     memory_for   (server_context *context);
 uint64_t memory_left  (server_context *context);
+
+/* The server's own limit of memory, maxmemory; UINT64_MAX: there is none. */
+uint64_t memory_most(server_context *context);
 void     memory_within(uint64_t left);
 
 /* Let the server move it to where it lies better. */

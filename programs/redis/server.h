@@ -151,6 +151,7 @@ typedef void server_happens(server_context *context, server_event event,
 typedef int  server_notices(server_context *context, int type,
                             const char *event, server_string *key);
 typedef void server_forget(server_context *context, void *data);
+typedef void server_gone(server_context *context, server_blocked *client);
 
 /* X(our name, their name, result, arguments). */
 #define SERVER_NEEDED(X)                                                       \
@@ -278,6 +279,8 @@ typedef void server_forget(server_context *context, void *data);
     X(unblock, UnblockClient, int, (server_blocked *client, void *data))       \
     X(blocked_data, GetBlockedClientPrivateData, void *,                       \
       (server_context *context))                                               \
+    X(when_gone, SetDisconnectCallback, void, (server_blocked *client,         \
+                                               server_gone *gone))             \
     X(user_name, GetCurrentUserName, server_string *,                          \
       (server_context *context))                                               \
     X(user_of, GetModuleUserFromUserName, server_user *,                       \

@@ -21,6 +21,21 @@ static struct {
     .idle = true,
 };
 
+bool work_is_gone(const work *w)
+{
+    return __atomic_load_n(&w->gone, __ATOMIC_RELAXED);
+}
+
+static void work_run(work *w)
+{
+    if (work_is_gone(w))
+        work_failed(w, BLY_ECANCELED, "the client is gone");
+    else
+        w->kind->run(w);
+    if (w->made != NULL && w->made->filter != NULL)
+        bly_progress_set(w->made->filter, NULL);
+}
+
 static work *work_next(void)
 {
     pthread_mutex_lock(&work_queue.lock);
@@ -44,7 +59,7 @@ static void *work_thread(void *unused)
         work *w = work_next();
         memory_within(w->left);
         pthread_mutex_lock(&work_queue.running);
-        w->kind->run(w);
+        work_run(w);
         pthread_mutex_unlock(&work_queue.running);
         server_unblock(w->client, w);
     }
@@ -277,6 +292,44 @@ static int work_finish(work *w, server_context *context, server_string **argv,
                          : w->kind->finish(w, context, argv, argc);
 }
 
+/* ---- Clients that go away ------------------------------------------------ */
+
+static work *work_blocked;              /* those whose clients wait          */
+
+static void work_gone(server_context *context, server_blocked *client)
+{
+    (void)context;
+    for (work *w = work_blocked; w != NULL; w = w->next_blocked)
+        if (w->client == client)
+            __atomic_store_n(&w->gone, true, __ATOMIC_RELAXED);
+}
+
+static void work_unblock(work *w)
+{
+    work **at = &work_blocked;
+    while (*at != w)
+        at = &(*at)->next_blocked;
+    *at = w->next_blocked;
+}
+
+static int work_report(void *of, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    return work_is_gone(of);
+}
+
+bly_progress work_progress(work *w)
+{
+    return (bly_progress){ .report = work_report, .context = w };
+}
+
+void work_watch_made(work *w)
+{
+    const bly_progress progress = work_progress(w);
+    bly_progress_set(w->made->filter, &progress);
+}
+
 /* The work of a client that waited has come to its end. */
 static int work_reply(server_context *context, server_string **argv, int argc)
 {
@@ -291,11 +344,23 @@ static int work_reply(server_context *context, server_string **argv, int argc)
 static void work_over(server_context *context, void *data)
 {
     work *w = data;
-    (void)context;
+    if (w->status == BLY_ECANCELED)
+        server_log(context, "verbose", "a command of BLY.* ended early, as its "
+                   "client is gone");
+    work_unblock(w);
     for (size_t i = 0; w->begun && i < w->n; i++)
         if (--w->reads[i]->jobs == 0)
             work_wake(w->reads[i]);
     work_drop(w);
+}
+
+static void work_block(work *w, server_context *context)
+{
+    w->left = memory_left(context);
+    w->client = server_block(context, work_reply, NULL, work_over, 0);
+    server_when_gone(w->client, work_gone);
+    w->next_blocked = work_blocked;
+    work_blocked = w;
 }
 
 int work_do(work *w, server_context *context, server_string **argv, int argc,
@@ -303,13 +368,12 @@ int work_do(work *w, server_context *context, server_string **argv, int argc,
 {
     if (bytes < WORK_LARGE || !work_can_wait(context) || !work_begin()) {
         memory_for(context);
-        w->kind->run(w);
+        work_run(w);
         int result = work_finish(w, context, argv, argc);
         work_drop(w);
         return result;
     }
-    w->left = memory_left(context);
-    w->client = server_block(context, work_reply, NULL, work_over, 0);
+    work_block(w, context);
     if (work_woken == 0) {
         work_start(w);
     } else {

@@ -12,6 +12,8 @@
  * to wait is refused with the error BUSY; what a master sends is not refused,
  * but lets the work come to its end first.
  *
+ * A work whose client goes away, or is killed, has no effect and ends soon.
+ *
  * A child process of the server, which writes its dump, is not begun in the
  * midst of a work: the library's locks would be taken in it for ever.
  *
@@ -64,8 +66,10 @@ struct work {
     /* work.c's */
     server_blocked *client;             /* NULL: it is done at once          */
     bool        begun;                  /* its values count it as a job      */
+    bool        gone;                   /* so is the client; atomic          */
     uint64_t    left;
     work       *next;
+    work       *next_blocked;           /* of all whose clients wait         */
 };
 
 /* An empty one. */
@@ -90,6 +94,14 @@ bool work_went(work *w, bly_status status);
 
 /* It failed by itself. */
 void work_failed(work *w, bly_status status, const char *why);
+
+/* Has its client gone away? Then `run` may end at once. */
+bool work_is_gone(const work *w);
+
+/* The callback by which calls of the library end then. What the work makes has
+ * it until `run` has returned. */
+bly_progress work_progress(work *w);
+void work_watch_made(work *w);
 
 /* Is a value, which is to be changed, being read? Then the command has been put
  * off, to be called again, or an error was replied: there is nothing more to be

@@ -278,7 +278,10 @@ static int serve_run(const cli_command *self, int argc, char **argv)
         status = serve_check_files(self, &files);
     if (status == CLI_GO)
         status = filter_how_read(s.key_file, s.format, s.unpack_limit);
-    return status == CLI_GO ? server_run(&how, &files) : status;
+    if (status == CLI_GO)
+        status = server_run(&how, &files);
+    free(s.hosts.names);
+    return status;
 }
 
 const cli_command cmd_serve = {

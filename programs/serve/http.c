@@ -515,11 +515,13 @@ static http_step http_find_head(http_state *s, http_question *q,
 }
 
 /* Empty lines before a request are passed over, as RFC 9112 asks. */
-static void http_skip(cli_bytes *in)
+static void http_skip(http_state *s, cli_bytes *in)
 {
     while (bytes_waiting(in) >= 2
-           && memcmp(in->data + in->from, "\r\n", 2) == 0)
+           && memcmp(in->data + in->from, "\r\n", 2) == 0) {
         bytes_done(in, 2);
+        s->looked = 0;
+    }
 }
 
 /* Reads the head when all of it is there, and what it says of the body. */
@@ -546,7 +548,7 @@ http_step http_take(const serve_how *how, http_state *s, cli_bytes *in,
 
     *q = (http_question){ .status = 0 };
     if (s->line == 0 && s->head == 0)
-        http_skip(in);
+        http_skip(s, in);
     if (bytes_waiting(in) == 0)
         return HTTP_MORE;
     if (s->head == 0)

@@ -278,36 +278,28 @@ static int loop_timeout(const serve_loop *l)
          : l->clients != NULL ? LOOP_SWEEP : -1;
 }
 
-static void loop_event(serve_loop *l, const struct epoll_event *event)
-{
-    loop_source *source = event->data.ptr;
-
-    switch (source->kind) {
-    case LOOP_WAKE:
-        loop_hear(l->wake);
-        break;
-    case LOOP_LISTENER:
-        if (source->fd >= 0)
-            loop_accept(l, (loop_listener *)source);
-        break;
-    case LOOP_CLIENT:
-        loop_step(l, (serve_client *)source,
-                  (event->events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0);
-        break;
-    }
-}
-
-/* New clients come last, because an old one, whose event would be among these,
- * may have to go for them. */
+/* Handles events. New clients come last, because an old one, whose event would
+ * be among these, may have to go for them. An old one is not looked at again,
+ * because it may be gone. */
 static void loop_events(serve_loop *l, const struct epoll_event *events, int n)
 {
-    for (int listeners = 0; listeners < 2; listeners++)
-        for (int i = 0; i < n; i++) {
-            const loop_source *source = events[i].data.ptr;
+    loop_listener *ready[LOOP_LISTENERS];
+    size_t listeners = 0;
 
-            if ((source->kind == LOOP_LISTENER) == listeners)
-                loop_event(l, &events[i]);
-        }
+    for (int i = 0; i < n; i++) {
+        loop_source *source = events[i].data.ptr;
+
+        if (source->kind == LOOP_LISTENER)
+            ready[listeners++] = (loop_listener *)source;
+        else if (source->kind == LOOP_WAKE)
+            loop_hear(l->wake);
+        else
+            loop_step(l, (serve_client *)source,
+                      (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+                      != 0);
+    }
+    for (size_t i = 0; i < listeners; i++)
+        loop_accept(l, ready[i]);
 }
 
 /* What is to be done whatever has happened. */

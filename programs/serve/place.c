@@ -167,7 +167,7 @@ static int place_give_up(int fd)
 /* ---- A port -------------------------------------------------------------- */
 
 /* With `shared` others may listen there too, of this user: the threads. */
-static int place_open_port(const serve_place *place, bool shared)
+static int place_bind_port(const serve_place *place, bool shared)
 {
     const int yes = 1;
     int fd = place_socket(place);
@@ -177,16 +177,25 @@ static int place_open_port(const serve_place *place, bool shared)
     if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) < 0
         || (shared
             && setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes) < 0)
-        || !place_listen(fd, place))
+        || bind(fd, (const struct sockaddr *)&place->address, place->length)
+           < 0)
         return place_give_up(fd);
     return fd;
 }
 
+static int place_open_port(const serve_place *place, bool shared)
+{
+    int fd = place_bind_port(place, shared);
+
+    return fd >= 0 && listen(fd, PLACE_BACKLOG) < 0 ? place_give_up(fd) : fd;
+}
+
 /* Another server at the same port would not be noticed by threads that share
- * it, and get some of their clients: so it is taken alone first. */
+ * it, and get some of their clients: so it is taken alone first. That socket
+ * does not listen, because its clients would be lost with it. */
 static int place_open_ports(const serve_place *place, int *sockets, size_t n)
 {
-    int alone = n > 1 ? place_open_port(place, false) : 0;
+    int alone = n > 1 ? place_bind_port(place, false) : 0;
 
     if (alone < 0)
         return place_failed(place, errno);

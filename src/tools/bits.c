@@ -5,6 +5,16 @@
 
 #include "base/task.h"
 
+/* Bytes of a row that takes steps of its own. */
+enum { BITS_LONG = 4096 };
+
+/* The end of the piece that begins at `at`. A short row is all of it, because
+ * many of them are a step of their caller. */
+static size_t bits_until(size_t at, size_t bytes)
+{
+    return bytes < BITS_LONG ? bytes : (size_t)task_until(at, bytes);
+}
+
 static uint64_t bits_count_piece(const uint8_t *row, size_t bytes)
 {
     uint64_t count = 0;
@@ -26,12 +36,6 @@ static uint64_t bits_count_or_piece(const uint8_t *a, const uint8_t *b,
     for (; i < bytes; i++)
         count += platform_popcount((uint64_t)(a[i] | b[i]));
     return count;
-}
-
-/* Where the piece of an image that begins at `at` ends: see task_until. */
-static size_t bits_until(size_t at, size_t bytes)
-{
-    return (size_t)task_until(at, bytes);
 }
 
 uint64_t bits_count(const uint8_t *row, size_t bytes)

@@ -267,16 +267,6 @@ static inline void hash_sip_word(hash_sip *s, uint64_t word)
     s->a ^= word;
 }
 
-/* The bytes behind the last whole word, before `end`: of longer keys by one
- * read of a whole word. */
-static inline uint64_t hash_sip_tail(const uint8_t *end, size_t length)
-{
-    size_t rest = length % 8;
-    if (length < 8)
-        return hash_tail(end - rest, rest);
-    return rest == 0 ? 0 : hash_read64(end - 8) >> (64 - 8 * rest);
-}
-
 uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
 {
     const uint8_t *p = key;
@@ -288,8 +278,7 @@ uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
     };
     for (size_t words = length / 8; words > 0; words--, p += 8)
         hash_sip_word(&s, hash_read64(p));
-    hash_sip_word(&s, hash_sip_tail(p + length % 8, length)
-                      | (uint64_t)length << 56);
+    hash_sip_word(&s, hash_tail(p, length % 8) | (uint64_t)length << 56);
     s.c ^= 0xFF;
     for (int i = 0; i < 4; i++)
         hash_sip_round(&s);

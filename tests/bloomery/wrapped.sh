@@ -208,6 +208,14 @@ head -c 3000000 /dev/zero | gzip -c >bomb.gz
 try query --unpack-limit 2999999 bomb.gz keys
 refused 'compressed: of nothing but zeros' \
     "'bomb.gz': more than 2,999,999 bytes .*comes from it.*--unpack-limit"
+for tool in gzip zstd xz bzip2 lz4; do
+    command -v "$tool" >tool || continue
+    head -c 300000 /dev/zero | "$tool" -c >bomb
+    try query --unpack-limit 299999 bomb keys
+    refused "compressed: zeros by $tool" 'more than 299,999 bytes'
+    try query --unpack-limit 300000 bomb keys
+    refused "compressed: zeros by $tool within the limit" 'not a Bloomery filter'
+done
 try query --unpack-limit 1K --format exim - keys <bomb.gz
 refused 'compressed: zeros in a pipe' 'more than 1,024 bytes .*comes from it'
 try query --unpack-limit 3000000 bomb.gz keys

@@ -134,6 +134,42 @@ static void test_spec()
               .contains("key"));
 }
 
+static void test_progress()
+{
+    struct watch {
+        int calls, at;
+        static int report(void *context, std::uint64_t done,
+                          std::uint64_t total)
+        {
+            auto *w = static_cast<watch *>(context);
+            CHECK(done <= total);
+            return w->calls++ == w->at;
+        }
+    };
+    watch none = { 0, -1 }, second = { 0, 1 };
+    const bly_progress follow = { watch::report, &none };
+    const bly_progress cancel = { watch::report, &second };
+    std::vector<std::uint64_t> keys(200000);
+    for (std::size_t i = 0; i < keys.size(); i++)
+        keys[i] = bly_mix64(i);
+    auto whole = filter::build("fuse", spec().with_progress(&follow), keys);
+    CHECK(none.calls > 2 && whole.contains_hash(keys[7]));
+    CHECK(thrown([&] {
+              filter::build("fuse", spec().with_progress(&cancel), keys);
+          }) == BLY_ECANCELED);
+    const bly_progress first = { watch::report, &none };
+    none = { 0, 0 };
+    CHECK(thrown([&] {
+              whole.copy(bloomery::options().with_progress(&first));
+          }) == BLY_ECANCELED);
+    filter some("standard", spec(keys.size()));
+    second.calls = 0;
+    some.watch(&cancel);
+    CHECK(thrown([&] { some.insert_many(keys); }) == BLY_ECANCELED);
+    some.watch(nullptr);
+    CHECK(some.contains_hash(keys[0]));
+}
+
 static void test_errors()
 {
     CHECK(thrown([] { filter("standad", spec(10)); }) == BLY_EKIND);
@@ -589,6 +625,7 @@ int main()
 {
     run("make and own", test_make_and_own);
     run("spec and options", test_spec);
+    run("progress", test_progress);
     run("errors", test_errors);
     run("one key", test_one_key);
     run("many hashes", test_many_hashes);

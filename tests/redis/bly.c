@@ -182,6 +182,66 @@ static void test_gone(void **state)
     bly_end();
 }
 
+/* One that takes some hundred milliseconds, if it is not ended. */
+static void bly_say_long(client *c, int i)
+{
+    char line[1024];
+    size_t n = (size_t)snprintf(line, sizeof line, "BLY.UNITE c");
+    for (int k = 0; k < 60; k++)
+        n += (size_t)snprintf(line + n, sizeof line - n, " %s",
+                              k % 2 == 0 ? "a" : "b");
+    client_say(c, i % 4 == 0 ? "BLY.NEW n standard CAPACITY 40000000"
+                : i % 4 == 1 ? "BLY.RESIZE q 40000000"
+                : i % 4 == 2 ? "BLY.FOLD e 2" : line);
+}
+
+/* Until the server has seen that all other clients have gone away. */
+static void bly_alone(client *c)
+{
+    for (bool alone = false; !alone;) {
+        char *clients = client_ask(c, "INFO clients");
+        alone = strstr(clients, "connected_clients:1\\x0d") != NULL;
+        free(clients);
+    }
+}
+
+/* The work of clients that have gone away ends early, whether it waits or has
+ * begun. All are asked before the first one goes away, so that the last works
+ * have seconds to wait for, unless those before them end. */
+static void test_gone_ends(void **state)
+{
+    enum { CLIENTS = 20 };
+    client gone[CLIENTS];
+    size_t ended = 0;
+    (void)state;
+    if (!bly_begin("--save '' --loglevel verbose"))
+        skip();
+    client *c = &bly_client;
+    bly_large(c);
+    assert_answer(c, "BLY.NEW q quotient CAPACITY 3000000", "+OK");
+    assert_answer(c, "BLY.NEW e standard CAPACITY 8000000", "+OK");
+    char *before = client_ask(c, "BLY.INFO a");
+    for (int i = 0; i < CLIENTS; i++)
+        gone[i] = client_open(&bly_server, 2);
+    for (int i = 0; i < CLIENTS; i++)
+        bly_say_long(&gone[i], i);
+    for (int i = 0; i < CLIENTS; i++)
+        client_close(&gone[i]);
+    bly_alone(c);
+    assert_answer(c, "BLY.UNITE d a b", "+OK");     /* behind all of them */
+    char *log = server_log(&bly_server), *after = client_ask(c, "BLY.INFO a");
+    for (char *at = log; (at = strstr(at, "ended early")) != NULL; at++)
+        ended++;
+    assert_true(ended > 0 && ended <= CLIENTS);
+    assert_string_equal(before, after);
+    bly_say_many(c, "BLY.EXISTS", "d", 0, 1500);
+    bly_hear_many(c, 1500, ":1");
+    free(log);
+    free(before);
+    free(after);
+    bly_end();
+}
+
 /* In transactions and scripts nobody can wait: it is done at once. */
 static void test_at_once(void **state)
 {
@@ -532,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_beside),
         cmocka_unit_test(test_nobody_is_refused),
         cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_gone_ends),
         cmocka_unit_test(test_at_once),
         cmocka_unit_test(test_saved_beside),
         cmocka_unit_test(test_replicated_beside),

@@ -7,6 +7,7 @@
 #include "test.h"
 
 #include "image/image.h"
+#include "formats/vectors.h"
 #include "redis/client.h"
 
 enum { FUZZ_PIPE = 100, FUZZ_KEPT = 6, FUZZ_WORDS = 12 };
@@ -383,10 +384,100 @@ static void test_any_dump(void **state)
     server_remove(&s);
 }
 
+/* A packed image of a filter of so many bytes, from malloc: the header of
+ * tests/packed-2gib.hex, changed, and zeros. */
+static uint8_t *fuzz_packed(uint64_t bytes, size_t *n)
+{
+    char digits[2 * BLY_HEADER_BYTES + 1];
+    FILE *file = fopen(TEST_SOURCE_DIR "/tests/packed-2gib.hex", "r");
+    assert_non_null(file);
+    assert_non_null(fgets(digits, sizeof digits, file));
+    fclose(file);
+    *n = (size_t)(bytes / 8192);
+    uint8_t *image = calloc(*n, 1);
+    assert_non_null(image);
+    vector_hex(image, digits);
+    image_set_u64(image, IMAGE_BYTES, *n);
+    image_set_u64(image, IMAGE_GEOMETRY + 8, 8 * (bytes - 2 * IMAGE_HEADER));
+    image_seal(image);
+    return image;
+}
+
+/* The image as the server would have dumped it, by its dump of another. */
+static void fuzz_restore(client *c, const uint8_t *image, size_t n)
+{
+    enum { BEGIN = 10, TAIL = 2 };      /* the type; the version             */
+    size_t had, at = 0;
+    assert_answer(c, "BLY.ADD ours x", ":1");
+    client_say(c, "DUMP ours");
+    uint8_t *ours = client_bytes(c, &had), *bytes = malloc(n + 64);
+    assert_true(ours != NULL && bytes != NULL);
+    memcpy(bytes, ours, BEGIN);
+    at += BEGIN;
+    bytes[at++] = 5;
+    bytes[at++] = 0x80;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        bytes[at++] = (uint8_t)(n >> shift);
+    memcpy(bytes + at, image, n);
+    at += n;
+    memcpy(bytes + at, "\5\0\0", 3);
+    at += 3;
+    memcpy(bytes + at, ours + had - FUZZ_TAIL - TAIL, TAIL);
+    at += TAIL;
+    uint64_t sum = fuzz_crc(bytes, at);
+    memcpy(bytes + at, &sum, sizeof sum);
+    argument words[] = { { "RESTORE", 7 }, { "t", 1 }, { "0", 1 },
+                         { bytes, at + sizeof sum } };
+    client_send(c, 4, words);
+    free(ours);
+    free(bytes);
+}
+
+/* Few bytes that unpack to many: refused before memory is taken, by the limit
+ * of the library or, as there is one here, that of the server. */
+static void test_packed_beyond_the_limit(void **state)
+{
+    (void)state;
+    static const struct { const char *options; uint64_t taken, refused; }
+    servers[] = {
+        { "--save ''", 8 << 20, UINT64_C(2) << 30 },
+        { "--save '' --maxmemory 64mb", 8 << 20, 128 << 20 },
+    };
+    if (!server_is_there())
+        skip();
+    for (size_t i = 0; i < 2; i++) {
+        server s = { .port = 0 };
+        server_start(&s, servers[i].options);
+        client c = client_open(&s, 2);
+        long before = fuzz_memory(&c);
+        for (size_t way = 0; way < 4; way++) {
+            size_t n;
+            uint8_t *image = fuzz_packed(way < 2 ? servers[i].refused
+                                                 : servers[i].taken, &n);
+            argument words[] = { { "BLY.RESTORE", 11 }, { "t", 1 },
+                                 { image, n } };
+            if (way % 2 == 0)
+                fuzz_restore(&c, image, n);
+            else
+                client_send(&c, 3, words);
+            free(image);
+            char *answer = client_hear(&c);
+            if (way < 2 ? *answer != '-' : strcmp(answer, "+OK") != 0)
+                fail_msg("server %zu, way %zu: %s", i, way, answer);
+            free(answer);
+            assert_answer(&c, "DEL t", way < 2 ? ":0" : ":1");
+            assert_in_range(fuzz_memory(&c), 0, before + (1 << 20));
+        }
+        client_close(&c);
+        server_remove(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_command),
+        cmocka_unit_test(test_packed_beyond_the_limit),
         cmocka_unit_test(test_any_dump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

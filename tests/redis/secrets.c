@@ -135,8 +135,12 @@ static void keeps_secrets_out_of_dumps(void **state)
     secrets_are_there(c, "three four");
     assert_answer(c, "BLY.SECRET four", "\"" SECRET_ONE "\"");
     assert_answer(c, "COPY four five", ":1");
+    /* files hold secrets, and dumps do not from then on either */
     assert_answer(c, "DEBUG RELOAD", "+OK");
     secrets_are_there(c, "one two own three four five");
+    free(one.bytes);
+    one = secrets_dump(c, "one");
+    assert_false(secrets_holds(one, SECRET_ONE));
     free(one.bytes);
     free(own.bytes);
     secrets_end();

@@ -332,6 +332,75 @@ cancelled() {
         tail -n 1 "$work/said" | grep -qx t && alive one
 }
 
+# A cancel is pending when the library is called, and is heeded in there: what
+# follows in the same expression is not reached.
+cancelled_within() {
+    sql one -v ON_ERROR_STOP=0 -f "$bindings/tests/cancel.sql" \
+        >"$work/said" 2>&1
+    cat "$work/said"
+    [ "$(grep -c '^psql:.*57014$' "$work/said")" -eq 22 ] &&
+        [ "$(grep -cx 'f|t' "$work/said")" -eq 1 ] &&
+        ! grep 'ERROR' "$work/said" | grep -v 57014 && alive one
+}
+
+# The same when the server ends the session.
+terminated_within() {
+    ! sql one -v VERBOSITY=sqlstate >"$work/said" 2>&1 -c "
+        SELECT CASE WHEN bloomery_info(CASE WHEN pg_terminate_backend(
+            pg_backend_pid()) THEN f END) IS NOT NULL
+            THEN nextval('reached') END
+        FROM (SELECT bloomery_new('blocked', 2000000) f OFFSET 0) t" || return 1
+    grep 57P01 "$work/said" && says one 'SELECT is_called FROM reached' f &&
+        alive one
+}
+
+# cancel_moments: queries of all that takes long, each ended after some
+# milliseconds, or done before that.
+cancel_moments() {
+    cat <<-'END'
+	\set VERBOSITY sqlstate
+	SET min_parallel_table_scan_size = 0;
+	SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0;
+	END
+    for after in $(seq 1 $((20 < more * 4 ? 20 : more * 4))); do
+        for kind in standard fuse ribbon gcs quotient 'invertible:key=9'; do
+            echo "SET statement_timeout = $((after * after * 2 + 3));
+                SELECT bloomery_agg(i, '$kind') @> 5 FROM many_keys;"
+        done
+        echo "SELECT bloomery_unite(f) @> 5 FROM many_filters;
+            SELECT bloomery_intersect(f) @> 5 FROM many_filters;
+            SELECT bloomery_map_agg(i, i % 7) @> 5 FROM many_keys;
+            SELECT count(*) > 1 FROM bloomery_keys((SELECT bloomery_agg(i,
+                'invertible:key=8', 0.01, 50000) FROM many_keys
+                WHERE i < 50000));
+            UPDATE many_filters SET f = bloomery_add(f, 5);
+            SET statement_timeout = 0;"
+    done
+}
+
+# Whatever is ended leaves what was there, and the next query is answered. The
+# first line is the number of moments.
+cancelled_anywhere() {
+    digest_many="SELECT md5(string_agg(md5(f::bytea), '' ORDER BY id))
+        FROM many_filters"
+    sql one -c 'CREATE TABLE many_keys AS SELECT i
+            FROM generate_series(1, 300000) i; ANALYZE many_keys' \
+        -c "CREATE TABLE many_filters AS SELECT id, bloomery_agg(i * 20 + id,
+            'blocked', 0.01, 1000000) f FROM generate_series(1, 5) id, many_keys
+            WHERE i < 20000 GROUP BY id" \
+        -c 'UPDATE many_filters SET f = bloomery_add(f, 5)' || return 1
+    before=$(sql one -c "$digest_many")
+    cancel_moments >"$work/queries"
+    sql one -v ON_ERROR_STOP=0 -f "$work/queries" >"$work/said" 2>&1
+    sort "$work/said" | sed 's/.*ERROR/ERROR/' | uniq -c
+    ! grep ERROR "$work/said" | grep -v 57014 &&
+        ! grep -x f "$work/said" && grep -q 57014 "$work/said" &&
+        says one 'SELECT bloomery_agg(i) @> 5 FROM many_keys' t &&
+        says one "UPDATE many_filters SET f = bloomery_add(f, 5) WHERE id < 0;
+            $digest_many" "$before" && alive one
+}
+
 # shellcheck disable=SC3045  # dash and bash have -v
 no_memory() {
     (ulimit -v 350000 && cluster small 'shared_buffers = 16MB') || return 1
@@ -457,6 +526,9 @@ ok 'filters to store' make_filters
 ok 'a dump restores the same bytes' dump_restore
 ok 'binary copies come back, and forged ones do not' binary_copy
 ok 'a long query can be ended' cancelled
+ok 'a query can be ended within the library' cancelled_within
+ok 'a session can be ended within the library' terminated_within
+ok 'a query that is ended anywhere changes nothing' cancelled_anywhere
 ok 'forged images and wrong calls are errors' fuzz
 ok 'memory stays over many queries' memory
 figure "memory: $(grep -E '^(memory|rss) ' "$work/said" | tr '\n' ' ')"

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run.h"
+
 /* ---- Memory that fails --------------------------------------------------- */
 
 static sqlite3_mem_methods scarce_system;
@@ -88,49 +90,6 @@ static const char *const scarce_asked[] = {
     "SELECT count(*), max(options), max(abilities) FROM bloomery_kinds",
 };
 
-/* A sum of all that a statement gives, by which to see that it gives the same;
- * *status is SQLite's. */
-static uint64_t scarce_run(sqlite3 *db, const char *text, int *status)
-{
-    sqlite3_stmt *statement;
-    uint64_t sum = 1;
-    *status = sqlite3_prepare_v2(db, text, -1, &statement, NULL);
-    if (*status != SQLITE_OK)
-        return 0;
-    while ((*status = sqlite3_step(statement)) == SQLITE_ROW)
-        for (int i = 0; i < sqlite3_column_count(statement); i++) {
-            const unsigned char *bytes = sqlite3_column_blob(statement, i);
-            int n = sqlite3_column_bytes(statement, i);
-            if (bytes == NULL && sqlite3_column_type(statement, i)
-                                 != SQLITE_NULL && n > 0)
-                *status = SQLITE_NOMEM;
-            for (int j = 0; bytes != NULL && j < n; j++)
-                sum = (sum ^ bytes[j]) * UINT64_C(0x100000001b3);
-        }
-    int ended = sqlite3_finalize(statement);
-    *status = ended != SQLITE_OK ? ended
-            : *status == SQLITE_DONE ? SQLITE_OK : *status;
-    return sum;
-}
-
-static sqlite3 *scarce_open(const char *extension, bool loud)
-{
-    sqlite3 *db = NULL;
-    char *error = NULL;
-    int status = sqlite3_open(":memory:", &db);
-    if (status == SQLITE_OK)
-        status = sqlite3_enable_load_extension(db, 1);
-    if (status == SQLITE_OK)
-        status = sqlite3_load_extension(db, extension, NULL, &error);
-    if (status != SQLITE_OK && loud)
-        printf("# %s\n", error != NULL ? error : sqlite3_errmsg(db));
-    sqlite3_free(error);
-    if (status == SQLITE_OK)
-        return db;
-    sqlite3_close(db);
-    return NULL;
-}
-
 /* ---- The tests ----------------------------------------------------------- */
 
 static bool scarce_all_right = true;
@@ -145,13 +104,13 @@ static void scarce_tell(bool right, const char *what, int64_t n)
 static void scarce_statement(sqlite3 *db, const char *text)
 {
     int status;
-    uint64_t right = scarce_run(db, text, &status);
+    uint64_t right = run_statement(db, text, &status);
     int64_t n = 0;
     bool fine = status == SQLITE_OK;
     for (scarce_failed = true; fine && scarce_failed; n++) {
         scarce_failed = false;
         scarce_left = n;
-        uint64_t sum = scarce_run(db, text, &status);
+        uint64_t sum = run_statement(db, text, &status);
         scarce_left = -1;
         fine = status == SQLITE_OK ? sum == right
                                    : scarce_failed && status == SQLITE_NOMEM;
@@ -170,7 +129,7 @@ static void scarce_load(const char *extension)
         sqlite3_close(db);
         scarce_failed = false;
         scarce_left = n;
-        db = scarce_open(extension, false);
+        db = run_open(extension, false);
         scarce_left = -1;
     }
     sqlite3_close(db);
@@ -184,11 +143,11 @@ static void scarce_flat(sqlite3 *db, int times)
     int status;
     for (int i = 0; i < times; i++) {
         for (int j = 0; j < 2; j++)
-            scarce_run(db, j > 0 ? "SELECT bloomery_contains(b, 7) FROM f"
+            run_statement(db, j > 0 ? "SELECT bloomery_contains(b, 7) FROM f"
                        : "SELECT bloomery_contains(bloomery_add(b, 8), 'x') "
                          "FROM f WHERE kind = 'blocked'", &status);
         if (i % 100 == 0)
-            scarce_run(db, "SELECT bloomery_contains(bloomery_open("
+            run_statement(db, "SELECT bloomery_contains(bloomery_open("
                        "bloomery_new('blocked', 10 + random() % 10)), 1), "
                        "bloomery_contains(b, 'x', 1), bloomery_get(b, 1) "
                        "FROM f", &status);
@@ -207,7 +166,7 @@ int main(int argc, char **argv)
         return 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     scarce_begin();
-    sqlite3 *db = scarce_open(argv[1], true);
+    sqlite3 *db = run_open(argv[1], true);
     if (db == NULL)
         return 1;
     status = sqlite3_exec(db, scarce_prepared, NULL, NULL, NULL);

@@ -1089,6 +1089,17 @@ function limited(wasm, pages) {
     return Uint8Array.from(out);
 }
 
+it("a packed filter beyond the limit of memory is refused", () => {
+    const f = new Filter("compressed", { items: 100_000 });
+    const bytes = f.save(), need = f.image().length;
+    ok(bytes.length < need / 100);
+    refused(() => Filter.from(bytes, { memoryLimit: need - 1 }), "ELIMIT",
+            "(memoryLimit)");
+    refused(() => Filter.from(bytes, { memoryLimit: -1 }), "EPARAM", "memoryLimit");
+    same(Filter.from(bytes, { memoryLimit: need }).image(), f.image());
+    same(Filter.from(bytes).image(), f.image());
+});
+
 it("no memory is an error, and the filters stay", async ({ wasm }) => {
     await load(limited(await wasm(), 320));
     const f = new Filter("standard", { items: 1000 });
