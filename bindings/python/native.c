@@ -283,7 +283,7 @@ typedef struct {
     int                  type;
     const unsigned char *types, *valid;
     size_t               done;          /* rows that are done                */
-    uint64_t            *tally;         /* adds them up; NULL: not wanted    */
+    size_t               before;        /* rows of batches before this one   */
 } held_batch;
 
 static bool held_is_key(uint64_t form, int type)
@@ -1029,8 +1029,6 @@ static int held_many(held *h, held_work work, held_job *job)
                                          || status == BLY_EUNSAFE)))
         return status;
     all->done += part.n;
-    if (all->tally != NULL)
-        *all->tally += part.n;
     return status >= 0 && all->done < all->n ? HELD_MORE : status;
 }
 

@@ -25,8 +25,8 @@
 typedef struct held held;
 typedef struct { size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
-                 int type; const unsigned char *types, *valid; size_t done;
-                 uint64_t *tally; } held_batch;
+                 int type; const unsigned char *types, *valid;
+                 size_t done, before; } held_batch;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;

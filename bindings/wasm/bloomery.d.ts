@@ -63,12 +63,24 @@ export interface NewOptions extends Options {
     keys?: string;
 }
 
-export interface BuildOptions extends NewOptions {
+/** Called about 50 times a second within a call that takes long, with how many keys
+ * or bytes are done, and how many there are; that is undefined for keys whose number
+ * is not known. If it returns something true, the call throws a BloomeryError of code
+ * ECANCELED; what it throws, the call throws. Nothing has changed then, but that a
+ * call for many keys keeps the first `done` ones. The library is used by no callback
+ * of a call for a whole filter (code BUSY). */
+export type Progress = (done: number, total: number | undefined) => unknown;
+
+export interface ProgressOptions {
+    progress?: Progress;
+}
+
+export interface BuildOptions extends NewOptions, ProgressOptions {
     /** A label for each key, of kinds that carry them. */
     labels?: Iterable<Whole> | BigUint64Array;
 }
 
-export interface BytesOptions {
+export interface BytesOptions extends ProgressOptions {
     /** The secret that the filter was made with. */
     secret?: Uint8Array;
     /** The name of another system's format, where the bytes do not tell it. */
@@ -181,8 +193,10 @@ export class BloomeryError extends Error {
     /** A bly_status of bloomery.h, or less than -1000. */
     readonly status: number;
     /** Its name: "EPARAM", "EFULL", "EUNSUPPORTED", "ECORRUPT", ...; "FREED",
-     * "TRAP" and "UNLOADED" are JavaScript's own. */
+     * "TRAP", "BUSY" and "UNLOADED" are JavaScript's own. */
     readonly code: string;
+    /** Of ECANCELED in a call for many keys: the keys that it has worked on. */
+    readonly done?: number;
 }
 
 /** Load the module: "all" kinds, or "sets" alone, which is a quarter as large; or
@@ -282,46 +296,48 @@ export class Filter {
     hash(key: Key): bigint;
 
     /** Add many keys. On an error those before it are in. */
-    addAll(keys: Keys): void;
+    addAll(keys: Keys, options?: ProgressOptions): void;
     /** Add many keys; 1 where the key was new. */
-    addNew(keys: Keys): Bytes;
+    addNew(keys: Keys, options?: ProgressOptions): Bytes;
     /** 1 where the key is perhaps there, else 0. */
-    hasAll(keys: Keys): Bytes;
+    hasAll(keys: Keys, options?: ProgressOptions): Bytes;
     /** count() of many keys. */
-    countAll(keys: Keys): Float64Array;
+    countAll(keys: Keys, options?: ProgressOptions): Float64Array;
     /** Remove many keys that were added. Goes on after one that cannot be removed,
      * and then throws what became of the first of these. */
-    removeAll(keys: Keys): void;
+    removeAll(keys: Keys, options?: ProgressOptions): void;
     /** Give each of many keys its label. */
-    putAll(keys: Keys, labels: Iterable<Whole> | BigUint64Array): void;
+    putAll(keys: Keys, labels: Iterable<Whole> | BigUint64Array,
+           options?: ProgressOptions): void;
     /** Which of many keys are perhaps there, and their labels. */
-    getAll(keys: Keys): { found: Uint8Array; labels: BigUint64Array };
+    getAll(keys: Keys, options?: ProgressOptions):
+        { found: Uint8Array; labels: BigUint64Array };
 
     /** Take in the other's keys. Returns this. */
-    unite(other: Filter): this;
+    unite(other: Filter, options?: ProgressOptions): this;
     /** Keep what is in both. Returns this. */
-    intersect(other: Filter): this;
+    intersect(other: Filter, options?: ProgressOptions): this;
     /** The difference of two sketches (kind "invertible"): keys() lists it. */
-    subtract(other: Filter): this;
+    subtract(other: Filter, options?: ProgressOptions): this;
     /** How many keys the two have in common, estimated. */
-    overlap(other: Filter): Overlap;
+    overlap(other: Filter, options?: ProgressOptions): Overlap;
 
     /** Another filter with the same keys. */
-    copy(): Filter;
+    copy(options?: ProgressOptions): Filter;
     /** An empty filter of the same plan, hash and seed: the two can be united. */
     like(): Filter;
     /** Take all keys out. */
     clear(): void;
     /** Make room for so many keys, or less room. */
-    resize(items: Whole): void;
+    resize(items: Whole, options?: ProgressOptions): void;
     /** Make it so many times smaller, by laying its bits on one another. */
-    fold(times: Whole): void;
+    fold(times: Whole, options?: ProgressOptions): void;
     stat(): Stat;
     /** The keys of a filter that lists them (kinds "invertible" and "egh"). */
     keys(): Listed[];
 
     /** The bytes of a file: packed, of kinds that can be. */
-    save(): Bytes;
+    save(options?: ProgressOptions): Bytes;
     /** The image as it is in memory, and in C. */
     image(): Bytes;
 

@@ -158,6 +158,60 @@ function guarded(exports) {
     return [out, () => trap];
 }
 
+const PERIOD = 20;              // milliseconds between two reports of a call
+
+// The progress callback of one call.
+class Watch {
+    constructor(report, keys) {
+        if (report !== undefined && typeof report !== "function")
+            throw wrong(`progress is a function, and not ${described(report)}`);
+        this.report = report;
+        this.total = ArrayBuffer.isView(keys) && typeOf.call(keys) !== undefined
+            ? lengthOf.call(keys) : Array.isArray(keys) ? keys.length : undefined;
+        this.done = 0;
+        this.next = performance.now() + PERIOD;
+        this.inside = false;            // of the callback, which the module called
+        this.raised = undefined;        // what it threw, in an array
+    }
+
+    // Is it time to report?
+    isDue() {
+        return this.report !== undefined && performance.now() >= this.next;
+    }
+
+    // Reports. True: the call is cancelled.
+    tell(done, total) {
+        const cancelled = this.report(done, total);
+        this.next = performance.now() + PERIOD;
+        return Boolean(cancelled);
+    }
+
+    // The module calls this. What the callback throws must not pass through the
+    // module, whose call would stop half done.
+    ask(done, total) {
+        if (!this.isDue())
+            return 0;
+        this.inside = true;
+        try {
+            return this.tell(done, total) ? 1 : 0;
+        } catch (error) {
+            this.raised = [error];
+            return 1;
+        } finally {
+            this.inside = false;
+        }
+    }
+
+    // Counts n more keys. Reports between two calls of the module.
+    step(n, counts = true) {
+        this.done += counts ? n : 0;
+        if (this.isDue() && this.tell(this.done, this.total))
+            throw Object.assign(
+                new BloomeryError("the progress callback cancelled the call", -22,
+                                  "ECANCELED"), { done: this.done });
+    }
+}
+
 // A secret: nothing else that is given is taken for one.
 class Secret {
     constructor(bytes) {
@@ -166,8 +220,18 @@ class Secret {
 }
 
 class Core {
-    constructor(instance) {
-        const { exports } = instance;
+    // Makes the instance of a module.
+    static async of(module) {
+        let made;
+        const progress = (done, total) => made.watch?.ask(done, total) ?? 0;
+        const { exports } = await WebAssembly.instantiate(module,
+            { wasi_snapshot_preview1: SYSTEM, bloomery: { progress } });
+        made = new Core(exports);
+        return made;
+    }
+
+    constructor(exports) {
+        this.watch = undefined;         // of a call that reports its progress
         exports._initialize();
         [this.c, this.trap] = guarded(exports);
         this.memory = exports.memory;
@@ -191,7 +255,38 @@ class Core {
             throw new BloomeryError(
                 `the instance has stopped (${this.trap().message}): load() makes ` +
                 "another one", -1001, "TRAP");
+        if (this.watch?.inside)
+            throw new BloomeryError("a progress callback cannot use the library " +
+                "within a call of it: do that after the call", -1003, "BUSY");
         return this;
+    }
+
+    // Calls a function of the module, which reports its progress. f: its filter, or
+    // 0 where it makes one.
+    watched(report, f, call) {
+        if (report === undefined)
+            return call();
+        const watch = new Watch(report);
+        if (this.c.watch === undefined)
+            throw wrong("the module of the sets alone reports no progress of this " +
+                        "call: load() the one with all kinds");
+        this.watch = watch;
+        let out;
+        try {
+            this.c.watch(f, 1);
+            out = call();
+        } catch (error) {
+            throw watch.raised === undefined ? error : watch.raised[0];
+        } finally {
+            this.watch = undefined;
+            if (!this.trap())
+                this.c.watch(f, 0);
+        }
+        if (watch.raised === undefined)
+            return out;
+        if (out instanceof Filter)
+            out.free();                 // it was too late to cancel it
+        throw watch.raised[0];
     }
 
     // The memory, which is elsewhere once it has grown.
@@ -488,7 +583,7 @@ class Core {
 
     // Keeps all keys in the memory, for a build. The caller's code, which may build
     // filters as well, yields all of them before.
-    keep(keys, formOf) {
+    keep(keys, formOf, watch) {
         const list = listed(keys);
         const all = list ? Array.from(keys, copied)
             : typeof keys !== "object" || ArrayBuffer.isView(keys) ? keys
@@ -496,9 +591,10 @@ class Core {
         const ends = list || all?.offsets !== undefined;
         this.alive();
         this.c.forget();
-        return this.each(all, () => {
+        return this.each(all, (n) => {
             if (!this.c.keep(ends))
                 throw this.noMemory();
+            watch.step(n, false);
         }, formOf);
     }
 }
@@ -834,8 +930,7 @@ async function instantiated(source) {
     const module = await compiled(source);
     if (!WebAssembly.Module.exports(module).some(({ name }) => name === "keys_width"))
         throw wrong("that is no module of Bloomery");
-    return new Core(await WebAssembly.instantiate(module,
-        { wasi_snapshot_preview1: SYSTEM }));
+    return Core.of(module);
 }
 
 /** Load the module: "all" kinds or "sets" alone, or from a URL, bytes, a Response or
@@ -1080,19 +1175,21 @@ export class Filter {
 
     static build(kind, keys, options = undefined) {
         const k = core();
-        const want = spec(kind, options, "labels", "keys");
-        const { labels, keys: named } = want.others;
+        const want = spec(kind, options, "labels", "keys", "progress");
+        const { labels, keys: named, progress } = want.others;
+        const watch = new Watch(progress, keys);
         let form = k.form(named);
         const formOf = (given) => form ??= given;
         const given = labels === undefined ? undefined : labelled(labels);
         try {
-            const n = k.keep(keys, formOf);
+            const n = k.keep(keys, formOf, watch);
             if (given !== undefined)
                 counted(given, n);
-            const out = specified(k, want, (name) => given === undefined
+            const build = () => specified(k, want, (name) => given === undefined
                 ? Filter.#made(k, k.c.build(name, 0))
                 : k.lent(bytewise(given), (at) => Filter.#made(k,
                     k.c.build(name, at))));
+            const out = k.watched(progress, 0, build);
             if (named === undefined && out.#isForeign())
                 return out;
             return out.#state(form);
@@ -1104,8 +1201,8 @@ export class Filter {
 
     static from(bytes, options = undefined) {
         const k = core();
-        const { secret, format, memoryLimit } = wanted(options, "secret", "format",
-                                                       "memoryLimit");
+        const { secret, format, memoryLimit, progress } =
+            wanted(options, "secret", "format", "memoryLimit", "progress");
         const limit = natural(memoryLimit, "memoryLimit");
         const image = plainBytes(bytes);
         if (image === undefined)
@@ -1114,11 +1211,12 @@ export class Filter {
         if (lengthOf.call(image) === 0)
             throw new BloomeryError("there are no bytes: is what they were read " +
                 "from empty, or were they transferred to a worker?", -7, "EFORMAT");
-        return k.alive().texts([hidden(secret), format], (key, name) =>
+        const unpack = () => k.texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
                 k.c.options(key, name, limit);
                 return Filter.#made(k, k.c.unpack(at, n));
             }));
+        return k.alive().watched(progress, 0, unpack);
     }
 
     static plan(kind, options = undefined) {
@@ -1130,6 +1228,8 @@ export class Filter {
     free() {
         if (this.#f === 0)
             return;
+        if (!this.#core.trap())
+            this.#core.alive();
         const f = this.#f;
         this.#f = 0;
         this.#core.gone.unregister(this);
@@ -1236,22 +1336,25 @@ export class Filter {
     // ---- Many keys ----
 
     // Go through the keys; `verb` is called where some thousand are set.
-    #each(keys, verb, adding = false) {
+    #each(keys, options, verb, adding = false) {
         const k = this.#k;
+        const { progress } = wanted(options, "progress");
+        const watch = new Watch(progress, keys);
         const each = () => k.each(keys, (n, first) => {
             this.#k;                    // it may have been freed between
             verb(k, n, first);
+            watch.step(n);
         }, adding ? (given) => this.#formFor(given) : () => this.#form);
         return adding ? this.#adding(each) : each();
     }
 
-    addAll(keys) {
-        this.#each(keys, (k) => k.check(k.c.add_keys(this.#f)), true);
+    addAll(keys, options = undefined) {
+        this.#each(keys, options, (k) => k.check(k.c.add_keys(this.#f)), true);
     }
 
-    addNew(keys) {
+    addNew(keys, options = undefined) {
         const out = new Rows(Uint8Array);
-        this.#each(keys, (k, n) => {
+        this.#each(keys, options, (k, n) => {
             k.check(k.c.add_seen(this.#f));
             const seen = k.view(Uint8Array, k.yes, n);
             const added = out.more(n);
@@ -1261,18 +1364,18 @@ export class Filter {
         return out.done();
     }
 
-    hasAll(keys) {
+    hasAll(keys, options = undefined) {
         const out = new Rows(Uint8Array, keys);
-        this.#each(keys, (k, n) => {
+        this.#each(keys, options, (k, n) => {
             k.check(k.c.has_keys(this.#f));
             out.more(n).set(k.view(Uint8Array, k.yes, n));
         });
         return out.done();
     }
 
-    countAll(keys) {
+    countAll(keys, options = undefined) {
         const out = new Rows(Float64Array, keys);
-        this.#each(keys, (k, n) => {
+        this.#each(keys, options, (k, n) => {
             k.check(k.c.count_keys(this.#f));
             const counts = k.view(BigUint64Array, k.numbers, n), to = out.more(n);
             for (let i = 0; i < n; i++)
@@ -1281,9 +1384,9 @@ export class Filter {
         return out.done();
     }
 
-    removeAll(keys) {
+    removeAll(keys, options = undefined) {
         let first;
-        this.#each(keys, (k) => {
+        this.#each(keys, options, (k) => {
             const status = k.c.remove_keys(this.#f);
             if (status === -14 || status === -17)
                 first ??= k.failure(status);
@@ -1294,14 +1397,14 @@ export class Filter {
             throw first;
     }
 
-    putAll(keys, labels) {
+    putAll(keys, labels, options = undefined) {
         const given = labelled(labels);
         const all = listed(keys) ? Array.from(keys, copied) : keys;
         if (Array.isArray(all))
             counted(given, all.length);
         else if (typeOf.call(all) !== undefined)
             counted(given, lengthOf.call(all));
-        counted(given, this.#each(all, (k, n, first) => {
+        counted(given, this.#each(all, options, (k, n, first) => {
             const some = given.subarray(first, first + n);
             if (some.length < n)
                 throw wrong("there are fewer labels than keys");
@@ -1310,10 +1413,10 @@ export class Filter {
         }, true));
     }
 
-    getAll(keys) {
+    getAll(keys, options = undefined) {
         const found = new Rows(Uint8Array, keys);
         const labels = new Rows(BigUint64Array, keys);
-        this.#each(keys, (k, n) => {
+        this.#each(keys, options, (k, n) => {
             k.check(k.c.get_keys(this.#f));
             found.more(n).set(k.view(Uint8Array, k.yes, n));
             labels.more(n).set(k.view(BigUint64Array, k.numbers, n));
@@ -1324,40 +1427,48 @@ export class Filter {
 
     // ---- Two filters ----
 
-    #with(other, verb) {
+    #with(other, options, verb) {
         const k = this.#k;
+        const { progress } = wanted(options, "progress");
         if (!(typeof other === "object" && other !== null && #f in other))
             throw wrong(`another filter is wanted, and not ${described(other)}`);
         if (other.#k !== k)
             throw wrong("the other filter is in another instance of the module: " +
                         "Filter.from(other.save()) is one in this");
-        return verb(k, this.#f, other.#f);
+        return k.watched(progress, this.#f, () => verb(k, this.#f, other.#f));
     }
 
-    unite(other) {
-        this.#with(other, (k, a, b) => k.check(k.c.unite(a, b)));
+    unite(other, options = undefined) {
+        this.#with(other, options, (k, a, b) => k.check(k.c.unite(a, b)));
         return this;
     }
 
-    intersect(other) {
-        this.#with(other, (k, a, b) => k.check(k.c.intersect(a, b)));
+    intersect(other, options = undefined) {
+        this.#with(other, options, (k, a, b) => k.check(k.c.intersect(a, b)));
         return this;
     }
 
-    subtract(other) {
-        this.#with(other, (k, a, b) => k.check(k.c.subtract(a, b)));
+    subtract(other, options = undefined) {
+        this.#with(other, options, (k, a, b) => k.check(k.c.subtract(a, b)));
         return this;
     }
 
-    overlap(other) {
-        return this.#with(other, (k, a, b) => k.told(k.c.overlap(a, b)));
+    overlap(other, options = undefined) {
+        return this.#with(other, options, (k, a, b) => k.told(k.c.overlap(a, b)));
     }
 
     // ---- The whole ----
 
-    copy() {
+    // Calls a function of the module for the whole filter.
+    #whole(options, call) {
         const k = this.#k;
-        return this.#also(Filter.#made(k, k.c.copy(this.#f)));
+        const { progress } = wanted(options, "progress");
+        return k.watched(progress, this.#f, () => call(k));
+    }
+
+    copy(options = undefined) {
+        return this.#also(this.#whole(options, (k) =>
+            Filter.#made(k, k.c.copy(this.#f))));
     }
 
     like() {
@@ -1370,14 +1481,14 @@ export class Filter {
         k.check(k.c.clear(this.#f));
     }
 
-    resize(items) {
-        const k = this.#k;
-        k.check(k.c.resize(this.#f, natural(items ?? null, "items")));
+    resize(items, options = undefined) {
+        const n = natural(items ?? null, "items");
+        this.#whole(options, (k) => k.check(k.c.resize(this.#f, n)));
     }
 
-    fold(times) {
-        const k = this.#k;
-        k.check(k.c.fold(this.#f, natural(times ?? null, "times")));
+    fold(times, options = undefined) {
+        const n = natural(times ?? null, "times");
+        this.#whole(options, (k) => k.check(k.c.fold(this.#f, n)));
     }
 
     stat() {
@@ -1400,8 +1511,11 @@ export class Filter {
         }));
     }
 
-    save() {
-        const k = this.#k;
+    save(options = undefined) {
+        return this.#whole(options, (k) => this.#packed(k));
+    }
+
+    #packed(k) {
         const at = k.c.pack(this.#f) >>> 0;
         if (at === 0)
             throw k.failure(k.c.done());

@@ -257,6 +257,36 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
     return wasm_end();
 }
 
+/* ---- Progress ------------------------------------------------------------ */
+
+/* The sets alone have no room for it, and need it least: their calls are short.
+ */
+#ifdef BLY_ONLY_SETS
+static const bly_progress *const wasm_watch = NULL;
+#else
+/* In JavaScript: reports how far the present call is. 1: it is cancelled. */
+__attribute__((import_module("bloomery"), import_name("progress")))
+int wasm_tell(double done, double total);
+
+static int wasm_report(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    return wasm_tell((double)done, (double)total);
+}
+
+static const bly_progress wasm_progress = { wasm_report, NULL };
+static const bly_progress *wasm_watch;  /* NULL: calls report nothing        */
+
+/* From here on calls report their progress, or do not. The filter is that of
+ * the next call, or 0 for a call that makes one. */
+WASM_EXPORT(watch) void wasm_set_watch(bly_filter *f, int on)
+{
+    wasm_watch = on ? &wasm_progress : NULL;
+    if (f != NULL)
+        bly_progress_set(f, wasm_watch);
+}
+#endif
+
 /* ---- What is wanted ------------------------------------------------------ */
 
 static bly_spec wasm_spec;
@@ -268,7 +298,8 @@ WASM_EXPORT(spec) void wasm_set_spec(uint64_t capacity, double rate,
                                      const void *secret)
 {
     wasm_spec = (bly_spec){ .capacity = capacity, .rate = rate, .seed = seed,
-                            .hash = hash, .secret = secret, .threads = 1 };
+                            .hash = hash, .secret = secret, .threads = 1,
+                            .progress = wasm_watch };
 }
 
 /* Of the next one that comes from bytes. */
@@ -278,7 +309,7 @@ WASM_EXPORT(options) void wasm_set_options(const void *secret,
 {
     wasm_options = (bly_options){ .secret = secret, .format = format,
                                   .memory_limit = memory_limit,
-                                  .threads = 1 };
+                                  .threads = 1, .progress = wasm_watch };
 }
 
 static void wasm_say_plan(const bly_plan_t *p)
@@ -603,7 +634,8 @@ WASM_EXPORT(unpack) int wasm_unpack(const void *packed, size_t bytes)
 
 WASM_EXPORT(copy) int wasm_copy(const bly_filter *f)
 {
-    return bly_copy(&wasm_made, f, NULL);
+    const bly_options options = { .progress = wasm_watch };
+    return bly_copy(&wasm_made, f, &options);
 }
 
 WASM_EXPORT(like) int wasm_like(const bly_filter *f)

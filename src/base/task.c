@@ -3,7 +3,7 @@
  */
 #include "base/task.h"
 
-#include <string.h>
+#ifndef BLY_WITHOUT_PROGRESS
 
 static _Thread_local task *task_now;
 static _Thread_local bool task_helping;
@@ -153,3 +153,5 @@ void task_help(task *t)
     task_now = t;
     task_helping = true;
 }
+
+#endif

@@ -18,6 +18,8 @@
 
 #include "bloomery.h"
 
+#include <string.h>
+
 #include "base/status.h"
 
 /* Bytes of memory that are copied, combined or hashed between two steps. */
@@ -43,6 +45,92 @@ struct task {
     bool          cancelled;
     bool          committed;            /* can no longer be cancelled        */
 };
+
+#ifdef BLY_WITHOUT_PROGRESS
+
+/* Calls report no progress: what follows vanishes. */
+static inline void task_begin(task *t, const bly_progress *ask, uint64_t total)
+{
+    (void)t, (void)ask, (void)total;
+}
+
+static inline bly_status task_end(const task *t, bly_status status)
+{
+    (void)t;
+    return status;
+}
+
+static inline void task_phase(double share, uint64_t units)
+{
+    (void)share, (void)units;
+}
+
+static inline void task_units(uint64_t units)
+{
+    (void)units;
+}
+
+static inline task_part task_down(void)
+{
+    return (task_part){ .from = 0 };
+}
+
+static inline void task_up(task_part outer)
+{
+    (void)outer;
+}
+
+static inline bool task_step(uint64_t n)
+{
+    (void)n;
+    return false;
+}
+
+static inline uint64_t task_until(uint64_t at, uint64_t n)
+{
+    return at < n ? n : at;
+}
+
+static inline uint64_t task_until_whole(uint64_t at, uint64_t n)
+{
+    return task_until(at, n);
+}
+
+static inline bool task_cancelled(void)
+{
+    return false;
+}
+
+static inline void task_commit(void)
+{
+}
+
+static inline bly_status task_status(void)
+{
+    return BLY_OK;
+}
+
+static inline bly_status task_status_or(bly_status status)
+{
+    return status;
+}
+
+static inline void task_copy(void *into, const void *from, size_t bytes)
+{
+    memcpy(into, from, bytes);
+}
+
+static inline task *task_share(void)
+{
+    return NULL;
+}
+
+static inline void task_help(task *t)
+{
+    (void)t;
+}
+
+#else
 
 void task_start(task *t, const bly_progress *ask, uint64_t total);
 void task_stop(void);
@@ -89,19 +177,6 @@ uint64_t task_until(uint64_t at, uint64_t n);
 /* The same, as the only loop of the present phase, whose units are the n. */
 uint64_t task_until_whole(uint64_t at, uint64_t n);
 
-/* for (uint64_t i = from; i < n; i++), which ends early if the call is
- * cancelled. */
-#define TASK_SPAN(i, from, n)                                                  \
-    for (uint64_t i##_at = (from), i##_end;                                    \
-         (i##_end = task_until(i##_at, n)) > i##_at; i##_at = i##_end)         \
-        for (uint64_t i = i##_at; i < i##_end; i++)
-
-/* The same from 0, as the only loop of the present phase. */
-#define TASK_EACH(i, n)                                                        \
-    for (uint64_t i##_at = 0, i##_end;                                         \
-         (i##_end = task_until_whole(i##_at, n)) > i##_at; i##_at = i##_end)   \
-        for (uint64_t i = i##_at; i < i##_end; i++)
-
 /* Is the call cancelled? Asks nobody. */
 bool task_cancelled(void);
 
@@ -120,5 +195,20 @@ void task_copy(void *into, const void *from, size_t bytes);
  * whose steps are counted but never call the callback. */
 task *task_share(void);
 void  task_help(task *t);
+
+#endif
+
+/* for (uint64_t i = from; i < n; i++), which ends early if the call is
+ * cancelled. */
+#define TASK_SPAN(i, from, n)                                                  \
+    for (uint64_t i##_at = (from), i##_end;                                    \
+         (i##_end = task_until(i##_at, n)) > i##_at; i##_at = i##_end)         \
+        for (uint64_t i = i##_at; i < i##_end; i++)
+
+/* The same from 0, as the only loop of the present phase. */
+#define TASK_EACH(i, n)                                                        \
+    for (uint64_t i##_at = 0, i##_end;                                         \
+         (i##_end = task_until_whole(i##_at, n)) > i##_at; i##_at = i##_end)   \
+        for (uint64_t i = i##_at; i < i##_end; i++)
 
 #endif /* BLY_BASE_TASK_H */

@@ -1118,6 +1118,155 @@ it("no memory is an error, and the filters stay", async ({ wasm }) => {
     await load("all");
 });
 
+// Runs a case while a second passes between any two looks at the clock: so each
+// question that a call may ask is asked.
+function hurried(work) {
+    const { performance } = globalThis, now = performance.now;
+    let time = 0;
+    performance.now = () => time += 1000;
+    try {
+        work();
+    } finally {
+        performance.now = now;
+    }
+}
+
+const LONG = Array.from({ length: 60_000 }, (_, i) => i);
+
+// A progress callback that does something at its call number `at`.
+function watching(at = -1, deed = () => true) {
+    const told = { calls: 0, done: 0, total: undefined };
+    told.progress = (done, total) => {
+        ok(told.calls === 0 || done >= told.done || total !== told.total);
+        ok(total === undefined || done <= total);
+        Object.assign(told, { done, total });
+        return told.calls++ === at ? deed() : undefined;
+    };
+    return told;
+}
+
+function moments(calls) {
+    return calls <= 20 ? Array.from({ length: calls }, (_, i) => i)
+        : Array.from({ length: 20 }, (_, i) => Math.floor(i * (calls - 1) / 19));
+}
+
+// Cancels call(options) at up to 20 moments, in both ways. after() says whether all
+// is as it should be then.
+function cancelled(call, after, name) {
+    const whole = watching(), thrown = new Error("stop");
+    call({ progress: whole.progress });
+    ok(whole.calls > 0, `${name} reports nothing`);
+    for (const at of moments(whole.calls)) {
+        const error = refused(() => call(watching(at)), "ECANCELED");
+        after(error);
+        try {
+            call(watching(at, () => { throw thrown; }));
+            ok(false, "nothing was thrown");
+        } catch (error) {
+            ok(error === thrown, `${error}`);
+        }
+        after();
+    }
+}
+
+it("calls for whole filters are cancelled and change nothing", () => hurried(() => {
+    const filled = (kind, keys = LONG) => {
+        const f = new Filter(kind, { items: LONG.length });
+        f.addAll(keys);
+        return f;
+    };
+    const standard = "standard:m=4194304,k=4";
+    for (const [name, kind, call] of [
+        ["unite", standard, (f, g, o) => f.unite(g, o)],
+        ["intersect", standard, (f, g, o) => f.intersect(g, o)],
+        ["subtract", "invertible", (f, g, o) => f.subtract(g, o)],
+        ["overlap", standard, (f, g, o) => f.overlap(g, o)],
+        ["fold", standard, (f, g, o) => f.fold(2, o)],
+        ["resize", "cuckoo", (f, g, o) => f.resize(4 * LONG.length, o)],
+        ["copy", standard, (f, g, o) => f.copy(o).free()],
+        ["save", standard, (f, g, o) => f.save(o)],
+        ["from", standard, (f, g, o) => Filter.from(f.image(), o).free()],
+    ]) {
+        const f = filled(kind), g = filled(kind, LONG.slice(100)), image = f.image();
+        let left;
+        cancelled(({ progress }) => {
+            const copy = f.copy();
+            try {
+                call(copy, g, { progress });
+            } finally {
+                left = copy.image();
+                copy.free();
+            }
+        }, () => same(left, image, name), name);
+        f.free();
+        g.free();
+    }
+}));
+
+it("builds are cancelled, and lose no memory", () => hurried(() => {
+    const bytes = BigInt64Array.from(LONG, BigInt);
+    for (const kind of ["fuse", "ribbon", "gcs", "blocked", "bloomier"])
+        for (const keys of [bytes, LONG])
+            cancelled(({ progress }) => Filter.build(kind, keys, { progress,
+                labels: kind === "bloomier" ? LONG.map((i) => i & 1) : undefined,
+            }).free(), () => {}, kind);
+    const before = memory();
+    for (let i = 0; i < 200; i++)
+        refused(() => Filter.build("fuse", bytes,
+            { progress: watching(8 + i % 8).progress }), "ECANCELED");
+    ok(memory() - before < 8 << 20, `${memory() - before} bytes are lost`);
+}));
+
+it("a batch that is cancelled keeps the keys before", () => hurried(() => {
+    for (const keys of [LONG, BigInt64Array.from(LONG, BigInt)]) {
+        let f;
+        cancelled((options) => {
+            f = new Filter("standard", { items: LONG.length });
+            f.addAll(keys, { progress: options.progress });
+        }, (error) => {
+            const n = error?.done ?? f.stat().items;
+            const other = new Filter("standard", { items: LONG.length });
+            other.addAll(keys.slice(0, n));
+            ok(n > 0);
+            same(f.image(), other.image());
+        }, "addAll");
+    }
+    const f = new Filter("counting", { items: LONG.length });
+    f.addAll(LONG);
+    const error = refused(() => f.removeAll(LONG,
+        { progress: watching(2).progress }), "ECANCELED");
+    same(f.stat().items, LONG.length - error.done);
+    for (const call of ["hasAll", "countAll", "addNew"])
+        cancelled((o) => f[call](LONG, { progress: o.progress }), () => {}, call);
+    const g = Filter.build("bloomier:bits=8", LONG,
+        { labels: LONG.map(() => 0) });
+    const { done } = refused(() => g.putAll(LONG, LONG.map(() => 7),
+        { progress: watching(1).progress }), "ECANCELED");
+    same(g.getAll(LONG).labels.indexOf(0n), done);
+}));
+
+it("a progress callback uses the library between two calls only", () =>
+    hurried(() => {
+        const f = new Filter("standard", { items: 1e6 });
+        f.addAll(LONG);
+        const g = f.copy();
+        let seen = 0;
+        const use = () => {
+            for (const call of [() => f.has(1), () => g.add(1), () => f.free(),
+                                () => kinds(), () => new Filter("standard",
+                                                                { items: 9 })])
+                refused(call, "BUSY", "progress callback");
+            seen++;
+        };
+        g.unite(f, { progress: watching(1, use).progress });
+        same(seen, 1);
+        same(g.hasAll(LONG).indexOf(0), -1);
+        g.addAll(LONG, { progress: watching(1, () => void f.has(1)).progress });
+        refused(() => g.unite(f, { progress: 3 }), "EPARAM", "progress is a function");
+        refused(() => g.addAll([1], { progress: null }), "EPARAM");
+        refused(() => g.addAll([1], { progres: use }), "EPARAM", "no option");
+    }));
+
 it("an instance that stopped is told, and another one is loaded", async () => {
     const f = new Filter("standard", { items: 10 });
     let error;
@@ -1166,6 +1315,8 @@ it("the sets alone are a module, too", async () => {
     refused(() => advise({ items: 5 }), "EPARAM", "all kinds");
     refused(() => f.unite(other), "EPARAM", "another instance");
     refused(() => other.unite(f), "EPARAM", "another instance");
+    refused(() => f.copy({ progress: () => true }), "EPARAM", "no progress");
+    f.copy().addAll(ALL.slice(0, 100), { progress: () => false });
     ok(other.add("a") && other.has("a"));
     refused(() => Filter.from(Uint8Array.of(1, 2, 3)), "EFORMAT");
     for (const { name } of kinds())

@@ -28,7 +28,8 @@ export async function right(): Promise<void> {
     const label: number | bigint | undefined =
         Filter.build("bloomier", ["a"], { labels: [1] }).get("a");
     const sum: number = plan.bitsPerKey + stat.rate + f.overlap(f).both.sd + memory();
-    const g = Filter.from(f.save(), { format: "bloomery" });
+    const g = Filter.from(f.save(), { format: "bloomery", progress: () => false });
+    f.addAll(["a"], { progress: (done, total) => done > (total ?? 0) });
     g.free();
     try {
         f.remove("a");

@@ -435,11 +435,11 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
         yield from _keys.chunks(view.tolist())
 
 
-def _all(keys: Any, tally: Any) -> _keys.Keys:
+def _all(keys: Any, report: Any) -> _keys.Keys:
     """All keys at once, for what is built of them."""
     array = _array(keys)
     if array is None:
-        return _keys.whole(keys, tally.tell)
+        return _keys.whole(keys, report and report.tell)
     return _keys.joined(list(array))
 
 
@@ -450,16 +450,17 @@ def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
     numpy, or of the module `array` without numpy. keys: the form of the filter's
     keys. A missing value has no hash, and is a ValueError. progress: as of
     Filter.build."""
-    tally = _tasks.Tally(progress, members)
+    report = _tasks.report(progress, members)
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0, keys)
     name = _name_or_null(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(members):
         _no_missing(some)
         check(lib.held_hash_keys(out.more(some.n), name, spec, some.c,
-                                 tally.inner()))
-        tally.c[0] += some.n
-        tally.tell()
+                                 _tasks.handle(report and report.inner)))
+        if report is not None:
+            report.before += some.n
+            report.tell(report.before)
     del kept
     return out.done()
 
@@ -573,7 +574,7 @@ class Filter:
         >>> Filter.build("bloomier", ["red", "green"], [1, 2])["green"]
         2
         """
-        all_keys = _all(members, _tasks.Tally(progress, members))
+        all_keys = _all(members, _tasks.report(progress, members))
         spec, kept = _spec(items or max(all_keys.n, 1), rate, seed, hash,
                            secret, threads, keys)
         held = _labels(labels, all_keys.n)
@@ -775,23 +776,31 @@ class Filter:
 
     # ---- Many keys ----
 
-    def _each(self, verb: Any, keys: Any, progress: Progress,
-              *rows: Optional[_Rows], look: Any = None) -> None:
+    def _each(self, verb: Any, keys: Any, progress: Progress, *rows: _Rows,
+              look: Any = None) -> None:
         """A call of C for many keys, some at a time. rows: where it writes what
         it answers. look: looks at the keys first."""
-        tally = _tasks.Tally(progress, keys)
+        report = _tasks.report(progress, keys)
+        last = None
         try:
             for some in _gather(keys):
                 if look is not None:
                     look(some)
-                some.c.tally = tally.c
-                out = [ffi.NULL if r is None else r.more(some.n) for r in rows]
-                while check(verb(self._h, some.c, *out)) == _tasks.MORE:
-                    tally.tell()
-                tally.tell()
+                out = [r.more(some.n) for r in rows] or _tasks.NONE
+                if last is not None:
+                    some.c.before = last.done()
+                last = some
+                self._part(verb, some, report, out)
         except (Cancelled, KeyboardInterrupt) as stop:
-            stop.done = tally.c[0]  # type: ignore[union-attr]
+            stop.done = last.done() if last else 0  # type: ignore[union-attr]
             raise
+
+    def _part(self, verb: Any, some: _keys.Keys, report: Any, out: Any) -> None:
+        while check(verb(self._h, some.c, *out)) == _tasks.MORE:
+            if report is not None:
+                report.tell(some.done())
+        if report is not None:
+            report.tell(some.done())
 
     def update(self, keys: Any, *, progress: Progress = None) -> None:
         """Add many keys: an array of numpy, pandas or Arrow, without a copy
@@ -804,7 +813,7 @@ class Filter:
         >>> f = Filter(items=10); f.update(["a", None, "b"]); len(f)
         2
         """
-        self._each(lib.held_add_keys, keys, progress, None)
+        self._each(lib.held_add_keys, keys, progress)
 
     def add_new(self, keys: Any, *, progress: Progress = None) -> Any:
         """Add many keys, and tell of each whether it was new: a row of bools.
@@ -848,20 +857,17 @@ class Filter:
             ) -> None:
         """Give each of many keys its label. Missing values are left out, with
         their labels. progress: as of update()."""
-        tally = _tasks.Tally(progress, keys)
-        all_keys = _all(keys, tally)
-        all_keys.c.tally = tally.c
+        report = _tasks.report(progress, keys)
+        all_keys = _all(keys, report)
         given = _labels(labels, all_keys.n)
         try:
-            while check(lib.held_put_keys(self._h, all_keys.c,
-                                          given)) == _tasks.MORE:
-                tally.tell()
+            self._part(lib.held_put_keys, all_keys, report, (given,))
         except (Cancelled, KeyboardInterrupt) as stop:
-            stop.done = tally.c[0]  # type: ignore[union-attr]
+            stop.done = all_keys.done()  # type: ignore[union-attr]
             raise
         except Error as error:
-            if tally.c[0] > 0:
-                error.args = (f"of the keys from number {tally.c[0]} on: "
+            if all_keys.done() > 0:
+                error.args = (f"of the keys from number {all_keys.done()} on: "
                               f"{error}",)
             raise
 
@@ -872,7 +878,7 @@ class Filter:
         removed."""
         first: Optional[Error] = None
 
-        def remove(h: Any, c: Any) -> int:
+        def remove(h: Any, c: Any, _none: Any) -> int:
             nonlocal first
             try:
                 return check(lib.held_remove_keys(h, c))

@@ -172,6 +172,10 @@ class Keys:
         self.keep(at)
         return at
 
+    def done(self) -> int:
+        """How many rows of the call are done, with those before these."""
+        return int(self.c.before + self.c.done)
+
     def keep(self, what: Any) -> None:
         """Keep this, too, as long as the keys."""
         self._kept = self._kept, what
@@ -427,12 +431,10 @@ def _from_whole(numpy: Any, values: Any) -> Keys:
     return _of_width(values, len(values), 8, INTEGER)
 
 
-def _objects(values: Any) -> Iterator[Any]:
+def _objects(values: Any) -> list[Any]:
     """The objects of an array, and None for what its type calls missing."""
     absent = getattr(values.dtype, "na_object", None)
-    for i, j in steps(len(values)):
-        for value in values[i:j].tolist():
-            yield None if value is absent else value
+    return [None if v is absent else v for v in values.tolist()]
 
 
 def from_numpy(numpy: Any, values: Any) -> Keys:
@@ -452,7 +454,8 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
     if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
         return _from_masked(numpy, values)
     if kind in "OT":
-        return whole(_objects(values))
+        return joined([from_list(_objects(values[i:j]))
+                       for i, j in steps(len(values))])
     values = numpy.ascontiguousarray(values)
     if kind == "S":
         return _of_width(values, len(values), size, BYTES, 1)

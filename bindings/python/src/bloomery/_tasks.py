@@ -19,6 +19,7 @@ from bloomery._native import ffi, lib
 Progress = Callable[[int, Optional[int]], Any]
 
 MORE = lib.HELD_MORE
+NONE = (ffi.NULL,)
 
 
 def _raised(_type: Any, error: BaseException, traceback: Any) -> None:
@@ -47,30 +48,28 @@ def handle(progress: Optional[Progress]) -> Any:
     return ffi.new_handle(progress)
 
 
-class Tally:
-    """Counts the rows of a call for many keys, which C adds up, and tells its
-    progress callback."""
+class Report:
+    """The progress callback of a call for many keys."""
 
-    __slots__ = ("progress", "total", "next", "c")
+    __slots__ = ("progress", "total", "next", "before")
 
-    def __init__(self, progress: Optional[Progress], keys: Any) -> None:
+    def __init__(self, progress: Progress, keys: Any) -> None:
         handle(progress)                # or a TypeError
         self.progress = progress
-        self.c = ffi.new("uint64_t *")
-        if progress is not None:
-            self.total = len(keys) if hasattr(keys, "__len__") else None
+        self.total = len(keys) if hasattr(keys, "__len__") else None
+        self.next = time.monotonic_ns() + lib.held_every
+        self.before = 0
+
+    def tell(self, done: int = 0) -> None:
+        """Calls the callback if it is time to."""
+        if time.monotonic_ns() >= self.next:
+            _tell(self.progress, done, self.total)
             self.next = time.monotonic_ns() + lib.held_every
 
-    def inner(self) -> Any:
-        """The callback as C gets it for the rows that come next."""
-        return handle(None if self.progress is None else self._next)
+    def inner(self, done: int, _total: int) -> Any:
+        """The callback of C for some of the keys, after `before` others."""
+        return self.progress(self.before + done, self.total)
 
-    def _next(self, done: int, _total: int) -> Any:
-        return self.progress is not None and self.progress(self.c[0] + done,
-                                                           self.total)
 
-    def tell(self) -> None:
-        """Calls the callback, if there is one and it is time to."""
-        if self.progress is not None and time.monotonic_ns() >= self.next:
-            _tell(self.progress, self.c[0], self.total)
-            self.next = time.monotonic_ns() + lib.held_every
+def report(progress: Optional[Progress], keys: Any) -> Optional[Report]:
+    return None if progress is None else Report(progress, keys)
