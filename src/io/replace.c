@@ -266,7 +266,6 @@ static bool replace_link_to(const replacement *r, const char *name)
                   AT_SYMLINK_FOLLOW) == 0;
 }
 
-
 /* A file without a name, if it can be given one. */
 static bool replace_open_nameless(replacement *r, mode_t mode)
 {

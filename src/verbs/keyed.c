@@ -48,9 +48,9 @@
  *
  * What pairs of keys do says nothing of many keys at once. Numbers that count
  * up have high halves that rise by equal steps, which linear probing dislikes
- * for some steps [Patrascu & Thorup 2010]. So mix is the finaliser of
- * SplitMix64, which makes of equal, secret steps that generator's random
- * numbers. tests/keyed.c counts what tables do with such keys.
+ * for some steps [Patrascu & Thorup 2010]. So mix, a multiplication between two
+ * xorshifts, breaks these steps. tests/keyed.c counts the probes of tables with
+ * such keys.
  *
  * Words are read in the machine's order, since hashes are not stored. Floor 5.
  *
@@ -182,8 +182,8 @@ PLATFORM_INLINE keyed_wide keyed_pair(const uint64_t *random, const uint8_t *p)
 }
 
 /* The last n bytes of a key of more than 16; n is 1 .. 256. */
-static keyed_wide keyed_rest(const uint64_t *random, const uint8_t *end,
-                             size_t n)
+PLATFORM_INLINE keyed_wide keyed_rest(const uint64_t *random,
+                                      const uint8_t *end, size_t n)
 {
     const uint8_t *p = end - n;
     keyed_wide sum = keyed_make(0, 0);
@@ -253,25 +253,38 @@ PLATFORM_INLINE uint64_t keyed_finish(const uint64_t *in, keyed_wide sum,
     return keyed_mix(keyed_high(keyed_add(sum, keyed_times(a, b))));
 }
 
-/* Apart: short keys are quicker then. */
+/* (2), without blocks. */
+PLATFORM_INLINE keyed_wide keyed_lengths(const uint64_t *in, size_t n)
+{
+    return keyed_line(in, keyed_wide_at(in, KEYED_SUMS + 2 * (KEYED_PAIR + 1)),
+                      KEYED_LENGTH, n);
+}
+
+/* These two are apart, because short keys are quicker then. */
+PLATFORM_APART static uint64_t keyed_medium(const uint64_t *in,
+                                            const uint8_t *p, size_t n)
+{
+    return keyed_finish(in, keyed_lengths(in, n),
+                        keyed_rest(in + KEYED_WORDS, p + n, n));
+}
+
 PLATFORM_APART static uint64_t keyed_long(const uint64_t *in, const uint8_t *p,
                                           size_t n)
 {
-    keyed_wide sum = keyed_wide_at(in, KEYED_SUMS + 2 * (KEYED_PAIR + 1));
     const uint8_t *end = p + n;
     size_t rest = (n - 1) % KEYED_BLOCK + 1;
-    sum = keyed_line(in, sum, KEYED_LENGTH, n);
-    if (n > KEYED_BLOCK)
-        sum = keyed_line(in, sum, KEYED_EARLIER,
-                         keyed_earlier(in, p, end - rest));
+    keyed_wide sum = keyed_line(in, keyed_lengths(in, n), KEYED_EARLIER,
+                                keyed_earlier(in, p, end - rest));
     return keyed_finish(in, sum, keyed_rest(in + KEYED_WORDS, end, rest));
 }
 
 uint64_t bly_keyed_hash(const bly_keyed *keyed, const void *key, size_t length)
 {
     const uint64_t *in = keyed->inside;
-    if (length > KEYED_PAIR)
+    if (length > KEYED_BLOCK)
         return keyed_long(in, key, length);
+    if (length > KEYED_PAIR)
+        return keyed_medium(in, key, length);
     return keyed_finish(in, keyed_wide_at(in, KEYED_SUMS + 2 * length),
                         keyed_short(key, length));
 }
