@@ -305,7 +305,8 @@ void filter_fits(const char *kind, const bly_spec *spec)
 /* Bytes that come from anywhere. */
 static Datum type_checked(bytea *value)
 {
-    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), NULL));
+    const bly_options how = { .progress = &filter_progress };
+    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &how));
     return PointerGetDatum(value);
 }
 

@@ -45,13 +45,14 @@ void extension_error(sqlite3_context *context, const char *format, ...)
     sqlite3_free(line);
 }
 
-int extension_fail_table(sqlite3_vtab *table, bly_status status)
+int extension_fail_table(sqlite3_vtab *table, bly_status status,
+                         const char *limit)
 {
     if (status == BLY_ENOMEM)
         return SQLITE_NOMEM;
     if (status == BLY_ECANCELED)
         return SQLITE_INTERRUPT;
     sqlite3_free(table->zErrMsg);
-    table->zErrMsg = extension_why("limit=");
+    table->zErrMsg = extension_why(limit);
     return status == BLY_ELIMIT ? SQLITE_TOOBIG : SQLITE_ERROR;
 }

@@ -36,8 +36,9 @@ void extension_fail(sqlite3_context *context, bly_status status);
 __attribute__((format(printf, 2, 3)))
 void extension_error(sqlite3_context *context, const char *format, ...);
 
-/* The same as the error of a table. */
-int extension_fail_table(sqlite3_vtab *table, bly_status status);
+/* The same as the error of a table; `limit`: what its limit of memory is. */
+int extension_fail_table(sqlite3_vtab *table, bly_status status,
+                         const char *limit);
 
 /* ---- memory.c ------------------------------------------------------------ */
 

@@ -35,6 +35,7 @@ typedef struct {
     bool      integers, failed;         /* the hashes are the keys           */
 } rows_cursor;
 
+static const char rows_limit[] = "SQLITE_LIMIT_LENGTH";
 static const int rows_one = 1, rows_two = 2;
 
 static int rows_connect(sqlite3 *db, void *filters, int n,
@@ -163,7 +164,7 @@ static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
     bly_filter *filter = held_copy(table->db, value, &status);
     *error = SQLITE_OK;
     if (status < 0) {
-        *error = extension_fail_table(c->base.pVtab, status);
+        *error = extension_fail_table(c->base.pVtab, status, rows_limit);
     } else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL) {
         sqlite3_free(c->base.pVtab->zErrMsg);
         c->base.pVtab->zErrMsg = held_no_filter(value);
@@ -182,7 +183,7 @@ static bly_filter *rows_subtract(rows_cursor *c, bly_filter *into,
         bly_free(other);
         if (status >= 0)
             return into;
-        *error = extension_fail_table(c->base.pVtab, status);
+        *error = extension_fail_table(c->base.pVtab, status, rows_limit);
     }
     bly_free(into);
     return NULL;
@@ -206,7 +207,7 @@ static int rows_filter_rows(sqlite3_vtab_cursor *base, int number,
         status = bly_list_keys(filter, rows_gather, c);
     bly_free(filter);
     if (status < 0)
-        return extension_fail_table(base->pVtab, status);
+        return extension_fail_table(base->pVtab, status, rows_limit);
     return c->failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 

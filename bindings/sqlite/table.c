@@ -58,7 +58,7 @@ static int table_open_file(table *t, table_file **out)
     bly_status status = bly_open(&file->filter, t->path, t->flags, &options);
     if (status < 0) {
         sqlite3_free(file);
-        return extension_fail_table(&t->base, status);
+        return extension_fail_table(&t->base, status, "limit=");
     }
     *out = file;
     return SQLITE_OK;
@@ -71,7 +71,7 @@ static int table_current(table *t)
     if (t->file != NULL) {
         bly_status status = bly_replaced(&replaced, t->file->filter, t->path);
         if (status < 0)
-            return extension_fail_table(&t->base, status);
+            return extension_fail_table(&t->base, status, "limit=");
     }
     if (!replaced)
         return SQLITE_OK;

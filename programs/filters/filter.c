@@ -47,24 +47,28 @@ static char *filter_function(char *text, size_t *length)
 }
 
 /* The library's messages name functions only in brackets, so that a command can
- * leave these out. */
+ * leave these out, or name its option instead. */
 const char *filter_why(void)
 {
+    static const char limit[] = "(bly_memory_limit)";
     static _Thread_local char why[1024];
+    const char *said = bly_why(), *at_limit = strstr(said, limit);
     size_t length;
 
-    snprintf(why, sizeof why, "%s", bly_why());
+    if (at_limit == NULL)
+        snprintf(why, sizeof why, "%s", said);
+    else
+        snprintf(why, sizeof why, "%.*s(--unpack-limit)%s",
+                 (int)(at_limit - said), said, at_limit + sizeof limit - 1);
     for (char *at = why; (at = filter_function(at, &length)) != NULL; )
         memmove(at, at + length, strlen(at + length) + 1);
     return why;
 }
 
-/* The library knows no options. */
+/* The library knows no options: where it is about a secret, say which. */
 const char *filter_option(void)
 {
-    return strstr(bly_why(), " secret") != NULL ? " (--key-file)"
-         : strstr(bly_why(), "(bly_memory_limit)") != NULL
-         ? " (--unpack-limit)" : "";
+    return strstr(bly_why(), " secret") != NULL ? " (--key-file)" : "";
 }
 
 int filter_error(void)

@@ -147,7 +147,7 @@ int filter_how_read(const char *key_file, const char *format,
  * the next call. */
 const char *filter_why(void);
 
-/* The option that such an error is about, " (--key-file)", or "". */
+/* " (--key-file)" if such an error is about the secret, or "". */
 const char *filter_option(void);
 
 /* Reports it, and returns CLI_ERROR. */

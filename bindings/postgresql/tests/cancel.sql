@@ -20,6 +20,7 @@ SELECT CASE WHEN bloomery_overlap(:given, f) :end :large;
 SELECT CASE WHEN :given | f :end bloomery_new('blocked', 40000000) f OFFSET 0) t;
 SELECT CASE WHEN :given | f :end :large;
 SELECT CASE WHEN :given & f :end :large;
+SELECT CASE WHEN :given::bytea::bloomery :end :large;
 SELECT CASE WHEN bloomery_add(:given, 5) :end :large;
 SELECT CASE WHEN bloomery_state_keys(:given, 'text') :end :large;
 SELECT CASE WHEN bloomery_remove(:given, 5) :end bloomery_add(f, 5) f

@@ -338,7 +338,7 @@ cancelled_within() {
     sql one -v ON_ERROR_STOP=0 -f "$bindings/tests/cancel.sql" \
         >"$work/said" 2>&1
     cat "$work/said"
-    [ "$(grep -c '^psql:.*57014$' "$work/said")" -eq 22 ] &&
+    [ "$(grep -c '^psql:.*57014$' "$work/said")" -eq 23 ] &&
         [ "$(grep -cx 'f|t' "$work/said")" -eq 1 ] &&
         ! grep 'ERROR' "$work/said" | grep -v 57014 && alive one
 }

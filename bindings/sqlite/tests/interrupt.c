@@ -83,6 +83,8 @@ static const char *const interrupt_asked[] = {
     "SELECT bloomery_remove(b, 1) FROM f WHERE kind = 'counting'",
     "SELECT bloomery_info(b) FROM f WHERE kind = 'large'",
     "SELECT bloomery_contains(b, 7) FROM f WHERE kind = 'packed'",
+    "SELECT bloomery_contains(bloomery_add(b, random()), 7) FROM f WHERE "
+    "kind = 'large'",
     "SELECT bloomery_contains(bloomery_open(b), 7) FROM f WHERE "
     "kind = 'large'",
     "SELECT count(*), sum(integer) FROM f, bloomery_list(b) WHERE "

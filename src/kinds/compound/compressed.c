@@ -78,7 +78,9 @@
  * m by the first inequality above (no more than 8192 bytes for one), the steps
  * of the decoder by the second, which every honest code obeys, since H(p) >=
  * 2 min(p, 1-p). A filter with next to no keys in much memory is shorter than
- * the first allows: it is filled up with zeros.
+ * the first allows: it is filled up with zeros. That one byte may stand for
+ * 8192 is why what reads filters has a limit of memory (bly_memory_limit), and
+ * looks at the header before it takes any.
  *
  * COST
  *
