@@ -6,6 +6,7 @@ Each scenario is a function, which test_fork.py runs in a fresh interpreter. A
 child that hangs is ended by its alarm, and the scenario fails.
 """
 import ctypes
+import functools
 import importlib.util
 import multiprocessing
 import os
@@ -145,17 +146,20 @@ def asked():
     """Long calls ask Python as often as they can, which needs the lock of the
     interpreter, and the thread that forks has that."""
     lib.held_every = 0
-    keys = rows(0, 400_000)
-    f = Filter("standard", items=400_000)
-    f.update(keys)
-    g = f.copy()
+    keys = rows(0, 200_000)
+    g = Filter("standard", items=4_000_000)
+    g.update(keys)
+    f, *others = [g.copy() for _ in range(4)]
     folder = tempfile.mkdtemp()
-    go_on = lambda *_: False
-    with Beside(lambda: f.unite(g, progress=go_on), lambda: f.copy(),
-                lambda: f.update(keys, progress=go_on), lambda: bytes(f),
-                lambda: Filter.build("fuse", keys, progress=go_on),
-                lambda: f.save(folder + "/a", progress=go_on)):
-        for _ in range(FORKS):
+
+    def unite(into):
+        into.unite(g, progress=lambda *_: False)
+
+    with Beside(*(functools.partial(unite, into) for into in (f, *others)),
+                lambda: f.copy(), lambda: f.update(keys), lambda: bytes(f),
+                lambda: Filter.build("fuse", keys),
+                lambda: f.save(folder + "/a")):
+        for _ in range(3 * FORKS):
             assert ends_well(lambda: all(f.contains(keys)) and f.pack() != b""
                              and f.unite(g) is None and f.copy() == f)
 
