@@ -143,6 +143,7 @@ bench: build
 	$(BUILD)/bench --csv $(BUILD)/bench.csv --commit \
 	    "$$(git describe --always --dirty 2>/dev/null || echo unknown)"
 	$(BUILD)/paged $(BUILD)
+	$(BUILD)/cancel
 	tools/bench-command $(BUILD)
 	tools/bench-sketch $(BUILD)
 
