@@ -292,7 +292,8 @@ static void feed_add_some(const feed_job *job, feed_own *own, size_t n)
         : bly_add_many(job->filter, own->hashes + own->done, n, NULL, &done);
     own->done += done;
     if (own->status < 0)
-        snprintf(own->why, sizeof own->why, "%s", filter_why());
+        snprintf(own->why, sizeof own->why, "%s",
+                 own->status == BLY_EFULL ? bly_why() : filter_why());
 }
 
 /* All keys of the chunk, or as many as the limit allows. */

@@ -257,8 +257,10 @@ static void test_long_numbers_are_their_doubles(void **state)
             text[0] = '-';
         if (i % 7 != 0)
             text[1 + test_random(3, i) % (n - 1)] = '.';
-        snprintf(text + n, 64, i % 2 == 0 ? "e%lld" : "",
-                 (long long)(test_random(4, i) % 6000) - 3000);
+        text[n] = '\0';
+        if (i % 2 == 0)
+            snprintf(text + n, 64, "e%lld",
+                     (long long)(test_random(4, i) % 6000) - 3000);
         bly_real_key(want, strtod(text, NULL));
         if (!form_of_written(key, text) || memcmp(key, want, 8) != 0)
             fail_msg("number %llu has another key: %.60s…",
