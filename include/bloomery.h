@@ -343,12 +343,17 @@ typedef struct {
  * adds, puts or removes keys keeps those that it has worked on, as after any
  * other error.
  *
- * It is called in the thread of the call, at least every 50 ms on a processor
- * of today, and often every millisecond: look at the clock before you draw. It
- * may call the library, but not with the filter that the call is about. Calls
- * that end within a millisecond or so never call it. A save that has begun to
- * put the new file in the old one's place, and waits for the disk, can no
- * longer be cancelled. */
+ * It is called in the thread of the call, at least every 50 ms of processor
+ * time and often every 10 microseconds: look at the clock before you draw. Short
+ * calls do not call it. The last call of a success says that all is done; what
+ * that returns no longer matters. The callback may call the library, but not
+ * with the filter that the call is about, and must not leave by longjmp or an
+ * exception.
+ *
+ * Lookups have no callback, because they cannot fail: divide large batches. A
+ * save that has begun to put the new file in the old one's place, and waits for
+ * the disk, can no longer be cancelled; nor can bly_image, bly_clear and
+ * bly_free. */
 typedef struct {
     int (*report)(void *context, uint64_t done, uint64_t total);
     void *context;
@@ -536,8 +541,8 @@ BLY_API void bly_real_key(unsigned char key[8], double real) BLY_GIVEN(1);
 
 /* The hashes of keys->n keys, by which a filter of this kind and spec would
  * know them, without a filter: for bly_build, and for hashing elsewhere. kind
- * NULL: any that is not of integers. Of the spec only hash, seed and secret
- * matter. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_ESECRET, BLY_EPARAM.
+ * NULL: any that is not of integers. Of the spec only hash, seed, secret and
+ * progress matter. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_ESECRET, BLY_EPARAM.
  * Thread-safe. */
 BLY_API bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
                                  const bly_spec *spec, const bly_keys *keys)
@@ -679,7 +684,8 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
  *
  * The batch forms go on after a key that could not be removed: each[i], where
  * `each` is not NULL, says what became of key i; they return BLY_OK if all
- * were removed, else the first status that is not BLY_OK. Where none can be
+ * were removed, else the first status that is not BLY_OK. Once a call is
+ * cancelled, `each` says BLY_ECANCELED of the keys that were not tried. Where none can be
  * tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`) `each` is
  * untouched. bly_why names the first key that stayed. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
@@ -1022,15 +1028,16 @@ BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
 /* Is this an image, packed or not, whole and undamaged? Reads all of it and
  * trusts nothing.
  * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing, and of the
- * options, which may be NULL, needs no secret. Thread-safe. */
+ * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing, or with a
+ * callback a kilobyte. The options may be NULL, and need no secret.
+ * Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes,
                              const bly_options *options) BLY_GIVEN(1);
 
 /* The image, with counts and checksums up to date: write it, send it. Valid
  * until the filter changes or is freed. The first call after a change reads
- * the whole image, and others wait for it. NULL for a filter that is open page
- * by page. */
+ * the whole image, and others wait for it; it cannot be cancelled. NULL for a
+ * filter that is open page by page. */
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
                               BLY_GIVEN(1);
 

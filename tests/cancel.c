@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "bloomery/foreign.h"
 #include "bloomery/index.h"
 #include "bloomery/paged.h"
 #include "bloomery/similar.h"
@@ -221,6 +222,8 @@ static void cancel_verb(cancel_case *c, const char *verb, cancel_run *run)
     cancel_renew(c);
     bly_status status = cancel_once(c, run, CANCEL_NEVER);
     int64_t calls = c->watch.calls;
+    each_true(c->kind, status < 0 || calls == 0
+                       || c->watch.done == c->watch.total);
     bly_free(c->filter);
     c->filter = own;
     if (status < 0)                     /* a kind without the verb */
@@ -228,7 +231,7 @@ static void cancel_verb(cancel_case *c, const char *verb, cancel_run *run)
     for (int64_t i = 0; i < moments && i < calls; i++) {
         int64_t at = calls <= moments ? i : i * (calls - 1) / (moments - 1);
         status = cancel_once(c, run, at);
-        if (status >= 0 && at == calls - 1) {
+        if (status >= 0 && at >= calls - 2) {
             bly_free(c->filter);        /* it was over, and is done */
             cancel_renew(c);
             continue;
@@ -330,6 +333,28 @@ static void cancel_kind(const char *kind, const bly_kind_info *info)
     free(c.labels);
 }
 
+/* Builds from keys, which all of these take. */
+static void cancel_format(const char *kind)
+{
+    cancel_case c = { .kind = kind, .n = (size_t)each_room(kind, CANCEL_KEYS) };
+    c.spec = (bly_spec){ .capacity = c.n, .threads = 1 };
+    c.progress = (bly_progress){ cancel_report, &c.watch };
+    c.hashes = malloc(c.n * sizeof *c.hashes);
+    assert_non_null(c.hashes);
+    for (size_t i = 0; i < c.n; i++)
+        c.hashes[i] = test_random(1, i);
+    for (int64_t i = 0, calls = 1; i < cancel_moments() && i < calls; i++) {
+        c.watch = (cancel_watch){ .at = CANCEL_NEVER };
+        if (i == 0 && cancel_build_keys(&c) < 0)
+            break;                      /* a kind without building */
+        calls = i == 0 ? c.watch.calls : calls;
+        c.watch = (cancel_watch){ .at = i * (calls - 1) / cancel_moments() };
+        if (calls > 0)
+            each_status(kind, cancel_build_keys(&c), BLY_ECANCELED);
+    }
+    free(c.hashes);
+}
+
 static void test_each_kind(void **state)
 {
     (void)state;
@@ -337,6 +362,26 @@ static void test_each_kind(void **state)
         each_choice(cancel_kind);
     else
         each_kind(cancel_kind);
+}
+
+/* Kinds of other systems, of which some are built at once, and sort. */
+static void test_each_format(void **state)
+{
+    const bly_format_info *const *format = bly_formats(NULL);
+    size_t built = 0;
+    (void)state;
+    for (; *format != NULL; format++) {
+        const char *kind = (*format)->kind->name;
+        bly_spec spec = { .capacity = 10 };
+        bly_plan_t plan;
+        if (strcmp(kind, "bip158") == 0)
+            kind = "bip158:block=000102030405060708090a0b0c0d0e0f";
+        if (bly_plan(&plan, kind, &spec) < 0)
+            continue;                   /* it is read only */
+        cancel_format(kind);
+        built++;
+    }
+    assert_true(built > 5);
 }
 
 /* With several threads the callback is called in the caller's alone, whichever
@@ -580,6 +625,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind),
+        cmocka_unit_test(test_each_format),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_nested),
         cmocka_unit_test(test_mapped),

@@ -10,7 +10,7 @@ SQLITE_EXTENSION_INIT1
  * memory. */
 static char *extension_why(const char *limit)
 {
-    static const char own[] = "(bly_memory_limit)";
+    static const char own[] = "(bly_options.memory_limit)";
     const char *why = bly_why(), *at = strstr(why, own);
     return at == NULL ? sqlite3_mprintf("%s", why)
          : sqlite3_mprintf("%.*s(%s)%s", (int)(at - why), why, limit,

@@ -313,7 +313,7 @@ class Core {
         if (status >= 0)
             return status;
         const why = this.text(this.c.why());
-        throw new BloomeryError(why.replace("(bly_memory_limit)", "(memoryLimit)"), status,
+        throw new BloomeryError(why.replace("(bly_options.memory_limit)", "(memoryLimit)"), status,
                                 this.text(this.c.status(status)));
     }
 

@@ -287,8 +287,8 @@ static int info_large(const char *file, const info_settings *s,
                       const bly_header *header)
 {
     (s->json ? info_header_json : info_header_text)(header, file);
-    report_note("note: '%s' is packed and large: only its header is shown",
-                file);
+    report_note("note: '%s' is packed, and would take %s unpacked: only its "
+                "header is shown", file, report_bytes(header->unpacked).text);
     return CLI_OK;
 }
 

@@ -50,7 +50,7 @@ static char *filter_function(char *text, size_t *length)
  * leave these out, or name its option instead. */
 const char *filter_why(void)
 {
-    static const char limit[] = "(bly_memory_limit)";
+    static const char limit[] = "(bly_options.memory_limit)";
     static _Thread_local char why[1024];
     const char *said = bly_why(), *at_limit = strstr(said, limit);
     size_t length;

@@ -89,7 +89,9 @@ static void progress_ahead(char line[PROGRESS_LINE], size_t width,
         return;
     snprintf(part, sizeof part, " %.0f %%", 100 * whole);
     progress_add(line, width, part);
-    if (left < 99.5)
+    if (left < 1)
+        snprintf(part, sizeof part, ", < 1 s left");
+    else if (left < 99.5)
         snprintf(part, sizeof part, ", %.0f s left", left);
     else if (left < 5970)
         snprintf(part, sizeof part, ", %.0f min left", left / 60);
@@ -98,7 +100,7 @@ static void progress_ahead(char line[PROGRESS_LINE], size_t width,
     progress_add(line, width, part);
 }
 
-/* ", 812 MB of 1.9 GB, 96 MB/s", in a phase that reads input. */
+/* ", 812 MB of 1.9 GB, 96 MB/s", in a first phase that reads input. */
 static void progress_input(char line[PROGRESS_LINE], size_t width, double now)
 {
     char done[PROGRESS_PART], total[PROGRESS_PART], part[2 * PROGRESS_PART + 8];
@@ -130,7 +132,7 @@ static void progress_show(double within, double now)
     progress_add(line, width, ":");
     progress_ahead(line, width, progress_state.best,
                    now - progress_state.start);
-    if (progress_state.done > 0)
+    if (progress_state.done > 0 && progress_state.from == 0)
         progress_input(line, width, now);
     progress_write("\r");
     progress_write(line);
@@ -220,8 +222,9 @@ void progress_at(uint64_t bytes)
 {
     pthread_mutex_lock(&progress_lock);
     progress_state.done = bytes;
-    progress_tell(progress_state.total == 0 ? 0
-                  : (double)bytes / (double)progress_state.total);
+    double within = progress_state.total == 0 ? 0
+                  : (double)bytes / (double)progress_state.total;
+    progress_tell(within < 1 ? within : 1);
     pthread_mutex_unlock(&progress_lock);
 }
 

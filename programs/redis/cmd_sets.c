@@ -372,6 +372,7 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
                                server_string **argv, int argc)
 {
     *how = (sets_restore){ .replace = false };
+    secret_hide_all(context, argv, argc, 3);
     for (int i = 3; i < argc; i++) {
         size_t n = 0;
         if (reply_is_word(argv[i], "REPLACE")) {
@@ -384,8 +385,6 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
-        if (i < argc)
-            secret_hide(context, i);
         if (!secret_read(how->secret, text, n)) {
             reply_error(context, "a secret is 32 hexadecimal digits");
             return false;

@@ -235,6 +235,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
 {
     unsigned said = 0;
     int i = first + 1;
+    secret_hide_all(context, argv, argc, i);
     *wanted = (wish){ .spec = { .rate = settings.held_rate,
                                 .form = BLY_KEYS_TEXT } };
     if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {
@@ -253,8 +254,6 @@ bool wish_read(wish *wanted, int *items, server_context *context,
         said |= 1U << word;
         if (wish_words[word].wrong == NULL)
             continue;
-        if (word == WISH_SECRET && i + 1 < argc)
-            secret_hide(context, i + 1);
         if (++i == argc || !wish_value(wanted, word, argv[i])) {
             reply_error(context, wish_words[word].wrong);
             return false;

@@ -166,7 +166,7 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
 
         status = terms_find(t, block.bytes, block.n)
                ? index_add(job, name, &part, t) : report_no_memory();
-        job->bytes += block.n;
+        progress_at(job->bytes += block.n);
     }
     return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
                                           : status;
@@ -198,7 +198,6 @@ static void *index_loop(void *argument)
 
     for (size_t i; status == CLI_GO && !job->failed
          && (i = job->next++) < job->files.count; ) {
-        progress_share((double)i / (double)job->files.count);
         status = index_file(job, job->files.names[i], &text, &t);
     }
     if (status != CLI_GO)
@@ -292,12 +291,26 @@ static void index_report(const index_job *job)
                     report_bytes(size).text, report_bytes(job->bytes).text);
 }
 
+/* Bytes of all files; 0 if some are not files. */
+static uint64_t index_measure(const index_job *job)
+{
+    struct stat about;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < job->files.count; i++) {
+        if (stat(job->files.names[i], &about) < 0 || !S_ISREG(about.st_mode))
+            return 0;
+        bytes += (uint64_t)about.st_size;
+    }
+    return bytes;
+}
+
 static int index_make(index_job *job)
 {
     earlier *e = &job->before;
 
     progress_expect(0.9);
-    progress_start("index", 0, !job->want->quiet);
+    progress_start("index", index_measure(job), !job->want->quiet);
     index_read(job);
     progress_close();
     if (!job->failed && e->index != NULL

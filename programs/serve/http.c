@@ -536,7 +536,7 @@ static http_step http_begin(const serve_how *how, http_state *s, cli_bytes *in,
     if (!http_head(how, q, (http_text){ bytes, s->head }) || !http_hold(s, q))
         return HTTP_WRONG;
     s->chunked = q->chunked;
-    s->expects = q->expects;
+    s->expects = q->expects && !q->old;     /* RFC 9110, 10.1.1 */
     s->body = q->chunked ? 0 : (size_t)q->length;
     return HTTP_DONE;
 }

@@ -10,6 +10,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "base/system.h"
+#include "base/task.h"
 
 enum { MEMORY_TIMES = 8 };              /* of the bytes given, by default    */
 
@@ -33,11 +34,25 @@ void *memory_raw(const bly_allocator *from, uint64_t bytes)
          ? from->allocate(from->context, MEMORY_LINE, (size_t)bytes) : NULL;
 }
 
+/* Bytes that are cleared between two steps of a task. */
+enum { MEMORY_PIECE = 16 << 20 };
+
+/* All of it, whether or not the call is cancelled meanwhile. */
+static void memory_clear(uint8_t *at, size_t bytes)
+{
+    for (size_t n; bytes > 0; at += n, bytes -= n) {
+        n = bytes < MEMORY_PIECE ? bytes : MEMORY_PIECE;
+        memset(at, 0, n);
+        if (bytes > n)
+            task_step(0);
+    }
+}
+
 void *memory_zeroed(const bly_allocator *from, uint64_t bytes)
 {
     void *memory = memory_raw(from, bytes);
     if (memory != NULL && !system_clears(from, bytes))
-        memset(memory, 0, (size_t)bytes);
+        memory_clear(memory, (size_t)bytes);
     return memory;
 }
 
@@ -62,11 +77,11 @@ bly_status memory_allows(uint64_t asked, uint64_t given, uint64_t needed)
     uint64_t limit = needed <= given ? UINT64_MAX : memory_limit(asked, given);
     if (needed <= limit)
         return BLY_OK;
-    return status_fail(BLY_ELIMIT, "%.4g MiB of memory are needed for what has "
-                       "%.4g MiB, and the limit is %.4g MiB: raise the limit "
-                       "if you trust where it comes from (bly_memory_limit)",
-                       (double)needed / (1 << 20), (double)given / (1 << 20),
-                       (double)limit / (1 << 20));
+    return status_fail(BLY_ELIMIT, "the filter has %llu bytes, takes %llu in "
+                       "memory, and the limit is %llu: raise the limit if you "
+                       "trust where it comes from (bly_options.memory_limit)",
+                       (unsigned long long)given, (unsigned long long)needed,
+                       (unsigned long long)limit);
 }
 
 void memory_wipe(void *memory, size_t bytes)

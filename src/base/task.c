@@ -17,9 +17,12 @@ void task_start(task *t, const bly_progress *ask, uint64_t total)
     task_now = t;
 }
 
-void task_stop(void)
+void task_stop(bool done)
 {
+    task *t = task_now;
     task_now = NULL;
+    if (done && t->reported && t->told < t->total)
+        (void)t->ask.report(t->ask.context, t->total, t->total);
 }
 
 static double task_whole(const task *t)
@@ -38,9 +41,22 @@ static void task_report(task *t)
     if (done > t->total)
         done = t->total;
     t->told = done > t->told ? done : t->told;
+    t->reported = true;
     task_now = NULL;
     if (t->ask.report(t->ask.context, t->told, t->total) != 0 && !t->committed)
         platform_store_flag(&t->cancelled, true);
+    task_now = t;
+}
+
+task *task_aside(void)
+{
+    task *t = task_now;
+    task_now = NULL;
+    return t;
+}
+
+void task_back(task *t)
+{
     task_now = t;
 }
 
@@ -67,8 +83,9 @@ uint64_t task_until(uint64_t at, uint64_t n)
 {
     if (task_now == NULL || at >= n)
         return at < n ? n : at;
-    uint64_t some = n - at < TASK_CELLS ? n - at : TASK_CELLS;
-    return task_step(some) ? at : at + some;
+    if (task_step(at > 0 ? TASK_CELLS : 0))
+        return at;
+    return n - at < TASK_CELLS ? n : at + TASK_CELLS;
 }
 
 uint64_t task_until_whole(uint64_t at, uint64_t n)

@@ -43,6 +43,7 @@ struct task {
     uint64_t      done, all;            /* units of the present phase        */
     uint64_t      told;                 /* the last `done`: it never falls   */
     bool          cancelled;
+    bool          reported;             /* the callback has been called      */
     bool          committed;            /* can no longer be cancelled        */
 };
 
@@ -133,7 +134,7 @@ static inline void task_help(task *t)
 #else
 
 void task_start(task *t, const bly_progress *ask, uint64_t total);
-void task_stop(void);
+void task_stop(bool done);
 
 /* Begins a task of this thread, if `ask` has a callback and the thread has no
  * task: a verb that is called by another is a part of that one's work. `total`
@@ -146,11 +147,12 @@ static inline void task_begin(task *t, const bly_progress *ask, uint64_t total)
         task_start(t, ask, total);
 }
 
-/* Ends it, and returns `status`. */
+/* Ends it, and returns `status`. If that is a success, and the callback has been
+ * called before, it is called once more with all done. */
 static inline bly_status task_end(const task *t, bly_status status)
 {
     if (t->ask.report != NULL)
-        task_stop();
+        task_stop(status >= 0);
     return status;
 }
 
@@ -190,6 +192,12 @@ bly_status task_status_or(bly_status status);
 
 /* memcpy in steps of bytes; it stops where the call is cancelled. */
 void task_copy(void *into, const void *from, size_t bytes);
+
+/* Sets this thread's task aside while code of the caller's runs, such as a
+ * visitor: calls of the library in it are not part of the task. And takes it up
+ * again. */
+task *task_aside(void);
+void  task_back(task *t);
 
 /* The task of this thread, or NULL; and the same in a thread that works for it,
  * whose steps are counted but never call the callback. */

@@ -50,6 +50,9 @@ static size_t rows_bytes(const shape *s)
 
 enum { ROWS_POWERS = 512 };
 
+/* Blocks between two steps of a task. */
+enum { ROWS_TURN = 512 };
+
 /* Walk all lanes; the mean over blocks of the product over lanes of
  * (set/bits)^probes is the filter's own rate. */
 void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
@@ -61,7 +64,10 @@ void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
 
     for (uint64_t x = 0; tabled && x <= s->bits; x++)
         power[x] = pow((double)x / (double)s->bits, s->probes);
-    TASK_EACH(block, s->blocks) {
+    size_t own = lane_bytes < BITS_LONG ? lane_bytes * (size_t)s->lanes : 0;
+    for (uint64_t block = 0; block < s->blocks; block++) {
+        if (block % ROWS_TURN == 0 && task_step(ROWS_TURN * (uint64_t)own))
+            break;
         double chance = 1;
         for (uint64_t lane = 0; lane < s->lanes; lane++) {
             uint64_t x = bits_count(payload, lane_bytes);

@@ -475,8 +475,14 @@ typedef struct {
 
 static bool make_kept(const make_source *source, uint64_t document)
 {
-    return !reader_dropped(source->from, document)
-        && (source->keep == NULL || source->keep(source->context, document));
+    if (reader_dropped(source->from, document))
+        return false;
+    if (source->keep == NULL)
+        return true;
+    task *outer = task_aside();         /* it may call the library */
+    bool kept = source->keep(source->context, document);
+    task_back(outer);
+    return kept;
 }
 
 /* As it lies there, with those that are not kept as dropped ones. */

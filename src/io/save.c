@@ -286,7 +286,10 @@ static bool save_write_payload(save_source *from, int file,
     uint64_t bytes = image_u64(from->header, IMAGE_BYTES);
     for (uint64_t at = IMAGE_HEADER; at < bytes; at += SAVE_PART) {
         size_t n = bytes - at < SAVE_PART ? (size_t)(bytes - at) : SAVE_PART;
-        if (!from->part(from->context, at, from->piece, n)) {
+        task *outer = task_aside();     /* it may call the library */
+        bool given = from->part(from->context, at, from->piece, n);
+        task_back(outer);
+        if (!given) {
             from->status = status_fail(BLY_EIO, "a part of the filter, %zu "
                                        "bytes from byte %llu on, could not be "
                                        "read: nothing was saved", n,

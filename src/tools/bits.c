@@ -5,9 +5,6 @@
 
 #include "base/task.h"
 
-/* Bytes of a row that takes steps of its own. */
-enum { BITS_LONG = 4096 };
-
 /* The end of the piece that begins at `at`. A short row is all of it, because
  * many of them are a step of their caller. */
 static size_t bits_until(size_t at, size_t bytes)

@@ -56,6 +56,10 @@ PLATFORM_INLINE uint64_t bits_word(const uint8_t *row)
     return word;
 }
 
+/* Bytes of a row that takes steps of its own in these: shorter ones belong to
+ * their caller's. */
+enum { BITS_LONG = 4096 };
+
 /* How many bits of the row are set. */
 uint64_t bits_count(const uint8_t *row, size_t bytes);
 

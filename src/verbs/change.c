@@ -142,6 +142,15 @@ static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
     return status;
 }
 
+/* What the keys that a cancelled call did not come to are told. */
+static void change_untried(bly_status *each, size_t n, bly_status status,
+                           const change_tally *tally)
+{
+    for (size_t i = (size_t)tally->tried; each != NULL && i < n
+                                          && status == BLY_ECANCELED; i++)
+        each[i] = BLY_ECANCELED;
+}
+
 bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
                            bly_status *each)
 {
@@ -149,6 +158,7 @@ bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
     task t;
     task_begin(&t, &filter->progress, n);
     bly_status status = change_remove_all(filter, hashes, n, each, &tally);
+    change_untried(each, n, status, &tally);
     return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
 }
 
@@ -196,6 +206,7 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
         status = filter->kind->remove_key != NULL
                ? change_remove_whole(filter, keys, each, &tally)
                : change_remove_hashed(filter, keys, each, &tally);
+    change_untried(each, keys->n, status, &tally);
     return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
 }
 

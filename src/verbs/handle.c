@@ -265,8 +265,10 @@ void bly_free(bly_filter *filter)
     if (filter == NULL)
         return;
     bly_progress_set(filter, NULL);     /* what is left cannot be cancelled */
+    task *outer = task_aside();
     if (filter->source->release != NULL)
         filter->source->release(filter);
+    task_back(outer);
     threads_lock_end(&filter->lock);
     bly_allocator allocator = filter->allocator;
     memory_wipe(&filter->hasher, sizeof filter->hasher);

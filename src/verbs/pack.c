@@ -16,8 +16,9 @@
 
 size_t handle_pack(const bly_filter *filter, void *into)
 {
-    const void *image = bly_image(filter, NULL);
-    if (image == NULL)                  /* cancelled */
+    const void *image = filter->image;
+    (void)handle_seal(filter);
+    if (task_cancelled())
         return 0;
     if (filter->kind->pack == NULL) {
         task_copy(into, image, filter->bytes);
@@ -199,7 +200,7 @@ bly_status bly_check(const void *image, size_t bytes,
     if (status == BLY_OK)
         status = handle_check(&kind, image, bytes);
     if (status == BLY_OK)
-        status = image_check_payload(image);
+        status = task_status_or(image_check_payload(image));
     return task_end(&t, status);
 }
 
@@ -209,9 +210,10 @@ const void *bly_image(const bly_filter *filter, size_t *bytes)
     if (handle_here(filter, "shown as one image") != BLY_OK)
         return NULL;
     task_begin(&t, &filter->progress, filter->bytes);
+    if (t.ask.report != NULL)
+        task_commit();                  /* nobody looks for a NULL */
     (void)handle_seal(filter);          /* or it says "being written" */
-    if (task_end(&t, task_status()) != BLY_OK)
-        return NULL;
+    (void)task_end(&t, BLY_OK);
     if (bytes != NULL)
         *bytes = filter->bytes;
     return filter->image;

@@ -241,6 +241,21 @@ bly_status bly_subtract(bly_filter *into, const bly_filter *other)
     return status;
 }
 
+/* The caller's visitor may call the library for other filters. */
+typedef struct {
+    bly_visit_key *visit;
+    void          *context;
+} sets_visitor;
+
+static bool sets_visit(void *context, const bly_listed *key)
+{
+    const sets_visitor *visitor = context;
+    task *outer = task_aside();
+    bool more = visitor->visit(visitor->context, key);
+    task_back(outer);
+    return more;
+}
+
 bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
                          void *context)
 {
@@ -260,9 +275,11 @@ bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
                            "%.4g MiB: make filters for fewer",
                            (double)bytes / (1 << 20));
     task t;
+    sets_visitor visitor = { visit, context };
     task_begin(&t, &filter->progress, filter->bytes);
-    status = filter->kind->list(filter->image, scratch, &filter->hasher, visit,
-                                context);
+    status = filter->kind->list(filter->image, scratch, &filter->hasher,
+                                sets_visit, &visitor);
+    status = task_status_or(status);
     (void)task_end(&t, status);
     memory_release(&filter->allocator, scratch, (size_t)bytes);
     return status;

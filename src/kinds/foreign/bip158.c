@@ -61,6 +61,7 @@
 #include <string.h>
 
 #include "base/platform.h"
+#include "base/task.h"
 #include "tools/sort.h"
 
 enum {
@@ -296,6 +297,8 @@ static bly_status bip158_build(void *image, const kind_keys *keys,
     if (keys->n > 0)
         memcpy(hashes, keys->hashes, keys->n * sizeof *hashes);
     sort_heap(hashes, keys->n);
+    if (task_cancelled())
+        return task_status();
     for (size_t i = 0; i < keys->n; i++)
         if (n == 0 || hashes[i] != hashes[n - 1])
             hashes[n++] = hashes[i];

@@ -382,7 +382,7 @@ static bly_status bloomier_label(void *image, const kind_keys *keys,
 static bly_status bloomier_build(void *image, const kind_keys *keys,
                                  const kind_bench *bench)
 {
-    task_phase(1 - BLOOMIER_LABELLING, keys->n);
+    task_phase(keys->labels != NULL ? 1 - BLOOMIER_LABELLING : 1, keys->n);
     task_part whole = task_down();
     bly_status status = fingerprint_build(image, keys, bench);
     task_up(whole);

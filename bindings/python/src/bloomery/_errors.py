@@ -179,7 +179,7 @@ def check(status: int) -> int:
             give = give.replace("str(key)", "key.decode()")
         why = f"{begin}: {give}"
     if of is LimitError:
-        why = why.replace("(bly_memory_limit)", "(memory_limit=)")
+        why = why.replace("(bly_options.memory_limit)", "(memory_limit=)")
     if of is MismatchError:
         why = why.replace("bly_form_set", "state_keys")
     error = of(why)

@@ -216,7 +216,7 @@ static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
         ribbon_gather(w, lane, worker->room, n);
     } else {
         sort_heap(lane->keys, n);
-        ribbon_gather(w, lane, lane->keys, n);
+        ribbon_gather(w, lane, lane->keys, task_cancelled() ? 0 : n);
     }
 }
 
