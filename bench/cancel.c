@@ -10,6 +10,7 @@
 #include "bench.h"
 
 #include <bloomery.h>
+#include <bloomery/foreign.h>
 #include <bloomery/sketch.h>
 
 #include <stdlib.h>
@@ -145,6 +146,25 @@ static void cancel_kind(const bly_kind_info *info, cancel_keys keys)
     bly_free(f);
 }
 
+/* Kinds of other systems take keys. */
+static void cancel_format(const bly_kind_info *info, const cancel_keys *keys)
+{
+    const bly_options options = { .progress = &cancel_progress, .threads = 1 };
+    const bly_keys given = { .n = keys->n, .data = keys->hashes, .width = 8 };
+    bly_spec spec = { .capacity = keys->n, .rate = 0.001, .threads = 1,
+                      .progress = &cancel_progress };
+    bly_filter *f;
+    const char *kind = strcmp(info->name, "bip158") == 0
+        ? "bip158:block=000102030405060708090a0b0c0d0e0f" : info->name;
+    if (!CANCEL_CALL(info->name, "build", bly_build_keys(&f, kind, &spec,
+                                                         &given, NULL)))
+        return;
+    bly_progress_set(f, &cancel_progress);
+    cancel_reads(info->name, f, &options);
+    cancel_files(info->name, f, &options);
+    bly_free(f);
+}
+
 int main(int argc, char **argv)
 {
     size_t n = argc > 1 ? (size_t)strtod(argv[1], NULL) : 3000000;
@@ -157,6 +177,9 @@ int main(int argc, char **argv)
     for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++)
         if (argc < 3 || strcmp(argv[2], (*k)->name) == 0)
             cancel_kind(*k, keys);
+    for (const bly_format_info *const *f = bly_formats(NULL); *f != NULL; f++)
+        if (argc < 3 || strcmp(argv[2], (*f)->kind->name) == 0)
+            cancel_format((*f)->kind, &keys);
     printf("the longest: %.1f ms\n", cancel_longest / 1e6);
     free(keys.hashes);
     free(keys.labels);

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/task.h"
 #include "tools/sort.h"
 
 enum { XORFILTER_SEEDS = 100 };
@@ -130,6 +131,13 @@ static void xorfilter_once(xorfilter_work *w)
     w->n = n;
 }
 
+/* Takes a step for every TASK_KEYS keys that were found. Returns false if the
+ * call is cancelled: then not all are found. */
+static bool xorfilter_goes_on(size_t found)
+{
+    return found % TASK_KEYS != 0 || !task_step(found > 0 ? TASK_KEYS : 0);
+}
+
 /* ---- Xor --------------------------------------------------------------- */
 
 static void xorfilter_off(xorfilter_work *w, uint32_t block, uint32_t cell,
@@ -144,7 +152,7 @@ static void xorfilter_off(xorfilter_work *w, uint32_t block, uint32_t cell,
 static size_t xorfilter_xor_block(xorfilter_work *w, uint32_t block,
                                   size_t waiting[3], size_t found)
 {
-    while (waiting[block] > 0) {
+    while (waiting[block] > 0 && xorfilter_goes_on(found)) {
         uint32_t cell = w->waiting[block * w->shape->length
                                    + --waiting[block]];
         if (w->count[cell] != 1)
@@ -166,7 +174,7 @@ static size_t xorfilter_xor_peel(xorfilter_work *w, uint64_t seed)
     size_t waiting[3] = { 0 }, found = 0;
     uint32_t length = w->shape->length;
     xorfilter_clear(w);
-    for (size_t i = 0; i < w->n; i++) {
+    TASK_SPAN(i, 0, w->n) {
         xorfilter_places at = xorfilter_find(w->shape, w->keys[i], seed);
         for (size_t c = 0; c < 3; c++) {
             w->sum[at.cell[c]] ^= at.hash;
@@ -178,7 +186,7 @@ static size_t xorfilter_xor_peel(xorfilter_work *w, uint64_t seed)
             if (w->count[block * length + i] == 1)
                 w->waiting[block * length + waiting[block]++]
                     = block * length + i;
-    while (waiting[0] + waiting[1] + waiting[2] > 0)
+    while (waiting[0] + waiting[1] + waiting[2] > 0 && !task_cancelled())
         for (uint32_t block = 0; block < 3; block++)
             found = xorfilter_xor_block(w, block, waiting, found);
     return found;
@@ -196,7 +204,7 @@ static void xorfilter_sort(xorfilter_work *w, uint64_t seed)
     w->order[w->n] = 1;
     for (uint64_t i = 0; i < classes; i++)
         w->start[i] = (uint32_t)(i * w->n >> bits);
-    for (size_t i = 0; i < w->n; i++) {
+    TASK_SPAN(i, 0, w->n) {
         uint64_t hash = xorfilter_mix(w->keys[i] + seed);
         uint64_t class = hash >> (64 - bits);
         while (w->order[w->start[class]] != 0)
@@ -229,7 +237,7 @@ static size_t xorfilter_put_all(xorfilter_work *w)
 {
     size_t twice = 0;
     xorfilter_clear(w);
-    for (size_t i = 0; i < w->n; i++) {
+    TASK_SPAN(i, 0, w->n) {
         xorfilter_places at = xorfilter_place(w->shape, w->order[i]);
         xorfilter_turn(w, &at, 4);
         if (xorfilter_twice(w, &at)) {
@@ -247,7 +255,7 @@ static size_t xorfilter_fuse_found(xorfilter_work *w)
     for (uint32_t i = 0; i < cells; i++)
         if (w->count[i] >> 2 == 1)
             w->waiting[waiting++] = i;
-    while (waiting > 0) {
+    while (waiting > 0 && xorfilter_goes_on(found)) {
         uint32_t cell = w->waiting[--waiting];
         if (w->count[cell] >> 2 != 1)
             continue;
@@ -290,6 +298,8 @@ static void xorfilter_assign(const xorfilter_work *w, uint8_t *cells,
                              size_t found)
 {
     while (found-- > 0) {
+        if (found % TASK_KEYS == 0)
+            task_step(TASK_KEYS);
         xorfilter_places at = xorfilter_place(w->shape, w->order[found]);
         uint32_t value = xorfilter_xor(w->shape, cells, &at);
         uint8_t *cell = cells + w->shape->cell * (size_t)w->by[found];
@@ -306,7 +316,7 @@ bool xorfilter_fill(const xorfilter_shape *shape, uint8_t *cells,
     bool is_xor = shape->segments == 0;
     uint64_t state = is_xor ? XORFILTER_XOR_SEED : XORFILTER_FUSE_SEED;
     xorfilter_work w = xorfilter_begin(shape, keys, n, scratch);
-    for (int i = 0; i < XORFILTER_SEEDS; i++) {
+    for (int i = 0; i < XORFILTER_SEEDS && !task_cancelled(); i++) {
         size_t twice = 0;
         *seed = xorfilter_next_seed(&state);
         size_t found = is_xor ? xorfilter_xor_peel(&w, *seed)
