@@ -344,8 +344,8 @@ typedef struct {
  * other error.
  *
  * It is called in the thread of the call, at least every 50 ms of processor
- * time and often every 10 microseconds: look at the clock before you draw. Short
- * calls do not call it. The last call of a success says that all is done; what
+ * time and often every 10 microseconds: look at the clock before you draw.
+ * Short calls do not call it. The last call of a success says that all is done; what
  * that returns no longer matters. The callback may call the library, but not
  * with the filter that the call is about, and must not leave by longjmp or an
  * exception.
@@ -685,9 +685,9 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
  * The batch forms go on after a key that could not be removed: each[i], where
  * `each` is not NULL, says what became of key i; they return BLY_OK if all
  * were removed, else the first status that is not BLY_OK. Once a call is
- * cancelled, `each` says BLY_ECANCELED of the keys that were not tried. Where none can be
- * tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`) `each` is
- * untouched. bly_why names the first key that stayed. */
+ * cancelled, `each` says BLY_ECANCELED of the keys that were not tried. Where
+ * none can be tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`)
+ * `each` is untouched. bly_why names the first key that stayed. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)

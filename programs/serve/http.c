@@ -349,15 +349,14 @@ static bool http_head(const serve_how *how, http_question *q, http_text head)
 
 /* ==== Bodies ============================================================ */
 
-/* Large bodies on their way share a budget, so that clients who begin many of
- * them cannot take all memory. */
-static bool http_hold(http_state *s, http_question *q)
+/* Bytes of large bodies on their way share a budget, so that clients who begin
+ * many of them cannot take all memory. Only bytes that have come count. */
+static bool http_hold(http_state *s, http_question *q, size_t come)
 {
-    if (!q->chunked && q->length <= SERVE_READ)
-        return true;
-    s->held = true;
-    if (atomic_fetch_add(&http_bodies, SERVE_LONGEST) + SERVE_LONGEST
-        <= HTTP_BODIES)
+    size_t more = come > SERVE_READ && come > s->held ? come - s->held : 0;
+
+    s->held += more;
+    if (more == 0 || atomic_fetch_add(&http_bodies, more) + more <= HTTP_BODIES)
         return true;
     return http_refuse(q, 503, "there is no memory for the body now: send it "
                                "again later");
@@ -365,8 +364,8 @@ static bool http_hold(http_state *s, http_question *q)
 
 void http_forget(http_state *s)
 {
-    if (s->held)
-        atomic_fetch_sub(&http_bodies, SERVE_LONGEST);
+    if (s->held > 0)
+        atomic_fetch_sub(&http_bodies, s->held);
     *s = (http_state){ .part = HTTP_IN_HEAD };
 }
 
@@ -533,7 +532,7 @@ static http_step http_begin(const serve_how *how, http_state *s, cli_bytes *in,
 
     if (step != HTTP_DONE)
         return step;
-    if (!http_head(how, q, (http_text){ bytes, s->head }) || !http_hold(s, q))
+    if (!http_head(how, q, (http_text){ bytes, s->head }))
         return HTTP_WRONG;
     s->chunked = q->chunked;
     s->expects = q->expects && !q->old;     /* RFC 9110, 10.1.1 */
@@ -557,6 +556,9 @@ http_step http_take(const serve_how *how, http_state *s, cli_bytes *in,
         step = http_chunks(s, q, in);
     else if (step == HTTP_DONE && bytes_waiting(in) - s->head < s->body)
         step = HTTP_MORE;
+    if (step == HTTP_MORE && s->head > 0
+        && !http_hold(s, q, bytes_waiting(in)))
+        step = HTTP_WRONG;
     if (step != HTTP_DONE)
         return step;
     http_head(how, q, (http_text){ (char *)in->data + in->from, s->head });

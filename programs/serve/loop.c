@@ -160,17 +160,32 @@ static bool loop_owes(const serve_client *c)
     return c->leaving || client_owes(c);
 }
 
+/* Seconds that a client may owe something before it goes before idle ones. So
+ * a flood of idle connections does not end requests that are on their way. */
+static const double LOOP_GRACE = 1;
+
+/* How soon a client is to go, from 1; 0: it may stay. */
+static int loop_badness(const serve_client *c, bool web, double now)
+{
+    if ((c->web != NULL) != web)
+        return 0;
+    if (!loop_owes(c))
+        return web ? 2 : 0;
+    return now - c->since > LOOP_GRACE ? 3 : 1;
+}
+
 /* Returns the client that is to go first, or NULL: none of its kind may. */
 static serve_client *loop_worst(const serve_loop *l, bool web)
 {
     serve_client *worst = NULL;
+    int most = 0;
 
     for (serve_client *c = l->clients; c != NULL; c = c->next) {
-        if ((c->web != NULL) != web || (!web && !loop_owes(c)))
-            continue;
-        if (worst == NULL || loop_owes(c) > loop_owes(worst)
-            || (loop_owes(c) == loop_owes(worst) && c->since <= worst->since))
+        int bad = loop_badness(c, web, l->now);
+
+        if (bad > most || (bad > 0 && bad == most && c->since <= worst->since))
             worst = c;
+        most = bad > most ? bad : most;
     }
     return worst;
 }

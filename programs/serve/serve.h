@@ -267,7 +267,7 @@ typedef struct {
     size_t    head, body;       /* their lengths; head 0: incomplete        */
     size_t    trailers;
     uint64_t  left;             /* bytes of a chunk that are still to come  */
-    bool      held;             /* has a share in the budget for bodies     */
+    size_t    held;             /* bytes of its share in the budget         */
     bool      chunked, expects;
 } http_state;
 

@@ -147,8 +147,8 @@ static inline void task_begin(task *t, const bly_progress *ask, uint64_t total)
         task_start(t, ask, total);
 }
 
-/* Ends it, and returns `status`. If that is a success, and the callback has been
- * called before, it is called once more with all done. */
+/* Ends it, and returns `status`. If that is a success, and the callback has
+ * been called before, it is called once more with all done. */
 static inline bly_status task_end(const task *t, bly_status status)
 {
     if (t->ask.report != NULL)

@@ -307,6 +307,9 @@ static void hides_secrets_from_those_who_watch(void **state)
                   "-ERR a secret is 32 hexadecimal digits");
     assert_answer(c, "BLY.KNOWSECRET " SECRET_ONE, "-ERR only a master "
                   "announces secrets: add them to bly-known-secrets");
+    free(client_ask(c, "BLY.NEW six standard KEYS x SECRET " SECRET_ONE));
+    free(client_ask(c, "BLY.NEW six standard NOSUCH 1 SECRET " SECRET_ONE));
+    free(client_ask(c, "BLY.RESTORE six x NOSUCH SECRET " SECRET_ONE));
     char *slow = client_ask(c, "SLOWLOG GET 100");
     assert_null(strstr(slow, SECRET_ONE));
     assert_non_null(strstr(slow, "(redacted)"));
