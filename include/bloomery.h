@@ -345,10 +345,10 @@ typedef struct {
  *
  * It is called in the thread of the call, at least every 50 ms of processor
  * time and often every 10 microseconds: look at the clock before you draw.
- * Short calls do not call it. The last call of a success says that all is done; what
- * that returns no longer matters. The callback may call the library, but not
- * with the filter that the call is about, and must not leave by longjmp or an
- * exception.
+ * Short calls do not call it. The last call of a success says that all is
+ * done; what that returns no longer matters. The callback may call the library,
+ * but not with the filter that the call is about, and must not leave by longjmp
+ * or an exception.
  *
  * Lookups have no callback, because they cannot fail: divide large batches. A
  * save that has begun to put the new file in the old one's place, and waits for

@@ -372,7 +372,7 @@ static bool sets_restore_words(sets_restore *how, server_context *context,
                                server_string **argv, int argc)
 {
     *how = (sets_restore){ .replace = false };
-    secret_hide_all(context, argv, argc, 3);
+    wish_hide(context, argv, argc, 3);
     for (int i = 3; i < argc; i++) {
         size_t n = 0;
         if (reply_is_word(argv[i], "REPLACE")) {

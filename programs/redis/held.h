@@ -68,11 +68,6 @@ void secret_announced(const unsigned char *secret);
 /* Hides an argument that is a secret from SLOWLOG and MONITOR. */
 void secret_hide(server_context *context, int argument);
 
-/* Hides each argument behind a SECRET, from argument `first` to ITEMS, also in
- * a command that is refused. */
-void secret_hide_all(server_context *context, server_string **argv, int argc,
-                     int first);
-
 /* Returns whether a filter that is saved gets its secret: in the files of the
  * server and for its replicas, but not in what DUMP gives. */
 bool secret_is_saved(server_context *context);

@@ -175,14 +175,6 @@ void secret_hide(server_context *context, int argument)
         server_redact(context, argument);
 }
 
-void secret_hide_all(server_context *context, server_string **argv, int argc,
-                     int first)
-{
-    for (int i = first; i + 1 < argc && !reply_is_word(argv[i], "ITEMS"); i++)
-        if (reply_is_word(argv[i], "SECRET"))
-            secret_hide(context, ++i);
-}
-
 bool secret_is_saved(server_context *context)
 {
     return settings.dump_secrets || secret_saving

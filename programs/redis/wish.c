@@ -230,12 +230,20 @@ bool wish_can(uint64_t form, server_context *context)
     return false;
 }
 
+void wish_hide(server_context *context, server_string **argv, int argc,
+               int first)
+{
+    for (int i = first; i + 1 < argc && !reply_is_word(argv[i], "ITEMS"); i++)
+        if (reply_is_word(argv[i], "SECRET"))
+            secret_hide(context, ++i);
+}
+
 bool wish_read(wish *wanted, int *items, server_context *context,
                server_string **argv, int first, int argc)
 {
     unsigned said = 0;
     int i = first + 1;
-    secret_hide_all(context, argv, argc, i);
+    wish_hide(context, argv, argc, i);
     *wanted = (wish){ .spec = { .rate = settings.held_rate,
                                 .form = BLY_KEYS_TEXT } };
     if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {

@@ -33,6 +33,11 @@ bool wish_read(wish *wanted, int *items, server_context *context,
 /* That of a filter which comes to be by itself; false: an error was replied. */
 bool wish_standard(wish *wanted, server_context *context);
 
+/* Hides each argument behind a SECRET, from argument `first` to ITEMS, also in
+ * a command that is refused. */
+void wish_hide(server_context *context, server_string **argv, int argc,
+               int first);
+
 /* What it costs. Kinds of integers, and those of other systems, which have no
  * secret, go without if nothing was said. False: an error was replied. */
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context);
