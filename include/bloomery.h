@@ -336,19 +336,18 @@ typedef struct {
 /* ==== Progress ==========================================================
 
  * A callback by which a long call reports how far it is, and its caller may
- * cancel it. `done` rises from 0 to `total`: keys where a filter is built or
- * keys are added, put and removed, bytes of the image in every other call. A
- * callback that returns another number than 0 cancels the call: it returns
- * BLY_ECANCELED, and everything is as it was before the call; only a batch that
- * adds, puts or removes keys keeps those that it has worked on, as after any
- * other error.
+ * cancel it. `done` rises from 0 to at most `total`: keys where a filter is
+ * built or keys are added, put and removed, bytes of the image in every other
+ * call. A callback that returns another number than 0 cancels the call: it
+ * returns BLY_ECANCELED, and everything is as it was before the call; only a
+ * batch that adds, puts or removes keys keeps those that it has worked on, as
+ * after any other error.
  *
  * It is called in the thread of the call, at least every 50 ms of processor
  * time and often every 10 microseconds: look at the clock before you draw.
- * Short calls do not call it. The last call of a success says that all is
- * done; what that returns no longer matters. The callback may call the library,
- * but not with the filter that the call is about, and must not leave by longjmp
- * or an exception.
+ * Short calls do not call it, and a call that succeeds need not reach `total`.
+ * The callback may call the library, but not with the filter that the call is
+ * about, and must not leave by longjmp or an exception.
  *
  * Lookups have no callback, because they cannot fail: divide large batches. A
  * save that has begun to put the new file in the old one's place, and waits for

@@ -77,11 +77,11 @@ bly_status memory_allows(uint64_t asked, uint64_t given, uint64_t needed)
     uint64_t limit = needed <= given ? UINT64_MAX : memory_limit(asked, given);
     if (needed <= limit)
         return BLY_OK;
-    return status_fail(BLY_ELIMIT, "the filter has %llu bytes, takes %llu in "
-                       "memory, and the limit is %llu: raise the limit if you "
-                       "trust where it comes from (bly_options.memory_limit)",
-                       (unsigned long long)given, (unsigned long long)needed,
-                       (unsigned long long)limit);
+    return status_fail(BLY_ELIMIT, "%llu bytes of memory are needed for %llu "
+                       "bytes of input, and the limit is %llu: raise the limit "
+                       "if you trust where it comes from "
+                       "(bly_options.memory_limit)", (unsigned long long)needed,
+                       (unsigned long long)given, (unsigned long long)limit);
 }
 
 void memory_wipe(void *memory, size_t bytes)

@@ -17,12 +17,9 @@ void task_start(task *t, const bly_progress *ask, uint64_t total)
     task_now = t;
 }
 
-void task_stop(bool done)
+void task_stop(void)
 {
-    task *t = task_now;
     task_now = NULL;
-    if (done && t->reported && t->told < t->total)
-        (void)t->ask.report(t->ask.context, t->total, t->total);
 }
 
 static double task_whole(const task *t)
@@ -41,7 +38,6 @@ static void task_report(task *t)
     if (done > t->total)
         done = t->total;
     t->told = done > t->told ? done : t->told;
-    t->reported = true;
     task_now = NULL;
     if (t->ask.report(t->ask.context, t->told, t->total) != 0 && !t->committed)
         platform_store_flag(&t->cancelled, true);

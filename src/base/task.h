@@ -43,7 +43,6 @@ struct task {
     uint64_t      done, all;            /* units of the present phase        */
     uint64_t      told;                 /* the last `done`: it never falls   */
     bool          cancelled;
-    bool          reported;             /* the callback has been called      */
     bool          committed;            /* can no longer be cancelled        */
 };
 
@@ -134,7 +133,7 @@ static inline void task_help(task *t)
 #else
 
 void task_start(task *t, const bly_progress *ask, uint64_t total);
-void task_stop(bool done);
+void task_stop(void);
 
 /* Begins a task of this thread, if `ask` has a callback and the thread has no
  * task: a verb that is called by another is a part of that one's work. `total`
@@ -147,12 +146,11 @@ static inline void task_begin(task *t, const bly_progress *ask, uint64_t total)
         task_start(t, ask, total);
 }
 
-/* Ends it, and returns `status`. If that is a success, and the callback has
- * been called before, it is called once more with all done. */
+/* Ends it, and returns `status`. */
 static inline bly_status task_end(const task *t, bly_status status)
 {
     if (t->ask.report != NULL)
-        task_stop(status >= 0);
+        task_stop();
     return status;
 }
 

@@ -52,7 +52,7 @@ try query --column a all.parquet keys
 out_is 'query: a column' 0 'k0\nk1\n'
 try query --column a --unpack-limit 1K all.parquet keys
 refused 'query: a longer list than the limit has room for' \
-    "all.parquet: .* MiB of memory are needed .*--unpack-limit"
+    "all.parquet: .* bytes of memory are needed .*--unpack-limit"
 try query --unpack-limit 2K blocks.sst letters
 refused 'query: more filters than the limit has room for' \
     "'blocks.sst': its filters take more than 2,048 bytes.*--unpack-limit"

@@ -53,7 +53,7 @@ seq 100 | "$BLOOMERY" build -k scalable -n 100 -o limited.bly
 seq 100000 >many
 cp limited.bly before.bly
 try add --unpack-limit 8K limited.bly many
-refused 'add: beyond the limit of memory' 'MiB of memory .*\(--unpack-limit\)'
+refused 'add: beyond the limit of memory' 'bytes of memory .*\(--unpack-limit\)'
 check 'add: beyond the limit the file stays' cmp limited.bly before.bly
 try add --unpack-limit 1G limited.bly many
 silent 'add: within the limit of memory'

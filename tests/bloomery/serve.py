@@ -15,6 +15,7 @@ import os
 import queue
 import random
 import re
+import select
 import shutil
 import signal
 import socket

@@ -231,7 +231,7 @@ for file in large.bly large.bly.gz; do
         # shellcheck disable=SC2086  # a command and its options
         try $command --unpack-limit 100M "$file" keys
         refused "$command $file: beyond the limit" \
-            "$file: 118.6 MiB of memory .*limit is 100 MiB: .*--unpack-limit"
+            "$file: 124374210 bytes of memory .*limit is 104857600: .*--unpack-limit"
     done
     try check --unpack-limit 4M "$file"
     out_is "check $file: not unpacked" 0 "$file: ok\n"
