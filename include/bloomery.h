@@ -351,8 +351,7 @@ typedef struct {
  *
  * Lookups have no callback, because they cannot fail: divide large batches. A
  * save that has begun to put the new file in the old one's place, and waits for
- * the disk, can no longer be cancelled; nor can bly_image, bly_clear and
- * bly_free. */
+ * the disk, can no longer be cancelled; nor can bly_clear and bly_free. */
 typedef struct {
     int (*report)(void *context, uint64_t done, uint64_t total);
     void *context;
@@ -1035,8 +1034,8 @@ BLY_API bly_status bly_check(const void *image, size_t bytes,
 
 /* The image, with counts and checksums up to date: write it, send it. Valid
  * until the filter changes or is freed. The first call after a change reads
- * the whole image, and others wait for it; it cannot be cancelled. NULL for a
- * filter that is open page by page. */
+ * the whole image, and others wait for it. NULL for a filter that is open page
+ * by page, and if a callback cancels the call: bly_why tells which. */
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
                               BLY_GIVEN(1);
 

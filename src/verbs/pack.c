@@ -210,10 +210,9 @@ const void *bly_image(const bly_filter *filter, size_t *bytes)
     if (handle_here(filter, "shown as one image") != BLY_OK)
         return NULL;
     task_begin(&t, &filter->progress, filter->bytes);
-    if (t.ask.report != NULL)
-        task_commit();                  /* nobody looks for a NULL */
     (void)handle_seal(filter);          /* or it says "being written" */
-    (void)task_end(&t, BLY_OK);
+    if (task_end(&t, task_status()) != BLY_OK)
+        return NULL;
     if (bytes != NULL)
         *bytes = filter->bytes;
     return filter->image;
