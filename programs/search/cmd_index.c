@@ -166,7 +166,8 @@ static int index_blocks(index_job *job, const char *name, text_reader *text,
 
         status = terms_find(t, block.bytes, block.n)
                ? index_add(job, name, &part, t) : report_no_memory();
-        progress_at(job->bytes += block.n);
+        job->bytes += block.n;
+        progress_at(job->bytes);
     }
     return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
                                           : status;
