@@ -125,6 +125,16 @@ static inline task *task_share(void)
     return NULL;
 }
 
+static inline task *task_aside(void)
+{
+    return NULL;
+}
+
+static inline void task_back(task *t)
+{
+    (void)t;
+}
+
 static inline void task_help(task *t)
 {
     (void)t;
