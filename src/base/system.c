@@ -84,7 +84,8 @@ static void system_touch_part(void *context, unsigned part, unsigned parts)
     const system_range *all = context;
     size_t each = (all->bytes / parts + MEMORY_HUGE - 1) / MEMORY_HUGE
                 * MEMORY_HUGE, at = part * each;
-    size_t end = all->bytes - each < at ? all->bytes : at + each;
+    size_t end = part + 1 < parts && at + each < all->bytes ? at + each
+                                                            : all->bytes;
     for (size_t n; at < end && !task_cancelled(); at += n) {
         n = end - at < SYSTEM_TOUCH ? end - at : SYSTEM_TOUCH;
         system_touch(all->from + at, n);
