@@ -100,8 +100,8 @@ static void test_removals_are_linear(void **state)
     steps_kind = "quotient";
     for (unsigned zeros = 11; zeros <= 21; zeros += 10) {
         double rate = zeros == 11 ? 0.01 : 1e-9;     /* many runs, and one */
-        uint64_t some = steps_of_removal(2000, zeros, rate);
-        uint64_t more = steps_of_removal(8000, zeros, rate);
+        uint64_t some = steps_of_removal(4000, zeros, rate);
+        uint64_t more = steps_of_removal(16000, zeros, rate);
         assert_in_range(more, 1000, 8 * some);
     }
 }
