@@ -1,5 +1,5 @@
-# search.sh - files, indexes of them, and comparison with grep: what the tests of
-# `search` share. Sourced, with $1 the folder of the tests.
+# grep.sh - files, indexes of them, and comparison with grep: what the tests of
+# `search` share. Sourced, with $1 the folder of tests/bloomery.
 
 if ! "$BLOOMERY" --help | grep -q '^ *search '; then
     skip 'search' 'built without BLY_SEARCH'
@@ -10,7 +10,8 @@ fi
 
 source=$(dirname "$1")/..
 mkdir -p t/deep 'ways'
-cp "$source"/search/*/*.c "$source"/programs/frame/*.c t/
+cp "$source"/search/commands/*.c "$source"/search/regex/*.c \
+    "$source"/programs/frame/*.c t/
 cat "$source"/src/*/*.c >t/deep/long
 cp "$(command -v cat)" t/deep/program
 printf 'The quick fox\nlazy dog_1\n' >t/a
