@@ -1,11 +1,11 @@
-/* abi.c - what a program that was built once depends on: the size of every
- * public struct, the place of every field and the value of every constant.
+/* abi.c - the size of every public struct, the offset of every field and the
+ * value of every constant, on which compiled programs depend.
  *
- * It fails to compile when one of them moves. Within a major version (until 1.0
- * within a minor one) they stay: take new fields out of `reserved`, or add them
- * at the end of a struct that the library hands out by pointer, where only the
- * places are promised. What is said here is of machines with 64-bit pointers;
- * on others the fields' order is the same.
+ * It fails to compile when one of them changes. They are fixed within a major
+ * version (until 1.0 within a minor one). Take new fields out of `reserved`, or
+ * add them at the end of a struct that the library hands out by pointer, for
+ * which only offsets are promised. The figures are for machines with 64-bit
+ * pointers; others keep the order of the fields.
  */
 #include "test.h"
 

@@ -1,5 +1,4 @@
-/* registry.c - asking for a kind by name and options, and the listing.
- */
+/* registry.c - looking up a kind by name and options, and the listing. */
 #include "verbs/registry.h"
 
 #include "test.h"
@@ -82,7 +81,7 @@ static bool registry_has(const bly_kind_info *info, uint64_t ability)
     return (info->can & ability) != 0;
 }
 
-/* The listing says what the structs say, and fits where it is stored. */
+/* The listing agrees with the structs and fits its buffers. */
 static void test_listing(void **state)
 {
     (void)state;
@@ -131,8 +130,8 @@ static void test_listing(void **state)
     assert_null(bly_kind_find(""));
 }
 
-/* What a kind inside another is asked for: by name, and only as far as its
- * options go. */
+/* The parameters passed to a kind inside another: by name, and only those it
+ * has. */
 static void test_given_options(void **state)
 {
     (void)state;
@@ -147,7 +146,7 @@ static void test_given_options(void **state)
     assert_int_equal(spec.option[2], 4);
 }
 
-/* Every ability has a name of its own; nothing else has one. */
+/* Every ability has a unique name; no other bit has one. */
 static void test_abilities(void **state)
 {
     (void)state;
@@ -169,8 +168,7 @@ static void test_abilities(void **state)
     assert_int_equal(none | BLY_CAN_CONTAINS, UINT64_MAX);
 }
 
-/* Every status has a text of its own, and so has any other number. */
-/* The text with an alias plans what the text with the kind's name does. */
+/* A text with an alias gives the same plan as one with the kind's name. */
 static void registry_same_plan(const char *alias, const char *text)
 {
     const bly_spec spec = { .capacity = 1000, .rate = 0.001 };
@@ -182,8 +180,8 @@ static void registry_same_plan(const char *alias, const char *text)
     assert_int_equal(a.bytes, b.bytes);
 }
 
-/* Every alias plans what it stands for, and is the name of no kind and of no
- * other alias. */
+/* Every alias plans what it stands for, and is not the name of a kind or
+ * another alias. */
 static void test_aliases(void **state)
 {
     (void)state;
@@ -204,8 +202,8 @@ static void test_aliases(void **state)
     registry_same_plan("aging:of=sbbf", "aging:of=split");
 }
 
-/* An alias with options takes no second value for them, and a choice between
- * kinds takes no alias with options. */
+/* An alias with options refuses a second value for them, and a choice between
+ * kinds refuses such an alias. */
 static void test_aliases_refuse(void **state)
 {
     (void)state;
@@ -216,7 +214,7 @@ static void test_aliases_refuse(void **state)
     assert_status(registry_try("Bloom"), BLY_EKIND);
 }
 
-/* An image names its kind by the kind's own name. */
+/* An image stores the kind's own name. */
 static void test_aliases_in_images(void **state)
 {
     (void)state;
@@ -237,7 +235,7 @@ static void test_aliases_in_images(void **state)
     assert_status(handle_find(&kind, image), BLY_EKIND);
 }
 
-/* The default kind has the verbs for sets, and takes any rate. */
+/* The default kind has the verbs for sets and accepts any rate. */
 static void test_default(void **state)
 {
     (void)state;
