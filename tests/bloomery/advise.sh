@@ -67,8 +67,8 @@ check 'advise --memory-limit' awk '
     /^ *[0-9]+ [a-z]/ { gsub(/,/, "", $4); if ($4 + 0 > 1048576) exit 1 }' out
 
 # ---- The command lines work -------------------------------------------------
-# Every one that is shown: it builds, what it holds it finds, and of strangers
-# it lets so many pass as it was planned for (by six standard deviations).
+# Every command line shown works: it builds, its members are found, and
+# strangers pass at the planned rate (within six standard deviations).
 awk 'BEGIN { for (i = 0; i < 1000; i++) print i }' >keys
 awk 'BEGIN { for (i = 0; i < 1000; i++) print i "\t" i % 4 + 1 }' >labelled
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "x" i }' >others
@@ -138,7 +138,7 @@ check 'advise --json: balanced' awk '
 
 # ---- The costs' file --------------------------------------------------------
 mkdir -p cache/bloomery
-# row NS: seven points of these times.
+# row NS: seven points with these times.
 row() {
     for point in 1 2 3 4 5 6 7; do
         printf '  %s %s %s %s' "$1" "$1" "$1" "$1"

@@ -2,8 +2,8 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# Serial numbers in hex, as a certificate authority counts them; each
-# fortieth is revoked.
+# Serial numbers in hex, as a certificate authority counts them; every fortieth
+# is revoked.
 awk 'BEGIN { for (i = 0; i < 40000; i++) {
                  s = sprintf("%04x%08x", i % 7, i * 48271 % 2147483647)
                  print s > (i % 40 == 0 ? "revoked" : "valid") } }'
@@ -91,7 +91,7 @@ keeps 'the others cannot be the output' 'valid' valid \
 keeps 'nothing can be added' "takes no more keys: .* 'add' are standard, " f.bly \
     add f.bly one
 
-# ---- of all keys there are ----------------------------------------------------
+# ---- all other keys -----------------------------------------------------------
 try build -k cascade --within all -o w.bly revoked
 silent '--within'
 check '--within: the file that --without makes' cmp w.bly f.bly
@@ -125,7 +125,7 @@ try build -k cascade -H decimal --within padded -o p.bly tens
 silent '--within: decimal numbers, however they are written'
 try query -v -c p.bly numbers
 out_is '--within: decimal: right for all' 0 '900\n'
-# Of MurmurHash2 keys are known that have one hash whatever the seed is.
+# MurmurHash2 has known keys that collide for every seed.
 printf 'key00000key00001\n' >twin
 printf '\153\145\274\026\225\112\210\241\153\145\274\026\225\112\210\242\n' |
     cat - twin >twins

@@ -6,7 +6,8 @@
 PATH=$(dirname "$BLOOMERY"):$PATH
 export PATH
 
-# complete_is NAME WORDS... -- COMPLETIONS: the last of WORDS is completed so.
+# complete_is NAME WORDS... -- COMPLETIONS: checks how the last of WORDS is
+# completed.
 complete_is() {
     name=$1
     shift

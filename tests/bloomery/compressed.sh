@@ -97,7 +97,7 @@ format() {
     cp one bad
     printf 'XXXXXXXXXXXXXXXX' |
         dd of=bad bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
-    # bzip2 gives what is wrong before it says so.
+    # bzip2 prints damaged text before it reports the damage.
     keeps "$format: damaged in the middle" "'bad' is (damaged|no text): " of.bly \
         build -o of.bly bad
     { cat one; echo garbage; } >bad
@@ -125,7 +125,7 @@ format xz xz -0c
 format bzip2 bzip2 -c
 format lz4 lz4 -qc
 
-# Frames that are to be skipped may begin a file of either kind.
+# Skippable frames may begin a file of either format.
 for format in zstd lz4; do
     if ! command -v $format >/dev/null; then
         skip "$format behind what is to be skipped" "there is no $format"
@@ -189,7 +189,7 @@ printf 'B' >b
 try dedup b
 out_is 'and text that ends where it might' 0 'B\n'
 
-# A reader that stops early ends, though its writer does not.
+# A reader that stops early ends even if its writer does not.
 if command -v timeout >/dev/null; then
     mkfifo slow
     (gzip -c keys; exec sleep 100) >slow &
@@ -240,8 +240,7 @@ keeps 'NUL bytes' "'nul.gz' is no text" of.bly build -o of.bly nul.gz
 printf '\357\273\2771\n2\n' | gzip -c >bom.gz
 try query k.bly bom.gz
 out_is 'a byte order mark' 0 '1\n2\n'
-# One line that the memory does not hold; the sanitizers need more than that to
-# begin with.
+# A line larger than the memory limit; sanitizers alone exceed the limit.
 if command -v gzip >/dev/null \
     && (ulimit -v 300000 && "$BLOOMERY" --version >/dev/null 2>&1); then
     head -c 300000000 /dev/zero | tr '\0' a | gzip -1 >bomb

@@ -93,7 +93,7 @@ refused 'a quote that is never closed' \
     "the quote that opens in line 2 of 'bad.csv' is never closed: close it"
 try dedup --csv -f 1 <bad.csv
 refused 'on standard input' 'line 2 of standard input is never closed'
-# A pipe that would not end.
+# A pipe without an end.
 { printf '"'; yes; } | try dedup --csv -f 1
 refused 'one that is not closed for long ends a pipe' \
     'in line 1 of standard input is not closed within 64 MiB'
@@ -125,8 +125,8 @@ refused 'a key of two lists' \
     "line 2 of 'members.csv', line 2 of 'others.csv'"
 
 # ---- random records, that end anywhere in a chunk ---------------------------
-# Column 2 as the file has it and as it is, NUL behind it; which records are
-# the first of their key; and all of it as plain columns.
+# Column 2 as written and as decoded, ended by NUL; the records that are the
+# first of their key; and everything as plain columns.
 awk -v n="$(work 120000 60000)" 'function column(value, quoted) {
     if (!quoted) return value
     gsub(/"/, "\"\"", value)
@@ -163,7 +163,7 @@ for way in '' '-j 1' '-M 1M'; do
     try dedup --csv -f 2 $way data.csv
     check "dedup --csv $way: the first of each key" cmp -s out once.csv
 done
-# In pieces that are no multiple of anything.
+# Pieces of unusual sizes.
 odd_pieces() {
     dd if="$1" bs=7919 2>/dev/null
 }

@@ -5,7 +5,7 @@
 awk 'BEGIN { for (i = 0; i < 20000; i++) print i }' >keys
 awk 'BEGIN { for (i = 0; i < 20000; i++) print i % 8 "\t" i }' >labelled
 
-# zero FILE FROM BYTES: a part of the file is zeros.
+# zero FILE FROM BYTES: overwrites a part of the file with zeros.
 zero() {
     dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc 2>/dev/null
 }
@@ -94,7 +94,7 @@ try query --paged -c pages.bad one
 out_is 'query --paged: a page that is not' 0 '1\n'
 
 # ---- larger than is verified first ----------------------------------------------
-# 57M keys take 68 MB, and need 2.7 million lines to be verified in passing.
+# 57M keys take 68 MB, and 2.7 million lines verify all of it in passing.
 try build -n 57M -o large.bly keys
 cp large.bly large.bad
 printf 'XYZ' | dd of=large.bad bs=1 seek=30000000 conv=notrunc 2>/dev/null
@@ -111,7 +111,7 @@ done
 echo $? >status
 : >out
 refused 'query: the lines are void' "$void"
-# A stream is told of it before it ends.
+# A damaged stream is reported before it ends.
 mkfifo stream
 { timeout 60 "$BLOOMERY" query large.bad stream >/dev/null 2>err
   echo $? >status; } &

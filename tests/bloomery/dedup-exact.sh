@@ -5,7 +5,7 @@
 . "$1/shared/dedup.sh"
 
 # ---- exactly ----------------------------------------------------------------
-# Files by two or three passes, pipes by one, with much memory and with little.
+# Files in two or three passes, pipes in one, with much memory and with little.
 same() {
     name=$1
     shift
@@ -63,8 +63,8 @@ same 'one empty line, many times' blank few blank
 same 'lines of megabytes' wide
 lines "$(work 400000 100000)" | awk '{ print $0, $0, $0 }' >large
 same 'more than the memory holds' large large
-# Keys that come again after each of many tables has gone to the file, and keys
-# of many lengths.
+# Keys that recur after each of many tables has been spilled, and keys of many
+# lengths.
 awk -v n="$(work 300000 70000)" 'BEGIN {
     for (i = 0; i < n; i++) {
         printf "%d%s\n", i, substr("................................", 1, i % 33)
@@ -89,8 +89,8 @@ cat table | try dedup -M 1M -f 2 -t ,
 check 'a pipe, -f: lines without the column stay' \
     sh -c 'printf "1,x,p\n2,y,p\n4\n4\n" | cmp - out'
 
-# New lines of a pipe that does not end come at once; the second time the table
-# has gone to the file before.
+# New lines of an endless pipe come at once; the second time, the table has been
+# spilled before.
 rm -f questions answers
 mkfifo questions answers
 timeout 60 "$BLOOMERY" dedup -M 1M <questions >answers &
@@ -207,7 +207,7 @@ refused '-M 99999999T' 'more memory than there can be: give'
     try dedup -x few
     out_is '--exact: what fits needs no folder' 0 'ant\nbee\ncat\n'
 )
-# A file that may not grow stands for a disk that is full.
+# A file-size limit stands in for a full disk.
 (
     # shellcheck disable=SC3045
     ulimit -f 2000
@@ -244,8 +244,8 @@ else
     fail '--exact: a reader that goes away ends it quietly' "$(details)"
 fi
 
-# The first file changes while the second, a pipe, keeps the command from going
-# on; with a pipe all is read in one pass, and so the change does no harm.
+# The first file changes while the second, a pipe, blocks the command. With a
+# pipe everything is read in one pass, so the change does no harm.
 cp few moving
 mkfifo slow
 "$BLOOMERY" dedup -x moving slow >out 2>err &
@@ -256,8 +256,8 @@ exec 3>&-
 wait
 check '--exact: with a pipe all is read once' grep -q dog out
 
-# A file that grows, or is changed, between the passes: stdout is a pipe that is
-# not read on before that has happened, while the second pass stands still.
+# A file that grows or changes between the passes: stdout is a pipe that blocks
+# the second pass until that has happened.
 first large >large-once
 mkfifo held
 cp large moving

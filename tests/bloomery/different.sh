@@ -3,16 +3,17 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# capacity ARGUMENTS...: what a filter of these is planned for.
+# capacity ARGUMENTS...: prints the capacity of a filter built this way.
 capacity() {
     try build --json -o x.bly "$@"
     sed -n 's/.*"capacity": \([0-9]*\).*/\1/p' out
 }
 
-# The kinds that only add keys; `-v` tells of the different ones.
+# Kinds without removal, which are planned for different keys; `-v` reports
+# their number.
 once='standard partitioned blocked split compaction floom scalable compressed
       buffered'
-# Kinds that keep something of each time that a key comes.
+# Kinds that store every repeat of a key.
 each='counting variable dleft deletable quotient approximator spatial invertible
       stable twin aging layered attenuated'
 
@@ -73,7 +74,7 @@ for times in 2 3 4; do
     check "cuckoo: all of them, $times times at least" \
         awk -v n=$times '$1 < n { bad = 1 } END { exit bad || NR == 0 }' out
 done
-# Four times takes most of the slots of quotient, five.
+# Four copies fill most slots of quotient; five do not fit.
 cat first first first first >four
 check 'quotient: planned for all lines, with room for them' \
     [ "$(capacity -k quotient:repeats=yes four)" = $((4 * keys)) ]
@@ -112,7 +113,7 @@ check 'one key, many times' [ "$planned" -ge 1 -a "$planned" -le 2 ]
 for n in 10 100 1000 10000 20000 50000 "$(work 1000000 100000)"; do
     awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) print i }' >count
     planned=$(capacity count)
-    # Five standard deviations more than an estimate that errs by as many.
+    # Five standard deviations above an estimate that may err by as many.
     check "$n different ones: planned for them, or all but" \
         [ "$planned" -le "$n" -a "$planned" -gt $((n * 99 / 100)) ]
     cat count count >twice
@@ -123,7 +124,7 @@ for n in 10 100 1000 10000 20000 50000 "$(work 1000000 100000)"; do
     done
 done
 
-# More keys than hashes are held of: they are read again.
+# If keys exceed the hashes held in memory, they are read again.
 yes 'a key' | head -n 8400000 >yes
 printf 'other\n' >>yes
 planned=$(capacity yes)

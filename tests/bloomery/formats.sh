@@ -1,5 +1,5 @@
-# formats.sh - filters of other systems' formats, by the command: recognised,
-# named, made, changed, converted, with data attached.
+# formats.sh - filters in other systems' formats: recognised, named, made,
+# changed, converted, with data attached.
 . "${1:?}/lib.sh"
 
 seq 1000 >keys
@@ -101,7 +101,7 @@ out_has 'info: the size of the file' 0 \
 echo text >text
 keeps 'convert: over a text' 'no filter' text convert -F bloomery a.bloom text
 
-# Standard output goes on behind what is there.
+# Standard output is appended to.
 echo before >on
 "$BLOOMERY" convert -F bloomery a.bloom - >>on
 "$BLOOMERY" convert -F dcso a.bly - >>on
@@ -124,7 +124,7 @@ keeps 'build: over what may be anything' 'is no filter' text \
 keeps 'unite: over what may be anything' 'is no filter' text \
     unite --format leveldb -o text l.filter l.filter
 
-# ---- What is attached ----------------------------------------------------------
+# ---- Attached data -------------------------------------------------------------
 
 printf 'notes\0of its\nowner' >notes
 try build -k dcso -n 2000 -o b.bloom others
@@ -191,7 +191,7 @@ refused 'convert: to what' '--to, or what to attach'
 try convert --data - - x.bloom
 refused 'convert: two from standard input' 'only one of IN and the data'
 
-# ---- What has to be told ------------------------------------------------------
+# ---- Required options ---------------------------------------------------------
 
 block=bip158:block=000000006c02c8ea6e4ff69651f7fcde348fb9d557a06e6957b65552002a7820
 try build -k $block -o block.filter keys
@@ -244,7 +244,7 @@ if "$BLOOMERY" plan -k squid -n 10 >out 2>err; then
     check 'query: not of gets' test "$(cat out)" -lt 100
 fi
 
-# ---- What is none ------------------------------------------------------------
+# ---- Not a filter ------------------------------------------------------------
 
 try query text keys
 refused 'a text' 'nor of a format that shows in its bytes: name another file'
@@ -264,7 +264,7 @@ refused 'build: a seed' 'as its system does'
 # ---- Rates that a format cannot keep -------------------------------------------
 
 # Double hashing gives small filters a rate far above the formula's: the warning
-# and info say the true one.
+# and info report the true one.
 seq 10 >ten
 "$BLOOMERY" build -k guava -p 0.0001 -o ten.guava ten 2>err
 check 'a small filter: the warning tells the true rate' grep -qE \

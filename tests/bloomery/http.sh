@@ -13,7 +13,7 @@ try build -p 1e-8 -o f.bly keys
 silent 'build'
 
 # ---- curl -------------------------------------------------------------------
-# Tried again until the server listens.
+# Retried until the server listens.
 if ! command -v curl >/dev/null 2>&1; then
     skip 'curl' 'it is not there'
 else

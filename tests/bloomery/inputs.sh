@@ -7,7 +7,8 @@ printf 'bee\ndog\n' >ask
 try build -n 1000 -p 1e-9 -o f.bly keys
 silent 'build'
 
-# also NAME STATUS TEXT REGEX: exactly this on stdout, and one note that matches.
+# also NAME STATUS TEXT REGEX: exactly this on stdout, and one note that
+# matches.
 also() {
     printf '%b' "$3" >want
     if [ "$(cat status)" = "$2" ] && cmp -s want out \
@@ -252,7 +253,7 @@ also 'dedup -r --count' 0 '3\tcat\n2\tant\n3\tbee\n1\tdog\n' "$skips"
 try dedup -r --memory 1M in/b in/b-c
 out_is 'dedup -r of files that are read again' 0 'bee\ndog\nant\ncat\n'
 
-# What the command itself writes is not among what it reads.
+# The command's own output is not among its inputs.
 keeps 'build -r: the output is in the folder' \
     "'in/filter' is the output and a file of keys" in/filter \
     build -r -o in/filter in
@@ -276,7 +277,7 @@ for command in 'query -r f.bly' 'query -rc f.bly in/out' 'dedup -r' \
 done
 rm in/out
 
-# A folder that is deep, and one that is wide.
+# A deep folder, and a wide one.
 deep=deep
 for i in $(seq 1 60); do
     deep=$deep/a-rather-long-name-of-a-folder-$i
@@ -291,7 +292,7 @@ try query -rcH f.bly wide
 find wide -type f | LC_ALL=C sort | sed 's/$/:3/' >want
 check 'a wide folder, in the order of bytes' cmp out want
 
-# Root keeps to permissions without two of its capabilities.
+# Without two of its capabilities, root obeys permissions.
 mine='setpriv --bounding-set -dac_override,-dac_read_search'
 [ "$(id -u)" -eq 0 ] || mine=
 # Many folders, each with a file of keys and one that is skipped.

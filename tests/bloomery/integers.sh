@@ -58,7 +58,7 @@ silent 'all 2^64 hashes'
 try query -c any.bly all
 out_is 'keys of any kind' 0 '20\n'
 
-# ---- hash decimal: what is no number would be one key with all that is none --
+# hash decimal: all keys that are not numbers would be one key
 printf '5\napple\npear\n' >fruit
 for kind in standard xor cuckoo; do
     try build -k $kind -H decimal -n 10 -o x.bly twenty fruit

@@ -21,8 +21,8 @@ for jobs in $(work '2 3 8' 3); do
     check "build -j $jobs: the same bytes" cmp one.bly many.bly
 done
 
-# Kinds to which all threads add at once, where they are many enough, and some
-# to which one does.
+# Some kinds take adds from all threads at once, given enough keys; others from
+# one.
 shared=$("$BLOOMERY" kinds --json |
     awk -F '"' '/^    "name"/ { name = $4 } /^ *"share"/ { print name }')
 check 'kinds that can share' [ "$(echo "$shared" | wc -l)" -ge 6 ]

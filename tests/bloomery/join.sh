@@ -225,8 +225,8 @@ else
     skip 'a full disk for the output' 'no /dev/full'
 fi
 
-# LINES grows, or is changed, between the passes: the output is a pipe that is
-# not read on before that, while the last pass stands still.
+# LINES grows, or is changed, between the passes: the output is a pipe that
+# blocks the last pass until that has happened.
 cp lines-crowd moving
 mkfifo held
 "$BLOOMERY" join -M 1M moving crowd >want
@@ -254,7 +254,7 @@ else
     fail 'in parts: lines that change are an error' "$(details)"
 fi
 
-# LIST is another before it is read again: LINES is a pipe, which is copied
+# LIST changes before it is read again; LINES is a pipe, which is copied in
 # between.
 cp half moving
 rm held

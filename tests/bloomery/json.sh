@@ -7,8 +7,8 @@ if ! command -v python3 >/dev/null 2>&1; then
     finish
 fi
 
-# json_is NAME STATUS EXPRESSION: stdout is one JSON value, strictly read, and
-# of this value, `v`, the expression holds.
+# json_is NAME STATUS EXPRESSION: stdout is one strict JSON value `v`, and the
+# Python expression holds.
 cat >judge.py <<'END'
 import json, math, sys
 def refuse(name):

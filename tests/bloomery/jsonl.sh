@@ -10,9 +10,9 @@ if [ "$(cat status)" = 2 ]; then      # built without BLY_JSON
 fi
 silent 'build'
 
-# ---- what the key of a line is -----------------------------------------------
-# Line and key end with NUL, so that both may hold any other byte. join is exact.
-# counted NAME WANTED MEMBER LINE KEY: lines with the key, 0 or 1.
+# ---- the key of a line -------------------------------------------------------
+# Line and key end with NUL, so that both may hold any other byte. join is
+# exact. counted NAME WANTED MEMBER LINE KEY: lines with the key, 0 or 1.
 counted() {
     printf '%s\0' "$4" >line
     printf '%b\0' "$5" >list
@@ -137,7 +137,7 @@ awk 'BEGIN { for (i = 0; i < 10000; i++) print "{\"z\":1}"
 try dedup -o /dev/null --json-field k nuls
 check 'no JSON: a NUL where a blank may be' grep -q '1 line is no JSON object' err
 
-# Faults in values that NAME does not lead to.
+# Faults in values outside the path of NAME.
 while IFS= read -r line; do
     case $line in
     '') ;;
@@ -314,9 +314,9 @@ try query -c --json-field k one.bly unended
 out_is 'the last line without its end' 0 '1\n'
 
 # ---- generated lines, with known keys ----------------------------------------
-# Of each line the file `keys` has the key, which holds the number of the line,
-# if it has one. tests: the shapes in front of and behind the member, the ways
-# to write a character, and lines that are broken.
+# The file `keys` has the key, if any, of each line; it contains the line's
+# number. tests: the shapes before and after the member, the ways to write a
+# character, and broken lines.
 lines=$(work 30000 6000)
 awk -v n="$lines" '
 function pick(list,   part, many) {
@@ -421,15 +421,15 @@ check 'generated: the number of a late line' grep -q \
     "first is line $(wc -l <late | sed -e :a \
     -e 's/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/;ta') of 'late'" err
 
-# Lines that are printed have moved to the front of their chunk, over others.
+# Printed lines have moved to the front of their chunk, over others.
 seq 6000 | awk '{ print "{\"k\":\"" ($1 % 2 ? "a" : $1) "\"}" }
     END { print "{" }' >moved
 try query --json-field k one.bly moved
 check 'generated: the number of a line behind printed ones' grep -q \
     "first is line 6,001 of 'moved'" err
 
-# Bytes of good lines, changed: nothing is asserted but that the command lives,
-# and says for each line one of three things.
+# Good lines with changed bytes: the command only has to survive and to report
+# one of three results for each line.
 awk 'BEGIN { srand(5) } NR <= 3000 {
     at = 1 + int(rand() * length($0))
     print substr($0, 1, at - 1) \
@@ -440,7 +440,7 @@ try query -vc --json-field k plain.bly mad
 check 'changed bytes' test "$(cat status)" -le 1
 
 # ---- hostile lines -----------------------------------------------------------
-# repeat TEXT N: so many of it.
+# repeat TEXT N: prints TEXT N times.
 repeat() {
     awk -v text="$1" -v n="$2" 'BEGIN { while (n-- > 0) printf "%s", text }'
 }

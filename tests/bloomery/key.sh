@@ -16,15 +16,15 @@ printf 'fedcba9876543210' >wrong
 without='with a secret: give the one .*--key-file'
 another='another secret than'
 
-# build FILE ARGUMENTS...: with the key, at a rate that disturbs no test.
+# build FILE ARGUMENTS...: uses the key, at a rate too low to disturb tests.
 build() {
     built=$1
     shift
     try build -H siphash --key-file raw -p 1e-9 -n 2000 -o "$built" "$@"
 }
 
-# only NAME FILE ARGUMENTS...: refused without the key and with a wrong one, and
-# FILE is as it was.
+# only NAME FILE ARGUMENTS...: refused without the key and with a wrong one;
+# FILE does not change.
 only() {
     only_name=$1
     only_file=$2
@@ -244,7 +244,8 @@ try dedup -a --key-file short keys
 refused 'dedup with no key' 'holds no secret'
 try dedup --key-file raw keys
 refused 'dedup --key-file without a filter that may err' 'give --approximate'
-# With few bits per line, lines are dropped: the same ones for one secret only.
+# With few bits per line, lines are dropped: the same ones only for the same
+# secret.
 awk 'BEGIN { for (i = 0; i < 2000; i++) print i }' >numbers
 for secret in raw wrong; do
     try dedup -a -p 0.2 --key-file $secret numbers

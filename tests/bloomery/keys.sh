@@ -2,7 +2,7 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# A rate at which no false positive will disturb a test.
+# A rate too low for false positives to disturb tests.
 build() {
     try build -p 1e-9 -o k.bly "$@"
 }

@@ -2,7 +2,7 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# A rate at which no false positive will disturb a test.
+# A rate too low for false positives to disturb tests.
 build() {
     try build -k bloomier -p 1e-9 "$@"
 }
@@ -61,7 +61,7 @@ note 'a label without a key is skipped' '1 line has no such column'
 printf 'key\tmore\n\n9\n' | try get f.bly
 out_is 'the key is all behind the label, or empty' 0 '8\tkey\tmore\n7\t\n'
 
-# ---- labels that are none ---------------------------------------------------
+# ---- invalid labels ---------------------------------------------------------
 # bad NAME REGEX TEXT: these lines are refused.
 bad() {
     printf '%b' "$3" >wrong

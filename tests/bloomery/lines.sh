@@ -9,7 +9,7 @@ printf 'bee\ncat\nbee\n' >both
 mkdir box
 seq 1 200000 >many
 
-# the COMMAND's words for its inputs, and what it prints of them
+# each COMMAND's operands, and what it prints for them
 dedup='dedup few'
 join='join few list'
 for command in "$dedup" "$join"; do
@@ -107,7 +107,7 @@ for command in "$dedup" "$join"; do
 done
 check 'and the folder is empty' [ -z "$(ls -A box)" ]
 
-# ---- what goes wrong while lines are written ---------------------------------
+# ---- failures while lines are written ----------------------------------------
 echo old >box/new
 for command in "dedup many" "join many many" "dedup -a many"; do
     # shellcheck disable=SC2086,SC3045

@@ -112,8 +112,8 @@ awk '/^key/ { print "big:" NR ":" $0 }' big >want
 check '-n of a pipe' cmp out want
 
 # ---- a program that waits for each answer -----------------------------------
-# talk NAME OPTIONS...: write a line, wait for its mark, many times; the answers
-# to lines 1, 2, 3, ... are 1 where 3 divides the number.
+# talk NAME OPTIONS...: writes a line and waits for its mark, many times. The
+# answers to 1, 2, 3, ... are 1 if 3 divides the number.
 talk() {
     talk_name=$1
     shift
@@ -143,7 +143,7 @@ talk 'with one thread' -j 1
 talk 'with many' -j 8
 talk 'with --line-buffered' --line-buffered
 
-# Who waits for the header before he writes a line gets it.
+# A client that waits for the header before its first line gets it.
 for options in --header '--csv -f id' '--csv -f id -j 1'; do
     rm -f questions answers
     mkfifo questions answers
@@ -167,8 +167,8 @@ for options in --header '--csv -f id' '--csv -f id -j 1'; do
     fi
 done
 
-# A block that fills a read, of a mebibyte: by its length nobody knows whether
-# more is there. The process stands still until the pipe holds all of it.
+# A block that exactly fills a read of one mebibyte: its length does not tell
+# whether more follows. The process is stopped until the pipe holds all of it.
 awk 'BEGIN { for (i = 1; i < 131072; i++) print "1234567"; print "bumbles" }' \
     >block
 printf 'bee\nbumbles\n' >words

@@ -12,7 +12,7 @@ kind_of() {
     sed -n 's/.*"kind": "\([a-z]*\)".*/\1/p' out
 }
 
-# tests/registry.c goes through all of them.
+# tests/registry.c tries all of them.
 for pair in bloom:standard sbbf:split cbf:counting binary-fuse:fuse; do
     alias=${pair%:*} kind=${pair#*:}
     try build -k "$alias" -n 1000 -o alias.bly keys
@@ -117,7 +117,7 @@ for kind in standard counting cuckoo twin; do
     refused "add: $kind" "'over.bly' $full\. No key .* larger -n, $others"
     check 'and the filter is as it was' cmp over.bly first.bly
 done
-# A filter of some of the keys does not replace one that may have all of them.
+# A filter of some of the keys does not replace one that may hold all of them.
 try build -o old.bly keys
 silent 'a filter of all keys'
 cp old.bly whole.bly

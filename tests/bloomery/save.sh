@@ -97,7 +97,7 @@ keeps 'sketch -d' 'no line has a key: ' good.bly \
 check 'nothing is left behind' [ -z "$(find . -name '*.tmp')" ]
 
 # ---- a disk that is full ----------------------------------------------------
-# A limit on the size of files stands for the full disk.
+# A file-size limit stands in for a full disk.
 limited() {
     (ulimit -f 8 && "$BLOOMERY" "$@" >out 2>err; echo $? >status)
 }
@@ -173,7 +173,7 @@ out_is 'adds at the same time lose no key' 1 '0\n'
 try info box/f.bly
 out_has 'and all are counted' 0 '^  keys +135,000 added'
 
-# One that waits for its keys while another comes: the second must wait.
+# A build waits for its keys while another starts: the second must wait.
 mkfifo slow
 timeout 60 "$BLOOMERY" add box/f.bly slow &
 exec 3>slow
@@ -191,7 +191,7 @@ out_is 'a slow add and a quick one lose no key' 0 '3\n'
 check 'the filter is sound' "$BLOOMERY" check box/f.bly
 check 'and alone' [ "$(ls -A box)" = f.bly ]
 
-# What is built while another adds stays, and the other one says so.
+# A filter built while `add` runs is kept, and `add` reports that.
 printf 'first\nsecond\n' >two
 for options in '-n 9' '-k buffered -n 9 --memory 64K'; do
     # shellcheck disable=SC2086  # a list of words

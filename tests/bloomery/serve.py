@@ -2,11 +2,11 @@
 
     python3 serve.py [TEST...]
 
-Runs in an empty folder, with BLOOMERY the command's path, and prints lines as
-lib.sh does. TEST is the beginning of a test's name; without it all run except
-those of HTTP. Each test starts servers of its own, at sockets in this folder or
-at ports of the loopback, and ends them by their number. Nothing here is timed:
-whatever is waited for comes, or the test fails after LONG seconds.
+Runs in an empty folder, with BLOOMERY as the command's path, and prints lines
+like lib.sh. TEST is the beginning of a test's name; without it, all tests run
+except HTTP. Each test starts its own servers, at sockets in this folder or
+ports on loopback, and ends them by process number. Nothing is timed: an
+expected event happens, or the test fails after LONG seconds.
 """
 import contextlib
 import http.client
@@ -37,7 +37,7 @@ KEYS = 20000
 failures = 0
 
 
-# ---- What is asked of a test ------------------------------------------------
+# ---- Helpers for tests ------------------------------------------------------
 
 class Wrong(Exception):
     pass
@@ -72,7 +72,7 @@ servers = []
 
 
 class Server:
-    """Ends with stop, or with its test."""
+    """Stopped by stop(), or at the end of its test."""
 
     def __init__(self, *words, stdin=subprocess.DEVNULL, stdout=None):
         self.lines = queue.Queue()
@@ -88,7 +88,7 @@ class Server:
             self.lines.put(line.decode())
 
     def said(self, words):
-        """Wait for a line on stderr."""
+        """Waits for a line on stderr."""
         seen = []
         while True:
             try:
@@ -102,7 +102,7 @@ class Server:
         self.process.send_signal(signal.SIGHUP)
 
     def end(self):
-        """The status, and all lines of stderr that nobody has read."""
+        """Returns the status, and the unread lines of stderr."""
         status = self.process.wait(LONG)
         self.reader.join(LONG)
         self.process.stderr.close()
@@ -119,7 +119,7 @@ class Server:
 
 
 def connect(where, server=None):
-    """A path or a port; while the server begins this is tried again."""
+    """Connects to a path or a port, retrying while the server starts."""
     end = time.monotonic() + LONG
     while True:
         c = socket.socket(socket.AF_UNIX if isinstance(where, str)
@@ -138,7 +138,7 @@ def connect(where, server=None):
 
 
 def exactly(c, n):
-    """So many bytes, or fewer up to the end."""
+    """Reads `length` bytes, or fewer at the end."""
     parts = []
     while n > 0:
         part = c.recv(min(n, 1 << 16))
@@ -174,7 +174,7 @@ def in_thread(work, *arguments):
 
 
 def stream(c, sent, length):
-    """Send, and read `length` bytes of answers meanwhile."""
+    """Sends, and reads `length` bytes of answers meanwhile."""
     sender = in_thread(c.sendall, sent)
     got = exactly(c, length)
     sender.join(LONG)
@@ -195,7 +195,7 @@ def build(path, keys, *words):
 
 
 def build_rare(path, keys, *words):
-    """Of the keys that are asked here no other is found."""
+    """Builds a filter too exact to find other keys used here."""
     build(path, keys, "-p", "1e-8", *words)
 
 
@@ -393,7 +393,7 @@ def test_too_long():
 
 
 def swallow(work, *arguments):
-    """What the other side ends is ended."""
+    """The server closes what the other side has closed."""
     try:
         work(*arguments)
     except OSError:
@@ -631,7 +631,7 @@ def test_http_raw():
 
 
 def table():
-    """The odd requests of http.txt: name, status, what follows, bytes."""
+    """Reads the odd requests of http.txt: name, status, what follows, bytes."""
     rows = []
     here = os.path.dirname(__file__)
     with open(os.path.join(here, "http.txt"), encoding="ascii") as file:
@@ -874,7 +874,7 @@ known = set(members + strange)
 
 
 def list_of(body):
-    """The keys of such a body; None: it is none."""
+    """Returns the keys of such a body, or None if it is invalid."""
     def no_constant(_):
         raise ValueError
 
@@ -1056,7 +1056,7 @@ def test_written_over():
     s.stop()
 
 
-# ---- Clients that are no friends --------------------------------------------
+# ---- Hostile clients --------------------------------------------------------
 
 def test_stalled():
     """clients that stall, or do not read, hurt nobody, and lose nothing"""

@@ -137,7 +137,7 @@ try build -n 1 --overfill -o s.bly all
 try compare s.bly s.bly
 out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'
 
-# ---- what does not fit ------------------------------------------------------
+# ---- refusals ---------------------------------------------------------------
 cp u.bly out.bly
 try build -n 1000 -p 1e-9 -s 1 -o seed.bly low
 try build -n 5000 -p 1e-9 -o size.bly low

@@ -92,7 +92,7 @@ awk '{ print ($2 % 2 == 0) ($2 % 3 == 0) ($2 % 5 == 0) ($2 % 7 == 0) "\t" $0 }' 
     big >want
 for jobs in 1 4; do
     try query -j $jobs -F 2.bly -F 3.bly -F 5.bly -F 7.bly --mark big
-    # Of 360,000 answers 0.36 are wrong on average, at 1e-6.
+    # At 1e-6, 0.36 of 360,000 answers are wrong on average.
     check "--mark of four kinds, -j $jobs" \
         [ "$(cmp -l out want | wc -l)" -le 5 ]
 done
@@ -127,7 +127,7 @@ for options in '' -v -c --mark --all --json; do
     try query $options -F a.bly -F bad.bly ask
     refused "one is damaged $options" 'bad.bly: the payload is damaged'
 done
-# Two that are verified beside the work: 57M keys take 68 MB.
+# Two filters verified in the background: 57M keys take 68 MB.
 try build -n 57M -o large.bly keys
 cp large.bly large.bad
 printf 'XYZ' | dd of=large.bad bs=1 seek=30000000 conv=notrunc 2>/dev/null

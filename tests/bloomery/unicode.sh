@@ -30,7 +30,7 @@ refused 'unite with another case' "'fold.bly' has keys of the form text:case=fol
 try query -i --unicode lower.bly --key strasse
 refused 'query: contradicts lower' 'text:case=lower, and --unicode asks'
 
-# Columns that are joined, and more bytes than the line has.
+# Joined columns that take more bytes than the line.
 printf 'ΐΐΐΐ,İ,x\n' >lines
 try build -i --unicode --csv -f 1,2 -p 1e-9 -o long.bly lines
 silent 'build: keys that become longer'

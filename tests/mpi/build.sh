@@ -2,8 +2,8 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# Files that are hard to divide: one without a last newline, an empty one, a
-# line longer than a rank's share, keys that come again.
+# Files that are hard to divide: without a last newline, empty, with a line
+# longer than a rank's share, with repeated keys.
 awk 'BEGIN { for (i = 0; i < 9000; i++) print i }' >a
 printf 'x\ny' >b
 : >c
@@ -11,7 +11,8 @@ awk 'BEGIN { for (i = 0; i < 60000; i++) printf "long"; print ""
              for (i = 5000; i < 12000; i++) print i }' >d
 printf 'one' >tiny
 
-# same NAME ARGUMENTS...: bloomery-mpi build makes what bloomery build makes.
+# same NAME ARGUMENTS...: bloomery-mpi build and bloomery build make the same
+# file.
 same() {
     same_name=$1
     shift
@@ -58,7 +59,7 @@ for RANKS in $(work '1 2 3 5 8 16' '1 3 8'); do
         one build -k $kind -o one.bly a b c d
         same "sparse: $kind" --sparse -k $kind a b c d
     done
-    # Of several pieces, most of them empty; and one that is full.
+    # A filter of several pieces, most of them empty; and a full one.
     one build -n 2000000 -o one.bly a b c d
     same 'sparse: many pieces' --sparse -n 2000000 a b c d
     one build -k standard:m=4000 -n 9 --overfill -o one.bly a 2>/dev/null

@@ -7,7 +7,7 @@ first() {
     awk '!seen[$0]++' "$@"
 }
 
-# same NAME RANKS FILES...: as awk, with that many ranks.
+# same NAME RANKS FILES...: as awk does, with that many ranks.
 same() {
     same_name="$1, $2 ranks"
     RANKS=$2
@@ -21,7 +21,7 @@ same() {
     fi
 }
 
-# as_one RANKS ARGUMENTS...: as the command `bloomery dedup --exact`.
+# as_one RANKS ARGUMENTS...: as `bloomery dedup --exact` does.
 as_one() {
     RANKS=$1
     shift
@@ -36,7 +36,7 @@ as_one() {
 }
 
 # ---- as awk -----------------------------------------------------------------
-# About a tenth are repeated, of several lengths.
+# About a tenth of the lines are repeated; lengths vary.
 awk 'BEGIN {
     srand(7)
     for (i = 0; i < 60000; i++) {
@@ -96,9 +96,9 @@ as_one 1 -c many
 as_one 2 -c -f 2 -t , table
 
 # ---- what is sent -----------------------------------------------------------
-# values NAME RANKS FILE: in each round of so many values the list of each rank
-# takes what the formula says, to 3 %, and so do the answers; and what is left.
-# What is left varies by the root of twice the number of colliding values.
+# values NAME RANKS FILE: in each round of so many values, each rank's list and
+# answers take the formula's bytes, to 3 %, and the remainder matches. It varies
+# by the root of twice the number of colliding values.
 values() {
     RANKS=$2
     try dedup --json "$3"
@@ -143,14 +143,14 @@ check '-v: each round is told' grep -q '^bloomery-mpi dedup: round 1 (1/' err
 check '-v: and the sum' grep -q ' 200,000 lines by 4 ranks in .* of all hash' err
 
 # ---- without the exact step -------------------------------------------------
-# expected OUT: the errors that --json expects.
+# expected OUT: the expected number of errors from --json.
 expected() {
     awk -F '[:,]' '/"errors_expected"/ { print $2 + 0 }' "$1"
 }
 
-# band NAME LOST LINES RATE EXPECTED: so many lines were lost. At most the rate of
-# them on an average, and about as many as were expected; unique lines are lost
-# in pairs, so that they vary by the root of twice as many.
+# band NAME LOST LINES RATE EXPECTED: checks the number of lost lines: at most
+# the rate on average, and about as expected. Unique lines are lost in pairs, so
+# they vary by the root of twice as many.
 band() {
     check "$1: $2 of $3 lines lost, at most $4" awk \
         "BEGIN { most = $3 * $4; exit !($2 <= most + 5 * sqrt(2 * most) + 5) }"
@@ -158,9 +158,9 @@ band() {
         "BEGIN { off = $2 - $5; exit !(off * off <= 25 * (2 * $5 + 1)) }"
 }
 
-# guess NAME RANKS RATE FILE: no repeated line is missed, and not too many others
-# are taken for such. Needs `want`, the first lines, and `single`, those that
-# come once, sorted. By one secret -u and -d have the same lines in doubt.
+# guess NAME RANKS RATE FILE: no repeated line is missed, and not too many
+# others are taken for repeats. Needs `want`, the first lines, and `single`, the
+# unique ones, sorted. With one secret, -u and -d doubt the same lines.
 (umask 077; printf '0123456789abcdef' >secret)
 guess() {
     guess_name="$1, $2 ranks, $3"
@@ -216,7 +216,7 @@ first many many >want
 cat many many >pairs
 guess 'every line twice' 3 0.01 pairs
 check 'every line twice: -d prints all' cmp out pairs
-# So small a rate that no error is to be expected.
+# A rate so small that no error is expected.
 for RANKS in $(work '1 2 3 5 8' '3 8'); do
     first empty few gaps empty unended unended >want
     try dedup -a -p 1e-9 empty few gaps empty unended unended
@@ -231,7 +231,7 @@ for RANKS in $(work '1 2 3 5 8' '3 8'); do
     try dedup -a -d alike
     check "approximate, equal lines are repeated, $RANKS ranks" cmp out alike
 done
-# Far more positions than hashes: that is no more work.
+# Far more positions than hashes cost no more work.
 first sent >want
 RANKS=4
 try dedup -a -p 1e-11 sent
@@ -285,8 +285,8 @@ try dedup -t , few
 refused '-t without -f' '-f LIST'
 try dedup -x few
 refused 'an option of the other program' "'-x'|-x"
-# A file of the kernel is said to have 4096 bytes and has only a few: the rank
-# that comes to it fails, and the others end with it.
+# The kernel reports 4096 bytes for a file that has only a few: the rank that
+# reads it fails, and the others end with it.
 short=/sys/devices/system/cpu/online
 if [ "$(stat -c %s $short 2>/dev/null)" = 4096 ]; then
     for ranks in $(work '1 4 16' 4); do

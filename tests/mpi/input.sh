@@ -6,7 +6,7 @@ printf '\357\273\277one\ntwo\nthree\n' >bom
 printf 'ONE\r\n Two \r\nfour\r\n' >dos
 printf 'one\ntwo\n' >plain
 
-# same RANKS NAME ARGUMENTS...: the same output and status as of one process.
+# same RANKS NAME ARGUMENTS...: the same output and status as one process.
 same() {
     RANKS=$1
     name=$2

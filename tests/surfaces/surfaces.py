@@ -1,13 +1,13 @@
-"""surfaces.py - filters that one surface builds, looked up on every other one.
+"""surfaces.py - filters built by one interface, queried through every other.
 
     surfaces.py --check|--write PAGE BUILD [PSQL...]
 
-BUILD has the command and what `make python`, `make sqlite` and `make wasm` leave
-there; PSQL is a command for a database with the extension. A surface that is not
-there is left out. Each surface builds a filter from four keys of a class, as its
-users would write them, and all surfaces look these keys up. An answer must be
-"found" or an error: "no" for a key that was added fails. The keys of the class
-NULL are not keys, so they are never found.
+BUILD has the command and what `make python`, `make sqlite` and `make wasm`
+leave there; PSQL is a command for a database with the extension. A surface that
+is not there is left out. Each surface builds a filter from four keys of a
+class, as its users would write them, and all surfaces look these keys up. An
+answer must be "found" or an error: "no" for a key that was added fails. The
+keys of the class NULL are not keys, so they are never found.
 
 The answers are in a table of PAGE, docs/surfaces.md: --write replaces it, and
 --check fails if an answer differs from it. Prints a line for each failure, and
@@ -50,19 +50,19 @@ CLASSES = {
 
 
 def written(key):
-    """The key as a person writes it."""
+    """Returns the key as a person writes it."""
     if isinstance(key, bytes):
         return key.hex()
     return key.isoformat() if isinstance(key, datetime.date) else str(key)
 
 
 def raw(key):
-    """The key as a protocol carries it."""
+    """Returns the key as a protocol carries it."""
     return key if isinstance(key, bytes) else written(key).encode()
 
 
 class Surface:
-    """Builds filters from keys, and looks keys up. An exception is an error."""
+    """Builds filters from keys, and queries keys. An exception is an error."""
     def __init__(self, folder):
         self.folder = folder
 
@@ -250,7 +250,7 @@ class Postgresql(Surface):
         return "'" + text.replace("'", "''") + "'"
 
     def run(self, statements):
-        """Returns what each statement prints; None: it raised an error."""
+        """Returns each statement's output, or None if it failed."""
         script = "".join(f"\\echo @@\n{one};\n" for one in statements)
         done = subprocess.run(
             [*self.psql, "-XAtq", "-v", "ON_ERROR_STOP=0", "-f", "-"],
@@ -407,7 +407,7 @@ class Redis(Surface):
 # ---- All of them --------------------------------------------------------------
 
 def surfaces(build, psql, folder):
-    """The surfaces that are there, each with a folder of its own."""
+    """The available interfaces, each with its own folder."""
     def room(name):
         path = folder / name
         path.mkdir()
@@ -433,12 +433,12 @@ def surfaces(build, psql, folder):
 
 
 def cell(answers):
-    """What one surface says of the four keys."""
+    """Returns an interface's answers for the four keys."""
     return " or ".join(one for one in (FOUND, NO, ERROR) if one in answers)
 
 
 def is_wrong(name, answers):
-    """Is a key that was added denied, or a NULL found?"""
+    """Returns whether an added key is denied, or a NULL found."""
     return (FOUND if name == "NULL" else NO) in answers
 
 

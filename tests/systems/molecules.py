@@ -64,7 +64,7 @@ def same(what, ours, theirs):
 
 
 def first(similarities, least=0):
-    """The most similar rows; of equal ones those that come first."""
+    """Returns the most similar rows; ties keep their order."""
     best = sorted(enumerate(similarities), key=lambda row: -row[1])[:ROWS]
     return [row for row in best if row[1] >= least]
 

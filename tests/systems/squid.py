@@ -28,7 +28,7 @@ PAGES = 1000
 WAIT = 60    # seconds at most until Squid has begun, or has made a digest
 ROUNDS = 5   # seconds in which it has looked through its cache anew
 
-# Squid makes digests once it has read its cache on the disk: so it has one.
+# Squid makes digests once it has read its disk cache, so it has one.
 SETTINGS = """
 http_port 127.0.0.1:%d
 cache_dir ufs %s 16 1 1
@@ -68,7 +68,7 @@ class Page(BaseHTTPRequestHandler):
 
 
 def get(opener, url):
-    """The page, and when it was made, in seconds, as far as it says so."""
+    """Returns the page, and its time in seconds if it has one."""
     with opener.open(url, timeout=10) as answer:
         made = answer.headers["Last-Modified"]
         when = parsedate_to_datetime(made).timestamp() if made else 0
@@ -76,7 +76,7 @@ def get(opener, url):
 
 
 def patiently(opener, url):
-    """The same where Squid begins, or has no digest yet."""
+    """Retries while Squid starts, or has no digest yet."""
     for _ in range(WAIT):
         try:
             return get(opener, url)
@@ -93,7 +93,7 @@ def fetch(port, urls):
 
 
 def digest(port):
-    """One that is made of all that is in the cache now."""
+    """Returns a digest of everything in the cache now."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     where = "http://127.0.0.1:%d/squid-internal-periodic/store_digest" % port
     begun = time.time()
