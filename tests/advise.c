@@ -64,7 +64,7 @@ static bool advise_able(const char *text, uint64_t ability)
     return (bly_kind_find(text)->can & ability) == ability;
 }
 
-/* ---- Which kinds are advised -------------------------------------------- */
+/* ---- Kinds that are advised --------------------------------------------- */
 
 static void advise_check_able(const bly_advice *a, unsigned needs)
 {

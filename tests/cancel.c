@@ -44,7 +44,7 @@ static int cancel_report(void *context, uint64_t done, uint64_t total)
     return w->calls++ == w->at;
 }
 
-/* One verb: `make` prepares its input, `run` calls it, and `same` says whether
+/* A verb: `make` prepares its input, `run` calls it, and `same` says whether
  * nothing has changed. */
 typedef struct {
     const char *kind;

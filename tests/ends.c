@@ -51,8 +51,7 @@ static void ends_planned(const char *name, const bly_spec *spec,
 {
     each_true(name, plan->bytes >= IMAGE_HEADER && plan->bytes <= PTRDIFF_MAX);
     each_true(name, plan->rate >= 0 && plan->rate <= 1);
-    double most = sqrt(plan->rate * (1 - plan->rate));  /* of values in 0 ..
-                                                         * 1 */
+    double most = sqrt(plan->rate * (1 - plan->rate));  /* in 0 .. 1 */
     each_true(name, plan->rate_sd >= 0 && plan->rate_sd <= most * (1 + 1e-9));
     each_true(name, plan->fill >= 0 && plan->fill <= 1);
     each_true(name, spec->capacity == 0 || plan->capacity == spec->capacity);

@@ -34,7 +34,7 @@ static void failing_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* One way to make a filter of a given kind. */
+/* A way to make a filter of a given kind. */
 typedef bly_status failing_make(bly_filter **out, const char *kind,
                                 const bly_allocator *allocator);
 

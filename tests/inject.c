@@ -33,7 +33,7 @@
 
 #include "verbs/registry.h"
 
-/* ---- What fails --------------------------------------------------------- */
+/* ---- Failures ----------------------------------------------------------- */
 
 typedef enum {
     INJECT_NOTHING, INJECT_ONCE, INJECT_ON, INJECT_SIGNAL, INJECT_HALF,
@@ -527,7 +527,7 @@ static const inject_job inject_jobs[] = {
     { "create",      BLY_CAN_PAGE, true,  false, inject_create },
 };
 
-/* ---- One run ------------------------------------------------------------ */
+/* ---- A run -------------------------------------------------------------- */
 
 /* Puts the old file there, and nothing else. */
 static inject_file inject_prepare(const char *kind)

@@ -20,7 +20,7 @@ enum {
  * deviation for means, and of itself for a variance. */
 #define SLACK 0.1
 
-/* ---- What is compared -------------------------------------------------- */
+/* ---- Compared quantities ----------------------------------------------- */
 
 /* Keys only in a, only in b, and in both, in hundredths of the capacity. */
 typedef struct {

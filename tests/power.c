@@ -287,7 +287,7 @@ static void power_promise(size_t least, bool unsealed, size_t kept)
 
 /* ---- Changes ------------------------------------------------------------- */
 
-/* One of several changes in turn, and the keys present after it. */
+/* A change, with its turn among several, and the keys present after it. */
 typedef struct {
     void (*make)(bly_filter *filter, size_t turn);
     size_t first, end;                  /* keys before the first turn        */
@@ -535,7 +535,7 @@ static void power_judge_row(const disk_state *state)
         power_fail("key %zu of %zu was not flushed", row, power.kept);
 }
 
-/* One writer after another, while the machine runs: data that the first could
+/* Writers follow each other while the machine runs: data that the first could
  * not flush are in the file for the next, but not on the disk. */
 static void power_pages_again(const disk_how *how)
 {

@@ -34,7 +34,7 @@ typedef enum {
 static struct { int times, error, signal; } at[AT_CALLS];
 static bool nameless_not;               /* without O_TMPFILE                 */
 
-/* What another writer does to a new file: removes it, or locks it in order
+/* The action of another writer on a new file: removes it, or locks it in order
  * to. */
 static enum { NOBODY, REMOVES, LOCKS } other_writer;
 static int other_file = -1;

@@ -15,7 +15,7 @@ enum {
     MANY = 60000                /* enough for a build to be shared out       */
 };
 
-/* One thread's job. */
+/* A thread's job. */
 typedef struct {
     bly_filter *filter;
     const char *kind;

@@ -1,11 +1,11 @@
-# search-output.sh - what `search` prints around the lines it finds: JSON, notes,
+# search-output.sh - output of `search` besides the matching lines: JSON, notes,
 # statistics, refusals.
 . "${1:?}/lib.sh"
 . "$(dirname "$0")/shared/grep.sh"
 rm t/deep/long
 index_all
 
-# ---- What is said beside -----------------------------------------------------
+# ---- Notes -------------------------------------------------------------------
 
 try search trigrams.blx lazy
 out_is 'a line' 0 't/a:lazy dog_1\n'
@@ -39,7 +39,7 @@ try search --stats trigrams.blx 'lazy dog_1'
 check 'little is read' grep -Eq 'candidates: 1; files read: 1, of them in vain: 0' err
 try search --stats trigrams.blx '[0-9]'
 check 'no text is known' grep -q 'all files are read' err
-# The state of a file whose time is to come is never known.
+# A file with a future time is never trusted as unchanged.
 touch -d tomorrow t/a
 try index -q -o packed.blx -r t
 sed 's/^The/the/' t/a >ways/a && cat ways/a >t/a && touch -d tomorrow t/a
@@ -69,7 +69,7 @@ try search -L t/own.blx ''
 out_is 'the index is no file of it' 0 't/empty\n'
 rm t/own.blx
 
-# A line of more than 64 MiB; what comes before it is found.
+# A line of more than 64 MiB; matches before it are found.
 mkdir -p huge
 { echo 'a needle' && head -c 70000000 /dev/zero | tr '\0' x; } >huge/line
 { echo 'another needle' && head -c 70000000 /dev/zero; } >huge/zeros
@@ -96,7 +96,7 @@ check 'or not' test ! -s err
 check 'but it shows' test "$(cat status)" = 2
 rm t/broken.gz
 
-# Rows that are damaged hide nothing.
+# Damaged rows hide no match.
 size=$(wc -c <trigrams.blx)
 for at in 200 $((size / 8)) $((size / 4)) $((size / 3)); do
     cp trigrams.blx hurt.blx
@@ -122,7 +122,7 @@ done
 try check trigrams.blx
 out_is 'an index that is whole' 0 'trigrams.blx: ok\n'
 
-# ---- Refused -----------------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 try search trigrams.blx
 refused 'no pattern' 'takes an INDEX and a PATTERN'

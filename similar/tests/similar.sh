@@ -1,5 +1,5 @@
-# similar.sh - the most similar rows of bits: what is printed, held against awk,
-# what is refused, and the same answers however it is computed.
+# similar.sh - the most similar rows of bits: output compared with awk,
+# refusals, and equal answers however they are computed.
 . "${1:?}/lib.sh"
 
 # ---- A small library ---------------------------------------------------------
@@ -100,9 +100,9 @@ out_is 'no queries' 1 ''
 try similar --json rows0.fps library.fps
 out_is 'no queries: json' 1 '[]\n'
 
-# ---- What is refused ---------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
-# bad NAME REGEX TEXT: such a library is refused, and so are such queries.
+# bad NAME REGEX TEXT: this library is refused, and so are such queries.
 bad() {
     printf '%b' "$3" >bad.fps
     try similar query.fps bad.fps
@@ -159,9 +159,9 @@ for weights in '' 1 1, ,1 1,2,3 -1,1 nan,1 1,inf 1e999,1 '1, 1'; do
     refused "weights '$weights'" 'has not two weights'
 done
 
-# ---- The same answers, and awk's ---------------------------------------------
+# ---- Equal answers every way, and awk's --------------------------------------
 
-# Rows of 48 bits, more of them set in some than in others.
+# Rows of 48 bits, with more bits set in some than in others.
 rows=$(work 1000 300)
 awk -v n="$rows" 'BEGIN {
     srand(7)

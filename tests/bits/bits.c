@@ -89,7 +89,7 @@ static void test_range_is_the_high_half(void **state)
     assert_true(bits_range(UINT64_MAX, UINT64_MAX) == UINT64_MAX - 1);
 }
 
-/* ---- One bit ----------------------------------------------------------- */
+/* ---- Single bits ------------------------------------------------------- */
 
 enum { ROW = 70 };                      /* bytes */
 

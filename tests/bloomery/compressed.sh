@@ -149,8 +149,7 @@ printf 'a*M\030\003\0\0\0abc\n' >near
 try dedup --text near
 check 'bytes that are nearly such a frame' cmp -s out near
 
-# What decompresses needs a pipe.
-# shellcheck disable=SC3045
+# Decompression needs a pipe.
 (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     ulimit -n 4 && exec "$BLOOMERY" dedup keys.gz) >out 2>err
 echo $? >status

@@ -23,7 +23,7 @@ from_corpus parts parts.sst
 printf '%s\n' k0 k1 other1 other2 >keys
 printf '%s\n' a3 b4 c5 d6 other >letters
 
-# ---- Which filters there are --------------------------------------------------
+# ---- The filters --------------------------------------------------------------
 
 try info all.parquet
 out_has 'info: whose file' 0 '^  system     parquet$'

@@ -32,7 +32,7 @@ static uint64_t approximator_cell(const uint8_t *row, uint64_t i,
 
 /* ---- The filter inside ------------------------------------------------- */
 
-/* The same m, k and rate as `standard`, and w times its bits. */
+/* m, k and rate equal those of `standard`; it takes w times the bits. */
 static void test_sizes_are_those_of_standard(void **state)
 {
     (void)state;

@@ -248,7 +248,7 @@ static bool attenuated_right(const attenuated_off *off)
                          * sqrt((square - mean * mean) / (off->n - 1));
 }
 
-/* One filter, from stream `run`: level i has i * LABEL_KEYS keys. */
+/* Measures a filter from stream `run`: level i has i * LABEL_KEYS keys. */
 static void attenuated_measure(attenuated_off *strange, attenuated_off *wrong,
                                uint64_t run)
 {
@@ -751,7 +751,7 @@ static void test_random_networks(void **state)
 
 /* ---- Options, bad bytes ------------------------------------------------ */
 
-/* One level is a plain filter, and each level is planned like one. */
+/* A single level is a plain filter, and each level is planned like one. */
 static void test_plans(void **state)
 {
     (void)state;

@@ -48,8 +48,8 @@ static void test_sizes(void **state)
     }
 }
 
-/* One line in 10^5 fewer misses the rate, and no other k reaches it with one in
- * 10^4 fewer. */
+/* With one line in 10^5 fewer the rate is missed, and no other k reaches it
+ * with one in 10^4 fewer. */
 static void test_least_lines(void **state)
 {
     (void)state;

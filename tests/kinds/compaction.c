@@ -21,7 +21,7 @@ static bool compaction_bit(const uint8_t *payload, uint64_t at)
     return bits_test(payload, at);
 }
 
-/* One key puts its signature into the first slot of its walk, and nothing
+/* A single key puts its signature into the first slot of its walk, and nothing
  * anywhere else. */
 static void test_one_key(void **state)
 {

@@ -250,7 +250,7 @@ static void test_every_small_size(void **state)
         }
 }
 
-/* One byte unpacks to at most 8192: nearly empty large filters are padded to
+/* A byte unpacks to at most 8192: nearly empty large filters are padded to
  * that. */
 static void test_swell_is_bounded(void **state)
 {

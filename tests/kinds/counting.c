@@ -31,7 +31,7 @@ static bool counting_same(const bly_filter *a, const bly_filter *b)
 
 /* ---- The filter inside ------------------------------------------------- */
 
-/* The same m, k and rate as `standard`, and b times its bits. */
+/* m, k and rate equal those of `standard`; it takes b times the bits. */
 static void test_sizes_are_those_of_standard(void **state)
 {
     (void)state;

@@ -150,7 +150,7 @@ static void test_order_is_forgotten(void **state)
         }
 }
 
-/* The same key a million and a half times, among a few others. */
+/* A key that occurs a million and a half times, among a few others. */
 static void test_one_key(void **state)
 {
     (void)state;

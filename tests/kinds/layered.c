@@ -138,7 +138,7 @@ static void test_catalogue_simulations(void **state)
 
 /* ---- Layers that fill evenly --------------------------------------------- */
 
-/* Of every 4 keys that occur j times 3 occur once more, as layers are
+/* 3 of every 4 keys that occur j times occur once more, as layers are
  * planned. */
 enum { EVEN_KEYS = 20000, EVEN_MOST = 7 };
 

@@ -224,7 +224,7 @@ static void test_long_runs(void **state)
     }
 }
 
-/* One key a million times takes nine slots. */
+/* A million copies of a key take nine slots. */
 static void test_a_million_times(void **state)
 {
     (void)state;

@@ -286,7 +286,7 @@ static void test_order_does_not_matter(void **state)
     }
 }
 
-/* One key, two alternating, a few repeated. */
+/* A single key, two alternating, a few repeated. */
 static void test_repeats(void **state)
 {
     (void)state;

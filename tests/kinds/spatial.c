@@ -183,7 +183,8 @@ static void test_emersion(void **state)
 
 /* ---- The filter inside -------------------------------------------------- */
 
-/* One area is `standard`, bit for bit; with more, the cells above 0 are. */
+/* A single area is `standard`, bit for bit; with more, the cells above 0
+ * are. */
 static void test_one_area_is_standard(void **state)
 {
     (void)state;

@@ -44,7 +44,7 @@ static void test_golden_words(void **state)
     bly_free(filter);
 }
 
-/* One bit in each of the eight lanes of one block. */
+/* A key sets one bit in each of the eight lanes of one block. */
 static void test_one_bit_a_lane(void **state)
 {
     (void)state;

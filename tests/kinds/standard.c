@@ -217,7 +217,7 @@ static void test_bits_are_where_they_should_be(void **state)
     bly_free(filter);
 }
 
-/* One bit, one probe: every key is found after one add. */
+/* With one bit and one probe every key is found after one add. */
 static void test_one_bit(void **state)
 {
     (void)state;

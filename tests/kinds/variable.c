@@ -186,7 +186,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* One counter fewer misses the rate, and another k takes more. */
+/* With one counter fewer the rate is missed, and another k takes more. */
 static void test_least_counters(void **state)
 {
     (void)state;
@@ -309,8 +309,8 @@ static void test_layout(void **state)
     }
 }
 
-/* One counter, k = 1, at every value: it passes if and only if the value less
- * the increment is a sum of increments, by a table of all sums. */
+/* A single counter, k = 1, at every value: it passes if and only if the value
+ * less the increment is a sum of increments, by a table of all sums. */
 static void variable_passing(uint32_t l)
 {
     enum { WIDTH = 8, TOP = 255 };

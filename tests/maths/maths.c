@@ -434,8 +434,8 @@ static void test_set_bits_of_huge_filters(void **state)
     }
 }
 
-/* One probe always sets one bit: the variance is 0, and must not be negative,
- * where a square root fails. */
+/* A single probe always sets one bit: the variance is 0, and must not be
+ * negative, where a square root fails. */
 static void test_set_variance_is_not_negative(void **state)
 {
     (void)state;

@@ -946,7 +946,7 @@ static void test_saturated_filters(void **state)
     }
 }
 
-/* One bit short of full, and one bit set: finite and sensible numbers. */
+/* All bits set but one, and one bit set: finite and sensible numbers. */
 static void test_nearly_empty_and_nearly_full(void **state)
 {
     (void)state;

@@ -77,9 +77,9 @@ static bly_filter *helpers_build(const char *kind, uint32_t threads, size_t n)
 
 static unsigned helpers_any;            /* threads, of all kinds */
 
-/* One thread, two and eight make the same bytes, so it suffices to find all
- * members in one. (Kinds built by adding skip their choices; with a sanitizer
- * they are built from fewer keys, by one thread in any case.) */
+/* Builds by one thread, two and eight make the same bytes, so it suffices to
+ * find all members in one. (Kinds built by adding skip their choices; with a
+ * sanitizer they are built from fewer keys, by one thread in any case.) */
 static void helpers_visit_build(const char *kind, const bly_kind_info *info)
 {
     static const uint32_t threads[] = { 8, 2, 0 };

@@ -13,7 +13,7 @@ enum { MOST = 5000, ROOM = 24, STREAM = 31 };
 
 static const size_t keys_sizes[] = { 0, 1025, 1, MOST, 1023, 1024 };
 
-/* ---- The same keys in all forms ----------------------------------------- */
+/* ---- Equal keys in all forms -------------------------------------------- */
 
 enum { ARRAY, OFFSETS32, OFFSETS64, WIDTH, FORMS };
 

@@ -110,7 +110,7 @@ static void look_image(const char *kind, uint8_t *image, size_t bytes,
     each_status(kind, look_peek_both(&h, whole, sizeof whole), BLY_EVERSION);
 }
 
-/* One changed byte of the header is detected, wherever it is. */
+/* A changed byte of the header is detected, wherever it is. */
 static void look_damaged(const char *kind, const uint8_t *image)
 {
     uint8_t bad[BLY_HEADER_BYTES];
@@ -234,7 +234,7 @@ static void test_replaced(void **state)
     }
 }
 
-/* The same second, file and size: only the nanoseconds differ. */
+/* Second, file and size are equal: only the nanoseconds differ. */
 static void test_written_within_a_second(void **state)
 {
     (void)state;
@@ -310,7 +310,7 @@ static void test_of_no_file(void **state)
     unlink(look_path);
 }
 
-/* The same holds for a paged file. */
+/* Paged files behave alike. */
 static void look_visit_paged(const char *kind, const bly_kind_info *info)
 {
     if ((info->can & BLY_CAN_PAGE) == 0)

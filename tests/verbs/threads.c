@@ -24,7 +24,7 @@ static int threads_setup(void **state)
     return 0;
 }
 
-/* One thread: its number, and its first error, as cmocka's asserts only work in
+/* A thread: its number, and its first error, as cmocka's asserts only work in
  * the main thread. */
 typedef struct {
     bly_filter *filter;
