@@ -1,11 +1,11 @@
-# check.sh - hyphenation: every word is divided as a table of all words has it,
-# no hard word goes to the rules, and others are looked up as often as Bloom's
-# figures say.
+# check.sh - hyphenation: every word is divided as in a full table, no hard word
+# is left to the rules, and others are looked up as often as Bloom's figures
+# say.
 . "${1:?}/lib.sh"
 
-# ---- His figures: b bits for a hard word, a word in ten is hard --------------
+# ---- Bloom's figures: b bits per hard word, a word in ten is hard ------------
 
-# Rate and look-ups a word, for the best number of probes, whole or not.
+# Rate and lookups per word, for the best number of probes, whole or not.
 while read -r b bits rate lookups; do
     check "b = $b: rate, look-ups and bits of 50000 words" awk -v b="$b" \
         -v bits="$bits" -v rate="$rate" -v lookups="$lookups" 'BEGIN {
@@ -33,9 +33,9 @@ figure 'bits a word of an exact table, of which 15 % avoid 85 %' \
 words=/usr/share/dict/ngerman
 [ -r $words ] || { skip words 'no list of words (Debian: wngerman)'; finish; }
 
-# ---- A tenth of the words is hard -------------------------------------------
+# ---- A tenth of the words are hard ------------------------------------------
 
-# sample N: so many of the lines, evenly.
+# sample N: N of the lines, evenly spaced.
 sample() {
     cat >sampled
     awk -v n="$1" -v m="$(wc -l <sampled)" \
@@ -56,7 +56,7 @@ check 'a tenth of the words is hard' test \
     "$(wc -l <exceptions.tsv)" -eq "$(($(wc -l <words) / 10))"
 figure 'words' "$(wc -l <words), $hard of them hard"
 
-# look_up B KNOWN: words of which the filter says perhaps.
+# look_up B KNOWN: words for which the filter says perhaps.
 look_up() {
     bits=$(awk -v b="$1" -v n="$hard" 'BEGIN { printf "%.0f", b * n }')
     "$BLOOMERY" build -f 1 -k "standard:m=$bits" -n "$hard" -o hard.bly \
@@ -98,7 +98,7 @@ check 'words that are known' test ! -s cmp.out
 
 # ---- Words in another case -----------------------------------------------------
 
-# At the start of a sentence, or in capitals, a hard word is as hard.
+# A hard word is as hard at the start of a sentence, or in capitals.
 cat >cases.py <<'END'
 import sys
 for word in sys.stdin.read().split():

@@ -46,7 +46,7 @@ class Exact:
 
 
 class Two:
-    """The current filter and the one before, by bytes that are 0 or 1."""
+    """The current filter and the previous one, with one byte per bit."""
     places = {}
 
     def __init__(self):

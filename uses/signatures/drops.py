@@ -15,7 +15,7 @@ bits, columns, asked, rows, questions = (
 
 
 def occupied(throws):
-    """Chances that so many throws hit 0, 1, 2, ... different bits."""
+    """Returns the chances of hitting 0, 1, 2, ... different bits."""
     p = [1.0] + [0.0] * throws
     for _ in range(throws):
         p = [0.0] + [p[i] * i / bits + p[i - 1] * (bits - i + 1) / bits
