@@ -149,8 +149,8 @@ if command -v gnuplot >/dev/null; then
     cmp -s "$report" "$work/before" || wrong="$wrong the report is changed"
     tell "mistakes with the lab" "$(printf '%s' "$wrong" | head -c 300)"
 
-    # A program that fails leaves the old report. shellcheck disable=SC2016 #
-    # for the program to expand
+    # A program that fails leaves the old report.
+    # shellcheck disable=SC2016  # for the program to expand
     printf '#!/bin/sh\necho x >"$1/sizes.csv"; exit 2\n' >"$work/lab_kiss"
     chmod +x "$work/lab_kiss"
     cp "$work/lab/kiss/sizes.csv" "$work/sizes"

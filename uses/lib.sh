@@ -1,4 +1,5 @@
-# shellcheck shell=sh lib.sh - helpers sourced by each use's check.sh.
+# shellcheck shell=sh
+# lib.sh - helpers sourced by each use's check.sh.
 #
 # tools/uses runs it in an empty folder, with BLOOMERY the command, PROGRAM the
 # use's own program if it has one, USE the use's folder, and EFFORT quick or

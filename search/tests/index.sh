@@ -95,7 +95,7 @@ find logs -exec touch -d '2020-01-01' {} +
 try index -q -o logs.blx --by words -b 64K -r logs
 silent 'files of several blocks'
 try which logs.blx 19999
-check 'one block of each' test "$(wc -l <out)" -eq 2
+check 'a block of each file' test "$(wc -l <out)" -eq 2
 # The offset leads to the block, in decompressed text too.
 for file in plain pressed; do
     at=$(sed -n "s/^logs.$file://p" out)
@@ -112,7 +112,7 @@ try which -l logs.blx entry
 out_is 'each file once' 0 'logs/plain\nlogs/pressed\n'
 gzip -c logs/plain | head -c 3000 >logs/cut
 try index -q -o logs.blx --by words -r logs
-refused 'one that is cut' "'logs/cut' .*:"
+refused 'a file that is cut' "'logs/cut' .*:"
 try which -l logs.blx 19999
 out_is 'and the rest is there' 0 'logs/plain\nlogs/pressed\n'
 rm logs/cut
@@ -126,14 +126,14 @@ echo 'a zebra' >t/b
 echo 'brand new' >t/new
 rm t/a
 try index -o words.blx --update
-note 'one changed, one new, one gone' '7 documents .* read: 18 bytes'
+note 'a changed, a new and a deleted file' '7 documents .* read: 18 bytes'
 which_is 'what is new' words.blx 't/new\n' brand
 which_is 'what has changed' words.blx 't/b\n' zebra
 which_is 'what it was before' words.blx '' nothing
 which_is 'what is gone' words.blx '' fox
 which_is 'what has stayed' words.blx 't/two words\n' newline
 try index -o words.blx --update
-note 'what was written just now is read again' '7 documents .* read: '
+note 'files written just now are read again' '7 documents .* read: '
 # The result equals that of a new index.
 find t -exec touch -d '2021-01-01' {} +
 sleep 0.1
@@ -367,7 +367,7 @@ if command -v git >/dev/null; then
     find repo -exec touch -h -d '2020-01-01' {} +
     sleep 0.1
     try index -q -o git.blx --git repo
-    silent 'what git knows or would add'
+    silent 'files that git knows or would add'
     try which git.blx zebra
     out_is 'and nothing else' 0 'repo/kept\nrepo/new\nrepo/sub/kept\n'
     check 'no program of the folder is run' test ! -e repo/ran
@@ -380,7 +380,7 @@ if command -v git >/dev/null; then
     try index -q -o git.blx --update
     silent 'an update asks git again'
     try which git.blx zebra
-    out_is 'what it found' 0 \
+    out_is 'the files found' 0 \
         'repo/kept\nrepo/more\nrepo/new\nrepo/sub/kept\n'
     cp git.blx old.blx
     (GIT_CEILING_DIRECTORIES=$PWD && export GIT_CEILING_DIRECTORIES &&
@@ -414,7 +414,7 @@ if [ "$(work million none)" = million ]; then
     (ulimit -v 300000 && exec "$BLOOMERY" which million.blx number0765432) \
         >out 2>err
     echo $? >status
-    check 'one of a million is named' grep -qx "million:$((765432 * 31))" out
+    check 'names one of a million' grep -qx "million:$((765432 * 31))" out
     check 'and not many others' test "$(wc -l <out)" -lt 12000
     if "$BLOOMERY" --help | grep -q '^ *search '; then
         (ulimit -v 500000 && exec "$BLOOMERY" search -n million.blx \

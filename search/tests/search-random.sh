@@ -135,7 +135,7 @@ pieces "$number" 2
 absent "$number"
 compare 'after edits, the index as it was' -j2
 try search -l --trust-known trigrams.blx 'one more quick line'
-out_is 'what has changed, known files trusted' 1 ''
+out_is 'changed files, known files trusted' 1 ''
 try search -l --trust-known trigrams.blx 'public bool'
 out_has 'and a new file' 0 '^t/new/work.c$'
 try search --trust --trust-known trigrams.blx x

@@ -57,7 +57,7 @@ same P -x '(?x)aa # two'
 try search --no-filename trigrams.blx -x -e '(a)\1' -e '(b)\1'
 out_is 'two patterns with groups' 0 'aa\nbb\n'
 try search --no-filename trigrams.blx -x -e 'a(*COMMIT)b' -e 'ac' -e '(?x)aa # two'
-out_is 'one that would end the others' 0 'aa\nac\n'
+out_is 'a pattern that would end the others' 0 'aa\nac\n'
 try search --no-filename trigrams.blx -o -e '(?<n>oo)' -e '(?<n>)f' -e '^x]y f'
 check 'the first match of all is printed' grep -qx 'x]y f' out
 timeout 20 "$BLOOMERY" search -o trigrams.blx \

@@ -19,7 +19,7 @@ out_is 'all rows, the most similar first' 0 \
 try similar -n 1 query.fps library.fps
 out_is 'the most similar' 0 'q\t1.000000\tsame\n'
 try similar -n 5 query.fps library.fps
-check 'of equal ones the first' test "$(tail -n 1 out | cut -f 3)" = other
+check 'the first of equal rows' test "$(tail -n 1 out | cut -f 3)" = other
 try similar -t 0.5 query.fps library.fps
 out_is 'at least so similar' 0 \
     'q\t1.000000\tsame\nq\t0.750000\tthree\nq\t0.500000\ttwo\n'
@@ -36,7 +36,7 @@ cp out tversky
 try similar --measure tanimoto query.fps library.fps
 check 'Tversky of 1 and 1 is Tanimoto' cmp -s tversky out
 try similar --within query.fps library.fps
-out_is 'those that have all bits' 0 'q\t1.000000\tsame\nq\t0.250000\tall\n'
+out_is 'rows that have all bits' 0 'q\t1.000000\tsame\nq\t0.250000\tall\n'
 try similar --within -n 1 -t 0.9 query.fps library.fps
 out_is 'the first of those' 0 'q\t1.000000\tsame\n'
 check 'the library is as it was' cmp -s library.fps kept.fps
@@ -138,7 +138,7 @@ try similar --any-type -n 2 typed.fps library.fps
 check 'another type, all the same' cmp -s want2 out
 
 try similar query.fps
-refused 'one file' 'two files'
+refused 'a single file' 'two files'
 try similar query.fps library.fps library.fps
 refused 'three files' 'two files'
 try similar - - <library.fps

@@ -37,13 +37,13 @@ check 'it is smaller than a seventh of the list' \
 cat valid | try build -k cascade --without - -o p.bly revoked
 silent 'the others from a pipe'
 try query -c p.bly valid
-out_is 'of which none is found' 1 '0\n'
+out_is 'finds none of them' 1 '0\n'
 try info --json s.bly
 out_has 'its items are the members' 0 '"items": 1000'
 try plan -k cascade:others=1e6 -n 1e4
 out_has 'a plan for a number of others' 0 '^keys +10,000$'
 try plan -k cascade:others=1e15 -n 1
-out_has 'of more than the kind has rates for' 0 '^keys +1$'
+out_has 'a list larger than the kind has rates for' 0 '^keys +1$'
 try build -k cascade --without empty -o e.bly one
 silent 'there may be no others'
 try query -c e.bly one

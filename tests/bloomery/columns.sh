@@ -169,7 +169,7 @@ try dedup -t ';' -f '"id"' raw
 out_is 'quotes that are in the name' 0 'x;"id"\n1;2\n'
 seq 1000 2000 | tr '\n' '\t' >long.tsv
 try query -f price emails.bly long.tsv
-refused 'of many names the first are listed' '"1000", "1001", .*, \.\.\.$'
+refused 'lists the first of many names' '"1000", "1001", .*, \.\.\.$'
 printf 'id\tid\tx\n1\t2\t3\n' >twice.tsv
 try query -f id emails.bly twice.tsv
 refused 'a name that is there twice' "two columns 'id': .* 1 or 2"

@@ -150,6 +150,7 @@ try dedup --text near
 check 'bytes that are nearly such a frame' cmp -s out near
 
 # Decompression needs a pipe.
+# shellcheck disable=SC3045
 (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     ulimit -n 4 && exec "$BLOOMERY" dedup keys.gz) >out 2>err
 echo $? >status
@@ -169,7 +170,7 @@ out_is 'nor for a file of lines' 0 "$n\n"
 try query -c k.bly keys keys.gz keys
 out_is 'between other files' 0 "$((3 * n))\n"
 try query k.bly keys.gz
-check 'what is printed are the lines' cmp -s out keys
+check 'prints decompressed lines' cmp -s out keys
 : | gzip -c >nothing.gz
 try query -c k.bly nothing.gz
 out_is 'nothing, compressed' 1 '0\n'

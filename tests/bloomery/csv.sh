@@ -95,7 +95,7 @@ try dedup --csv -f 1 <bad.csv
 refused 'on standard input' 'line 2 of standard input is never closed'
 # A pipe without an end.
 { printf '"'; yes; } | try dedup --csv -f 1
-refused 'one that is not closed for long ends a pipe' \
+refused 'a quote left open too long ends a pipe' \
     'in line 1 of standard input is not closed within 64 MiB'
 try query --csv -c -f 2 emails.bly bad.csv a.csv
 check 'query goes on with other files' [ "$(cat out)" = 2 ]

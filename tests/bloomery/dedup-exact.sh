@@ -46,7 +46,7 @@ first dos >want
 try dedup --exact --keep-cr dos
 check '--keep-cr: CR is a byte like any other' cmp out want
 awk 'BEGIN { for (i = 0; i < 100000; i++) print "" }' >blank
-same 'one empty line, many times' blank few blank
+same 'an empty line, many times' blank few blank
 {
     head -c 3000000 /dev/zero | tr '\0' x
     echo

@@ -38,7 +38,7 @@ check 'as awk, at a tiny rate' cmp out many-once
 for jobs in 1 2 5; do
     # shellcheck disable=SC2086
     try dedup --key-file secret -a $sure -j $jobs many
-    check "the same with -j $jobs" cmp out many-once
+    check "equal with -j $jobs" cmp out many-once
     try dedup --key-file secret -a -k blocked -n "$many" -j $jobs many
     cp out blocked-$jobs
 done
@@ -70,7 +70,7 @@ check 'an overfull filter is told' \
 status_is 'and is an error, for lines were lost' 2
 head -n 1500 many-once >more
 try dedup --key-file secret -a -k blocked -n 1000 more
-check 'one that is less than twice as full is told' \
+check 'reports a filter less than twice as full' \
     grep -q 'planned for 1,000: .*larger -n' err
 status_is 'and is no error' 0
 try dedup --key-file secret -a -k cuckoo -n 1000 many

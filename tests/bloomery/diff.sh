@@ -101,7 +101,7 @@ try diff -e s.bly few
 out_has '-e of many' 1 '^18,000 ± [0-9,]+ keys differ$'
 try sketch -d 1 -o tiny.bly old
 try diff tiny.bly few
-refused 'of a number hardly known two digits are told' \
+refused 'reports an uncertain number with two digits' \
     "about [0-9]{2},000 keys differ, .* -d [0-9]{2}000'"
 try diff -e tiny.bly few
 out_has 'and of its error' 1 '^[0-9]{2},000 ± [0-9],[0-9]00 keys differ$'
@@ -172,7 +172,7 @@ span 19999 20001 >shifted
 span 0 19999 | cat - shifted | tail -n +2 >one
 try sketch -d 20 -o s.bly old
 "$BLOOMERY" diff -v s.bly one >out 2>err
-check 'one key is' grep -q ': 1 key is only in the sketch, 1 only here$' err
+check 'the singular is used for one key' grep -q ': 1 key is only in the sketch, 1 only here$' err
 
 # ---- damaged ----------------------------------------------------------------
 for sketch in s p; do

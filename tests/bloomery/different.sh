@@ -91,7 +91,7 @@ silent 'which quotient counts'
 for jobs in 1 2 5; do
     try build -j $jobs -o jobs$jobs.bly many
 done
-check 'the same with any number of threads' \
+check 'equal with any number of threads' \
     sh -c 'cmp jobs1.bly jobs2.bly && cmp jobs1.bly jobs5.bly'
 tr '\n' '\0' <many >zero
 check 'lines that end with NUL' [ "$(capacity -0 zero)" = \
@@ -101,7 +101,7 @@ awk '{ print NR "," $0 }' many >table
 check 'a column' [ "$(capacity -f 2 -t , table)" = "$(capacity many)" ]
 
 # ---- numbers that are hard to tell ------------------------------------------
-check 'one line' [ "$(capacity ant)" = 1 ]
+check 'a single line' [ "$(capacity ant)" = 1 ]
 printf 'ant\nbee\n' >two
 check 'two lines' [ "$(capacity two)" = 2 ]
 printf 'ant\nbee\nant\nbee\nant\nbee\n' >six
@@ -109,7 +109,7 @@ planned=$(capacity six)
 check 'two keys, three times' [ "$planned" -ge 2 -a "$planned" -le 3 ]
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "the same" }' >same
 planned=$(capacity same)
-check 'one key, many times' [ "$planned" -ge 1 -a "$planned" -le 2 ]
+check 'a single key, many times' [ "$planned" -ge 1 -a "$planned" -le 2 ]
 for n in 10 100 1000 10000 20000 50000 "$(work 1000000 100000)"; do
     awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) print i }' >count
     planned=$(capacity count)

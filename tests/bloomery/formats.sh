@@ -307,7 +307,7 @@ try query -c -j 1 known.bloom mixed
 check 'keys of another kind beside them: no note' [ ! -s err ]
 try build -n 2000 -o lower.bly hashes
 try query -c lower.bly STRANGE
-check 'the same in a filter of our own' grep -q 'give --lower' err
+check 'also in a filter of our own' grep -q 'give --lower' err
 
 # The recipe of docs/kinds/dcso.md, on a folder.
 if command -v sha1sum >/dev/null 2>&1; then

@@ -164,7 +164,7 @@ printf 'keys\0' >keys0
 try build -k cascade --without ask -o cas.bly --files0-from keys0
 refused 'a key in both lists' 'bee'
 printf 'dog\n' | try build -k cascade --without - -o cas.bly --files0-from list
-refused 'the same with standard input' 'dog'
+refused 'standard input is refused as well' 'dog'
 printf 'keys\0' | try build -k cascade --without - -o cas.bly --files0-from -
 refused 'both on standard input' 'both want standard input'
 

@@ -16,7 +16,7 @@ fi
 printf '03000\n' | try query ids.bly
 out_is 'zeros in front' 0 '03000\n'
 printf '%s\n' -3000 3e3 ' 3000' '' x 3000.0 68536 | try query ids.bly
-out_is 'what is no integer of it' 1 ''
+out_is 'not an integer in range' 1 ''
 
 try info ids.bly
 out_has 'info: the promise' 0 '^  rate +no false positives up to 20 different keys$'

@@ -64,7 +64,7 @@ try join -f 2 -F 2 -t , table table
 check '-F: a column of LIST' sh -c 'printf "1,x,p\n2,y,p\n3,x,q\n" | cmp - out'
 check '-F: and of the list' grep -q '1 line of LIST has no such column' err
 try join -f 2 -F 1-2 -t , table table
-refused 'one column and two' '-f and -F list different numbers .*, 1 and 2, '
+refused 'different numbers of columns' '-f and -F list different numbers .*, 1 and 2, '
 printf 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n' >mails
 printf '"a@x"\nb@x\n' >asked
 try join --csv -f mail mails asked
@@ -214,7 +214,7 @@ refused 'a damaged pipe is named' 'standard input is damaged'
     refused 'no folder for what does not fit' \
         'set TMPDIR .*, or give more --memory'
     try join lines list
-    out_is 'what fits needs no folder' 0 'bee\nbee\ndog\n'
+    out_is 'needs no folder if the list fits' 0 'bee\nbee\ndog\n'
 )
 if [ -w /dev/full ]; then
     "$BLOOMERY" join many half >/dev/full 2>err

@@ -140,13 +140,13 @@ only 'add' f.bly add f.bly more
 try add --key-file raw f.bly more
 silent 'add'
 try query --key-file raw -c f.bly keys more
-out_is 'what was added is found' 0 '1100\n'
+out_is 'added keys are found' 0 '1100\n'
 build c.bly -k counting keys
 only 'remove' c.bly remove c.bly keys
 try remove --key-file raw c.bly keys
 silent 'remove'
 try query --key-file raw -c c.bly keys
-out_is 'what was removed is not found' 1 '0\n'
+out_is 'removed keys are not found' 1 '0\n'
 try add --key-file raw c.bly keys keys
 silent 'add to a filter that counts'
 try count --key-file raw -m 2 c.bly keys
@@ -214,7 +214,7 @@ out_is 'every key of both is there' 0 '1100\n'
 try intersect --key-file raw -o i.bly u.bly b.bly
 silent 'intersect'
 try query --key-file raw -c i.bly keys more
-out_is 'those of both are there' 0 '100\n'
+out_is 'keys of both are found' 0 '100\n'
 only 'compare' a.bly compare a.bly u.bly
 try compare --key-file raw a.bly u.bly
 out_has 'compare' 0 '^in both  *[0-9,]+'

@@ -41,7 +41,7 @@ check 'the report tells the bits' grep -q '"label_bits": *6' out
 try get m.bly ask
 cp out pairs
 build -l 1 -o back.bly pairs
-silent 'what get prints can be built again'
+silent 'output of get can be built again'
 try get back.bly ask
 check 'with the same labels' cmp out pairs
 printf 'one two\t3\nfour\tfive\t6\n' >rest

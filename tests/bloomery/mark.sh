@@ -163,7 +163,7 @@ for options in --header '--csv -f id' '--csv -f id -j 1'; do
     check "and then the lines $options" \
         [ "$(cat got)" = "$(printf '0\tother\r')" ]
     if [ "$options" = --header ]; then
-        check 'of which the CR is nothing to note' [ ! -s err ]
+        check 'a CR needs no note' [ ! -s err ]
     fi
 done
 

@@ -16,7 +16,7 @@ silent 'build a filter that removes'
 try remove f.bly low
 silent 'remove'
 try query -c f.bly low
-out_is 'what was removed is gone' 1 '0\n'
+out_is 'removed keys are gone' 1 '0\n'
 try query -c f.bly high
 out_is 'and the others are there' 0 '400\n'
 try check f.bly
@@ -24,7 +24,7 @@ status_is 'the file is sound' 0
 cp f.bly before
 try remove f.bly absent
 status_is 'remove what is not there: status 1' 1
-check 'one note on stderr' grep -q 'note: 10 keys were not there' err
+check 'a single note on stderr' grep -q 'note: 10 keys were not there' err
 check 'and the file is untouched' cmp -s before f.bly
 cat high absent | try remove --json f.bly
 status_is 'remove some that are there and some that are not' 1
@@ -61,7 +61,7 @@ printf 'a\n' | try count n.bly
 out_is 'removed once: one less' 0 '2\ta\n'
 awk 'BEGIN { for (i = 0; i < 20; i++) print "many" }' | try add n.bly
 printf 'many\n' | try count --at-least 1000 n.bly
-out_is 'what knows no bound is not left out' 0 '?\tmany\n'
+out_is 'unbounded counts are not left out' 0 '?\tmany\n'
 printf 'many\n' | try count n.bly
 out_is 'counters at their end know no bound' 0 '?\tmany\n'
 try count --json n.bly letters

@@ -10,7 +10,7 @@ silent 'build'
 check 'nothing but the filter is there' [ "$(ls -A box)" = f.bly ]
 cp box/f.bly good.bly
 try build -p 1e-6 -o box/f.bly keys
-check 'the same build makes the same bytes' cmp good.bly box/f.bly
+check 'equal builds make equal bytes' cmp good.bly box/f.bly
 chmod 640 box/f.bly
 try add box/f.bly keys
 # shellcheck disable=SC2012

@@ -79,7 +79,7 @@ out_has 'info: what was added to a union is not known' 0 \
 out_has 'info: but how many are different' 0 '^  different +(999|1,000)'
 
 try query -c piped.bly all
-out_is 'the same filter' 0 '1000\n'
+out_is 'an equal union' 0 '1000\n'
 try check u.bly w.bly a.bly b.bly
 status_is 'what unite wrote is sound' 0
 

@@ -12,7 +12,7 @@ silent 'build of another kind, with another seed'
 
 # ---- any, all, others -------------------------------------------------------
 try query -F a.bly ask
-out_is 'one filter' 0 'bee\ncat\n'
+out_is 'a single filter' 0 'bee\ncat\n'
 try query -F a.bly -F b.bly ask
 out_is 'in any of two' 0 'bee\ndog\ncat\n'
 try query --filter b.bly ask --filter a.bly
@@ -115,9 +115,9 @@ try query --key-file raw -F t.bly -F s.bly --mark ask
 out_is 'the secret is for all of them' 0 \
     '10\tbee\n01\tdog\n11\tcat\n00\telk\n'
 try query --key-file raw -F a.bly -F s.bly ask
-refused 'one is made without it' 'a.bly: .* without a secret, and one was given'
+refused 'a filter without the secret' 'a.bly: .* without a secret, and one was given'
 try query -F a.bly -F s.bly ask
-refused 'one is made with it' 'with a secret: give the one .*--key-file'
+refused 'a filter with the secret' 'with a secret: give the one .*--key-file'
 
 # ---- damage -----------------------------------------------------------------
 cp 3.bly bad.bly
@@ -125,7 +125,7 @@ dd if=/dev/zero of=bad.bly bs=1 seek=4000 count=4000 conv=notrunc 2>/dev/null
 for options in '' -v -c --mark --all --json; do
     # shellcheck disable=SC2086  # a list of words
     try query $options -F a.bly -F bad.bly ask
-    refused "one is damaged $options" 'bad.bly: the payload is damaged'
+    refused "a damaged filter $options" 'bad.bly: the payload is damaged'
 done
 # Two filters verified in the background: 57M keys take 68 MB.
 try build -n 57M -o large.bly keys
@@ -133,7 +133,7 @@ cp large.bly large.bad
 printf 'XYZ' | dd of=large.bad bs=1 seek=30000000 conv=notrunc 2>/dev/null
 awk 'BEGIN { for (i = 0; i < 6000000; i++) print i % 9 }' >many
 try query -F large.bly -F large.bad -c many
-refused 'one of two large ones is damaged' 'large.bad: the payload is .*; answers'
+refused 'a damaged one of two large filters' 'large.bad: the payload is .*; answers'
 try query -F large.bly -F large.bly -c many
 out_is 'two large ones that are not' 1 '0\n'
 try query -F large.bly -F a.bly -F large.bly -q keys

@@ -114,7 +114,7 @@ for more in -v --verbose; do
 done
 BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V -v >out 2>err
 echo $? >status
-out_has 'what the environment asks for' 0 '^instructions: portable '
+out_has 'settings of the environment' 0 '^instructions: portable '
 out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
 BLY_AHEAD=7x "$BLOOMERY" -V -v >out 2>err

@@ -292,7 +292,7 @@ if [ "$(stat -c %s $short 2>/dev/null)" = 4096 ]; then
     for ranks in $(work '1 4 16' 4); do
         RANKS=$ranks
         try dedup many few $short
-        refused "one of $ranks ranks fails" "'$short' became shorter"
+        refused "a failing rank of $ranks" "'$short' became shorter"
     done
 else
     skip 'one rank fails' "no $short"

@@ -91,7 +91,7 @@ refused 'a file that is not there' "cannot read 'missing'"
 try query missing.bly a
 refused 'a filter that is not there' 'missing\.bly'
 try query a b
-refused 'what is no filter' 'not a Bloomery filter'
+refused 'not a filter' 'not a Bloomery filter'
 try query blocked.bly
 refused 'no files of keys' 'standard input'
 try query - a

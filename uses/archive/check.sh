@@ -29,7 +29,7 @@ figure 'Monday' "$(cat said)"
 check 'a block for each line' test "$(told blocks)" -eq "$(wc -l <monday)"
 check 'as many are new as are different' \
     test "$new" -eq "$(sort -u monday | wc -l)"
-check 'what is stored is the sum of these' test "$stored" -eq \
+check 'the stored size is the sum of these' test "$stored" -eq \
     "$(sort -u monday | awk '{ n += $2 } END { printf "%d", n }')"
 check 'and all that there is' test "$stored" -eq "$(wc -c <store/blocks)"
 "$PROGRAM" restore store <monday >found.tar
@@ -62,7 +62,7 @@ figure 'Tuesday' "$(cat said)"
 check 'Tuesday restored, byte for byte' cmp tuesday found
 "$PROGRAM" restore store <monday | cmp - monday.tar >cmp.out 2>&1 || true
 check 'and Monday still' test ! -s cmp.out
-check 'what was put in before it leaves nine of ten blocks as they were' \
+check 'an insertion at the beginning keeps nine of ten blocks' \
     test "$(told new)" -lt "$(($(told blocks) / 10))"
 "$PROGRAM" save store <tuesday >again 2>said
 check 'saved again nothing is stored' test "$(told new)" -eq 0

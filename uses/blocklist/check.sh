@@ -5,7 +5,7 @@
 # form URL WANTED: the expression of a list entry.
 form() {
     printf '%s\n' "$1" | "$PROGRAM" --list >formed
-    check "one form of $1" test "$(cat formed)" = "$2"
+    check "canonical form of $1" test "$(cat formed)" = "$2"
 }
 
 form 'http://Bad.ORG' 'bad.org/'
@@ -35,7 +35,7 @@ check 'five hosts of seven parts' test "$(tr '\n' ' ' <told)" = \
 echo 'http://a.b.c.d.e.f/1/2/3/4/5?6' | "$PROGRAM" | cut -f 1 | sort -u >told
 check 'thirty names at most' test "$(wc -l <told)" -eq 30
 echo 'http://127.0.0.1/a' | "$PROGRAM" | cut -f 1 >told
-check 'one host of an address' test "$(tr '\n' ' ' <told)" = \
+check 'a single host for an address' test "$(tr '\n' ' ' <told)" = \
     '127.0.0.1/a 127.0.0.1/ '
 
 refused 'an entry without a host' '^blocklist: .* the first is line 2$' sh -c \

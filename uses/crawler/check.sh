@@ -98,7 +98,7 @@ crawl 0 3 1e-7 $(starts "$@")
 wanted "$@"
 sed 's/^[0-9]* [0-9]* //' told | sort >fetched
 check 'a window of three links: exactly the same' cmp fetched wanted
-check 'what is queued again is passed over' test \
+check 'links queued again are skipped' test \
     "$(sed -n 's/.* \([0-9]*\) passed over.*/\1/p' said)" -gt 10
 polite 'a window of three' 0
 
@@ -330,7 +330,7 @@ for delay in inf nan 1e300; do
 done
 refused 'no pages' 'usage: crawler' "$PROGRAM" 1 none 0.1 http://127.0.0.1/
 refused 'no rate' 'rate' "$PROGRAM" 1 10 2 http://127.0.0.1/
-refused 'what is no URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
+refused 'not a URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
 refused 'a file' 'passwd: a URL of http' "$PROGRAM" 1 10 0.1 file:///etc/passwd
 stop_server
 crawl 0 10 0.1 "http://127.0.0.1:$port/"

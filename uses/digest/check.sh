@@ -80,9 +80,9 @@ sort cached later strangers >requests
 missed=$(comm -23 now asked | wc -l)
 in_band 'missed, of what A has got since' "$missed" "$(wc -l <later)" \
     "$(awk -v f="$(field digest5 rate)" 'BEGIN { print 1 - f }')"
-check 'what is missed is all new' test -z "$(comm -23 now asked |
+check 'only new objects are missed' test -z "$(comm -23 now asked |
     comm -23 - later)"
-check 'what A has dropped is asked for' test \
+check 'objects that A has dropped are requested' test \
     "$(comm -12 dropped asked | wc -l)" -eq "$(wc -l <dropped)"
 figure 'an hour later' "of $(wc -l <requests) requests $(wc -l <asked) are asked \
 for, where all would be without a digest; $(comm -23 asked now | wc -l) in vain, \

@@ -42,10 +42,10 @@ if [ "$EFFORT" = full ]; then
     ranks 3 dedup -c lines >found
     check 'how often each comes' cmp counted found
     ranks 5 dedup -d lines | sort >found
-    check 'those that come twice or more' cmp twice found
+    check 'lines that occur twice or more' cmp twice found
     split -n l/3 lines part.
     ranks 4 dedup part.aa part.ab part.ac >found
-    check 'of several files the same' cmp once found
+    check 'equal for several files' cmp once found
     "$BLOOMERY" dedup --exact lines >found
     check 'as one process finds without MPI' cmp once found
 fi

@@ -53,7 +53,7 @@ rm -rf ssd && mkdir ssd
 "$PROGRAM" -c "$cache" -p "$period" -m "$(work 65536 1048576)" ssd <trace \
     >again 2>said
 "$PROGRAM" -c "$cache" -p "$period" -m 8388608 ssd <trace >moved 2>again.said
-check 'what waits in memory changes nothing' cmp again moved
+check 'waiting in memory changes nothing' cmp again moved
 check 'the last filter is whole' "$BLOOMERY" check ssd/read.1.bly
 
 # ---- Pages read and written -------------------------------------------------

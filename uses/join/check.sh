@@ -51,7 +51,7 @@ if [ -r $words ] && [ -r $others ]; then
     "$BLOOMERY" join -f 1 -F 1 large.tsv small.tsv >semi
     cut -f 1,3 exact >exact.rows
     sort -t "$tab" -k 1,1 semi | cmp - exact.rows >cmp.out 2>&1 || true
-    check 'one command prints the same rows' test ! -s cmp.out
+    check 'a single command prints the same rows' test ! -s cmp.out
     check 'and the others with --anti' test $((rows - match)) = \
         "$("$BLOOMERY" join -c --anti -f 1 -F 1 large.tsv small.tsv)"
 

@@ -65,7 +65,7 @@ else
     skip 'beside a list of weights' 'no python3'
 fi
 new -l some some | sort -u >found
-check 'what was learned has novelty 0' test "$(cat found)" = 0.0000
+check 'learned odours have novelty 0' test "$(cat found)" = 0.0000
 awk -F , '{ for (i = 1; i <= NF; i++) printf "%.6f%s", 3 * $i, i < NF ? " " : "\n" }' \
     some >stronger
 new -l some stronger | sort -u >found
@@ -177,7 +177,7 @@ printf '1,2,3\n1,2\n' >uneven
 refused 'lines of unlike length' 'line 2 of .uneven.: not so many' \
     "$PROGRAM" uneven
 printf '1,two,3\n' >text
-refused 'what is no number' 'line 1 of .text.: it has no numbers' "$PROGRAM" text
+refused 'not a number' 'line 1 of .text.: it has no numbers' "$PROGRAM" text
 refused 'no file' 'none: No such file' "$PROGRAM" none
 refused 'a kind that there is not' 'nothing: .*no.* kind' \
     "$PROGRAM" -k nothing first

@@ -69,7 +69,7 @@ done <<END
 100000 600000 7.918')
 END
 if [ "$EFFORT" = full ]; then
-    check 'one of seven revoked: less than a byte for each, as CRLite' awk \
+    check 'a seventh revoked: less than a byte for each, as CRLite' awk \
         -v bits="$bits" 'BEGIN { exit bits >= 8 }'
 fi
 

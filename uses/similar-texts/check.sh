@@ -73,7 +73,7 @@ $(awk '$4 >= .5' both | wc -l) of them .5 or more"
                    best = $4 }
         { last = $1 }
         END { exit bad }' >disorder || true
-    check 'those that share half are in the order of the exact shares' \
+    check 'texts that share half are in the order of the exact shares' \
         test ! -s disorder
     # By default: shares of 0.7 and more, the most similar first.
     tr '\n' '\0' <files | xargs -0 "$PROGRAM" >default
@@ -155,7 +155,7 @@ END_TABLE
 printf 'Some words that are here.\n' >text
 refused 'no text' 'none: No such file' "$PROGRAM" text none
 refused 'a folder' 'cannot be read|Is a directory' "$PROGRAM" text .
-refused 'one text alone' 'usage: similar-texts' "$PROGRAM" text
+refused 'a single text' 'usage: similar-texts' "$PROGRAM" text
 refused 'no score' 'usage: similar-texts' "$PROGRAM" -t much text text
 : >empty
 check 'an empty text has nothing in common' test -z "$("$PROGRAM" text empty)"

@@ -41,13 +41,13 @@ for part in part.*; do
     "$BLOOMERY" add read.bly "$part"
 done
 "$BLOOMERY" query -v read.bly candidates >offered
-judged 'one filter' "$(field read.bly rate)"
+judged 'a single filter' "$(field read.bly rate)"
 check 'no more than was asked' awk -v r="$(field read.bly rate)" \
     'BEGIN { exit r > 0.01 }'
 before=$(wc -c <read.bly)
 "$BLOOMERY" add read.bly log
-check 'what is read twice takes no room' test "$(wc -c <read.bly)" -eq "$before"
-figure 'one filter' "$before bytes, of which $(awk -v b="$before" \
+check 'reading twice takes no room' test "$(wc -c <read.bly)" -eq "$before"
+figure 'a single filter' "$before bytes, of which $(awk -v b="$before" \
     -v n="$(wc -l <read.tsv)" 'BEGIN { printf "%.1f", 8 * b / n }') bits for each \
 article read; the list has $(wc -c <read.tsv) bytes"
 

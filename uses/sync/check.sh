@@ -83,7 +83,7 @@ for seed in $(seq "$trials"); do
     "$BLOOMERY" diff seed.bly theirs >found 2>diff.err || [ $? = 1 ] ||
         failed=$((failed + 1))
 done
-check 'of sketches for 100 and 100 differences hardly one fails: 0.5 %, 4 sigma' awk \
+check 'sketches for 100 with 100 differences hardly ever fail: 0.5 %, 4 sigma' awk \
     -v x=$failed -v n="$trials" 'BEGIN { p = .005
         exit x > n * p + 4 * sqrt(n * p * (1 - p)) + 1 }'
 figure 'sketches for 100 that failed' "$failed of $trials"

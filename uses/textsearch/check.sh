@@ -125,7 +125,7 @@ the index has $(wc -c <texts.blx)"
     grep -vx "$out" wanted | cmp - found >cmp.out 2>&1 || true
     check 'a document that is removed is gone, and it alone' test ! -s cmp.out
     "$PROGRAM" ask texts.blx -c texts '' | cut -f 2 >left
-    check 'one less is there' test "$(cat left)" = $(($(wc -l <texts) - 1))
+    check 'one text fewer is left' test "$(cat left)" = $(($(wc -l <texts) - 1))
 else
     absent descriptions 'this is no Debian'
 fi

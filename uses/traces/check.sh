@@ -132,7 +132,7 @@ if watched try true 2>try.err; then
     traced=yes
     watched once "$BLOOMERY" query -c --paged --as hex "$@" \
         --key "$(head -n 1 asked)" >count || true
-    check 'one question: a page and the head of each filter' test \
+    check 'a query reads a page and the head of each filter' test \
         "$(reads once 4096)" = "$blocks $blocks 0"
     # A process that keeps the filters open is given ids one after the other.
     mkfifo ask answer

@@ -99,7 +99,7 @@ until python3 "$USE/ask.py" maps known new >told && cmp -s told new ||
     sleep 0.05
     tries=$((tries + 1))
 done
-check 'what is added is known to who asks' cmp told new
+check 'clients see added addresses' cmp told new
 refused 'a list of another name' 'PERM|TEMP' sh -c \
     'python3 "$1/ask.py" maps unknown new || exit 2' - "$USE"
 
