@@ -296,7 +296,9 @@ typedef struct {
     const char *summary;        /* one line                                  */
     uint64_t    can;            /* BLY_CAN_…, without options                */
     const bly_option_info *const *options;      /* NULL ends it              */
-    bool        experimental;   /* its bytes may change in a later version   */
+    const char *tier;           /* "core": the kinds to meet first; "more":
+                                   for rarer needs; "experimental": its bytes
+                                   may change in a later version             */
     const bly_alias_info *const *aliases;       /* NULL ends it              */
 } bly_kind_info;
 

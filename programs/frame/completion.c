@@ -1,10 +1,10 @@
-/* completion.c - what a shell needs to complete the command line, written from
- * the tables of the subcommands, for bash, zsh and fish.
+/* completion.c - completion scripts for bash, zsh and fish, written from the
+ * tables of the subcommands.
  *
- * Of an option's value, or an operand, called NAME the words are known where
- * the program has a command `names` (KIND: `kinds`), which begins a line with
- * each; COMMAND is a subcommand; anything else is left to the shell, which
- * offers files. Floor 8; includes frame.h only.
+ * The words for an option's value or an operand called NAME are the first words
+ * of the lines that the command `names` prints (KIND: `kinds`), if the program
+ * has one; it is run with --all where it has that option. COMMAND stands for a
+ * subcommand. Anything else is left to the shell, which offers files.
  */
 #include "frame/frame.h"
 
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The command that lists what is called `value`, or NULL. */
+/* Returns the command that lists the values called `value`, or NULL. */
 static const char *completion_lister(const char *value)
 {
     for (const cli_command *const *c = program->commands; *c != NULL; c++) {
@@ -29,7 +29,17 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* The same for the operand of a command: "[KIND]". */
+/* Returns " --all" if the lister has that option, or "". */
+static const char *completion_all(const char *lister)
+{
+    for (const cli_command *const *c = program->commands; *c != NULL; c++)
+        for (const cli_option *o = (*c)->options; o->name != NULL; o++)
+            if (strcmp((*c)->name, lister) == 0 && strcmp(o->name, "all") == 0)
+                return " --all";
+    return "";
+}
+
+/* Returns the lister for the operand of a command, such as "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -117,7 +127,8 @@ static void completion_bash_values(const cli_command *c)
         completion_bash_pattern(c, o, between);
         output_text(") words=$(_");
         completion_name();
-        output_format("_list %s) ;;\n", lister);
+        output_format("_list %s%s) ;;\n", lister,
+                      completion_all(lister));
     }
     for (const cli_option *o = c->options; o->name != NULL; o++) {
         if (o->value == NULL || completion_lister(o->value) != NULL)
@@ -140,7 +151,8 @@ static void completion_bash_operands(const cli_command *c)
     } else if (lister != NULL) {
         output_format("            %s) words=$(_", c->name);
         completion_name();
-        output_format("_list %s) ;;\n", lister);
+        output_format("_list %s%s) ;;\n", lister,
+                      completion_all(lister));
     }
 }
 
@@ -150,7 +162,7 @@ static void completion_bash(void)
 
     output_text("# The first word of each line that begins with one.\n_");
     completion_name();
-    output_format("_list()\n{\n    command %s \"$1\" 2>/dev/null |\n"
+    output_format("_list()\n{\n    command %s \"$@\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
                   "}\n\n_", program->name);
     completion_name();
@@ -201,7 +213,7 @@ static void completion_zsh_value(const char *value)
     if (lister != NULL) {
         output_format(":%s:{compadd -- $(_", value);
         completion_name();
-        output_format("_list %s)}", lister);
+        output_format("_list %s%s)}", lister, completion_all(lister));
     } else {
         output_format(":%s:_files", value);
     }
@@ -241,7 +253,7 @@ static void completion_zsh_command(const cli_command *c)
     } else if (lister != NULL) {
         output_format("':%s:{compadd -- $(_", lister);
         completion_name();
-        output_format("_list %s)}'", lister);
+        output_format("_list %s%s)}'", lister, completion_all(lister));
     } else {
         output_text("'*:file:_files'");
     }
@@ -254,7 +266,7 @@ static void completion_zsh(void)
 
     output_format("#compdef %s\n\n_", program->name);
     completion_name();
-    output_format("_list() {\n    command %s $1 2>/dev/null |\n"
+    output_format("_list() {\n    command %s \"$@\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
                   "}\n\n_", program->name);
     completion_name();
@@ -295,11 +307,11 @@ static void completion_fish_line(const cli_command *c)
                   program->name, c->name);
 }
 
-/* Words that a command lists. */
 static void completion_fish_list(const char *lister)
 {
-    output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "
-                  "\"^[a-z0-9-]+\")'", program->name, lister);
+    output_format(" -x -a '(command %s %s%s 2>/dev/null | string match -r "
+                  "\"^[a-z0-9-]+\")'", program->name, lister,
+                  completion_all(lister));
 }
 
 static void completion_fish_option(const cli_command *c, const cli_option *o)
