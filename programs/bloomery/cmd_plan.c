@@ -41,11 +41,13 @@ static const cli_example plan_examples[] = {
 
 /* ==== One plan ========================================================== */
 
-static void plan_json(const bly_plan_t *p)
+/* Prints a plan as an object, with the tier of its kind unless that is NULL. */
+static void plan_json(const bly_plan_t *p, const char *tier)
 {
     json_open_object(NULL);
     json_string("kind", p->kind);
-    json_string("tier", bly_kind_find(p->kind)->tier);
+    if (tier != NULL)
+        json_string("tier", tier);
     json_count("capacity", p->capacity);
     json_count("bytes", p->bytes);
     json_count("packed", p->packed);
@@ -113,7 +115,7 @@ static int plan_one(const plan_settings *s, const bly_spec *spec)
     if (bly_plan(&plan, s->kind, spec) < 0)
         return filter_error();
     if (s->json)
-        plan_json(&plan);
+        plan_json(&plan, NULL);
     else
         plan_text(&plan);
     return CLI_OK;
@@ -171,7 +173,7 @@ static void plan_kind(const bly_kind_info *kind, const bly_spec *spec,
     if (bly_plan(&plan, kind->name, spec) < 0)
         plan_refused(kind, json);
     else if (json)
-        plan_json(&plan);
+        plan_json(&plan, kind->tier);
     else
         plan_row(kind->name, &plan);
 }
