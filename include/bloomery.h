@@ -982,7 +982,7 @@ BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
  * A file that is opened for writing is locked until bly_free has been called,
  * also for the copies of the handle that a fork makes. Opening it for writing
  * again, even in this process, is BLY_EIO, and so is opening for writing if the
- * system has no locks on open files. bly_save and the commands never write into a
+ * system has no locks on open files. bly_save and the commands never write to a
  * file: they replace it with another one. Keys added to the replaced file after
  * that are lost with it; bly_replaced detects this.
  *
