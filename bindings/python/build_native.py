@@ -1,7 +1,7 @@
 """build_native.py - the module bloomery._native, made by cffi from native.c.
 
 The library is compiled in, from the single file in `source/` beside this file.
-A source package has that folder; in a checkout it is made by tools/amalgamate.
+A source package has that folder; in a checkout it is made by tools/make/amalgamate.
 With BLOOMERY_BUILD in the environment, the static library of that build folder
 is put in instead. With BLOOMERY_SYSTEM=1 the system's library is linked.
 """
