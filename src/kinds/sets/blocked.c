@@ -84,8 +84,8 @@
 #include <math.h>
 
 #include "base/vector.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "maths/maths.h"
 #include "bodies/rows.h"
 
