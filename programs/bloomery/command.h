@@ -18,6 +18,9 @@
 #define BLOOMERY_COMMAND_H
 
 #include "filters/filters.h"
+#include "frame/batches.h"
+#include "frame/inputs.h"
+#include "frame/work.h"
 
 /* ==== disjoint.c ======================================================== */
 
@@ -201,7 +204,7 @@ typedef struct {
 } ask_text;
 
 typedef struct {
-    const bool *marks;          /* rows of them, LINES_MOST apart            */
+    const bool *marks;          /* rows of them, BATCHES_MOST apart         */
     size_t      filters;        /* 0: no marks                               */
     const ask_place *places;    /* of each                                   */
     bool        groups;         /* their numbers stand there, not marks      */

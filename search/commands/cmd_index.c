@@ -6,6 +6,12 @@
  * old index is taken as it is. Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/inputs.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -130,7 +136,7 @@ static int index_refuse(index_job *job, const char *name, int error)
 {
     job->unread = true;
     if (index_lacks(error))
-        return lines_refuse(name, error);
+        return refuse_file(name, error);
     if (error == ESPIPE)
         report_error("'%s' is no ordinary file: an index is of files that can "
                      "be read again", name);
@@ -140,7 +146,7 @@ static int index_refuse(index_job *job, const char *name, int error)
         report_error("'%s' has a line of more than 64 MiB: the index is not of "
                      "what follows", name);
     else
-        lines_refuse(name, error);
+        refuse_file(name, error);
     return CLI_GO;
 }
 

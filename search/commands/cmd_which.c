@@ -3,6 +3,10 @@
  * Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/sort.h"
 
 #include <inttypes.h>
 #include <math.h>

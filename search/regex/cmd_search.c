@@ -14,6 +14,11 @@
  * Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/inputs.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -562,7 +567,7 @@ static bool search_open(search_thread *t, const search_task *task)
         report_error("'%s' is no ordinary file: make the index again without "
                      "it", task->name);
     else
-        lines_refuse(task->name, error);
+        refuse_file(task->name, error);
     return false;
 }
 
@@ -583,7 +588,7 @@ static int search_read(search_thread *t, const search_task *task)
             report_error("'%s' has a line of more than 64 MiB: it is not "
                          "searched from there on", task->name);
         else
-            lines_refuse(task->name, error);
+            refuse_file(task->name, error);
     }
     return status;
 }

@@ -6,6 +6,10 @@
  * command.h and <bloomery/similar.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/refuse.h"
 
 #include <bloomery/similar.h>
 
@@ -127,7 +131,7 @@ static int similar_take(bly_rows *rows, const cli_chunk *chunk)
     bly_status status;
 
     if (chunk->error != 0)
-        return lines_refuse_chunk(chunk);
+        return refuse_chunk(chunk);
     status = bly_rows_add_fps(rows, chunk->block, chunk->length);
     if (status == BLY_ENOMEM)
         return report_error("out of memory: '%s' has too many rows for this "

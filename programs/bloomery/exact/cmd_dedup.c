@@ -7,6 +7,13 @@
  * <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/headers.h"
+#include "frame/json.h"
+#include "frame/measure.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -148,7 +155,7 @@ static int dedup_commit(void *argument, cli_worker *w)
     int status;
 
     if (w->chunk.error != 0) {          /* the other files are still read */
-        lines_refuse_chunk(&w->chunk);
+        refuse_chunk(&w->chunk);
         job->failed = true;
         return CLI_GO;
     }
@@ -255,8 +262,8 @@ static int dedup_by_filter(const dedup_settings *s,
     int status;
 
     lines_open(&job.lines, &s->how, operands, 0, true);
-    lines_print_header(&job.lines, "");
-    total = lines_size(&job.lines);
+    headers_print(&job.lines, "");
+    total = measure_progress(&job.lines);
     status = dedup_filter(&job, total);
     if (status != CLI_GO)
         return status;
@@ -453,7 +460,7 @@ static int dedup_secret(const dedup_settings *s)
 
 static int dedup_check(const cli_command *self, dedup_settings *s)
 {
-    int status = lines_how_check(self, &s->how);
+    int status = how_check(self, &s->how);
 
     if (status != CLI_GO)
         return status;

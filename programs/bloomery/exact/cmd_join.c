@@ -4,6 +4,11 @@
  * and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/json.h"
+#include "frame/members.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <string.h>
 
@@ -186,10 +191,10 @@ static int join_check_keys(const cli_command *self, join_settings *s)
     if (s->list_field.n > 0)
         any.member = NULL;
     forms_choose(&s->how);
-    if (lines_how_check(self, &any) != CLI_GO
-        || lines_member_check(self, &s->how) != CLI_GO)
+    if (how_check(self, &any) != CLI_GO
+        || how_check_member(self, &s->how) != CLI_GO)
         return CLI_ERROR;
-    return lines_member_check(self, &list);
+    return how_check_member(self, &list);
 }
 
 static int join_check(const cli_command *self, join_settings *s,

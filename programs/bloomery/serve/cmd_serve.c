@@ -3,6 +3,8 @@
  * Floor 8; includes serve.h only.
  */
 #include "bloomery/serve/serve.h"
+#include "frame/options.h"
+#include "frame/work.h"
 
 #include <stdlib.h>
 #include <string.h>

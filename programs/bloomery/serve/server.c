@@ -9,6 +9,7 @@
  * only.
  */
 #include "bloomery/serve/serve.h"
+#include "frame/output.h"
 
 #include <errno.h>
 #include <poll.h>

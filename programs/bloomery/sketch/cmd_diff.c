@@ -6,6 +6,12 @@
  * filter: the keys that are not in it. Floor 8; includes sketch.h only.
  */
 #include "bloomery/sketch/sketches.h"
+#include "frame/json.h"
+#include "frame/numbers.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
+#include "frame/strange.h"
 
 #include <bloomery/sketch.h>
 
@@ -410,7 +416,7 @@ static int diff_report(const diff_job *job)
     else if (s->verbose)
         diff_verbose(job);
     report_keyless(job->fed.keyless);
-    return lines_lost_some() ? CLI_ERROR : differ ? CLI_NONE : CLI_OK;
+    return strange_lost() ? CLI_ERROR : differ ? CLI_NONE : CLI_OK;
 }
 
 /* ==== The command ======================================================= */
@@ -485,12 +491,12 @@ static int diff_keys(diff_job *job, const cli_operands *operands)
 static int diff_check(const cli_command *self, diff_settings *s,
                       const cli_operands *operands)
 {
-    int status = lines_how_check(self, &s->how);
+    int status = how_check(self, &s->how);
 
     if (status == CLI_GO && operands->count == 0)
         status = options_wrong(self, "the SKETCH is missing");
     if (status == CLI_GO)
-        status = lines_asked_check(self, operands);
+        status = how_check_asked(self, operands);
     if (status == CLI_GO)
         status = output_check_inputs(operands->names, 1);
     if (status == CLI_GO && diff_prints_keys(s))

@@ -5,6 +5,8 @@
  * number of differences, or one of bits. Floor 8; includes sketch.h only.
  */
 #include "bloomery/sketch/sketches.h"
+#include "frame/json.h"
+#include "frame/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -213,7 +215,7 @@ static int sketch_check(const cli_command *self, sketch_settings *s,
                         const cli_operands *operands)
 {
     cli_build *b = &s->build;
-    int status = lines_how_check(self, &b->how);
+    int status = how_check(self, &b->how);
 
     if (status != CLI_GO)
         return status;
