@@ -14,9 +14,9 @@
  * and the key is made of the text: a string without an escape is its bytes in
  * the line, and a string with escapes is decoded into the caller's room. An
  * escaped half of a surrogate pair becomes the three bytes that UTF-8 would
- * have for it, so that different strings stay different.
+ * have for it, so that unlike strings stay unlike.
  *
- * Without the CMake option BLY_JSON the module is not built.
+ * Without BLY_JSON (CMake's option) there is no module.
  */
 #include "frame/members.h"
 
