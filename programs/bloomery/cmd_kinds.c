@@ -5,6 +5,9 @@
  * kinds with their tiers.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <string.h>
 

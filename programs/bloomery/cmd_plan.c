@@ -4,6 +4,9 @@
  * compared: the core kinds, unless --all is given. JSON has all kinds.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <inttypes.h>
 
