@@ -1,10 +1,9 @@
 /* completion.c - what a shell needs to complete the command line, written from
  * the tables of the subcommands, for bash, zsh and fish.
  *
- * Of an option's value, or an operand, called NAME the words are known where
- * the program has a command `names` (KIND: `kinds`), which begins a line with
- * each; COMMAND is a subcommand; anything else is left to the shell, which
- * offers files. Floor 8; includes frame.h only.
+ * The words for a value or an operand called NAME are known if the program has
+ * a command `names` (KIND: `kinds`), which begins a line with each. COMMAND is
+ * a subcommand. Anything else is left to the shell, which offers files.
  */
 #include "frame/frame.h"
 
@@ -12,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The command that lists what is called `value`, or NULL. */
+/* Returns the command that lists what is called `value`, or NULL. */
 static const char *completion_lister(const char *value)
 {
     for (const cli_command *const *c = program->commands; *c != NULL; c++) {
@@ -29,7 +28,7 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* The same for the operand of a command: "[KIND]". */
+/* Returns the command that lists the operands of a command, "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -63,8 +62,8 @@ static void completion_commands(const char *between)
                       (*c)->name);
 }
 
-/* The first sentence without its full stop, within single quotes, with a
- * backslash before what is in `special`, and each quote as `quote`. */
+/* Prints the first sentence without its full stop, within single quotes, with a
+ * backslash before the bytes in `special`, and each quote as `quote`. */
 static void completion_sentence(const char *text, const char *special,
                                 const char *quote)
 {
@@ -104,7 +103,8 @@ static void completion_bash_pattern(const cli_command *c, const cli_option *o,
         output_format(" | '%s -%c'", c->name, o->letter);
 }
 
-/* What follows an option with a value: words that a command lists, or none. */
+/* Prints what follows an option with a value: words that a command lists, or
+ * none. */
 static void completion_bash_values(const cli_command *c)
 {
     const char *between = "        ";
@@ -207,21 +207,50 @@ static void completion_zsh_value(const char *value)
     }
 }
 
-/* '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
-static void completion_zsh_option(char letter, const char *name,
-                                  const char *value, const char *help)
+static const cli_option completion_help = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print a help text."
+};
+
+/* Prints '(-k --kind --by)': what zsh no longer offers once the option is
+ * there, itself and the options that it excludes. */
+static void completion_zsh_excluded(const cli_command *c, const cli_option *o)
 {
+    const char *before = "(";
+
+    if (o->letter != 0) {
+        output_format("(-%c --%s", o->letter, o->name);
+        before = " ";
+    }
+    for (const cli_option *x = c->options; x->name != NULL; x++) {
+        if (x == o || !options_exclude(o, x))
+            continue;
+        if (x->letter != 0)
+            output_format("%s-%c --%s", before, x->letter, x->name);
+        else
+            output_format("%s--%s", before, x->name);
+        before = " ";
+    }
+    output_text(*before == ' ' ? ")" : "");
+}
+
+/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
+static void completion_zsh_option(const cli_command *c, const cli_option *o)
+{
+    bool value = o->value != NULL;
+
     output_text("            ");
-    if (letter != 0)
-        output_format("'(-%c --%s)'{-%c%s,--%s%s}'", letter, name, letter,
-                      value != NULL ? "+" : "", name, value != NULL ? "=" : "");
+    output_text("'");
+    completion_zsh_excluded(c, o);
+    if (o->letter != 0)
+        output_format("'{-%c%s,--%s%s}'", o->letter, value ? "+" : "",
+                      o->name, value ? "=" : "");
     else
-        output_format("'--%s%s", name, value != NULL ? "=" : "");
+        output_format("--%s%s", o->name, value ? "=" : "");
     output_text("[");
-    completion_sentence(help, "[]\\:", "'\\''");
+    completion_sentence(o->help, "[]\\:", "'\\''");
     output_text("]");
-    if (value != NULL)
-        completion_zsh_value(value);
+    if (value)
+        completion_zsh_value(o->value);
     output_text("' \\\n");
 }
 
@@ -231,8 +260,8 @@ static void completion_zsh_command(const cli_command *c)
 
     output_format("    %s)\n        _arguments -s \\\n", c->name);
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        completion_zsh_option(o->letter, o->name, o->value, o->help);
-    completion_zsh_option('h', "help", NULL, "Print a help text.");
+        completion_zsh_option(c, o);
+    completion_zsh_option(c, &completion_help);
     output_text("            ");
     if (completion_takes_command(c)) {
         output_text("':command:(");
@@ -288,14 +317,14 @@ static void completion_zsh(void)
 
 /* ==== fish ============================================================== */
 
-/* The beginning of a line about one command. */
+/* Prints the beginning of a line about one command. */
 static void completion_fish_line(const cli_command *c)
 {
     output_format("complete -c %s -n '__fish_seen_subcommand_from %s'",
                   program->name, c->name);
 }
 
-/* Words that a command lists. */
+/* Prints the words that a command lists. */
 static void completion_fish_list(const char *lister)
 {
     output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "

@@ -313,6 +313,11 @@ typedef enum {
                                    freed by the command, after an error too */
 } cli_type;
 
+/* A row leaves out the columns at its end that it does not use. A letter has
+ * one meaning in all subcommands, except in `search`, which has grep's. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
 typedef struct {
     char        letter;         /* 'k'; 0: it has only the long name       */
     const char *name;           /* "kind"; NULL ends a table               */
@@ -321,6 +326,11 @@ typedef struct {
     size_t      offset;         /* of its place in the command's settings  */
     bool        required;
     const char *help;           /* sentences; printed filled               */
+    /* Names with blanks between them; names that the command does not have
+     * count for nothing. It is enough if one of two options excludes the
+     * other. */
+    const char *excludes;       /* "csv tsv": not together with any        */
+    const char *needs;          /* "field label": only with at least one   */
 } cli_option;
 
 typedef struct {
@@ -355,6 +365,17 @@ typedef struct {
  * holds the defaults. CLI_GO, or the status to exit with. */
 int options_read(const cli_command *command, int argc, char **argv,
                  void *settings, cli_operands *operands);
+
+/* Returns whether two options exclude each other. */
+bool options_exclude(const cli_option *a, const cli_option *b);
+
+/* Returns whether one of two options needs the other, or one of several. */
+bool options_need(const cli_option *one, const cli_option *other);
+
+/* Writes the sentences "Excludes --a and --b. Needs --c or --d.", or "", of an
+ * option of the command. */
+void options_rules(const cli_command *command, const cli_option *option,
+                   char *text, size_t room);
 
 /* An error about the command line that names where help is; CLI_ERROR. */
 int options_wrong(const cli_command *command, const char *what);
@@ -610,21 +631,28 @@ struct cli_how {
       "whole line is the key." },                                             \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
-      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma." },     \
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma.",        \
+      .excludes = "tsv blanks",                                               \
+      .needs = "field label list-field csv" },                                \
     { 0, "csv", NULL, CLI_FLAG, offsetof(settings, how.csv), false,           \
       "Columns may be in quotes, as RFC 4180 has it: separators and newlines "\
       "within quotes are part of the column, the quotes are not, and a CR "   \
       "before the newline is no part of the line. A key without -f is the "   \
-      "whole record, with its quotes." },                                     \
+      "whole record, with its quotes.",                                       \
+      .excludes = "tsv blanks null json-field" },                             \
     { 0, "tsv", NULL, CLI_FLAG, offsetof(settings, how.tsv), false,           \
-      "Columns end with TABs, and quotes are bytes like others." },           \
+      "Columns end with TABs, and quotes are bytes like others.",             \
+      .excludes = "blanks json-field" },                                      \
     { 0, "blanks", NULL, CLI_FLAG, offsetof(settings, how.blanks), false,     \
       "Columns are apart by runs of blanks and TABs, and those at the start " \
-      "of the line do not count, as in awk." },                               \
+      "of the line do not count, as in awk.",                                 \
+      .excludes = "json-field",                                               \
+      .needs = "field label list-field" },                                    \
     { 0, "header", NULL, CLI_FLAG, offsetof(settings, how.header), false,     \
       "The first line of each file names the columns: it is no key. Where "   \
       "lines are printed that of the first file comes first. A name in -f "   \
-      "implies it." },                                                        \
+      "implies it.",                                                          \
+      .excludes = "json-field" },                                             \
     { 0, "json-field", "NAME", CLI_TEXT, offsetof(settings, how.member),      \
       false, "Lines are JSON objects, and the key is the value of the member " \
       "NAME: of a string what it stands for, of a number its text as it is " \
@@ -633,19 +661,23 @@ struct cli_how {
       "JSON pointer, such as /user/id or /tags/0. Of members with the same " \
       "name the last one counts. A line that is not a JSON object, or has "    \
       "more than 1,024 objects and arrays within each other, has no key; a "  \
-      "note reports how many there are." },                                   \
+      "note reports how many there are.",                                     \
+      .excludes = "field label" },                                            \
     { 0, "trust-json", NULL, CLI_FLAG, offsetof(settings, how.trust), false,  \
       "With --json-field: do not verify the values of other members. The "    \
       "result is the same if all lines are JSON, and reading them takes "     \
-      "almost half the time." },                                              \
+      "almost half the time.",                                                \
+      .needs = "json-field list-json-field" },                                \
     { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
       "In lines that end with CR LF, as in files from Windows, the CR is part "\
       "of the key. Without this option it is not, and in a file without a "    \
-      "newline a CR alone ends a line." },                                     \
+      "newline a CR alone ends a line.",                                      \
+      .excludes = "null crlf" },                                              \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
       "In lines that end with CR LF, the CR is not part of the key even if "  \
       "the filter does not state the form of its keys. Without this option "  \
-      "it then is, and a note says so." },                                    \
+      "it then is, and a note says so.",                                      \
+      .excludes = "null" },                                                   \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
       "Remove blanks and TABs at both ends of the key; if the key is several "\
       "columns, at both ends of each." },                       \
@@ -660,15 +692,15 @@ struct cli_how {
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
       "such as those with an accent, stay as they are without --unicode." },  \
-    { 0, "lower", NULL, CLI_FLAG, offsetof(settings, how.lower), false,       \
-      "The same as -i." },                                                    \
     { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
       "With -i, ignore the case of the letters of all alphabets, by the full " \
       "case folding of Unicode, which also makes 'ss' of the sharp s. Keys "   \
-      "must be UTF-8. Only in programs that were built with ICU." },           \
+      "must be UTF-8. Only in programs that were built with ICU.",            \
+      .needs = "ignore-case" },                                               \
     { 0, "upper", NULL, CLI_FLAG, offsetof(settings, how.upper), false,       \
       "In keys the letters a to z become A to Z, as in lists of hashes that " \
-      "are written in upper case." },                                         \
+      "are written in upper case.",                                           \
+      .excludes = "ignore-case" },                                            \
     { 0, "as", "CLASS", CLI_FORM, offsetof(settings, how.as), false,          \
       "The class of the keys. text: the text of the line. number: a number as "\
       "in Python and SQL, where 1.0 is 1. int32, int64, float, double: a "    \
@@ -701,8 +733,8 @@ struct cli_how {
  * (forms_choose). CLI_GO or CLI_ERROR. */
 int lines_how_check(const cli_command *command, cli_how *how);
 
-/* The part of it about --json-field, for commands of two inputs. */
-int lines_member_check(const cli_command *command, const cli_how *how);
+/* Verifies --json-field alone, for commands of two inputs. */
+int lines_member_check(const cli_how *how);
 
 /* Check that there is a filter to ask, the first operand, and that it and the
  * keys, the others, do not both come from stdin. CLI_GO or CLI_ERROR. */
@@ -1019,7 +1051,8 @@ typedef struct {
     { 0, "key", "KEY", CLI_LIST, offsetof(settings, inputs.keys), false,      \
       "A key itself, instead of files; it may come several times. -f and "    \
       "what else is about columns does not touch it; -i and --trim do, but "  \
-      "--trim not if the filter's keys are several columns." }
+      "--trim not if the filter's keys are several columns.",                 \
+      .excludes = "files0-from recursive label" }
 
 /* In the order of their bytes, each name once. */
 void inputs_sort(cli_operands *list);

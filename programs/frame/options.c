@@ -1,9 +1,9 @@
 /* options.c - the command line of a subcommand, read by its option table.
  *
- * Each subcommand has one table of cli_option; getopt_long is fed from it,
- * values are checked and stored by it, and help.c writes --help and the man
- * page from it. getopt's own messages are switched off: ours are one line and
- * say where help is.
+ * Each subcommand has one table of cli_option. getopt_long is fed from it,
+ * values are checked and stored by it, options that exclude or need others are
+ * refused by it, and help.c writes --help and the man page from it. getopt's
+ * own messages are switched off: ours are one line and say where help is.
  */
 #include "frame/frame.h"
 
@@ -13,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+enum {
+    OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255,
+    OPTIONS_RULES = 512                 /* bytes of one list of options */
+};
 
 /* ==== Feeding getopt ==================================================== */
 
@@ -35,7 +38,8 @@ static void options_add_letter(char *letters, const cli_option *option)
     letters[n] = '\0';
 }
 
-/* The leading colon makes getopt tell a missing value from a wrong name. */
+/* With the leading colon getopt distinguishes a missing value from a wrong
+ * name. */
 static void options_prepare(options_forms *forms, const cli_option *table)
 {
     size_t i;
@@ -53,7 +57,7 @@ static void options_prepare(options_forms *forms, const cli_option *table)
     forms->longs[i].val = OPTIONS_HELP;
 }
 
-/* The option that getopt means by `code`, or NULL. */
+/* Returns the option for getopt's `code`, or NULL. */
 static const cli_option *options_find(const cli_option *table, int code)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
@@ -71,7 +75,7 @@ int options_wrong(const cli_command *command, const char *what)
                         command->name);
 }
 
-/* The option that a word begins with: invert, of grep's invert-match. */
+/* Returns the option whose name a word begins with: null, for null-data. */
 static const char *options_within(const cli_command *command, const char *word)
 {
     enum { LEAST = 4 };
@@ -85,7 +89,8 @@ static const char *options_within(const cli_command *command, const char *word)
     return NULL;
 }
 
-/* The command's option that another program calls so; NULL: it has none. */
+/* Returns the command's option that another program, or an earlier release,
+ * calls by this name or letter; NULL if there is none. */
 static const char *options_other(const cli_command *command, const char *word,
                                  size_t length)
 {
@@ -102,7 +107,7 @@ static const char *options_other(const cli_command *command, const char *word,
     return NULL;
 }
 
-/* getopt tells an unknown long name and one that fits several alike. */
+/* getopt reports an unknown long name and an ambiguous one alike. */
 static int options_bad_name(const cli_command *command, const char *word)
 {
     const char *name = word + strspn(word, "-");
@@ -129,7 +134,19 @@ static int options_bad_name(const cli_command *command, const char *word)
                         program->name, command->name);
 }
 
-/* An option that is none, or a value where none belongs. */
+static int options_bad_letter(const cli_command *command, char letter)
+{
+    const char *name = options_other(command, &letter, 1);
+    char what[64];
+
+    snprintf(what, sizeof what, "there is no option '-%c'", letter);
+    if (name == NULL)
+        return options_wrong(command, what);
+    return report_error("%s: did you mean '--%s'? See '%s %s --help'", what,
+                        name, program->name, command->name);
+}
+
+/* Reports an unknown option, or a value where none belongs. */
 static int options_unknown(const cli_command *command, char **argv)
 {
     const cli_option *option = options_find(command->options, optopt);
@@ -139,7 +156,7 @@ static int options_unknown(const cli_command *command, char **argv)
         snprintf(what, sizeof what, "--%s takes no value",
                  option != NULL ? option->name : "help");
     else if (optopt != 0)
-        snprintf(what, sizeof what, "there is no option '-%c'", optopt);
+        return options_bad_letter(command, (char)optopt);
     else
         return options_bad_name(command, argv[optind - 1]);
     return options_wrong(command, what);
@@ -170,7 +187,7 @@ bool options_append(cli_operands *list, char *name)
     return true;
 }
 
-/* Store one option's value; what is wrong with it, or NULL. */
+/* Stores one option's value. Returns what is wrong with it, or NULL. */
 static const char *options_store(const cli_option *option, const char *text,
                                  void *settings)
 {
@@ -210,7 +227,7 @@ static const char *options_store(const cli_option *option, const char *text,
     return NULL;
 }
 
-/* The option by the name that it was given with. */
+/* Reports a wrong value, with the option's name as it was given. */
 static int options_refuse(const cli_option *option, int code, const char *wrong)
 {
     if (code < OPTIONS_FIRST)
@@ -218,7 +235,7 @@ static int options_refuse(const cli_option *option, int code, const char *wrong)
     return report_error("--%s '%s' %s", option->name, optarg, wrong);
 }
 
-/* One answer of getopt_long. */
+/* Takes one option that getopt_long returned. */
 static int options_take(const cli_command *command, int code, char **argv,
                         void *settings, bool *seen)
 {
@@ -239,7 +256,107 @@ static int options_take(const cli_command *command, int code, char **argv,
     return wrong != NULL ? options_refuse(option, code, wrong) : CLI_GO;
 }
 
-static int options_complete(const cli_command *command, const bool *seen)
+/* ==== Options that exclude or need others =============================== */
+
+/* Returns whether a name is in a list of names with blanks between them. */
+static bool options_lists(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = list; at != NULL && *at != '\0';) {
+        size_t n = strcspn(at, " ");
+
+        if (n == length && strncmp(at, name, n) == 0)
+            return true;
+        at += n + strspn(at + n, " ");
+    }
+    return false;
+}
+
+bool options_exclude(const cli_option *a, const cli_option *b)
+{
+    return options_lists(a->excludes, b->name)
+        || options_lists(b->excludes, a->name);
+}
+
+bool options_need(const cli_option *one, const cli_option *other)
+{
+    return options_lists(one->needs, other->name);
+}
+
+/* Appends "--a, --b or --c": the options that `related` returns true for. */
+static void options_related(const cli_command *command, const cli_option *one,
+                            bool related(const cli_option *,
+                                         const cli_option *),
+                            const char *last, char *text, size_t room)
+{
+    size_t left = 0;
+
+    for (const cli_option *o = command->options; o->name != NULL; o++)
+        left += o != one && related(one, o);
+    for (const cli_option *o = command->options; o->name != NULL; o++) {
+        size_t used = strlen(text);
+
+        if (o == one || !related(one, o))
+            continue;
+        left--;
+        snprintf(text + used, room - used, "--%s%s", o->name,
+                 left > 1 ? ", " : left == 1 ? last : "");
+    }
+}
+
+void options_rules(const cli_command *command, const cli_option *option,
+                   char *text, size_t room)
+{
+    char excludes[OPTIONS_RULES] = "", needs[OPTIONS_RULES] = "";
+
+    options_related(command, option, options_exclude, " and ", excludes,
+                    sizeof excludes);
+    options_related(command, option, options_need, " or ", needs,
+                    sizeof needs);
+    snprintf(text, room, "%s%s%s%s%s%s", *excludes ? "Excludes " : "",
+             excludes, *excludes ? "." : "", *excludes && *needs ? " " : "",
+             *needs ? "Needs " : "", needs);
+    if (*needs)
+        snprintf(text + strlen(text), room - strlen(text), ".");
+}
+
+static int options_check_excludes(const cli_option *table, const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        for (size_t j = 0; j < i; j++)
+            if (seen[i] && seen[j] && options_exclude(&table[i], &table[j]))
+                return report_error("--%s and --%s exclude each other: leave "
+                                    "one out", table[j].name, table[i].name);
+    return CLI_GO;
+}
+
+static bool options_met(const cli_option *table, const cli_option *one,
+                        const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (seen[i] && options_need(one, &table[i]))
+            return true;
+    return one->needs == NULL;
+}
+
+static int options_check_needs(const cli_command *command, const bool *seen)
+{
+    const cli_option *table = command->options;
+    char needs[OPTIONS_RULES] = "";
+
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        if (!seen[i] || options_met(table, &table[i], seen))
+            continue;
+        options_related(command, &table[i], options_need, " or ", needs,
+                        sizeof needs);
+        return report_error("--%s needs %s: give %s too", table[i].name, needs,
+                            strchr(needs, ' ') != NULL ? "one" : "that");
+    }
+    return CLI_GO;
+}
+
+static int options_check_required(const cli_command *command, const bool *seen)
 {
     const cli_option *o = command->options;
     char what[128];
@@ -275,7 +392,10 @@ int options_read(const cli_command *command, int argc, char **argv,
     }
     operands->names = argv + optind;
     operands->count = (size_t)(argc - optind);
-    return options_complete(command, seen);
+    status = options_check_excludes(command->options, seen);
+    if (status == CLI_GO)
+        status = options_check_needs(command, seen);
+    return status == CLI_GO ? options_check_required(command, seen) : status;
 }
 
 /* ==== The command line again ============================================ */

@@ -175,7 +175,7 @@ out_is 'none of the others is found' 1 '0\n'
 try build --json -k cascade -f 2 -t , --without mixed.csv -o c.bly revoked.csv
 check 'JSON tells how many others there were' sh -c \
     'grep -q "\"others\": 39000" out && grep -q "\"others_keyless\": 3" out'
-try build -v -k cascade --without valid -o c.bly revoked
+try build --verbose -k cascade --without valid -o c.bly revoked
 note '-v, too' '1,000 keys and 39,000 others in '
 head -n 20000 valid >some
 tail -n +20001 valid >rest

@@ -236,13 +236,13 @@ check 'dedup -M 1M -f key < file' cmp -s once out
 
 # ---- join -------------------------------------------------------------------
 printf 'name\tmail\nAnn\ta@x\n' >people.tsv
-try join -f email -F mail a.tsv people.tsv
+try join -f email --list-field mail a.tsv people.tsv
 out_is 'join by names' 0 'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
 printf 'who\temail\nAnn\ta@x\n' >list.tsv
 try join -f email a.tsv list.tsv
 out_is 'join: one name for both files' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
-try join --anti -f email a.tsv list.tsv
+try join --invert-match -f email a.tsv list.tsv
 out_is 'join --anti: one name for both files' 0 \
     'id\temail\tcolour\n2\tb@x\tred\n'
 try join -f email a.tsv people.tsv
@@ -251,18 +251,18 @@ refused 'join: a list without the column' \
 check 'join: nothing is printed before it' [ ! -s out ]
 try join -f 1,email a.tsv list.tsv
 refused 'join: a number and a name without -F' 'by number and by name.*give -F'
-try join -f email -F 1 a.tsv emails
+try join -f email --list-field 1 a.tsv emails
 out_is 'join by a name, with a list without a header' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
-try join -c -f email -F 1 a.tsv emails
+try join -c -f email --list-field 1 a.tsv emails
 out_is 'join -c counts no header' 0 '2\n'
-try join --header -f 1 -F 2 b.tsv people.tsv
+try join --header -f 1 --list-field 2 b.tsv people.tsv
 out_is 'join that finds nothing prints the header' 1 'colour\tid\n'
 awk 'BEGIN { print "key"; for (i = 0; i < 40000; i++) print i "-padding" }' \
     >big
 for way in '' '-M 1M'; do
     # shellcheck disable=SC2086
-    try join $way --header -f key -F key big big
+    try join $way --header -f key --list-field key big big
     check "join $way of large files: the header once" cmp -s big out
 done
 # shellcheck disable=SC2002

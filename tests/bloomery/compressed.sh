@@ -56,13 +56,13 @@ format() {
         for way in '' --exact; do
             # shellcheck disable=SC2086  # an option or none
             try dedup --approximate -p 1e-9 $way $file
-            [ -z "$way" ] || try dedup --exact $file
+            [ -z "$way" ] || try dedup $file
             check "$format: dedup $way $file" cmp -s out plain
         done
-        try dedup --exact <$file
+        try dedup <$file
         check "$format: dedup --exact, stdin is a file, $file" cmp -s out plain
         # shellcheck disable=SC2002
-        cat $file | try dedup --exact
+        cat $file | try dedup
         check "$format: dedup --exact, a pipe, $file" cmp -s out plain
     done
     try build -p 1e-9 -o of.bly one
@@ -107,15 +107,15 @@ format() {
     { cat one; head -c 1000 /dev/zero; } >padded
     try query -c k.bly padded
     out_is "$format: zeros behind the end are none" 0 "$n\n"
-    try dedup --exact bad
+    try dedup bad
     refused "$format: dedup --exact prints nothing of what is damaged" damaged
     try query -q k.bly one none
     silent "$format: query -q stops early"
     try query --no-decompress k.bly one
     refused "$format: --no-decompress leaves no text" "'one' is no text: "
-    try dedup --no-decompress --text --exact one
+    try dedup --no-decompress --text one
     cp out bytes
-    try dedup --no-decompress --text --exact bytes
+    try dedup --no-decompress --text bytes
     check "$format: and --text takes its bytes" cmp -s out bytes
     check "$format: which are few" [ "$(wc -c <out)" -le $((size + 1)) ]
 }

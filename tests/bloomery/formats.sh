@@ -64,34 +64,34 @@ silent 'build: over a filter of another system'
 
 # ---- Another format ----------------------------------------------------------
 
-try convert -F bloomery a.bloom a.bly
+try convert --to bloomery a.bloom a.bly
 silent 'convert: to ours'
 check 'convert: it says what it is' test "$(head -c 8 a.bly)" = bloomery
 try query -c a.bly keys
 out_is 'convert: it is the filter' 0 '1000\n'
-try convert -F dcso a.bly back.bloom
+try convert --to dcso a.bly back.bloom
 silent 'convert: back'
 check 'convert: the same bytes' cmp a.bloom back.bloom
 try build -o k.bly keys
-try convert -F dcso k.bly k.bloom
+try convert --to dcso k.bly k.bloom
 refused 'convert: other bits' 'build it anew from the keys'
 check 'convert: nothing is written' test ! -e k.bloom
 try build -k split -H xxh64 -o split.bly keys
 silent 'build: split by xxh64'
-try convert -F parquet split.bly split.filter
+try convert --to parquet split.bly split.filter
 silent 'convert: split to parquet'
 try query -c split.filter keys
 out_is 'convert: its keys are there' 0 '1000\n'
-try convert -F split split.filter again.bly
+try convert --to split split.filter again.bly
 silent 'convert: and back'
 "$BLOOMERY" query split.bly others >want.out
 "$BLOOMERY" query again.bly others >out
 check 'convert: and finds the same strangers' cmp want.out out
-try convert -F split a.bloom x.bly
+try convert --to split a.bloom x.bly
 refused 'convert: to a kind of other bits' 'no format .split'
-try convert -F dcos k.bly k.bloom
+try convert --to dcos k.bly k.bloom
 refused 'convert: no such format' "did you mean 'dcso'"
-try convert -F bloomery a.bloom
+try convert --to bloomery a.bloom
 refused 'convert: no output' 'OUT'
 try info --format dcso a.bly
 refused 'our own file, named another' 'this is a Bloomery filter'
@@ -103,8 +103,8 @@ keeps 'convert: over a text' 'no filter' text convert -F bloomery a.bloom text
 
 # Standard output goes on behind what is there.
 echo before >on
-"$BLOOMERY" convert -F bloomery a.bloom - >>on
-"$BLOOMERY" convert -F dcso a.bly - >>on
+"$BLOOMERY" convert --to bloomery a.bloom - >>on
+"$BLOOMERY" convert --to dcso a.bly - >>on
 check 'convert: to standard output' \
     test "$(cksum <on)" = "$( (echo before; cat a.bly a.bloom) | cksum)"
 "$BLOOMERY" build -k dcso -n 2000 -o - keys >sent.bloom
@@ -149,7 +149,7 @@ try unite -o both.bloom noted.bloom b.bloom
 silent 'unite: a filter with data'
 try unite -o other.bloom b.bloom noted.bloom
 silent 'unite: with a filter with data'
-try convert -F bloomery both.bloom both.bly
+try convert --to bloomery both.bloom both.bly
 silent 'convert: with data'
 for file in noted.bloom both.bloom both.bly; do
     "$BLOOMERY" info --data $file >out 2>err
@@ -161,7 +161,7 @@ echo other | "$BLOOMERY" convert --data - both.bly both.bly 2>err
 try info --data both.bly
 out_is 'convert: data from standard input, in place' 0 'other\n'
 check 'convert: the format of the kind' test "$(head -c 8 both.bly)" != bloomery
-try convert -F bloomery --data notes both.bly both.bly
+try convert --to bloomery --data notes both.bly both.bly
 silent 'convert: data and another format'
 try convert --data - noted.bloom noted.bloom </dev/null
 silent 'convert: data is taken away'
@@ -204,7 +204,7 @@ try query --format bip158:block=12 block.filter keys
 refused 'query: no block' '64 hexadecimal digits'
 try query -c --format "${block%20}21" block.filter keys
 out_is 'query: of another block' 1 '0\n'
-try convert --format $block -F bloomery block.filter block.bly
+try convert --format $block --to bloomery block.filter block.bly
 silent 'convert: ours keeps what was told'
 try query -c block.bly keys
 out_is 'query: so that nothing is to be told' 0 '1000\n'

@@ -108,12 +108,12 @@ for file in plain pressed; do
 done
 which_is 'a line that is longer than a block' logs.blx \
     'logs/long:0\n' end
-try which -l logs.blx entry
+try which --files-with-matches logs.blx entry
 out_is 'each file once' 0 'logs/plain\nlogs/pressed\n'
 gzip -c logs/plain | head -c 3000 >logs/cut
 try index -q -o logs.blx --by words -r logs
 refused 'one that is cut' "'logs/cut' .*:"
-try which -l logs.blx 19999
+try which --files-with-matches logs.blx 19999
 out_is 'and the rest is there' 0 'logs/plain\nlogs/pressed\n'
 rm logs/cut
 
@@ -179,7 +179,7 @@ for rule in words trigrams; do
         >asked
     while read -r word; do
         grep -rlwi -e "$word" tree | sort >there
-        "$BLOOMERY" which -l tree.blx "$word" >out 2>err || :
+        "$BLOOMERY" which --files-with-matches tree.blx "$word" >out 2>err || :
         missed=$((missed + $(sort out | comm -23 there - | wc -l)))
         named=$((named + $(wc -l <out) - $(wc -l <there)))
         asked=$((asked + 1))

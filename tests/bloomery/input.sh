@@ -43,7 +43,7 @@ out_is 'the mark of UTF-8 is no part of the first key' 0 'one\ntwo\none\ntwo\n'
 try dedup plain bom
 out_is 'dedup' 0 'one\ntwo\n'
 # shellcheck disable=SC2002
-cat bom | try dedup --exact - plain
+cat bom | try dedup - plain
 out_is 'dedup --exact, of a pipe' 0 'one\ntwo\n'
 printf '\357\273\277' >mark
 try dedup mark plain

@@ -231,7 +231,7 @@ for how in '-d 200' '-d 200 -w 8' '-p 1e-9 -n 2000'; do
     check "diff by sketch $how: what is lacking" cmp out more
     only "diff by sketch $how" s.bly diff s.bly keys
 done
-try sketch -d 20 -H siphash -o t.bly keys
+try sketch --differences 20 -H siphash -o t.bly keys
 refused 'sketch without the key' 'siphash needs a secret'
 
 # ---- lines ------------------------------------------------------------------

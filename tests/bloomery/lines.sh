@@ -169,7 +169,7 @@ check 'dedup --json: nothing on stderr' [ ! -s err ]
 try dedup --json -a -p 1% --force -o box/x many
 figures 'dedup -a --json' '"lines": 200000' '"rate": 0.01' '"passes": 1' \
     '"dropped": [0-9]*[.][0-9]*'
-try join --json --anti -o box/y few list
+try join --json --invert-match -o box/y few list
 figures 'join --json' '"lines": 6' '"printed": 3' '"keyless": 0' '"listed": 3' \
     '"in_memory": true' '"output": "box/y"'
 try join --json -c few list

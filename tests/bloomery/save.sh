@@ -23,7 +23,7 @@ cp good.bly box/f.bly
 try add box/f.bly /dev/null
 silent 'adding nothing'
 check 'adding nothing changes nothing' cmp good.bly box/f.bly
-try add -v box/f.bly keys
+try add --verbose box/f.bly keys
 note 'add -v' '^bloomery add: box/f.bly: 20,000 keys in '
 try add --verbose --no-progress -0 box/f.bly keys
 note 'add with long names' '^bloomery add: box/f.bly: 1 keys? in '
@@ -76,7 +76,7 @@ try build --force -p 1e-6 -o forced keys
 silent 'build --force'
 check 'build --force replaces it' cmp forced good.bly
 cp letter forced
-try sketch --force -d 9 -o forced keys
+try sketch --force --differences 9 -o forced keys
 silent 'sketch --force'
 : >empty
 try build -p 1e-6 -o empty keys
@@ -93,7 +93,7 @@ for options in '-n 10' '-n 10 -k scalable' '-n 10 -k buffered --memory 64K' \
         build $options -f 9 -o good.bly keys
 done
 keeps 'sketch -d' 'no line has a key: ' good.bly \
-    sketch -d 9 -f 9 -o good.bly keys
+    sketch --differences 9 -f 9 -o good.bly keys
 check 'nothing is left behind' [ -z "$(find . -name '*.tmp')" ]
 
 # ---- a disk that is full ----------------------------------------------------

@@ -34,7 +34,7 @@ try query -F a.bly -F b.bly none
 out_is 'nothing there: status 1' 1 ''
 try query -F a.bly -F b.bly --mark ask
 out_is '--mark: a digit for each' 0 '10\tbee\n01\tdog\n11\tcat\n00\telk\n'
-try query -F b.bly -F a.bly -F b.bly --mark -nH ask
+try query -F b.bly -F a.bly -F b.bly --mark --line-number --with-filename ask
 out_is '--mark: in the order of -F' 0 \
     '010\task:1:bee\n101\task:2:dog\n111\task:3:cat\n000\task:4:elk\n'
 try query -F a.bly -F b.bly --mark --all none ask

@@ -12,7 +12,7 @@ try build --kind standard --items 1e3 --rate 1e-2 --seed 7 --hash xxh3 \
 silent 'build with long names'
 try build --verbose -n 1000 -o v.bly keys
 note 'build --verbose' '^bloomery build: v.bly: 1,000 keys in .*[0-9] bits per planned key'
-try build -v -k blocked -o b.bly keys
+try build --verbose -k blocked -o b.bly keys
 check 'build -v -k blocked' grep -q 'b.bly: .* blocked, ' err
 check 'build -v without -n: the count before' \
     grep -q '1,000 keys were counted, of which about 1,000 are' err

@@ -386,7 +386,7 @@ static int command_setup(void **state)
              "{ echo name,x; seq 1 200 | sed 's/.*/\"&\",y/'; } >table.csv; "
              "seq 1 9 >out; : >stdout; : >stderr; : >calls; "
              "$B build -o f.bly keys; $B build -n 200 -o g.bly some; "
-             "$B sketch -d 200 -o keys.sketch keys; "
+             "$B sketch --differences 200 -o keys.sketch keys; "
              "$B build -k counting -n 300 -o c.bly keys; "
              "seq 1 99 | awk '{ print $1 \",\" $1 %% 4 }' >labels; "
              "sed s/,./,2/ labels >twos; "
