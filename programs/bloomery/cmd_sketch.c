@@ -62,10 +62,8 @@ static const cli_option sketch_options[] = {
 static const cli_example sketch_examples[] = {
     { "bloomery sketch --differences 1000 -o mine.bly keys.txt",
       "For a peer whose keys differ in up to about 1000." },
-    { "bloomery sketch --differences 50 --whole 40 -o - keys | ssh peer "
-      "bloomery diff --both - keys",
-      "Compare with a list elsewhere: all that differs, keys of up to 40 "
-      "bytes." },
+    { "bloomery sketch --differences 50 --whole 40 -o theirs.bly keys",
+      "With the keys themselves, up to 40 bytes each, for 'diff --both'." },
     { "bloomery sketch -p 0.1% -o mine.bly keys.txt",
       "For a peer whose keys differ much: a filter, 14.4 bits a key, with "
       "which the peer overlooks one lacking key in a thousand." },

@@ -35,9 +35,8 @@ static const cli_option which_options[] = {
 static const cli_example which_examples[] = {
     { "bloomery which logs.blx 10.0.0.7 refused",
       "The files, or parts of files, that may have both." },
-    { "bloomery which --files-with-matches -0 logs.blx timeout | xargs -0 "
-      "zgrep -w timeout",
-      "Look into those files only." },
+    { "bloomery which --files-with-matches logs.blx timeout",
+      "Each file once, such as for 'xargs zgrep -w timeout'." },
     { "bloomery which --at-least 80% genomes.blx ACGTTGCA...",
       "Which genomes may have most k-mers of a sequence?" },
     { NULL, NULL }

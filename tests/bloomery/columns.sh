@@ -243,14 +243,14 @@ try join -f email a.tsv list.tsv
 out_is 'join: one name for both files' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
 try join --invert-match -f email a.tsv list.tsv
-out_is 'join --anti: one name for both files' 0 \
+out_is 'join --invert-match: one name for both files' 0 \
     'id\temail\tcolour\n2\tb@x\tred\n'
 try join -f email a.tsv people.tsv
 refused 'join: a list without the column' \
-    "'people.tsv' has no column 'email': .*name, mail\. .*, give -F 1$"
+    "'people.tsv' has no column 'email': .*name, mail\. .*, give --list-field 1$"
 check 'join: nothing is printed before it' [ ! -s out ]
 try join -f 1,email a.tsv list.tsv
-refused 'join: a number and a name without -F' 'by number and by name.*give -F'
+refused 'join: a number and a name alone' 'by number and by name.*give --list-field'
 try join -f email --list-field 1 a.tsv emails
 out_is 'join by a name, with a list without a header' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
@@ -304,19 +304,5 @@ out_is 'several columns are joined by a blank' 0 '  c\td  e\n'
 printf 'x   y\nb   1\n' >named
 try query --blanks -f x words.bly named
 out_is 'names between blanks' 0 'x   y\nb   1\n'
-
-# ---- options that do not fit ------------------------------------------------
-bad() {
-    try dedup "$@" a.tsv
-    refused "$*" '(exclude|too)'
-}
-bad --tsv --blanks -f 1
-bad --csv --tsv -f 1
-bad --tsv -t , -f 1
-bad --blanks -t , -f 1
-bad --blanks
-bad -t ,
-try put --blanks l.bly a.tsv
-refused 'put --blanks without -f' 'give -f LIST too'
 
 finish

@@ -101,8 +101,6 @@ try query --csv -c -f 2 emails.bly bad.csv a.csv
 check 'query goes on with other files' [ "$(cat out)" = 2 ]
 check 'but says so' [ "$(cat status)" = 2 ]
 
-try dedup --csv -0 -f 1 a.csv
-refused '--csv -0' 'it excludes -0'
 for byte in '"' '\n' '\r'; do
     try dedup --csv -t "$byte" -f 1 a.csv
     refused "--csv -t $byte" '-t must be another byte'

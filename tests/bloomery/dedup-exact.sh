@@ -14,9 +14,9 @@ same() {
         # shellcheck disable=SC2086
         try dedup $how "$@"
         if [ "$(cat status)" != 0 ] || [ -s err ]; then
-            fail "--exact $how: $name" "$(details)"
+            fail "dedup $how: $name" "$(details)"
         else
-            check "--exact $how: $name" cmp out want
+            check "dedup $how: $name" cmp out want
         fi
     done
     cat "$@" | first >want
@@ -111,22 +111,22 @@ check 'a new line of an endless pipe comes at once' \
 
 printf 'a\0b\na\0c\na\0b\nd\n' >inside
 try dedup --text inside
-out_is '--exact: a NUL is a byte like any other' 0 'a\0b\na\0c\nd\n'
+out_is 'dedup: a NUL is a byte like any other' 0 'a\0b\na\0c\nd\n'
 try dedup -0 nulls
-out_is '--exact -0' 0 'a\0b\0c\0'
+out_is 'dedup -0' 0 'a\0b\0c\0'
 try dedup -f 2 -t , table
-check '--exact -f: the first line with the column; lines without it stay' \
+check 'dedup -f: the first line with the column; lines without it stay' \
     sh -c 'printf "1,x,p\n2,y,p\n4\n4\n" | cmp - out'
-note '--exact -f: and are counted' '2 lines have no such column'
+note 'dedup -f: and are counted' '2 lines have no such column'
 try dedup <many
-check '--exact: standard input that is a file' cmp out many-once
+check 'dedup: standard input that is a file' cmp out many-once
 { read -r _; "$BLOOMERY" dedup >out; } <few
-check '--exact: a file that was read in part' \
+check 'dedup: a file that was read in part' \
     [ "$(tr '\n' ' ' <out)" = 'bee ant cat ' ]
 # shellcheck disable=SC2002
 cat few | try dedup many - unended
 cat many few unended | first >want
-check '--exact: files and a pipe' cmp out want
+check 'dedup: files and a pipe' cmp out want
 
 # ---- what goes wrong --------------------------------------------------------
 try dedup few missing
@@ -143,9 +143,9 @@ else
 fi
 mkdir folder
 try dedup few missing
-refused '--exact: a missing file, nothing is printed' "cannot read 'missing'"
+refused 'dedup: a missing file, nothing is printed' "cannot read 'missing'"
 try dedup folder
-refused '--exact: a folder' "'folder' is a folder"
+refused 'dedup: a folder' "'folder' is a folder"
 cp few itself
 "$BLOOMERY" dedup itself >>itself 2>err
 echo $? >status
@@ -155,20 +155,6 @@ check 'its own output as input: nothing is added' cmp few itself
 "$BLOOMERY" dedup <itself >>itself 2>err
 echo $? >status
 refused 'its own output as standard input' "'-' is the input and the output"
-try dedup -w 10 few
-refused '--exact --window' 'drop lines'
-try dedup -a few
-refused '--exact --approximate' 'drop lines'
-try dedup -p 1% few
-refused '-p alone' 'give --approximate too'
-try dedup -c -p 1% few
-refused '-c -p' 'may err'
-try dedup -n 10 few
-refused '--exact -n' 'may err'
-try dedup -a -M 10M few
-refused '--memory with --approximate' 'leave it out'
-try dedup -w 10 -k blocked few
-refused '--window -k' 'excludes -k'
 for size in '' 0 10K 1 -5M 12X M 1.5M 99999999999T; do
     try dedup -M "$size" few
     refused "--memory '$size'" 'SIZE|--memory'
@@ -202,10 +188,10 @@ refused '-M 99999999T' 'more memory than there can be: give'
     refused 'no folder for what does not fit of a pipe' \
         "in '/nowhere/at/all': .*: set TMPDIR .*, or give more --memory"
     try dedup -M 1M large
-    refused '--exact: no folder for what does not fit' \
+    refused 'dedup: no folder for what does not fit' \
         'set TMPDIR .*, or give more --memory'
     try dedup few
-    out_is '--exact: what fits needs no folder' 0 'ant\nbee\ncat\n'
+    out_is 'dedup: what fits needs no folder' 0 'ant\nbee\ncat\n'
 )
 # A file that may not grow stands for a disk that is full.
 (
@@ -226,22 +212,22 @@ refused '-M 99999999T' 'more memory than there can be: give'
     refused 'a full disk, of what does not fit of a pipe' \
         'cannot write a temporary file .*: .*: set TMPDIR .*, or give more'
     try dedup -M 1M large
-    refused '--exact: a full disk' \
+    refused 'dedup: a full disk' \
         'cannot write a temporary file .*: .*: set TMPDIR'
 )
 if [ -w /dev/full ]; then
     "$BLOOMERY" dedup many >/dev/full 2>err
     echo $? >status
     : >out
-    refused '--exact: a full disk for the output' 'standard output'
+    refused 'dedup: a full disk for the output' 'standard output'
 else
-    skip '--exact: a full disk for the output' 'no /dev/full'
+    skip 'dedup: a full disk for the output' 'no /dev/full'
 fi
 { "$BLOOMERY" dedup large 2>err; echo $? >status; } | head -n 1 >out
 if [ "$(wc -l <out)" -eq 1 ] && [ ! -s err ] && [ "$(cat status)" = 141 ]; then
-    pass '--exact: a reader that goes away ends it quietly'
+    pass 'dedup: a reader that goes away ends it quietly'
 else
-    fail '--exact: a reader that goes away ends it quietly' "$(details)"
+    fail 'dedup: a reader that goes away ends it quietly' "$(details)"
 fi
 
 # The first file changes while the second, a pipe, keeps the command from going
@@ -254,7 +240,7 @@ echo ant >>moving
 echo dog >&3
 exec 3>&-
 wait
-check '--exact: with a pipe all is read once' grep -q dog out
+check 'dedup: with a pipe all is read once' grep -q dog out
 
 # A file that grows, or is changed, between the passes: stdout is a pipe that is
 # not read on before that has happened, while the second pass stands still.
@@ -268,7 +254,7 @@ echo one more line >>moving
 { printf '%s\n' "$line"; cat <&4; } >out
 exec 4<&-
 wait
-check '--exact: a file that grows is read up to where it ended' \
+check 'dedup: a file that grows is read up to where it ended' \
     sh -c 'cmp out large-once && [ "$(cat status)" = 0 ] && [ ! -s err ]'
 cp large moving
 { "$BLOOMERY" dedup moving >held 2>err; echo $? >status; } &
@@ -280,9 +266,9 @@ exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
     && grep -q "'moving' was changed while it was read: .*: try" err; then
-    pass '--exact: a file that changes is an error'
+    pass 'dedup: a file that changes is an error'
 else
-    fail '--exact: a file that changes is an error' "$(details)"
+    fail 'dedup: a file that changes is an error' "$(details)"
 fi
 
 finish

@@ -13,7 +13,7 @@ span 0 5 >gone
 
 # ---- by a sketch that can be listed -----------------------------------------
 try sketch --differences 20 -o s.bly old
-silent 'sketch -d'
+silent 'sketch --differences'
 check 'is small' [ "$(wc -c <s.bly)" -le 1024 ]
 try check s.bly
 status_is 'is a filter' 0
@@ -58,7 +58,7 @@ check '-v' grep -q ': 5 keys are only in the sketch, 6 only here$' err
 
 # ---- whole keys -------------------------------------------------------------
 try sketch --differences 20 --whole 9 -o w.bly old
-silent 'sketch -d -w'
+silent 'sketch --differences --whole'
 try diff --theirs w.bly new
 sort out >got
 check 'the keys that only the sketch has' cmp got gone
@@ -102,7 +102,7 @@ out_has '-e of many' 1 '^18,000 ± [0-9,]+ keys differ$'
 try sketch --differences 1 -o tiny.bly old
 try diff tiny.bly few
 refused 'of a number hardly known two digits are told' \
-    "about [0-9]{2},000 keys differ, .* -d [0-9]{2}000'"
+    "about [0-9]{2},000 keys differ, .* --differences [0-9]{2}000'"
 try diff --estimate tiny.bly few
 out_has 'and of its error' 1 '^[0-9]{2},000 ± [0-9],[0-9]00 keys differ$'
 try sketch --differences 25000 -o large.bly old
@@ -144,7 +144,7 @@ out_has 'a filter: -e' 1 '^(9|1[0-3]) ± [0-9]+ keys differ$'
 try diff --json p.bly <new
 out_has 'a filter: --json' 1 '"only_sketch": null'
 try diff --both p.bly new
-refused 'a filter: --both' 'only its owner has: .*sketch -d'
+refused 'a filter: --both' 'only its owner has: .*sketch --differences'
 try build -k aging -n 100 -o aging.bly new
 try diff aging.bly new
 refused 'a filter that forgets' 'may forget keys.*another kind'
@@ -195,12 +195,6 @@ cat new | "$BLOOMERY" diff s.bly - >out 2>err
 echo $? >status
 refused 'no folder for a copy' 'set TMPDIR to a folder that exists$'
 if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
-try diff --both --theirs s.bly new
-refused 'two of one' 'exclude each other'
-try sketch --whole 9 -o x.bly old
-refused '-w without -d' 'with -d'
-try sketch --differences 5 -p 1% -o x.bly old
-refused '-d with -p' 'excludes -k'
 for differences in 1e18 1e14; do
     try sketch --differences $differences -o x.bly old
     refused "-d $differences" ': ask for fewer differences$'
@@ -212,7 +206,7 @@ else
     skip '-d 1e9' 'memory cannot be limited'
 fi
 try sketch -k invertible:m=40 -n 10 -o x.bly old old
-refused '-k invertible' 'give -d N'
+refused '-k invertible' 'give --differences N'
 try sketch --differences 5 --whole 256 -o x.bly old
 refused 'too long for a whole key' '255'
 check 'nothing was written' [ ! -e x.bly ]

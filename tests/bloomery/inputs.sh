@@ -78,15 +78,8 @@ printf '7\tant\n' >labelled
 try build -k bloomier:bits=8 -l 1 -o g.bly labelled
 try get g.bly --key ant
 out_is 'get --key' 0 '7\tant\n'
-keeps 'build -l --key' '-l says which column .*--key gives no lines' f.bly \
-    build -k bloomier -l 1 -o f.bly --key ant
-keeps 'build --without --key' '--key and --without exclude' f.bly \
-    build -k cascade --without ask -o f.bly --key ant
-for also in ask '--files0-from ask' -r; do
-    # shellcheck disable=SC2086  # a list of words
-    try query f.bly --key ant $also
-    refused "--key and $also" '--key gives the keys themselves: it excludes KEYS'
-done
+try query f.bly --key ant ask
+refused '--key and KEYS' '--key and KEYS exclude each other: leave one out'
 n=$(work 30000 3000)
 awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) printf "--key k%d ", i }' >args
 # shellcheck disable=SC2046  # a list of words
@@ -127,7 +120,7 @@ printf 'ask\nkeys\n' >newlines
 try query --files0-from newlines f.bly
 refused 'names with newlines' "names in 'newlines' end with a newline, not with NUL"
 try query --files0-from list f.bly ask
-refused 'with KEYS' '--files0-from names all files of keys: it excludes KEYS'
+refused 'with KEYS' '--files0-from and KEYS exclude each other: leave one'
 try query --files0-from - - <list
 refused 'the filter and the list from standard input' 'cannot both'
 printf 'ask\0missing\0keys\0' >lacks

@@ -98,10 +98,6 @@ for command in "$dedup" "$join"; do
     try $command -o /dev/null
     silent "$name -o: a device"
     # shellcheck disable=SC2086
-    try $command --json
-    refused "$name --json: where are the lines to go?" \
-        '--json and the lines both want .*: give -o FILE'
-    # shellcheck disable=SC2086
     try $command --json -o -
     refused "$name --json -o -" 'both want'
 done
@@ -146,8 +142,6 @@ for signal in HUP TERM KILL; do
     check "dedup -o: the old file is as it was after SIG$signal" \
         cmp box/new was
 done
-try join -c -o box/new few list
-refused 'join -c -o' '-c prints no lines: it excludes -o'
 try join -c few list
 out_is 'join -c' 0 '3\n'
 try join -o box/none list many

@@ -26,10 +26,6 @@ try query --mark -0 f.bly nul
 out_is '--mark -0' 0 '1\tbee\00000\tdo\ng\0'
 try query --mark f.bly empty
 out_is '--mark of nothing' 1 ''
-for option in -v -c -q -S --json; do
-    try query --mark $option f.bly ask
-    refused "--mark $option" '--mark prints all lines; it excludes -v, -c, -q, -S'
-done
 
 # ---- numbers and names ------------------------------------------------------
 try query --line-number f.bly ask none ask
@@ -56,14 +52,6 @@ try query -v --line-number f.bly unended none
 out_is '-n behind a line without its end' 0 '1:dog\n2:elk\n1:dog\n'
 try query --line-number -0 f.bly nul
 out_is '-n -0' 0 '1:bee\0'
-for option in -c -q -S --json; do
-    try query --line-number $option f.bly ask
-    refused "-n $option" '-n numbers the lines that are printed; it excludes'
-done
-for option in -q -S --json; do
-    try query --with-filename $option f.bly ask
-    refused "-H $option" '-H names the files of lines, or of counts; it'
-done
 
 # ---- the counts of files ----------------------------------------------------
 try query -c --with-filename f.bly empty ask none empty empty ask - empty <keys

@@ -114,8 +114,6 @@ keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \
     resize -n 10 u.bly
 try resize q.bly
 refused 'resize without a size' '-n'
-try resize -n 100 --fold 2 q.bly
-refused 'resize with two sizes' 'by one of -n'
 keeps 'fold of a kind that cannot' "cannot be folded: the kinds that can 'fold'" \
     u.bly resize --fold 2 u.bly
 try build -k standard:m=65536 -n 1000 -o large.bly letters

@@ -24,7 +24,7 @@ try add box/f.bly /dev/null
 silent 'adding nothing'
 check 'adding nothing changes nothing' cmp good.bly box/f.bly
 try add --verbose box/f.bly keys
-note 'add -v' '^bloomery add: box/f.bly: 20,000 keys in '
+note 'add --verbose' '^bloomery add: box/f.bly: 20,000 keys in '
 try add --verbose --no-progress -0 box/f.bly keys
 note 'add with long names' '^bloomery add: box/f.bly: 1 keys? in '
 cp good.bly box/f.bly
@@ -48,7 +48,7 @@ check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
 printf 'a letter that nobody has twice\n' >letter
 printf 'x' >tiny
 for command in build 'build -n 9' 'build -k cascade --without other' \
-    'sketch' 'sketch -d 9'; do
+    'sketch' 'sketch --differences 9'; do
     # shellcheck disable=SC2086  # a list of words
     keeps "$command: over a letter" "'letter' is there and is no filter: .*--for" \
         letter $command -o letter keys
@@ -92,7 +92,7 @@ for options in '-n 10' '-n 10 -k scalable' '-n 10 -k buffered --memory 64K' \
     keeps "build $options" 'no line has a key: .*check -f' good.bly \
         build $options -f 9 -o good.bly keys
 done
-keeps 'sketch -d' 'no line has a key: ' good.bly \
+keeps 'sketch --differences' 'no line has a key: ' good.bly \
     sketch --differences 9 -f 9 -o good.bly keys
 check 'nothing is left behind' [ -z "$(find . -name '*.tmp')" ]
 

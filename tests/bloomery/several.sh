@@ -96,8 +96,6 @@ for jobs in 1 4; do
     check "--mark of four kinds, -j $jobs" \
         [ "$(cmp -l out want | wc -l)" -le 5 ]
 done
-try query --paged -F 7.bly -F 7.bly --mark -c big
-refused '--mark -c' '--mark prints all'
 try build -k buffered -n 90000 -p 1e-6 -o more.bly more
 try query --paged -F 7.bly -F more.bly --mark big
 awk '{ print ($2 % 7 == 0) "0\t" $0 }' big >want
@@ -150,8 +148,6 @@ try query -F a.bly -F none.bly ask
 refused 'a filter that is missing' 'none.bly: .*No such file'
 try query -F a.bly b.bly
 refused 'a filter for keys' "'b.bly' is a filter, not a file of keys: "
-try query --all a.bly ask
-refused '--all without -F' '--all is about several filters, and -F names none'
 try query -F - -F - ask <a.bly
 refused 'two filters on standard input' 'only one filter can come from standard'
 try query -F - <a.bly
