@@ -222,7 +222,7 @@ static void completion_zsh_excluded(const cli_command *c, const cli_option *o)
         before = " ";
     }
     for (const cli_option *x = c->options; x->name != NULL; x++) {
-        if (x == o || !options_exclude(o, x))
+        if (x == o || !rules_exclude(o, x))
             continue;
         if (x->letter != 0)
             output_format("%s-%c --%s", before, x->letter, x->name);

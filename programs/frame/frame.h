@@ -292,7 +292,7 @@ void progress_erase(void);      /* for report_before */
  * on the terminal that the lines go to, among them. */
 bool progress_apart(void);
 
-/* ==== options.c, help.c, completion.c =================================== */
+/* ==== options.c ========================================================= */
 
 /* What the value of an option is, and the C type it is stored as. */
 typedef enum {
@@ -366,17 +366,6 @@ typedef struct {
 int options_read(const cli_command *command, int argc, char **argv,
                  void *settings, cli_operands *operands);
 
-/* Returns whether two options exclude each other. */
-bool options_exclude(const cli_option *a, const cli_option *b);
-
-/* Returns whether one of two options needs the other, or one of several. */
-bool options_need(const cli_option *one, const cli_option *other);
-
-/* Writes the sentences "Excludes --a and --b. Needs --c or --d.", or "", of an
- * option of the command. */
-void options_rules(const cli_command *command, const cli_option *option,
-                   char *text, size_t room);
-
 /* An error about the command line that names where help is; CLI_ERROR. */
 int options_wrong(const cli_command *command, const char *what);
 
@@ -387,6 +376,29 @@ bool options_again(char *text, size_t room, const char *option);
 /* Appends a name to a list that is from malloc. Returns false if memory is
  * short. */
 bool options_append(cli_operands *list, char *name);
+
+/* ==== rules.c =========================================================== */
+
+enum { RULES_MOST = 512 };      /* bytes of one list of options */
+
+/* Returns whether two options exclude each other. */
+bool rules_exclude(const cli_option *a, const cli_option *b);
+
+/* Returns whether one of two options needs the other, or one of several. */
+bool rules_need(const cli_option *one, const cli_option *other);
+
+/* Appends "--a, --b or --c", with `last` before the last one: the options of
+ * the command for which `related` is true beside `one`. */
+void rules_list(const cli_command *command, const cli_option *one,
+                bool related(const cli_option *, const cli_option *),
+                const char *last, char *text, size_t room);
+
+/* Writes the sentences "Excludes --a and --b. Needs --c or --d.", or "", of an
+ * option of the command. */
+void rules_text(const cli_command *command, const cli_option *option,
+                char *text, size_t room);
+
+/* ==== help.c, completion.c ============================================== */
 
 bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);

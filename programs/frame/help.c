@@ -167,7 +167,7 @@ static void help_option(const cli_command *c, const cli_option *o)
         help_append(head, sizeof head, o->value);
     }
     length = strlen(head);
-    options_rules(c, o, rules, sizeof rules);
+    rules_text(c, o, rules, sizeof rules);
     snprintf(text, sizeof text, "%s %s", o->help, rules);
     output_text(head);
     if (length + 2 > HELP_COLUMN) {
@@ -293,7 +293,7 @@ static void help_roff_rules(const cli_command *c, const cli_option *o)
 {
     char rules[HELP_RULES];
 
-    options_rules(c, o, rules, sizeof rules);
+    rules_text(c, o, rules, sizeof rules);
     if (*rules == '\0')
         return;
     help_roff_text(rules);

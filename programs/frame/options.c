@@ -14,8 +14,7 @@
 #include <string.h>
 
 enum {
-    OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255,
-    OPTIONS_RULES = 512                 /* bytes of one list of options */
+    OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255
 };
 
 /* ==== Feeding getopt ==================================================== */
@@ -258,74 +257,11 @@ static int options_take(const cli_command *command, int code, char **argv,
 
 /* ==== Options that exclude or need others =============================== */
 
-/* Returns whether a name is in a list of names with blanks between them. */
-static bool options_lists(const char *list, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (const char *at = list; at != NULL && *at != '\0';) {
-        size_t n = strcspn(at, " ");
-
-        if (n == length && strncmp(at, name, n) == 0)
-            return true;
-        at += n + strspn(at + n, " ");
-    }
-    return false;
-}
-
-bool options_exclude(const cli_option *a, const cli_option *b)
-{
-    return options_lists(a->excludes, b->name)
-        || options_lists(b->excludes, a->name);
-}
-
-bool options_need(const cli_option *one, const cli_option *other)
-{
-    return options_lists(one->needs, other->name);
-}
-
-/* Appends "--a, --b or --c": the options that `related` returns true for. */
-static void options_related(const cli_command *command, const cli_option *one,
-                            bool related(const cli_option *,
-                                         const cli_option *),
-                            const char *last, char *text, size_t room)
-{
-    size_t left = 0;
-
-    for (const cli_option *o = command->options; o->name != NULL; o++)
-        left += o != one && related(one, o);
-    for (const cli_option *o = command->options; o->name != NULL; o++) {
-        size_t used = strlen(text);
-
-        if (o == one || !related(one, o))
-            continue;
-        left--;
-        snprintf(text + used, room - used, "--%s%s", o->name,
-                 left > 1 ? ", " : left == 1 ? last : "");
-    }
-}
-
-void options_rules(const cli_command *command, const cli_option *option,
-                   char *text, size_t room)
-{
-    char excludes[OPTIONS_RULES] = "", needs[OPTIONS_RULES] = "";
-
-    options_related(command, option, options_exclude, " and ", excludes,
-                    sizeof excludes);
-    options_related(command, option, options_need, " or ", needs,
-                    sizeof needs);
-    snprintf(text, room, "%s%s%s%s%s%s", *excludes ? "Excludes " : "",
-             excludes, *excludes ? "." : "", *excludes && *needs ? " " : "",
-             *needs ? "Needs " : "", needs);
-    if (*needs)
-        snprintf(text + strlen(text), room - strlen(text), ".");
-}
-
 static int options_check_excludes(const cli_option *table, const bool *seen)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
         for (size_t j = 0; j < i; j++)
-            if (seen[i] && seen[j] && options_exclude(&table[i], &table[j]))
+            if (seen[i] && seen[j] && rules_exclude(&table[i], &table[j]))
                 return report_error("--%s and --%s exclude each other: leave "
                                     "one out", table[j].name, table[i].name);
     return CLI_GO;
@@ -335,7 +271,7 @@ static bool options_met(const cli_option *table, const cli_option *one,
                         const bool *seen)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
-        if (seen[i] && options_need(one, &table[i]))
+        if (seen[i] && rules_need(one, &table[i]))
             return true;
     return one->needs == NULL;
 }
@@ -343,12 +279,12 @@ static bool options_met(const cli_option *table, const cli_option *one,
 static int options_check_needs(const cli_command *command, const bool *seen)
 {
     const cli_option *table = command->options;
-    char needs[OPTIONS_RULES] = "";
+    char needs[RULES_MOST] = "";
 
     for (size_t i = 0; table[i].name != NULL; i++) {
         if (!seen[i] || options_met(table, &table[i], seen))
             continue;
-        options_related(command, &table[i], options_need, " or ", needs,
+        rules_list(command, &table[i], rules_need, " or ", needs,
                         sizeof needs);
         return report_error("--%s needs %s: give %s too", table[i].name, needs,
                             strchr(needs, ' ') != NULL ? "one" : "that");

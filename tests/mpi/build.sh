@@ -192,8 +192,6 @@ note 'no keys' 'no keys: the filter is empty'
 try build -o new.bly -f 99 a
 refused 'no such column in any line' 'lines have no such column'
 check 'no filter was written' [ ! -e new.bly ]
-try build --sparse -P -k blocked -o new.bly a
-refused 'lists of a filter that is not sent' 'leave out one'
 try build -k blocked -P -n 10 -o /dev/null a
 refused 'a divided filter to a device' 'ordinary file'
 try build -k blocked -P -o /dev/null a missing
