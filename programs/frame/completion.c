@@ -1,20 +1,27 @@
-/* completion.c - what a shell needs to complete the command line, written from
- * the tables of the subcommands, for bash, zsh and fish.
+/* completion.c - prints the completion scripts for bash, zsh and fish, from the
+ * tables of the subcommands.
  *
- * The words for a value or an operand called NAME are known if the program has
- * a command `names` (KIND: `kinds`), which begins a line with each. COMMAND is
- * a subcommand. Anything else is left to the shell, which offers files.
+ * The value of an option, or an operand, that is called NAME is completed by
+ * the command `names` if the program has one (KIND: `kinds`): the first word of
+ * each line it prints. COMMAND is completed by the subcommands. Everything else
+ * is left to the shell, which offers files.
  */
-#include "frame/frame.h"
+#include "frame/completion.h"
+
+#include "frame/output.h"
+#include "frame/report.h"
+#include "frame/rules.h"
+#include "frame/tables.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the command that lists what is called `value`, or NULL. */
+/* Returns the command that lists the values called `value`, or NULL. */
 static const char *completion_lister(const char *value)
 {
-    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++) {
         const char *name = (*c)->name;
         size_t n = strlen(name) - 1, i = 0;
 
@@ -28,7 +35,7 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* Returns the command that lists the operands of a command, "[KIND]". */
+/* Returns the command that lists the operand of a command: "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -48,22 +55,23 @@ static bool completion_takes_command(const cli_command *c)
     return strstr(c->operands, "COMMAND") != NULL;
 }
 
-/* The program's name as a part of names in a script. */
+/* Prints the program's name as a part of names in a script. */
 static void completion_name(void)
 {
-    for (const char *s = program->name; *s != '\0'; s++)
+    for (const char *s = report_program->name; *s != '\0'; s++)
         output_format("%c", *s == '-' ? '_' : *s);
 }
 
 static void completion_commands(const char *between)
 {
-    for (const cli_command *const *c = program->commands; *c != NULL; c++)
-        output_format("%s%s", c == program->commands ? "" : between,
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++)
+        output_format("%s%s", c == report_program->commands ? "" : between,
                       (*c)->name);
 }
 
-/* Prints the first sentence without its full stop, within single quotes, with a
- * backslash before the bytes in `special`, and each quote as `quote`. */
+/* Prints the first sentence without its full stop, inside single quotes: a
+ * backslash goes before each byte of `special`, and a quote becomes `quote`. */
 static void completion_sentence(const char *text, const char *special,
                                 const char *quote)
 {
@@ -94,7 +102,7 @@ static void completion_bash_options(const cli_command *c)
     output_text("--help' ;;\n");
 }
 
-/* "'build --kind' | 'build -k'", after `between` */
+/* Prints "'build --kind' | 'build -k'", after `between`. */
 static void completion_bash_pattern(const cli_command *c, const cli_option *o,
                                     const char *between)
 {
@@ -103,8 +111,8 @@ static void completion_bash_pattern(const cli_command *c, const cli_option *o,
         output_format(" | '%s -%c'", c->name, o->letter);
 }
 
-/* Prints what follows an option with a value: words that a command lists, or
- * none. */
+/* Prints what completes the value of an option: the words that a command lists,
+ * or nothing. */
 static void completion_bash_values(const cli_command *c)
 {
     const char *between = "        ";
@@ -152,7 +160,7 @@ static void completion_bash(void)
     completion_name();
     output_format("_list()\n{\n    command %s \"$1\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
-                  "}\n\n_", program->name);
+                  "}\n\n_", report_program->name);
     completion_name();
     output_text("()\n{\n"
         "    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
@@ -169,16 +177,16 @@ static void completion_bash(void)
     output_text(" --help --version'\n"
         "    elif [[ $word == -* ]]; then\n"
         "        case ${COMP_WORDS[1]} in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_bash_options(*c);
     output_text("        esac\n"
         "    else\n"
         "        case \"${COMP_WORDS[1]} $before\" in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_bash_values(*c);
     output_text("        *)\n"
         "            case ${COMP_WORDS[1]} in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_bash_operands(*c);
     output_text("            esac\n"
         "            ;;\n"
@@ -189,7 +197,7 @@ static void completion_bash(void)
         "# Where it knows no words, bash offers files.\n"
         "complete -o bashdefault -o default -F _");
     completion_name();
-    output_format(" %s\n", program->name);
+    output_format(" %s\n", report_program->name);
 }
 
 /* ==== zsh =============================================================== */
@@ -281,14 +289,14 @@ static void completion_zsh(void)
 {
     const cli_command *const *c;
 
-    output_format("#compdef %s\n\n_", program->name);
+    output_format("#compdef %s\n\n_", report_program->name);
     completion_name();
     output_format("_list() {\n    command %s $1 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
-                  "}\n\n_", program->name);
+                  "}\n\n_", report_program->name);
     completion_name();
     output_text("() {\n    local -a commands\n    commands=(\n");
-    for (c = program->commands; *c != NULL; c++) {
+    for (c = report_program->commands; *c != NULL; c++) {
         output_format("        '%s:", (*c)->name);
         completion_sentence((*c)->summary, "", "'\\''");
         output_text("'\n");
@@ -301,7 +309,7 @@ static void completion_zsh(void)
         "    shift words\n"
         "    (( CURRENT-- ))\n"
         "    case $words[1] in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_zsh_command(*c);
     output_text("    esac\n}\n\n"
         "# The shell loads this file as the function itself, or it is "
@@ -312,7 +320,7 @@ static void completion_zsh(void)
     completion_name();
     output_text(" \"$@\"\nelse\n    compdef _");
     completion_name();
-    output_format(" %s\nfi\n", program->name);
+    output_format(" %s\nfi\n", report_program->name);
 }
 
 /* ==== fish ============================================================== */
@@ -321,14 +329,14 @@ static void completion_zsh(void)
 static void completion_fish_line(const cli_command *c)
 {
     output_format("complete -c %s -n '__fish_seen_subcommand_from %s'",
-                  program->name, c->name);
+                  report_program->name, c->name);
 }
 
-/* Prints the words that a command lists. */
+/* Prints the code that has a command list words. */
 static void completion_fish_list(const char *lister)
 {
     output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "
-                  "\"^[a-z0-9-]+\")'", program->name, lister);
+                  "\"^[a-z0-9-]+\")'", report_program->name, lister);
 }
 
 static void completion_fish_option(const cli_command *c, const cli_option *o)
@@ -366,9 +374,10 @@ static void completion_fish_operands(const cli_command *c)
 
 static void completion_fish(void)
 {
-    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++) {
         output_format("complete -c %s -f -n __fish_use_subcommand -a %s -d '",
-                      program->name, (*c)->name);
+                      report_program->name, (*c)->name);
         completion_sentence((*c)->summary, "\\", "\\'");
         output_text("'\n");
         for (const cli_option *o = (*c)->options; o->name != NULL; o++)

@@ -19,6 +19,9 @@
  * Floor 8 (programs); includes dedup.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/keyed.h>
 
@@ -142,8 +145,8 @@ static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
     while (status == CLI_GO
            && (status = share_next(&job->share, &chunk)) == CLI_GO
            && !job->stop)
-        for (size_t at = 0; lines_split(&job->share.lines, &chunk, &at,
-                                        job->batch); )
+        for (size_t at = 0; batches_split(&job->share.lines, &chunk, &at,
+                                          job->batch); )
             for (size_t i = 0; i < b->n; i++) {
                 bly_key key = b->keys[i];
                 uint64_t hash = key.data == NULL ? 0
@@ -592,7 +595,7 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
-        status = lines_how_check(self, &s.how);
+        status = how_check(self, &s.how);
     if (status != CLI_GO)
         return status;
     if (s.approximate && s.rate <= 0)
