@@ -86,7 +86,7 @@ static const cli_option advise_options[] = {
                 "those that cannot, with the reason; not only the best five."),
     ADVISE_FLAG("json", json, "Print an object: where the costs are from, and "
                 "an array of all kinds."),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example advise_examples[] = {

@@ -35,7 +35,7 @@ static const cli_option convert_options[] = {
     CLI_FORCE_OPTION(convert_settings, force),
     CLI_SECRET_OPTION(convert_settings, key_file),
     CLI_MADE_OPTIONS(convert_settings),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example convert_examples[] = {

@@ -21,7 +21,7 @@ static const cli_option formats_options[] = {
     { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
       false, "Print the table in Markdown.",
       .excludes = "json" },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example formats_examples[] = {

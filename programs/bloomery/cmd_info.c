@@ -32,7 +32,7 @@ static const cli_option info_options[] = {
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
       false, "Show what a filter says of itself though it may be damaged: its "
       "header is checked, the rest is trusted." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example info_examples[] = {

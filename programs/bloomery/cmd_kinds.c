@@ -21,7 +21,7 @@ static const cli_option kinds_options[] = {
     { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
       "Print the table in Markdown; with KIND, what it can and its options.",
       .excludes = "json" },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example kinds_examples[] = {

@@ -30,7 +30,7 @@ static const cli_option plan_options[] = {
     CLI_SECRET_OPTION(plan_settings, key_file),
     { 0, "json", NULL, CLI_FLAG, offsetof(plan_settings, json), false,
       "Print a JSON object; without -k, an array of objects." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example plan_examples[] = {

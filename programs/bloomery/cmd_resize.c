@@ -33,7 +33,7 @@ static const cli_option resize_options[] = {
     CLI_FORMAT_OPTION(resize_settings, format),
     CLI_UNPACK_OPTION(resize_settings, unpack_limit),
     CLI_MADE_OPTIONS(resize_settings),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example resize_examples[] = {

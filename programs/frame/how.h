@@ -57,6 +57,12 @@ struct cli_how {
 /* No option given. */
 #define CLI_HOW_UNSAID { .separator = -1, .as = FORMS_UNSAID }
 
+#define CLI_NO_DECOMPRESS_OPTION(settings, compressed)                        \
+    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, compressed),     \
+      false, "Take the bytes of compressed files as they are. Without it "    \
+      "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
+      "is decompressed." }
+
 #define CLI_HOW_OPTIONS(settings, how)                                        \
     { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
       "Lines end with a NUL byte instead of a newline." },                    \
@@ -150,10 +156,7 @@ struct cli_how {
       "key. A note reports how many there are, and commands that query a "    \
       "filter then exit with status 2. Default: text, or the class that the " \
       "filter states." },                                                     \
-    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
-      false, "Take the bytes of compressed files as they are. Without it "    \
-      "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
-      "is decompressed." },                                                   \
+    CLI_NO_DECOMPRESS_OPTION(settings, how.compressed),                       \
     { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \
       "Take for lines also what does not look like text: NULs in the first "  \
       "32 KiB, UTF-16, filters. A byte order mark of UTF-8 at the start of a " \

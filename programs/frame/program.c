@@ -50,7 +50,7 @@ static const cli_option program_help_options[] = {
       "Print the script by which bash, zsh or fish completes commands and "
       "options.",
       .excludes = "roff" },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example program_help_examples[] = {

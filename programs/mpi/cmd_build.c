@@ -78,7 +78,7 @@ static const cli_option build_options[] = {
     {0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
      "Print what was built as a JSON object, as 'bloomery build' does, with "
      "the number of ranks and the bytes that they sent to each other."},
-    {0, NULL, NULL, CLI_FLAG, 0, false, NULL}};
+    { 0 }};
 
 static const cli_example build_examples[] = {
     { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",

@@ -107,7 +107,7 @@ static const cli_option dedup_options[] = {
       "how much was sent, beside what the formulas say." },
     { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
       "Print no lines, but what --verbose says, as JSON." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example dedup_examples[] = {

@@ -81,7 +81,7 @@ static const cli_option query_options[] = {
     CLI_SECRET_OPTION(query_settings, key_file),
     CLI_UNPACK_OPTION(query_settings, unpack_limit),
     CLI_VERIFY_OPTIONS(query_settings, verify),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example query_examples[] = {

@@ -66,10 +66,7 @@ static const cli_option index_options[] = {
       .excludes = "plan by block rate no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
       "Write no index, but say how large it would be, by some of the files." },
-    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(index_settings, plain),
-      false, "Take the bytes of compressed files as they are. Without it what "
-      "gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, is "
-      "decompressed." },
+    CLI_NO_DECOMPRESS_OPTION(index_settings, plain),
     { 0, "memory", "SIZE", CLI_SIZE, offsetof(index_settings, memory), false,
       "Keep about so much of the index in memory before it is written. "
       "Default: 256M." },
@@ -81,7 +78,7 @@ static const cli_option index_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
       "Print the report as a JSON object." },
     TEXT_JOBS_OPTION(index_settings, jobs),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example index_examples[] = {

@@ -33,7 +33,7 @@ static const cli_option which_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(which_settings, json), false,
       "Print an array of objects with file, offset, bytes, lines_before and "
       "whole: does it hold all of the file?" },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example which_examples[] = {

@@ -125,7 +125,7 @@ static const cli_option search_options[] = {
     { 0, "stats", NULL, SEARCH_FLAG(stats),
       "Say in the end how many files were read, and how much." },
     TEXT_JOBS_OPTION(search_settings, jobs),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example search_examples[] = {

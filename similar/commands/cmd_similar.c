@@ -57,7 +57,7 @@ static const cli_option similar_options[] = {
       "with id, similarity, bits and shared; with --estimate also with a, b, "
       "both and jaccard, each with value and sd." },
     CLI_JOBS_OPTION(similar_settings, jobs),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example similar_examples[] = {

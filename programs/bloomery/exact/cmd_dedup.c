@@ -108,9 +108,8 @@ static const cli_option dedup_options[] = {
     { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and in how "
       "many passes." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(dedup_settings, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(dedup_settings, no_progress),
+    { 0 }
 };
 
 static const cli_example dedup_examples[] = {

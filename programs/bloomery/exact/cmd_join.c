@@ -58,9 +58,8 @@ static const cli_option join_options[] = {
     { 0, "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and if LIST "
       "fitted the memory." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(join_settings, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(join_settings, no_progress),
+    { 0 }
 };
 
 static const cli_example join_examples[] = {

@@ -86,7 +86,7 @@ static const cli_option serve_options[] = {
     CLI_SECRET_OPTION(serve_settings, key_file),
     CLI_FORMAT_OPTION(serve_settings, format),
     CLI_UNPACK_OPTION(serve_settings, unpack_limit),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example serve_examples[] = {

@@ -69,9 +69,8 @@ static const cli_option diff_options[] = {
     CLI_JOBS_OPTION(diff_settings, jobs),
     CLI_SECRET_OPTION(diff_settings, key_file),
     CLI_UNPACK_OPTION(diff_settings, unpack_limit),
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(diff_settings, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(diff_settings, no_progress),
+    { 0 }
 };
 
 static const cli_example diff_examples[] = {

@@ -7,6 +7,7 @@
 #include "bloomery/sketch/sketches.h"
 #include "frame/json.h"
 #include "frame/options.h"
+#include "frame/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,10 +56,8 @@ static const cli_option sketch_options[] = {
       false, "Say on standard error what was made." },
     { 0, "json", NULL, CLI_FLAG, offsetof(sketch_settings, build.json), false,
       "Print what was made as a JSON object." },
-    { 0, "no-progress", NULL, CLI_FLAG,
-      offsetof(sketch_settings, build.no_progress), false,
-      "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(sketch_settings, build.no_progress),
+    { 0 }
 };
 
 static const cli_example sketch_examples[] = {
