@@ -71,7 +71,10 @@ static const cli_example main_other_options[] = {
     { "anti", "invert-match" }, { "lower", "ignore-case" },
     { "v", "verbose" }, { "n", "line-number" }, { "H", "with-filename" },
     { "F", "list-field" }, { "F", "to" }, { "d", "differences" },
-    { "w", "whole" }, { "l", "files-with-matches" }, { NULL, NULL }
+    { "w", "whole" }, { "l", "files-with-matches" }, { "l", "level" },
+    { "n", "rows" }, { "t", "threshold" }, { "b", "both" },
+    { "e", "estimate" }, { "u", "update" }, { "within", "superset" },
+    { NULL, NULL }
 };
 
 static const cli_program main_program = {

@@ -33,5 +33,8 @@ build --lower --ignore-case
 sketch -d --differences
 convert -F --to
 join -F --list-field
+similar --within --superset
+unite -l --level
+serve --threads --jobs
 TABLE
 finish
