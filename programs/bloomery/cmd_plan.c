@@ -33,7 +33,7 @@ static const cli_option plan_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(plan_settings, json), false,
       "Print a JSON object; without -k, an array of one for each kind of "
       "every tier." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example plan_examples[] = {

@@ -20,6 +20,7 @@
 #include "filters/filters.h"
 #include "frame/batches.h"
 #include "frame/inputs.h"
+#include "frame/progress.h"
 #include "frame/work.h"
 
 /* ==== disjoint.c ======================================================== */
@@ -99,9 +100,8 @@ typedef struct {
     CLI_FORMAT_OPTION(ask_settings, format),                                  \
     CLI_UNPACK_OPTION(ask_settings, unpack_limit),                            \
     CLI_VERIFY_OPTIONS(ask_settings, verify),                                 \
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
-      false, "Show no progress on the terminal." },                           \
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(ask_settings, no_progress),                        \
+    { 0 }
 
 typedef struct {
     /* Is each key perhaps there, and what is its number? */
@@ -116,8 +116,6 @@ typedef struct {
     } answer;
     const char *doing;          /* "counting"                                */
     const char *words;          /* before a header: "count\t"                */
-    /* Do the options fit each other? NULL: they do. CLI_GO or CLI_ERROR. */
-    int (*check)(const cli_command *self, const ask_settings *want);
 } ask_how;
 
 typedef struct {

@@ -59,13 +59,6 @@ static struct {
     char        why[400];
 } damage_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-int damage_options(const cli_command *command, const cli_verify *want)
-{
-    return want->always && want->never
-         ? options_wrong(command, "--verify and --no-verify exclude each other")
-         : CLI_GO;
-}
-
 /* ==== Opening =========================================================== */
 
 bly_filter *damage_map(const char *path, const cli_verify *want)

@@ -10,6 +10,7 @@
 
 #include "frame/output.h"
 #include "frame/report.h"
+#include "frame/rules.h"
 #include "frame/tables.h"
 
 #include <ctype.h>
@@ -229,21 +230,50 @@ static void completion_zsh_value(const char *value)
     }
 }
 
-/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…'. */
-static void completion_zsh_option(char letter, const char *name,
-                                  const char *value, const char *help)
+static const cli_option completion_help = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print a help text."
+};
+
+/* Prints '(-k --kind --by)': what zsh no longer offers once the option is
+ * there, itself and the options that it excludes. */
+static void completion_zsh_excluded(const cli_command *c, const cli_option *o)
 {
+    const char *before = "(";
+
+    if (o->letter != 0) {
+        output_format("(-%c --%s", o->letter, o->name);
+        before = " ";
+    }
+    for (const cli_option *x = c->options; x->name != NULL; x++) {
+        if (x == o || !rules_exclude(o, x))
+            continue;
+        if (x->letter != 0)
+            output_format("%s-%c --%s", before, x->letter, x->name);
+        else
+            output_format("%s--%s", before, x->name);
+        before = " ";
+    }
+    output_text(*before == ' ' ? ")" : "");
+}
+
+/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
+static void completion_zsh_option(const cli_command *c, const cli_option *o)
+{
+    bool value = o->value != NULL;
+
     output_text("            ");
-    if (letter != 0)
-        output_format("'(-%c --%s)'{-%c%s,--%s%s}'", letter, name, letter,
-                      value != NULL ? "+" : "", name, value != NULL ? "=" : "");
+    output_text("'");
+    completion_zsh_excluded(c, o);
+    if (o->letter != 0)
+        output_format("'{-%c%s,--%s%s}'", o->letter, value ? "+" : "",
+                      o->name, value ? "=" : "");
     else
-        output_format("'--%s%s", name, value != NULL ? "=" : "");
+        output_format("--%s%s", o->name, value ? "=" : "");
     output_text("[");
-    completion_sentence(help, "[]\\:", "'\\''");
+    completion_sentence(o->help, "[]\\:", "'\\''");
     output_text("]");
-    if (value != NULL)
-        completion_zsh_value(value);
+    if (value)
+        completion_zsh_value(o->value);
     output_text("' \\\n");
 }
 
@@ -253,8 +283,8 @@ static void completion_zsh_command(const cli_command *c)
 
     output_format("    %s)\n        _arguments -s \\\n", c->name);
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        completion_zsh_option(o->letter, o->name, o->value, o->help);
-    completion_zsh_option('h', "help", NULL, "Print a help text.");
+        completion_zsh_option(c, o);
+    completion_zsh_option(c, &completion_help);
     output_text("            ");
     if (completion_takes_command(c)) {
         output_text("':command:(");
