@@ -21,7 +21,7 @@
 
 #include "base/status.h"
 #include "image/image.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 enum { KIND_OPTIONS = 8 };              /* options a kind may have, at most  */
 
