@@ -106,10 +106,10 @@
  * than n keys were in at once, one may have come unseen. Either ends the
  * promise for good: the count of keys is then "not known" (2^64 - 1).
  *
- * LISTING. As long as the promise holds, the keys are the integers below U that
- * are found; bly_list_keys looks for them in as few questions as residues allow
- * (list.c): 10^6 for 100 keys below 2^32. Of 64-bit keys it finds about ten;
- * for more it would take too long, and says so.
+ * LISTING. While the promise holds, the keys are the integers below U that are
+ * found. bly_list_keys finds them in as few lookups as residues allow
+ * (egh_list.c): 10^6 for 100 keys below 2^32. It lists about ten 64-bit keys;
+ * for more it would take too long, and refuses.
  *
  * REMAINDERS without a division, by the reciprocal v of q: floor(x v / 2^64)
  * is x/q rounded down, or one less. If the table does not say the truth, the

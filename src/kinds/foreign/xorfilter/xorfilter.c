@@ -44,12 +44,11 @@
  *
  * BUILD
  *
- * As that library builds, so that the same keys in the same order make the same
- * file: the seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and of
- * keys that can be taken off the one that was found last is (build.c). Keys
- * that repeat are taken once; the file then has room for all.
- * Cells that no key was found by are 0. (The library's own xor filters have
- * there what was in its memory.)
+ * The build follows that library, so that the same keys in the same order make
+ * the same file. Seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and
+ * the key that was found last is taken off first (xorfilter_build.c). Repeated
+ * keys are taken once; the file then has room for all. Cells that named no key
+ * are 0. (In the library's own xor filters they keep whatever was in memory.)
  *
  * MATHS
  *
@@ -77,7 +76,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kinds/foreign/xorfilter/build.h"
+#include "kinds/foreign/xorfilter/xorfilter_build.h"
 
 enum {
     XORFILTER_VERSION = 1,
