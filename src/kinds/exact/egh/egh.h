@@ -6,7 +6,7 @@
 #ifndef BLY_KINDS_EGH_H
 #define BLY_KINDS_EGH_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include "base/sizes.h"
 #include "tools/bits.h"

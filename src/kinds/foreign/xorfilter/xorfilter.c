@@ -71,7 +71,7 @@
  *  [Graf & Lemire 2022]  Binary fuse filters: fast and smaller than xor
  *                        filters, ACM JEA 27.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -342,20 +342,24 @@ static void xorfilter_stat(bly_stat_t *out, const void *image)
     out->probes = 3;
 }
 
+static const kind_building xorfilter_building = {
+    .build = xorfilter_build,
+};
+
 const bly_kind bly_kind_xorfilter = {
     .name    = "xorfilter",
     .family  = "foreign",
     .summary = "the xor and binary fuse filters of xor_singleheader",
     .version = XORFILTER_VERSION,
     .options = xorfilter_options,
-    .foreign = &xorfilter_foreign,
 
-    .plan   = xorfilter_plan,
-    .check  = xorfilter_check,
+    .plan  = xorfilter_plan,
+    .check = xorfilter_check,
+    .stat  = xorfilter_stat,
 
     .contains      = xorfilter_contains,
     .contains_many = xorfilter_contains_many,
-    .build         = xorfilter_build,
 
-    .stat = xorfilter_stat,
+    .building = &xorfilter_building,
+    .foreign  = &xorfilter_foreign,
 };

@@ -6,7 +6,7 @@
 #ifndef BLY_KINDS_FROZEN_GCS_GCS_H
 #define BLY_KINDS_FROZEN_GCS_GCS_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 

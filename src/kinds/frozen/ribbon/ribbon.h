@@ -9,7 +9,7 @@
 
 #include "tools/bits.h"
 #include "tools/hash.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 
 enum {
     RIBBON_DISTINCT = 0, RIBBON_FIRST = 1, RIBBON_MIDDLE = 2, RIBBON_END = 3,

@@ -9,7 +9,7 @@
 #define BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 
 #include "base/cpu.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "tools/bits.h"
 #include "tools/hash.h"
 

@@ -7,7 +7,7 @@
 #ifndef BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 #define BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "tools/bits.h"
 
 enum {
