@@ -25,7 +25,7 @@ static bool laws_frozen(void)
 /* Is it without a false positive, whatever the rate that is asked for? */
 static bool laws_exact(void)
 {
-    return laws_kind->integers != NULL;
+    return KIND_HAS(laws_kind, hashing, integers);
 }
 
 /* n keys, or half of them, a quarter and so on: as many as the kind can plan
@@ -73,12 +73,12 @@ static bool laws_remembers(uint64_t n)
  * counts by its options only removes by them only. */
 static bool laws_counts(void)
 {
-    return laws_kind->count != NULL && laws_kind->counts == NULL;
+    return laws_kind->count != NULL && !KIND_HAS(laws_kind, varying, counts);
 }
 
 static bool laws_removes(void)
 {
-    return laws_kind->remove != NULL && laws_kind->counts == NULL;
+    return laws_kind->remove != NULL && !KIND_HAS(laws_kind, varying, counts);
 }
 
 /* An empty one. */
@@ -169,7 +169,7 @@ static bool laws_same_bytes(const bly_filter *a, const bly_filter *b)
  * comes of that, and only has to be the one that was planned. */
 static bool laws_sized_by_rate(void)
 {
-    return laws_kind->list == NULL;
+    return !KIND_HAS(laws_kind, listing, keys);
 }
 
 /* The planned rate of a filter of n keys for which this one was asked. */
@@ -231,7 +231,7 @@ static void law_overfull_loses_nothing(void **state)
     bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, in);
-    if (laws_kind->grow != NULL)
+    if (laws_kind->growing != NULL)
         assert_true(in == 20000 && stat.rate <= 0.01);
     else if (in > 200)
         assert_true(stat.rate > 2 * stat.planned_rate);
@@ -259,7 +259,7 @@ static void laws_measure(uint64_t n, double rate, uint64_t filters,
         bly_free(filter);
     }
     bly_free(empty);
-    bool most = laws_kind->grow != NULL
+    bool most = laws_kind->growing != NULL
              || (laws_kind->forgets && plan.window > 0);
     /* the rate of many more keys: fewer hits are right */
     if (!most || (double)hits > plan.rate * (double)(filters * asked))
@@ -520,7 +520,8 @@ static void laws_each_is_one(void)
     static bool seen[N + 1];
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = test_random(3, i % 5 == 4 ? i / 2 : i);
-    bly_filter *empty = laws_new(laws_kind->grow != NULL ? 100 : N, 0.02, 0, 0);
+    bly_filter *empty = laws_new(laws_kind->growing != NULL ? 100 : N, 0.02, 0,
+                                 0);
     for (size_t n = 0; n <= N; n = laws_next(n, 300, 2)) {
         bly_filter *one = laws_copy(empty), *all = laws_copy(empty);
         memset(seen, 7, sizeof seen);
@@ -727,7 +728,7 @@ static void *laws_thread(void *argument)
 static void law_shared_adds_lose_nothing(void **state)
 {
     (void)state;
-    if (laws_kind->add_shared == NULL)
+    if (laws_kind->sharing == NULL)
         skip();
     bly_filter *shared = laws_new(LAWS_THREADS * LAWS_EACH, 0.01, 0,
                                   BLY_SHARED);
@@ -799,30 +800,30 @@ static void law_missing_verbs_say_so(void **state)
     if (laws_frozen())
         assert_status(bly_add_many(filter, &member, 1, NULL, NULL),
                       BLY_EUNSUPPORTED);
-    if (laws_kind->resize == NULL)
+    if (laws_kind->resizing == NULL)
         assert_status(bly_resize(filter, 5000), BLY_EUNSUPPORTED);
-    if (laws_kind->each == NULL)
+    if (!KIND_HAS(laws_kind, listing, fingerprints))
         assert_status(
             bly_list_fingerprints(filter, laws_visit_fingerprint, NULL),
             BLY_EUNSUPPORTED);
-    if (laws_kind->unite_at == NULL)
+    if (!KIND_HAS(laws_kind, combining, unite_at))
         assert_status(bly_unite_at(filter, filter, 1), BLY_EUNSUPPORTED);
-    if (laws_kind->list == NULL)
+    if (!KIND_HAS(laws_kind, listing, keys))
         assert_status(bly_list_keys(filter, laws_visit_key, NULL),
                       BLY_EUNSUPPORTED);
-    if (laws_kind->subtract == NULL)
+    if (!KIND_HAS(laws_kind, combining, subtract))
         assert_status(bly_subtract(filter, filter), BLY_EUNSUPPORTED);
     if (!laws_removes())
         assert_status(bly_remove_many(filter, &member, 1, NULL),
                       BLY_EUNSUPPORTED);
-    if (laws_kind->put == NULL) {
+    if (laws_kind->labels == NULL) {
         assert_status(bly_put_hash(filter, member, 7), BLY_EUNSUPPORTED);
         assert_status(bly_put_many(filter, &member, &label, 1, NULL),
                       BLY_EUNSUPPORTED);
         assert_false(bly_get_hash(filter, member, &label));
         assert_int_equal(label, 42);
     }
-    if (laws_kind->each_label == NULL)
+    if (!KIND_HAS(laws_kind, labels, each))
         assert_status(bly_list_labels(filter, laws_visit_label, NULL),
                       BLY_EUNSUPPORTED);
     assert_int_equal(laws_present(filter, 1, 500), 500);
@@ -986,10 +987,11 @@ static uint64_t laws_label(const bly_stat_t *stat, uint64_t i)
 /* May a key that was put with `was` have the label `is`? */
 static bool laws_not_worse(const bly_filter *filter, uint64_t is, uint64_t was)
 {
-    if (laws_kind->covers != NULL)
-        return laws_kind->covers(bly_image(filter, NULL), is, was);
-    return laws_kind->better == KIND_LABEL_LARGER ? is >= was
-         : laws_kind->better == KIND_LABEL_SMALLER ? is <= was : is == was;
+    const kind_labels *labels = laws_kind->labels;
+    if (labels->covers != NULL)
+        return labels->covers(bly_image(filter, NULL), is, was);
+    return labels->better == KIND_LABEL_LARGER ? is >= was
+         : labels->better == KIND_LABEL_SMALLER ? is <= was : is == was;
 }
 
 /* What a filter of this kind can hold, planned as all in these laws. */
@@ -1001,7 +1003,7 @@ static bly_stat_t laws_labels(void)
     bly_spec spec = { .capacity = laws_room(2000), .rate = 0.01 };
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
-    assert_int_equal(stat.label_bits > 0, laws_kind->get != NULL);
+    assert_int_equal(stat.label_bits > 0, laws_kind->labels != NULL);
     assert_int_equal(plan.label_bits, stat.label_bits);
     assert_true(plan.label_least == stat.label_least
                 && plan.label_most == stat.label_most);
@@ -1057,7 +1059,7 @@ static void law_get_many_is_one(void **state)
         labels[i] = laws_label(&can, i);
     }
     bly_free(filter);
-    if (laws_kind->get != NULL)
+    if (laws_kind->labels != NULL)
         assert_status(bly_build(&filter, laws_kind->name, &spec, hashes,
                                        labels, N / 2), BLY_OK);
     else
@@ -1066,7 +1068,7 @@ static void law_get_many_is_one(void **state)
     assert_int_equal(stat.items, N / 2);
     for (size_t n = 0; n <= N; n = n < 300 ? laws_next(n, 300, 1) : n + 850)
         laws_get_many_is_one(filter, keys, hashes, n);
-    for (size_t i = 0; i < N / 2 && laws_kind->get != NULL; i++) {
+    for (size_t i = 0; i < N / 2 && laws_kind->labels != NULL; i++) {
         uint64_t label = 0;
         assert_true(bly_get_hash(filter, hashes[i], &label));
         assert_true(laws_not_worse(filter, label, labels[i]));
@@ -1093,7 +1095,7 @@ static void law_put_many_is_one(void **state)
     (void)state;
     enum { N = 3000 };
     static uint64_t hashes[N], labels[N];
-    if (laws_kind->put == NULL)
+    if (laws_kind->labels == NULL)
         skip();
     bly_stat_t can = laws_labels(), stat;
     for (uint64_t i = 0; i < N; i++) {
@@ -1128,7 +1130,7 @@ static void law_wrong_labels_are_refused(void **state)
     (void)state;
     enum { N = 700, BAD = 500 };
     static uint64_t hashes[N], labels[N];
-    if (laws_kind->put == NULL)
+    if (laws_kind->labels == NULL)
         skip();
     bly_stat_t can = laws_labels(), stat;
     const struct { bool is; uint64_t label; } wrong[] = {
@@ -1183,7 +1185,7 @@ static bool laws_tell(void *context, const bly_label_t *label)
 static void law_each_label_is_told(void **state)
 {
     (void)state;
-    if (laws_kind->each_label == NULL)
+    if (!KIND_HAS(laws_kind, labels, each))
         skip();
     bly_stat_t can = laws_labels(), stat;
     bly_filter *filter = laws_new(2000, 0.01, 0, 0);
@@ -1213,7 +1215,7 @@ static void law_folded_holds_the_same(void **state)
     enum { N = 3000 };
     bly_filter *filter = laws_new(N, 0.001, 3, 0);
     bly_stat_t before, after;
-    if (laws_kind->fold == NULL) {
+    if (laws_kind->folding == NULL) {
         assert_status(bly_fold(filter, 2), BLY_EUNSUPPORTED);
         bly_free(filter);
         return;
@@ -1247,7 +1249,7 @@ static void law_folded_holds_the_same(void **state)
 static void law_resized_holds_the_same(void **state)
 {
     (void)state;
-    if (laws_kind->resize == NULL)
+    if (laws_kind->resizing == NULL)
         skip();
     bly_filter *filter = laws_of(5000, 0.001, 1, 5000);
     uint64_t in = 5000;
@@ -1280,7 +1282,7 @@ static void law_resized_holds_the_same(void **state)
 static void law_union_is_built_of_both(void **state)
 {
     (void)state;
-    if (laws_kind->unite == NULL)
+    if (!KIND_HAS(laws_kind, combining, unite))
         skip();
     uint64_t room = laws_room(3000), in = room / 3, more = room / 2;
     bly_filter *a = laws_of(room, 0.01, 1, in);
@@ -1296,7 +1298,7 @@ static void law_union_is_built_of_both(void **state)
                         bytes - IMAGE_HEADER);
     bly_stat_t stat;
     assert_status(bly_stat(&stat, a), BLY_OK);
-    bool counts = laws_counts() || laws_kind->subtract != NULL;
+    bool counts = laws_counts() || KIND_HAS(laws_kind, combining, subtract);
     assert_int_equal(stat.items_exact, counts);
     assert_true(fabs((double)stat.items - (double)(in + more))
                 <= (counts ? 0 : 5 * stat.distinct_sd + 1));
@@ -1314,7 +1316,7 @@ static void law_union_has_both_labels(void **state)
     (void)state;
     enum { N = 2500 };
     static uint64_t hashes[N], labels[N];
-    if (laws_kind->unite == NULL || laws_kind->put == NULL)
+    if (!KIND_HAS(laws_kind, combining, unite) || laws_kind->labels == NULL)
         skip();
     bly_stat_t can = laws_labels();
     for (uint64_t i = 0; i < N; i++) {
@@ -1340,7 +1342,7 @@ static void law_union_has_both_labels(void **state)
 static void law_intersection_keeps_the_common(void **state)
 {
     (void)state;
-    if (laws_kind->intersect == NULL)
+    if (!KIND_HAS(laws_kind, combining, intersect))
         skip();
     bly_filter *a = laws_of(3000, 0.01, 1, 2000);
     bly_filter *b = laws_of(3000, 0.01, 1, 1000);
@@ -1357,7 +1359,7 @@ static void law_intersection_keeps_the_common(void **state)
 static void law_overlap_is_estimated(void **state)
 {
     (void)state;
-    if (laws_kind->overlap == NULL)
+    if (!KIND_HAS(laws_kind, combining, overlap))
         skip();
     uint64_t unit = laws_exact() ? 100 : 5000;  /* over what it is exact for */
     bly_filter *a = laws_of(6 * unit, 0.01, 1, 4 * unit);
@@ -1427,7 +1429,7 @@ static void laws_round_trip(const bly_filter *filter, const char *path,
                             int flags)
 {
     bly_filter *again = NULL;
-    if (laws_kind->pack != NULL && (flags & BLY_WRITE)) {
+    if (laws_kind->packing != NULL && (flags & BLY_WRITE)) {
         assert_status(bly_open(&again, path, flags, NULL), BLY_EUNSUPPORTED);
         assert_null(again);
         return;
@@ -1490,7 +1492,7 @@ static void law_packed_and_unpacked(void **state)
     assert_status(bly_pack(filter, packed, bytes - 1, &used), BLY_EPARAM);
     assert_status(bly_pack(filter, packed, bytes, &used), BLY_OK);
     assert_true(used <= bytes);
-    if (laws_kind->pack == NULL) {
+    if (laws_kind->packing == NULL) {
         assert_true(stat.packed == 0 && used == bytes);
         assert_memory_equal(packed, bly_image(filter, NULL), bytes);
     } else {
@@ -1527,7 +1529,7 @@ static void law_like_is_the_same_plan(void **state)
     LAWS_NEED_ADD();
     bly_filter *filter = laws_of(3000, 0.02, 1, 3000), *like = NULL;
     bly_status status = bly_like(&like, filter, NULL);
-    if (laws_kind->overlap != NULL && laws_kind->grow == NULL)
+    if (KIND_HAS(laws_kind, combining, overlap) && laws_kind->growing == NULL)
         assert_said(status, BLY_OK);  /* to compare keys with a filter */
     if (status != BLY_EUNSUPPORTED) {
         assert_said(status, BLY_OK);
@@ -1670,7 +1672,8 @@ static void law_forged_geometry_stays_inside(void **state)
 static void law_bits_forget_the_order(void **state)
 {
     (void)state;
-    if (strcmp(laws_kind->family, "sets") != 0 || laws_kind->unite == NULL)
+    if (strcmp(laws_kind->family, "sets") != 0
+        || !KIND_HAS(laws_kind, combining, unite))
         skip();
     bly_filter *up = laws_new(1000, 0.01, 0, 0);
     bly_filter *down = laws_new(1000, 0.01, 0, 0);

@@ -5,7 +5,7 @@
 #ifndef BLY_VERBS_REGISTRY_H
 #define BLY_VERBS_REGISTRY_H
 
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 /* Every kind there is, in the order of the listings. One line a kind; all
  * else follows from it. With BLY_ONLY_SETS there is family "sets" and nothing

@@ -742,17 +742,17 @@ const bly_kind bly_kind_compaction = {
     .name    = "compaction",
     .family  = "sets",
     .summary = "hash compaction: a table of short signatures, in cache lines",
-    .experimental  = true,
     .version = COMPACTION_VERSION,
     .options = compaction_options,
+    .experimental = true,
 
     .plan  = compaction_plan,
     .check = compaction_check,
+    .stat  = compaction_stat,
 
     .contains      = compaction_contains,
     .contains_many = compaction_contains_many,
-    .add           = compaction_add,
-    .add_many      = compaction_add_many,
 
-    .stat = compaction_stat,
+    .add      = compaction_add,
+    .add_many = compaction_add_many,
 };
