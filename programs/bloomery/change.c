@@ -30,7 +30,7 @@ typedef struct {
     CLI_SECRET_OPTION(change_settings, key_file),                             \
     CLI_FORMAT_OPTION(change_settings, format),                               \
     CLI_UNPACK_OPTION(change_settings, unpack_limit),                         \
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
       "Print what the filter is now as a JSON object." },                     \

@@ -30,8 +30,9 @@ typedef struct {
     bool     small, fast, measure, all, json;
 } advise_settings;
 
-#define ADVISE_FLAG(name, field, help)                                        \
-    { 0, name, NULL, CLI_FLAG, offsetof(advise_settings, field), false, help }
+#define ADVISE_FLAG(name, field, ...)                                         \
+    { 0, name, NULL, CLI_FLAG, offsetof(advise_settings, field), false,       \
+      __VA_ARGS__ }
 
 static const cli_option advise_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(advise_settings, items),
@@ -43,12 +44,14 @@ static const cli_option advise_options[] = {
                 "dozen or more."),
     { 0, "at-least", "T", CLI_NUMBER, offsetof(advise_settings, times), false,
       "It should say whether a key came at least T times, 1 .. 65535. The rate "
-      "is then of keys that never came." },
+      "is then of keys that never came.",
+      .excludes = "count" },
     ADVISE_FLAG("grow", grow, "There may be more than ITEMS keys later, at the "
                 "same rate."),
     ADVISE_FLAG("unite", unite, "Two filters can be united."),
     ADVISE_FLAG("static", fixed, "All keys are known before it is built, and "
-                "none comes later: this admits more kinds."),
+                "none comes later: this admits more kinds.",
+                .excludes = "grow forget"),
     ADVISE_FLAG("forget", forget, "Keys come without end, and old ones may be "
                 "forgotten once ITEMS others have come."),
     ADVISE_FLAG("label", label, "It should store a number with each key."),
@@ -62,14 +65,17 @@ static const cli_option advise_options[] = {
       "Default: 50%." },
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
       false, "With --exact: how many other keys, which are not in the filter, "
-      "will be asked for. Default: as many as ITEMS." },
+      "will be asked for. Default: as many as ITEMS.",
+      .needs = "exact" },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
-      false, "With --label: the largest label there will be. Default: 255." },
+      false, "With --label: the largest label there will be. Default: 255.",
+      .needs = "label" },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
       false, "The most bytes the filter may have: 64M, 1G (K, M, G, T are "
-      "powers of 1024). Not for --page." },
+      "powers of 1024). Not for --page.",
+      .excludes = "page" },
     ADVISE_FLAG("small", small, "Find the smallest one; time decides only "
-                "between equals. Always so with --page."),
+                "between equals. Always so with --page.", .excludes = "fast"),
     ADVISE_FLAG("fast", fast, "Find the quickest one; size decides only "
                 "between equals."),
     ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
@@ -547,29 +553,6 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
 /* ==== The command ======================================================= */
 
 /* Wishes that contradict each other; or NULL. */
-static const char *advise_wrong(const advise_settings *s)
-{
-    if (s->times > 0 && s->count)
-        return "--at-least asks for one number of times, and --count for all: "
-               "leave out one of them";
-    if (s->small && s->fast)
-        return "--small and --fast exclude each other";
-    if (s->fixed && s->grow)
-        return "--static says that no key comes later, and --grow that more "
-               "do: leave out one of them";
-    if (s->fixed && s->forget)
-        return "--static says that no key comes later, and --forget that they "
-               "come without end: leave out one of them";
-    if (s->page && s->memory > 0)
-        return "--memory-limit is for what is worked on in memory, and not for "
-               "--page: leave out one of them";
-    if (s->others > 0 && !s->exact)
-        return "--others is only for --exact";
-    if (s->label_most > 0 && !s->label)
-        return "--label-most is only for --label";
-    return NULL;
-}
-
 static int advise_run(const cli_command *self, int argc, char **argv)
 {
     static costs_table table;
@@ -577,7 +560,6 @@ static int advise_run(const cli_command *self, int argc, char **argv)
     cli_operands operands;
     const bly_costs *costs = NULL;
     char path[COSTS_PATH];
-    const char *wrong;
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status != CLI_GO)
@@ -586,9 +568,6 @@ static int advise_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "it takes no operands");
     if (s.items == 0 && !s.measure)
         return options_wrong(self, "-n ITEMS is missing");
-    wrong = advise_wrong(&s);
-    if (wrong != NULL)
-        return options_wrong(self, wrong);
     if (!costs_path(path, sizeof path))
         path[0] = '\0';
     status = advise_fetch(&costs, &table, path, s.measure);

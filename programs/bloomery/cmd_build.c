@@ -37,14 +37,16 @@ static const cli_option build_options[] = {
       "All other keys that will ever be asked for, in lines of the same form; "
       "'-' is standard input. None of them is found then. It may be given "
       "several times, for several files. For kinds that separate, such as "
-      "cascade." },
+      "cascade.",
+      .excludes = "within label key" },
     { 0, "within", "ALL", CLI_LIST, offsetof(cli_build, within), false,
       "Instead of --without: all keys that will ever be asked for, the keys of "
       "the filter among them. The others are what is left of the file ALL "
-      "without those. It may be given several times, too." },
+      "without those. It may be given several times, too.",
+      .excludes = "label key" },
     CLI_OVERFILL_OPTION(cli_build, overfill),
     CLI_JOBS_OPTION(cli_build, jobs),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
       "Say on standard error what was built." },
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
       "Print what was built as a JSON object. Where the keys were counted "
@@ -537,14 +539,6 @@ static int build_check_without(const cli_command *self, const cli_build *s,
 
     if (outside->count == 0)
         return CLI_GO;
-    if (s->within.count > 0 && s->without.count > 0)
-        return options_wrong(self, "--within and --without exclude each other");
-    snprintf(what, sizeof what, "-l and %s exclude each other", name);
-    if (s->how.label.n > 0)
-        return options_wrong(self, what);
-    snprintf(what, sizeof what, "--key and %s exclude each other", name);
-    if (s->inputs.keys.count > 0)
-        return options_wrong(self, what);
     for (size_t i = 0; i < outside->count; i++)
         theirs += build_is_stdin(outside->names[i]);
     snprintf(what, sizeof what, "KEYS and %s both want standard input", name);
@@ -568,9 +562,8 @@ static int build_check(const cli_command *self, cli_build *s,
         status = secret_read(s->key_file);
     if (status != CLI_GO)
         return status;
-    if (s->json && strcmp(s->output, "-") == 0)
-        return options_wrong(self, "-o - and --json both want standard output");
-    if (filter_kind_check(s->kind) != CLI_GO
+    if (made_check(self, s->output, s->json) != CLI_GO
+        || filter_kind_check(s->kind) != CLI_GO
         || filter_hash_check(s->hash) != CLI_GO
         || paged_memory_check(s->memory) != CLI_GO)
         return CLI_ERROR;
@@ -648,9 +641,9 @@ const cli_command cmd_build = {
         "read twice; for a pipe give -n, where a high estimate is fine. Of "
         "kinds that only add keys the different ones are counted: their number "
         "is estimated (HyperLogLog), and the filter planned for 4 % more, five "
-        "standard deviations, but never for more keys than there are lines; -v "
-        "tells. Other kinds keep something of a key each time that it comes, "
-        "and are planned for all lines. If "
+        "standard deviations, but never for more keys than there are lines; "
+        "--verbose tells. Other kinds keep something of a key each time that "
+        "it comes, and are planned for all lines. If "
         "more keys come than planned, all of them are found, but the "
         "false-positive rate is higher than asked, and a warning says so. At "
         "twice as many 'build' stops with an error, unless --overfill is "

@@ -24,7 +24,8 @@ static const cli_option info_options[] = {
       "Print a JSON object; for several files, an array of objects." },
     { 0, "data", NULL, CLI_FLAG, offsetof(info_settings, data), false,
       "Write nothing but the data that is attached to the filter, unchanged "
-      "('convert --data' attaches it)." },
+      "('convert --data' attaches it).",
+      .excludes = "json" },
     CLI_SECRET_OPTION(info_settings, key_file),
     CLI_FORMAT_OPTION(info_settings, format),
     CLI_UNPACK_OPTION(info_settings, unpack_limit),
@@ -348,9 +349,8 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
-    if (s.data && (s.json || files.count > 1))
-        return options_wrong(self, "--data writes bytes of one FILE, and no "
-                                   "JSON");
+    if (s.data && files.count > 1)
+        return options_wrong(self, "--data writes the bytes of one FILE");
     if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     if (s.data)

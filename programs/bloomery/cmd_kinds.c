@@ -19,7 +19,8 @@ static const cli_option kinds_options[] = {
       "Print an array of objects of name, family, summary, abilities, "
       "options and aliases; with KIND, one object." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
-      "Print the table in Markdown; with KIND, what it can and its options." },
+      "Print the table in Markdown; with KIND, what it can and its options.",
+      .excludes = "json" },
     { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
 };
 
@@ -188,8 +189,8 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
 
     if (status != CLI_GO)
         return status;
-    if (operands.count > 1 || (s.json && s.markdown))
-        return options_wrong(self, "it takes at most one KIND, and one form");
+    if (operands.count > 1)
+        return options_wrong(self, "it takes at most one KIND");
     if (operands.count == 0) {
         kinds_all(&s);
         return CLI_OK;

@@ -40,7 +40,7 @@ const cli_option combine_options[] = {
 
 const cli_option combine_level_options[] = {
     COMBINE_OPTIONS,
-    { 'l', "level", "N", CLI_NUMBER, offsetof(combine_settings, level), false,
+    { 0, "level", "N", CLI_NUMBER, offsetof(combine_settings, level), false,
       "Unite at a label: the keys of the other filters get the label N in A, "
       "which must be of a kind that can 'unite at'. Each other filter is "
       "either of the kind that the levels of A are, or like A: then N is added "

@@ -116,8 +116,6 @@ typedef struct {
     } answer;
     const char *doing;          /* "counting"                                */
     const char *words;          /* before a header: "count\t"                */
-    /* Do the options fit each other? NULL: they do. CLI_GO or CLI_ERROR. */
-    int (*check)(const cli_command *self, const ask_settings *want);
 } ask_how;
 
 typedef struct {

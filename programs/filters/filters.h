@@ -345,7 +345,8 @@ typedef struct { bool always, never; } cli_verify;
       "Read all of FILE and compare its checksum before the first answer, "   \
       "whatever its size, as is always done with up to 64 MiB." },            \
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(settings, verify.never),       \
-      false, "Look at the header of FILE only, and trust the rest." }
+      false, "Look at the header of FILE only, and trust the rest.",          \
+      .excludes = "verify" }
 
 /* For the text of a command that asks a filter. */
 #define CLI_VERIFY_TEXT                                                       \
@@ -356,9 +357,6 @@ typedef struct { bool always, never; } cli_verify;
     "1e9 bytes do too); if it is damaged an error says at the end that the "   \
     "answers are void. After less work a note says that it was not verified. " \
     "--verify and --no-verify decide otherwise."
-
-/* Not both. CLI_GO or CLI_ERROR. */
-int damage_options(const cli_command *command, const cli_verify *want);
 
 /* A filter to ask, mapped, and verified now or later; or NULL, and stderr says
  * why. The same, but large ones, or `paged`, page by page. */
@@ -509,7 +507,7 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
 /* ==== made.c ============================================================ */
 
 #define CLI_MADE_OPTIONS(settings)                                            \
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
       "Say on standard error how large the result is, how many keys are in "  \
       "it, and its false-positive rate." },                                   \
     { 0, "json", NULL, CLI_FLAG, offsetof(settings, json), false,             \

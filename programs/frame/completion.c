@@ -1,22 +1,22 @@
 /* completion.c - prints the completion scripts for bash, zsh and fish, from the
  * tables of the subcommands.
  *
- * The value of an option, or an operand, that is called NAME is completed by
- * the command `names` if the program has one (KIND: `kinds`): the first word of
- * each line it prints. COMMAND is completed by the subcommands. Everything else
- * is left to the shell, which offers files.
+ * The words for a value or an operand called NAME are known if the program has
+ * a command `names` (KIND: `kinds`), which begins a line with each. COMMAND is
+ * a subcommand. Anything else is left to the shell, which offers files.
  */
 #include "frame/completion.h"
 
 #include "frame/output.h"
 #include "frame/report.h"
+#include "frame/rules.h"
 #include "frame/tables.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the command that lists the values called `value`, or NULL. */
+/* Returns the command that lists what is called `value`, or NULL. */
 static const char *completion_lister(const char *value)
 {
     for (const cli_command *const *c = report_program->commands; *c != NULL;
@@ -34,7 +34,7 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* Returns the command that lists the operand of a command: "[KIND]". */
+/* Returns the command that lists the operands of a command, "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -69,8 +69,8 @@ static void completion_commands(const char *between)
                       (*c)->name);
 }
 
-/* Prints the first sentence without its full stop, inside single quotes: a
- * backslash goes before each byte of `special`, and a quote becomes `quote`. */
+/* Prints the first sentence without its full stop, within single quotes, with a
+ * backslash before the bytes in `special`, and each quote as `quote`. */
 static void completion_sentence(const char *text, const char *special,
                                 const char *quote)
 {
@@ -110,8 +110,8 @@ static void completion_bash_pattern(const cli_command *c, const cli_option *o,
         output_format(" | '%s -%c'", c->name, o->letter);
 }
 
-/* Prints what completes the value of an option: the words that a command lists,
- * or nothing. */
+/* Prints what follows an option with a value: words that a command lists, or
+ * none. */
 static void completion_bash_values(const cli_command *c)
 {
     const char *between = "        ";
@@ -214,21 +214,50 @@ static void completion_zsh_value(const char *value)
     }
 }
 
-/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…'. */
-static void completion_zsh_option(char letter, const char *name,
-                                  const char *value, const char *help)
+static const cli_option completion_help = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print a help text."
+};
+
+/* Prints '(-k --kind --by)': what zsh no longer offers once the option is
+ * there, itself and the options that it excludes. */
+static void completion_zsh_excluded(const cli_command *c, const cli_option *o)
 {
+    const char *before = "(";
+
+    if (o->letter != 0) {
+        output_format("(-%c --%s", o->letter, o->name);
+        before = " ";
+    }
+    for (const cli_option *x = c->options; x->name != NULL; x++) {
+        if (x == o || !rules_exclude(o, x))
+            continue;
+        if (x->letter != 0)
+            output_format("%s-%c --%s", before, x->letter, x->name);
+        else
+            output_format("%s--%s", before, x->name);
+        before = " ";
+    }
+    output_text(*before == ' ' ? ")" : "");
+}
+
+/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
+static void completion_zsh_option(const cli_command *c, const cli_option *o)
+{
+    bool value = o->value != NULL;
+
     output_text("            ");
-    if (letter != 0)
-        output_format("'(-%c --%s)'{-%c%s,--%s%s}'", letter, name, letter,
-                      value != NULL ? "+" : "", name, value != NULL ? "=" : "");
+    output_text("'");
+    completion_zsh_excluded(c, o);
+    if (o->letter != 0)
+        output_format("'{-%c%s,--%s%s}'", o->letter, value ? "+" : "",
+                      o->name, value ? "=" : "");
     else
-        output_format("'--%s%s", name, value != NULL ? "=" : "");
+        output_format("--%s%s", o->name, value ? "=" : "");
     output_text("[");
-    completion_sentence(help, "[]\\:", "'\\''");
+    completion_sentence(o->help, "[]\\:", "'\\''");
     output_text("]");
-    if (value != NULL)
-        completion_zsh_value(value);
+    if (value)
+        completion_zsh_value(o->value);
     output_text("' \\\n");
 }
 
@@ -238,8 +267,8 @@ static void completion_zsh_command(const cli_command *c)
 
     output_format("    %s)\n        _arguments -s \\\n", c->name);
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        completion_zsh_option(o->letter, o->name, o->value, o->help);
-    completion_zsh_option('h', "help", NULL, "Print a help text.");
+        completion_zsh_option(c, o);
+    completion_zsh_option(c, &completion_help);
     output_text("            ");
     if (completion_takes_command(c)) {
         output_text("':command:(");
@@ -302,7 +331,7 @@ static void completion_fish_line(const cli_command *c)
                   report_program->name, c->name);
 }
 
-/* Prints the code that has a command list words. */
+/* Prints the words that a command lists. */
 static void completion_fish_list(const char *lister)
 {
     output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "

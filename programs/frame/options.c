@@ -1,8 +1,9 @@
 /* options.c - parses the command line of a subcommand by its option table.
  *
- * Each subcommand has one table of cli_option. It is converted for getopt_long;
- * values are checked and stored by it, and help.c prints it. getopt's own
- * messages are switched off: ours are one line, and say where to find help.
+ * Each subcommand has one table of cli_option. getopt_long is fed from it,
+ * values are checked and stored by it, options that exclude or need others are
+ * refused by it, and help.c writes --help and the man page from it. getopt's
+ * own messages are switched off: ours are one line and say where help is.
  */
 #include "frame/options.h"
 
@@ -12,6 +13,7 @@
 #include "frame/help.h"
 #include "frame/nearest.h"
 #include "frame/numbers.h"
+#include "frame/rules.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -19,7 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+enum {
+    OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255
+};
 
 /* ==== Feeding getopt ==================================================== */
 
@@ -41,7 +45,7 @@ static void options_add_letter(char *letters, const cli_option *option)
     letters[n] = '\0';
 }
 
-/* The leading colon makes getopt distinguish a missing value from an unknown
+/* With the leading colon getopt distinguishes a missing value from a wrong
  * name. */
 static void options_prepare(options_forms *forms, const cli_option *table)
 {
@@ -60,7 +64,7 @@ static void options_prepare(options_forms *forms, const cli_option *table)
     forms->longs[i].val = OPTIONS_HELP;
 }
 
-/* Returns the option that getopt means by `code`, or NULL. */
+/* Returns the option for getopt's `code`, or NULL. */
 static const cli_option *options_find(const cli_option *table, int code)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
@@ -78,8 +82,7 @@ int options_wrong(const cli_command *command, const char *what)
                         command->name);
 }
 
-/* Returns the option whose name a word begins with: invert for grep's
- * invert-match. */
+/* Returns the option whose name a word begins with: null, for null-data. */
 static const char *options_within(const cli_command *command, const char *word)
 {
     enum { LEAST = 4 };
@@ -93,8 +96,8 @@ static const char *options_within(const cli_command *command, const char *word)
     return NULL;
 }
 
-/* Returns the command's option that other programs call by this name, or
- * NULL. */
+/* Returns the command's option that another program, or an earlier release,
+ * calls by this name or letter; NULL if there is none. */
 static const char *options_other(const cli_command *command, const char *word,
                                  size_t length)
 {
@@ -111,7 +114,7 @@ static const char *options_other(const cli_command *command, const char *word,
     return NULL;
 }
 
-/* getopt does not distinguish an unknown long name from an ambiguous one. */
+/* getopt reports an unknown long name and an ambiguous one alike. */
 static int options_bad_name(const cli_command *command, const char *word)
 {
     const char *name = word + strspn(word, "-");
@@ -138,7 +141,19 @@ static int options_bad_name(const cli_command *command, const char *word)
                         report_program->name, command->name);
 }
 
-/* Reports an unknown option, or a value for an option that takes none. */
+static int options_bad_letter(const cli_command *command, char letter)
+{
+    const char *name = options_other(command, &letter, 1);
+    char what[64];
+
+    snprintf(what, sizeof what, "there is no option '-%c'", letter);
+    if (name == NULL)
+        return options_wrong(command, what);
+    return report_error("%s: did you mean '--%s'? See '%s %s --help'", what,
+                        name, report_program->name, command->name);
+}
+
+/* Reports an unknown option, or a value where none belongs. */
 static int options_unknown(const cli_command *command, char **argv)
 {
     const cli_option *option = options_find(command->options, optopt);
@@ -148,7 +163,7 @@ static int options_unknown(const cli_command *command, char **argv)
         snprintf(what, sizeof what, "--%s takes no value",
                  option != NULL ? option->name : "help");
     else if (optopt != 0)
-        snprintf(what, sizeof what, "there is no option '-%c'", optopt);
+        return options_bad_letter(command, (char)optopt);
     else
         return options_bad_name(command, argv[optind - 1]);
     return options_wrong(command, what);
@@ -219,7 +234,7 @@ static const char *options_store(const cli_option *option, const char *text,
     return NULL;
 }
 
-/* Reports a wrong value, with the name of the option as it was given. */
+/* Reports a wrong value, with the option's name as it was given. */
 static int options_refuse(const cli_option *option, int code, const char *wrong)
 {
     if (code < OPTIONS_FIRST)
@@ -227,7 +242,7 @@ static int options_refuse(const cli_option *option, int code, const char *wrong)
     return report_error("--%s '%s' %s", option->name, optarg, wrong);
 }
 
-/* Handles one result of getopt_long. */
+/* Takes one option that getopt_long returned. */
 static int options_take(const cli_command *command, int code, char **argv,
                         void *settings, bool *seen)
 {
@@ -248,7 +263,44 @@ static int options_take(const cli_command *command, int code, char **argv,
     return wrong != NULL ? options_refuse(option, code, wrong) : CLI_GO;
 }
 
-static int options_complete(const cli_command *command, const bool *seen)
+/* ==== Options that exclude or need others =============================== */
+
+static int options_check_excludes(const cli_option *table, const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        for (size_t j = 0; j < i; j++)
+            if (seen[i] && seen[j] && rules_exclude(&table[i], &table[j]))
+                return report_error("--%s and --%s exclude each other: leave "
+                                    "one out", table[j].name, table[i].name);
+    return CLI_GO;
+}
+
+static bool options_met(const cli_option *table, const cli_option *one,
+                        const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (seen[i] && rules_need(one, &table[i]))
+            return true;
+    return one->needs == NULL;
+}
+
+static int options_check_needs(const cli_command *command, const bool *seen)
+{
+    const cli_option *table = command->options;
+    char needs[RULES_MOST] = "";
+
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        if (!seen[i] || options_met(table, &table[i], seen))
+            continue;
+        rules_list(command, &table[i], rules_need, " or ", needs,
+                        sizeof needs);
+        return report_error("--%s needs %s: give %s too", table[i].name, needs,
+                            strchr(needs, ' ') != NULL ? "one" : "that");
+    }
+    return CLI_GO;
+}
+
+static int options_check_required(const cli_command *command, const bool *seen)
 {
     const cli_option *o = command->options;
     char what[128];
@@ -284,7 +336,10 @@ int options_read(const cli_command *command, int argc, char **argv,
     }
     operands->names = argv + optind;
     operands->count = (size_t)(argc - optind);
-    return options_complete(command, seen);
+    status = options_check_excludes(command->options, seen);
+    if (status == CLI_GO)
+        status = options_check_needs(command, seen);
+    return status == CLI_GO ? options_check_required(command, seen) : status;
 }
 
 /* ==== The command line again ============================================ */

@@ -32,6 +32,11 @@ typedef enum {
                                    frees them, after an error too */
 } cli_type;
 
+/* A row leaves out the columns at its end that it does not use. A letter has
+ * one meaning in all subcommands, except in `search`, which has grep's. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
 typedef struct {
     char        letter;         /* 'k'; 0: it has only the long name       */
     const char *name;           /* "kind"; NULL ends a table               */
@@ -40,6 +45,11 @@ typedef struct {
     size_t      offset;         /* in the command's settings              */
     bool        required;
     const char *help;           /* sentences; help wraps them              */
+    /* Names with blanks between them; names that the command does not have
+     * count for nothing. It is enough if one of two options excludes the
+     * other. */
+    const char *excludes;       /* "csv tsv": not together with any        */
+    const char *needs;          /* "field label": only with at least one   */
 } cli_option;
 
 typedef struct {

@@ -66,13 +66,17 @@ static const cli_option search_options[] = {
     { 'm', "max-count", "N", CLI_NUMBER, offsetof(search_settings, want.most),
       false, "Select at most N lines of each file." },
     { 'l', "files-with-matches", NULL, SEARCH_FLAG(want.files),
-      "Print the names of files with a selected line, and no lines." },
+      "Print the names of files with a selected line, and no lines.",
+      .excludes = "files-without-match count quiet" },
     { 'L', "files-without-match", NULL, SEARCH_FLAG(want.others),
-      "Print the names of the other files." },
+      "Print the names of the other files.",
+      .excludes = "count quiet" },
     { 'c', "count", NULL, SEARCH_FLAG(want.count),
-      "Print for each file how many lines are selected." },
+      "Print for each file how many lines are selected.",
+      .excludes = "quiet" },
     { 'o', "only-matching", NULL, SEARCH_FLAG(want.only),
-      "Print the matches, each on a line, and not their lines." },
+      "Print the matches, each on a line, and not their lines.",
+      .excludes = "after-context before-context context" },
     { 'n', "line-number", NULL, SEARCH_FLAG(want.number),
       "Print the number of each line before it." },
     { 0, "no-filename", NULL, SEARCH_FLAG(want.nameless),
@@ -102,14 +106,16 @@ static const cli_option search_options[] = {
     { 0, "json", NULL, SEARCH_FLAG(want.json),
       "Print each line, or match, as a JSON object on a line of its own, with "
       "file, number, selected (false: it is beside one) and text; with -l and "
-      "-L file; with -c file and count. Bytes that are no UTF-8 are U+FFFD." },
+      "-L file; with -c file and count. Bytes that are no UTF-8 are U+FFFD.",
+      .excludes = "null no-filename" },
     { 'q', "quiet", NULL, SEARCH_FLAG(want.quiet),
       "Print nothing; the exit status says whether there is a selected line." },
     { 0, "trust", NULL, SEARCH_FLAG(trust),
       "Do not look which files are new, or have changed: only those are read "
       "that the index names. Of these one that has changed is read as a whole, "
       "and one that is gone is passed over; of files that were renamed, as "
-      "logs are, nothing is found." },
+      "logs are, nothing is found.",
+      .excludes = "trust-known" },
     { 0, "trust-known", NULL, SEARCH_FLAG(known),
       "Look which files are new, and take it that those that the index knows "
       "have not changed." },
@@ -759,20 +765,10 @@ static int search_settle(const cli_command *self, search_settings *s)
 {
     select_want *want = &s->want;
 
-    if (want->files + want->others + want->count + want->quiet > 1)
-        return options_wrong(self, "-l, -L, -c and -q exclude each other");
     if (want->before == 0)
         want->before = s->beside;
     if (want->after == 0)
         want->after = s->beside;
-    if (want->only && want->before + want->after > 0)
-        return options_wrong(self, "-o prints no lines: it excludes -A, -B and "
-                                   "-C");
-    if (want->json && (want->null || want->nameless))
-        return options_wrong(self, "--json excludes -Z and --no-filename");
-    if (s->trust && s->known)
-        return options_wrong(self, "--trust and --trust-known exclude each "
-                                   "other");
     if (s->color == NULL || strcmp(s->color, "auto") == 0)
         want->color = report_colors(STDOUT_FILENO);
     else if (strcmp(s->color, "always") == 0)

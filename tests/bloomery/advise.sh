@@ -60,8 +60,6 @@ try advise -n 10k --at-least 3 --json
 check 'advise --at-least as JSON' grep -q '"rate_nearly": *0' out
 try advise -n 10k --at-least 65536
 refused 'advise --at-least: too many' 'at least 65536 times is not within'
-try advise -n 10k --at-least 3 --count
-refused 'advise --at-least and --count' 'leave out one of them'
 try advise -n 1M --memory-limit 1M
 check 'advise --memory-limit' awk '
     /^ *[0-9]+ [a-z]/ { gsub(/,/, "", $4); if ($4 + 0 > 1048576) exit 1 }' out
@@ -228,15 +226,6 @@ try advise -n 1M words
 refused 'advise with an operand' 'no operands'
 try advise -n 1M --present 1.5
 refused 'advise: a share of more than all' 'from 0 to 1'
-try advise -n 1M --small --fast
-refused 'advise: two aims' 'exclude'
-for pair in '--static --grow' '--static --forget' '--others 5' \
-    '--label-most 5' \
-    '--page --memory-limit 1M'; do
-    # shellcheck disable=SC2086
-    try advise -n 1M $pair
-    refused "advise $pair: a contradiction" '(leave out one|only for)'
-done
 try advise -n 1M --remove --grow --all
 out_has 'advise: no kind can, with the reasons' 2 \
     '^ - cuckoo +it grows only when it is resized, and its rate with it'

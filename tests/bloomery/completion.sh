@@ -37,7 +37,7 @@ if command -v bash >/dev/null; then
     complete_is 'bash: several commands' un -- unite
     complete_is 'bash: two commands' co -- count convert compare
     complete_is 'bash: a long option' build --out -- --output
-    complete_is 'bash: options after others' query -c --inv -- --invert
+    complete_is 'bash: options after others' query -c --inv -- --invert-match
     complete_is 'bash: not those of another command' query --out --
     complete_is 'bash: help' build --hel -- --help
     complete_is 'bash: kinds after -k' build -k sp -- split spatial

@@ -12,9 +12,9 @@ try build --kind standard --items 1e3 --rate 1e-2 --seed 7 --hash xxh3 \
 silent 'build with long names'
 try build --verbose -n 1000 -o v.bly keys
 note 'build --verbose' '^bloomery build: v.bly: 1,000 keys in .*[0-9] bits per planned key'
-try build -v -k blocked -o b.bly keys
-check 'build -v -k blocked' grep -q 'b.bly: .* blocked, ' err
-check 'build -v without -n: the count before' \
+try build --verbose -k blocked -o b.bly keys
+check 'build --verbose -k blocked' grep -q 'b.bly: .* blocked, ' err
+check 'build --verbose without -n: the count before' \
     grep -q '1,000 keys were counted, of which about 1,000 are' err
 
 # ---- info -------------------------------------------------------------------
@@ -105,26 +105,24 @@ out_has 'kinds --markdown KIND: its options' 0 '^\| `arity` \| 3 \.\. 4 \| 3 \|'
 # ---- help -------------------------------------------------------------------
 try --version
 out_has '--version' 0 '^bloomery [0-9]+\.[0-9]+\.[0-9]+$'
-for more in -v --verbose; do
-    try --version $more
-    out_has "--version $more" 0 \
-        '^instructions: (portable|sse2|avx2|avx512|neon) '
-    out_has "--version $more: keys ahead" 0 '^keys ahead: [1-9][0-9]* '
-    out_has "--version $more: near" 0 '^near: [1-9][0-9]* KiB '
-done
-BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V -v >out 2>err
+try --version --verbose
+out_has '--version --verbose' 0 \
+    '^instructions: (portable|sse2|avx2|avx512|neon) '
+out_has '--version --verbose: keys ahead' 0 '^keys ahead: [1-9][0-9]* '
+out_has '--version --verbose: near' 0 '^near: [1-9][0-9]* KiB '
+BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status
 out_has 'what the environment asks for' 0 '^instructions: portable '
 out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
-BLY_AHEAD=7x "$BLOOMERY" -V -v >out 2>err
+BLY_AHEAD=7x "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status
 out_has 'a setting that is not heeded says so' 0 \
     '[(]BLY_AHEAD=7x is not heeded: a whole number from 1 to 65536[)]$'
 try --version nonsense
 refused '--version of something' "nothing but --verbose goes with --version"
-try --version -v nonsense
-refused '--version -v of something' "--version: leave 'nonsense' out"
+try --version --verbose nonsense
+refused '--version --verbose of something' "--version: leave 'nonsense' out"
 try -V
 out_has '-V' 0 '^bloomery [0-9]+\.'
 try --help

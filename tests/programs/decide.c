@@ -1,4 +1,4 @@
-/* decide.c - the parts of `dedup --exact`, where files of lines cannot reach:
+/* decide.c - the parts of `dedup`, where files of lines cannot reach:
  * keys that are different but of one hash, streams across memory and disk,
  * parts that cannot be parted any further.
  *

@@ -8,7 +8,7 @@
  * a card has all the notches of each set of descriptors that is on it, and one
  * that lacks some of them has theirs by chance.
  *
- * It prints a row of bits for each card, for `bloomery similar --within`, to
+ * It prints a row of bits for each card, for `bloomery similar --superset`, to
  * which a question is a card too. With -l it prints for people: the title, a
  * TAB, and the sites, from 1 on.
  */

@@ -48,12 +48,12 @@ if [ -r $words ] && [ -r $others ]; then
                 exit d * d > 16 * none * p * (1 - p) + 1 }'
     done
 
-    "$BLOOMERY" join -f 1 -F 1 large.tsv small.tsv >semi
+    "$BLOOMERY" join -f 1 --list-field 1 large.tsv small.tsv >semi
     cut -f 1,3 exact >exact.rows
     sort -t "$tab" -k 1,1 semi | cmp - exact.rows >cmp.out 2>&1 || true
     check 'one command prints the same rows' test ! -s cmp.out
-    check 'and the others with --anti' test $((rows - match)) = \
-        "$("$BLOOMERY" join -c --anti -f 1 -F 1 large.tsv small.tsv)"
+    check 'and the others with --invert-match' test $((rows - match)) = \
+        "$("$BLOOMERY" join -c --invert-match -f 1 --list-field 1 large.tsv small.tsv)"
 
     # Parts, united, are the whole: but for the number of adds, byte for byte.
     "$BLOOMERY" build -f 1 -p 0.001 -n "$keys" -o whole.bly small.tsv
