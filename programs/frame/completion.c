@@ -1,9 +1,10 @@
 /* completion.c - prints the completion scripts for bash, zsh and fish, from the
  * tables of the subcommands.
  *
- * The words for a value or an operand called NAME are known if the program has
- * a command `names` (KIND: `kinds`), which begins a line with each. COMMAND is
- * a subcommand. Anything else is left to the shell, which offers files.
+ * The value of an option, or an operand, that is called NAME is completed by
+ * the command `names` if the program has one (KIND: `kinds`): the first word of
+ * each line it prints. COMMAND is completed by the subcommands. Everything else
+ * is left to the shell, which offers files.
  */
 #include "frame/completion.h"
 
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the command that lists what is called `value`, or NULL. */
+/* Returns the command that lists the values called `value`, or NULL. */
 static const char *completion_lister(const char *value)
 {
     for (const cli_command *const *c = report_program->commands; *c != NULL;
@@ -34,7 +35,7 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* Returns the command that lists the operands of a command, "[KIND]". */
+/* Returns the command that lists the operand of a command: "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -69,8 +70,8 @@ static void completion_commands(const char *between)
                       (*c)->name);
 }
 
-/* Prints the first sentence without its full stop, within single quotes, with a
- * backslash before the bytes in `special`, and each quote as `quote`. */
+/* Prints the first sentence without its full stop, inside single quotes: a
+ * backslash goes before each byte of `special`, and a quote becomes `quote`. */
 static void completion_sentence(const char *text, const char *special,
                                 const char *quote)
 {
@@ -110,8 +111,8 @@ static void completion_bash_pattern(const cli_command *c, const cli_option *o,
         output_format(" | '%s -%c'", c->name, o->letter);
 }
 
-/* Prints what follows an option with a value: words that a command lists, or
- * none. */
+/* Prints what completes the value of an option: the words that a command lists,
+ * or nothing. */
 static void completion_bash_values(const cli_command *c)
 {
     const char *between = "        ";
@@ -331,7 +332,7 @@ static void completion_fish_line(const cli_command *c)
                   report_program->name, c->name);
 }
 
-/* Prints the words that a command lists. */
+/* Prints the code that has a command list words. */
 static void completion_fish_list(const char *lister)
 {
     output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "

@@ -1,7 +1,7 @@
 /* help.c - prints --help and man pages from the tables of the subcommands.
  *
- * A cli_command holds all that is known of a subcommand. This file turns it
- * into text of at most 78 columns and into roff with the macros of man(7).
+ * The only source is cli_command with its options and examples. Help is text of
+ * at most 78 columns; man pages are roff with the macros of man(7).
  */
 #include "frame/help.h"
 

@@ -170,8 +170,8 @@ struct cli_how {
  * them (forms_choose). CLI_GO or CLI_ERROR. */
 int how_check(const cli_command *command, cli_how *how);
 
-/* Verifies only --json-field, for commands with two inputs. CLI_GO or
- * CLI_ERROR. */
+/* Verifies only the options about --json-field, for commands with two inputs.
+ * CLI_GO or CLI_ERROR. */
 int how_check_member(const cli_how *how);
 
 /* Verifies that the first operand, the filter to query, is there, and that not

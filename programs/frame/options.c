@@ -1,9 +1,8 @@
 /* options.c - parses the command line of a subcommand by its option table.
  *
- * Each subcommand has one table of cli_option. getopt_long is fed from it,
- * values are checked and stored by it, options that exclude or need others are
- * refused by it, and help.c writes --help and the man page from it. getopt's
- * own messages are switched off: ours are one line and say where help is.
+ * Each subcommand has one table of cli_option. It is converted for getopt_long;
+ * values are checked and stored by it, and help.c prints it. getopt's own
+ * messages are switched off: ours are one line, and say where to find help.
  */
 #include "frame/options.h"
 
@@ -45,7 +44,7 @@ static void options_add_letter(char *letters, const cli_option *option)
     letters[n] = '\0';
 }
 
-/* With the leading colon getopt distinguishes a missing value from a wrong
+/* The leading colon makes getopt distinguish a missing value from an unknown
  * name. */
 static void options_prepare(options_forms *forms, const cli_option *table)
 {
@@ -64,7 +63,7 @@ static void options_prepare(options_forms *forms, const cli_option *table)
     forms->longs[i].val = OPTIONS_HELP;
 }
 
-/* Returns the option for getopt's `code`, or NULL. */
+/* Returns the option that getopt means by `code`, or NULL. */
 static const cli_option *options_find(const cli_option *table, int code)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
@@ -96,8 +95,8 @@ static const char *options_within(const cli_command *command, const char *word)
     return NULL;
 }
 
-/* Returns the command's option that another program, or an earlier release,
- * calls by this name or letter; NULL if there is none. */
+/* Returns the command's option that other programs call by this name or
+ * letter, or NULL. */
 static const char *options_other(const cli_command *command, const char *word,
                                  size_t length)
 {
@@ -114,7 +113,7 @@ static const char *options_other(const cli_command *command, const char *word,
     return NULL;
 }
 
-/* getopt reports an unknown long name and an ambiguous one alike. */
+/* getopt does not distinguish an unknown long name from an ambiguous one. */
 static int options_bad_name(const cli_command *command, const char *word)
 {
     const char *name = word + strspn(word, "-");
@@ -234,7 +233,7 @@ static const char *options_store(const cli_option *option, const char *text,
     return NULL;
 }
 
-/* Reports a wrong value, with the option's name as it was given. */
+/* Reports a wrong value, with the name of the option as it was given. */
 static int options_refuse(const cli_option *option, int code, const char *wrong)
 {
     if (code < OPTIONS_FIRST)
@@ -242,7 +241,7 @@ static int options_refuse(const cli_option *option, int code, const char *wrong)
     return report_error("--%s '%s' %s", option->name, optarg, wrong);
 }
 
-/* Takes one option that getopt_long returned. */
+/* Handles one result of getopt_long. */
 static int options_take(const cli_command *command, int code, char **argv,
                         void *settings, bool *seen)
 {

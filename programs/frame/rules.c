@@ -33,9 +33,8 @@ bool rules_need(const cli_option *one, const cli_option *other)
 }
 
 void rules_list(const cli_command *command, const cli_option *one,
-                            bool related(const cli_option *,
-                                         const cli_option *),
-                            const char *last, char *text, size_t room)
+                bool related(const cli_option *, const cli_option *),
+                const char *last, char *text, size_t room)
 {
     size_t left = 0;
 
@@ -53,14 +52,13 @@ void rules_list(const cli_command *command, const cli_option *one,
 }
 
 void rules_text(const cli_command *command, const cli_option *option,
-                   char *text, size_t room)
+                char *text, size_t room)
 {
     char excludes[RULES_MOST] = "", needs[RULES_MOST] = "";
 
     rules_list(command, option, rules_exclude, " and ", excludes,
-                    sizeof excludes);
-    rules_list(command, option, rules_need, " or ", needs,
-                    sizeof needs);
+               sizeof excludes);
+    rules_list(command, option, rules_need, " or ", needs, sizeof needs);
     snprintf(text, room, "%s%s%s%s%s%s", *excludes ? "Excludes " : "",
              excludes, *excludes ? "." : "", *excludes && *needs ? " " : "",
              *needs ? "Needs " : "", needs);

@@ -1,4 +1,4 @@
-/* rules.h - options that exclude or need others, from the option tables. */
+/* rules.h - options that exclude or need others. */
 #ifndef FRAME_RULES_H
 #define FRAME_RULES_H
 

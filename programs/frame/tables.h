@@ -7,7 +7,6 @@
 #ifndef FRAME_TABLES_H
 #define FRAME_TABLES_H
 
-
 #include "frame/report.h"
 
 #include <stdbool.h>
@@ -93,7 +92,7 @@ struct cli_program {
     const cli_example *environment;     /* variables, or NULL              */
     const cli_example *others;          /* names that other programs have for
                                            commands, and ours; or NULL     */
-    const cli_example *other_options;   /* likewise for long options       */
+    const cli_example *other_options;   /* likewise for options and letters */
     const char *own;            /* the files it writes that do not hold lines:
                                    "a filter"                              */
     bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */
