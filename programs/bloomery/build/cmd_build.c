@@ -1,6 +1,6 @@
 /* cmd_build.c - `bloomery build`: a new filter from the keys of lines. build.c
  * chooses how. */
-#include "bloomery/build.h"
+#include "bloomery/build/build.h"
 #include "frame/options.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * build.c has the table of ways and chooses one. Kinds to which keys can be
  * added are sized first (build_size.c).
  */
-#ifndef BLOOMERY_BUILD_H
-#define BLOOMERY_BUILD_H
+#ifndef BLOOMERY_BUILD_BUILD_H
+#define BLOOMERY_BUILD_BUILD_H
 
 #include "bloomery/command.h"
 

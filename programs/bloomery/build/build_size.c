@@ -6,7 +6,7 @@
  * needs more than hashes, the files are read again, which a pipe does not
  * allow.
  */
-#include "bloomery/build.h"
+#include "bloomery/build/build.h"
 #include "frame/measure.h"
 #include "frame/progress.h"
 

@@ -1,5 +1,5 @@
 /* build_save.c - saves a filter that was built, and reports on it. */
-#include "bloomery/build.h"
+#include "bloomery/build/build.h"
 
 #include <stdio.h>
 #include <string.h>

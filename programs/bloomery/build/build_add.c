@@ -1,6 +1,6 @@
 /* build_add.c - builds a filter by adding keys: in its file, from hashes, by
  * all threads, or one by one. */
-#include "bloomery/build.h"
+#include "bloomery/build/build.h"
 #include "frame/progress.h"
 
 #include <stdlib.h>

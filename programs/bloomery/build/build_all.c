@@ -1,7 +1,7 @@
 /* build_all.c - builds a filter from all its keys at once: kinds to which no
  * key can be added, and filters that must not find certain other keys. The
  * hashes of all keys, and their labels, are held in memory. */
-#include "bloomery/build.h"
+#include "bloomery/build/build.h"
 #include "frame/progress.h"
 
 #include <stdlib.h>

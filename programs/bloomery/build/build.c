@@ -1,5 +1,5 @@
 /* build.c - chooses the way to build a filter. */
-#include "bloomery/build.h"
+#include "bloomery/build/build.h"
 #include "frame/progress.h"
 
 #include <stdlib.h>
