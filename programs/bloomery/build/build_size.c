@@ -33,8 +33,8 @@ static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
     int status;
 
     progress_expect(0.4);
-    status = feed_count(lines, work_jobs(s->jobs), !s->no_progress, fed,
-                        once || fills ? counted : NULL);
+    status = counting_run(lines, work_jobs(s->jobs), !s->no_progress, fed,
+                          once || fills ? counted : NULL);
 
     if (start >= 0)
         lseek(STDIN_FILENO, start, SEEK_SET);
