@@ -2,7 +2,7 @@
  * what it says, and the same for every caller. That the times are right is
  * measured apart (bench/advise.c).
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bloomery/advice.h"
 
 #include "advise/costs.h"

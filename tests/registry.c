@@ -101,11 +101,12 @@ static void test_listing(void **state)
         assert_null(strchr(kind->name, ':'));
         assert_int_equal(registry_has(info, BLY_CAN_ADD), kind->add != NULL);
         assert_int_equal(registry_has(info, BLY_CAN_WHOLE_KEYS),
-                         kind->add_key != NULL);
+                         KIND_HAS(kind, whole, add));
         assert_int_equal(registry_has(info, BLY_CAN_REMOVE),
-                         kind->remove != NULL && kind->counts == NULL);
+                         kind->remove != NULL
+                         && !KIND_HAS(kind, varying, counts));
         assert_int_equal(registry_has(info, BLY_CAN_UNITE),
-                         kind->unite != NULL);
+                         KIND_HAS(kind, combining, unite));
         assert_true(registry_has(info, BLY_CAN_CONTAINS));
         assert_true(kind->contains != NULL && kind->contains_many != NULL);
         size_t options = 0;

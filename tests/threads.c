@@ -79,7 +79,7 @@ static void test_shared_adds(void **state)
     (void)state;
     uint64_t kinds = 0;
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
-        if (registry_kinds[i]->add_shared == NULL)
+        if (registry_kinds[i]->sharing == NULL)
             continue;
         bly_filter *filter = NULL;
         bly_spec spec = { .capacity = THREADS * EACH, .flags = BLY_SHARED };

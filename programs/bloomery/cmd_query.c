@@ -4,7 +4,6 @@
  * command.h only.
  */
 #include "bloomery/command.h"
-#include "frame/options.h"
 #include "frame/output.h"
 
 #include <inttypes.h>

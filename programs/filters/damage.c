@@ -24,7 +24,6 @@
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"
-#include "frame/options.h"
 
 #include <bloomery/parts.h>
 

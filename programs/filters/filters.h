@@ -13,6 +13,7 @@
  *      load.c      a filter file -> a filter
  *      damage.c    whether a filter that is asked is whole
  *      estimate.c  how many different keys there are, about
+ *      counting.c  how many keys there are, before a filter is planned
  *      feed.c      keys of lines -> into a filter or out, and the report
  *      about.c     what there is to tell of a filter
  *      asked.c     the report on keys that were asked for
@@ -426,24 +427,28 @@ typedef struct {
 int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* What counting tells of the different keys; for this kind and spec, of which
+/* ==== counting.c ======================================================== */
+
+/* The result of counting the different keys for this kind and spec, of which
  * there is a plan. */
 typedef struct {
     const char     *kind;
     const bly_spec *spec;
-    bool            estimated;  /* all keys are in the next one            */
+    bool            estimated;  /* `different` has all keys                */
     cli_estimate    different;
     uint64_t       *hashes;     /* of all keys, or NULL if there are many; from
                                    malloc, after an error too              */
     size_t          n, room;
 } cli_counted;
 
-/* Only count the keys, as feed_some likes them; and the different ones, if
- * `counted` is not NULL. */
-int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
-               cli_counted *counted);
+/* Counts the keys and, if `counted` is not NULL, the different ones. CLI_GO,
+ * CLI_ERROR, or the error of feed_some. */
+int counting_run(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
+                 cli_counted *counted);
 
-/* Say how many keys a filter is planned for, and why. */
+/* ==== feed.c, the report ================================================ */
+
+/* Reports how many keys a filter is planned for, and why. */
 void feed_planned(const cli_fed *fed, const cli_estimate *different);
 
 /* There may be no lines; but if there are, is there a key in any of them?

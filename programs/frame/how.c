@@ -1,7 +1,8 @@
 /* how.c - verifies that the options about lines and keys fit each other.
  *
  * Every command that reads keys has the same options for them (how.h), and
- * calls how_check before it reads anything.
+ * calls how_check before it reads anything. The tables of options say which
+ * exclude or need others (rules.c); this file has the checks that take more.
  */
 #include "frame/how.h"
 
@@ -33,7 +34,8 @@ static int how_check_columns(const cli_command *command, const cli_how *how)
     return CLI_GO;
 }
 
-/* Verifies the options about the keys themselves. CLI_GO or CLI_ERROR. */
+/* Verifies the values of options about the keys themselves. CLI_GO or
+ * CLI_ERROR. */
 static int how_check_forms(const cli_command *command, const cli_how *how)
 {
     if (how->comment != NULL && how->comment[0] == '\0')

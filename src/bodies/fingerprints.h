@@ -29,7 +29,7 @@
 #ifndef BLY_BODIES_FINGERPRINTS_H
 #define BLY_BODIES_FINGERPRINTS_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bodies/peel.h"
 

@@ -43,7 +43,7 @@
 #ifndef BLY_BODIES_LABELS_H
 #define BLY_BODIES_LABELS_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 enum { LABELS_M, LABELS_K, LABELS_WIDTH, LABELS_MOST };
 

@@ -30,7 +30,7 @@
 
 #include "base/memory.h"
 #include "formats/thrift.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "verbs/registry.h"
 
 enum {

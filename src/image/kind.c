@@ -2,7 +2,7 @@
  *
  * Floor 2.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <string.h>
 

@@ -88,8 +88,8 @@ bly_status handle_check_kind(const bly_kind **kind, const void *image)
     const bly_kind *found;
     uint64_t unpacked = 0;
     bly_status status = handle_find(&found, image);
-    if (status == BLY_OK && found->unpack_plan != NULL)
-        status = found->unpack_plan(&unpacked, image);
+    if (status == BLY_OK && found->packing != NULL)
+        status = found->packing->unpack_plan(&unpacked, image);
     if (status == BLY_OK && unpacked == 0)
         status = found->check(image);
     if (status == BLY_OK)
@@ -186,7 +186,7 @@ void handle_choose(bly_filter *filter)
     const bly_kind *kind = filter->kind;
     filter->subject = filter->image;
     filter->contains = kind->contains;
-    filter->keyed = kind->contains_key != NULL;
+    filter->whole = KIND_HAS(kind, whole, contains) ? kind->whole : NULL;
     if (filter->away != NULL) {
         filter->subject = filter;
         filter->contains = handle_ask_away;
@@ -278,10 +278,10 @@ void bly_free(bly_filter *filter)
 
 bly_status handle_share(bly_filter *filter)
 {
-    if (filter->kind->add_shared == NULL)
+    if (filter->kind->sharing == NULL)
         return handle_unsupported(filter->kind, "be shared among threads",
                                   BLY_CAN_SHARE);
-    filter->shared = true;
+    filter->sharing = filter->kind->sharing;
     return BLY_OK;
 }
 
@@ -318,7 +318,7 @@ void handle_count_items(bly_filter *filter, uint64_t n)
     uint64_t was = platform_load64(&filter->items);
     if (was == IMAGE_ITEMS_UNKNOWN)
         return;
-    if (filter->shared)
+    if (filter->sharing != NULL)
         was = platform_add64(&filter->items, n);
     else
         filter->items = was + n;
@@ -346,8 +346,8 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
  * the next change is refused where it begins. */
 static void handle_seal_changed(bly_filter *own)
 {
-    if (own->kind->seal != NULL)
-        own->kind->seal(own->image);
+    if (own->kind->pages != NULL)
+        own->kind->pages->seal_all(own->image);
     if (task_cancelled())
         return;
     if (own->source->flush == NULL || own->source->flush(own)) {

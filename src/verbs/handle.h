@@ -8,7 +8,7 @@
 
 #include "base/task.h"
 #include "base/threads.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "bits/hash.h"
 
 /* Where an image's bytes live, and what that asks for. */
@@ -23,9 +23,9 @@ typedef struct {
     void (*release)(bly_filter *filter);
 } handle_source;
 
-/* The verbs of an image that is not in memory: filter->image is its head only
- * (image/kind.h, kind_pages), and nothing may be asked of the kind but what a
- * head is enough for. Other verbs are refused; see handle_here(). */
+/* The verbs of an image that is not in memory. filter->image is only its head
+ * (image/abilities.h, kind_pages), and only slots that need no more than a head
+ * may be called. Other verbs are refused; see handle_here(). */
 typedef struct {
     /* add_many, or with `seen` add_each, of kind.h */
     bly_status (*add_many)(bly_filter *filter, const uint64_t *hashes,
@@ -50,6 +50,8 @@ struct bly_filter {
     const bly_kind      *kind;
     kind_contains       *contains;      /* the quickest, and what it is      */
     const void          *subject;       /* given: see handle_choose()        */
+    const kind_whole    *whole;         /* looks up whole keys; or NULL      */
+    const kind_sharing  *sharing;       /* many threads add at once; or NULL */
     kind_hasher          hasher;
     uint8_t             *image;
     size_t               bytes;
@@ -63,8 +65,6 @@ struct bly_filter {
     handle_file          file;
     bly_progress         progress;      /* of calls with this handle         */
     bool                 writable;
-    bool                 shared;
-    bool                 keyed;         /* the kind asks by whole keys       */
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
     bool                 unsure;        /* a flush of that has failed        */

@@ -5,7 +5,7 @@
 #ifndef BLY_VERBS_ORDER_H
 #define BLY_VERBS_ORDER_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "verbs/handle.h"
 
 /* Everything bly_new needs to know, worked out from kind and spec. */

@@ -4,7 +4,7 @@
 #ifndef BLY_VERBS_REGISTRY_H
 #define BLY_VERBS_REGISTRY_H
 
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 /* ---- Which kinds are built in -------------------------------------------
  *

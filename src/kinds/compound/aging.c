@@ -125,7 +125,7 @@
  *               writes the key to both; we rotate before the next key is
  *               written, with the same window.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -455,7 +455,7 @@ static bly_estimate aging_distinct(const aging_view *v)
 {
     bly_overlap_t both;
     if (v->generations == 2) {
-        v->kind->overlap(&both, aging_at(v, 0), aging_at(v, 1));
+        v->kind->combining->overlap(&both, aging_at(v, 0), aging_at(v, 1));
         return both.either;
     }
     bly_estimate all = { 0, 0 };
@@ -487,6 +487,10 @@ static void aging_stat(bly_stat_t *out, const void *image)
     out->window = v.cap;
 }
 
+static const kind_hashing aging_hashing = {
+    .raw_of = aging_raw_hash,
+};
+
 const bly_kind bly_kind_aging = {
     .name    = "aging",
     .family  = "compound",
@@ -495,17 +499,17 @@ const bly_kind bly_kind_aging = {
     .options = aging_options,
     .forgets = true,
 
-    .raw_hash_of = aging_raw_hash,
-
     .plan   = aging_plan,
     .format = aging_format,
     .check  = aging_check,
+    .stat   = aging_stat,
 
     .contains      = aging_contains,
     .contains_many = aging_contains_many,
-    .add           = aging_add,
-    .add_many      = aging_add_many,
-    .add_each      = aging_add_each,
 
-    .stat = aging_stat,
+    .add      = aging_add,
+    .add_many = aging_add_many,
+    .add_each = aging_add_each,
+
+    .hashing = &aging_hashing,
 };

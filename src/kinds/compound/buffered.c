@@ -87,7 +87,7 @@
  *  [Putze 2009]  Cache-, hash- and space-efficient Bloom filters, ACM JEA 14
  *                (WEA 2007): (1).
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -644,7 +644,7 @@ static bly_status buffered_unite(void *into, const void *other)
         kind_page state = buffered_use(other, from);
         if (state != KIND_PAGE_EMPTY && state != KIND_PAGE_BROKEN
             && buffered_open(into, buffered_at_mut(into, i)))
-            buffered_of->unite(buffered_at_mut(into, i), from);
+            buffered_of->combining->unite(buffered_at_mut(into, i), from);
     }
     return BLY_OK;
 }
@@ -661,7 +661,7 @@ static void buffered_intersect(void *into, const void *other)
         if (state == KIND_PAGE_EMPTY)
             memset(to, 0, buffered_page_bytes(into));
         else
-            buffered_of->intersect(to, buffered_at(other, i));
+            buffered_of->combining->intersect(to, buffered_at(other, i));
     }
 }
 
@@ -677,10 +677,10 @@ static void buffered_overlap_page(bly_overlap_t *out, const void *a,
     if (states[0] == KIND_PAGE_BROKEN || states[1] == KIND_PAGE_BROKEN) {
         out->a = out->b = out->either = none;
     } else if (states[0] != KIND_PAGE_EMPTY && states[1] != KIND_PAGE_EMPTY) {
-        buffered_of->overlap(out, pages[0], pages[1]);
+        buffered_of->combining->overlap(out, pages[0], pages[1]);
     } else if (states[0] != states[1]) {
         bool first = states[0] != KIND_PAGE_EMPTY;
-        buffered_of->overlap(out, pages[!first], pages[!first]);
+        buffered_of->combining->overlap(out, pages[!first], pages[!first]);
         out->differ = out->either;
         out->both = (bly_estimate){ 0, 0 };
         *(first ? &out->b : &out->a) = (bly_estimate){ 0, 0 };
@@ -750,6 +750,13 @@ static const kind_pages buffered_by_page = {
     .seal     = buffered_page_seal,
     .stat     = buffered_page_stat,
     .stat_end = buffered_stat_end,
+    .seal_all = buffered_seal,
+};
+
+static const kind_combining buffered_combining = {
+    .unite     = buffered_unite,
+    .intersect = buffered_intersect,
+    .overlap   = buffered_overlap,
 };
 
 const bly_kind bly_kind_buffered = {
@@ -763,18 +770,15 @@ const bly_kind bly_kind_buffered = {
     .format = buffered_format,
     .like   = buffered_like,
     .check  = buffered_check,
+    .stat   = buffered_stat,
 
     .contains      = buffered_contains,
     .contains_many = buffered_contains_many,
-    .add           = buffered_add,
-    .add_many      = buffered_add_many,
-    .add_each      = buffered_add_each,
 
-    .unite     = buffered_unite,
-    .intersect = buffered_intersect,
-    .overlap   = buffered_overlap,
+    .add      = buffered_add,
+    .add_many = buffered_add_many,
+    .add_each = buffered_add_each,
 
-    .stat  = buffered_stat,
-    .seal  = buffered_seal,
-    .pages = &buffered_by_page,
+    .combining = &buffered_combining,
+    .pages     = &buffered_by_page,
 };

@@ -134,7 +134,7 @@
  *
  * Levels of other kinds than Bloom filters, and of one bit a key, are ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -557,8 +557,8 @@ static bly_status cascade_fill_image(cascade_work *w)
     bly_status status = BLY_OK;
     uint64_t room = 0;
     task_part whole = task_down();
-    if (w->kind->build != NULL)
-        status = w->kind->build(at, &keys, &w->bench);
+    if (w->kind->building != NULL)
+        status = w->kind->building->build(at, &keys, &w->bench);
     else
         status = cascade_add(w->kind, at, &keys);
     task_up(whole);
@@ -917,6 +917,11 @@ static void cascade_stat(bly_stat_t *out, const void *image)
     }
 }
 
+static const kind_building cascade_building = {
+    .build    = cascade_build,
+    .separate = cascade_separate,
+};
+
 const bly_kind bly_kind_cascade = {
     .name    = "cascade",
     .family  = "compound",
@@ -927,11 +932,10 @@ const bly_kind bly_kind_cascade = {
     .plan   = cascade_plan,
     .format = cascade_format,
     .check  = cascade_check,
+    .stat   = cascade_stat,
 
     .contains      = cascade_contains,
     .contains_many = cascade_contains_many,
-    .separate      = cascade_separate,
-    .build         = cascade_build,
 
-    .stat = cascade_stat,
+    .building = &cascade_building,
 };

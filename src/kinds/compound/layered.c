@@ -112,7 +112,7 @@
  *  [Cen 2010]  A multi-layer Bloom filter for duplicated URL detection,
  *              ICACTE. That each layer mixes the hash anew is ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -448,7 +448,7 @@ static bool layered_alike(const void *a, const void *b)
 static void layered_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     layered_at first = layered_first(a);
-    first.kind->overlap(out, first.image, layered_first(b).image);
+    first.kind->combining->overlap(out, first.image, layered_first(b).image);
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -479,6 +479,15 @@ static void layered_stat(bly_stat_t *out, const void *image)
     out->saturated = layered_whole(one.distinct);
 }
 
+static const kind_hashing layered_hashing = {
+    .raw_of = layered_raw_hash,
+};
+
+static const kind_combining layered_combining = {
+    .alike   = layered_alike,
+    .overlap = layered_overlap,
+};
+
 const bly_kind bly_kind_layered = {
     .name    = "layered",
     .family  = "compound",
@@ -486,23 +495,21 @@ const bly_kind bly_kind_layered = {
     .version = LAYERED_VERSION,
     .options = layered_options,
 
-    .raw_hash_of = layered_raw_hash,
-
     .plan   = layered_plan,
     .format = layered_format,
     .like   = layered_like,
     .check  = layered_check,
+    .stat   = layered_stat,
 
     .contains      = layered_contains,
     .contains_many = layered_contains_many,
-    .add           = layered_add,
-    .add_many      = layered_add_many,
-    .add_each      = layered_add_each,
-    .count         = layered_count,
-    .count_many    = layered_count_many,
 
-    .overlap = layered_overlap,
-    .alike   = layered_alike,
+    .add        = layered_add,
+    .add_many   = layered_add_many,
+    .add_each   = layered_add_each,
+    .count      = layered_count,
+    .count_many = layered_count_many,
 
-    .stat = layered_stat,
+    .hashing   = &layered_hashing,
+    .combining = &layered_combining,
 };

@@ -104,7 +104,7 @@
  *  [Almeida 2007]  Scalable Bloom filters, Information Processing Letters
  *                  101(6)
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -588,6 +588,11 @@ static void scalable_stat(bly_stat_t *out, const void *image)
     out->probes = probes;
 }
 
+static const kind_growing scalable_growing = {
+    .plan = scalable_grow_plan,
+    .grow = scalable_grow,
+};
+
 const bly_kind bly_kind_scalable = {
     .name    = "scalable",
     .family  = "compound",
@@ -598,14 +603,14 @@ const bly_kind bly_kind_scalable = {
     .plan   = scalable_plan,
     .format = scalable_format,
     .check  = scalable_check,
+    .stat   = scalable_stat,
 
     .contains      = scalable_contains,
     .contains_many = scalable_contains_many,
-    .add           = scalable_add,
-    .add_many      = scalable_add_many,
-    .add_each      = scalable_add_each,
-    .grow_plan     = scalable_grow_plan,
-    .grow          = scalable_grow,
 
-    .stat = scalable_stat,
+    .add      = scalable_add,
+    .add_many = scalable_add_many,
+    .add_each = scalable_add_each,
+
+    .growing = &scalable_growing,
 };

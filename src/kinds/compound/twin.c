@@ -353,13 +353,13 @@ const bly_kind bly_kind_twin = {
     .plan   = twin_plan,
     .format = twin_format,
     .check  = twin_check,
+    .stat   = twin_stat,
 
     .contains      = twin_contains,
     .contains_many = twin_contains_many,
-    .add           = twin_add,
-    .add_many      = twin_add_many,
-    .remove        = twin_remove,
-    .remove_many   = twin_remove_many,
 
-    .stat = twin_stat,
+    .add         = twin_add,
+    .add_many    = twin_add_many,
+    .remove      = twin_remove,
+    .remove_many = twin_remove_many,
 };

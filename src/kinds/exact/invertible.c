@@ -132,7 +132,7 @@
  *                    sets, IEEE ITW. On counting filters for (3), whose form
  *                    for sub-tables is ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -804,6 +804,21 @@ static bly_status invertible_list(const void *image, void *scratch,
     return BLY_OK;
 }
 
+static const kind_whole invertible_whole = {
+    .add    = invertible_add_key,
+    .remove = invertible_remove_key,
+};
+
+static const kind_combining invertible_combining = {
+    .unite    = invertible_unite,
+    .subtract = invertible_subtract,
+};
+
+static const kind_listing invertible_listing = {
+    .keys         = invertible_list,
+    .keys_scratch = invertible_list_scratch,
+};
+
 const bly_kind bly_kind_invertible = {
     .name    = "invertible",
     .family  = "exact",
@@ -813,19 +828,16 @@ const bly_kind bly_kind_invertible = {
 
     .plan  = invertible_plan,
     .check = invertible_check,
+    .stat  = invertible_stat,
 
     .contains      = invertible_contains,
     .contains_many = invertible_contains_many,
-    .add           = invertible_add,
-    .add_many      = invertible_add_many,
-    .remove        = invertible_remove,
-    .add_key       = invertible_add_key,
-    .remove_key    = invertible_remove_key,
 
-    .unite        = invertible_unite,
-    .subtract     = invertible_subtract,
-    .list_scratch = invertible_list_scratch,
-    .list         = invertible_list,
+    .add      = invertible_add,
+    .add_many = invertible_add_many,
+    .remove   = invertible_remove,
 
-    .stat = invertible_stat,
+    .whole     = &invertible_whole,
+    .combining = &invertible_combining,
+    .listing   = &invertible_listing,
 };

@@ -55,7 +55,7 @@
  *  [BIP 158]  Osuntokun & Akselrod, Compact block filters for light clients,
  *             2017.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,20 +368,24 @@ static void bip158_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_building bip158_building = {
+    .build = bip158_build,
+};
+
 const bly_kind bly_kind_bip158 = {
     .name    = "bip158",
     .family  = "foreign",
     .summary = "a Bitcoin block's compact filter",
     .version = BIP158_VERSION,
     .options = bip158_options,
-    .foreign = &bip158_foreign,
 
-    .plan   = bip158_plan,
-    .check  = bip158_check,
+    .plan  = bip158_plan,
+    .check = bip158_check,
+    .stat  = bip158_stat,
 
     .contains      = bip158_contains,
     .contains_many = bip158_contains_many,
-    .build         = bip158_build,
 
-    .stat = bip158_stat,
+    .building = &bip158_building,
+    .foreign  = &bip158_foreign,
 };

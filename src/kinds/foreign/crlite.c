@@ -67,7 +67,7 @@
  *  [Larisch et al. 2017]  CRLite: a scalable system for pushing all TLS
  *                         revocations to all browsers, IEEE S&P.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -381,20 +381,24 @@ static void crlite_stat(bly_stat_t *out, const void *image)
     out->fill = bits > 0 ? set / bits : 0;
 }
 
+static const kind_whole crlite_whole = {
+    .contains      = crlite_contains_key,
+    .contains_many = crlite_contains_keys,
+};
+
 const bly_kind bly_kind_crlite = {
     .name    = "crlite",
     .family  = "foreign",
     .summary = "a filter cascade of CRLite: which certificates are revoked",
     .version = CRLITE_VERSION,
-    .foreign = &crlite_foreign,
 
     .plan  = crlite_plan,
     .check = crlite_check,
+    .stat  = crlite_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = crlite_contains_key,
-    .contains_keys = crlite_contains_keys,
 
-    .stat = crlite_stat,
+    .whole   = &crlite_whole,
+    .foreign = &crlite_foreign,
 };

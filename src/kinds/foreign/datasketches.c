@@ -66,7 +66,7 @@
  *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
  *                 building a better Bloom filter, ESA. Its two hashes.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -355,28 +355,36 @@ static bly_status sketches_unite_all(void *into, const void *other)
     return status;
 }
 
+static const kind_whole sketches_whole = {
+    .contains      = sketches_contains_key,
+    .contains_many = sketches_contains_keys,
+    .add           = sketches_add_key,
+};
+
+static const kind_combining sketches_combining = {
+    .unite   = sketches_unite_all,
+    .overlap = sketches_overlap,
+};
+
 const bly_kind bly_kind_datasketches = {
     .name    = "datasketches",
     .family  = "foreign",
     .summary = "the Bloom filter of Apache DataSketches",
     .version = SKETCHES_VERSION,
     .options = sketches_options,
-    .foreign = &sketches_foreign,
 
     .plan   = sketches_plan,
     .format = sketches_format,
     .like   = sketches_like,
     .check  = sketches_check,
+    .stat   = sketches_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = sketches_contains_key,
-    .contains_keys = sketches_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = sketches_add_key,
 
-    .unite   = sketches_unite_all,
-    .overlap = sketches_overlap,
+    .add = kind_whole_add,
 
-    .stat = sketches_stat,
+    .whole     = &sketches_whole,
+    .combining = &sketches_combining,
+    .foreign   = &sketches_foreign,
 };

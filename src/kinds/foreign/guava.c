@@ -72,7 +72,7 @@
  *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
  *                 building a better Bloom filter, ESA. Its two hashes.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -308,28 +308,36 @@ PROBES_WHOLE(guava)
 PROBES_LOOKS(guava)
 PROBES_ADD(guava)
 
+static const kind_whole guava_whole = {
+    .contains      = guava_contains_key,
+    .contains_many = guava_contains_keys,
+    .add           = guava_add_key,
+};
+
+static const kind_combining guava_combining = {
+    .unite   = guava_unite,
+    .overlap = guava_overlap,
+};
+
 const bly_kind bly_kind_guava = {
     .name    = "guava",
     .family  = "foreign",
     .summary = "the Bloom filter that Guava's BloomFilter writes",
     .version = GUAVA_VERSION,
     .options = guava_options,
-    .foreign = &guava_foreign,
 
     .plan   = guava_plan,
     .format = guava_format,
     .like   = guava_like,
     .check  = guava_check,
+    .stat   = guava_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = guava_contains_key,
-    .contains_keys = guava_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = guava_add_key,
 
-    .unite   = guava_unite,
-    .overlap = guava_overlap,
+    .add = kind_whole_add,
 
-    .stat = guava_stat,
+    .whole     = &guava_whole,
+    .combining = &guava_combining,
+    .foreign   = &guava_foreign,
 };

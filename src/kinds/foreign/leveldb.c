@@ -68,7 +68,7 @@
  *  [Chang 2006]  Bigtable: a distributed storage system for structured data,
  *                OSDI. Filters of tables.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -302,28 +302,36 @@ PROBES_WHOLE(leveldb)
 PROBES_LOOKS(leveldb)
 PROBES_ADD(leveldb)
 
+static const kind_whole leveldb_whole = {
+    .contains      = leveldb_contains_key,
+    .contains_many = leveldb_contains_keys,
+    .add           = leveldb_add_key,
+};
+
+static const kind_combining leveldb_combining = {
+    .unite   = leveldb_unite,
+    .overlap = leveldb_overlap,
+};
+
 const bly_kind bly_kind_leveldb = {
     .name    = "leveldb",
     .family  = "foreign",
     .summary = "the Bloom filter of a block of a LevelDB table",
     .version = LEVELDB_VERSION,
     .options = leveldb_options,
-    .foreign = &leveldb_foreign,
 
     .plan   = leveldb_plan,
     .format = leveldb_format,
     .like   = leveldb_like,
     .check  = leveldb_check,
+    .stat   = leveldb_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = leveldb_contains_key,
-    .contains_keys = leveldb_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = leveldb_add_key,
 
-    .unite   = leveldb_unite,
-    .overlap = leveldb_overlap,
+    .add = kind_whole_add,
 
-    .stat = leveldb_stat,
+    .whole     = &leveldb_whole,
+    .combining = &leveldb_combining,
+    .foreign   = &leveldb_foreign,
 };

@@ -74,7 +74,7 @@
  *
  *  [Almeida et al. 2007]  Scalable Bloom filters, IPL 101(6).
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -435,26 +435,35 @@ static void redisbloom_stat(bly_stat_t *out, const void *image)
         out->capacity = capacity;
 }
 
+static const kind_whole redisbloom_whole = {
+    .contains      = redisbloom_contains_key,
+    .contains_many = redisbloom_contains_keys,
+    .add           = redisbloom_add_key,
+};
+
+static const kind_growing redisbloom_growing = {
+    .plan = redisbloom_grow_plan,
+    .grow = redisbloom_grow,
+};
+
 const bly_kind bly_kind_redisbloom = {
     .name    = "redisbloom",
     .family  = "foreign",
     .summary = "the growing Bloom filter of Redis' module",
     .version = REDISBLOOM_VERSION,
     .options = redisbloom_options,
-    .foreign = &redisbloom_foreign,
 
     .plan   = redisbloom_plan,
     .format = redisbloom_format,
     .check  = redisbloom_check,
+    .stat   = redisbloom_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = redisbloom_contains_key,
-    .contains_keys = redisbloom_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = redisbloom_add_key,
-    .grow_plan     = redisbloom_grow_plan,
-    .grow          = redisbloom_grow,
 
-    .stat = redisbloom_stat,
+    .add = kind_whole_add,
+
+    .whole   = &redisbloom_whole,
+    .growing = &redisbloom_growing,
+    .foreign = &redisbloom_foreign,
 };

@@ -74,7 +74,7 @@
  *
  *  [Fan et al. 2014]  Cuckoo filter: practically better than Bloom, CoNEXT.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 
@@ -375,25 +375,30 @@ static void rediscuckoo_stat(bly_stat_t *out, const void *image)
         out->capacity = (uint64_t)all;
 }
 
+static const kind_growing rediscuckoo_growing = {
+    .plan = rediscuckoo_grow_plan,
+    .grow = rediscuckoo_grow,
+};
+
 const bly_kind bly_kind_rediscuckoo = {
     .name    = "rediscuckoo",
     .family  = "foreign",
     .summary = "the cuckoo filter of Redis' module",
     .version = REDISCUCKOO_VERSION,
     .options = rediscuckoo_options,
-    .foreign = &rediscuckoo_foreign,
 
     .plan   = rediscuckoo_plan,
     .format = rediscuckoo_format,
     .check  = rediscuckoo_check,
+    .stat   = rediscuckoo_stat,
 
     .contains      = rediscuckoo_contains,
     .contains_many = rediscuckoo_contains_many,
-    .add           = rediscuckoo_add,
-    .remove        = rediscuckoo_remove,
-    .count         = rediscuckoo_count,
-    .grow_plan     = rediscuckoo_grow_plan,
-    .grow          = rediscuckoo_grow,
 
-    .stat = rediscuckoo_stat,
+    .add    = rediscuckoo_add,
+    .remove = rediscuckoo_remove,
+    .count  = rediscuckoo_count,
+
+    .growing = &rediscuckoo_growing,
+    .foreign = &rediscuckoo_foreign,
 };

@@ -864,12 +864,12 @@ const bly_kind bly_kind_stable = {
 
     .plan  = stable_plan,
     .check = stable_check,
+    .stat  = stable_stat,
 
     .contains      = stable_contains,
     .contains_many = stable_contains_many,
-    .add           = stable_add,
-    .add_many      = stable_add_many,
-    .add_each      = stable_add_each,
 
-    .stat = stable_stat,
+    .add      = stable_add,
+    .add_many = stable_add_many,
+    .add_each = stable_add_each,
 };

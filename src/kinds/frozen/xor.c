@@ -104,6 +104,14 @@ static bly_status xor_check(const void *image)
     return status;
 }
 
+static const kind_building xor_building = {
+    .build = fingerprint_build,
+};
+
+static const kind_inlining xor_inlining = {
+    .view = fingerprint_inline,
+};
+
 const bly_kind bly_kind_xor = {
     .name    = "xor",
     .family  = "frozen",
@@ -113,13 +121,12 @@ const bly_kind bly_kind_xor = {
 
     .plan  = xor_plan,
     .check = xor_check,
+    .stat  = fingerprint_stat,
 
     .contains      = fingerprint_contains,
-    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
-    .build         = fingerprint_build,
+    .contains_here = fingerprint_contains_here,
 
-    .stat = fingerprint_stat,
-
-    .inline_view = fingerprint_inline,
+    .building = &xor_building,
+    .inlining = &xor_inlining,
 };

@@ -398,6 +398,16 @@ static void bloomier_stat(bly_stat_t *out, const void *image)
     out->label_most = bits_mask(out->label_bits);
 }
 
+static const kind_building bloomier_building = {
+    .build = bloomier_build,
+};
+
+static const kind_labels bloomier_labels = {
+    .put      = bloomier_put,
+    .get      = bloomier_get,
+    .get_many = bloomier_get_many,
+};
+
 const bly_kind bly_kind_bloomier = {
     .name    = "bloomier",
     .family  = "labelled",
@@ -407,15 +417,12 @@ const bly_kind bly_kind_bloomier = {
 
     .plan  = bloomier_plan,
     .check = bloomier_check,
+    .stat  = bloomier_stat,
 
     .contains      = fingerprint_contains,
-    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
-    .build         = bloomier_build,
+    .contains_here = fingerprint_contains_here,
 
-    .put      = bloomier_put,
-    .get      = bloomier_get,
-    .get_many = bloomier_get_many,
-
-    .stat = bloomier_stat,
+    .building = &bloomier_building,
+    .labels   = &bloomier_labels,
 };

@@ -154,7 +154,7 @@
  *  [Kim 2019]  Analysis of counting Bloom filters used for count thresholding,
  *              Electronics 8(7):779. (2), without the second moment.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 
@@ -296,6 +296,15 @@ static bly_status counting_keeps(const void *image)
                        "key's counters: make it with rule=every");
 }
 
+static const kind_varying counting_varying = {
+    .removes = counting_keeps,
+};
+
+static const kind_combining counting_combining = {
+    .unite   = counting_unite,
+    .overlap = counting_overlap,
+};
+
 const bly_kind bly_kind_counting = {
     .name    = "counting",
     .family  = "removable",
@@ -305,20 +314,19 @@ const bly_kind bly_kind_counting = {
 
     .plan  = counting_plan,
     .check = counting_check,
+    .stat  = counting_stat,
 
     .contains      = counting_contains,
-    .contains_here = counting_contains_here,
     .contains_many = counting_contains_many,
-    .add           = counting_add,
-    .add_many      = counting_add_many,
-    .remove        = counting_remove,
-    .keeps         = counting_keeps,
-    .remove_many   = counting_remove_many,
-    .count         = counting_count,
-    .count_many    = counting_count_many,
+    .contains_here = counting_contains_here,
 
-    .unite   = counting_unite,
-    .overlap = counting_overlap,
+    .add         = counting_add,
+    .add_many    = counting_add_many,
+    .remove      = counting_remove,
+    .remove_many = counting_remove_many,
+    .count       = counting_count,
+    .count_many  = counting_count_many,
 
-    .stat = counting_stat,
+    .varying   = &counting_varying,
+    .combining = &counting_combining,
 };

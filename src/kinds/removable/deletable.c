@@ -101,7 +101,7 @@
  *                     family, IEEE Communications Letters 14(6). The map; it
  *                     takes the marks out of the m bits, we add them.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 
@@ -426,6 +426,12 @@ static void deletable_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static const kind_combining deletable_combining = {
+    .unite     = deletable_unite,
+    .intersect = deletable_intersect,
+    .overlap   = deletable_overlap,
+};
+
 const bly_kind bly_kind_deletable = {
     .name    = "deletable",
     .family  = "removable",
@@ -435,18 +441,16 @@ const bly_kind bly_kind_deletable = {
 
     .plan  = deletable_plan,
     .check = deletable_check,
+    .stat  = deletable_stat,
 
     .contains      = deletable_contains,
-    .contains_here = deletable_contains_here,
     .contains_many = deletable_contains_many,
-    .add           = deletable_add,
-    .add_many      = deletable_add_many,
-    .remove        = deletable_remove,
-    .remove_many   = deletable_remove_many,
+    .contains_here = deletable_contains_here,
 
-    .unite     = deletable_unite,
-    .intersect = deletable_intersect,
-    .overlap   = deletable_overlap,
+    .add         = deletable_add,
+    .add_many    = deletable_add_many,
+    .remove      = deletable_remove,
+    .remove_many = deletable_remove_many,
 
-    .stat = deletable_stat,
+    .combining = &deletable_combining,
 };

@@ -130,7 +130,7 @@
  *  [Whang 1990]    A linear-time probabilistic counting algorithm for database
  *                  applications, ACM TODS 15(2). Keys from the cells in use.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <math.h>
@@ -946,6 +946,11 @@ static void dleft_stat(bly_stat_t *out, const void *image)
     out->saturated = full;
 }
 
+static const kind_resizing dleft_resizing = {
+    .plan   = dleft_resize_plan,
+    .resize = dleft_resize,
+};
+
 const bly_kind bly_kind_dleft = {
     .name    = "dleft",
     .family  = "removable",
@@ -955,19 +960,18 @@ const bly_kind bly_kind_dleft = {
 
     .plan  = dleft_plan,
     .check = dleft_check,
+    .stat  = dleft_stat,
 
     .contains      = dleft_contains,
-    .contains_here = dleft_contains_here,
     .contains_many = dleft_contains_many,
-    .add           = dleft_add,
-    .add_many      = dleft_add_many,
-    .remove        = dleft_remove,
-    .remove_many   = dleft_remove_many,
-    .count         = dleft_count,
-    .count_many    = dleft_count_many,
+    .contains_here = dleft_contains_here,
 
-    .resize_plan = dleft_resize_plan,
-    .resize      = dleft_resize,
+    .add         = dleft_add,
+    .add_many    = dleft_add_many,
+    .remove      = dleft_remove,
+    .remove_many = dleft_remove_many,
+    .count       = dleft_count,
+    .count_many  = dleft_count_many,
 
-    .stat = dleft_stat,
+    .resizing = &dleft_resizing,
 };

@@ -162,7 +162,7 @@
  *                  SIGMOD. Two bits a slot, ranks, selects and offsets. We
  *                  write counts in another way, which works for any r.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 
@@ -1023,6 +1023,20 @@ static void quotient_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_combining quotient_combining = {
+    .unite   = quotient_unite,
+    .overlap = quotient_overlap,
+};
+
+static const kind_listing quotient_listing = {
+    .fingerprints = quotient_each,
+};
+
+static const kind_resizing quotient_resizing = {
+    .plan   = quotient_resize_plan,
+    .resize = quotient_resize,
+};
+
 const bly_kind bly_kind_quotient = {
     .name     = "quotient",
     .family   = "removable",
@@ -1033,22 +1047,20 @@ const bly_kind bly_kind_quotient = {
 
     .plan  = quotient_plan,
     .check = quotient_check,
+    .stat  = quotient_stat,
 
     .contains      = quotient_contains,
-    .contains_here = quotient_contains_here,
     .contains_many = quotient_contains_many,
-    .add           = quotient_add,
-    .add_many      = quotient_add_many,
-    .remove        = quotient_remove,
-    .remove_many   = quotient_remove_many,
-    .count         = quotient_count,
-    .count_many    = quotient_count_many,
+    .contains_here = quotient_contains_here,
 
-    .unite       = quotient_unite,
-    .overlap     = quotient_overlap,
-    .resize_plan = quotient_resize_plan,
-    .resize      = quotient_resize,
+    .add         = quotient_add,
+    .add_many    = quotient_add_many,
+    .remove      = quotient_remove,
+    .remove_many = quotient_remove_many,
+    .count       = quotient_count,
+    .count_many  = quotient_count_many,
 
-    .each = quotient_each,
-    .stat = quotient_stat,
+    .combining = &quotient_combining,
+    .listing   = &quotient_listing,
+    .resizing  = &quotient_resizing,
 };

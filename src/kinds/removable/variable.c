@@ -155,7 +155,7 @@
  *                  IEEE/ACM ToN 22(4) (INFOCOM 2012). The filter, (1), and the
  *                  form with B_h.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <math.h>
@@ -587,6 +587,11 @@ CELLS_LOOKS(variable)
 CELLS_ADDS(variable)
 CELLS_REMOVES(variable)
 
+static const kind_combining variable_combining = {
+    .unite   = variable_unite,
+    .overlap = variable_overlap,
+};
+
 const bly_kind bly_kind_variable = {
     .name    = "variable",
     .family  = "removable",
@@ -596,19 +601,18 @@ const bly_kind bly_kind_variable = {
 
     .plan  = variable_plan,
     .check = variable_check,
+    .stat  = variable_stat,
 
     .contains      = variable_contains,
-    .contains_here = variable_contains_here,
     .contains_many = variable_contains_many,
-    .add           = variable_add,
-    .add_many      = variable_add_many,
-    .remove        = variable_remove,
-    .remove_many   = variable_remove_many,
-    .count         = variable_count,
-    .count_many    = variable_count_many,
+    .contains_here = variable_contains_here,
 
-    .unite   = variable_unite,
-    .overlap = variable_overlap,
+    .add         = variable_add,
+    .add_many    = variable_add_many,
+    .remove      = variable_remove,
+    .remove_many = variable_remove_many,
+    .count       = variable_count,
+    .count_many  = variable_count_many,
 
-    .stat = variable_stat,
+    .combining = &variable_combining,
 };

@@ -747,11 +747,11 @@ const bly_kind bly_kind_compaction = {
 
     .plan  = compaction_plan,
     .check = compaction_check,
+    .stat  = compaction_stat,
 
     .contains      = compaction_contains,
     .contains_many = compaction_contains_many,
-    .add           = compaction_add,
-    .add_many      = compaction_add_many,
 
-    .stat = compaction_stat,
+    .add      = compaction_add,
+    .add_many = compaction_add_many,
 };

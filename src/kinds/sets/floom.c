@@ -113,7 +113,7 @@
  *  [Bloom 1970]   Space/time trade-offs in hash coding with allowable errors,
  *                 CACM 13(7). The row.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 
@@ -480,6 +480,17 @@ static void floom_stat(bly_stat_t *out, const void *image)
     out->rate = fmin(out->rate, floom_rate_now(&v));
 }
 
+static const kind_sharing floom_sharing = {
+    .add      = floom_add_shared,
+    .add_many = floom_add_many_shared,
+};
+
+static const kind_combining floom_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = floom_overlap,
+};
+
 const bly_kind bly_kind_floom = {
     .name    = "floom",
     .family  = "sets",
@@ -489,18 +500,15 @@ const bly_kind bly_kind_floom = {
 
     .plan  = floom_plan,
     .check = floom_check,
+    .stat  = floom_stat,
 
-    .contains        = floom_contains,
-    .contains_many   = floom_contains_many,
-    .add             = floom_add,
-    .add_many        = floom_add_many,
-    .add_shared      = floom_add_shared,
-    .add_many_shared = floom_add_many_shared,
-    .add_each        = floom_add_each,
+    .contains      = floom_contains,
+    .contains_many = floom_contains_many,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = floom_overlap,
+    .add      = floom_add,
+    .add_many = floom_add_many,
+    .add_each = floom_add_each,
 
-    .stat = floom_stat,
+    .sharing   = &floom_sharing,
+    .combining = &floom_combining,
 };

@@ -101,7 +101,7 @@
  *  [Patrascu 2012]  Pătraşcu & Thorup, The power of simple tabulation hashing,
  *                   JACM 59(3).
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <string.h>
@@ -536,6 +536,23 @@ static void rehash_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static const kind_whole rehash_whole_keys = {
+    .contains      = rehash_contains_key,
+    .contains_many = rehash_contains_keys,
+    .add           = rehash_add_key,
+};
+
+static const kind_combining rehash_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = rehash_overlap,
+};
+
+static const kind_folding rehash_folding = {
+    .spec = rehash_fold_spec,
+    .fold = rehash_fold,
+};
+
 const bly_kind bly_kind_rehash = {
     .name    = "rehash",
     .family  = "sets",
@@ -547,19 +564,14 @@ const bly_kind bly_kind_rehash = {
     .format = rehash_format,
     .like   = rehash_like,
     .check  = rehash_check,
+    .stat   = rehash_stat,
 
     .contains      = rehash_contains,
     .contains_many = rehash_contains_many,
-    .contains_key  = rehash_contains_key,
-    .contains_keys = rehash_contains_keys,
-    .add           = rehash_add,
-    .add_key       = rehash_add_key,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = rehash_overlap,
-    .fold_spec = rehash_fold_spec,
-    .fold      = rehash_fold,
+    .add = rehash_add,
 
-    .stat = rehash_stat,
+    .whole     = &rehash_whole_keys,
+    .combining = &rehash_combining,
+    .folding   = &rehash_folding,
 };

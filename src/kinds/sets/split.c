@@ -60,7 +60,7 @@
  *  [Putze 2009]   Cache-, hash- and space-efficient Bloom filters, ACM JEA 14.
  *  [Apple 2022]   Split block Bloom filters, arXiv:2101.01719.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include "bloomery/inline.h"
 
@@ -520,36 +520,51 @@ static void split_inline(void *view, const void *image)
     out->blocks = image_geometry(image, SPLIT_BLOCKS);
 }
 
+static const kind_sharing split_sharing = {
+    .add      = split_add_shared,
+    .add_many = split_add_many_shared,
+};
+
+static const kind_combining split_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = split_overlap,
+};
+
+static const kind_folding split_folding = {
+    .spec = split_fold_spec,
+    .fold = split_fold,
+};
+
+static const kind_inlining split_inlining = {
+    .view = split_inline,
+    .adds = true,
+};
+
 const bly_kind bly_kind_split = {
-    .name    = "split",
-    .family  = "sets",
-    .summary = "Parquet's split-block Bloom filter: eight bits in 256",
-    .version = SPLIT_VERSION,
-    .options = split_options,
+    .name     = "split",
+    .family   = "sets",
+    .summary  = "Parquet's split-block Bloom filter: eight bits in 256",
+    .version  = SPLIT_VERSION,
+    .options  = split_options,
     .raw_hash = true,
 
     .plan  = split_plan,
     .check = split_check,
+    .stat  = split_stat,
 
-    .contains        = split_contains,
-    .contains_here   = split_contains_here,
-    .contains_many   = split_contains_many,
-    .add             = split_add,
-    .add_many        = split_add_many,
-    .add_shared      = split_add_shared,
-    .add_many_shared = split_add_many_shared,
-    .add_each        = split_add_each,
+    .contains      = split_contains,
+    .contains_many = split_contains_many,
+    .contains_here = split_contains_here,
+
+    .add      = split_add,
+    .add_many = split_add_many,
+    .add_each = split_add_each,
 
     .places = split_places,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = split_overlap,
-    .fold_spec = split_fold_spec,
-    .fold      = split_fold,
-
-    .stat = split_stat,
-
-    .inline_view = split_inline,
-    .inline_add  = true,
+    .sharing   = &split_sharing,
+    .combining = &split_combining,
+    .folding   = &split_folding,
+    .inlining  = &split_inlining,
 };

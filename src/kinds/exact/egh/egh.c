@@ -106,10 +106,10 @@
  * than n keys were in at once, one may have come unseen. Either ends the
  * promise for good: the count of keys is then "not known" (2^64 - 1).
  *
- * LISTING. As long as the promise holds, the keys are the integers below U that
- * are found; bly_list_keys looks for them in as few questions as residues allow
- * (list.c): 10^6 for 100 keys below 2^32. Of 64-bit keys it finds about ten;
- * for more it would take too long, and says so.
+ * LISTING. While the promise holds, the keys are the integers below U that are
+ * found. bly_list_keys finds them in as few lookups as residues allow
+ * (egh_list.c): 10^6 for 100 keys below 2^32. It lists about ten 64-bit keys;
+ * for more it would take too long, and refuses.
  *
  * REMAINDERS without a division, by the reciprocal v of q: floor(x v / 2^64)
  * is x/q rounded down, or one less. If the table does not say the truth, the
@@ -766,6 +766,25 @@ static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_tell(out, &pair);
 }
 
+static const kind_hashing egh_hashing = {
+    .integers = egh_integers,
+};
+
+static const kind_varying egh_varying = {
+    .removes = egh_removes,
+    .counts  = egh_counts,
+};
+
+static const kind_combining egh_combining = {
+    .unite   = egh_unite,
+    .overlap = egh_overlap,
+};
+
+static const kind_listing egh_listing = {
+    .keys         = egh_list,
+    .keys_scratch = egh_list_scratch,
+};
+
 const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
@@ -773,27 +792,23 @@ const bly_kind bly_kind_egh = {
     .version = EGH_VERSION,
     .options = egh_options,
 
-    .integers = egh_integers,
-    .plan     = egh_plan,
-    .format   = egh_format,
-    .like     = egh_like,
-    .check    = egh_check,
+    .plan   = egh_plan,
+    .format = egh_format,
+    .like   = egh_like,
+    .check  = egh_check,
+    .stat   = egh_stat,
 
     .contains      = egh_contains,
     .contains_many = egh_contains_many,
-    .add           = egh_add,
-    .add_many      = egh_add_many,
-    .add_each      = egh_add_each,
-    .remove        = egh_remove,
-    .keeps         = egh_removes,
-    .count         = egh_count,
-    .counts        = egh_counts,
 
-    .list_scratch = egh_list_scratch,
-    .list         = egh_list,
+    .add      = egh_add,
+    .add_many = egh_add_many,
+    .add_each = egh_add_each,
+    .remove   = egh_remove,
+    .count    = egh_count,
 
-    .unite   = egh_unite,
-    .overlap = egh_overlap,
-
-    .stat = egh_stat,
+    .hashing   = &egh_hashing,
+    .varying   = &egh_varying,
+    .combining = &egh_combining,
+    .listing   = &egh_listing,
 };

@@ -44,12 +44,11 @@
  *
  * BUILD
  *
- * As that library builds, so that the same keys in the same order make the same
- * file: the seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and of
- * keys that can be taken off the one that was found last is (build.c). Keys
- * that repeat are taken once; the file then has room for all.
- * Cells that no key was found by are 0. (The library's own xor filters have
- * there what was in its memory.)
+ * The build follows that library, so that the same keys in the same order make
+ * the same file. Seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and
+ * the key that was found last is taken off first (xorfilter_build.c). Repeated
+ * keys are taken once; the file then has room for all. Cells that named no key
+ * are 0. (In the library's own xor filters they keep whatever was in memory.)
  *
  * MATHS
  *
@@ -72,12 +71,12 @@
  *  [Graf & Lemire 2022]  Binary fuse filters: fast and smaller than xor
  *                        filters, ACM JEA 27.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kinds/foreign/xorfilter/build.h"
+#include "kinds/foreign/xorfilter/xorfilter_build.h"
 
 enum {
     XORFILTER_VERSION = 1,
@@ -343,20 +342,24 @@ static void xorfilter_stat(bly_stat_t *out, const void *image)
     out->probes = 3;
 }
 
+static const kind_building xorfilter_building = {
+    .build = xorfilter_build,
+};
+
 const bly_kind bly_kind_xorfilter = {
     .name    = "xorfilter",
     .family  = "foreign",
     .summary = "the xor and binary fuse filters of xor_singleheader",
     .version = XORFILTER_VERSION,
     .options = xorfilter_options,
-    .foreign = &xorfilter_foreign,
 
-    .plan   = xorfilter_plan,
-    .check  = xorfilter_check,
+    .plan  = xorfilter_plan,
+    .check = xorfilter_check,
+    .stat  = xorfilter_stat,
 
     .contains      = xorfilter_contains,
     .contains_many = xorfilter_contains_many,
-    .build         = xorfilter_build,
 
-    .stat = xorfilter_stat,
+    .building = &xorfilter_building,
+    .foreign  = &xorfilter_foreign,
 };

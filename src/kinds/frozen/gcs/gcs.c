@@ -345,6 +345,10 @@ static void gcs_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_building gcs_building = {
+    .build = gcs_build,
+};
+
 const bly_kind bly_kind_gcs = {
     .name    = "gcs",
     .family  = "frozen",
@@ -354,12 +358,11 @@ const bly_kind bly_kind_gcs = {
 
     .plan  = gcs_plan,
     .check = gcs_check,
+    .stat  = gcs_stat,
 
     .contains      = gcs_contains,
-    .contains_here = gcs_contains_here,
     .contains_many = gcs_contains_many,
+    .contains_here = gcs_contains_here,
 
-    .build = gcs_build,
-
-    .stat = gcs_stat,
+    .building = &gcs_building,
 };

@@ -1,7 +1,7 @@
-/* ribbon.h - what the two halves of kind `ribbon` share: shape, keys, layers.
+/* ribbon.h - shared by the files of kind `ribbon`: shape, keys, layers.
  *
- * Floor 3. The essay is in ribbon.c: what the words mean, and the bytes of an
- * image. That file plans and checks; look.c looks keys up, build.c solves the
+ * ribbon.c has the essay, which defines the words and the bytes of an image; it
+ * plans and checks. ribbon_look.c looks keys up; ribbon_build.c solves the
  * equations.
  */
 #ifndef BLY_KINDS_FROZEN_RIBBON_RIBBON_H
@@ -9,7 +9,7 @@
 
 #include "bits/bits.h"
 #include "bits/hash.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 
 enum {
     RIBBON_DISTINCT = 0, RIBBON_FIRST = 1, RIBBON_MIDDLE = 2, RIBBON_END = 3,

@@ -388,6 +388,15 @@ static void cuckoo_inline(void *view, const void *image)
     out->sorted = v.sorted;
 }
 
+static const kind_resizing cuckoo_resizing = {
+    .plan   = cuckoo_resize_plan,
+    .resize = cuckoo_resize,
+};
+
+static const kind_inlining cuckoo_inlining = {
+    .view = cuckoo_inline,
+};
+
 const bly_kind bly_kind_cuckoo = {
     .name    = "cuckoo",
     .family  = "removable",
@@ -397,22 +406,21 @@ const bly_kind bly_kind_cuckoo = {
 
     .plan  = cuckoo_plan,
     .check = cuckoo_check,
+    .stat  = cuckoo_stat,
 
     .contains      = cuckoo_contains,
-    .contains_here = cuckoo_contains_here,
     .contains_many = cuckoo_contains_many,
-    .way           = cuckoo_way,
-    .add           = cuckoo_add,
-    .add_many      = cuckoo_add_many,
-    .remove        = cuckoo_remove,
-    .remove_many   = cuckoo_remove_many,
-    .count         = cuckoo_count,
-    .count_many    = cuckoo_count_many,
+    .contains_here = cuckoo_contains_here,
 
-    .resize_plan = cuckoo_resize_plan,
-    .resize      = cuckoo_resize,
+    .add         = cuckoo_add,
+    .add_many    = cuckoo_add_many,
+    .remove      = cuckoo_remove,
+    .remove_many = cuckoo_remove_many,
+    .count       = cuckoo_count,
+    .count_many  = cuckoo_count_many,
 
-    .stat = cuckoo_stat,
+    .way = cuckoo_way,
 
-    .inline_view = cuckoo_inline,
+    .resizing = &cuckoo_resizing,
+    .inlining = &cuckoo_inlining,
 };

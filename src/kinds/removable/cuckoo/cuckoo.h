@@ -1,15 +1,15 @@
-/* cuckoo.h - what the parts of kind `cuckoo` share: quads, buckets, keys on
- * their way.
+/* cuckoo.h - shared by the files of kind `cuckoo`: quads, buckets, and keys
+ * that are being moved.
  *
- * Floor 3. The essay is in cuckoo.c, which plans, checks and resizes; look.c
- * looks keys up, change.c adds and removes them, codes.c has the tables of
+ * cuckoo.c has the essay, plans, checks and resizes; cuckoo_look.c looks keys
+ * up; cuckoo_change.c adds and removes them; cuckoo_codes.c has the tables of
  * sorted quads.
  */
 #ifndef BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 #define BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 
 #include "base/cpu.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 

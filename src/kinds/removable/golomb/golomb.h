@@ -1,13 +1,13 @@
-/* golomb.h - what the parts of kind `golomb` share: pages, buckets, codes.
+/* golomb.h - shared by the files of kind `golomb`: pages, buckets, codes.
  *
- * Floor 3. The essay is in golomb.c, which plans, checks and looks inside;
- * look.c looks keys up, move.c moves the bits of a page, change.c changes it,
- * pairs.c works on two filters.
+ * golomb.c has the essay, plans, checks and looks inside; golomb_look.c looks
+ * keys up; golomb_move.c shifts the bits of a page; golomb_change.c adds and
+ * removes keys; golomb_pairs.c works on two filters.
  */
 #ifndef BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 #define BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 
 enum {

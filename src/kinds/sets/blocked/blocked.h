@@ -9,7 +9,7 @@
 #define BLY_KINDS_SETS_BLOCKED_BLOCKED_H
 
 #include "base/cpu.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 

@@ -1,6 +1,5 @@
-/* change.c - keys go into a filter of kind `golomb` and out of it.
- *
- * Floor 3. The essay is in golomb.c: A CHANGE.
+/* golomb_change.c - adds keys to a filter of kind `golomb` and removes them.
+ * A CHANGE in golomb.c explains the steps.
  */
 #include "kinds/removable/golomb/golomb.h"
 

@@ -1,6 +1,5 @@
-/* change.c - add keys to the buckets of kind `cuckoo`, and remove them.
- *
- * Floor 3. How room is made: ADD in cuckoo.c.
+/* cuckoo_change.c - adds keys to the buckets of kind `cuckoo`, and removes
+ * them. ADD in cuckoo.c explains how room is made.
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 

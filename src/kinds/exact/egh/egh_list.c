@@ -1,21 +1,21 @@
-/* list.c - which integers a filter of kind `egh` holds.
+/* egh_list.c - lists the integers that a filter of kind `egh` holds.
  *
- * Floor 3. While the promise holds, they are just those that it finds. To ask
- * for all of U takes U questions. Fewer do: a key leaves a residue r_i modulo
- * q_i that is set in each block i, and for some blocks, "levels", with the
- * product M of their moduli, one residue of each makes one number modulo M (the
- * Chinese remainder theorem). So the keys are among
+ * While the promise holds, the members are exactly the integers that a lookup
+ * finds. Looking up all of U takes U lookups, but fewer will do. A key sets its
+ * residue r_i modulo q_i in each block i. Choose some blocks, the "levels",
+ * with the product M of their moduli: one residue from each level determines a
+ * number modulo M (the Chinese remainder theorem). So the keys are among
  *
  *      T = (product of s_i over the levels) * ceil(U / M)
  *
- * numbers, s_i being the bits set in block i, and each of these is asked for.
- * With no level that is U; with the largest modulus alone, s_1 U / q_1; and the
- * blocks with the least ln s / ln q are taken, up to as many as make T least.
- * 100 keys below 2^32 take 9 * 10^5 questions so. There is no way known to do
- * it in few steps for keys of 64 bits, of which a dozen take 10^8: where T is
- * too large that is said at once.
+ * candidates, where s_i is the number of bits set in block i, and each
+ * candidate is looked up. With no level T is U; with the largest modulus alone
+ * it is s_1 U / q_1. Blocks with the least ln s / ln q are taken, as many as
+ * make T least: 100 keys below 2^32 take 9 * 10^5 lookups. No fast way is known
+ * for keys of 64 bits, of which a dozen take 10^8 lookups. If T is too large,
+ * the call refuses at once.
  *
- * A bit for each integer (k = 1) is read as it is.
+ * A bit for each integer (k = 1) is read directly.
  */
 #include "kinds/exact/egh/egh.h"
 

@@ -1,7 +1,7 @@
-/* build.c - sort the keys of kind `gcs` and write their code.
+/* gcs_build.c - sorts the keys of kind `gcs` and writes their code.
  *
- * Floor 3. Keys are cut into shards of whole records, each of which is sorted,
- * measured and written by itself: BUILDING in gcs.c.
+ * Keys are cut into shards of whole records. Each shard is sorted, measured and
+ * written by itself: see BUILDING in gcs.c.
  */
 #include "kinds/frozen/gcs/gcs.h"
 

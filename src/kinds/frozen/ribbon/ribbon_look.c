@@ -1,8 +1,7 @@
-/* look.c - look keys up in the layers of kind `ribbon`.
+/* ribbon_look.c - looks up keys in the layers of kind `ribbon`.
  *
- * Floor 3. One key, then batches: each for every processor, and with vectors
- * of 4 columns (SSE2, NEON), of 8 (AVX2) or of 16, and keys eight at a time
- * (AVX-512).
+ * First one key, then batches. Each has a portable body and vector bodies for
+ * 4 columns (SSE2, NEON), 8 (AVX2) or 16 and eight keys at a time (AVX-512).
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 

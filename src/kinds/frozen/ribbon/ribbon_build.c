@@ -1,8 +1,8 @@
-/* build.c - solve the equations of kind `ribbon`.
+/* ribbon_build.c - solves the equations of kind `ribbon`.
  *
- * Floor 3. Keys are parted by shard and sorted by start; shards are solved by
- * elimination, four at a time in each thread; the keys that are bumped make
- * the next layer. How and why: CONSTRUCTION in ribbon.c.
+ * Keys are divided by shard and sorted by start. Each thread solves four shards
+ * at a time by elimination. Bumped keys make the next layer. CONSTRUCTION in
+ * ribbon.c explains how and why.
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 

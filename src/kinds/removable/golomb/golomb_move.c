@@ -1,8 +1,7 @@
-/* move.c - the bits of a page of kind `golomb` go up and down.
+/* golomb_move.c - shifts the bits of a page of kind `golomb` up and down.
  *
- * Floor 3. Pages are whole words of 64 bits, and only whole words of the page
- * are written. Reads may go on behind it, up to 16 bytes; what is read there
- * is dropped.
+ * Pages are whole words of 64 bits, and only whole words of the page are
+ * written. Reads may run up to 16 bytes past it; those bytes are dropped.
  */
 #include "kinds/removable/golomb/golomb.h"
 

@@ -1,7 +1,7 @@
-/* look.c - look keys up in the code of kind `gcs`.
+/* gcs_look.c - looks up keys in the code of kind `gcs`.
  *
- * Floor 3. One key, then batches: for every processor, and with vectors
- * (AVX-512), which sift a row of keys at a time.
+ * First one key, then batches: in portable C, and with AVX-512, which sifts a
+ * row of keys at a time.
  */
 #include "kinds/frozen/gcs/gcs.h"
 
