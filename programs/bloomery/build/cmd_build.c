@@ -43,9 +43,8 @@ static const cli_option build_options[] = {
       "how many were planned for. 'seconds' is the time of reading and adding, "
       "without saving after, and without counting before if the keys are then "
       "read again." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(cli_build, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(cli_build, no_progress),
+    { 0 }
 };
 
 static const cli_example build_examples[] = {
