@@ -198,7 +198,6 @@ struct bly_kind {
 
     bool        forgets;                /* old keys are lost in time:
                                            `plan` and `stat` tell the window */
-    bool        experimental;           /* docs/format.md promises nothing   */
 
     /* Must a key's hash be the key itself, an integer, for this spec? NULL:
      * never. Where the slot is filled, plan and stat may say a rate of 0: with

@@ -1,14 +1,14 @@
 /* pages.c - filters worked on in their file, page by page.
  *
- * Floor 6. For kinds made of pages (image/kind.h, kind_pages; `buffered`). The
- * file is neither mapped nor read into memory: of the image only the head is
- * there, and what is added waits in memory (io/pending.h) until there is no
- * room left. Then one pass over the file in rising order reads each page that
- * gets keys, adds them, and writes it back: with b adds for a page, one read
- * and one write for all of them, neighbours together, and the next pages on
- * their way while these are worked on. A lookup reads one page and adds to its
- * copy what waits for it, so it answers just what the whole image would; a
- * batch reads each page once, many at a time.
+ * For kinds made of pages (image/kind.h, kind_pages; `buffered`). The file is
+ * neither mapped nor read into memory: only the head of the image is there, and
+ * added keys wait in memory (io/paged/pending.h) until there is no room left.
+ * Then one pass over the file in rising order reads each page that gets keys,
+ * adds them, and writes it back: with b adds for a page, one read and one write
+ * for all of them, neighbours together, and the next pages on their way while
+ * these are worked on. A lookup reads one page and adds to its copy what waits
+ * for it, so it answers just what the whole image would; a batch reads each
+ * page once, many at a time.
  *
  * WHAT SURVIVES
  *

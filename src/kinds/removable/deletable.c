@@ -430,7 +430,6 @@ const bly_kind bly_kind_deletable = {
     .name    = "deletable",
     .family  = "removable",
     .summary = "a Bloom filter that removes keys by bits of theirs alone",
-    .experimental  = true,
     .version = DELETABLE_VERSION,
     .options = deletable_options,
 

@@ -742,7 +742,6 @@ const bly_kind bly_kind_compaction = {
     .name    = "compaction",
     .family  = "sets",
     .summary = "hash compaction: a table of short signatures, in cache lines",
-    .experimental  = true,
     .version = COMPACTION_VERSION,
     .options = compaction_options,
 

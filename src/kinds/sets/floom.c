@@ -484,7 +484,6 @@ const bly_kind bly_kind_floom = {
     .name    = "floom",
     .family  = "sets",
     .summary = "a Bloom filter, and an array of the regions its keys lie in",
-    .experimental  = true,
     .version = FLOOM_VERSION,
     .options = floom_options,
 

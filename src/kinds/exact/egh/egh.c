@@ -770,7 +770,6 @@ const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
     .summary = "integers without a false positive, up to a planned number",
-    .experimental  = true,
     .version = EGH_VERSION,
     .options = egh_options,
 
