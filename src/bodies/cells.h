@@ -27,11 +27,11 @@
  * probe's state, spread once more: the position, the high bits of the state
  * itself, says nothing of it.
  *
- * BATCHES. Lookups go through their probes in phases, as in tools/walk.h, and
- * ask for just the lines that the answers need. Adds run a ring of probes
- * behind their prefetches: they commute. Removals do not (whether a key is
- * there depends on those before it), so they are done key by key, with the
- * lines of later keys on their way.
+ * BATCHES. Lookups run their probes in phases, as in walk.h, and prefetch only
+ * the lines that the answers need. Adds commute, so a ring of probes follows
+ * their prefetches. Removals do not commute (whether a key is there depends on
+ * the removals before it), so they run key by key, with the lines of later keys
+ * prefetched.
  */
 #ifndef BLY_BODIES_CELLS_H
 #define BLY_BODIES_CELLS_H

@@ -141,8 +141,8 @@ static inline void links_keys_begin(links_keys *of, const bly_key *keys,
 }
 
 /* Which of those that are left has this link? */
-PLATFORM_INLINE void links_ask(links_keys *of, const probes_row *row,
-                               bool *present)
+PLATFORM_INLINE void links_query(links_keys *of, const probes_row *row,
+                                 bool *present)
 {
     probes_key asked[PROBES_GROUP];
     bool has[PROBES_GROUP];
@@ -165,7 +165,7 @@ PLATFORM_INLINE void links_group(void *walk, links_walk *next,
     links_keys of;
     links_keys_begin(&of, keys, n, present);
     while (of.n > 0 && next(walk, &row))
-        links_ask(&of, &row, present);
+        links_query(&of, &row, present);
 }
 
 /* Bring the bits of those that are left, which this link is to get. */

@@ -120,7 +120,7 @@ PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
         present[left[j]] = true;
 }
 
-/* Ask for the lines of all bits of a group of keys, which are to be set. */
+/* Prefetches the lines of all bits that a group of keys will set. */
 PLATFORM_INLINE void probes_bring(const probes_row *row, probes_key *keys,
                                   size_t n, probes_begin *begin,
                                   probes_next *next)

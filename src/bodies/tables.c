@@ -218,7 +218,7 @@ bool tables_contain(tables_walk walk, uint64_t hash)
     return tables_find(walk, hash, tables_fingerprint(hash)) != NULL;
 }
 
-/* The last table's lines are asked for some keys ahead. */
+/* Looks up a batch. The last table's lines are prefetched some keys ahead. */
 void tables_contain_many(tables_walk walk, const uint64_t *hashes, size_t n,
                          bool *present)
 {

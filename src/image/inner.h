@@ -71,8 +71,8 @@ void inner_rest_begin(inner_rest *rest, const uint64_t *hashes, size_t n,
 
 /* Ask an image for the rest: those that it has get a mark, the others are the
  * rest for the next one. */
-void inner_rest_ask(inner_rest *rest, const bly_kind *kind, const void *image,
-                    bool *found);
+void inner_rest_query(inner_rest *rest, const bly_kind *kind, const void *image,
+                      bool *found);
 
 /* The kind's own batch, or a loop over its single form. `add` of a kind that
  * counts adds a key once more that it says was seen. */

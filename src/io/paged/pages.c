@@ -1,14 +1,14 @@
 /* pages.c - filters worked on in their file, page by page.
  *
  * Works for kinds made of pages (image/abilities.h, kind_pages; `buffered`).
- * The file is neither mapped nor read into memory. Only the head of the image is
- * in memory, and added keys wait there (io/paged/pending.h) until no room is
+ * The file is neither mapped nor read into memory. Only the head of the image
+ * is in memory, and added keys wait there (io/paged/pending.h) until no room is
  * left. Then one pass over the file in rising order reads each page that gets
  * keys, adds them, and writes it back. So b adds for a page cost one read and
  * one write, which are joined with those of neighbours; the next pages are read
- * in the meantime. A lookup reads one page and adds the keys that wait for it to
- * its copy, so that it answers as the whole image would. A batch reads each page
- * once, many at a time.
+ * in the meantime. A lookup reads one page and adds the keys that wait for it
+ * to its copy, so that it answers as the whole image would. A batch reads each
+ * page once, many at a time.
  *
  * WHAT SURVIVES
  *

@@ -841,8 +841,8 @@ typedef struct {
 } cascade_way;
 
 /* One level: those that it has go on, with their answer turned round. */
-static void cascade_way_ask(cascade_way *way, const cascade_level *level,
-                            bool *member)
+static void cascade_way_query(cascade_way *way, const cascade_level *level,
+                              bool *member)
 {
     size_t left = 0;
     cascade_step_all(way->state, way->n);
@@ -870,7 +870,7 @@ static void cascade_contains_some(const void *image, const uint64_t *hashes,
         member[i] = inverted;
     }
     for (; way.n > 0 && cascade_more(&level); cascade_next(&level))
-        cascade_way_ask(&way, &level, member);
+        cascade_way_query(&way, &level, member);
 }
 
 static void cascade_contains_many(const void *image, const uint64_t *hashes,

@@ -783,9 +783,9 @@ static size_t stable_keys_ahead(const stable_view *v)
 static_assert((int)STABLE_RING > (int)CELLS_K_MAX,
               "one turn at least has room");
 
-/* Ask for what an add will touch: its cells, and of those it lowers the first
- * lines; where a longer run goes the processor sees for itself. */
-PLATFORM_INLINE void stable_ask(const stable_view *v, const uint64_t *turn)
+/* Prefetches the memory that an add will touch: its cells, and the first lines
+ * of the run that it lowers. The processor follows a longer run by itself. */
+PLATFORM_INLINE void stable_prefetch(const stable_view *v, const uint64_t *turn)
 {
     const uint8_t *run = v->row + (turn[0] * v->width >> 3);
     uint64_t bytes = v->p * v->width >> 3;
@@ -805,7 +805,7 @@ PLATFORM_INLINE void stable_observe_many(const stable_view *v,
     size_t ahead = stable_keys_ahead(v), stride = v->k + 1, slot = 0;
     for (size_t i = 0; i < n && i < ahead; i++) {
         stable_find(ring + i * stride, v, hashes[i], t + i);
-        stable_ask(v, ring + i * stride);
+        stable_prefetch(v, ring + i * stride);
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t *turn = ring + slot * stride;
@@ -814,7 +814,7 @@ PLATFORM_INLINE void stable_observe_many(const stable_view *v,
             seen[i] = was;
         if (n - i > ahead) {
             stable_find(turn, v, hashes[i + ahead], t + i + ahead);
-            stable_ask(v, turn);
+            stable_prefetch(v, turn);
         }
         slot = slot + 1 < ahead ? slot + 1 : 0;
     }

@@ -337,10 +337,10 @@ static bly_status deletable_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys that are asked for ahead, at most: each has up to 2k lines. */
+/* The largest number of keys to prefetch ahead: up to 2k lines each. */
 enum { DELETABLE_AHEAD = 16 };
 
-PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
+PLATFORM_INLINE void deletable_prefetch(const deletable_view *v, uint64_t hash)
 {
     uint64_t state = hash_spread(hash);
     for (uint32_t i = 0; i < v->k; i++) {
@@ -357,10 +357,10 @@ PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
     do {                                                                       \
         const size_t ahead = cpu_ahead(n, DELETABLE_AHEAD);                    \
         for (size_t i = 0; i < ahead; i++)                                     \
-            deletable_ask(&(view), (hashes)[i]);                               \
+            deletable_prefetch(&(view), (hashes)[i]);                          \
         for (size_t i = 0; i < (n); i++) {                                     \
             if ((n) - i > ahead)                                               \
-                deletable_ask(&(view), (hashes)[i + ahead]);                   \
+                deletable_prefetch(&(view), (hashes)[i + ahead]);              \
             work;                                                              \
         }                                                                      \
     } while (0)

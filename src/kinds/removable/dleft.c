@@ -626,9 +626,10 @@ static uint64_t dleft_count(const void *image, uint64_t hash)
  * same. */
 enum { DLEFT_RING = 64 };
 
-/* Ask for the lines of a place; a bucket may begin in one and end in the
- * next. */
-PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
+/* Prefetches the lines of a place. A bucket may begin in one line and end in
+ * the next. */
+PLATFORM_INLINE void dleft_prefetch(const dleft_view *v,
+                                    const dleft_place *place)
 {
     PLATFORM_UNROLL
     for (uint32_t i = 0; i < DLEFT_TABLES; i++) {
@@ -645,7 +646,7 @@ PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
         size_t ahead = cpu_ahead(n, DLEFT_RING);                               \
         for (size_t i = 0; i < ahead; i++) {                                   \
             ring[i] = dleft_find(&(view), (hashes)[i]);                        \
-            dleft_ask(&(view), &ring[i]);                                      \
+            dleft_prefetch(&(view), &ring[i]);                                 \
         }                                                                      \
         for (size_t i = 0; i < (n); i++) {                                     \
             dleft_place *place = &ring[i % DLEFT_RING];                        \
@@ -653,7 +654,7 @@ PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
             if (i + ahead < (n)) {                                             \
                 place = &ring[(i + ahead) % DLEFT_RING];                       \
                 *place = dleft_find(&(view), (hashes)[i + ahead]);             \
-                dleft_ask(&(view), place);                                     \
+                dleft_prefetch(&(view), place);                                \
             }                                                                  \
         }                                                                      \
     } while (0)

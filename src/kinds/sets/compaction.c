@@ -545,8 +545,8 @@ static bly_status compaction_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* The first line of a key is asked for some keys ahead. `work` is the statement
- * for hashes[i]. */
+/* Runs a batch, with the first line of each key prefetched some keys ahead.
+ * `work` is the statement for hashes[i]. */
 #define COMPACTION_ROLL(view, hashes, n, prefetch, work)                       \
     do {                                                                       \
         const size_t ahead = cpu_ahead(n, n);                                  \

@@ -222,7 +222,7 @@ static void egh_begin(egh_search *s, const egh_route *r, uint64_t *scratch)
 }
 
 /* egh_contains(), with an eye on how many blocks it takes. */
-static bool egh_ask(egh_search *s, uint64_t x)
+static bool egh_query(egh_search *s, uint64_t x)
 {
     const uint8_t *row = egh_row(s->image);
     egh_block b = egh_start();
@@ -237,10 +237,10 @@ static bool egh_ask(egh_search *s, uint64_t x)
 
 /* Those of x, x + M, x + 2M … that are there. False: there are too many, or
  * it takes too long. */
-static bool egh_ask_all(egh_search *s, uint64_t x)
+static bool egh_query_all(egh_search *s, uint64_t x)
 {
     for (;; x += s->product) {
-        if (egh_ask(s, x)) {
+        if (egh_query(s, x)) {
             if (s->n == s->room)
                 return false;
             s->found[s->n++] = x;
@@ -256,7 +256,7 @@ static bool egh_ask_all(egh_search *s, uint64_t x)
 static bool egh_walk(egh_search *s, uint32_t at, uint64_t x)
 {
     if (at == s->steps)
-        return egh_ask_all(s, x);
+        return egh_query_all(s, x);
     const egh_step *step = &s->step[at];
     uint64_t here = x % step->q, most = (s->last - x) / step->before;
     for (uint64_t i = 0; i < step->set; i++) {

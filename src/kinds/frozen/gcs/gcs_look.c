@@ -170,8 +170,8 @@ typedef struct {
     uint64_t wanted;
 } gcs_trip;
 
-PLATFORM_INLINE void gcs_ask_index(const gcs_view *v, gcs_trip *trip,
-                                   uint64_t hash)
+PLATFORM_INLINE void gcs_prefetch_index(const gcs_view *v, gcs_trip *trip,
+                                        uint64_t hash)
 {
     uint64_t mixed = gcs_mix(v, hash);
     trip->block = gcs_block_of(v, mixed);
@@ -179,7 +179,7 @@ PLATFORM_INLINE void gcs_ask_index(const gcs_view *v, gcs_trip *trip,
     platform_prefetch(gcs_record(v, trip->block));
 }
 
-PLATFORM_INLINE void gcs_ask_block(const gcs_view *v, const gcs_trip *trip)
+PLATFORM_INLINE void gcs_prefetch_block(const gcs_view *v, const gcs_trip *trip)
 {
     const uint8_t *first = v->code + (trip->span.start >> 3);
     uint64_t last = trip->span.length >> 3, at = 0;
@@ -204,12 +204,13 @@ PLATFORM_INLINE void gcs_ask_block(const gcs_view *v, const gcs_trip *trip)
                 answer;                                                        \
             }                                                                  \
             if (i < (n))                                                       \
-                gcs_ask_index(&(view), &ring[i % GCS_TRIPS], (hashes)[i]);     \
+                gcs_prefetch_index(&(view), &ring[i % GCS_TRIPS],              \
+                                   (hashes)[i]);                               \
             if (i < ahead || i - ahead >= (n))                                 \
                 continue;                                                      \
             trip = &ring[(i - ahead) % GCS_TRIPS];                             \
             trip->span = locate(&(view), trip->block);                         \
-            gcs_ask_block(&(view), trip);                                      \
+            gcs_prefetch_block(&(view), trip);                                 \
         }                                                                      \
     } while (0)
 

@@ -390,8 +390,8 @@ PLATFORM_INLINE bool cuckoo_full(const cuckoo_view *v, uint64_t bucket,
 enum { CUCKOO_RING = 128 };
 typedef struct { cuckoo_key key[CUCKOO_RING]; } cuckoo_ring;
 
-PLATFORM_INLINE void cuckoo_ask_bucket(const cuckoo_view *v, uint64_t bucket,
-                                       bool write)
+PLATFORM_INLINE void cuckoo_prefetch_bucket(const cuckoo_view *v,
+                                            uint64_t bucket, bool write)
 {
     const uint8_t *at = cuckoo_at(v, bucket * v->quads);
     const uint8_t *end = at + (v->quads * v->nibbles >> 1);
@@ -404,23 +404,24 @@ PLATFORM_INLINE void cuckoo_ask_bucket(const cuckoo_view *v, uint64_t bucket,
     }
 }
 
-/* Ask for the other buckets of the fingerprints in the first quads of one. */
-PLATFORM_INLINE void cuckoo_ask_others(const cuckoo_view *v, uint64_t bucket,
-                                       uint64_t quads)
+/* Prefetches the other buckets of the fingerprints in a bucket's first quads.
+ */
+PLATFORM_INLINE void cuckoo_prefetch_others(const cuckoo_view *v,
+                                            uint64_t bucket, uint64_t quads)
 {
     for (uint64_t i = 0; i < quads; i++) {
         cuckoo_quad q = cuckoo_read(v, bucket * v->quads + i);
         for (uint32_t j = 0; j < CUCKOO_SLOTS; j++)
-            cuckoo_ask_bucket(v, cuckoo_other(v, bucket, q.slot[j]), true);
+            cuckoo_prefetch_bucket(v, cuckoo_other(v, bucket, q.slot[j]), true);
     }
 }
 
-PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
-                                size_t i, uint64_t hash, bool write)
+PLATFORM_INLINE void cuckoo_prefetch(const cuckoo_view *v, cuckoo_ring *ring,
+                                     size_t i, uint64_t hash, bool write)
 {
     cuckoo_key key = cuckoo_key_of(v, hash);
-    cuckoo_ask_bucket(v, key.one, write);
-    cuckoo_ask_bucket(v, key.other, write);
+    cuckoo_prefetch_bucket(v, key.one, write);
+    cuckoo_prefetch_bucket(v, key.other, write);
     ring->key[i % CUCKOO_RING] = key;
 }
 
@@ -438,9 +439,9 @@ PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
         cuckoo_ring ring;                                                      \
         size_t ahead = cpu_ahead(n, CUCKOO_RING);                              \
         for (size_t i = 0; i < ahead; i++)                                     \
-            cuckoo_ask(v, &ring, i, (hashes)[i], write);                       \
+            cuckoo_prefetch(v, &ring, i, (hashes)[i], write);                  \
         CUCKOO_EACH(ring, 0, (n) - ahead, work,                                \
-            cuckoo_ask(v, &ring, i + ahead, (hashes)[i + ahead], write))       \
+            cuckoo_prefetch(v, &ring, i + ahead, (hashes)[i + ahead], write))  \
         CUCKOO_EACH(ring, (n) - ahead, n, work, (void)0)                       \
     } while (0)
 
