@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/serve.h"
+#include "bloomery/serve/serve.h"
 #include "strict.h"
 
 /* ---- Requests ------------------------------------------------------------ */

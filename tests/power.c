@@ -36,7 +36,7 @@
 #include "disk.h"
 #include "folder.h"
 
-#include "tools/hash.h"
+#include "bits/hash.h"
 #include "verbs/registry.h"
 
 enum {

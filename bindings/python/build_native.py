@@ -26,8 +26,12 @@ def pkg_config(option, package):
 def newest(*paths):
     """Returns when the newest of these files, or files in these folders, was
     changed. A folder itself changes when a file is removed."""
-    return max(path.stat().st_mtime for top in paths
+    return max(path.stat().st_mtime for top in paths if top.exists()
                for path in (top, *top.rglob("*")))
+
+
+# The folders of a checkout that tools/amalgamate reads.
+LIBRARY = "include", "src", "search", "similar", "programs/redis"
 
 
 def amalgamate(source):
@@ -40,7 +44,7 @@ def amalgamate(source):
     if here != root / "bindings" / "python" or (here / "PKG-INFO").exists():
         return
     if not tool.exists() or made.exists() and made.stat().st_mtime > newest(
-            tool, root / "src", root / "include"):
+            tool, *(root / name for name in LIBRARY)):
         return
     folder = here / f"source-{os.getpid()}"
     try:

@@ -8,13 +8,13 @@
 flags := --target=wasm32-wasi -msimd128 -std=c11 -Wall -Wextra -Wpedantic \
     -Wconversion -Wshadow -Werror -DNDEBUG -ffp-contract=off -ffunction-sections \
     -fdata-sections -D_GNU_SOURCE -DBLY_STATIC -DBLY_WITHOUT_SYSTEM -Iinclude \
-    -Isrc -isystem $(HEADERS)
+    -Iprograms/redis -Isrc -isystem $(HEADERS)
 features := --enable-simd --enable-bulk-memory --enable-sign-ext \
     --enable-nontrapping-float-to-int --enable-mutable-globals
 
 all := $(shell find src -name '*.c')
 kinds := $(filter src/kinds/%,$(all))
-without := src/io/% src/index/% src/base/system.c src/base/threads.c src/kinds/%
+without := src/io/% src/base/system.c src/base/threads.c src/kinds/%
 sources := $(filter-out $(without),$(all)) bindings/wasm/wasm.c \
     $(filter $(addprefix src/kinds/,$(KINDS)),$(kinds))
 objects := $(sources:%.c=$(OBJECTS)/%.o)

@@ -7,6 +7,8 @@
  * the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/strange.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -104,7 +106,7 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     if (status != CLI_OK)
         return status;
     if (feed_report(filter, &fed, &report) != CLI_OK
-        || (fed.keys == 0 && lines_lost_some()))
+        || (fed.keys == 0 && strange_lost()))
         return CLI_ERROR;
     return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;
 }
@@ -115,7 +117,7 @@ static int change_check(const cli_command *self, const cli_change *how,
     int status;
 
     s->how.listing = true;
-    status = lines_how_check(self, &s->how);
+    status = how_check(self, &s->how);
 
     if (status == CLI_GO)
         status = paged_memory_check(s->memory);

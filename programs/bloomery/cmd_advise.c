@@ -8,6 +8,10 @@
 
 #include <bloomery/advice.h>
 #include "filters/costs.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,6 +7,9 @@
  * command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/measure.h"
+#include "frame/options.h"
+#include "frame/progress.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +149,7 @@ static int build_size(const cli_build *s, const cli_operands *operands,
     if (planned < 0 && (spec->capacity > 0 || planned != BLY_EPARAM))
         return filter_error();
     lines_open(&lines, &s->how, operands, 0, false);
-    status = lines_measure(&lines, &total);
+    status = measure_input(&lines, &total);
     if (status == CLI_OK && spec->capacity == 0)
         status = build_count(s, &lines, spec, fed, counted);
     else if (status == CLI_NONE && spec->capacity == 0 && planned < 0)
@@ -559,7 +562,7 @@ static int build_check(const cli_command *self, cli_build *s,
     int status;
 
     s->how.listing = true;
-    status = lines_how_check(self, &s->how);
+    status = how_check(self, &s->how);
 
     if (status == CLI_GO)
         status = secret_read(s->key_file);

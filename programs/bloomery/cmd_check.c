@@ -4,6 +4,10 @@
  * <bloomery/index.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <bloomery/foreign.h>
 #include <bloomery/index.h>

@@ -5,6 +5,8 @@
  * includes command.h and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/foreign.h>
 #include <errno.h>

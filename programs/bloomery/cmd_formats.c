@@ -4,6 +4,9 @@
  * 8; includes command.h and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/foreign.h>
 

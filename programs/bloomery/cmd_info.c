@@ -3,6 +3,10 @@
  * Floor 8; includes command.h, <bloomery.h> and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/numbers.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/foreign.h>
 #include <inttypes.h>

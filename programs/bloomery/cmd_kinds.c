@@ -4,6 +4,9 @@
  * includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
  * includes command.h and <bloomery/sketch.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/sketch.h>
 #include <inttypes.h>

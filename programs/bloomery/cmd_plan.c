@@ -4,6 +4,9 @@
  * folder's, the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <inttypes.h>
 

@@ -4,6 +4,8 @@
  * command.h only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,6 +3,9 @@
  * Floor 8; includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <string.h>
 #include <unistd.h>

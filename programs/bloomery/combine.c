@@ -6,6 +6,9 @@
  * folder's, the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -18,6 +18,9 @@
 #define BLOOMERY_COMMAND_H
 
 #include "filters/filters.h"
+#include "frame/batches.h"
+#include "frame/inputs.h"
+#include "frame/work.h"
 
 /* ==== disjoint.c ======================================================== */
 
@@ -201,7 +204,7 @@ typedef struct {
 } ask_text;
 
 typedef struct {
-    const bool *marks;          /* rows of them, LINES_MOST apart            */
+    const bool *marks;          /* rows of them, BATCHES_MOST apart         */
     size_t      filters;        /* 0: no marks                               */
     const ask_place *places;    /* of each                                   */
     bool        groups;         /* their numbers stand there, not marks      */
@@ -282,7 +285,7 @@ extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
     cmd_advise, cmd_kinds, cmd_formats, cmd_convert, cmd_list, cmd_unite,
     cmd_intersect, cmd_compare, cmd_sketch, cmd_diff, cmd_join, cmd_similar,
-    cmd_serve,                  /* of programs/serve/  */
-    cmd_index, cmd_which, cmd_search;   /* of programs/search/ */
+    cmd_serve,                  /* of programs/bloomery/serve/  */
+    cmd_index, cmd_which, cmd_search;   /* of search/commands/ */
 
 #endif

@@ -4,6 +4,7 @@
  * 8 (programs); includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/program.h"
 
 static const cli_command *const main_commands[] = {
     &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,

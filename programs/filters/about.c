@@ -4,6 +4,7 @@
  * Floor 8; includes filters.h, <bloomery.h> and <bloomery/foreign.h> only.
  */
 #include "filters/filters.h"
+#include "frame/json.h"
 
 #include <bloomery/foreign.h>
 

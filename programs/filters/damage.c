@@ -23,6 +23,8 @@
  * write, always. Floor 8; includes filters.h and <bloomery.h> only.
  */
 #include "filters/filters.h"
+#include "frame/bytes.h"
+#include "frame/options.h"
 
 #include <bloomery/parts.h>
 

@@ -9,6 +9,14 @@
  * includes its own folder's, the frame's and the library's headers only.
  */
 #include "filters/filters.h"
+#include "frame/batches.h"
+#include "frame/bytes.h"
+#include "frame/json.h"
+#include "frame/measure.h"
+#include "frame/numbers.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +97,7 @@ static void feed_note_wrong(feed_wrong *wrong, const char *why,
     const unsigned char *text = part->data;
     size_t n = part->length < sizeof wrong->text ? part->length
                                                  : sizeof wrong->text - 1;
-    uint64_t line = lines_number(w->lines, &w->chunk, text);
+    uint64_t line = batches_number(w->lines, &w->chunk, text);
 
     if (wrong->why != NULL && wrong->line <= line)
         return;
@@ -201,7 +209,7 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
     if (job->numbers)
         feed_numbers(job, w, own);
     own->n += b->n;
-    own->lines += lines_counted(w->lines, b);
+    own->lines += batches_counted(w->lines, b);
     own->keyless += b->keyless;
 }
 
@@ -317,7 +325,7 @@ static bool feed_work(void *argument, cli_worker *w)
     own->status = BLY_OK;
     own->lines = own->keyless = 0;
     own->wrong.why = NULL;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!feed_room(job, own, w->batch->n))
             return false;
         feed_batch(job, w, own);
@@ -336,7 +344,7 @@ static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
     feed_wrong wrong = { .why = NULL };
 
     snprintf(why, sizeof why, "is refused: %s", own->why);
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch);
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch);
          key -= b->n)
         if (key < b->n) {
             feed_note_wrong(&wrong, why, &b->keys[key], w);
@@ -398,12 +406,12 @@ static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
 static int feed_remove(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
-    bly_status each[LINES_MOST];
+    bly_status each[BATCHES_MOST];
     int result = CLI_GO;
 
     own->done = own->n;
     for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
-        n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
+        n = own->n - i < BATCHES_MOST ? own->n - i : BATCHES_MOST;
         result = feed_removed(job, feed_remove_some(job, own, i, n, each),
                               each, n);
     }
@@ -483,7 +491,7 @@ static int feed_commit(void *argument, cli_worker *w)
     int status;
 
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
     if (job->path != w->chunk.path)     /* each operand has an address */
@@ -525,7 +533,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
                                    feed_clean };
     double start = report_clock();
     uint64_t total = 0;
-    int status = lines_measure(lines, &total);
+    int status = measure_input(lines, &total);
 
     if (status == CLI_ERROR)
         return status;
@@ -644,7 +652,7 @@ static bool feed_count_work(void *argument, cli_worker *w)
     const cli_batch *b = w->batch;
 
     own->keys = own->keyless = 0;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (job->counted != NULL && !feed_count_batch(job->counted, b, own))
             return false;
         own->keys += b->n;
@@ -694,7 +702,7 @@ static int feed_count_commit(void *argument, cli_worker *w)
     feed_counting *job = argument;
 
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     if (w->failed || (job->counted != NULL && !feed_count_keep(job, w)))
         return report_no_memory();
     job->sum->keys += own->keys;
@@ -719,7 +727,7 @@ int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
     feed_counting job = { .sum = out, .counted = counted };
     double start = report_clock();
     uint64_t total = 0;
-    int status = lines_measure(lines, &total);
+    int status = measure_input(lines, &total);
 
     if (status == CLI_ERROR)
         return status;

@@ -22,7 +22,8 @@
 #ifndef FILTERS_FILTERS_H
 #define FILTERS_FILTERS_H
 
-#include "frame/frame.h"
+#include "frame/lines.h"
+#include "frame/tables.h"
 
 /* ==== secret.c ========================================================== */
 

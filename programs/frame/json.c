@@ -1,12 +1,14 @@
-/* json.c - a small JSON writer.
+/* json.c - writes JSON.
  *
- * Writes one document at a time to stdout (output.c), indented by two spaces.
- * Strings come from outside: they are bytes, JSON is Unicode. Well-formed
- * UTF-8 is written as it is, a byte that belongs to none becomes U+FFFD.
- * Numbers have as many digits as it takes to read the same number back; what
- * JSON cannot say (NaN, infinity) is null. Floor 8; includes frame.h only.
+ * One document at a time goes to stdout (output.c), indented by two spaces.
+ * Strings are untrusted bytes, but JSON is Unicode: well-formed UTF-8 is
+ * written as it is, and each other byte becomes U+FFFD. Numbers have as many
+ * digits as it takes to read the same number back. Values that JSON does not
+ * have (NaN, infinity) become null.
  */
-#include "frame/frame.h"
+#include "frame/json.h"
+
+#include "frame/output.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -24,9 +26,9 @@ static struct {
 
 /* ==== Strings =========================================================== */
 
-/* Bytes of the well-formed UTF-8 character that n bytes begin with; 0 where
- * there is none: no overlong forms, no surrogates, nothing above U+10FFFF
- * [RFC 3629, 4]. */
+/* Returns the length of the well-formed UTF-8 character at the start of n
+ * bytes, or 0: no overlong forms, no surrogates, nothing above U+10FFFF [RFC
+ * 3629, 4]. */
 static size_t json_utf8(const unsigned char *s, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf;
@@ -53,8 +55,8 @@ static size_t json_utf8(const unsigned char *s, size_t n)
 
 enum { JSON_ESCAPED = 8 };
 
-/* The next character of these bytes as it is written; *taken: how many of the
- * bytes it was. */
+/* Writes the next character as JSON does. *taken is the number of bytes it was
+ * made of. */
 static size_t json_escape(char to[JSON_ESCAPED], const unsigned char *s,
                           size_t n, size_t *taken)
 {
@@ -108,7 +110,7 @@ static void json_newline(void)
         output_text("  ");
 }
 
-/* What comes before a value: comma, new line, key. */
+/* Writes what precedes a value: comma, new line, key. */
 static void json_begin(const char *key)
 {
     if (json_state.depth > 0) {
@@ -123,7 +125,7 @@ static void json_begin(const char *key)
     }
 }
 
-/* What comes after one: the end of the document's last line. */
+/* Writes what follows a value: the end of the document's last line. */
 static void json_end(void)
 {
     if (json_state.depth == 0)
@@ -187,7 +189,7 @@ void json_count(const char *key, uint64_t n)
     json_end();
 }
 
-/* The fewest of 15, 16 or 17 digits that give the same double back. */
+/* Uses the fewest of 15, 16 or 17 digits that give the same double back. */
 void json_real(const char *key, double x)
 {
     char text[40];

@@ -19,6 +19,7 @@
  * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
+#include "frame/options.h"
 
 #include <bloomery/parts.h>
 
@@ -98,7 +99,7 @@ static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
     *keys = *keyless = 0;
     while (status == CLI_GO) {
         const cli_batch *b = &job->reader->batch;
-        uint64_t hashes[LINES_MOST];
+        uint64_t hashes[BATCHES_MOST];
 
         status = share_batch(&job->lines, job->reader);
         if (status != CLI_GO)
@@ -210,7 +211,7 @@ enum { BUILD_KEYS = 1 << 20 };
 /* The hashes of a batch to the ranks that have their places. */
 static void build_post(build_job *job, const cli_batch *b)
 {
-    uint64_t hashes[LINES_MOST], places[LINES_MOST];
+    uint64_t hashes[BATCHES_MOST], places[BATCHES_MOST];
     size_t block;
 
     for (size_t i = 0; i < b->n; i++)
@@ -440,7 +441,7 @@ static int build_check(const cli_command *self, build_job *job,
     int status;
 
     s->how.listing = true;
-    status = lines_how_check(self, &s->how);
+    status = how_check(self, &s->how);
 
     if (status != CLI_GO)
         return status;

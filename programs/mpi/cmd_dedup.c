@@ -19,6 +19,9 @@
  * Floor 8 (programs); includes dedup.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/keyed.h>
 
@@ -140,8 +143,8 @@ static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
     while (status == CLI_GO
            && (status = share_next(&job->share, &chunk)) == CLI_GO
            && !job->stop)
-        for (size_t at = 0; lines_split(&job->share.lines, &chunk, &at,
-                                        job->batch); )
+        for (size_t at = 0; batches_split(&job->share.lines, &chunk, &at,
+                                          job->batch); )
             for (size_t i = 0; i < b->n; i++) {
                 bly_key key = b->keys[i];
                 uint64_t hash = key.data == NULL ? 0
@@ -590,7 +593,7 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
         return options_wrong(self, "--approximate does not learn which lines "
                                    "are equal, and so not how often one comes: "
                                    "leave out -c or --approximate");
-    return lines_how_check(self, &s->how);
+    return how_check(self, &s->how);
 }
 
 static int dedup_run(const cli_command *self, int argc, char **argv)

@@ -20,6 +20,8 @@
  * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/parts.h>
 
@@ -93,7 +95,7 @@ static const cli_example query_examples[] = {
  * this rank's own. */
 static void query_post(query_job *job, const cli_batch *b)
 {
-    uint64_t hashes[LINES_MOST], places[LINES_MOST];
+    uint64_t hashes[BATCHES_MOST], places[BATCHES_MOST];
     query_line *lines = (query_line *)(void *)
                         job_extend(&job->lines, b->n * sizeof *lines);
     const unsigned char *begin = b->lines[0].data;
@@ -366,10 +368,10 @@ static int query_all(query_job *job)
 static int query_check(const cli_command *self, query_settings *s,
                        const cli_operands *operands)
 {
-    int status = lines_how_check(self, &s->how);
+    int status = how_check(self, &s->how);
 
     if (status == CLI_GO)
-        status = lines_asked_check(self, operands);
+        status = how_check_asked(self, operands);
     if (status != CLI_GO)
         return status;
     if (strcmp(operands->names[0], "-") == 0)

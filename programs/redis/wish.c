@@ -39,6 +39,18 @@ void wish_reply_real(server_context *context, const char *name, double number)
     server_reply_double(context, number);
 }
 
+void wish_reply_abilities(server_context *context, uint64_t can)
+{
+    long n = 0;
+    server_reply_array(context, SERVER_POSTPONED);
+    for (int i = 0; i < BLY_ABILITIES; i++)
+        if ((can >> i & 1) != 0) {
+            server_reply_simple(context, bly_ability(UINT64_C(1) << i));
+            n++;
+        }
+    server_reply_array_was(context, n);
+}
+
 bool wish_look(const held **value, server_context *context,
                server_string *name)
 {

@@ -53,6 +53,9 @@ void wish_reply_count(server_context *context, const char *name,
 void wish_reply_real (server_context *context, const char *name,
                       double number);
 
+/* Replies an array of the names of abilities. */
+void wish_reply_abilities(server_context *context, uint64_t can);
+
 /* A whole number of 64 bits, in digits. */
 bool wish_number(uint64_t *number, const server_string *argument);
 

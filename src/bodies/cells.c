@@ -8,9 +8,9 @@
 
 #include "base/cpu.h"
 #include "base/task.h"
-#include "tools/bits.h"
-#include "tools/counters.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/counters.h"
+#include "bits/hash.h"
 #include "bodies/rows.h"
 
 /* ---- Bodies for one width and one l, or for all ------------------------- */
@@ -112,7 +112,7 @@ PLATFORM_INLINE void cells_prefetch_write(const cells *c, const uint8_t *row,
 
 /* ---- One key ----------------------------------------------------------- */
 
-/* The first three probes together, as in tools/walk.c. */
+/* The first three probes together, as in bits/walk.c. */
 PLATFORM_INLINE bool cells_contains_by(const cells *c, const uint8_t *row,
                                        uint64_t hash)
 {
@@ -280,7 +280,7 @@ uint64_t cells_count(const cells *c, const uint8_t *row, uint64_t hash)
 
 /* ---- Batches: contains ------------------------------------------------- */
 
-/* Lines on their way at most, and keys in a group: as in tools/walk.c. */
+/* Lines on their way at most, and keys in a group: as in bits/walk.c. */
 enum { CELLS_RING = 128, CELLS_GROUP = 1536 };
 
 /* The keys of a group whose probes so far have passed. */

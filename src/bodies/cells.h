@@ -1,7 +1,7 @@
 /* cells.h - keys that add something to each of k counters.
  *
  * Floor 1. `counting` and `variable` are one construction: a row of m counters
- * of `width` bits (tools/counters.h), in which a key raises k of them. By how
+ * of `width` bits (bits/counters.h), in which a key raises k of them. By how
  * much is a number of {l, l+1, …, 2l-1}, or of another set, drawn from the
  * key's hash for each probe, its own increment v; with l = 1 it is always 1.
  *
@@ -22,7 +22,7 @@
  * Two probes of one key may meet in one counter. Each one is counted, in and
  * out.
  *
- * THE PROBES are those of tools/index.h's `power`, so that the counters above 0
+ * THE PROBES are those of bits/index.h's `power`, so that the counters above 0
  * are the bits that kind `standard` sets. The increment is the high bits of the
  * probe's state, spread once more: the position, the high bits of the state
  * itself, says nothing of it.

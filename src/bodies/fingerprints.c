@@ -12,7 +12,7 @@
 #include "base/cpu.h"
 #include "base/sizes.h"
 #include "base/task.h"
-#include "tools/eight.h"
+#include "bits/eight.h"
 
 enum {
     FINGERPRINT_SHARDS_MAX = 1 << 20, FINGERPRINT_SEGMENT_MAX = 1 << 24,

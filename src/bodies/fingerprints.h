@@ -30,7 +30,7 @@
 #define BLY_BODIES_FINGERPRINTS_H
 
 #include "image/abilities.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "bodies/peel.h"
 
 enum {

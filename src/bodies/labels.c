@@ -9,9 +9,9 @@
 
 #include "base/cpu.h"
 #include "base/task.h"
-#include "tools/bits.h"
-#include "tools/counters.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/counters.h"
+#include "bits/hash.h"
 #include "maths/maths.h"
 #include "bodies/rows.h"
 
@@ -425,7 +425,7 @@ bly_status labels_add(void *image, uint64_t hash)
 
 /* ---- Batches: lookups --------------------------------------------------- */
 
-/* Lines on their way at most, and keys in a group, as in src/tools/walk.c:
+/* Lines on their way at most, and keys in a group, as in src/bits/walk.c:
  * what a key takes of the stack says how many, and where nobody asks for labels
  * it takes less. */
 enum { LABELS_RING = 128, LABELS_GROUP = 1536, LABELS_GROUP_GET = 768 };

@@ -20,7 +20,7 @@
  *      payload      ceil(m w / 8) bytes; cell i is the bits i w … i w + w-1,
  *                   its lowest bit first; bit j is bit (j mod 8) of byte j / 8
  *
- * The probes are those of tools/index.h's `power`: cell i is above 0 if and
+ * The probes are those of bits/index.h's `power`: cell i is above 0 if and
  * only if `standard` has bit i set, for the same keys, m and k. With w = 1 they
  * are the same bytes. A forged cell above L reads as L.
  *
@@ -36,7 +36,7 @@
  * second. A row shorter than eight bytes is read byte by byte, and a cell of 58
  * to 63 bits, which may lie in nine, in two parts.
  *
- * BATCHES. Lookups go through their probes in phases, as in tools/walk.h, the
+ * BATCHES. Lookups go through their probes in phases, as in bits/walk.h, the
  * least cell so far beside the state of the walk. Puts run a ring of probes
  * behind their prefetches: they commute.
  */

@@ -9,7 +9,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "image/image.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 #define LINKS_SEED UINT64_C(0xC6A4A7935BD1E995)
 

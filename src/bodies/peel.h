@@ -42,7 +42,7 @@
 #define BLY_BODIES_PEEL_H
 
 #include "base/platform.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 enum {
     PEEL_ARITY_MAX = 4,                 /* slots of a key, at most           */

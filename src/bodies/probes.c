@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/status.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 static const double PROBES_LN2 = 0.69314718055994530942;
 

@@ -12,7 +12,7 @@
 #include "bloomery.h"
 
 #include "base/platform.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "bodies/rows.h"
 
 /* What the places of a filter's keys depend on. A row of no bits has no key;

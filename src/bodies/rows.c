@@ -8,7 +8,7 @@
 
 #include "base/task.h"
 #include "maths/maths.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n)
 {

@@ -14,7 +14,7 @@
 
 #include "base/cpu.h"
 #include "base/platform.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "image/image.h"
 
 #if CPU_X86

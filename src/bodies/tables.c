@@ -8,7 +8,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "image/image.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 enum { TABLES_AHEAD = 16 };             /* keys whose lines are on their way */
 

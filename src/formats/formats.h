@@ -8,7 +8,7 @@
 
 #include "image/kind_foreign.h"
 
-/* How an index of many sets begins, which is no filter (src/index/). */
+/* How an index of many sets begins, which is no filter (search/library/). */
 #define FORMATS_INDEX "bloomidx"
 
 /* The kind whose files look like this by their first n bytes, of `all`; NULL:

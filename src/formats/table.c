@@ -43,8 +43,8 @@
 
 #include "base/memory.h"
 #include "image/image.h"
-#include "tools/crc.h"
-#include "tools/hash.h"
+#include "bits/crc.h"
+#include "bits/hash.h"
 
 enum {
     TABLE_END_LEVELDB = 48, TABLE_END_ROCKSDB = 53, TABLE_HANDLES = 40,

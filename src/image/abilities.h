@@ -10,7 +10,7 @@
 #include "bloomery/sketch.h"
 
 #include "image/kind.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 /* Returns whether a kind fills a slot of an ability. */
 #define KIND_HAS(kind, ability, slot)                                          \

@@ -10,7 +10,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "base/task.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 static const char IMAGE_MAGIC_TEXT[] = "bloomery";
 

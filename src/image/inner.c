@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 enum { INNER_ALIGNMENT = 64 };
 

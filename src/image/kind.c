@@ -8,7 +8,7 @@
 
 #include "base/sizes.h"
 #include "base/task.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "maths/shape.h"
 
 kind_spec kind_spec_plain(const bly_kind *kind, uint64_t capacity,

@@ -29,7 +29,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/task.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 enum {
     REPLACE_LINKS = 40,                 /* followed, as by Linux             */

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 static const double MATH_LN2 = 0.69314718055994530942;
 

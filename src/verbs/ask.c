@@ -64,7 +64,7 @@ static uint64_t ask_pack(uint8_t *mask, bool *present, size_t n)
 uint64_t bly_contains_mask(const bly_filter *filter, const uint64_t *hashes,
                            size_t n, uint8_t *mask)
 {
-    enum { CHUNK = 3072 };              /* two groups of tools/walk.c */
+    enum { CHUNK = 3072 };              /* two groups of bits/walk.c */
     bool present[CHUNK + 7];
     uint64_t all = 0;
     for (size_t i = 0, some; i < n; i += some) {

@@ -9,7 +9,7 @@
 #include "base/task.h"
 #include "base/threads.h"
 #include "image/kind_foreign.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 /* Where an image's bytes live, and what that asks for. */
 typedef struct {

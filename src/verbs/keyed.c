@@ -7,7 +7,7 @@
  * constants are random numbers, drawn for each run. So no set of keys that was
  * chosen beforehand collides, whoever chose it. It takes no longer than xxh3
  * for the short keys that most tables hold. Hash functions for filters are in
- * src/tools/hash.h.
+ * src/bits/hash.h.
  *
  * THE FUNCTION
  *
@@ -68,7 +68,7 @@
 
 #include "base/system.h"
 #include "base/status.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 /* Where the random numbers are; those of 128 bits have the low half first. */
 enum {

@@ -9,7 +9,7 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
-#include "tools/index.h"
+#include "bits/index.h"
 #include "verbs/order.h"
 
 static bool keys_rise32(const uint32_t *offsets, size_t n)

@@ -8,7 +8,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "base/threads.h"
-#include "tools/sort.h"
+#include "bits/sort.h"
 #include "verbs/keys.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"

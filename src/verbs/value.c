@@ -16,7 +16,7 @@
 
 #include "base/sizes.h"
 #include "base/status.h"
-#include "tools/casefold.h"
+#include "bits/casefold.h"
 
 /* ---- Numbers ------------------------------------------------------------- */
 

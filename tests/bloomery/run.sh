@@ -1,14 +1,14 @@
 #!/bin/sh
-# run.sh - the tests of the command, all or some topics:
+# run.sh - the tests of the command, all or some scripts:
 #
-#   sh tests/bloomery/run.sh PATH_TO_BLOOMERY [TOPIC...]
+#   sh tests/bloomery/run.sh PATH_TO_BLOOMERY [SCRIPT...]
 #
 # Prints `ok - NAME` or `not ok - NAME # DETAILS` for each, and exits 1 if any
 # failed. Everything happens in a temporary folder, which is removed.
 
 set -u
 if [ $# -lt 1 ] || [ ! -x "$1" ]; then
-    echo "usage: sh run.sh PATH_TO_BLOOMERY [TOPIC...]" >&2
+    echo "usage: sh run.sh PATH_TO_BLOOMERY [SCRIPT...]" >&2
     exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd) || exit 2

@@ -1,20 +1,21 @@
 # topics.sh - run the test scripts of a folder; sourced by its run.sh, and by
 # that of tests/mpi.
 
-# run_topics [TOPIC...]: run each "$here/TOPIC.sh", or all there are, in a folder
-# of its own in "$work", and print its lines with the topic before each name.
-# False: one failed, or ended without having tested anything.
+# run_topics [SCRIPT...]: runs each script, or all of "$here", in a folder of its
+# own in "$work", and prints its lines with the topic before each name. Fails if
+# one failed, or ended without having tested anything.
 run_topics() {
     failed=0
     if [ $# -eq 0 ]; then
-        for topic in "$here"/*.sh; do
-            set -- "$@" "$(basename "$topic" .sh)"
+        for script in "$here"/*.sh; do
+            set -- "$@" "$script"
         done
     fi
-    for topic; do
+    for script; do
+        topic=$(basename "$script" .sh)
         case $topic in lib | run | topics) continue ;; esac
         mkdir "$work/$topic"
-        (cd "$work/$topic" && sh "$here/$topic.sh" "$here") >"$work/log"
+        (cd "$work/$topic" && sh "$script" "$here") >"$work/log"
         code=$?
         sed -e "s|^ok - |ok - $topic: |" -e "s|^not ok - |not ok - $topic: |" \
             "$work/log"

@@ -6,7 +6,7 @@
 
 #include "image/image.h"
 
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 /* The bits of a key are those that the rule names, and no other. */
 static void test_bits_of_a_key(void **state)

@@ -4,7 +4,7 @@
 #include "test.h"
 #include "vectors.h"
 
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 static void ethereum_is(const bly_filter *filter, const char *keccak)
 {

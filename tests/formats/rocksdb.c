@@ -4,7 +4,7 @@
 #include "test.h"
 #include "vectors.h"
 
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 /* Key i: a third of them text, the others of 0 to 699 bytes. */
 static size_t rocksdb_key(char key[700], int i)

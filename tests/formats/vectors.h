@@ -7,7 +7,7 @@
 #ifndef BLY_TEST_VECTORS_H
 #define BLY_TEST_VECTORS_H
 
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 #define TEST_VECTORS TEST_SOURCE_DIR "/../shared/data/"
 

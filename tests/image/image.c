@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-#include "tools/hash.h"
+#include "bits/hash.h"
 #include "image/image.h"
 
 enum { PAYLOAD = 77, BYTES = IMAGE_HEADER + PAYLOAD };

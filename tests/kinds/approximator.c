@@ -5,7 +5,7 @@
 #include "forged.h"
 
 #include "image/image.h"
-#include "tools/index.h"
+#include "bits/index.h"
 
 static bly_filter *approximator_new(const char *kind, uint64_t capacity)
 {

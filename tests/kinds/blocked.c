@@ -3,7 +3,7 @@
  */
 #include "test.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 /* All bits of a key lie in one line of 64 bytes, and every line is used. */
 static void test_one_line_a_key(void **state)

@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "image/image.h"
 #include "maths/maths.h"
 

@@ -4,8 +4,8 @@
 #include "forged.h"
 
 #include "base/cpu.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/image.h"
 
 static bly_filter *make(const char *kind, uint64_t capacity)

@@ -5,8 +5,8 @@
 
 #include "placed.h"
 
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/image.h"
 
 static bly_filter *deletable_new(const char *kind, uint64_t capacity,

@@ -3,8 +3,8 @@
  */
 #include "forged.h"
 
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/image.h"
 
 enum { TABLES = 4, CELLS = 8 };

@@ -3,8 +3,8 @@
  */
 #include "test.h"
 
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/image.h"
 
 static bly_filter *floom_new(const char *kind, uint64_t capacity)

@@ -5,8 +5,8 @@
 #include "test.h"
 
 #include "base/cpu.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/image.h"
 #include "verbs/registry.h"
 

@@ -3,7 +3,7 @@
  */
 #include "test.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 static bly_filter *partitioned_new(const char *kind, uint64_t capacity)
 {

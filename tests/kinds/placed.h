@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-#include "tools/index.h"
+#include "bits/index.h"
 
 /* The first hash of a stream whose k positions by `power`, in a row of m bits,
  * are these, in any order. */

@@ -8,7 +8,7 @@
 
 #include "bloomery/sketch.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "image/image.h"
 
 enum { MULTISET_MOST = 8192, BYTES = 1 << 17 };

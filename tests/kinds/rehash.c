@@ -5,8 +5,8 @@
 #include "test.h"
 
 #include "image/image.h"
-#include "tools/hash.h"
-#include "tools/index.h"
+#include "bits/hash.h"
+#include "bits/index.h"
 
 static bly_filter *rehash_new(const char *kind, uint64_t capacity)
 {

@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/threads.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 #include "image/abilities.h"
 #include "verbs/registry.h"
 

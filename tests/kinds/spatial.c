@@ -3,7 +3,7 @@
  */
 #include "forged.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "image/image.h"
 
 static bly_filter *spatial_new(const char *kind, uint64_t capacity)

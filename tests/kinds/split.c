@@ -3,7 +3,7 @@
  */
 #include "test.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 static const uint8_t *split_of(bly_filter **filter, unsigned blocks,
                                const char *const *keys)

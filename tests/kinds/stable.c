@@ -4,11 +4,11 @@
  */
 #include "test.h"
 
-#include "tools/bits.h"
-#include "tools/counters.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/counters.h"
+#include "bits/hash.h"
 #include "image/image.h"
-#include "tools/index.h"
+#include "bits/index.h"
 
 enum { HEAD = 64 };                     /* bytes of the payload before cells */
 

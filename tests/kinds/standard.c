@@ -6,7 +6,7 @@
 #include "placed.h"
 
 #include "image/image.h"
-#include "tools/index.h"
+#include "bits/index.h"
 #include "maths/formulas.h"
 
 static bly_plan_t standard_plan_of(const char *kind, uint64_t n, double rate)
@@ -197,7 +197,7 @@ static void test_other_schemes_are_not_planned(void **state)
     }
 }
 
-/* Every probe of the default lies where tools/index.h says. */
+/* Every probe of the default lies where bits/index.h says. */
 static void test_bits_are_where_they_should_be(void **state)
 {
     (void)state;

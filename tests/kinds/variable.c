@@ -4,9 +4,9 @@
 #include "forged.h"
 
 #include "bodies/cells.h"
-#include "tools/counters.h"
+#include "bits/counters.h"
 #include "image/image.h"
-#include "tools/index.h"
+#include "bits/index.h"
 
 static bly_filter *variable_new(const char *kind, uint64_t capacity)
 {

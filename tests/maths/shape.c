@@ -9,7 +9,7 @@
  */
 #include "test.h"
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "maths/maths.h"
 #include "bodies/rows.h"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh - the tests of bloomery-mpi, all or some topics; mpirun starts it:
+# run.sh - the tests of bloomery-mpi, all or some scripts; mpirun starts it:
 #
-#   sh tests/mpi/run.sh MPIRUN PATH_TO_BLOOMERY_MPI PATH_TO_BLOOMERY [TOPIC...]
+#   sh tests/mpi/run.sh MPIRUN PATH_TO_BLOOMERY_MPI PATH_TO_BLOOMERY [SCRIPT...]
 #
 # Prints `ok - NAME` or `not ok - NAME # DETAILS` for each, and exits 1 if any
 # failed. Everything happens in a temporary folder, which is removed. All ranks
@@ -10,7 +10,7 @@
 set -u
 if [ $# -lt 3 ] || [ ! -x "$2" ] || [ ! -x "$3" ]; then
     echo "usage: sh run.sh MPIRUN PATH_TO_BLOOMERY_MPI" \
-        "PATH_TO_BLOOMERY [TOPIC...]" >&2
+        "PATH_TO_BLOOMERY [SCRIPT...]" >&2
     exit 2
 fi
 here=$(cd "$(dirname "$0")" && pwd) || exit 2

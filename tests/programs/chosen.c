@@ -11,8 +11,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "bloomery/dedup.h"
-#include "bloomery/sketches.h"
+#include "bloomery/exact/dedup.h"
+#include "bloomery/sketch/sketches.h"
 
 enum { CHOSEN_KEYS = 20000, CHOSEN_MOST = 600, CHOSEN_PARTS = 16 };
 

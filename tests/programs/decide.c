@@ -7,7 +7,7 @@
  */
 #include "test.h"
 
-#include "bloomery/dedup.h"
+#include "bloomery/exact/dedup.h"
 
 static const bly_keyed decide_alike;
 

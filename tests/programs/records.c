@@ -4,8 +4,7 @@
  * closes is followed by an end, and that anything else is a byte.
  */
 #include "test.h"
-
-#include "frame/frame.h"
+#include "frame/records.h"
 
 enum { RECORDS_TEXT = 700 };
 

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bloomery/sketches.h"
+#include "bloomery/sketch/sketches.h"
 
 /* ==== Hashes ============================================================ */
 

@@ -8,7 +8,7 @@
 #include <locale.h>
 #include <unistd.h>
 
-#include "tools/casefold.h"
+#include "bits/casefold.h"
 #include "verbs/each.h"
 
 /* ---- Keys --------------------------------------------------------------- */

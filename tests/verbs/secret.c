@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "image/image.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 #include "verbs/each.h"
 
 enum { KEYS = 400, KEY = 12 };

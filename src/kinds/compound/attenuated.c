@@ -118,7 +118,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "image/inner.h"
 #include "kinds/compound/parts.h"
 

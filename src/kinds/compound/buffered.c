@@ -56,7 +56,7 @@
  * PROBES
  *
  * The page comes from a full mix of the hash, the bits in it from the spread
- * hash as in any `standard` filter (tools/index.h): the two are functions of
+ * hash as in any `standard` filter (bits/index.h): the two are functions of
  * the same 64 bits with nothing in common, and the measured rate meets (1).
  * A page with its keys is therefore just what `standard` would make of them.
  *
@@ -95,9 +95,9 @@
 #include "base/cpu.h"
 #include "base/platform.h"
 #include "base/sizes.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
-#include "tools/index.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
+#include "bits/index.h"
 #include "bodies/rows.h"
 #include "image/inner.h"
 #include "kinds/compound/parts.h"

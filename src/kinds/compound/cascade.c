@@ -142,11 +142,11 @@
 #include "base/cpu.h"
 #include "base/sizes.h"
 #include "base/task.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/inner.h"
 #include "kinds/compound/parts.h"
-#include "tools/sort.h"
+#include "bits/sort.h"
 
 enum {
     CASCADE_VERSION = 1,

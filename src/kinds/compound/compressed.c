@@ -30,7 +30,7 @@
  *      geometry 3   0: as in memory; else packed, and this is the chance that
  *                   a bit is set, 1 .. 2^32 - 1, in parts of 2^32
  *      payload      as in memory: the inner image, whole. Packed: the bits of
- *                   its payload, in the code of tools/coder.h, or as they stand
+ *                   its payload, in the code of bits/coder.h, or as they stand
  *
  *      Let M be the number of bits (the m of `standard`, k slices), at most
  *      2^54, and B = ceil(M/8). In memory it is valid if and only if (1) the
@@ -108,8 +108,8 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
-#include "tools/coder.h"
+#include "bits/bits.h"
+#include "bits/coder.h"
 #include "image/inner.h"
 #include "kinds/compound/parts.h"
 #include "maths/maths.h"

@@ -118,7 +118,7 @@
 #include <string.h>
 
 #include "base/sizes.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 #include "image/inner.h"
 #include "kinds/compound/parts.h"
 

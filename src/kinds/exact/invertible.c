@@ -140,7 +140,7 @@
 #include "base/cpu.h"
 #include "base/sizes.h"
 #include "base/task.h"
-#include "tools/index.h"
+#include "bits/index.h"
 #include "maths/maths.h"
 #include "maths/shape.h"
 

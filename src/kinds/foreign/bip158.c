@@ -62,7 +62,7 @@
 
 #include "base/platform.h"
 #include "base/task.h"
-#include "tools/sort.h"
+#include "bits/sort.h"
 
 enum {
     BIP158_VERSION = 1,

@@ -73,7 +73,7 @@
 #include <string.h>
 
 #include "bodies/probes.h"
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 enum {
     CRLITE_VERSION = 1,

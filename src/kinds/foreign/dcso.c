@@ -98,7 +98,7 @@
 
 #include "bodies/probes.h"
 #include "bodies/rows.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 enum {
     DCSO_VERSION = 1,

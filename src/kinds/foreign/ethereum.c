@@ -48,7 +48,7 @@
 #include "image/kind_foreign.h"
 
 #include "bodies/probes.h"
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 enum {
     ETHEREUM_VERSION = 1,

@@ -55,7 +55,7 @@
 #include "image/kind_foreign.h"
 
 #include "bodies/probes.h"
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 enum {
     EXIM_VERSION = 1,

@@ -82,7 +82,7 @@
 #include "base/sizes.h"
 #include "bodies/links.h"
 #include "bodies/rows.h"
-#include "tools/hash.h"
+#include "bits/hash.h"
 
 enum {
     REDISBLOOM_VERSION = 1,

@@ -31,7 +31,7 @@
  *
  * THE BITS OF A KEY
  *
- *      h = XXH3 of the preview 0.7.2 (src/tools/preview.h), seed 0
+ *      h = XXH3 of the preview 0.7.2 (src/bits/preview.h), seed 0
  *      line = (h mod 2^32) lines / 2^32;  x = h / 2^32
  *      k times: bit x / 2^23 of the line; x = x 9e3779b9 modulo 2^32
  *
@@ -67,7 +67,7 @@
 
 #include "bodies/probes.h"
 #include "maths/shape.h"
-#include "tools/preview.h"
+#include "bits/preview.h"
 
 enum {
     ROCKSDB_VERSION = 1,

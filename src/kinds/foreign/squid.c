@@ -66,7 +66,7 @@
 #include <string.h>
 
 #include "bodies/probes.h"
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 enum {
     SQUID_VERSION = 1,

@@ -66,7 +66,7 @@
 #include <string.h>
 
 #include "bodies/probes.h"
-#include "tools/digest.h"
+#include "bits/digest.h"
 
 enum {
     VENTI_VERSION = 1,

@@ -143,11 +143,11 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "bodies/cells.h"
-#include "tools/counters.h"
-#include "tools/hash.h"
-#include "tools/index.h"
+#include "bits/counters.h"
+#include "bits/hash.h"
+#include "bits/index.h"
 #include "maths/maths.h"
 
 enum {

@@ -158,9 +158,9 @@
 
 #include <assert.h>
 
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "bodies/cells.h"
-#include "tools/counters.h"
+#include "bits/counters.h"
 #include "bodies/rows.h"
 
 enum {

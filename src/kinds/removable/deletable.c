@@ -107,10 +107,10 @@
 
 #include "base/cpu.h"
 #include "base/task.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "bodies/rows.h"
-#include "tools/walk.h"
+#include "bits/walk.h"
 
 enum {
     DELETABLE_VERSION = 1,

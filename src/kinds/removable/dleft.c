@@ -137,8 +137,8 @@
 
 #include "base/cpu.h"
 #include "base/task.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "maths/maths.h"
 
 #if CPU_X86

@@ -169,7 +169,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "maths/maths.h"
 #include "bodies/runs.h"
 #include "bodies/rows.h"

@@ -161,9 +161,9 @@
 #include <math.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "bodies/cells.h"
-#include "tools/counters.h"
+#include "bits/counters.h"
 #include "maths/maths.h"
 #include "maths/shape.h"
 

@@ -37,7 +37,7 @@
  *
  * The high bits of the spread hash s choose the line, the high bits of the
  * mixed hash m the signature, one of S = 2^b - 1; and those of m h, m h^2, …
- * (h the step of tools/hash.h) the slots. After 32 slots without an end the key
+ * (h the step of bits/hash.h) the slots. After 32 slots without an end the key
  * goes on in another line, chosen by s h, s h^2, …, at most 32 of them.
  *
  * The literature's table has its slots probed one after another from the
@@ -106,8 +106,8 @@
 #include "base/cpu.h"
 #include "base/sizes.h"
 #include "base/task.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 
 enum {
     COMPACTION_VERSION = 1,

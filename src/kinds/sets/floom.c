@@ -117,11 +117,11 @@
 
 #include <math.h>
 
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "maths/maths.h"
 #include "bodies/rows.h"
-#include "tools/walk.h"
+#include "bits/walk.h"
 
 enum {
     FLOOM_VERSION = 1,

@@ -40,7 +40,7 @@
  *
  * PROBES
  *
- * The 64-bit state of tools/index.h's `power` walk is reduced to [0, M) afresh
+ * The 64-bit state of bits/index.h's `power` walk is reduced to [0, M) afresh
  * at every step. Reducing first and stepping then (double hashing modulo M)
  * would leave only M^2 different keys: a floor of n/M^2 under the rate, nine
  * times the wanted one at m = 2048, k = 11.
@@ -66,11 +66,11 @@
 #include <math.h>
 
 #include "base/sizes.h"
-#include "tools/bits.h"
-#include "tools/index.h"
+#include "bits/bits.h"
+#include "bits/index.h"
 #include "maths/maths.h"
 #include "bodies/rows.h"
-#include "tools/walk.h"
+#include "bits/walk.h"
 
 enum {
     PARTITIONED_VERSION = 1,

@@ -55,7 +55,7 @@
  *                      T(j, v) = c(i, 256 j + v)
  *
  * c(i,j) = mix(mix(s + (i+1) g) + (j+1) g), all modulo 2^64, with mix and g as
- * in tools/hash.h and tools/index.h. The field is that of polynomials over
+ * in bits/hash.h and bits/index.h. The field is that of polynomials over
  * {0, 1} modulo t^64 + t^4 + t^3 + t + 1, bit j of a number the factor of t^j.
  *
  * MATHS
@@ -108,8 +108,8 @@
 
 #include "bodies/probes.h"
 #include "bodies/rows.h"
-#include "tools/bits.h"
-#include "tools/index.h"
+#include "bits/bits.h"
+#include "bits/index.h"
 
 enum {
     REHASH_VERSION = 1,

@@ -68,7 +68,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 #include "bodies/rows.h"
 
 enum {

@@ -24,7 +24,7 @@
  *
  *      geometry 0   m, number of bits, 1 .. 2^60
  *      geometry 1   k, probes, 1 .. 64
- *      geometry 2   index scheme, 0 .. 5 as numbered in tools/index.h
+ *      geometry 2   index scheme, 0 .. 5 as numbered in bits/index.h
  *      geometry 3   zero
  *      payload      ceil(m/8) bytes; bit i is bit (i mod 8) of byte i / 8
  *
@@ -54,7 +54,7 @@
  *
  * PROBES
  *
- * k positions from one 64-bit hash; see tools/index.h for the schemes and what
+ * k positions from one 64-bit hash; see bits/index.h for the schemes and what
  * each costs in rate. The default, `power`, and `seeds` meet the true rate at
  * every m. The others are the literature's, to compare with: two keys share all
  * their positions with a chance of about 1/m^2, however many these are, and a
@@ -92,10 +92,10 @@
 
 #include <assert.h>
 
-#include "tools/bits.h"
-#include "tools/index.h"
+#include "bits/bits.h"
+#include "bits/index.h"
 #include "bodies/rows.h"
-#include "tools/walk.h"
+#include "bits/walk.h"
 
 enum {
     STANDARD_VERSION = 1,

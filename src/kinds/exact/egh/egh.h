@@ -9,8 +9,8 @@
 #include "image/abilities.h"
 
 #include "base/sizes.h"
-#include "tools/bits.h"
-#include "tools/counters.h"
+#include "bits/bits.h"
+#include "bits/counters.h"
 
 enum {
     EGH_UNIVERSE = 0, EGH_K = 1, EGH_M = 2, EGH_FORM = 3,       /* geometry  */

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/task.h"
-#include "tools/sort.h"
+#include "bits/sort.h"
 
 enum { XORFILTER_SEEDS = 100 };
 

@@ -7,8 +7,8 @@
 #define BLY_KINDS_FROZEN_GCS_GCS_H
 
 #include "image/abilities.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 
 enum {
     GCS_VERSION = 1,

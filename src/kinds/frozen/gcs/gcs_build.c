@@ -10,7 +10,7 @@
 
 #include "base/task.h"
 #include "base/threads.h"
-#include "tools/sort.h"
+#include "bits/sort.h"
 
 /* ---- Sort -------------------------------------------------------------- */
 

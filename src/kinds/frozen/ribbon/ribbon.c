@@ -52,7 +52,7 @@
  * last layer has 32 min(T, 8192) - 64 starts, no shards and no codes. Of a
  * key, modulo 2^64:
  *
- *      state      mix(hash + seed * S), S = HASH_STEP of tools/hash.h
+ *      state      mix(hash + seed * S), S = HASH_STEP of bits/hash.h
  *                 in each further layer     mix(state + S)
  *                 but in the last one       mix(state + (last seed + 2) * S)
  *      start      high half of state * starts

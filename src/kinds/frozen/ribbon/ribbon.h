@@ -7,8 +7,8 @@
 #ifndef BLY_KINDS_FROZEN_RIBBON_RIBBON_H
 #define BLY_KINDS_FROZEN_RIBBON_RIBBON_H
 
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 #include "image/abilities.h"
 
 enum {

@@ -12,7 +12,7 @@
 #include "base/cpu.h"
 #include "base/task.h"
 #include "base/threads.h"
-#include "tools/sort.h"
+#include "bits/sort.h"
 
 /* ---- Sizes ------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #include "base/vector.h"
-#include "tools/eight.h"
+#include "bits/eight.h"
 
 /* ---- One key ----------------------------------------------------------- */
 

@@ -29,7 +29,7 @@
  *      geometry 3   quads of a bucket, 1 .. 64: 1 in a filter not yet grown
  *      payload      the quads of bucket 0, those of bucket 1, …, each 4f bits,
  *                   4f - 4 if sorted, without gaps, bits numbered as in
- *                   tools/bits.h; then zeros up to the next byte; then 16 bytes
+ *                   bits/bits.h; then zeros up to the next byte; then 16 bytes
  *                   of zeros, so that any quad can be read as 16 bytes
  *
  *      Valid if and only if (1) the fields are in these ranges and (2) the

@@ -10,8 +10,8 @@
 
 #include "base/cpu.h"
 #include "image/abilities.h"
-#include "tools/bits.h"
-#include "tools/hash.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
 
 enum {
     CUCKOO_VERSION = 1,

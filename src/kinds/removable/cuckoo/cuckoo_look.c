@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #include "base/cpu.h"
-#include "tools/eight.h"
+#include "bits/eight.h"
 
 /* ---- Quads of more than 64 bits, and buckets of several ---------------- */
 

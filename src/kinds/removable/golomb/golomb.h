@@ -8,7 +8,7 @@
 #define BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 
 #include "image/abilities.h"
-#include "tools/bits.h"
+#include "bits/bits.h"
 
 enum {
     GOLOMB_VERSION = 1,

@@ -1,0 +1,560 @@
+/* cmd_dedup.c - `bloomery dedup`: the first occurrence of each line.
+ *
+ * Exactly (exact.c, the default), by a filter that grows (--approximate), or by
+ * one that forgets (--window). By a filter all threads split lines and hash
+ * keys; whether a key is new is asked, and answered by adding it, in the order
+ * of the input, a whole chunk at a time. Floor 8; includes dedup.h and
+ * <bloomery.h> only.
+ */
+#include "bloomery/exact/dedup.h"
+#include "frame/headers.h"
+#include "frame/json.h"
+#include "frame/measure.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEDUP_RATE 0.001
+#define DEDUP_MEMORY (UINT64_C(256) << 20)
+#define DEDUP_HELD_MOST (UINT64_C(1) << 30)
+#define DEDUP_MEMORY_LEAST (UINT64_C(1) << 20)
+
+typedef struct {
+    const char *kind;           /* NULL, or 0: not given */
+    const char *key_file, *output;
+    uint64_t    items, window, memory, jobs;
+    double      rate;
+    cli_how     how;
+    cli_inputs  inputs;
+    bool        approximate, exact, count, repeated, unique, verbose,
+                no_progress, force, json;
+} dedup_settings;
+
+typedef struct {
+    const dedup_settings *want;
+    bly_filter  *filter;
+    cli_lines    lines;
+    dedup_tally  tally;
+    bool         failed;        /* a file could not be read */
+} dedup_job;
+
+static const cli_option dedup_options[] = {
+    { 'a', "approximate", NULL, CLI_FLAG,
+      offsetof(dedup_settings, approximate), false,
+      "Keep some bits of each different line and not the line: less memory "
+      "for an input that is larger than that. Of the new lines at most the "
+      "RATE of -p is taken for repeated ones, and dropped; how many that may "
+      "be is said at the end." },
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
+      "For --approximate and --window: the share of new lines that may be "
+      "taken for repeated ones, and dropped: 0.001, 0.1%, 1e-6. Default: "
+      "0.1%." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
+      "For --approximate: the kind of filter, with its options, instead of "
+      "scalable:of=blocked (below a RATE of 1e-5: of=standard). Most kinds do "
+      "not grow and need -n." },
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
+      "For --approximate: how many different lines to expect: 1000000, 1e6, "
+      "10k, 2.5M, 1G. Only a first guess for a filter that grows." },
+    { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
+      "For streams without end: remember at least the last N different lines, "
+      "and forget older ones, in memory that does not grow. It is approximate "
+      "by nature: an old line is printed when it comes again, and of the new "
+      "ones at most the RATE of -p is dropped." },
+    { 'x', "exact", NULL, CLI_FLAG, offsetof(dedup_settings, exact), false,
+      "Drop no new line and repeat none. This is the default." },
+    { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
+      "Before each line print how often it comes, and a TAB. With this option "
+      "and the next two nothing is printed before the input ends: a pipe whose "
+      "different lines do not fit --memory is copied to a temporary file, and "
+      "so is one with -f or another option that makes keys of lines." },
+    { 'd', "only-repeated", NULL, CLI_FLAG,
+      offsetof(dedup_settings, repeated), false,
+      "Print only lines that come twice or more." },
+    { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
+      false, "Print only lines that come once." },
+    { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
+      "How much memory to use, beside some mebibytes for each thread: 512M, "
+      "2G (K, M, G, T are powers of 1024); 1M or more. What does not fit goes "
+      "to a temporary file in TMPDIR, or /tmp; of a pipe two bytes for each "
+      "such line stay in memory. A line that is longer than that takes what it "
+      "needs. Default: 256M; for the lines of a pipe a sixteenth of the "
+      "machine's memory, if that is more, and 1G at most." },
+    { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
+      false,
+      "For --approximate and --window: the secret that lines are hashed with, "
+      "16 bytes or 32 hexadecimal digits. With the same secret, the same lines "
+      "are dropped again. Default: a secret drawn for this run." },
+    CLI_FILES_OPTIONS(dedup_settings, inputs),
+    CLI_HOW_OPTIONS(dedup_settings, how),
+    CLI_JOBS_OPTION(dedup_settings, jobs),
+    CLI_LINES_OPTIONS(dedup_settings),
+    { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
+      "With -o FILE: print what -v tells as a JSON object on standard output. "
+      "'rate' is 0 where no new line was dropped; else at most 'dropped' were, "
+      "about." },
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
+      "Say on standard error how many lines were read and printed, and in how "
+      "many passes." },
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(dedup_settings, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example dedup_examples[] = {
+    { "bloomery dedup *.txt > once.txt",
+      "Each line once, in order: the very lines that awk '!seen[$0]++' "
+      "prints, for lines that end with LF." },
+    { "tail -f log | bloomery dedup",
+      "Each new line as it comes." },
+    { "bloomery dedup --json -o once.txt *.txt",
+      "The lines go to a file, and what there is to tell of them to standard "
+      "output." },
+    { "tail -f log | bloomery dedup --window 1M",
+      "What is new among the last million different lines, in memory that does "
+      "not grow." },
+    { "bloomery dedup --approximate -p 1e-6 urls.txt > once.txt",
+      "In little memory; about one new line in a million may be missing." },
+    { "bloomery dedup -r logs > once.log",
+      "Each line of all files under a folder once." },
+    { "bloomery dedup --count --only-repeated -f 2 -t , table.csv",
+      "Lines whose second column comes again later, and how often it comes "
+      "in all." },
+    { NULL, NULL }
+};
+
+/* ==== With a filter ===================================================== */
+
+static bool dedup_work(void *argument, cli_worker *w)
+{
+    const dedup_job *job = argument;
+
+    return rows_fill(w->own, w, NULL, job->filter);
+}
+
+static uint64_t dedup_kept(const dedup_rows *rows)
+{
+    uint64_t kept = 0;
+
+    for (size_t i = 0; i < rows->n; i++)
+        kept += !rows->drop[i];
+    return kept;
+}
+
+static int dedup_commit(void *argument, cli_worker *w)
+{
+    dedup_job *job = argument;
+    dedup_rows *rows = w->own;
+    int status;
+
+    if (w->chunk.error != 0) {          /* the other files are still read */
+        refuse_chunk(&w->chunk);
+        job->failed = true;
+        return CLI_GO;
+    }
+    if (w->failed)
+        return report_no_memory();
+    status = rows_add(rows, job->filter);
+    if (status != CLI_GO)
+        return status;
+    job->tally.lines += rows->n;
+    job->tally.keyless += rows->keyless;
+    job->tally.kept += dedup_kept(rows);
+    progress_at(w->chunk.bytes);
+    return rows_print(rows, w) ? CLI_GO : CLI_ERROR;
+}
+
+static void dedup_clean(void *own)
+{
+    rows_free(own);
+}
+
+/* How many different lines a filter that grows should begin with. One that is
+ * large enough at once is quicker, and one that is too large takes memory for
+ * nothing: as many as the input might have, but no more than take some
+ * mebibytes. */
+static uint64_t dedup_guess(uint64_t total)
+{
+    enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20 };
+    uint64_t lines = total > 0 ? total / LINE + LEAST : UNKNOWN;
+
+    return lines < MOST ? lines : MOST;
+}
+
+/* A line of cache a key is the quickest, but for small rates it takes too many
+ * bits, and it ends before those that late slices of a growing one have. */
+static const char *dedup_kind(const dedup_settings *s)
+{
+    bool small = s->rate < 1e-5;
+
+    if (s->kind != NULL)
+        return s->kind;
+    if (s->window > 0)
+        return small ? "aging:of=standard" : "aging:of=blocked";
+    return small ? "scalable:of=standard" : "scalable:of=blocked";
+}
+
+static int dedup_filter(dedup_job *job, uint64_t total)
+{
+    const dedup_settings *s = job->want;
+    const char *kind = dedup_kind(s);
+    bly_spec spec = { .capacity = s->items, .rate = s->rate,
+                      .hash = secret_hash(), .secret = secret_bytes() };
+
+    if (s->window > 0)
+        spec.capacity = s->window;
+    else if (s->items == 0 && filter_kind_can(kind, BLY_CAN_GROW))
+        spec.capacity = dedup_guess(total);
+    if (bly_new(&job->filter, kind, &spec) == BLY_OK)
+        return CLI_GO;
+    return spec.capacity > 0 ? filter_error()
+         : report_error("kind %s does not grow: give -n ITEMS, how many "
+                        "different lines there will be at most", kind);
+}
+
+/* A filter that was planned for fewer lines drops more than it should. */
+static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
+{
+    const bly_stat_t stat = *now;
+
+    if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
+        report_note("warning: more lines than can be told are in a filter "
+                    "planned for %s: the last new ones were dropped at a rate "
+                    "of %s, not %s: try again with a larger -n",
+                    report_count(stat.capacity).text,
+                    report_percent(stat.rate).text,
+                    report_percent(job->want->rate).text);
+    else if (stat.rate > 1.1 * job->want->rate)
+        report_note("warning: about %s lines are in a filter planned for %s: "
+                    "the last new ones were dropped at a rate of %s, not %s: "
+                    "try again with a larger -n",
+                    report_estimate(stat.distinct).text,
+                    report_count(stat.capacity).text,
+                    report_percent(stat.rate).text,
+                    report_percent(job->want->rate).text);
+}
+
+/* So many new lines were dropped that the output is of little use. */
+static void dedup_refuse(const bly_stat_t *stat)
+{
+    report_error("more than twice as many lines as the %s that the filter was "
+                 "planned for have come: the last new ones were dropped at a "
+                 "rate of %s: try again with a larger -n, or without -k",
+                 report_count(stat->capacity).text,
+                 report_percent(stat->rate).text);
+}
+
+static int dedup_by_filter(const dedup_settings *s,
+                           const cli_operands *operands, dedup_tally *tally)
+{
+    static const cli_work work = { sizeof(dedup_rows), dedup_work,
+                                   dedup_commit, dedup_clean };
+    dedup_job job = { .want = s };
+    bly_stat_t stat = { .rate = 0 };
+    uint64_t total;
+    int status;
+
+    lines_open(&job.lines, &s->how, operands, 0, true);
+    headers_print(&job.lines, "");
+    total = measure_progress(&job.lines);
+    status = dedup_filter(&job, total);
+    if (status != CLI_GO)
+        return status;
+    progress_start("deduplicating", total, !s->no_progress);
+    status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
+    progress_close();
+    lines_close(&job.lines);
+    if (bly_stat(&stat, job.filter) < 0)
+        status = filter_error();
+    job.tally.rate = stat.rate > s->rate ? stat.rate : s->rate;
+    job.tally.over = status == CLI_GO && s->kind != NULL
+                  && feed_overfull(job.filter);
+    if (job.tally.over)
+        dedup_refuse(&stat);
+    else if (status == CLI_GO && s->kind != NULL)
+        dedup_warn(&job, &stat);
+    bly_free(job.filter);
+    *tally = job.tally;
+    return status == CLI_GO && !job.failed ? CLI_OK : CLI_ERROR;
+}
+
+/* ==== The command ======================================================= */
+
+/* The machine's memory, or what a container is given of it. */
+static uint64_t dedup_machine(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    uint64_t all = pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes
+                                          : 0;
+    FILE *limit = fopen("/sys/fs/cgroup/memory.max", "r");
+    uint64_t given;
+
+    if (limit == NULL)
+        return all;
+    if (fscanf(limit, "%" SCNu64, &given) == 1 && given < all)
+        all = given;
+    fclose(limit);
+    return all;
+}
+
+/* What is read once is quick as long as it fits the memory. */
+static uint64_t dedup_held(void)
+{
+    uint64_t part = dedup_machine() / 16;
+
+    return part < DEDUP_MEMORY ? DEDUP_MEMORY
+         : part < DEDUP_HELD_MOST ? part : DEDUP_HELD_MOST;
+}
+
+static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
+                         dedup_tally *tally)
+{
+    exact_want want = { .how = s->how, .jobs = s->jobs,
+                        .memory = s->memory > 0 ? s->memory : DEDUP_MEMORY,
+                        .held = s->memory > 0 ? s->memory : dedup_held(),
+                        .count = s->count, .repeated = s->repeated,
+                        .unique = s->unique, .progress = !s->no_progress };
+
+    return exact_run(&want, operands, tally);
+}
+
+/* How the lines were decided, for -v. */
+static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
+                           char *text, size_t room)
+{
+    static const char *const passes[] = { "one pass", "two passes",
+                                          "three passes" };
+
+    if (!s->approximate)
+        snprintf(text, room, "no new line was dropped (%s, %s)",
+                 passes[tally->passes - 1], tally->spilled == 0
+                 ? "in memory" : report_bytes(tally->spilled).text);
+    else
+        snprintf(text, room, "at most %s of the new lines were dropped",
+                 report_percent(tally->rate).text);
+}
+
+/* Of n new lines n * (1 - rate) were printed, if the rate was that all the
+ * time; of a chance below one in a thousand that one was lost nothing is said.
+ * A filter in which every bit is set drops all. */
+static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
+{
+    const char *instead = s->approximate && s->window == 0
+                        ? ": leave out --approximate to drop none" : "";
+    double lost = (double)tally->kept * tally->rate / (1 - tally->rate);
+    double unit = report_unit(lost);
+
+    if (tally->rate > 0.5)
+        report_note("note: most new lines were dropped, at a rate of up to "
+                    "%s%s", report_percent(tally->rate).text, instead);
+    else if (lost >= 1)
+        report_note("note: up to about %s new lines may have been dropped "
+                    "(%s of the different ones)%s",
+                    report_estimate(ceil(lost / unit) * unit).text,
+                    report_percent(tally->rate).text, instead);
+    else if (lost >= 0.001)
+        report_note("note: a new line may have been dropped, with a chance of "
+                    "%s%s", report_percent(lost).text, instead);
+}
+
+static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
+                       double seconds)
+{
+    double rate = s->approximate ? tally->rate : 0;
+
+    json_open_object(NULL);
+    json_count("lines", tally->lines);
+    json_count("printed", tally->kept);
+    json_count("keyless", tally->keyless);
+    json_real("rate", rate);
+    json_real("dropped", (double)tally->kept * rate / (1 - rate));
+    json_count("passes", s->approximate ? 1 : tally->passes);
+    json_count("spilled_bytes", tally->spilled);
+    json_real("seconds", seconds);
+    json_real("lines_per_second", report_per_second(tally->lines, seconds));
+    json_string("output", s->output);
+    json_close_object();
+}
+
+static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
+                         double seconds)
+{
+    uint64_t lacking = report_unexplained(tally->keyless);
+    char way[128];
+
+    if (s->json)
+        dedup_json(s, tally, seconds);
+    dedup_tell_way(s, tally, way, sizeof way);
+    if (s->verbose)
+        report_note("%s lines in %s (%s), %s printed; %s",
+                    report_count(tally->lines).text,
+                    report_seconds(seconds).text,
+                    report_speed(report_per_second(tally->lines,
+                                                   seconds)).text,
+                    report_count(tally->kept).text, way);
+    if (lacking > 0)
+        report_note("note: %s %s no such %s and %s taken for unique: check %s",
+                    report_count(lacking).text,
+                    lacking == 1 ? "line has" : "lines have",
+                    report_lack.part, lacking == 1 ? "was" : "were",
+                    report_lack.options);
+    if (s->approximate)
+        dedup_tell_loss(s, tally);
+}
+
+static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
+{
+    if (s->kind != NULL || s->items > 0 || s->rate > 0 || s->key_file != NULL)
+        return options_wrong(self, "-k, -n, -p and --key-file are about a "
+                                   "filter that may err: give --approximate "
+                                   "too");
+    if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
+    return CLI_GO;
+}
+
+static int dedup_check_kind(const dedup_settings *s)
+{
+    bly_spec any = { .capacity = 1, .rate = s->rate, .hash = secret_hash(),
+                     .secret = secret_bytes() };
+    bly_plan_t plan;
+
+    if (filter_kind_check(s->kind) != CLI_GO)
+        return CLI_ERROR;
+    if (bly_plan(&plan, s->kind, &any) < 0)
+        return filter_error();
+    if (!filter_kind_can(s->kind, BLY_CAN_ADD))
+        return report_error("no line can be added to kind %s: see 'bloomery "
+                            "kinds' for those that can add", s->kind);
+    if (filter_kind_can(s->kind, BLY_CAN_FORGET))
+        return report_error("kind %s forgets lines, which would be printed "
+                            "again: give --window N, how many to remember",
+                            s->kind);
+    return CLI_GO;
+}
+
+/* Lines are hashed with a secret, so that nobody can choose lines that drop
+ * others. Kinds of integers and of other systems have hashes of their own. */
+static int dedup_secret(const dedup_settings *s)
+{
+    static const unsigned char secret[BLY_SECRET_BYTES];
+    const bly_spec any = { .capacity = 1, .rate = s->rate, .hash = "siphash",
+                           .secret = secret };
+    bly_plan_t plan;
+    bly_status status;
+
+    if (s->key_file != NULL)
+        return secret_read(s->key_file);
+    status = s->kind != NULL ? bly_plan(&plan, s->kind, &any) : BLY_OK;
+    return status == BLY_EHASH || status == BLY_ESECRET ? CLI_GO
+                                                        : secret_draw();
+}
+
+static int dedup_check(const cli_command *self, dedup_settings *s)
+{
+    int status = how_check(self, &s->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (s->json && (s->output == NULL || strcmp(s->output, "-") == 0))
+        return options_wrong(self, "--json and the lines both want standard "
+                                   "output: give -o FILE for the lines");
+    if (!s->approximate)
+        return dedup_check_exact(self, s);
+    if (s->exact || s->count || s->repeated || s->unique)
+        return options_wrong(self, "--approximate and --window drop lines, "
+                                   "which excludes --exact, -c, -d and -u");
+    if (s->memory > 0)
+        return options_wrong(self, "--memory is for lines that are kept, which "
+                                   "--approximate and --window do not do: "
+                                   "leave it out");
+    if (s->window > 0 && (s->kind != NULL || s->items > 0))
+        return options_wrong(self, "--window chooses the filter and its size: "
+                                   "it excludes -k and -n");
+    if (dedup_secret(s) != CLI_GO)
+        return CLI_ERROR;
+    return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
+}
+
+static int dedup_lines(dedup_settings *s, const cli_operands *operands)
+{
+    dedup_tally tally = { .lines = 0 };
+    double start = report_clock();
+    int status;
+
+    if (s->rate <= 0)
+        s->rate = DEDUP_RATE;
+    s->no_progress |= s->output == NULL && !progress_apart();
+    status = output_open(s->output);
+    if (status != CLI_GO)
+        return status;
+    status = (s->approximate ? dedup_by_filter : dedup_exactly)(s, operands,
+                                                                &tally);
+    status = output_close(status);
+    if (status == CLI_OK && !output_failed())
+        dedup_report(s, &tally, report_clock() - start);
+    return tally.over ? CLI_ERROR : status;
+}
+
+static int dedup_run(const cli_command *self, int argc, char **argv)
+{
+    dedup_settings s = { .how = CLI_HOW_UNSAID };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    s.approximate |= s.window > 0;
+    if (status == CLI_GO)
+        status = dedup_check(self, &s);
+    if (status == CLI_GO)
+        status = inputs_take(self, &s.inputs, &s.how, &operands, 0);
+    if (status == CLI_GO)
+        status = filter_check_lines(s.output, s.force, &operands);
+    if (status == CLI_GO)
+        status = dedup_lines(&s, &operands);
+    inputs_end(&s.inputs, status != CLI_ERROR);
+    return status;
+}
+
+const cli_command cmd_dedup = {
+    .name = "dedup",
+    .operands = "[KEYS...]",
+    .summary = "print the first occurrence of each line",
+    .text =
+        "Reads lines from the files KEYS (or standard input) and prints each "
+        "when it comes for the first time, in their order. Nothing need be "
+        "sorted. No new line is lost and none comes twice: lines are compared "
+        "byte by byte.\n\n"
+        "A pipe is read in one pass, and each new line is printed at once: the "
+        "different lines are kept in memory, and those that do not fit "
+        "--memory in a temporary file, where only those lines are looked for "
+        "that a filter in memory takes for repeated. Files are read two or "
+        "three times, which is quicker and takes less memory: first a filter "
+        "finds the lines that are perhaps repeated, and then only these are "
+        "compared. -v says how many passes there were.\n\n"
+        "With --approximate a filter alone tells whether a line is new. No "
+        "repeated line is ever printed; of the new ones a small share, at most "
+        "the RATE of -p, is taken for repeated ones by accident and dropped. "
+        "Lines are hashed with a secret that is drawn for each run, so another "
+        "run drops other lines, and nobody can choose lines that drop others. "
+        "With --window old lines are forgotten, and printed when they come "
+        "again.\n\n"
+        "With -f lines are compared by columns, and the first line with them "
+        "is printed whole. A line that lacks one counts as different from all "
+        "others. A last line without newline gets one, as in awk, "
+        "sort and uniq.\n\n"
+        "A file that cannot be read ends the command before anything is "
+        "printed; with --approximate or --window it is reported, and the "
+        "others are still read.",
+    .options = dedup_options,
+    .examples = dedup_examples,
+    .status = "0, or " CLI_KEPT("FILE"),
+    .run = dedup_run,
+};

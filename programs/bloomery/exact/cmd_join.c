@@ -1,0 +1,271 @@
+/* cmd_join.c - `bloomery join`: the lines whose key is in another list.
+ *
+ * An exact semi-join, or anti-join: join.c does it. Floor 8; includes dedup.h
+ * and <bloomery.h> only.
+ */
+#include "bloomery/exact/dedup.h"
+#include "frame/json.h"
+#include "frame/members.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
+
+#include <string.h>
+
+#define JOIN_MEMORY (UINT64_C(128) << 20)
+#define JOIN_MEMORY_LEAST (UINT64_C(1) << 20)
+
+typedef struct {
+    const char *output, *list_member;
+    uint64_t    memory, jobs;
+    cli_how     how;
+    cli_columns list_field;
+    bool        anti, count, verbose, no_progress, force, json;
+} join_settings;
+
+static const cli_option join_options[] = {
+    { 'a', "anti", NULL, CLI_FLAG, offsetof(join_settings, anti), false,
+      "Print the lines whose key is not in LIST." },
+    { 'c', "count", NULL, CLI_FLAG, offsetof(join_settings, count), false,
+      "Print only how many lines there are to print." },
+    { 'F', "list-field", "LIST", CLI_COLUMNS,
+      offsetof(join_settings, list_field), false,
+      "The keys of LIST are these columns of it. Default: the columns that -f "
+      "names; without names in -f, each whole line of LIST is a key, and in "
+      "CSV its quotes are part of the key. -F 1 is the first column without "
+      "quotes. A name in -F implies that LIST has a header, as a name in -f "
+      "does for LINES; --header is about both." },
+    { 0, "list-json-field", "NAME", CLI_TEXT,
+      offsetof(join_settings, list_member), false,
+      "Lines of LIST are JSON objects, and its keys are the values of the "
+      "member NAME, as --json-field has it of LINES." },
+    { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
+      "How much memory to use, beside some mebibytes for each thread: 512M, "
+      "2G (K, M, G, T are powers of 1024); 1M or more. If LIST does not fit, "
+      "keys go to a temporary file in TMPDIR, or /tmp, and LINES is read "
+      "twice. A line that is longer than that takes what it needs. Default: "
+      "128M." },
+    CLI_HOW_OPTIONS(join_settings, how),
+    CLI_JOBS_OPTION(join_settings, jobs),
+    CLI_LINES_OPTIONS(join_settings),
+    { 0, "json", NULL, CLI_FLAG, offsetof(join_settings, json), false,
+      "With -o FILE or -c: print what -v tells as a JSON object on standard "
+      "output." },
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
+      "Say on standard error how many lines were read and printed, and if LIST "
+      "fitted the memory." },
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(join_settings, no_progress),
+      false, "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example join_examples[] = {
+    { "bloomery join urls.txt wanted.txt",
+      "The lines of urls.txt that are also in wanted.txt." },
+    { "bloomery join --anti -f 2 -t , users.csv blocked.txt",
+      "The users whose second column is no line of blocked.txt." },
+    { "zcat log.gz | bloomery join -f 1 -F 3 - sessions.tsv",
+      "The lines of a log whose first column is a third column of "
+      "sessions.tsv." },
+    { NULL, NULL }
+};
+
+static void join_note_keyless(uint64_t lines, const char *one,
+                              const char *many, report_words lack)
+{
+    if (lines > 0 && !report_lack.expected)
+        report_note("note: %s %s no such %s and %s left out: check %s",
+                    report_count(lines).text, lines == 1 ? one : many,
+                    lack.part, lines == 1 ? "was" : "were", lack.options);
+}
+
+static void join_json(const join_settings *s, const join_tally *tally,
+                      double seconds)
+{
+    json_open_object(NULL);
+    json_count("lines", tally->lines);
+    json_count(s->count ? "counted" : "printed", tally->kept);
+    json_count("keyless", tally->keyless);
+    json_count("listed", tally->listed);
+    json_count("listed_keyless", tally->listed_keyless);
+    json_bool("in_memory", !tally->parts);
+    json_real("seconds", seconds);
+    json_real("lines_per_second", report_per_second(tally->lines, seconds));
+    json_string("output", s->output);
+    json_close_object();
+}
+
+static void join_report(const join_settings *s, const join_tally *tally,
+                        double seconds)
+{
+    if (s->json)
+        join_json(s, tally, seconds);
+    if (s->verbose)
+        report_note("%s lines in %s (%s), %s %s; %s keys in the list, which "
+                    "%s the memory", report_count(tally->lines).text,
+                    report_seconds(seconds).text,
+                    report_speed(report_per_second(tally->lines,
+                                                   seconds)).text,
+                    report_count(tally->kept).text,
+                    s->count ? "counted" : "printed",
+                    report_count(tally->listed).text,
+                    tally->parts ? "did not fit" : "fitted");
+    join_note_keyless(tally->keyless, "line of LINES has",
+                      "lines of LINES have", report_lack);
+    join_note_keyless(tally->listed_keyless, "line of LIST has",
+                      "lines of LIST have",
+                      s->list_member != NULL
+                      ? (report_words){ .part = "member",
+                                        .options = "--list-json-field" }
+                      : (report_words){ .part = "column",
+                                        .options = "-F and -t" });
+    if (tally->listed_uncut > 0 && tally->listed_strange == 0
+        && tally->listed_uncut == tally->listed)
+        report_note("note: all lines of LIST have several columns, and whole "
+                    "lines are its keys: give -F for the column to compare");
+    if (tally->listed_strange > 0)
+        report_note("note: %s %s with a %s, which is part of the key: give %s",
+                    report_count(tally->listed_strange).text,
+                    tally->listed_strange == 1 ? "line of LIST begins"
+                                               : "lines of LIST begin",
+                    s->how.member != NULL ? "brace" : "quote",
+                    s->how.member != NULL
+                        ? "--list-json-field NAME for the value of a member"
+                        : "-F 1 for the first column without its quotes");
+}
+
+static int join_check_output(const cli_command *self, const join_settings *s,
+                             const cli_operands *operands)
+{
+    bool file = s->output != NULL && strcmp(s->output, "-") != 0;
+
+    if (s->count && s->output != NULL)
+        return options_wrong(self, "-c prints no lines: it excludes -o");
+    if (s->json && !file && !s->count)
+        return options_wrong(self, "--json and the lines both want standard "
+                                   "output: give -o FILE for the lines");
+    return s->count ? CLI_GO
+                    : filter_check_lines(s->output, s->force, operands);
+}
+
+/* Returns how LIST holds its keys. */
+static cli_how join_list_how(const join_settings *s)
+{
+    cli_how list = s->how;
+
+    if (!s->how.field.named || s->list_field.n > 0 || s->list_member != NULL)
+        list.field = s->list_field;
+    else
+        list.lacks = "-f names a column of both files, which must have the "
+                     "same separator. For a list without a header, give -F 1";
+    list.member = s->list_member;
+    list.listing = true;
+    if (list.member != NULL)
+        list.csv = list.tsv = list.blanks = list.header = false;
+    forms_choose(&list);
+    return list;
+}
+
+static int join_check_keys(const cli_command *self, join_settings *s)
+{
+    cli_how any = s->how, list = join_list_how(s);
+    const char *wrong = list.member != NULL ? members_wrong(list.member) : NULL;
+
+    if (s->how.field.n > 0 && s->list_field.n > 0
+        && s->how.field.n != s->list_field.n)
+        return report_error("-f and -F list different numbers of columns, %zu "
+                            "and %zu, which make no key alike: list as many in "
+                            "both", s->how.field.n, s->list_field.n);
+    if (s->list_field.n == 0 && s->list_member == NULL && columns_mixed(
+            &s->how.field))
+        return options_wrong(self, "-f lists columns both by number and by "
+                                   "name, so the columns of LIST are not "
+                                   "known: give -F too");
+    if (s->list_member != NULL && s->list_field.n > 0)
+        return options_wrong(self, "--list-json-field says what the keys of "
+                                   "LIST are: it excludes -F");
+    if (wrong != NULL)
+        return report_error("--list-json-field '%s' %s", list.member, wrong);
+    if (any.field.n == 0)
+        any.field = s->list_field;
+    if (s->list_field.n > 0)
+        any.member = NULL;
+    forms_choose(&s->how);
+    if (how_check(self, &any) != CLI_GO
+        || how_check_member(self, &s->how) != CLI_GO)
+        return CLI_ERROR;
+    return how_check_member(self, &list);
+}
+
+static int join_check(const cli_command *self, join_settings *s,
+                      const cli_operands *operands)
+{
+    if (operands->count != 2)
+        return options_wrong(self, "it takes two files, LINES and LIST");
+    if (strcmp(operands->names[0], "-") == 0
+        && strcmp(operands->names[1], "-") == 0)
+        return options_wrong(self, "LINES and LIST cannot both come from "
+                                   "standard input");
+    if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
+    if (join_check_keys(self, s) != CLI_GO)
+        return CLI_ERROR;
+    return join_check_output(self, s, operands);
+}
+
+static int join_start(const cli_command *self, int argc, char **argv)
+{
+    join_settings s = { .how = CLI_HOW_UNSAID };
+    cli_operands operands;
+    join_tally tally = { .lines = 0 };
+    join_want want;
+    double start;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status == CLI_GO)
+        status = join_check(self, &s, &operands);
+    if (status == CLI_GO)
+        status = output_open(s.output);
+    if (status != CLI_GO)
+        return status;
+    s.no_progress |= !s.count && s.output == NULL && !progress_apart();
+    want = (join_want){ .lines = s.how, .list = join_list_how(&s),
+                        .jobs = s.jobs,
+                        .memory = s.memory > 0 ? s.memory : JOIN_MEMORY,
+                        .anti = s.anti, .count = s.count,
+                        .progress = !s.no_progress };
+    start = report_clock();
+    status = output_close(join_run(&want, &operands, &tally));
+    if (status != CLI_OK)
+        return status;
+    if (s.count && !s.json)
+        output_format("%llu\n", (unsigned long long)tally.kept);
+    if (!output_flush())
+        return CLI_ERROR;
+    join_report(&s, &tally, report_clock() - start);
+    return tally.kept > 0 ? CLI_OK : CLI_NONE;
+}
+
+const cli_command cmd_join = {
+    .name = "join",
+    .operands = "LINES LIST",
+    .summary = "print the lines whose key is in another list, exactly",
+    .text =
+        "Reads lines from the file LINES and prints, in their order, those "
+        "whose key is a key of the file LIST, or with --anti those whose key "
+        "is not. Either may be '-', standard input. No line is printed or "
+        "left out by mistake: a filter tells most keys that are not in LIST, "
+        "and the others are compared byte by byte. A line comes as often as "
+        "it is in LINES, however often its key is in LIST.\n\n"
+        "If LIST fits the memory (see --memory) LINES is read once, and lines "
+        "are printed as they come; LIST is read first. If not, LINES is read "
+        "twice, and a pipe is first copied to a temporary file.\n\n"
+        "A line without such a column has no key: it is never printed, and "
+        "their number is reported.",
+    .options = join_options,
+    .examples = join_examples,
+    .status = "0 if a line was printed or counted, 1 if there was none, "
+              CLI_KEPT("FILE"),
+    .run = join_start,
+};

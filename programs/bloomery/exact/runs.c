@@ -1,0 +1,345 @@
+/* runs.c - keys that do not fit memory, sorted, in a temporary file.
+ *
+ * When a table is full its keys are written one behind the other in the order
+ * of their tags, 24 bits of the hash, as one run more at the end of the file:
+ *
+ *      record   | tag, 3 bytes | length, 1 to 10 bytes | key |
+ *      run      | record | record | … | record | record | …
+ *      fences     ^ tag, place          ^ tag, place         every KiB
+ *      filter   of all its keys, in memory
+ *
+ * What the filter does not have is not in the run, without a look. For what it
+ * perhaps has the fences tell which KiB to read and compare. A run does not
+ * change, so that all threads look at once, while one writes the next run.
+ * Floor 8; includes dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/exact/dedup.h"
+#include "frame/bytes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    RUNS_TAG = 24, RUNS_TAG_BYTES = 3, RUNS_PLACE = 64 - RUNS_TAG,
+    RUNS_STRIDE = 1024,         /* bytes from fence to fence, at least */
+    RUNS_BITS = 12,             /* of the filter, for each key         */
+    RUNS_BLOCK = 1 << 18        /* written at once                     */
+};
+
+#define RUNS_PLACES (UINT64_C(1) << RUNS_PLACE)
+
+struct runs_run {
+    bly_filter *filter;
+    uint64_t   *fences;         /* tag and place; behind them the end  */
+    size_t      n, room;
+    uint64_t    begin, bytes;   /* in the file                         */
+    runs_run  *next;
+};
+
+void runs_open(dedup_runs *runs, const bly_keyed *keyed)
+{
+    *runs = (dedup_runs){ .keyed = keyed, .fd = -1 };
+    pthread_mutex_init(&runs->lock, NULL);
+}
+
+static void runs_free(runs_run *run)
+{
+    bly_free(run->filter);
+    free(run->fences);
+    free(run);
+}
+
+void runs_close(dedup_runs *runs)
+{
+    for (runs_run *run = runs->first, *next; run != NULL; run = next) {
+        next = run->next;
+        runs_free(run);
+    }
+    if (runs->fd >= 0)
+        close(runs->fd);
+    pthread_mutex_destroy(&runs->lock);
+}
+
+size_t runs_count(dedup_runs *runs)
+{
+    pthread_mutex_lock(&runs->lock);
+    size_t n = runs->n;
+    pthread_mutex_unlock(&runs->lock);
+    return n;
+}
+
+static uint64_t runs_tag(uint64_t hash)
+{
+    return hash >> 32 & ((UINT64_C(1) << RUNS_TAG) - 1);
+}
+
+/* ==== Writing =========================================================== */
+
+/* A run on its way to the file. */
+typedef struct {
+    dedup_runs    *runs;
+    runs_run     *run;
+    unsigned char *block;
+    size_t         used;
+    uint64_t       fenced;      /* place of the last fence             */
+    uint64_t       hashes[256];
+    size_t         hashed;
+} runs_writer;
+
+static int runs_flush(runs_writer *w)
+{
+    int status = spill_write(w->runs->fd, w->block, w->used, true);
+
+    w->used = 0;
+    return status;
+}
+
+static int runs_put(runs_writer *w, const void *data, size_t n)
+{
+    w->run->bytes += n;
+    if (w->used + n > RUNS_BLOCK && runs_flush(w) != CLI_GO)
+        return CLI_ERROR;
+    if (n > RUNS_BLOCK)
+        return spill_write(w->runs->fd, data, n, true);
+    if (n > 0)
+        memcpy(w->block + w->used, data, n);
+    w->used += n;
+    return CLI_GO;
+}
+
+static int runs_fence(runs_run *run, uint64_t tag)
+{
+    if (run->n == run->room) {
+        size_t room = 2 * run->room + 64;
+
+        if (!bytes_grow(&run->fences, room, sizeof *run->fences))
+            return report_no_memory();
+        run->room = room;
+    }
+    run->fences[run->n++] = tag << RUNS_PLACE | run->bytes;
+    return CLI_GO;
+}
+
+static int runs_add_hashes(runs_writer *w)
+{
+    size_t n = w->hashed;
+
+    w->hashed = 0;
+    return bly_add_many(w->run->filter, w->hashes, n, NULL, NULL) < 0
+         ? filter_error() : CLI_GO;
+}
+
+static int runs_put_key(runs_writer *w, bly_key key)
+{
+    unsigned char head[RUNS_TAG_BYTES + SPILL_NUMBER];
+    uint64_t hash = bly_keyed_hash(w->runs->keyed, key.data, key.length);
+    uint64_t tag = runs_tag(hash);
+    size_t n;
+
+    w->hashes[w->hashed++] = hash;
+    if (w->hashed == sizeof w->hashes / sizeof w->hashes[0]
+        && runs_add_hashes(w) != CLI_GO)
+        return CLI_ERROR;
+    if (w->run->n == 0 || w->run->bytes - w->fenced >= RUNS_STRIDE) {
+        w->fenced = w->run->bytes;
+        if (runs_fence(w->run, tag) != CLI_GO)
+            return CLI_ERROR;
+    }
+    for (size_t i = 0; i < RUNS_TAG_BYTES; i++)
+        head[i] = (unsigned char)(tag >> (8 * i));
+    n = RUNS_TAG_BYTES + spill_number(head + RUNS_TAG_BYTES, key.length);
+    return runs_put(w, head, n) != CLI_GO ? CLI_ERROR
+         : runs_put(w, key.data, key.length);
+}
+
+static int runs_put_all(runs_writer *w, dedup_table *table)
+{
+    enum { AHEAD = 16 };
+    int status = CLI_GO;
+
+    table_sort(table);
+    for (uint64_t i = 0; i < table->keys && status == CLI_GO; i++) {
+        if (i + AHEAD < table->keys)
+            table_prefetch_sorted(table, i + AHEAD);
+        status = runs_put_key(w, table_key(table, i));
+    }
+    if (status == CLI_GO)
+        status = runs_add_hashes(w);
+    if (status == CLI_GO)
+        status = runs_fence(w->run, 0);
+    w->run->n--;
+    return status == CLI_GO ? runs_flush(w) : status;
+}
+
+static bly_filter *runs_filter(uint64_t keys)
+{
+    bly_spec spec = { .capacity = keys };
+    bly_filter *filter;
+    char kind[64];
+
+    snprintf(kind, sizeof kind, "blocked:k=6,m=%" PRIu64,
+             RUNS_BITS * keys + 512);
+    return bly_new(&filter, kind, &spec) < 0 ? NULL : filter;
+}
+
+static void runs_append(dedup_runs *runs, runs_run *run)
+{
+    pthread_mutex_lock(&runs->lock);
+    if (runs->last != NULL)
+        runs->last->next = run;
+    else
+        runs->first = run;
+    runs->last = run;
+    runs->n++;
+    runs->bytes += run->bytes;
+    pthread_mutex_unlock(&runs->lock);
+}
+
+int runs_write(dedup_runs *runs, dedup_table *table)
+{
+    runs_writer w = { .runs = runs, .run = calloc(1, sizeof *w.run),
+                      .block = malloc(RUNS_BLOCK) };
+    int status = CLI_GO;
+
+    if (w.run != NULL)
+        w.run->filter = runs_filter(table->keys);
+    if (w.block == NULL || w.run == NULL || w.run->filter == NULL)
+        status = report_no_memory();
+    else if (runs->fd < 0 && (runs->fd = spill_file(true)) < 0)
+        status = CLI_ERROR;
+    if (status == CLI_GO) {
+        w.run->begin = runs->bytes;
+        status = runs_put_all(&w, table);
+    }
+    free(w.block);
+    if (status == CLI_GO)
+        runs_append(runs, w.run);
+    else if (w.run != NULL)
+        runs_free(w.run);
+    table_clear(table);
+    return status;
+}
+
+/* ==== Looking =========================================================== */
+
+/* The last fence before all records of the tag: they begin behind it. */
+static size_t runs_search(const runs_run *run, uint64_t tag)
+{
+    size_t low = 0, high = run->n;      /* low .. high: the first not below */
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (run->fences[middle] >> RUNS_PLACE < tag)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? low - 1 : 0;
+}
+
+/* What lies between fence i and the next: 0, or errno. */
+static int runs_fetch(const dedup_runs *runs, const runs_run *run, size_t i,
+                      runs_space *space, size_t *n)
+{
+    uint64_t from = run->fences[i] & (RUNS_PLACES - 1);
+
+    *n = (size_t)((run->fences[i + 1] & (RUNS_PLACES - 1)) - from);
+    if (*n > space->room) {
+        if (!bytes_grow(&space->bytes, 2 * *n, 1))
+            return ENOMEM;
+        space->room = 2 * *n;
+    }
+    return spill_read_file(runs->fd, space->bytes, *n, run->begin + from);
+}
+
+typedef enum { RUNS_FOUND, RUNS_ABSENT, RUNS_FURTHER } runs_answer;
+
+/* Is the key among these records? RUNS_FURTHER: not here, but behind them it
+ * may be. */
+static runs_answer runs_compare(const unsigned char *at, size_t n,
+                                uint64_t tag, bly_key key)
+{
+    const unsigned char *end = at + n;
+
+    while (at < end) {
+        uint64_t its = at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16;
+        uint64_t length = 0;
+        unsigned shift = 0;
+
+        if (its > tag)
+            return RUNS_ABSENT;
+        for (at += RUNS_TAG_BYTES; *at >= 0x80; shift += 7)
+            length |= (uint64_t)(*at++ & 0x7f) << shift;
+        length |= (uint64_t)*at++ << shift;
+        if (its == tag && length == key.length
+            && memcmp(at, key.data, key.length) == 0)
+            return RUNS_FOUND;
+        at += length;
+    }
+    return RUNS_FURTHER;
+}
+
+/* 0, or errno. */
+static int runs_find(const dedup_runs *runs, const runs_run *run,
+                     uint64_t hash, bly_key key, runs_space *space, bool *found)
+{
+    uint64_t tag = runs_tag(hash);
+    runs_answer answer = RUNS_FURTHER;
+
+    for (size_t i = runs_search(run, tag);
+         answer == RUNS_FURTHER && i < run->n; i++) {
+        size_t n;
+        int error = runs_fetch(runs, run, i, space, &n);
+
+        if (error != 0)
+            return error;
+        answer = runs_compare(space->bytes, n, tag, key);
+    }
+    *found = answer == RUNS_FOUND;
+    return 0;
+}
+
+static int runs_look_in(const dedup_runs *runs, const runs_run *run,
+                        dedup_rows *rows, runs_space *space)
+{
+    int error = 0;
+
+    bly_contains_many(run->filter, rows->hashes, rows->n, space->perhaps);
+    for (size_t i = 0; i < rows->n && error == 0; i++)
+        if (space->perhaps[i] && !rows->drop[i] && rows->keys[i].data != NULL)
+            error = runs_find(runs, run, rows->hashes[i], rows->keys[i], space,
+                              &rows->drop[i]);
+    return error;
+}
+
+int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
+              runs_space *space)
+{
+    const runs_run *run = NULL;        /* the links behind the last change */
+    int error = 0;
+
+    if (from == to)
+        return 0;
+    if (rows->n > space->rows) {
+        if (!bytes_grow(&space->perhaps, rows->room, sizeof *space->perhaps))
+            return ENOMEM;
+        space->rows = rows->room;
+    }
+    for (size_t i = 0; i < to && error == 0; i++) {
+        run = run == NULL ? runs->first : run->next;
+        if (i >= from)
+            error = runs_look_in(runs, run, rows, space);
+    }
+    return error;
+}
+
+void runs_space_free(runs_space *space)
+{
+    free(space->bytes);
+    free(space->perhaps);
+}

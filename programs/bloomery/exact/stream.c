@@ -1,0 +1,128 @@
+/* stream.c - `bloomery dedup` in one pass: each new line is printed at once.
+ *
+ * Every different key is kept, byte by byte, in a table in memory. When the
+ * table is full its keys go to a temporary file, sorted (runs.c), and it begins
+ * anew. So a line is new when its key is in no run and not in the table:
+ *
+ *      all threads         split, hash; a filter of each run says "not here";
+ *                          else the run is looked at
+ *      in order, by one    the runs that are newer than that; the table;
+ *                          print
+ *
+ * What a thread finds in a run stays true: keys are there for good, and were in
+ * an earlier chunk. Before a chunk is decided there is room in the table for
+ * all its keys, so that no run is written in the midst of it. Floor 8; includes
+ * dedup.h and <bloomery.h> only.
+ */
+#include "bloomery/exact/dedup.h"
+#include "frame/headers.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+
+#include <errno.h>
+
+typedef struct {
+    const exact_want *want;
+    const bly_keyed *keyed;
+    dedup_table  table;
+    dedup_runs   runs;
+    dedup_tally  tally;
+} stream_job;
+
+typedef struct {
+    dedup_rows rows;
+    runs_space space;
+    size_t     seen;            /* runs that were looked at                */
+    int        error;           /* of looking at them: errno               */
+} stream_own;
+
+static void stream_clean(void *argument)
+{
+    stream_own *own = argument;
+
+    rows_free(&own->rows);
+    runs_space_free(&own->space);
+}
+
+static bool stream_work(void *argument, cli_worker *w)
+{
+    stream_job *job = argument;
+    stream_own *own = w->own;
+
+    if (!rows_fill(&own->rows, w, job->keyed, NULL))
+        return false;
+    own->seen = runs_count(&job->runs);
+    own->error = runs_look(&job->runs, 0, own->seen, &own->rows, &own->space);
+    return true;
+}
+
+/* The runs that the worker has not seen. */
+static int stream_look(stream_job *job, stream_own *own)
+{
+    size_t n = runs_count(&job->runs);
+
+    if (own->error == 0)
+        own->error = runs_look(&job->runs, own->seen, n, &own->rows,
+                               &own->space);
+    return own->error == 0 ? CLI_GO
+         : own->error == ENOMEM ? report_no_memory() : spill_unread(own->error);
+}
+
+static int stream_commit(void *argument, cli_worker *w)
+{
+    stream_job *job = argument;
+    stream_own *own = w->own;
+    int status = CLI_GO;
+
+    if (w->chunk.error != 0)
+        return refuse_chunk(&w->chunk);
+    if (w->failed)
+        return report_no_memory();
+    if (job->table.keys > 0 && !table_fits(&job->table, job->want->held,
+                                           own->rows.n, w->chunk.length))
+        status = runs_write(&job->runs, &job->table);
+    if (status == CLI_GO)
+        status = stream_look(job, own);
+    if (status != CLI_GO)
+        return status;
+    if (!table_prepare(&job->table, job->want->held, own->rows.n,
+                       w->chunk.length)
+        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
+        return report_no_memory();
+    for (size_t i = 0; i < own->rows.n; i++)
+        job->tally.kept += !own->rows.drop[i];
+    job->tally.lines += own->rows.n;
+    job->tally.keyless += own->rows.keyless;
+    progress_at(w->chunk.bytes);
+    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+}
+
+static int stream_open(stream_job *job)
+{
+    enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* of large pages */
+
+    job->table.keyed = job->keyed;
+    runs_open(&job->runs, job->keyed);
+    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
+}
+
+int stream_run(const exact_want *want, const bly_keyed *keyed,
+               cli_lines *lines, dedup_tally *tally)
+{
+    static const cli_work work = { sizeof(stream_own), stream_work,
+                                   stream_commit, stream_clean };
+    stream_job job = { .want = want, .keyed = keyed, .tally.passes = 1 };
+    int status = stream_open(&job);
+
+    if (status == CLI_GO) {
+        headers_print(lines, "");
+        progress_start("deduplicating", 0, want->progress);
+        status = work_run(lines, &work, &job, work_jobs(want->jobs));
+        progress_close();
+    }
+    job.tally.spilled = job.runs.bytes;
+    *tally = job.tally;
+    runs_close(&job.runs);
+    table_close(&job.table);
+    return status;
+}

@@ -1,0 +1,307 @@
+/* asking.c - a batch of requests -> their answers.
+ *
+ * Each filter that is queried gets all its keys at once, made by its own form.
+ * Requests of all filters are answered as `bloomery query` does with several
+ * -F: a key is there if it is perhaps in any of them, or, with --all, in all. A
+ * filter that cannot read a key says neither yes nor no. If the other filters
+ * do not decide the answer then (one of any that perhaps holds the key, or one
+ * of all that does not), the answer is an error. Floor 8; includes serve.h
+ * only.
+ */
+#include "bloomery/serve/serve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+serve_asker *asking_new(const serve_how *how)
+{
+    serve_asker *asker = calloc(1, sizeof *asker);
+
+    if (asker == NULL) {
+        report_no_memory();
+        return NULL;
+    }
+    asker->how = how;
+    asking_renew(asker);
+    return asker;
+}
+
+void asking_free(serve_asker *asker)
+{
+    if (asker == NULL)
+        return;
+    served_give(asker->set);
+    bytes_free(&asker->bytes);
+    free(asker);
+}
+
+void asking_renew(serve_asker *asker)
+{
+    uint64_t age = served_age();
+
+    if (asker->set != NULL && asker->age == age)
+        return;
+    if (asker->set != NULL)
+        served_give(asker->set);
+    asker->set = served_take();
+    asker->age = age;
+}
+
+static void asking_fault(serve_request *r, const char *fault, bool passing)
+{
+    r->text = NULL;
+    r->fault = fault;
+    r->passing = passing;
+}
+
+/* ==== Forms ============================================================= */
+
+/* Why a filter cannot read a key, by the class of its form. */
+static const char *const asking_unread[BLY_KEYS_CLASSES] = {
+    [BLY_KEYS_TEXT] = "the filter ignores the case of text in UTF-8, and the "
+                      "key is not UTF-8: convert it",
+    [BLY_KEYS_NUMBER] = "the filter holds numbers, and the key is not one: "
+                        "write it in digits, such as 42 or -1.5",
+    [BLY_KEYS_INT32] = "the filter holds integers of 32 bits, and the key is "
+                       "not one: write it in digits, such as 42",
+    [BLY_KEYS_INT64] = "the filter holds integers of 64 bits, and the key is "
+                       "not one: write it in digits, such as 42",
+    [BLY_KEYS_FLOAT] = "the filter holds real numbers, and the key is not one: "
+                       "write it in digits, such as 42 or -1.5",
+    [BLY_KEYS_DOUBLE] = "the filter holds real numbers, and the key is not "
+                        "one: write it in digits, such as 42 or -1.5",
+    [BLY_KEYS_UTF16] = "the filter holds text in UTF-16, and the key is not "
+                       "text: write it in UTF-8",
+    [BLY_KEYS_HEX] = "the filter holds bytes that are written in hexadecimal, "
+                     "and the key is not: write two digits for each byte",
+};
+
+/* Returns the form for a filter that states none. */
+static uint64_t asking_unstated(uint64_t as, bool fold)
+{
+    bool text = as == BLY_KEYS_UNSTATED || as == BLY_KEYS_TEXT
+             || as == BLY_KEYS_UTF16;
+    uint64_t class = as == BLY_KEYS_UNSTATED ? BLY_KEYS_TEXT : as;
+
+    return text && fold ? class | BLY_FORM_LOWER : class;
+}
+
+/* Chooses the form by which a filter reads the keys of a batch. False: it
+ * states a form that contradicts `as`. */
+static bool asking_form(uint64_t *form, const served_filter *filter,
+                        uint64_t as, bool fold)
+{
+    uint64_t class = filter->stated & BLY_FORM_CLASS;
+
+    *form = filter->form;
+    if (as == FORMS_UNSAID)
+        return true;
+    if (class == BLY_KEYS_UNSTATED)
+        *form = asking_unstated(as, fold);
+    else if (bly_form_same(as, class))
+        *form = as == BLY_KEYS_BYTES || as == BLY_KEYS_HEX ? as
+                                                           : filter->stated;
+    else
+        return false;
+    return true;
+}
+
+/* Returns NULL if no filter from `first` up to `end` contradicts `as`. */
+static const char *asking_against(serve_asker *asker, size_t first, size_t end,
+                                  uint64_t as)
+{
+    uint64_t form;
+
+    for (size_t f = first; f < end; f++) {
+        const served_filter *filter = asker->set->filters[f];
+
+        if (asking_form(&form, filter, as, asker->how->open.fold))
+            continue;
+        snprintf(asker->why, sizeof asker->why, "the keys of the filter have "
+                 "the form %s, and as=%s asks for others: leave as out, or "
+                 "name another filter", forms_name(filter->stated).text,
+                 forms_name(as).text);
+        return asker->why;
+    }
+    return NULL;
+}
+
+/* ==== Keys ============================================================== */
+
+/* Lists the requests for filter `which`, or for all, with their keys as they
+ * were written; returns how many. */
+static size_t asking_choose(serve_asker *asker, size_t n, size_t which)
+{
+    size_t chosen = 0;
+    bool returns = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const serve_request *r = &asker->requests[i];
+
+        if (r->text == NULL || r->filter != which)
+            continue;
+        asker->keys[chosen] = (bly_key){ r->text, r->length };
+        asker->places[chosen++] = i;
+        returns |= r->returns;
+    }
+    asker->form = BLY_KEYS_TEXT;
+    asker->cut_cr = false;
+    asker->returns = returns;
+    asker->lacking = 0;
+    return chosen;
+}
+
+/* Restores the chosen keys as they were written, with or without the CR of
+ * their line. */
+static void asking_written(serve_asker *asker, size_t n, bool cut_cr)
+{
+    for (size_t i = 0; i < n; i++) {
+        const serve_request *r = &asker->requests[asker->places[i]];
+
+        asker->keys[i] = (bly_key){ r->text, r->length - (cut_cr
+                                                          && r->returns) };
+    }
+}
+
+/* Changes the written keys by a form. False: no memory. */
+static bool asking_change(serve_asker *asker, size_t n, uint64_t form)
+{
+    size_t needed = 1;          /* so that the key of no bytes has a place */
+    unsigned char *to;
+
+    for (size_t i = 0; i < n; i++)
+        needed += bly_form_room(form, asker->keys[i].length);
+    bytes_free(&asker->bytes);
+    if (!bytes_room(&asker->bytes, needed))
+        return false;
+    to = asker->bytes.data;
+    for (size_t i = 0; i < n; i++) {
+        bly_key key = forms_key(form, asker->keys[i], to);
+
+        asker->lacks[i] = key.data == NULL;
+        asker->lacking += key.data == NULL;
+        to += bly_form_room(form, asker->keys[i].length);
+        asker->keys[i] = key.data != NULL ? key : (bly_key){ to, 0 };
+    }
+    return true;
+}
+
+/* Makes the chosen keys for a filter, unless they are as it needs them. False:
+ * no memory. */
+static bool asking_make(serve_asker *asker, size_t n, uint64_t form,
+                        bool cut_cr)
+{
+    bool changes = forms_changes(form), cut = cut_cr && asker->returns;
+
+    form = changes ? form : BLY_KEYS_TEXT;
+    if (asker->form == form && asker->cut_cr == cut)
+        return true;
+    asker->form = form;
+    asker->cut_cr = cut;
+    asker->lacking = 0;
+    asking_written(asker, n, cut);
+    return !changes || asking_change(asker, n, form);
+}
+
+/* ==== Filters =========================================================== */
+
+/* Notes the keys that a filter could not read. */
+static void asking_lack(serve_asker *asker, size_t n)
+{
+    if (asker->lacking == 0)
+        return;
+    if (!asker->some_unread)
+        memset(asker->unread, 0, n);
+    asker->some_unread = true;
+    for (size_t i = 0; i < n; i++)
+        if (asker->lacks[i]) {
+            asker->one[i] = asker->how->all;
+            asker->unread[i] = (uint8_t)(asker->form & BLY_FORM_CLASS);
+        }
+}
+
+/* Joins the answer of one filter with those of the filters before it. */
+static void asking_join(serve_asker *asker, size_t n, bool first)
+{
+    for (size_t i = 0; i < n; i++)
+        asker->there[i] = first ? asker->one[i]
+                        : asker->how->all ? asker->there[i] && asker->one[i]
+                                          : asker->there[i] || asker->one[i];
+}
+
+/* Returns NULL, or why there are no answers. */
+static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
+                                 uint64_t as, bool first)
+{
+    const bly_keys keys = { .n = n, .keys = asker->keys };
+    const served_filter *filter = asker->set->filters[f];
+    uint64_t form;
+
+    asking_form(&form, filter, as, asker->how->open.fold);
+    if (!asking_make(asker, n, form, filter->cut_cr))
+        return "the server is out of memory";
+    if (!guard_ask(&filter->guard, filter->filter, &keys, asker->one))
+        return "the file of the filter is being written over: ask again in "
+               "some seconds";
+    asking_lack(asker, n);
+    asking_join(asker, n, first);
+    return NULL;
+}
+
+/* Gives the chosen requests their answers, or a fault. */
+static void asking_tell(serve_asker *asker, size_t n, const char *fault)
+{
+    for (size_t i = 0; i < n; i++) {
+        serve_request *r = &asker->requests[asker->places[i]];
+
+        if (fault != NULL)
+            asking_fault(r, fault, fault != asker->why);
+        else if (asker->some_unread && asker->unread[i] != 0
+                 && asker->there[i] == asker->how->all)
+            asking_fault(r, asking_unread[asker->unread[i]], false);
+        else
+            r->there = asker->there[i];
+    }
+}
+
+static void asking_which(serve_asker *asker, size_t n, size_t which,
+                         uint64_t as)
+{
+    size_t chosen = asking_choose(asker, n, which);
+    size_t first = which != SERVED_ALL ? which : 0;
+    size_t end = which != SERVED_ALL ? which + 1 : asker->set->n;
+    const char *fault;
+
+    if (chosen == 0)
+        return;
+    asker->some_unread = false;
+    fault = asking_against(asker, first, end, as);
+    for (size_t f = first; f < end && fault == NULL; f++)
+        fault = asking_filter(asker, f, chosen, as, f == first);
+    asking_tell(asker, chosen, fault);
+}
+
+static void asking_count(const serve_asker *asker, size_t n,
+                         serve_counts *counts)
+{
+    uint64_t keys = 0, positives = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        keys += asker->requests[i].text != NULL;
+        positives += asker->requests[i].there;
+    }
+    counts_add(&counts->keys, keys);
+    counts_add(&counts->positives, positives);
+}
+
+void asking_batch(serve_asker *asker, size_t n, uint64_t as,
+                  serve_counts *counts)
+{
+    if (n == 0)
+        return;
+    asking_which(asker, n, SERVED_ALL, as);
+    for (size_t f = 0; f < asker->set->n; f++)
+        asking_which(asker, n, f, as);
+    asking_count(asker, n, counts);
+}

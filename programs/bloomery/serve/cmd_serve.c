@@ -1,0 +1,322 @@
+/* cmd_serve.c - `bloomery serve`: its options.
+ *
+ * Floor 8; includes serve.h only.
+ */
+#include "bloomery/serve/serve.h"
+#include "frame/options.h"
+#include "frame/work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CMD_SERVE_THREADS = 256,            /* as many as work_jobs has at most */
+    CMD_SERVE_CLIENTS = 100000,
+    CMD_SERVE_VALUE = 1000              /* bytes: a line of Postfix has 4096 */
+};
+
+typedef struct {
+    const char *protocol, *socket, *port, *web, *mode, *value, *key_file,
+               *format;
+    bool        all, null, fold, channels, load, trust;
+    uint64_t      as;
+    uint64_t    field, threads, clients, unpack_limit;
+    cli_operands hosts;
+} serve_settings;
+
+static const cli_option serve_options[] = {
+    { 0, "protocol", "NAME", CLI_TEXT, offsetof(serve_settings, protocol),
+      false, "What clients speak: lines (the default), squid, socketmap or "
+      "tcp_table." },
+    { 0, "socket", "PATH", CLI_TEXT, offsetof(serve_settings, socket), false,
+      "Listen at a Unix socket. What an earlier server has left there is taken "
+      "away; any other file is not." },
+    { 0, "mode", "MODE", CLI_TEXT, offsetof(serve_settings, mode), false,
+      "The permissions of Unix sockets, in octal, such as 660: who may write "
+      "may ask. Default: as umask has it." },
+    { 0, "listen", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, port),
+      false, "Listen at a port of this machine: 127.0.0.1 (the default) or "
+      "[::1]." },
+    { 0, "http", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, web), false,
+      "Answer by HTTP too, or alone, at such a port, or at a Unix socket, "
+      "whose path has a slash in it." },
+    { 0, "host", "NAME", CLI_LIST, offsetof(serve_settings, hosts), false,
+      "Of HTTP: accept requests to this host, such as the name that a proxy "
+      "passes on. Give it for each name. The names of the loopback need none: "
+      "localhost, 127.0.0.1 and [::1]. At a Unix socket any host is "
+      "accepted." },
+    { 0, "all", NULL, CLI_FLAG, offsetof(serve_settings, all), false,
+      "Where several filters are asked, a key is there if it is perhaps in all "
+      "of them. Without it: in any." },
+    { '0', "null", NULL, CLI_FLAG, offsetof(serve_settings, null), false,
+      "Of lines: they end with a NUL byte instead of a newline, and so do "
+      "their answers." },
+    { 0, "channels", NULL, CLI_FLAG, offsetof(serve_settings, channels), false,
+      "Of squid: a line begins with the number of a channel, as Squid has it "
+      "where external_acl_type says concurrency=N." },
+    { 0, "field", "N", CLI_NUMBER, offsetof(serve_settings, field), false,
+      "Of squid: the key is this field of the line, counted from 1 behind the "
+      "channel. Default: 1." },
+    { 0, "value", "TEXT", CLI_TEXT, offsetof(serve_settings, value), false,
+      "Of socketmap and tcp_table: what is answered for a key that is perhaps "
+      "there. Default: OK." },
+    { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(serve_settings, fold), false,
+      "In keys the letters A to Z become a to z. Not needed for a filter that "
+      "was built with it and says so." },
+    { 0, "as", "CLASS", CLI_FORM, offsetof(serve_settings, as), false,
+      "The class of the keys, as in 'query': text, number, hex, bytes, int32, "
+      "int64, float, double or utf16. A key that cannot be read this way is "
+      "answered by an error. Default: the class that the filter states, else "
+      "text." },
+    { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
+      "Serve with N threads. Default: as many as there are processors." },
+    { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
+      "At most N clients at once, and as many by HTTP. One more takes the "
+      "place of a slow one, or waits. Default: 1000." },
+    { 0, "load", NULL, CLI_FLAG, offsetof(serve_settings, load), false,
+      "Read filters into memory instead of mapping them: for files that others "
+      "write over in their place, as cp does. (While that is done to a mapped "
+      "one, keys are answered by errors.)" },
+    { 0, "no-verify", NULL, CLI_FLAG, offsetof(serve_settings, trust), false,
+      "Look at the header of a filter only, and trust the rest." },
+    CLI_SECRET_OPTION(serve_settings, key_file),
+    CLI_FORMAT_OPTION(serve_settings, format),
+    CLI_UNPACK_OPTION(serve_settings, unpack_limit),
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example serve_examples[] = {
+    { "bloomery serve seen.bly",
+      "At the side of a program: it writes lines and reads 1 or 0." },
+    { "bloomery serve --socket /run/seen.sock --mode 660 seen.bly",
+      "The same for many programs." },
+    { "bloomery serve --protocol squid --channels denied.bly",
+      "A helper of Squid's." },
+    { "bloomery serve --protocol socketmap --socket /run/maps known.bly",
+      "A table of Postfix's: socketmap:unix:/run/maps:known." },
+    { "bloomery serve --http 8080 seen.bly",
+      "curl 'http://127.0.0.1:8080/contains?key=apple'" },
+    { NULL, NULL }
+};
+
+/* ==== Reading =========================================================== */
+
+static const serve_protocol *serve_find_protocol(const char *name)
+{
+    static const serve_protocol *const all[] = {
+        &plain_protocol, &helper_protocol, &postfix_map_protocol,
+        &postfix_table_protocol,
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+/* "660"; -1: it is no mode. */
+static int serve_mode(const char *text)
+{
+    char *end;
+    unsigned long mode = strtoul(text, &end, 8);
+
+    return *text >= '0' && *text <= '7' && *end == '\0' && mode <= 0777
+         ? (int)mode : -1;
+}
+
+static int serve_refuse(const char *option, const char *text, const char *wrong)
+{
+    return wrong == NULL ? CLI_GO
+                         : report_error("--%s '%s' %s", option, text, wrong);
+}
+
+static int serve_places(const serve_settings *s, serve_how *how)
+{
+    if (s->socket != NULL
+        && serve_refuse("socket", s->socket,
+                        place_path(s->socket, &how->socket)) != CLI_GO)
+        return CLI_ERROR;
+    if (s->port != NULL
+        && serve_refuse("listen", s->port, place_read(s->port, false,
+                                                      &how->port)) != CLI_GO)
+        return CLI_ERROR;
+    return s->web == NULL
+         ? CLI_GO : serve_refuse("http", s->web,
+                                 place_read(s->web, true, &how->web));
+}
+
+static int serve_check_mode(const cli_command *self, const serve_settings *s,
+                            serve_how *how)
+{
+    how->mode = s->mode != NULL ? serve_mode(s->mode) : -1;
+    if (s->mode != NULL && how->mode < 0)
+        return serve_refuse("mode", s->mode, "is no mode: give octal digits "
+                            "up to 777, such as 660");
+    if (s->mode != NULL && how->socket.path == NULL && how->web.path == NULL)
+        return options_wrong(self, "--mode is about Unix sockets, and there is "
+                                   "none");
+    return CLI_GO;
+}
+
+/* Does each option that is given belong to the protocol? */
+static int serve_check_protocol(const cli_command *self,
+                                const serve_settings *s,
+                                const serve_protocol *protocol)
+{
+    bool squid = protocol == &helper_protocol;
+    bool postfix = protocol == &postfix_map_protocol
+                || protocol == &postfix_table_protocol;
+
+    if (!squid && (s->channels || s->field != 0))
+        return options_wrong(self, "--channels and --field are about "
+                                   "--protocol squid");
+    if (!postfix && s->value != NULL)
+        return options_wrong(self, "--value is about --protocol socketmap and "
+                                   "tcp_table");
+    if (s->null && protocol != &plain_protocol)
+        return options_wrong(self, "-0 is about --protocol lines");
+    if (s->protocol != NULL && s->web != NULL && s->socket == NULL
+        && s->port == NULL)
+        return options_wrong(self, "--protocol is about --socket and --listen, "
+                                   "and of --http there is only one");
+    return CLI_GO;
+}
+
+static int serve_check_value(const char *value)
+{
+    for (const char *at = value; at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return serve_refuse("value", value, "has a control byte in it: "
+                                "give a text");
+    return value != NULL && strlen(value) > CMD_SERVE_VALUE
+         ? serve_refuse("value", value, "is too long: Postfix reads 1000 bytes "
+                        "at least, and no more is given")
+         : CLI_GO;
+}
+
+/* Without a port: all ports of a name are accepted. */
+static int serve_check_hosts(const cli_command *self, const serve_settings *s)
+{
+    if (s->hosts.count > 0 && (s->web == NULL || strchr(s->web, '/') != NULL))
+        return options_wrong(self, "--host is about --http at a port");
+    for (size_t i = 0; i < s->hosts.count; i++) {
+        const char *name = s->hosts.names[i];
+
+        if (*name == '\0'
+            || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
+                                 "TUVWXYZ0123456789-._")] != '\0')
+            return serve_refuse("host", name, "is not the name of a host: give "
+                                "one such as filters.example.org, without a "
+                                "port");
+    }
+    return CLI_GO;
+}
+
+static int serve_check_numbers(const cli_command *self, const serve_settings *s)
+{
+    bool sockets = s->socket != NULL || s->port != NULL || s->web != NULL;
+
+    if (!sockets && (s->threads != 0 || s->clients != 0))
+        return options_wrong(self, "--threads and --clients are about sockets: "
+                                   "give --socket, --listen or --http");
+    if (s->threads > CMD_SERVE_THREADS)
+        return report_error("--threads is 256 at most: give as many as there "
+                            "are processors");
+    if (s->clients > CMD_SERVE_CLIENTS)
+        return report_error("--clients is 100000 at most: give fewer");
+    return CLI_GO;
+}
+
+static int serve_check_files(const cli_command *self, const cli_operands *files)
+{
+    if (files->count == 0)
+        return options_wrong(self, "the FILE to serve is missing");
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->names[i], "-") == 0)
+            return options_wrong(self, "a FILE cannot be standard input, which "
+                                       "is where questions come from");
+    return CLI_GO;
+}
+
+/* ==== Running =========================================================== */
+
+static int serve_read(const cli_command *self, const serve_settings *s,
+                      serve_how *how)
+{
+    const char *name = s->protocol != NULL ? s->protocol : "lines";
+
+    *how = (serve_how){
+        .protocol = serve_find_protocol(name),
+        .open = { s->load, s->trust, s->web != NULL, s->fold, s->null, s->as },
+        .all = s->all, .null = s->null, .channels = s->channels,
+        .field = s->field != 0 ? s->field : 1,
+        .value = s->value != NULL ? s->value : "OK",
+        .threads = work_jobs(s->threads),
+        .clients = s->clients != 0 ? s->clients : 1000,
+        .hosts = s->hosts,
+    };
+    if (how->protocol == NULL)
+        return serve_refuse("protocol", name, "is none: give lines, squid, "
+                            "socketmap or tcp_table");
+    if (serve_check_protocol(self, s, how->protocol) != CLI_GO
+        || serve_check_value(s->value) != CLI_GO
+        || serve_check_numbers(self, s) != CLI_GO
+        || serve_check_hosts(self, s) != CLI_GO
+        || serve_places(s, how) != CLI_GO)
+        return CLI_ERROR;
+    return serve_check_mode(self, s, how);
+}
+
+static int serve_run(const cli_command *self, int argc, char **argv)
+{
+    serve_settings s = { .as = FORMS_UNSAID, .protocol = NULL };
+    cli_operands files;
+    serve_how how;
+    int status = options_read(self, argc, argv, &s, &files);
+
+    if (status == CLI_GO)
+        status = serve_read(self, &s, &how);
+    if (status == CLI_GO)
+        status = serve_check_files(self, &files);
+    if (status == CLI_GO)
+        status = filter_how_read(s.key_file, s.format, s.unpack_limit);
+    if (status == CLI_GO)
+        status = server_run(&how, &files);
+    free(s.hosts.names);
+    return status;
+}
+
+const cli_command cmd_serve = {
+    .name = "serve",
+    .operands = "FILE...",
+    .summary = "answer other programs, as long as they ask",
+    .text =
+        "Keeps filters open and answers programs that ask: at standard input "
+        "and output, until that ends, or at sockets, until SIGTERM or SIGINT "
+        "comes. Then it takes no new clients, answers what has arrived, and "
+        "takes its Unix sockets away. A file that is replaced (by the commands "
+        "here, or mv) is opened within a second, or at once at SIGHUP; until "
+        "then, and where it cannot be opened, the old filter answers.\n\n"
+        "lines: a key on each line, answered by a line: 1, perhaps there; 0, "
+        "certainly not; or ? and why there is no answer. squid: the helper of "
+        "an external ACL, OK, ERR or BH. socketmap and tcp_table: those of "
+        "Postfix. HTTP: GET /contains?key=KEY, POST /contains with a JSON "
+        "array of keys, GET /info and GET /metrics.\n\n"
+        "Each filter reads keys by the form that it states, such as text in "
+        "lower case or numbers. -i and --as are for filters that state none; "
+        "if they contradict the form of a filter, it is not served.\n\n"
+        "Of several FILEs all are asked, and a key is there if it is perhaps "
+        "in any of them. A socketmap names one, and so does HTTP with "
+        "?filter=NAME: by the name of its file, without folder and last "
+        "ending.\n\n"
+        "A request has 1 MiB at most. A client that takes a minute for a "
+        "request, or for reading its answers, is disconnected; the head of a "
+        "request of HTTP has 5 seconds. If --clients are connected, a new one "
+        "takes the place of the one that has been slow for longest.\n\n"
+        "Each filter is verified, by a checksum of all of it, before it is "
+        "served.",
+    .options = serve_options,
+    .examples = serve_examples,
+    .status = "0 at the end of input or after a signal, 2 after an error.",
+    .run = serve_run,
+};

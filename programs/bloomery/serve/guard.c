@@ -1,0 +1,126 @@
+/* guard.c - files that others write over in their place while they are mapped.
+ *
+ * Whoever replaces a file by another one, as mv and the commands here do, takes
+ * nothing from the filter that is mapped. Who writes into it, as cp does, takes
+ * the bytes away that it is made of: what is cut off ends the process by
+ * SIGBUS, and what is new in the place of old bytes makes answers false. So the
+ * file is kept open, and looked at after each batch: if it was written to since
+ * the filter was opened, what the batch has found is thrown away. And SIGBUS
+ * leads back to before the batch.
+ *
+ * That is no promise: bytes that change while they are read can lead a lookup
+ * anywhere. Floor 8; includes serve.h only.
+ */
+#include "bloomery/serve/serve.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where a thread goes on that comes upon what was cut off. */
+static _Thread_local sigjmp_buf *volatile guard_back;
+static struct sigaction guard_old;
+
+static void guard_bus_error(int number)
+{
+    if (guard_back != NULL)
+        siglongjmp(*guard_back, 1);
+    guard_old.sa_handler(number);
+}
+
+void guard_start(void)
+{
+    struct sigaction own = { .sa_handler = guard_bus_error };
+
+    sigemptyset(&own.sa_mask);
+    sigaction(SIGBUS, &own, &guard_old);
+}
+
+/* The signal is blocked until its handler returns, which it did not. */
+static void guard_unblock(void)
+{
+    sigset_t bus_error;
+
+    sigemptyset(&bus_error);
+    sigaddset(&bus_error, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &bus_error, NULL);
+}
+
+bool guard_run(void (*work)(void *context), void *context)
+{
+    sigjmp_buf back;
+
+    if (sigsetjmp(back, 0) != 0) {
+        guard_back = NULL;
+        guard_unblock();
+        return false;
+    }
+    guard_back = &back;
+    work(context);
+    guard_back = NULL;
+    return true;
+}
+
+/* ==== Files ============================================================= */
+
+/* Only a plain file can be mapped, and a pipe would keep us waiting. */
+void guard_open(serve_guard *g, const char *path)
+{
+    struct stat about;
+
+    g->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (g->fd < 0)
+        return;
+    if (fstat(g->fd, &about) < 0 || !S_ISREG(about.st_mode)) {
+        guard_close(g);
+        return;
+    }
+    g->size = about.st_size;
+    g->changed = about.st_mtim;
+}
+
+void guard_close(serve_guard *g)
+{
+    if (g->fd >= 0)
+        close(g->fd);
+    g->fd = -1;
+}
+
+/* As far as can be told. */
+static bool guard_whole(const serve_guard *g)
+{
+    struct stat about;
+
+    return fstat(g->fd, &about) < 0
+        || (about.st_size == g->size
+            && about.st_mtim.tv_sec == g->changed.tv_sec
+            && about.st_mtim.tv_nsec == g->changed.tv_nsec);
+}
+
+/* ==== Asking ============================================================ */
+
+typedef struct {
+    const bly_filter *filter;
+    const bly_keys   *keys;
+    bool             *there;
+} guard_question;
+
+static void guard_contains(void *context)
+{
+    const guard_question *q = context;
+
+    bly_contains_keys(q->filter, q->keys, q->there);
+}
+
+bool guard_ask(const serve_guard *g, const bly_filter *filter,
+               const bly_keys *keys, bool *there)
+{
+    guard_question q = { filter, keys, there };
+
+    if (g->fd >= 0)
+        return guard_run(guard_contains, &q) && guard_whole(g);
+    guard_contains(&q);
+    return true;
+}

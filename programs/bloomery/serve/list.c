@@ -1,0 +1,75 @@
+/* list.c - a JSON array of keys, key by key.
+ *
+ * A key is a string, which stands for its bytes, escapes decoded, or a number,
+ * true or false, which stand for their text. null, objects and arrays are none:
+ * so nothing is deeper than one bracket. A key lies in the text, of which a
+ * string with escapes takes the place. Bytes that are no UTF-8 are taken as
+ * they are. Floor 8; includes serve.h only.
+ */
+#include "bloomery/serve/serve.h"
+#include "frame/members.h"
+
+#include <string.h>
+
+/* The byte behind blanks; 0: there is none. */
+static unsigned char list_peek(serve_list *l)
+{
+    while (l->at < l->end && (*l->at == ' ' || *l->at == '\t'
+                              || *l->at == '\n' || *l->at == '\r'))
+        l->at++;
+    return l->at < l->end ? *l->at : 0;
+}
+
+/* To the end of a string, behind its quote. Control bytes are escaped in JSON.
+ */
+static void list_string(serve_list *l)
+{
+    for (l->at++; l->at < l->end && *l->at >= ' '; l->at++) {
+        if (*l->at == '"') {
+            l->at++;
+            return;
+        }
+        if (*l->at == '\\' && l->at + 1 < l->end)
+            l->at++;
+    }
+}
+
+static void list_word(serve_list *l)
+{
+    while (l->at < l->end && strchr(" \t\n\r,]", *l->at) == NULL)
+        l->at++;
+}
+
+static list_step list_key(serve_list *l, bly_key *key)
+{
+    unsigned char first = list_peek(l), *text = l->at;
+
+    if (first == '"')
+        list_string(l);
+    else
+        list_word(l);
+    return l->at > text
+        && members_value((const char *)text, (size_t)(l->at - text), text, key)
+           == CLI_MEMBER ? LIST_KEY : LIST_WRONG;
+}
+
+/* At the closing bracket. */
+static list_step list_close(serve_list *l)
+{
+    l->at++;
+    list_peek(l);
+    return l->at == l->end ? LIST_END : LIST_WRONG;
+}
+
+list_step list_next(serve_list *l, bly_key *key)
+{
+    if (list_peek(l) == ']' && l->begun)
+        return list_close(l);
+    if (list_peek(l) != (l->begun ? ',' : '['))
+        return LIST_WRONG;
+    l->at++;
+    if (!l->begun && list_peek(l) == ']')
+        return list_close(l);
+    l->begun = true;
+    return list_key(l, key);
+}

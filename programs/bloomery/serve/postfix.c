@@ -1,0 +1,174 @@
+/* postfix.c - the two protocols by which Postfix looks something up elsewhere.
+ *
+ * socketmap_table(5), Sendmail's too: netstrings, each a length, a colon, so
+ * many bytes and a comma. A request names the map, which is a filter here.
+ *
+ *      14:blocked a@b.cc,         5:OK OK,         perhaps there
+ *                                 9:NOTFOUND ,     certainly not
+ *                                 ..:TEMP why,     it may be asked again
+ *                                 ..:PERM why,     not as it is
+ *
+ * tcp_table(5): lines, in which a % and two hexadecimal digits stand for a
+ * byte. All filters are asked.
+ *
+ *      get a@b.cc                 200 OK
+ *                                 500 not%20found
+ *                                 400 why
+ *
+ * Floor 8; includes serve.h only.
+ */
+#include "bloomery/serve/serve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ==== socketmap ========================================================= */
+
+enum { POSTFIX_DIGITS = 7 };            /* those of SERVE_LONGEST */
+
+static const char postfix_no_netstring[] =
+    "this is no netstring: is it another protocol that is spoken here?";
+
+/* The length that a netstring begins with, and the bytes up to its first one;
+ * 0: more must come; TALK_GARBAGE: it is none. */
+static size_t postfix_length(const unsigned char *bytes, size_t n,
+                             size_t *length)
+{
+    size_t at = 0;
+
+    for (*length = 0; at < n && bytes[at] >= '0' && bytes[at] <= '9'; at++) {
+        if (at == POSTFIX_DIGITS || (at == 1 && bytes[0] == '0'))
+            return TALK_GARBAGE;
+        *length = 10 * *length + (bytes[at] - (size_t)'0');
+    }
+    if (at == n)
+        return 0;
+    return at == 0 || bytes[at] != ':' ? TALK_GARBAGE : at + 1;
+}
+
+/* "name key" */
+static void postfix_map_read(unsigned char *text, size_t n, serve_request *out)
+{
+    unsigned char *blank = memchr(text, ' ', n);
+
+    if (blank == NULL) {
+        out->fault = "a request is the name of a filter, a blank and a key";
+        return;
+    }
+    out->filter = served_find(text, (size_t)(blank - text));
+    if (out->filter == SERVED_ALL) {
+        out->fault = "there is no filter of this name: it is that of its file "
+                     "without the ending";
+        return;
+    }
+    out->text = blank + 1;
+    out->length = n - (size_t)(blank - text) - 1;
+}
+
+static size_t postfix_garbage(serve_request *out, const char *fault)
+{
+    out->fault = fault;
+    out->passing = true;
+    return TALK_GARBAGE;
+}
+
+static size_t postfix_map_take(const serve_how *how, unsigned char *bytes,
+                               size_t n, size_t *looked, bool end,
+                               serve_request *out)
+{
+    size_t length, head = postfix_length(bytes, n, &length);
+
+    (void)how;
+    (void)looked;
+    (void)end;
+    if (head == 0)
+        return 0;
+    if (head == TALK_GARBAGE || length > SERVE_LONGEST)
+        return postfix_garbage(out, head == TALK_GARBAGE ? postfix_no_netstring
+                                                         : plain_too_long);
+    if (n - head <= length)
+        return 0;
+    if (bytes[head + length] != ',')
+        return postfix_garbage(out, postfix_no_netstring);
+    postfix_map_read(bytes + head, length, out);
+    return head + length + 1;
+}
+
+static bool postfix_map_put(const serve_how *how, const serve_request *r,
+                            cli_bytes *out)
+{
+    const char *word = r->fault != NULL ? r->passing ? "TEMP " : "PERM "
+                     : r->there ? "OK " : "NOTFOUND ";
+    const char *text = r->fault != NULL ? r->fault : r->there ? how->value : "";
+
+    return bytes_format(out, "%zu:", strlen(word) + strlen(text))
+        && bytes_text(out, word) && bytes_text(out, text)
+        && bytes_text(out, ",");
+}
+
+const serve_protocol postfix_map_protocol = {
+    .name = "socketmap",
+    .take = postfix_map_take,
+    .put = postfix_map_put,
+};
+
+/* ==== tcp_table ========================================================= */
+
+static void postfix_table_read(unsigned char *text, size_t n,
+                               serve_request *out)
+{
+    static const char get[] = "get ";
+    size_t word = sizeof get - 1;
+
+    if (n < word || memcmp(text, get, word) != 0) {
+        out->fault = "a request is 'get', a blank and a key";
+        return;
+    }
+    out->length = plain_unescape(text + word, n - word);
+    if (out->length == SIZE_MAX)
+        out->fault = "a % has no two hexadecimal digits behind it";
+    else
+        out->text = text + word;
+}
+
+static size_t postfix_table_take(const serve_how *how, unsigned char *bytes,
+                                 size_t n, size_t *looked, bool end,
+                                 serve_request *out)
+{
+    size_t length, took = plain_line('\n', bytes, n, looked, end, &length);
+
+    (void)how;
+    if (took == TALK_GARBAGE)
+        out->fault = plain_too_long;
+    else if (took > 0)
+        postfix_table_read(bytes, length, out);
+    return took;
+}
+
+static bool postfix_escape(cli_bytes *out, const char *text)
+{
+    bool fits = true;
+
+    for (; fits && *text != '\0'; text++)
+        fits = *text > ' ' && *text < 0x7f && *text != '%'
+             ? bytes_put(out, text, 1)
+             : bytes_format(out, "%%%02X", (unsigned)(unsigned char)*text);
+    return fits;
+}
+
+static bool postfix_table_put(const serve_how *how, const serve_request *r,
+                              cli_bytes *out)
+{
+    const char *code = r->fault != NULL ? "400 " : r->there ? "200 " : "500 ";
+    const char *text = r->fault != NULL ? r->fault
+                     : r->there ? how->value : "not found";
+
+    return bytes_text(out, code) && postfix_escape(out, text)
+        && bytes_text(out, "\n");
+}
+
+const serve_protocol postfix_table_protocol = {
+    .name = "tcp_table",
+    .take = postfix_table_take,
+    .put = postfix_table_put,
+};

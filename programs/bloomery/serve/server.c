@@ -1,0 +1,354 @@
+/* server.c - threads, signals, and new files.
+ *
+ * The thread that began opens the filters, starts those that serve, and then
+ * waits for a signal. One more looks once a second, and at SIGHUP, whether a
+ * file was replaced: so that to open a new one, which may take minutes, keeps
+ * nobody waiting, nor the end. Signals are blocked in all threads and come by a
+ * descriptor, which no code can be interrupted by. Until the filters are open
+ * there is nothing to lose, and they end the program. Floor 8; includes serve.h
+ * only.
+ */
+#include "bloomery/serve/serve.h"
+#include "frame/output.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    SERVER_PLACES = 3,          /* socket, port and web of serve_how        */
+    SERVER_LOOK = 1000,         /* ms between looks at the files            */
+    SERVER_SPARE = 64,          /* descriptors beside those of clients, …   */
+    SERVER_LOOP = 8,            /* … of a loop, …                           */
+    SERVER_FILE = 4,            /* … and of a file while there is a new one */
+    SERVER_END = 5,             /* seconds for a reader of standard output  */
+    SERVER_LEAVE = 1            /* … and for a file that is being opened    */
+};
+
+typedef struct {
+    const serve_how *how;
+    size_t           files;
+    int              signals;
+    serve_common     common;
+    serve_loop      *loops;
+    size_t           opened, started;
+    bool             placed[SERVER_PLACES];
+    serve_counted   *counted;
+    size_t           counted_n;
+    serve_coprocess  coprocess;
+    pthread_t        watcher;           /* who looks at the files            */
+    int              watch;             /* to wake it                        */
+    bool             watched, busy;     /* it has begun; it does not end     */
+    atomic_bool      again;             /* files that were refused, too      */
+} serve_server;
+
+static bool server_sockets(const serve_how *how)
+{
+    return how->socket.text != NULL || how->port.text != NULL
+        || how->web.text != NULL;
+}
+
+/* ==== Before ============================================================ */
+
+static int server_signals(serve_server *s)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    s->signals = signalfd(-1, &set, SFD_CLOEXEC);
+    s->watch = eventfd(0, EFD_CLOEXEC);
+    return s->signals >= 0 && s->watch >= 0
+         ? CLI_GO
+         : report_error("cannot wait for signals: %s: let more files be open "
+                        "(ulimit -n)", strerror(errno));
+}
+
+/* As many descriptors as clients need, as far as we may. */
+static void server_descriptors(const serve_server *s)
+{
+    struct rlimit limit;
+    rlim_t wanted = 2 * s->how->clients + SERVER_LOOP * s->how->threads
+                  + SERVER_FILE * s->files + SERVER_SPARE;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* ==== Loops ============================================================= */
+
+/* What /metrics tells: counters of one protocol side by side. */
+static void server_count(serve_server *s)
+{
+    size_t n = s->how->threads;
+
+    for (size_t i = 0; s->how->socket.text != NULL || s->how->port.text != NULL
+                       ? i < n : false; i++)
+        s->counted[s->counted_n++] =
+            (serve_counted){ s->how->protocol->name, &s->loops[i].talks };
+    for (size_t i = 0; i < n; i++)
+        s->counted[s->counted_n++] =
+            (serve_counted){ "http", &s->loops[i].webs };
+}
+
+static const serve_place *server_place(const serve_how *how, size_t i)
+{
+    return i == 0 ? &how->socket : i == 1 ? &how->port : &how->web;
+}
+
+/* From here on each loop has its own, and closes it. */
+static int server_open_loops(serve_server *s, const int *sockets)
+{
+    size_t n = s->how->threads;
+    int status = CLI_GO;
+
+    server_count(s);
+    for (size_t i = 0; i < n; i++) {
+        const int own[LOOP_LISTENERS] = { sockets[i], sockets[n + i],
+                                          sockets[2 * n + i] };
+        serve_loop *l = &s->loops[i];
+
+        l->how = s->how;
+        l->common = &s->common;
+        s->opened++;
+        if (loop_open(l, own, s->counted, s->counted_n) != CLI_GO)
+            status = CLI_ERROR;
+    }
+    return status;
+}
+
+/* For each place a socket for each loop, -1 where nobody comes to. */
+static int server_listen(serve_server *s, int *sockets)
+{
+    size_t n = s->how->threads;
+    int status = CLI_GO;
+
+    for (size_t i = 0; i < SERVER_PLACES * n; i++)
+        sockets[i] = -1;
+    for (size_t i = 0; i < SERVER_PLACES && status == CLI_GO; i++) {
+        const serve_place *place = server_place(s->how, i);
+
+        if (place->text == NULL)
+            continue;
+        status = place_open(place, s->how->mode, sockets + i * n, n);
+        s->placed[i] = status == CLI_GO;
+    }
+    if (status == CLI_GO)
+        return server_open_loops(s, sockets);
+    for (size_t i = 0; i < SERVER_PLACES * n; i++)
+        if (sockets[i] >= 0)
+            close(sockets[i]);
+    return status;
+}
+
+static int server_open(serve_server *s)
+{
+    size_t n = s->how->threads;
+    int *sockets = malloc(SERVER_PLACES * n * sizeof *sockets), status;
+
+    s->loops = calloc(n, sizeof *s->loops);
+    s->counted = calloc(2 * n, sizeof *s->counted);
+    if (sockets == NULL || s->loops == NULL || s->counted == NULL)
+        status = report_no_memory();
+    else
+        status = server_listen(s, sockets);
+    free(sockets);
+    return status;
+}
+
+static int server_no_thread(int error)
+{
+    return report_error("cannot start a thread: %s: let more of them run "
+                        "(ulimit -u), or give fewer --threads",
+                        strerror(error));
+}
+
+static int server_start(serve_server *s)
+{
+    for (; s->started < s->opened; s->started++) {
+        serve_loop *l = &s->loops[s->started];
+        int error = pthread_create(&l->thread, NULL, loop_run, l);
+
+        if (error != 0)
+            return server_no_thread(error);
+    }
+    return CLI_GO;
+}
+
+/* Wake the loops, or the coprocess. */
+static void server_wake(const serve_server *s)
+{
+    for (size_t i = 0; i < s->started; i++)
+        loop_wake(s->loops[i].wake);
+    if (s->coprocess.how != NULL)
+        loop_wake(s->coprocess.wake);
+}
+
+static void server_stop(serve_server *s)
+{
+    atomic_store(&s->common.stop, true);
+    server_wake(s);
+}
+
+/* ==== Meanwhile ========================================================= */
+
+/* The signal that has come; 0: none. */
+static uint32_t server_signal(const serve_server *s)
+{
+    struct signalfd_siginfo came;
+
+    return read(s->signals, &came, sizeof came) == sizeof came
+         ? came.ssi_signo : 0;
+}
+
+/* What was replaced is renewed, and all are told so, that nobody keeps the old
+ * one. */
+static void *server_watch(void *server)
+{
+    serve_server *s = server;
+    struct pollfd one = { .fd = s->watch, .events = POLLIN };
+    bool renewed = false;
+
+    while (!atomic_load(&s->common.stop)) {
+        if (renewed)
+            server_wake(s);
+        if (poll(&one, 1, SERVER_LOOK) > 0)
+            loop_hear(s->watch);
+        renewed = !atomic_load(&s->common.stop)
+               && served_renew(atomic_exchange(&s->again, false));
+    }
+    return NULL;
+}
+
+/* Until a signal says so, the coprocess has ended, or a loop cannot go on. */
+static int server_wait(serve_server *s, int done)
+{
+    struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
+                              { .fd = done, .events = POLLIN } };
+    int error = pthread_create(&s->watcher, NULL, server_watch, s);
+
+    if (error != 0)
+        return server_no_thread(error);
+    s->watched = true;
+    while (!atomic_load(&s->common.stop)) {
+        bool any = poll(both, 2, SERVER_LOOK) > 0;
+        uint32_t number = any && both[0].revents != 0 ? server_signal(s) : 0;
+
+        if (number == SIGHUP) {
+            atomic_store(&s->again, true);
+            loop_wake(s->watch);
+        } else if (number != 0)
+            break;
+    }
+    return CLI_GO;
+}
+
+/* Who is opening a file is not waited for, but left with all he needs for it.
+ */
+static void server_unwatch(serve_server *s)
+{
+    struct timespec until;
+
+    if (!s->watched)
+        return;
+    loop_wake(s->watch);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SERVER_LEAVE;
+    s->busy = pthread_timedjoin_np(s->watcher, NULL, &until) != 0;
+}
+
+static int server_run_loops(serve_server *s)
+{
+    int status = server_open(s);
+
+    if (status == CLI_GO)
+        status = server_start(s);
+    if (status == CLI_GO)
+        status = server_wait(s, -1);
+    server_stop(s);
+    for (size_t i = 0; i < s->started; i++) {
+        pthread_join(s->loops[i].thread, NULL);
+        status = s->loops[i].failed ? CLI_ERROR : status;
+    }
+    server_unwatch(s);
+    for (size_t i = 0; i < s->opened; i++)
+        loop_close(&s->loops[i]);
+    for (size_t i = 0; i < SERVER_PLACES; i++)
+        if (s->placed[i])
+            place_close(server_place(s->how, i));
+    free(s->loops);
+    free(s->counted);
+    return status == CLI_GO ? CLI_OK : status;
+}
+
+/* Whoever does not read our answers would keep us for ever. */
+static void server_join(const serve_coprocess *c)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SERVER_END;
+    if (pthread_timedjoin_np(c->thread, NULL, &until) == 0)
+        return;
+    report_error("answers are lost: nobody reads standard output: let its "
+                 "reader read to the end");
+    _exit(CLI_ERROR);
+}
+
+static int server_run_coprocess(serve_server *s)
+{
+    serve_coprocess *c = &s->coprocess;
+    int status, error;
+
+    *c = (serve_coprocess){ .how = s->how, .stop = &s->common.stop };
+    status = coprocess_open(c);
+    if (status == CLI_GO) {
+        error = pthread_create(&c->thread, NULL, coprocess_run, c);
+        status = error != 0 ? server_no_thread(error) : CLI_GO;
+    }
+    if (status == CLI_GO) {
+        status = server_wait(s, c->done);
+        server_stop(s);
+        server_join(c);
+        server_unwatch(s);
+        status = c->failed || status != CLI_GO ? CLI_ERROR : CLI_OK;
+    }
+    coprocess_close(c);
+    return status;
+}
+
+int server_run(const serve_how *how, const cli_operands *files)
+{
+    serve_server s = { .how = how, .files = files->count, .signals = -1,
+                       .watch = -1, .common.told = -LOOP_TELL };
+    int status;
+
+    server_descriptors(&s);
+    guard_start();
+    status = served_open(files, &how->open);
+    if (status == CLI_GO)
+        status = server_signals(&s);
+    if (status == CLI_GO)
+        status = (server_sockets(how) ? server_run_loops
+                                      : server_run_coprocess)(&s);
+    if (s.busy)
+        _exit(output_finish(status));
+    served_close();
+    if (s.signals >= 0)
+        close(s.signals);
+    if (s.watch >= 0)
+        close(s.watch);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* cmd_sketch.c - `bloomery sketch`: a set of keys in a few bytes, for another
+ * machine to compare with its own.
+ *
+ * A sketch is a filter like any other: one that can be listed, for a known
+ * number of differences, or one of bits. Floor 8; includes sketch.h only.
+ */
+#include "bloomery/sketch/sketches.h"
+#include "frame/json.h"
+#include "frame/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Differences, of which the bytes can still be counted. */
+#define SKETCH_MOST UINT64_C(1000000000000)
+
+typedef struct {
+    cli_build build;
+    uint64_t  differences, whole;
+} sketch_settings;
+
+static const cli_option sketch_options[] = {
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(sketch_settings, build.output),
+      true, "Where the sketch goes; '-' is standard output." },
+    CLI_FORCE_OPTION(sketch_settings, build.force),
+    { 'd', "differences", "N", CLI_NUMBER,
+      offsetof(sketch_settings, differences), false,
+      "Make a sketch from which up to N differences can be found exactly, "
+      "however many keys there are. A difference is a key that only one of "
+      "the two sides has. The sketch takes 24 bytes for each, more if N is "
+      "small." },
+    { 'w', "whole", "BYTES", CLI_NUMBER, offsetof(sketch_settings, whole),
+      false, "With -d: let the sketch carry the keys themselves, of up to so "
+      "many bytes (at most 255), so that the other side can print keys that it "
+      "does not have. Without it there are only their hashes." },
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(sketch_settings, build.rate),
+      false, "Without -d: how many of the lacking keys are overlooked. "
+      "Default: 1%." },
+    { 'k', "kind", "KIND", CLI_TEXT, offsetof(sketch_settings, build.kind),
+      false, "Without -d: the kind of filter. Default: " BLY_DEFAULT_KIND "." },
+    { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(sketch_settings, build.items),
+      false, "Without -d: how many keys there are at most, for keys from a "
+      "pipe. Without it they are counted first." },
+    { 's', "seed", "SEED", CLI_SEED, offsetof(sketch_settings, build.seed),
+      false, "The seed of the hash function: another one makes other errors. "
+      "Default: 0." },
+    CLI_HASH_OPTION(sketch_settings, build.hash),
+    CLI_SECRET_OPTION(sketch_settings, build.key_file),
+    CLI_HOW_OPTIONS(sketch_settings, build.how),
+    CLI_OVERFILL_OPTION(sketch_settings, build.overfill),
+    CLI_JOBS_OPTION(sketch_settings, build.jobs),
+    { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
+      false, "Say on standard error what was made." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(sketch_settings, build.json), false,
+      "Print what was made as a JSON object." },
+    { 0, "no-progress", NULL, CLI_FLAG,
+      offsetof(sketch_settings, build.no_progress), false,
+      "Show no progress on the terminal." },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example sketch_examples[] = {
+    { "bloomery sketch -d 1000 -o mine.bly keys.txt",
+      "For a peer whose keys differ in up to about 1000." },
+    { "bloomery sketch -d 50 -w 40 -o - keys | ssh peer bloomery diff "
+      "--both - keys",
+      "Compare with a list elsewhere: all that differs, keys of up to 40 "
+      "bytes." },
+    { "bloomery sketch -p 0.1% -o mine.bly keys.txt",
+      "For a peer whose keys differ much: a filter, 14.4 bits a key, with "
+      "which the peer overlooks one lacking key in a thousand." },
+    { NULL, NULL }
+};
+
+/* ==== A sketch that can be listed ======================================= */
+
+bool sketch_fits(const sketch_into *into)
+{
+    return into->whole == 0 || into->longest <= into->whole;
+}
+
+/* The longest of them all is to be known: those after a key that is too long
+ * are only measured. */
+static bool sketch_measure(sketch_into *into, const bly_key *keys, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].length > into->longest)
+            into->longest = keys[i].length;
+    return sketch_fits(into);
+}
+
+int sketch_put(void *context, const bly_key *keys, const uint64_t *hashes,
+               size_t n)
+{
+    sketch_into *into = context;
+    bly_status status;
+
+    if (!sketch_measure(into, keys, n))
+        return CLI_GO;
+    status = into->whole > 0
+                 ? bly_add_keys(into->filter, &(bly_keys){.n = n, .keys = keys},
+                                NULL, NULL)
+                 : bly_add_many(into->filter, hashes, n, NULL, NULL);
+    return status < 0 ? filter_error() : CLI_GO;
+}
+
+static int sketch_too_long(const sketch_into *into)
+{
+    if (into->longest > UINT8_MAX)
+        return report_error("a key has %zu bytes and a sketch carries at most "
+                            "255: make it without --whole, of hashes alone",
+                            into->longest);
+    return report_error("a key has %zu bytes and the sketch carries %zu: make "
+                        "it with --whole %zu, or without for hashes alone",
+                        into->longest, into->whole, into->longest);
+}
+
+static void sketch_json(const sketch_settings *s, const bly_stat_t *stat,
+                        const cli_fed *fed)
+{
+    json_open_object(NULL);
+    json_string("kind", stat->kind);
+    json_count("differences", stat->capacity);
+    json_count("whole", s->whole);
+    json_count("bytes", stat->bytes);
+    json_count("keys", fed->keys);
+    json_count("distinct", stat->items);
+    json_count("keyless", fed->keyless);
+    json_real("seconds", fed->seconds);
+    json_real("keys_per_second", report_per_second(fed->keys, fed->seconds));
+    json_string("output", s->build.output);
+    json_close_object();
+}
+
+static void sketch_report(const sketch_settings *s, const bly_filter *filter,
+                          const cli_fed *fed)
+{
+    bly_stat_t stat;
+
+    bly_stat(&stat, filter);
+    if (s->build.json)
+        sketch_json(s, &stat, fed);
+    if (s->build.verbose)
+        report_note("%s: %s different keys in %s (%s), for up to %s "
+                    "differences: %s", s->build.output,
+                    report_count(stat.items).text,
+                    report_seconds(fed->seconds).text,
+                    report_speed(report_per_second(fed->keys,
+                                                   fed->seconds)).text,
+                    report_count(stat.capacity).text,
+                    report_bytes(stat.bytes).text);
+    report_keyless(fed->keyless);
+}
+
+static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
+                       bly_filter *filter, cli_fed *fed)
+{
+    sketch_into into = { .filter = filter, .whole = (size_t)s->whole };
+    sketch_distinct how = { .hasher = filter, .fresh = sketch_put,
+                            .context = &into };
+    cli_lines lines;
+    int status;
+
+    lines_open(&lines, &s->build.how, operands, 0, false);
+    status = distinct_run(&how, &lines, work_jobs(s->build.jobs),
+                          "sketching", !s->build.no_progress, fed);
+    lines_close(&lines);
+    if (status == CLI_GO && !sketch_fits(&into))
+        return sketch_too_long(&into);
+    return status == CLI_GO ? feed_some(fed) : status;
+}
+
+/* There is no memory, or something else is wrong. */
+static int sketch_refuse(const char *kind, const bly_spec *spec,
+                         bly_status status)
+{
+    bly_plan_t plan;
+
+    if (status != BLY_ENOMEM || bly_plan(&plan, kind, spec) < 0)
+        return filter_error();
+    return report_error("out of memory: a sketch of %s differences takes %s: "
+                        "ask for fewer differences",
+                        report_count(spec->capacity).text,
+                        report_bytes(plan.bytes).text);
+}
+
+static int sketch_make(const sketch_settings *s, const cli_operands *operands)
+{
+    bly_spec spec = { .capacity = s->differences, .seed = s->build.seed,
+                      .hash = s->build.hash, .secret = secret_bytes(),
+                      .form = s->build.how.stated ? s->build.how.form
+                                                  : BLY_KEYS_UNSTATED };
+    bly_filter *filter;
+    char kind[64];
+    cli_fed fed;
+    int status;
+
+    snprintf(kind, sizeof kind, "invertible:key=%" PRIu64, s->whole);
+    bly_status made = bly_new(&filter, kind, &spec);
+    if (made < 0)
+        return sketch_refuse(kind, &spec, made);
+    status = sketch_fill(s, operands, filter, &fed);
+    if (status == CLI_GO)
+        status = filter_save(filter, s->build.output);
+    if (status == CLI_OK)
+        sketch_report(s, filter, &fed);
+    bly_free(filter);
+    return status;
+}
+
+/* ==== The command ======================================================= */
+
+static int sketch_check(const cli_command *self, sketch_settings *s,
+                        const cli_operands *operands)
+{
+    cli_build *b = &s->build;
+    int status = how_check(self, &b->how);
+
+    if (status != CLI_GO)
+        return status;
+    if (b->kind != NULL || b->rate != 0 || b->items != 0)
+        return options_wrong(self, "with -d the sketch is no filter of bits: "
+                                   "it excludes -k, -p and -n");
+    if (s->differences > SKETCH_MOST)
+        return report_error("%s differences are more than a sketch can tell: "
+                            "ask for fewer differences",
+                            report_count(s->differences).text);
+    if (s->whole > UINT8_MAX)
+        return options_wrong(self, "--whole is at most 255 bytes");
+    if (b->json && strcmp(b->output, "-") == 0)
+        return options_wrong(self, "-o - and --json both want standard output");
+    status = secret_read(b->key_file);
+    return status == CLI_GO
+         ? filter_check_output(b->output, b->force, operands, 0) : status;
+}
+
+static int sketch_run(const cli_command *self, int argc, char **argv)
+{
+    sketch_settings s = { .build.how = CLI_HOW_UNSAID, .build.whole = true };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (s.differences == 0 && s.whole != 0)
+        return options_wrong(self, "--whole is for a sketch with -d");
+    if (s.differences == 0) {
+        s.build.kind = s.build.kind != NULL ? s.build.kind
+                                             : BLY_DEFAULT_KIND;
+        if (filter_kind_can(s.build.kind, BLY_CAN_SUBTRACT))
+            return options_wrong(self, "a sketch that can be listed takes each "
+                                       "key once: give -d N, and no -k");
+        return build_make(self, &s.build, &operands);
+    }
+    status = sketch_check(self, &s, &operands);
+    return status == CLI_GO ? sketch_make(&s, &operands) : status;
+}
+
+const cli_command cmd_sketch = {
+    .name = "sketch",
+    .operands = "[KEYS...]",
+    .summary = "make a small sketch of keys, for another side to compare",
+    .text =
+        "Reads keys, one per line, from the files KEYS (or standard input) "
+        "and writes a sketch of them to FILE. Send that to another side: "
+        "there 'bloomery diff' shows which keys only one of the two has, "
+        "without the keys being sent.\n\n"
+        "With -d the sketch (a filter of kind invertible) finds up to that "
+        "many differences exactly, and its size depends on their number only; "
+        "of more it says about how many. It is for sets that are nearly the "
+        "same. Repeated lines do not matter: the hashes of the keys are held "
+        "in memory, 11 to 22 bytes each.\n\n"
+        "Without -d it is an ordinary filter, 9.6 bits a key at 1 %: what is "
+        "not in it is surely lacking, and 1 % of what is lacking is "
+        "overlooked. It is for sets that differ much, or by an unknown number "
+        "of keys.\n\n"
+        "A sketch is a file of the same format as any filter; 'bloomery info' "
+        "and 'bloomery check' take it, and 'bloomery unite' takes two of one "
+        "plan whose keys are different.",
+    .options = sketch_options,
+    .examples = sketch_examples,
+    .status = "0 if the sketch was made, " CLI_KEPT("FILE"),
+    .run = sketch_run,
+};

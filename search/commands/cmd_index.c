@@ -1,0 +1,520 @@
+/* cmd_index.c - `bloomery index`: an index of what files hold.
+ *
+ * Threads take file after file, find the terms of each block and hand them to
+ * the index, which does not depend on the order in which they come. With
+ * --update only those files are read whose state has changed; the rest of the
+ * old index is taken as it is. Floor 8; includes search.h only.
+ */
+#include "search/commands/search.h"
+#include "frame/inputs.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { INDEX_BLOCK = 1 << 18 };
+
+typedef struct {
+    const char *output, *by;
+    double      rate;
+    uint64_t    block, jobs, memory;
+    cli_inputs  inputs;
+    bool        update, plan, plain, force, quiet, json;
+} index_settings;
+
+static const cli_option index_options[] = {
+    { 'o', "output", "FILE", CLI_TEXT, offsetof(index_settings, output), true,
+      "Write the index to FILE." },
+    { 0, "by", "RULE", CLI_TEXT, offsetof(index_settings, by), false,
+      "What of a text is looked for later: trigrams (the default), any text of "
+      "three bytes or more within a line, without regard to case; words, runs "
+      "of letters, digits and _, without regard to case, and addresses and "
+      "UUIDs as a whole, too; fields, what stands between blanks; lines; or "
+      "kmers=31, so many bases in a row of FASTA files, on either strand." },
+    { 'b', "block", "SIZE", CLI_SIZE, offsetof(index_settings, block), false,
+      "Files longer than this, as they are decompressed, are several documents "
+      "of whole lines, so that a part of them is named. Default: 256K; of "
+      "k-mers files are never cut, and are read into memory." },
+    { 'p', "rate", "RATE", CLI_RATE, offsetof(index_settings, rate), false,
+      "The share of documents that are named for a term that they do not have. "
+      "Default: 1%; of trigrams and k-mers, of which a question has many that "
+      "must all be there, 30%." },
+    { 'r', "recursive", NULL, CLI_FLAG,
+      offsetof(index_settings, inputs.recursive), false,
+      "Take all ordinary files under the folders among PATHS; without PATHS "
+      "those under '.'. Links in the folders are not followed." },
+    { 0, "files0-from", "LIST", CLI_TEXT, offsetof(index_settings, inputs.list),
+      false, "Take the files whose names LIST holds, each ended by NUL, as "
+      "find -print0 gives them; '-' is standard input." },
+    { 0, "git", NULL, CLI_FLAG, offsetof(index_settings, inputs.git), false,
+      "As -r, but of the folders only files that git knows, or would add: what "
+      ".gitignore excludes is left out." },
+    { 'u', "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
+      "FILE is an index: bring it up to date. Only files are read whose size, "
+      "times or inode have changed, and those that are new; those that are "
+      "gone are left out. --by, --block and the rate are as they were, and so "
+      "are -r, --git and PATHS where none are given. Where there is no FILE "
+      "yet, and PATHS are given, it is made." },
+    { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
+      "Write no index, but say how large it would be, by some of the files." },
+    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(index_settings, plain),
+      false, "Take the bytes of compressed files as they are. Without it what "
+      "gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, is "
+      "decompressed." },
+    { 0, "memory", "SIZE", CLI_SIZE, offsetof(index_settings, memory), false,
+      "Keep about so much of the index in memory before it is written. "
+      "Default: 256M." },
+    { 0, "force", NULL, CLI_FLAG, offsetof(index_settings, force), false,
+      "Write the index even over a file that is none, which is refused "
+      "otherwise." },
+    { 'q', "quiet", NULL, CLI_FLAG, offsetof(index_settings, quiet), false,
+      "No report and no progress." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
+      "Print the report as a JSON object." },
+    TEXT_JOBS_OPTION(index_settings, jobs),
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example index_examples[] = {
+    { "bloomery index -o logs.blx --by words -r /var/log",
+      "All files under a folder, compressed ones too, by their words." },
+    { "bloomery which logs.blx 10.0.0.7 refused",
+      "Which of them may have both?" },
+    { "bloomery index -o logs.blx --update",
+      "Read again what has changed." },
+    { NULL, NULL }
+};
+
+typedef struct {
+    const index_settings *want;
+    settings         made;
+    earlier          before;
+    cli_operands     files;     /* to be read; from malloc                   */
+    struct stat      self;      /* the index itself, which is not; st_ino 0:
+                                   it is not there yet                       */
+    bly_index_maker *maker;
+    char            *about;
+    atomic_size_t    next;      /* file                                      */
+    atomic_uint_fast64_t bytes, documents;
+    atomic_bool      unread;    /* a file could not be read                  */
+    atomic_bool      failed;    /* nor the index be made                     */
+} index_job;
+
+/* ==== Reading =========================================================== */
+
+static int index_add(index_job *job, const char *name,
+                     const settings_part *part, const terms *t)
+{
+    unsigned char extra[SETTINGS_EXTRA];
+    bly_document document = { .name = name, .length = strlen(name),
+                              .extra = extra };
+
+    settings_pack(extra, part);
+    if (bly_index_add(job->maker, &document, t->hashes, t->n) < 0)
+        return atomic_exchange(&job->failed, true) ? CLI_ERROR
+                                                   : filter_error();
+    job->documents++;
+    return CLI_GO;
+}
+
+/* Is it us who have too little, so that other files would be missing, too? */
+static bool index_lacks(int error)
+{
+    return error == ENOMEM || error == EMFILE || error == ENFILE
+        || error == EAGAIN;
+}
+
+static int index_refuse(index_job *job, const char *name, int error)
+{
+    job->unread = true;
+    if (index_lacks(error))
+        return refuse_file(name, error);
+    if (error == ESPIPE)
+        report_error("'%s' is no ordinary file: an index is of files that can "
+                     "be read again", name);
+    else if (error == EISDIR)
+        report_error("'%s' is a folder: give -r, or name files in it", name);
+    else if (error == EFBIG)
+        report_error("'%s' has a line of more than 64 MiB: the index is not of "
+                     "what follows", name);
+    else
+        refuse_file(name, error);
+    return CLI_GO;
+}
+
+/* A file that could be read only in part is there with a state that none has,
+ * so that it counts as changed. */
+static int index_cut(index_job *job, const char *name, terms *t, int error)
+{
+    if (index_refuse(job, name, error) != CLI_GO)
+        return CLI_ERROR;
+    t->n = 0;
+    return index_add(job, name, &(settings_part){ .stamp = 0 }, t);
+}
+
+static int index_blocks(index_job *job, const char *name, text_reader *text,
+                        terms *t)
+{
+    text_block block;
+    int error, status = CLI_GO;
+
+    while (status == CLI_GO && text_next(text, &block, &error)) {
+        settings_part part = { text->stamp, block.offset, block.n, block.lines,
+                               block.binary, block.whole };
+
+        status = terms_find(t, block.bytes, block.n)
+               ? index_add(job, name, &part, t) : report_no_memory();
+        job->bytes += block.n;
+        progress_at(job->bytes);
+    }
+    return status == CLI_GO && error != 0 ? index_cut(job, name, t, error)
+                                          : status;
+}
+
+static int index_file(index_job *job, const char *name, text_reader *text,
+                      terms *t)
+{
+    int error = text_open(text, name), status = CLI_GO;
+
+    if (error != 0)
+        status = index_refuse(job, name, error);
+    else if (job->self.st_ino != text->about.st_ino
+             || job->self.st_dev != text->about.st_dev)
+        status = index_blocks(job, name, text, t);
+    text_close(text);
+    return status;
+}
+
+static void *index_loop(void *argument)
+{
+    index_job *job = argument;
+    text_reader text = { .block = (size_t)job->made.block,
+                         .uncut = job->made.rule == TERMS_KMERS,
+                         .plain = job->made.plain, .fd = -1 };
+    terms t;
+    bool fine = terms_open(&t, job->made.rule, job->made.k);
+    int status = fine ? CLI_GO : report_no_memory();
+
+    for (size_t i; status == CLI_GO && !job->failed
+         && (i = job->next++) < job->files.count; ) {
+        status = index_file(job, job->files.names[i], &text, &t);
+    }
+    if (status != CLI_GO)
+        job->failed = true;
+    free(text.bytes);
+    terms_close(&t);
+    return NULL;
+}
+
+static void index_read(index_job *job)
+{
+    size_t n = text_jobs(job->want->jobs);
+
+    work_threads(n < job->files.count ? n : job->files.count, index_loop, job);
+}
+
+/* ==== Files ============================================================= */
+
+static int index_find(const cli_command *self, index_job *job,
+                      cli_inputs *inputs, cli_operands *operands)
+{
+    cli_how how = { .separator = -1 };
+    cli_operands taken;
+
+    if (inputs->list != NULL && operands->count > 0)
+        return options_wrong(self, "--files0-from names all files: it excludes "
+                                   "PATHS");
+    for (size_t i = 0; i < operands->count; i++)
+        if (strcmp(operands->names[i], "-") == 0)
+            return report_error("'-' is standard input, which cannot be read "
+                                "again: give files");
+    taken = *operands;
+    if (inputs_take(self, inputs, &how, &taken, 0) != CLI_GO)
+        return CLI_ERROR;
+    for (size_t i = 0; i < taken.count; i++)    /* PATHS stay as they are    */
+        if (!options_append(&job->files, taken.names[i]))
+            return report_no_memory();
+    inputs_sort(&job->files);
+    return CLI_GO;
+}
+
+/* ==== The index ========================================================= */
+
+static bool index_keep(void *context, uint64_t document)
+{
+    const earlier *e = context;
+
+    return e->stays[document];
+}
+
+static int index_begin(index_job *job)
+{
+    const index_settings *want = job->want;
+    bly_index_spec spec = { .rate = want->rate, .memory = want->memory,
+                            .probes = terms_probes(job->made.rule),
+                            .extra = SETTINGS_EXTRA };
+    bly_index_stat_t stat;
+
+    if (job->before.index != NULL) {
+        bly_index_stat(&stat, job->before.index);
+        spec.rate = stat.rate;
+        spec.probes = stat.probes;
+    }
+    job->about = settings_write(&job->made, &spec.about_bytes);
+    if (job->about == NULL)
+        return report_no_memory();
+    spec.about = job->about;
+    return bly_index_begin(&job->maker, want->output, &spec) < 0
+         ? filter_error() : CLI_GO;
+}
+
+static void index_report(const index_job *job)
+{
+    struct stat about = { .st_size = 0 };
+    uint64_t size = stat(job->want->output, &about) == 0
+                  ? (uint64_t)about.st_size : 0;
+    uint64_t all = job->documents + job->before.documents;
+
+    if (job->want->json) {
+        json_open_object(NULL);
+        json_string("index", job->want->output);
+        json_count("bytes", size);
+        json_count("documents", all);
+        json_count("kept", job->before.documents);
+        json_count("read", job->documents);
+        json_count("read_bytes", job->bytes);
+        json_close_object();
+    } else if (!job->want->quiet)
+        report_note("%s document%s in %s; read: %s",
+                    report_count(all).text, all == 1 ? "" : "s",
+                    report_bytes(size).text, report_bytes(job->bytes).text);
+}
+
+/* Bytes of all files; 0 if some are not files. */
+static uint64_t index_measure(const index_job *job)
+{
+    struct stat about;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < job->files.count; i++) {
+        if (stat(job->files.names[i], &about) < 0 || !S_ISREG(about.st_mode))
+            return 0;
+        bytes += (uint64_t)about.st_size;
+    }
+    return bytes;
+}
+
+static int index_make(index_job *job)
+{
+    earlier *e = &job->before;
+
+    progress_expect(0.9);
+    progress_start("index", index_measure(job), !job->want->quiet);
+    index_read(job);
+    progress_close();
+    if (!job->failed && e->index != NULL
+        && bly_index_take(job->maker, e->index, index_keep, e) < 0) {
+        job->failed = true;
+        filter_error();
+    }
+    if (job->failed) {
+        bly_index_abort(job->maker);
+        return CLI_ERROR;
+    }
+    if (bly_index_end(job->maker) < 0)
+        return filter_error();
+    index_report(job);
+    return job->unread ? CLI_ERROR : CLI_OK;
+}
+
+static int index_all(const cli_command *self, index_job *job,
+                     cli_inputs *inputs, cli_operands *operands)
+{
+    int status = index_find(self, job, inputs, operands);
+
+    if (stat(job->want->output, &job->self) < 0)
+        job->self.st_ino = 0;
+    if (status == CLI_GO && job->want->plan)
+        return plan_index(&job->made, job->want->rate, &job->files,
+                          job->want->json);
+    if (status == CLI_GO && job->before.index != NULL)
+        status = earlier_sift(&job->before, &job->files, false,
+                              job->want->jobs);
+    if (status == CLI_GO)
+        status = index_begin(job);
+    return status == CLI_GO ? index_make(job) : status;
+}
+
+/* ==== What may be written ============================================== */
+
+/* May the output be written? Not over what is no index: nobody may have it a
+ * second time. CLI_GO or CLI_ERROR. */
+static int index_check_output(const index_settings *s)
+{
+    struct stat about;
+
+    if (s->force || s->plan || stat(s->output, &about) < 0
+        || !S_ISREG(about.st_mode) || about.st_size == 0
+        || filter_is_index(s->output))
+        return CLI_GO;
+    return report_error("'%s' is there and is no index: name another output, "
+                        "or give --force to replace it", s->output);
+}
+
+/* What an update is of is there: where a folder is missing that was, because
+ * it is not mounted, say, all of its files would go. CLI_GO or CLI_ERROR. */
+static int index_check_paths(const index_job *job, const cli_operands *paths)
+{
+    for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
+        if (access(paths->names[i], F_OK) < 0)
+            return report_error("'%s' is not there, and is a part of the "
+                                "index: see to that, or give the PATHS that "
+                                "are left", paths->names[i]);
+    return CLI_GO;
+}
+
+/* ==== Options =========================================================== */
+
+/* The old index says how the new one is to be. CLI_GO or CLI_ERROR. */
+static int index_renew(const cli_command *self, index_settings *s,
+                       index_job *job, cli_operands *operands)
+{
+    earlier *e = &job->before;
+
+    if (s->plan)
+        return options_wrong(self, "--plan is of a new index: it excludes "
+                                   "--update");
+    if (s->by != NULL || s->block != 0 || s->rate != 0 || s->plain)
+        return options_wrong(self, "--update keeps --by, --block, --rate and "
+                                   "--no-decompress as they were: make another "
+                                   "index to change them");
+    e->index = settings_open(s->output, &e->made);
+    if (e->index == NULL)
+        return CLI_ERROR;
+    if (settings_here(s->output, &e->made, e->index, job->made.folder)
+        != CLI_GO)
+        return CLI_ERROR;
+    if (operands->count == 0 && s->inputs.list == NULL) {
+        if (e->made.paths.count == 0 && !e->made.recursive)
+            return report_error("'%s' was made of a list of files: give "
+                                "--files0-from, or PATHS", s->output);
+        *operands = e->made.paths;
+        s->inputs.recursive |= e->made.recursive;
+        s->inputs.git |= e->made.git;
+    }
+    job->made.rule = e->made.rule;
+    job->made.k = e->made.k;
+    job->made.block = e->made.block;
+    job->made.plain = e->made.plain;
+    return CLI_GO;
+}
+
+/* The same for a new one. */
+static int index_new(const cli_command *self, const index_settings *s,
+                     index_job *job, const cli_operands *operands)
+{
+    settings *made = &job->made;
+    const char *wrong = s->by == NULL ? NULL
+                      : terms_read(s->by, &made->rule, &made->k);
+
+    if (wrong != NULL)
+        return report_error("--by '%s' %s", s->by, wrong);
+    if (made->rule == TERMS_KMERS && s->block != 0)
+        return options_wrong(self, "--block cuts files into lines, and k-mers "
+                                   "go on from line to line");
+    if (operands->count == 0 && s->inputs.list == NULL && !s->inputs.recursive)
+        return options_wrong(self, "there is nothing to read: give files, or "
+                                   "-r");
+    made->plain = s->plain;
+    made->block = s->block != 0 ? s->block : INDEX_BLOCK;
+    if (made->block > SIZE_MAX / 8)
+        return report_error("--block %" PRIu64 " is more than memory can hold: "
+                            "give less", s->block);
+    return CLI_GO;
+}
+
+static void index_free(index_job *job, index_settings *s, char *folder)
+{
+    inputs_end(&s->inputs, false);
+    if (job->before.index != NULL)
+        free(job->before.made.paths.names);
+    bly_index_free(job->before.index);
+    free(job->before.stays);
+    free(job->files.names);
+    free(job->about);
+    free(folder);
+}
+
+static int index_run(const cli_command *self, int argc, char **argv)
+{
+    index_settings s = { .rate = 0 };
+    index_job job = { .want = &s, .made = { .k = TERMS_KMER } };
+    cli_operands operands;
+    char *folder;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    s.inputs.recursive |= s.inputs.git;
+    if (access(s.output, F_OK) < 0 && errno == ENOENT
+        && (operands.count > 0 || s.inputs.list != NULL))
+        s.update = false;               /* the first of many */
+    folder = getcwd(NULL, 0);
+    job.made.folder = folder;
+    if (folder == NULL)
+        status = report_unread("name", ".", errno);
+    else
+        status = s.update ? index_renew(self, &s, &job, &operands)
+                          : index_new(self, &s, &job, &operands);
+    if (status == CLI_GO)
+        status = index_check_output(&s);
+    if (status == CLI_GO)
+        status = index_check_paths(&job, &operands);
+    if (status == CLI_GO && s.rate == 0)
+        s.rate = terms_rate(job.made.rule);
+    job.made.recursive = s.inputs.recursive;
+    job.made.git = s.inputs.git;
+    job.made.paths = s.inputs.list == NULL ? operands : (cli_operands){ 0 };
+    if (status == CLI_GO)
+        status = index_all(self, &job, &s.inputs, &operands);
+    index_free(&job, &s, folder);
+    return status;
+}
+
+const cli_command cmd_index = {
+    .name = "index",
+    .operands = "[PATHS...]",
+    .summary = "index what files hold, for 'which' and 'search'",
+    .text =
+        "Remembers of each of many files which terms it has: words, or all "
+        "texts of three bytes, or others (--by). 'bloomery which' then names "
+        "the files that may have some words without reading them: one that has "
+        "them is always among them, and of the others a small share, --rate. "
+        "The index takes some percents of the text.\n\n"
+        "Files longer than --block are named by part. Compressed files "
+        "are read as what they hold. A file that cannot be read is left out, "
+        "and a message says so; the index is made all the same, and the exit "
+        "status is 2.\n\n"
+        "FILE is replaced in one step: until then, and after an error, the old "
+        "one is there. With --update it is made of the old one and of what has "
+        "changed.\n\n"
+        "Names are kept as PATHS give them: an index of absolute ones is asked "
+        "from anywhere, others from the folder where it was made. 'bloomery "
+        "search' needs trigrams or words, 'bloomery which' takes all. A "
+        "program that writes to a file by mapping it, as databases do, may "
+        "leave its times as they were: such a change does not show.",
+    .options = index_options,
+    .examples = index_examples,
+    .status = "0 if all is in the index; 2 if a file could not be read, of "
+              "which the index then has nothing, or after another error, when "
+              "FILE is as it was before.",
+    .run = index_run,
+};

@@ -1,0 +1,271 @@
+/* cmd_which.c - `bloomery which`: an index and words -> names of files.
+ *
+ * Floor 8; includes search.h only.
+ */
+#include "search/commands/search.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/sort.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    double least;
+    bool   any, files, null, json;
+} which_settings;
+
+static const cli_option which_options[] = {
+    { 0, "any", NULL, CLI_FLAG, offsetof(which_settings, any), false,
+      "Name the documents that may have one of the WORDS. Without it: all." },
+    { 0, "at-least", "SHARE", CLI_SHARE, offsetof(which_settings, least),
+      false, "Name those that may have at least this share of all terms of the "
+      "WORDS: 0.8, or 80%. For k-mers, and texts that are nearly alike." },
+    { 'l', "files", NULL, CLI_FLAG, offsetof(which_settings, files), false,
+      "Name each file once, and not the part of it." },
+    { '0', "null", NULL, CLI_FLAG, offsetof(which_settings, null), false,
+      "Names end with a NUL byte instead of a newline." },
+    { 0, "json", NULL, CLI_FLAG, offsetof(which_settings, json), false,
+      "Print an array of objects with file, offset, bytes, lines_before and "
+      "whole: does it hold all of the file?" },
+    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+};
+
+static const cli_example which_examples[] = {
+    { "bloomery which logs.blx 10.0.0.7 refused",
+      "The files, or parts of files, that may have both." },
+    { "bloomery which -l -0 logs.blx timeout | xargs -0 zgrep -w timeout",
+      "Look into those files only." },
+    { "bloomery which --at-least 80% genomes.blx ACGTTGCA...",
+      "Which genomes may have most k-mers of a sequence?" },
+    { NULL, NULL }
+};
+
+typedef struct {
+    const which_settings *want;
+    bly_index   *index;
+    settings     made;
+    uint64_t     documents;
+    uint64_t    *row, *one;     /* a bit for each document                   */
+    found_list   found;
+} which_job;
+
+/* ==== Asking ============================================================ */
+
+static size_t which_words(const which_job *job)
+{
+    return (size_t)((job->documents + 63) / 64);
+}
+
+static int which_no_term(const which_job *job, const char *word)
+{
+    static const char *const why[TERMS_RULES] = {
+        [TERMS_TRIGRAMS] = "the index is of trigrams, and it has no three "
+                           "bytes in a line: give a longer text",
+        [TERMS_WORDS] = "the index is of words, and it has no letter, digit "
+                        "or _: give a word",
+        [TERMS_FIELDS] = "the index is of fields, and there are only blanks: "
+                         "give a field",
+        [TERMS_LINES] = "the index is of lines, and it is empty: give a line",
+        [TERMS_KMERS] = "the index is of k-mers, and there are not so many "
+                        "bases in a row: give a longer sequence",
+    };
+
+    return report_error("'%s' has no term: %s", word, why[job->made.rule]);
+}
+
+/* Terms of a word: of `t`, until it is used again. */
+static int which_terms(const which_job *job, terms *t, char *word)
+{
+    char *copy = strdup(word);
+    bool found = copy != NULL && terms_find(t, (unsigned char *)copy,
+                                            strlen(copy));
+
+    free(copy);
+    if (!found)
+        return report_no_memory();
+    return t->n > 0 ? CLI_GO : which_no_term(job, word);
+}
+
+/* One word after another, each as a whole: documents with all, or with any. */
+static int which_each(which_job *job, terms *t, const cli_operands *words)
+{
+    int status = CLI_GO;
+
+    for (size_t i = 1; i < words->count && status == CLI_GO; i++) {
+        status = which_terms(job, t, words->names[i]);
+        if (status == CLI_GO
+            && bly_index_which(job->one, job->index, t->hashes, t->n, t->n) < 0)
+            status = filter_error();
+        for (size_t w = 0; w < which_words(job); w++)
+            job->row[w] = i == 1 ? job->one[w]
+                        : job->want->any ? job->row[w] | job->one[w]
+                                         : job->row[w] & job->one[w];
+    }
+    return status;
+}
+
+/* Each hash once, or it would count more than the others. */
+static size_t which_once(uint64_t *hashes, size_t n)
+{
+    size_t once = 0;
+
+    sort_words(hashes, n, 64, 0);
+    for (size_t i = 0; i < n; i++)
+        if (once == 0 || hashes[once - 1] != hashes[i])
+            hashes[once++] = hashes[i];
+    return once;
+}
+
+/* All terms of all words together, of which a share is enough. */
+static int which_share(which_job *job, terms *t, const cli_operands *words)
+{
+    uint64_t *all = NULL;
+    size_t n = 0;
+    int status = CLI_GO;
+
+    for (size_t i = 1; i < words->count && status == CLI_GO; i++) {
+        status = which_terms(job, t, words->names[i]);
+        if (status == CLI_GO && !bytes_grow(&all, n + t->n, sizeof *all))
+            status = report_no_memory();
+        if (status == CLI_GO)
+            memcpy(all + n, t->hashes, t->n * sizeof *all);
+        n += t->n;
+    }
+    if (status == CLI_GO) {
+        n = which_once(all, n);
+        if (bly_index_which(job->row, job->index, all, n,
+                            (size_t)fmax(1, ceil(job->want->least * (double)n
+                                                 - 1e-9))) < 0)
+            status = filter_error();
+    }
+    free(all);
+    return status;
+}
+
+/* ==== Naming ============================================================ */
+
+static int which_print_json(const found_one *f)
+{
+    char *name = strndup(f->document.name, f->document.length);
+
+    if (name == NULL)
+        return report_no_memory();
+    json_open_object(NULL);
+    json_string("file", name);
+    json_count("offset", f->part.offset);
+    json_count("bytes", f->part.length);
+    json_count("lines_before", f->part.lines);
+    json_bool("whole", f->part.whole);
+    json_close_object();
+    free(name);
+    return CLI_GO;
+}
+
+static void which_print(const which_job *job, const found_one *f)
+{
+    output_bytes(f->document.name, f->document.length);
+    if (!f->part.whole && !job->want->files)
+        output_format(":%" PRIu64, f->part.offset);
+    output_bytes(job->want->null ? "\0" : "\n", 1);
+}
+
+static int which_name(which_job *job)
+{
+    int status = CLI_GO;
+
+    if (job->want->json)
+        json_open_array(NULL);
+    for (size_t i = 0; i < job->found.n && status == CLI_GO && !output_failed();
+         i++) {
+        const found_one *f = &job->found.all[i];
+
+        if (job->want->files && i > 0
+            && found_order(&f[-1].document, &f->document) == 0)
+            continue;
+        if (job->want->json)
+            status = which_print_json(f);
+        else
+            which_print(job, f);
+    }
+    if (job->want->json)
+        json_close_array();
+    return status != CLI_GO ? status : job->found.n > 0 ? CLI_OK : CLI_NONE;
+}
+
+/* ==== All of it ========================================================= */
+
+static int which_ask(which_job *job, const cli_operands *operands)
+{
+    bly_index_stat_t stat;
+    terms t;
+    int status;
+
+    bly_index_stat(&stat, job->index);
+    job->documents = stat.documents;
+    job->row = calloc(which_words(job) + 1, sizeof *job->row);
+    job->one = calloc(which_words(job) + 1, sizeof *job->one);
+    if (!terms_open(&t, job->made.rule, job->made.k)
+        || job->row == NULL || job->one == NULL)
+        status = report_no_memory();
+    else
+        status = job->want->least > 0 ? which_share(job, &t, operands)
+                                      : which_each(job, &t, operands);
+    terms_close(&t);
+    if (status == CLI_GO)
+        status = found_make(&job->found, job->index, job->row);
+    return status == CLI_GO ? which_name(job) : status;
+}
+
+static int which_run(const cli_command *self, int argc, char **argv)
+{
+    which_settings s = { .least = -1 };
+    which_job job = { .want = &s };
+    cli_operands operands;
+    int status = options_read(self, argc, argv, &s, &operands);
+
+    if (status != CLI_GO)
+        return status;
+    if (operands.count < 2)
+        return options_wrong(self, "it takes an INDEX, which 'bloomery index' "
+                                   "made, and WORDS to look for");
+    if (s.least >= 0 && s.least <= 0)
+        return options_wrong(self, "--at-least 0 names every document: give a "
+                                   "share above 0");
+    if (s.any && s.least > 0)
+        return options_wrong(self, "--any and --at-least exclude each other");
+    job.index = settings_open(operands.names[0], &job.made);
+    if (job.index == NULL)
+        return CLI_ERROR;
+    status = which_ask(&job, &operands);
+    free(job.made.paths.names);
+    bly_index_free(job.index);
+    free(job.row);
+    free(job.one);
+    free(job.found.all);
+    return status;
+}
+
+const cli_command cmd_which = {
+    .name = "which",
+    .operands = "INDEX WORDS...",
+    .summary = "name the files of an index that may have some words",
+    .text =
+        "Prints the names of the files that may have all of the WORDS, in the "
+        "order of their bytes; of a file in several parts the name, a colon "
+        "and the offset of the part, in bytes of what the file holds. A file "
+        "that has them is named always, as it was when the index was made; "
+        "another one seldom, as 'bloomery index --rate' had it.\n\n"
+        "What a word is the index says: of words a word as a whole, of "
+        "trigrams a text of three bytes or more, both without regard to case, "
+        "of lines a line. An operand that is several words stands for all of "
+        "them, in any order.",
+    .options = which_options,
+    .examples = which_examples,
+    .status = "0 if a file was named; 1 if none may have them; 2 after an "
+              "error.",
+    .run = which_run,
+};

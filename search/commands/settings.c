@@ -1,0 +1,181 @@
+/* settings.c - what an index says of how it was made.
+ *
+ * It is text, NAME=VALUE, each ended by NUL, in any order; of names that this
+ * program does not know it says that a newer one made the index. With each
+ * document goes where in its file it is, and the state of the file then. Floor
+ * 8; includes search.h only.
+ */
+#include "search/commands/search.h"
+#include "frame/numbers.h"
+#include "frame/options.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is found of a text changes with these rules, and with nothing else. */
+static const char settings_rules[] = "3";
+
+/* ==== Written =========================================================== */
+
+typedef struct { cli_bytes bytes; bool failed; } settings_text;
+
+static void settings_put(settings_text *to, const char *name, const char *value)
+{
+    to->failed |= !bytes_text(&to->bytes, name) || !bytes_text(&to->bytes, "=")
+               || !bytes_put(&to->bytes, value, strlen(value) + 1);
+}
+
+static void settings_put_number(settings_text *to, const char *name, uint64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, n);
+    settings_put(to, name, text);
+}
+
+char *settings_write(const settings *s, size_t *n)
+{
+    settings_text to = { .failed = false };
+
+    settings_put(&to, "rules", settings_rules);
+    settings_put(&to, "by", terms_name(s->rule));
+    if (s->rule == TERMS_KMERS)
+        settings_put_number(&to, "k", s->k);
+    settings_put_number(&to, "block", s->block);
+    if (s->recursive)
+        settings_put(&to, "recursive", "1");
+    if (s->git)
+        settings_put(&to, "git", "1");
+    if (s->plain)
+        settings_put(&to, "plain", "1");
+    settings_put(&to, "folder", s->folder);
+    for (size_t i = 0; i < s->paths.count; i++)
+        settings_put(&to, "path", s->paths.names[i]);
+    *n = bytes_waiting(&to.bytes);
+    if (!to.failed)
+        return (char *)to.bytes.data;
+    bytes_free(&to.bytes);
+    return NULL;
+}
+
+/* ==== Read ============================================================== */
+
+/* One of them. False: it is not known, or there is no memory. */
+static bool settings_take(settings *s, const char *name, size_t length,
+                          char *value)
+{
+    const char *names[] = { "rules", "by", "k", "block", "recursive", "plain",
+                            "folder", "path", "git" };
+    uint64_t number = 0;
+    size_t i = 0;
+
+    while (i < 9 && (strlen(names[i]) != length
+                     || memcmp(names[i], name, length) != 0))
+        i++;
+    if ((i == 2 || i == 3) && (numbers_number(value, &number) != NULL
+                               || number > SIZE_MAX / 4))
+        return false;
+    switch (i) {
+    case 0: return strcmp(value, settings_rules) == 0;
+    case 1: return terms_read(value, &s->rule, &s->k) == NULL;
+    case 2: s->k = (unsigned)number; return number <= TERMS_KMER;
+    case 3: s->block = number; return true;
+    case 4: s->recursive = true; return true;
+    case 5: s->plain = true; return true;
+    case 6: s->folder = value; return true;
+    case 7: return options_append(&s->paths, value);
+    case 8: s->git = true; return true;
+    default: return false;
+    }
+}
+
+/* All of them; false: they are none, or not all are known. */
+static bool settings_read(settings *s, const bly_index_stat_t *stat)
+{
+    char *at = (char *)(uintptr_t)stat->about, *end = at + stat->about_bytes;
+    bool fine = stat->about_bytes > 0 && end[-1] == '\0'
+             && stat->extra == SETTINGS_EXTRA;
+
+    for (; fine && at < end; at += strlen(at) + 1) {
+        char *value = strchr(at, '=');
+
+        fine = value != NULL
+            && settings_take(s, at, (size_t)(value - at), value + 1);
+    }
+    return fine && s->block > 0 && s->folder != NULL;
+}
+
+bly_index *settings_open(const char *path, settings *s)
+{
+    bly_index_stat_t stat;
+    bly_index *index;
+
+    *s = (settings){ .k = TERMS_KMER };
+    if (bly_index_open(&index, path, NULL) < 0) {
+        filter_error();
+        return NULL;
+    }
+    bly_index_stat(&stat, index);
+    if (settings_read(s, &stat))
+        return index;
+    report_error("'%s' is an index that another program has made, or a newer "
+                 "one: make it again by 'bloomery index'", path);
+    free(s->paths.names);
+    bly_index_free(index);
+    return NULL;
+}
+
+/* Are all names absolute, and those that an update would find? */
+static bool settings_absolute(const settings *made, const bly_index *index)
+{
+    bly_document document;
+
+    for (size_t i = 0; i < made->paths.count; i++)
+        if (made->paths.names[i][0] != '/')
+            return false;
+    if (made->paths.count == 0 && made->recursive)
+        return false;
+    for (uint64_t i = 0; bly_index_document(&document, index, i) >= 0; i++)
+        if (document.length == 0 || document.name[0] != '/')
+            return false;
+    return true;
+}
+
+int settings_here(const char *path, const settings *made,
+                  const bly_index *index, const char *folder)
+{
+    if (strcmp(folder, made->folder) == 0 || settings_absolute(made, index))
+        return CLI_GO;
+    return report_error("'%s' was made in the folder '%s', where its names "
+                        "begin: go there", path, made->folder);
+}
+
+/* ==== Of a document ===================================================== */
+
+enum { SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };     /* bits of `lines` */
+
+void settings_pack(unsigned char to[SETTINGS_EXTRA], const settings_part *part)
+{
+    forms_store(to, part->stamp);
+    forms_store(to + 8, part->offset);
+    forms_store(to + 16, part->length);
+    forms_store(to + 24, part->lines
+                         | (uint64_t)part->binary << SETTINGS_BINARY
+                         | (uint64_t)part->whole << SETTINGS_WHOLE);
+}
+
+void settings_unpack(settings_part *part, const void *from)
+{
+    const unsigned char *at = from;
+    uint64_t lines = forms_load(at + 24);
+
+    part->stamp = forms_load(at);
+    part->offset = forms_load(at + 8);
+    part->length = forms_load(at + 16);
+    part->lines = lines & (((uint64_t)1 << SETTINGS_BINARY) - 1);
+    part->binary = (lines >> SETTINGS_BINARY & 1) != 0;
+    part->whole = lines >> SETTINGS_WHOLE != 0;
+}

@@ -1,0 +1,461 @@
+/* terms.c - bytes of a document -> its terms, hashed.
+ *
+ *      trigrams    three bytes in a line, A to Z as a to z
+ *      words       runs of letters, digits and _, A to Z as a to z
+ *      fields      runs of bytes that are no blanks
+ *      lines       whole lines
+ *      kmers=21    21 bases in a row, or what stands on the other strand
+ *
+ * Terms of a question come from the same function. Of words, bytes from 0x80
+ * on are letters, but for what is punctuation in UTF-8: U+00A0 to U+00BF,
+ * U+2000 to U+207F and U+3000 to U+303F, known by their bytes wherever they
+ * are. Each run of ASCII within a word is one, too, as writing that sets no
+ * blanks has them; and addresses of the internet and of machines, and UUIDs,
+ * which are several words, are one more as a whole. Floor 8; includes search.h
+ * only.
+ */
+#include "search/commands/search.h"
+#include "frame/numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TERMS_WAITING = 1024,
+    TERMS_RECENT = 1 << 12,             /* 32 KiB, a cache's                */
+    TERMS_JOINED = 6,                   /* words of a machine's address     */
+    TERMS_ALL = 1 << 24                 /* trigrams that there are          */
+};
+
+/* ==== Rules ============================================================= */
+
+static const struct { const char *name; double rate; uint32_t probes; }
+terms_rules[TERMS_RULES] = {
+    [TERMS_TRIGRAMS] = { "trigrams", 0.3, 1 },
+    [TERMS_WORDS]    = { "words", 0.01, 0 },
+    [TERMS_FIELDS]   = { "fields", 0.01, 0 },
+    [TERMS_LINES]    = { "lines", 0.01, 0 },
+    [TERMS_KMERS]    = { "kmers", 0.3, 1 },
+};
+
+const char *terms_name(terms_rule rule)
+{
+    return terms_rules[rule].name;
+}
+
+double terms_rate(terms_rule rule)
+{
+    return terms_rules[rule].rate;
+}
+
+uint32_t terms_probes(terms_rule rule)
+{
+    return terms_rules[rule].probes;
+}
+
+const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
+{
+    const char *number = strchr(text, '=');
+    uint64_t length = TERMS_KMER;
+
+    *rule = TERMS_TRIGRAMS;
+    if (number != NULL && strncmp(text, "kmers=", 6) == 0) {
+        *rule = TERMS_KMERS;
+        if (numbers_number(number + 1, &length) != NULL || length > TERMS_KMER)
+            return "has no length of 1 to 31: give kmers=31";
+    } else {
+        while (*rule < TERMS_RULES && strcmp(text, terms_name(*rule)) != 0)
+            (*rule)++;
+        if (*rule == TERMS_RULES)
+            return "is no rule: give trigrams, words, fields, lines or "
+                   "kmers=31";
+    }
+    *k = (unsigned)length;
+    return NULL;
+}
+
+/* ==== Terms that wait to be hashed ====================================== */
+
+static bool terms_room(terms *t, size_t more)
+{
+    size_t room = 2 * (t->n + more);
+
+    if (t->room - t->n >= more)
+        return true;
+    if (!bytes_grow(&t->hashes, room, sizeof *t->hashes))
+        return false;
+    t->room = room;
+    return true;
+}
+
+/* Hash what waits; of what came lately nothing comes again. 0 marks an empty
+ * place there, so such a hash may come more than once. */
+static bool terms_flush(terms *t)
+{
+    bly_keys keys = { .n = t->waits, .keys = t->waiting };
+    uint64_t hashes[TERMS_WAITING], *recent;
+
+    if (!terms_room(t, t->waits))
+        return false;
+    bly_hash_keys(hashes, NULL, NULL, &keys);
+    for (size_t i = 0; i < t->waits; i++) {
+        recent = &t->recent[hashes[i] % TERMS_RECENT];
+        if (*recent != hashes[i] || hashes[i] == 0)
+            t->hashes[t->n++] = hashes[i];
+        *recent = hashes[i];
+    }
+    t->waits = 0;
+    return true;
+}
+
+static bool terms_push(terms *t, const unsigned char *from, size_t n)
+{
+    t->waiting[t->waits++] = (bly_key){ from, n };
+    return t->waits < TERMS_WAITING || terms_flush(t);
+}
+
+/* ==== Words ============================================================= */
+
+typedef enum { TERMS_NONE, TERMS_ASCII, TERMS_HIGH } terms_class;
+
+static terms_class terms_class_of(unsigned char c)
+{
+    return c >= 0x80 ? TERMS_HIGH
+         : (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'
+           || (c >= 'A' && c <= 'Z') ? TERMS_ASCII : TERMS_NONE;
+}
+
+/* How many bytes of what stands between words begin here? */
+static size_t terms_between(const unsigned char *at, const unsigned char *end,
+                            const unsigned char classes[256])
+{
+    size_t left = (size_t)(end - at);
+
+    if (classes[*at] != TERMS_HIGH)
+        return classes[*at] == TERMS_NONE;
+    if (*at == 0xC2)
+        return left > 1 && at[1] >= 0xA0 && at[1] <= 0xBF ? 2 : 0;
+    return left > 2 && at[2] >= 0x80 && at[2] <= 0xBF
+        && ((*at == 0xE2 && (at[1] == 0x80 || at[1] == 0x81))
+            || (*at == 0xE3 && at[1] == 0x80)) ? 3 : 0;
+}
+
+/* The last words, the latest first, and the bytes before them where each is
+ * the only one between two words. Of a word with other letters the run of
+ * ASCII at its beginning ends at `head`, and that at its end begins at `tail`.
+ */
+typedef struct {
+    const unsigned char *start, *head, *tail, *end;
+    unsigned char before;
+} terms_word;
+
+typedef struct { terms_word words[TERMS_JOINED]; } terms_joined;
+
+static bool terms_digits(const unsigned char *at, const unsigned char *end,
+                         bool hex)
+{
+    for (; at < end; at++)
+        if (!(*at >= '0' && *at <= '9') && !(hex && *at >= 'a' && *at <= 'f'))
+            return false;
+    return true;
+}
+
+/* Are the last n words joined by this byte, of these lengths, the latest first
+ * (0: 1 to 3), and of such digits? Then they are one more. */
+static bool terms_join(terms *t, const terms_joined *j, unsigned char by,
+                       const char *lengths, bool hex)
+{
+    size_t n = strlen(lengths);
+    const unsigned char *from = j->words[n - 1].tail;
+
+    for (size_t i = 0; i < n; i++) {
+        const terms_word *word = &j->words[i];
+        const unsigned char *at = i + 1 < n ? word->start : word->tail;
+        const unsigned char *end = i == 0 ? word->head : word->end;
+        size_t length = (size_t)(end - at), wanted = (size_t)(lengths[i] - '0');
+
+        if ((i + 1 < n && word->before != by)
+            || (wanted == 0 ? length == 0 || length > 3 : length != wanted)
+            || !terms_digits(at, end, hex))
+            return true;
+    }
+    return terms_push(t, from, (size_t)(j->words[0].head - from));
+}
+
+static bool terms_join_all(terms *t, const terms_joined *j)
+{
+    switch (j->words[0].before) {
+    case '.':
+        return terms_join(t, j, '.', "0000", false);
+    case ':':
+        return terms_join(t, j, ':', "222222", true);
+    case '-':
+        return terms_join(t, j, '-', "222222", true)
+            && terms_join(t, j, '-', "<4448", true);   /* '<' is '0' + 12 */
+    default:
+        return true;
+    }
+}
+
+static terms_word terms_word_of(const unsigned char *start,
+                                const unsigned char *end, bool ascii)
+{
+    terms_word word = { start, end, start, end, 0 };
+
+    if (!ascii) {
+        for (word.head = start; word.head < end && *word.head < 0x80; )
+            word.head++;
+        for (word.tail = end; word.tail > start && word.tail[-1] < 0x80; )
+            word.tail--;
+    }
+    return word;
+}
+
+/* The runs of ASCII in a word that is not all of it. */
+static bool terms_within(terms *t, const unsigned char *from,
+                         const unsigned char *end)
+{
+    const unsigned char *start;
+
+    while (from < end) {
+        while (from < end && *from >= 0x80)
+            from++;
+        for (start = from; from < end && *from < 0x80; )
+            from++;
+        if (from > start && !terms_push(t, start, (size_t)(from - start)))
+            return false;
+    }
+    return true;
+}
+
+static bool terms_words(terms *t, const unsigned char *text, size_t n,
+                        const unsigned char classes[256])
+{
+    const unsigned char *at = text, *end = text + n, *start, *last = NULL;
+    terms_joined joined = { .words = { { .before = 0 } } };
+
+    for (;; last = at) {
+        unsigned all = 0;
+        size_t between;
+
+        while (at < end && (between = terms_between(at, end, classes)) > 0)
+            at += between;
+        if (at == end)
+            return true;
+        for (start = at; at < end && terms_between(at, end, classes) == 0; at++)
+            all |= classes[*at];
+        memmove(joined.words + 1, joined.words,
+                (TERMS_JOINED - 1) * sizeof *joined.words);
+        joined.words[0] = terms_word_of(start, at, all == TERMS_ASCII);
+        if (last != NULL && start == last + 1)
+            joined.words[0].before = *last;
+        if (!terms_push(t, start, (size_t)(at - start))
+            || (all == (TERMS_ASCII | TERMS_HIGH)
+                && !terms_within(t, start, at))
+            || (!t->apart && !terms_join_all(t, &joined)))
+            return false;
+    }
+}
+
+static bool terms_find_words(terms *t, unsigned char *text, size_t n)
+{
+    unsigned char classes[256];
+
+    for (unsigned i = 0; i < 256; i++)
+        classes[i] = (unsigned char)terms_class_of((unsigned char)i);
+    forms_fold(text, text, n);
+    return terms_words(t, text, n, classes) && terms_flush(t);
+}
+
+/* ==== Lines and fields ================================================== */
+
+static bool terms_find_lines(terms *t, const unsigned char *text, size_t n)
+{
+    const unsigned char *end = text + n, *newline;
+
+    for (; text < end; text = newline + 1) {
+        newline = memchr(text, '\n', (size_t)(end - text));
+        newline = newline != NULL ? newline : end;
+        if (!terms_push(t, text, (size_t)(newline - text)))
+            return false;
+    }
+    return terms_flush(t);
+}
+
+static bool terms_blank(unsigned char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static bool terms_find_fields(terms *t, const unsigned char *text, size_t n)
+{
+    const unsigned char *end = text + n, *start;
+
+    while (text < end) {
+        while (text < end && terms_blank(*text))
+            text++;
+        for (start = text; text < end && !terms_blank(*text); )
+            text++;
+        if (text > start && !terms_push(t, start, (size_t)(text - start)))
+            return false;
+    }
+    return terms_flush(t);
+}
+
+/* ==== Trigrams ========================================================== */
+
+/* Set the bits of those in the text, and list them: how many. */
+static size_t terms_list_trigrams(terms *t, const unsigned char *text, size_t n)
+{
+    uint32_t window = 0;
+    size_t found = 0, run = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *word, bit;
+
+        run = text[i] == '\n' || text[i] == '\0' ? 0 : run + 1;
+        window = (window << 8 | text[i]) % TERMS_ALL;
+        if (run < 3)
+            continue;
+        word = &t->seen[window / 64];
+        bit = (uint64_t)1 << window % 64;
+        t->trigrams[found] = window;
+        found += (*word & bit) == 0;
+        *word |= bit;
+    }
+    return found;
+}
+
+/* Hash some of the list, and clear their bits. */
+static void terms_hash_trigrams(terms *t, const uint32_t *some, size_t n)
+{
+    unsigned char bytes[3 * TERMS_WAITING];
+
+    for (size_t i = 0; i < n; i++) {
+        bytes[3 * i] = (unsigned char)(some[i] >> 16);
+        bytes[3 * i + 1] = (unsigned char)(some[i] >> 8);
+        bytes[3 * i + 2] = (unsigned char)some[i];
+        t->seen[some[i] / 64] = 0;
+    }
+    bly_hash_keys(t->hashes + t->n, NULL, NULL,
+                  &(bly_keys){ .n = n, .data = bytes, .width = 3 });
+    t->n += n;
+}
+
+static bool terms_find_trigrams(terms *t, unsigned char *text, size_t n)
+{
+    size_t room = (n < TERMS_ALL ? n : TERMS_ALL) + 1, found;
+
+    if (room > t->trigram_room) {
+        if (!bytes_grow(&t->trigrams, room, sizeof *t->trigrams))
+            return false;
+        t->trigram_room = room;
+    }
+    forms_fold(text, text, n);
+    found = terms_list_trigrams(t, text, n);
+    if (!terms_room(t, found))
+        return false;
+    for (size_t i = 0, some; i < found; i += some) {
+        some = found - i < TERMS_WAITING ? found - i : TERMS_WAITING;
+        terms_hash_trigrams(t, t->trigrams + i, some);
+    }
+    return true;
+}
+
+/* ==== k-mers ============================================================ */
+
+/* A, C, G and T, or U, as 0 to 3; 4: no base. */
+static unsigned terms_base(unsigned char c)
+{
+    switch (c | 0x20) {
+    case 'a': return 0;
+    case 'c': return 1;
+    case 'g': return 2;
+    case 't': case 'u': return 3;
+    default: return 4;
+    }
+}
+
+/* One base more, of the strand and of the other one, which is read backwards:
+ * a k-mer is the lesser of the two. */
+typedef struct { uint64_t strand, other; size_t run; } terms_strands;
+
+static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
+{
+    uint64_t mask = ((uint64_t)1 << 2 * t->k) - 1, kmer;
+    unsigned char bytes[8];
+
+    s->strand = (s->strand << 2 | base) & mask;
+    s->other = s->other >> 2 | (uint64_t)(3 - base) << 2 * (t->k - 1);
+    if (++s->run < t->k)
+        return true;
+    kmer = s->strand < s->other ? s->strand : s->other;
+    forms_store(bytes, kmer);
+    if (!terms_room(t, 1))
+        return false;
+    bly_hash_keys(t->hashes + t->n++, NULL, NULL,
+                  &(bly_keys){ .n = 1, .data = bytes, .width = 8 });
+    return true;
+}
+
+/* A record of FASTA is a line that begins with '>', and the lines behind it,
+ * which are one sequence. */
+static bool terms_find_kmers(terms *t, const unsigned char *text, size_t n)
+{
+    terms_strands s = { 0, 0, 0 };
+    bool starts = true;
+
+    for (size_t i = 0; i < n; starts = text[i++] == '\n') {
+        if (starts && text[i] == '>') {
+            const unsigned char *end = memchr(text + i, '\n', n - i);
+
+            i = end != NULL ? (size_t)(end - text) : n - 1;
+            s.run = 0;
+        } else if (text[i] == '\n' || text[i] == '\r')
+            continue;
+        else if (terms_base(text[i]) == 4)
+            s.run = 0;
+        else if (!terms_add_base(t, &s, terms_base(text[i])))
+            return false;
+    }
+    return true;
+}
+
+/* ==== All of them ======================================================= */
+
+bool terms_open(terms *t, terms_rule rule, unsigned k)
+{
+    *t = (terms){ .rule = rule, .k = k };
+    t->waiting = malloc(TERMS_WAITING * sizeof *t->waiting);
+    t->recent = calloc(TERMS_RECENT, sizeof *t->recent);
+    if (rule == TERMS_TRIGRAMS)
+        t->seen = calloc(TERMS_ALL / 64, sizeof *t->seen);
+    return t->waiting != NULL && t->recent != NULL
+        && (rule != TERMS_TRIGRAMS || t->seen != NULL);
+}
+
+void terms_close(terms *t)
+{
+    free(t->hashes);
+    free(t->waiting);
+    free(t->recent);
+    free(t->seen);
+    free(t->trigrams);
+}
+
+bool terms_find(terms *t, unsigned char *text, size_t n)
+{
+    t->n = 0;
+    t->waits = 0;
+    switch (t->rule) {
+    case TERMS_TRIGRAMS:
+        return terms_find_trigrams(t, text, n);
+    case TERMS_KMERS:
+        return terms_find_kmers(t, text, n);
+    default:
+        memset(t->recent, 0, TERMS_RECENT * sizeof *t->recent);
+        return t->rule == TERMS_WORDS ? terms_find_words(t, text, n)
+             : t->rule == TERMS_LINES ? terms_find_lines(t, text, n)
+                                      : terms_find_fields(t, text, n);
+    }
+}

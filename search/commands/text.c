@@ -1,0 +1,233 @@
+/* text.c - a file -> blocks of whole lines.
+ *
+ *      read:    | a line | another line | one that is not at its e
+ *      given:   |-----------------------|  the rest begins the next block
+ *
+ * Compressed files are known by their first bytes and read through a pipe. A
+ * line that is longer than a block makes the block longer, so that a line is
+ * in one block, but no longer than 64 MiB: then it ends at a NUL, as in files
+ * that are no text it does anyway, or is refused. Floor 8; includes search.h
+ * only.
+ */
+#include "search/commands/search.h"
+#include "frame/work.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    TEXT_HEAD = 16,                     /* bytes that tell a codec           */
+    TEXT_LINE = 1 << 26                 /* of a line, more than a block has  */
+};
+
+/* ==== The state of a file =============================================== */
+
+/* Nanoseconds; of a file system's times before 1970 too. */
+static uint64_t text_time(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+}
+
+/* Could a change that comes now have the same time? Clocks of files step by
+ * some milliseconds, and those of some file systems by two seconds. */
+static bool text_fresh(const struct timespec *changed,
+                       const struct timespec *now)
+{
+    uint64_t step = changed->tv_nsec != 0 ? 50000000u : 2000000000u;
+
+    return text_time(changed) + step > text_time(now);
+}
+
+uint64_t text_stamp(const struct stat *about, const struct timespec *now)
+{
+    uint64_t state[] = { (uint64_t)about->st_size, text_time(&about->st_mtim),
+                         text_time(&about->st_ctim), (uint64_t)about->st_ino };
+    uint64_t stamp = 0;
+
+    if (text_fresh(&about->st_mtim, now) || text_fresh(&about->st_ctim, now))
+        return 0;
+    for (size_t i = 0; i < sizeof state / sizeof *state; i++)
+        stamp = bly_mix64(stamp ^ state[i]) + 1;
+    return stamp != 0 ? stamp : 1;
+}
+
+/* ==== Reading =========================================================== */
+
+/* Close it. Was what was decompressed all of it? 0, or why not. */
+static int text_finish(text_reader *t)
+{
+    int error = 0;
+
+    close(t->fd);
+    t->fd = -1;
+    if (t->source != NULL)
+        error = source_close(t->source);
+    t->source = NULL;
+    return error;
+}
+
+/* More bytes behind those that are there. 0, or why not. */
+static int text_read(text_reader *t)
+{
+    ssize_t got;
+
+    do
+        got = read(t->fd, t->bytes + t->n, t->room - t->n);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno;
+    t->n += (size_t)got;
+    t->ended = got == 0;
+    return t->ended && t->source != NULL ? text_finish(t) : 0;
+}
+
+/* Have so many bytes, or all of the file. 0, or why not. */
+static int text_want(text_reader *t, size_t wanted)
+{
+    int error = 0;
+
+    if (wanted > t->room) {
+        if (!bytes_grow(&t->bytes, wanted, 1))
+            return ENOMEM;
+        t->room = wanted;
+    }
+    while (error == 0 && !t->ended && t->n < wanted)
+        error = text_read(t);
+    return error;
+}
+
+/* Look at the first bytes: is it compressed? 0, or why not. */
+static int text_begin(text_reader *t)
+{
+    const codec *c = NULL;
+    bool more = !t->plain;
+    int error = 0;
+
+    for (size_t wanted = TEXT_HEAD; error == 0 && more && !t->ended;
+         wanted = t->n + 1) {
+        error = text_want(t, wanted);
+        more = false;
+        if (error == 0)
+            c = codec_find(t->bytes, t->n, &more);
+    }
+    if (error != 0 || c == NULL)
+        return error;
+    t->decoded = true;
+    error = source_open(&t->source, c, &t->fd, t->bytes, t->n);
+    t->n = 0;
+    t->ended = false;
+    return error;
+}
+
+int text_open(text_reader *t, const char *path)
+{
+    struct timespec now;
+
+    t->source = NULL;
+    t->begun = t->ended = t->binary = t->decoded = false;
+    t->n = t->given = 0;
+    t->offset = t->lines = 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (t->fd < 0 || fstat(t->fd, &t->about) < 0)
+        return errno;
+    t->stamp = text_stamp(&t->about, &now);
+    if (S_ISDIR(t->about.st_mode))
+        return EISDIR;
+    if (!S_ISREG(t->about.st_mode))
+        return ESPIPE;
+    return text_begin(t);
+}
+
+/* The last byte of this kind, counted from 1; 0: there is none. */
+static size_t text_last(const unsigned char *bytes, size_t n,
+                        unsigned char wanted)
+{
+    while (n > 0 && bytes[n - 1] != wanted)
+        n--;
+    return n;
+}
+
+/* Read until there is a block: how long it is; 0: the end, or an error. What
+ * is longer than a block is as long as twos make it, whatever was read before,
+ * so that blocks are the same each time. */
+static size_t text_fill(text_reader *t, int *error)
+{
+    for (size_t most = t->block; ; most *= 2) {
+        size_t cut;
+
+        *error = text_want(t, most);
+        if (*error != 0)
+            return 0;
+        if (t->ended && t->n <= most)
+            return t->n;
+        cut = t->uncut ? 0 : text_last(t->bytes, most, '\n');
+        if (cut == 0 && !t->uncut && !t->text && most >= TEXT_LINE)
+            cut = text_last(t->bytes, most, '\0');
+        if (cut > 0)
+            return cut;
+        if (most > SIZE_MAX / 2 || (!t->uncut && most >= TEXT_LINE)) {
+            *error = t->uncut ? ENOMEM : EFBIG;
+            return 0;
+        }
+    }
+}
+
+static uint64_t text_count(const unsigned char *bytes, size_t n)
+{
+    uint64_t lines = 0;
+
+    for (size_t i = 0; i < n; i++)
+        lines += bytes[i] == '\n';
+    return lines;
+}
+
+int text_next(text_reader *t, text_block *out, int *error)
+{
+    bool first = !t->begun;
+
+    *error = 0;
+    t->begun = true;
+    t->n -= t->given;
+    if (t->n > 0)
+        memmove(t->bytes, t->bytes + t->given, t->n);
+    t->offset += t->given;
+    t->given = text_fill(t, error);
+    t->binary |= t->given > 0 && memchr(t->bytes, '\0', t->given) != NULL;
+    *out = (text_block){ .bytes = t->bytes, .n = t->given, .offset = t->offset,
+                         .lines = t->lines, .binary = t->binary,
+                         .whole = first && t->given == t->n && t->ended };
+    if (!out->whole)
+        t->lines += text_count(t->bytes, t->given);
+    return *error == 0 && (t->given > 0 || first);
+}
+
+bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary)
+{
+    if (t->offset + t->given == offset)
+        return true;
+    if (t->decoded || lseek(t->fd, (off_t)offset, SEEK_SET) < 0)
+        return false;
+    t->begun = true;
+    t->ended = false;
+    t->n = t->given = 0;
+    t->offset = offset;
+    t->lines = lines;
+    t->binary = binary;
+    return true;
+}
+
+size_t text_jobs(uint64_t wanted)
+{
+    return work_jobs(wanted > 0 ? wanted : 2 * (uint64_t)work_jobs(0));
+}
+
+void text_close(text_reader *t)
+{
+    if (t->fd >= 0)
+        text_finish(t);
+}

@@ -1,0 +1,120 @@
+/* casefold.c - case folding of text in all alphabets, by ICU.
+ *
+ * Floor 1. Full case folding does not depend on what stands around a character,
+ * so each is folded by itself, on the stack. Only one function of ICU is used.
+ * It is loaded when the first text is folded, because a program that is linked
+ * with ICU starts 0.7 ms later, and the command without it in 1.5 ms.
+ */
+#include "bits/casefold.h"
+
+#include <stdint.h>
+
+#ifdef BLY_WITH_ICU
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <string.h>
+#include <unicode/uchar.h>
+#include <unicode/ustring.h>
+#include <unicode/utf16.h>
+#include <unicode/utf8.h>
+
+#include "base/threads.h"
+
+/* A character becomes at most three. Each has one or two units of UTF-16, and
+ * at most four bytes of UTF-8. */
+enum { CASEFOLD_UNITS = 6, CASEFOLD_BYTES = 12 };
+
+/* Functions of ICU have its version in their names, and so has its file. */
+#define CASEFOLD_TEXT_OF(name) #name
+#define CASEFOLD_TEXT(name)    CASEFOLD_TEXT_OF(name)
+#define CASEFOLD_FUNCTION      CASEFOLD_TEXT(u_strFoldCase)
+#ifdef __APPLE__
+#define CASEFOLD_FILE "libicuuc." U_ICU_VERSION_SHORT ".dylib"
+#else
+#define CASEFOLD_FILE "libicuuc.so." U_ICU_VERSION_SHORT
+#endif
+
+typedef int32_t casefold_icu(UChar *to, int32_t room, const UChar *from,
+                             int32_t n, uint32_t options, UErrorCode *error);
+
+static casefold_icu *casefold_string;
+static threads_once casefold_once = THREADS_ONCE;
+
+static void casefold_load(void)
+{
+    void *icu = dlopen(CASEFOLD_FILE, RTLD_NOW | RTLD_LOCAL);
+    void *found = icu != NULL ? dlsym(icu, CASEFOLD_FUNCTION) : NULL;
+    memcpy(&casefold_string, &found, sizeof found);
+}
+
+const char *casefold_lacks(void)
+{
+    threads_do_once(&casefold_once, casefold_load);
+    return casefold_string != NULL ? NULL
+         : "install ICU " U_ICU_VERSION_SHORT ", whose file " CASEFOLD_FILE
+           " cannot be loaded";
+}
+
+/* Writes a character folded, in UTF-8. Returns its number of bytes. */
+static size_t casefold_character(char *to, UChar32 c)
+{
+    UErrorCode error = U_ZERO_ERROR;
+    UChar plain[2], folded[CASEFOLD_UNITS];
+    int32_t n = 0;
+    size_t bytes = 0;
+    U16_APPEND_UNSAFE(plain, n, c);
+    n = casefold_string(folded, CASEFOLD_UNITS, plain, n, U_FOLD_CASE_DEFAULT,
+                        &error);
+    assert(U_SUCCESS(error));           /* there is room enough              */
+    for (int32_t i = 0; i < n; ) {
+        uint32_t one = folded[i++];
+        if (U16_IS_LEAD(one))
+            one = 0x10000 + ((one & 0x3FF) << 10) + (folded[i++] & 0x3FFu);
+        U8_APPEND_UNSAFE((uint8_t *)to, bytes, one);
+    }
+    return bytes;
+}
+
+size_t casefold_utf8(char *to, size_t room, const char *from, size_t n)
+{
+    const uint8_t *text = (const uint8_t *)from;
+    char folded[CASEFOLD_BYTES];
+    size_t used = 0;
+    if (casefold_lacks() != NULL)
+        return SIZE_MAX;
+    for (size_t i = 0; i < n; ) {
+        UChar32 c;
+        size_t some = 1;
+        U8_NEXT(text, i, n, c);
+        if (c < 0)
+            return SIZE_MAX;
+        if (c < 0x80)
+            folded[0] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+        else
+            some = casefold_character(folded, c);
+        if (some > room - used)
+            return SIZE_MAX;
+        memcpy(to + used, folded, some);
+        used += some;
+    }
+    return used;
+}
+
+#else
+
+const char *casefold_lacks(void)
+{
+    return "build it with ICU, -DBLY_UNICODE=ON";
+}
+
+size_t casefold_utf8(char *to, size_t room, const char *from, size_t n)
+{
+    (void)to;
+    (void)room;
+    (void)from;
+    (void)n;
+    return SIZE_MAX;
+}
+
+#endif

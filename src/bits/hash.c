@@ -1,0 +1,377 @@
+/* hash.c - the hash functions that are ours, and the table of all.
+ *
+ * Floor 1. xxHash comes from its header, whole: a call into its library takes
+ * half as long again for a short key. MurmurHash2 and 3 are Austin
+ * Appleby's (2008-2011), FNV-1a is Fowler, Noll and Vo's (1991); each is
+ * written here from its definition and held against its published vectors and
+ * verification words in tests/bits/hash.c.
+ */
+#include "bits/hash.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#if XXH_VERSION_NUMBER < 800
+#error "Bloomery needs xxHash 0.8.0: XXH3 had other values before"
+#endif
+
+static inline uint32_t hash_rotate32(uint32_t v, unsigned by)
+{
+    return v << by | v >> (32 - by);
+}
+
+static inline uint64_t hash_rotate64(uint64_t v, unsigned by)
+{
+    return v << by | v >> (64 - by);
+}
+
+/* `length` bytes, 0 .. 8, as a little-endian number. */
+static inline uint64_t hash_tail(const uint8_t *p, size_t length)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < length; i++)
+        v |= (uint64_t)p[i] << (8 * i);
+    return v;
+}
+
+static inline uint32_t hash_read32(const uint8_t *p)
+{
+    return (uint32_t)p[0]       | (uint32_t)p[1] << 8
+         | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t hash_read64(const uint8_t *p)
+{
+    return hash_read32(p) | (uint64_t)hash_read32(p + 4) << 32;
+}
+
+/* ---- xxHash ------------------------------------------------------------ */
+
+uint64_t hash_xxh3(const void *key, size_t length, uint64_t seed)
+{
+    return XXH3_64bits_withSeed(key, length, seed);
+}
+
+/* The library's own state, by another name. */
+hash_stream *hash_stream_start(void)
+{
+    XXH3_state_t *state = XXH3_createState();
+    if (state != NULL)
+        XXH3_64bits_reset(state);
+    return (hash_stream *)state;
+}
+
+void hash_stream_feed(hash_stream *stream, const void *bytes, size_t n)
+{
+    XXH3_64bits_update((XXH3_state_t *)stream, bytes, n);
+}
+
+uint64_t hash_stream_end(hash_stream *stream)
+{
+    uint64_t hash = XXH3_64bits_digest((XXH3_state_t *)stream);
+    XXH3_freeState((XXH3_state_t *)stream);
+    return hash;
+}
+
+uint64_t hash_xxh64(const void *key, size_t length, uint64_t seed)
+{
+    return XXH64(key, length, seed);
+}
+
+/* ---- MurmurHash2 ------------------------------------------------------- */
+
+uint64_t hash_murmur2(const void *key, size_t length, uint64_t seed)
+{
+    const uint64_t m = UINT64_C(0xC6A4A7935BD1E995);
+    const uint8_t *p = key;
+    uint64_t h = seed ^ length * m;
+
+    for (size_t blocks = length / 8; blocks > 0; blocks--, p += 8) {
+        uint64_t w = hash_read64(p) * m;
+        h = (h ^ (w ^ w >> 47) * m) * m;
+    }
+    if (length % 8 != 0)
+        h = (h ^ hash_tail(p, length % 8)) * m;
+    h = (h ^ h >> 47) * m;
+    return h ^ h >> 47;
+}
+
+uint32_t hash_murmur2_32(const void *key, size_t length, uint32_t seed)
+{
+    const uint32_t m = 0x5BD1E995;
+    const uint8_t *p = key;
+    uint32_t h = seed ^ (uint32_t)length;
+
+    for (size_t blocks = length / 4; blocks > 0; blocks--, p += 4) {
+        uint32_t w = hash_read32(p) * m;
+        h = h * m ^ (w ^ w >> 24) * m;
+    }
+    if (length % 4 != 0)
+        h = (h ^ (uint32_t)hash_tail(p, length % 4)) * m;
+    h = (h ^ h >> 13) * m;
+    return h ^ h >> 15;
+}
+
+/* ---- MurmurHash3 ------------------------------------------------------- */
+
+static inline uint32_t hash_murmur3_word32(uint32_t w)
+{
+    return hash_rotate32(w * 0xCC9E2D51, 15) * 0x1B873593;
+}
+
+uint32_t hash_murmur3_32(const void *key, size_t length, uint32_t seed)
+{
+    const uint8_t *p = key;
+    uint32_t h = seed;
+
+    for (size_t blocks = length / 4; blocks > 0; blocks--, p += 4) {
+        h ^= hash_murmur3_word32(hash_read32(p));
+        h = hash_rotate32(h, 13) * 5 + 0xE6546B64;
+    }
+    h ^= hash_murmur3_word32((uint32_t)hash_tail(p, length % 4));
+    h ^= (uint32_t)length;
+    h = (h ^ h >> 16) * 0x85EBCA6B;
+    h = (h ^ h >> 13) * 0xC2B2AE35;
+    return h ^ h >> 16;
+}
+
+static const uint64_t HASH_MURMUR3_C1 = UINT64_C(0x87C37B91114253D5);
+static const uint64_t HASH_MURMUR3_C2 = UINT64_C(0x4CF5AD432745937F);
+
+static inline uint64_t hash_murmur3_first(uint64_t w)
+{
+    return hash_rotate64(w * HASH_MURMUR3_C1, 31) * HASH_MURMUR3_C2;
+}
+
+static inline uint64_t hash_murmur3_second(uint64_t w)
+{
+    return hash_rotate64(w * HASH_MURMUR3_C2, 33) * HASH_MURMUR3_C1;
+}
+
+static inline uint64_t hash_murmur3_final(uint64_t h)
+{
+    h = (h ^ h >> 33) * UINT64_C(0xFF51AFD7ED558CCD);
+    h = (h ^ h >> 33) * UINT64_C(0xC4CEB9FE1A85EC53);
+    return h ^ h >> 33;
+}
+
+typedef struct { uint64_t a, b; } hash_murmur;
+
+static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
+                                              size_t blocks)
+{
+    for (; blocks > 0; blocks--, p += 16) {
+        h.a ^= hash_murmur3_first(hash_read64(p));
+        h.a = (hash_rotate64(h.a, 27) + h.b) * 5 + 0x52DCE729;
+        h.b ^= hash_murmur3_second(hash_read64(p + 8));
+        h.b = (hash_rotate64(h.b, 31) + h.a) * 5 + 0x38495AB5;
+    }
+    return h;
+}
+
+/* What is left of a key of `length` bytes, and the end. */
+static inline void hash_murmur3_end(hash_murmur h, const uint8_t *p,
+                                    size_t length, uint64_t out[2])
+{
+    size_t rest = length % 16;
+    if (rest > 8)
+        h.b ^= hash_murmur3_second(hash_tail(p + 8, rest - 8));
+    h.a ^= hash_murmur3_first(hash_tail(p, rest < 8 ? rest : 8));
+    h.a ^= length;
+    h.b ^= length;
+    h.a += h.b;
+    h.b += h.a;
+    h.a = hash_murmur3_final(h.a);
+    h.b = hash_murmur3_final(h.b);
+    out[0] = h.a + h.b;
+    out[1] = out[0] + h.b;
+}
+
+void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
+                      uint64_t out[2])
+{
+    const uint8_t *p = key;
+    size_t blocks = length / 16;
+    hash_murmur h = { seed, seed };
+    h = hash_murmur3_blocks(h, p, blocks);
+    /* nothing may be added to a pointer that is NULL, as that to no bytes is */
+    hash_murmur3_end(h, blocks > 0 ? p + 16 * blocks : p, length, out);
+}
+
+void hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
+                          uint32_t seed, uint64_t out[2])
+{
+    const uint8_t *p = key;
+    uint8_t last[16] = { 0 };
+    size_t rest = length % 16;
+    hash_murmur h = { seed, seed };
+    h = hash_murmur3_blocks(h, p, length / 16);
+    for (size_t i = 0; i < rest; i++)
+        last[i] = p[length - rest + i];
+    last[rest] = byte;
+    h = hash_murmur3_blocks(h, last, (rest + 1) / 16);
+    hash_murmur3_end(h, last, length + 1, out);
+}
+
+uint64_t hash_murmur3(const void *key, size_t length, uint64_t seed)
+{
+    uint64_t both[2];
+    hash_murmur3_128(key, length, (uint32_t)(seed ^ seed >> 32), both);
+    return both[0];
+}
+
+/* ---- FNV-1a ------------------------------------------------------------ */
+
+uint64_t hash_fnv1a(const void *key, size_t length, uint64_t seed)
+{
+    const uint8_t *p = key;
+    uint64_t h = UINT64_C(0xCBF29CE484222325) ^ seed;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ p[i]) * UINT64_C(0x100000001B3);
+    return h;
+}
+
+uint32_t hash_fnv1a_32(const void *key, size_t length)
+{
+    const uint8_t *p = key;
+    uint32_t h = 0x811C9DC5;
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ p[i]) * 0x01000193;
+    return h;
+}
+
+/* ---- SipHash-2-4 [Aumasson & Bernstein 2012] ---------------------------- */
+
+typedef struct { uint64_t a, b, c, d; } hash_sip;
+
+static inline void hash_sip_round(hash_sip *s)
+{
+    s->a += s->b;
+    s->c += s->d;
+    s->b = hash_rotate64(s->b, 13) ^ s->a;
+    s->d = hash_rotate64(s->d, 16) ^ s->c;
+    s->a = hash_rotate64(s->a, 32) + s->d;
+    s->c += s->b;
+    s->b = hash_rotate64(s->b, 17) ^ s->c;
+    s->d = hash_rotate64(s->d, 21) ^ s->a;
+    s->c = hash_rotate64(s->c, 32);
+}
+
+static inline void hash_sip_word(hash_sip *s, uint64_t word)
+{
+    s->d ^= word;
+    hash_sip_round(s);
+    hash_sip_round(s);
+    s->a ^= word;
+}
+
+uint64_t hash_siphash(const void *key, size_t length, hash_seed secret)
+{
+    const uint8_t *p = key;
+    hash_sip s = {                      /* "somepseudorandomlygeneratedbytes" */
+        secret.low  ^ UINT64_C(0x736F6D6570736575),
+        secret.high ^ UINT64_C(0x646F72616E646F6D),
+        secret.low  ^ UINT64_C(0x6C7967656E657261),
+        secret.high ^ UINT64_C(0x7465646279746573),
+    };
+    for (size_t words = length / 8; words > 0; words--, p += 8)
+        hash_sip_word(&s, hash_read64(p));
+    hash_sip_word(&s, hash_tail(p, length % 8) | (uint64_t)length << 56);
+    s.c ^= 0xFF;
+    for (int i = 0; i < 4; i++)
+        hash_sip_round(&s);
+    return s.a ^ s.b ^ s.c ^ s.d;
+}
+
+hash_seed hash_secret(const void *secret)
+{
+    const uint8_t *bytes = secret;
+    return (hash_seed){ hash_read64(bytes), hash_read64(bytes + 8) };
+}
+
+uint64_t hash_secret_mark(hash_seed secret)
+{
+    static const char sentence[] = "Bloomery: by which secret are these keys "
+                                   "hashed?";
+    return hash_siphash(sentence, sizeof sentence - 1, secret);
+}
+
+/* ---- Integers, and the table --------------------------------------------- */
+
+uint64_t hash_identity(const void *key, size_t length, uint64_t seed)
+{
+    (void)seed;
+    return length <= 8 ? hash_tail(key, length) : hash_xxh3(key, length, 0);
+}
+
+/* Digits only; UINT64_MAX is for all that is no number below it. */
+uint64_t hash_decimal(const void *key, size_t length, uint64_t seed)
+{
+    const uint8_t *p = key;
+    uint64_t v = 0;
+    (void)seed;
+    for (size_t i = 0; i < length; i++) {
+        uint64_t digit = (uint64_t)p[i] - '0';
+        if (digit > 9 || v > (UINT64_MAX - digit) / 10)
+            return UINT64_MAX;
+        v = 10 * v + digit;
+    }
+    return length > 0 ? v : UINT64_MAX;
+}
+
+/* The functions of a seed of 64 bits, as the table has them. */
+#define HASH_SEEDED(name)                                                      \
+    static uint64_t hash_seeded_##name(const void *key, size_t length,         \
+                                       hash_seed seed)                         \
+    {                                                                          \
+        return hash_##name(key, length, seed.low);                             \
+    }
+HASH_SEEDED(xxh3)
+HASH_SEEDED(xxh64)
+HASH_SEEDED(murmur2)
+HASH_SEEDED(murmur3)
+HASH_SEEDED(fnv1a)
+HASH_SEEDED(identity)
+HASH_SEEDED(decimal)
+#undef HASH_SEEDED
+
+const hash_info hash_list[] = {
+    { .name = "xxh3", .function = hash_seeded_xxh3,
+      .summary = "XXH3-64: the default, fast at every length" },
+    { .name = "xxh64", .function = hash_seeded_xxh64,
+      .summary = "XXH64: what Parquet uses (seed 0)" },
+    { .name = "murmur2", .function = hash_seeded_murmur2,
+      .summary = "MurmurHash64A" },
+    { .name = "murmur3", .function = hash_seeded_murmur3,
+      .summary = "MurmurHash3 x64, its first 64 bits" },
+    { .name = "fnv1a", .function = hash_seeded_fnv1a, .weak = true,
+      .summary = "FNV-1a, 64 bits" },
+    { .name = "siphash", .function = hash_siphash, .keyed = true,
+      .summary = "SipHash-2-4 with a secret, for keys that an enemy chooses" },
+    { .name = "identity", .function = hash_seeded_identity, .integer = true,
+      .summary = "the key is a 64-bit hash already, or an integer" },
+    { .name = "decimal", .function = hash_seeded_decimal, .weak = true,
+      .integer = true, .summary = "the key is a decimal number" },
+    { .name = NULL },
+};
+
+const hash_info *hash_find(const char *name)
+{
+    for (const hash_info *h = hash_list; h->name != NULL; h++)
+        if (strcmp(h->name, name) == 0)
+            return h;
+    return NULL;
+}
+
+const hash_info *hash_find_field(const uint8_t field[HASH_NAME])
+{
+    for (const hash_info *h = hash_list; h->name != NULL; h++) {
+        char padded[HASH_NAME + 1] = { 0 };
+        memcpy(padded, h->name, strlen(h->name));
+        if (memcmp(padded, field, HASH_NAME) == 0)
+            return h;
+    }
+    return NULL;
+}

@@ -1,0 +1,192 @@
+/* walk.c - batches of keys whose k bits lie anywhere in a large row.
+ *
+ * Floor 1.
+ */
+#include "bits/walk.h"
+
+#include "base/cpu.h"
+#include "bits/bits.h"
+#include "bits/hash.h"
+
+/* ---- Contains ---------------------------------------------------------- */
+
+/* Three probes of a stranger find a bit that is clear but once in eight times:
+ * they go together, without a branch between them that nobody could guess; then
+ * one after the other. */
+bool walk_contains_one(const void *view, uint64_t hash)
+{
+    enum { TOGETHER = 3 };
+    const walk_view *v = view;
+    const uint64_t slice = v->plan.slice, stride = v->plan.stride >> 3;
+    const uint8_t *row = v->row;
+    uint32_t k = v->plan.k;
+    uint64_t state = hash_spread(hash);
+    bool all = true;
+    if (k >= TOGETHER) {
+        k -= TOGETHER;
+        PLATFORM_UNROLL
+        for (int i = 0; i < TOGETHER; i++, state *= HASH_STEP, row += stride)
+            all &= bits_test(row, bits_range(state, slice));
+    }
+    for (; all && k > 0; k--, state *= HASH_STEP, row += stride)
+        all = bits_test(row, bits_range(state, slice));
+    return all;
+}
+
+/* Keys taken through their probes together: many, so that the last few probes
+ * of a group, which wait for their lines, are few among all; and few enough
+ * for the stack. */
+enum { WALK_GROUP = 1536 };
+
+/* The keys of a group whose probes so far have found their bits set. */
+typedef struct {
+    uint64_t state[WALK_GROUP];         /* of the index walk, at this probe  */
+    uint16_t key[WALK_GROUP];           /* its place in the group            */
+} walk_group;
+
+/* The bit that the probe of a state tests. */
+PLATFORM_INLINE uint64_t walk_at(const walk_plan *plan, uint64_t state,
+                                 uint64_t base)
+{
+    return base + bits_range(state, plan->slice);
+}
+
+PLATFORM_INLINE void walk_prefetch(const walk_plan *plan, const uint8_t *row,
+                                   uint64_t state, uint64_t base)
+{
+    platform_prefetch(row + (walk_at(plan, state, base) >> 3));
+}
+
+/* Key i goes on to place `kept`; returns the next place, which is the same
+ * again if its bit is clear. */
+PLATFORM_INLINE size_t walk_keep(walk_group *g, size_t kept, size_t i,
+                                 const walk_plan *plan, const uint8_t *row,
+                                 uint64_t base)
+{
+    uint64_t state = g->state[i];
+    bool set = bits_test(row, walk_at(plan, state, base));
+    g->state[kept] = state * HASH_STEP;
+    g->key[kept] = g->key[i];
+    return kept + set;
+}
+
+/* Runs one probe of the group's n keys; returns how many are left. The first
+ * *fetched of them are prefetched already. While the last ones are tested, the
+ * lines of the next probe are prefetched, so that no group waits between its
+ * probes. */
+PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t *fetched,
+                                  const walk_plan *plan, const uint8_t *row,
+                                  uint64_t base)
+{
+    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
+    for (size_t i = *fetched; i < ahead; i++)
+        walk_prefetch(plan, row, g->state[i], base);
+    for (size_t i = 0; i < n - ahead; i++) {
+        walk_prefetch(plan, row, g->state[i + ahead], base);
+        kept = walk_keep(g, kept, i, plan, row, base);
+    }
+    for (size_t i = n - ahead; i < n; i++) {
+        kept = walk_keep(g, kept, i, plan, row, base);
+        walk_prefetch(plan, row, g->state[next], base + plan->stride);
+        next += next < kept;
+    }
+    *fetched = next;
+    return kept;
+}
+
+static void walk_contains_group(walk_group *g, const walk_plan *plan,
+                                const uint8_t *row, const uint64_t *hashes,
+                                size_t n, bool *present)
+{
+    const walk_plan p = *plan;
+    size_t fetched = 0;
+    for (size_t i = 0; i < n; i++) {
+        g->state[i] = hash_spread(hashes[i]);
+        g->key[i] = (uint16_t)i;
+        present[i] = false;
+    }
+    for (uint32_t j = 0; j < p.k && n > 0; j++)
+        n = walk_probe(g, n, &fetched, &p, row, j * p.stride);
+    for (size_t i = 0; i < n; i++)
+        present[g->key[i]] = true;
+}
+
+void walk_contains(const walk_plan *plan, const uint8_t *row,
+                   const uint64_t *hashes, size_t n, bool *present)
+{
+    walk_group group;
+    for (size_t i = 0, some; i < n; i += some) {
+        some = n - i < WALK_GROUP ? n - i : WALK_GROUP;
+        walk_contains_group(&group, plan, row, hashes + i, some, present + i);
+    }
+}
+
+/* ---- Add --------------------------------------------------------------- */
+
+/* What has become of the key whose probes are being set. */
+typedef struct {
+    bool *seen;                         /* of this key; NULL: nobody asks    */
+    uint32_t set;                       /* probes set, of k                  */
+    bool fresh;                         /* one of their bits was clear       */
+} walk_news;
+
+/* Set the next bit; after the last one of a key, tell. */
+PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared,
+                              uint32_t k, walk_news *news)
+{
+    bool fresh = shared ? bits_set_shared(row, at) : bits_set(row, at);
+    if (news->seen == NULL)
+        return;
+    news->fresh |= fresh;
+    if (++news->set == k) {
+        *news->seen++ = !news->fresh;
+        news->fresh = false;
+        news->set = 0;
+    }
+}
+
+/* Probes that wait for their lines, at most. */
+enum { WALK_RING = 128 };
+
+/* All probes of all keys, one after another, set some behind their prefetches.
+ */
+PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
+                                  const uint64_t *hashes, size_t n, bool shared,
+                                  bool *seen)
+{
+    uint64_t ring[WALK_RING];
+    const size_t ahead = cpu_ahead(WALK_RING, WALK_RING);
+    const walk_plan p = *plan;
+    walk_news news = { .seen = seen };
+    size_t turn = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t state = hash_spread(hashes[i]), base = 0;
+        for (uint32_t j = 0; j < p.k; j++, turn++) {
+            uint64_t *slot = &ring[turn % WALK_RING];
+            if (turn >= ahead)
+                walk_set(row, ring[(turn - ahead) % WALK_RING], shared, p.k,
+                         &news);
+            *slot = base + bits_range(state, p.slice);
+            platform_prefetch_write(row + (*slot >> 3));
+            state *= HASH_STEP;
+            base += p.stride;
+        }
+    }
+    for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
+        walk_set(row, ring[i % WALK_RING], shared, p.k, &news);
+}
+
+void walk_add(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
+              size_t n, bool shared)
+{
+    if (shared)
+        walk_add_any(plan, row, hashes, n, true, NULL);
+    else
+        walk_add_any(plan, row, hashes, n, false, NULL);
+}
+
+void walk_add_each(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
+                   size_t n, bool *seen)
+{
+    walk_add_any(plan, row, hashes, n, false, seen);
+}

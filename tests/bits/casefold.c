@@ -1,0 +1,204 @@
+/* casefold.c - case folding, held against rows of Unicode's CaseFolding.txt and
+ * against what must hold of every character.
+ */
+#include "test.h"
+
+#include "bits/casefold.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void need_unicode(void)
+{
+    if (casefold_lacks() != NULL)
+        skip();                         /* without BLY_UNICODE */
+}
+
+static void test_is_there_as_built(void **state)
+{
+    (void)state;
+    char to[3];
+#ifdef BLY_WITH_ICU
+    assert_null(casefold_lacks());
+    assert_int_equal(casefold_utf8(to, sizeof to, "A", 1), 1);
+    assert_int_equal(to[0], 'a');
+#else
+    assert_non_null(strstr(casefold_lacks(), "-DBLY_UNICODE=ON"));
+    assert_true(casefold_utf8(to, sizeof to, "a", 1) == SIZE_MAX);
+#endif
+}
+
+#ifdef BLY_WITH_ICU
+static bool lost;                       /* nothing can be loaded */
+
+void *__wrap_dlopen(const char *file, int how);
+void *__real_dlopen(const char *file, int how);
+void *__wrap_dlopen(const char *file, int how)
+{
+    return lost ? NULL : __real_dlopen(file, how);
+}
+
+/* Runs first, in a process of its own: ICU is looked for once. */
+static void test_icu_is_not_installed(void **state)
+{
+    (void)state;
+    char to[3];
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        lost = true;
+        const char *lacks = casefold_lacks();
+        _exit(lacks == NULL || strstr(lacks, "install ICU") == NULL
+              || casefold_utf8(to, sizeof to, "A", 1) != SIZE_MAX);
+    }
+    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    assert_int_equal(status, 0);
+}
+#endif
+
+/* ---- Known texts -------------------------------------------------------- */
+
+static const struct { const char *text, *folded; } known[] = {
+    { "", "" },
+    { "Hello, WORLD 123 [\\]^_`{|}@", "hello, world 123 [\\]^_`{|}@" },
+    { "Ärger", "ärger" },
+    { "STRASSE", "strasse" },
+    { "Straße", "strasse" },            /* F: 00DF */
+    { "ẞ", "ss" },                      /* F: 1E9E */
+    { "ΣΊΣΥΦΟΣ", "σίσυφοσ" },
+    { "σίσυφος", "σίσυφοσ" },           /* C: 03C2, the final sigma */
+    { "ЁЛКА", "ёлка" },
+    { "I\u0130\u0131", "ii\u0307\u0131" },      /* not as in Turkish */
+    { "\u0390", "\u03b9\u0308\u0301" },
+    { "\ufb03", "ffi" },
+    { "\u0149", "\u02bcn" },
+    { "\u00b5\u017f\u212a", "\u03bcsk" },
+    { "\u13a0\uab70", "\u13a0\u13a0" }, /* Cherokee folds to capitals */
+    { "\U00010400", "\U00010428" },
+    { "A\u0308\u00c4", "a\u0308\u00e4" },       /* is not normalized */
+    { "日本語\U0001F600", "日本語\U0001F600" },
+};
+
+static void test_known_texts(void **state)
+{
+    (void)state;
+    need_unicode();
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        char to[64];
+        size_t n = strlen(known[i].text), wanted = strlen(known[i].folded);
+        assert_int_equal(casefold_utf8(to, sizeof to, known[i].text, n),
+                         wanted);
+        assert_memory_equal(to, known[i].folded, wanted);
+    }
+}
+
+static void test_nul_is_a_character(void **state)
+{
+    (void)state;
+    need_unicode();
+    char to[3];
+    assert_int_equal(casefold_utf8(to, sizeof to, "A\0B", 3), 3);
+    assert_memory_equal(to, "a\0b", 3);
+}
+
+/* ---- Every character ---------------------------------------------------- */
+
+static size_t encode(char *to, uint32_t c)
+{
+    size_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned first[] = { 0, 0xc0, 0xe0, 0xf0 };
+    to[0] = (char)(first[more] | c >> 6 * more);
+    for (size_t i = 1; i <= more; i++)
+        to[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3f));
+    return more + 1;
+}
+
+/* Folded once more it stays as it is, in no more room than promised, which one
+ * character needs; and surrogates are no characters. */
+static void test_every_character(void **state)
+{
+    (void)state;
+    need_unicode();
+    size_t changed = 0, longest = 0;
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        char text[4], once[4 * CASEFOLD_TIMES], twice[16 * CASEFOLD_TIMES];
+        size_t n = encode(text, c);
+        size_t m = casefold_utf8(once, CASEFOLD_TIMES * n, text, n);
+        if (c >= 0xd800 && c < 0xe000) {
+            assert_true(m == SIZE_MAX);
+            continue;
+        }
+        assert_true(m <= CASEFOLD_TIMES * n);
+        assert_int_equal(casefold_utf8(twice, sizeof twice, once, m), m);
+        assert_memory_equal(once, twice, m);
+        changed += m != n || memcmp(text, once, n) != 0;
+        longest += m == CASEFOLD_TIMES * n;
+    }
+    assert_true(changed >= 1500);       /* 1530 rows in Unicode 15 */
+    assert_true(longest >= 1);
+}
+
+/* ---- Broken texts, and too little room ---------------------------------- */
+
+static void test_broken_utf8(void **state)
+{
+    (void)state;
+    need_unicode();
+    static const char *const broken[] = {
+        "\x80", "\xc3", "a\xc3", "\xc3g", "\xc0\x80", "\xc1\xbf",
+        "\xe0\x80\x80", "\xe2\x82", "\xed\xa0\x80", "\xf0\x80\x80\x80",
+        "\xf4\x90\x80\x80", "\xf0\x9f\x98", "\xf8\x88\x80\x80\x80", "\xff",
+        "\xe4rger",                     /* Latin-1 */
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        char to[64];
+        assert_true(casefold_utf8(to, sizeof to, broken[i],
+                                  strlen(broken[i])) == SIZE_MAX);
+    }
+}
+
+/* The text ends where it is said to: sanitizers would see a byte behind. */
+static void test_ends_at_n(void **state)
+{
+    (void)state;
+    need_unicode();
+    char *text = malloc(1), to[8];
+    assert_non_null(text);
+    *text = '\xc3';
+    assert_true(casefold_utf8(to, sizeof to, text, 1) == SIZE_MAX);
+    assert_int_equal(casefold_utf8(to, 0, text, 0), 0);
+    free(text);
+}
+
+static void test_too_little_room(void **state)
+{
+    (void)state;
+    need_unicode();
+    static const char text[] = "A\u0390\ufb03";         /* 1, 6 and 3 bytes */
+    for (size_t room = 0; room <= 10; room++) {
+        char *to = malloc(room + 1);
+        assert_non_null(to);
+        to[room] = '#';
+        size_t n = casefold_utf8(to, room, text, sizeof text - 1);
+        assert_true(n == (room < 10 ? SIZE_MAX : 10));
+        assert_int_equal(to[room], '#');
+        free(to);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#ifdef BLY_WITH_ICU
+        cmocka_unit_test(test_icu_is_not_installed),
+#endif
+        cmocka_unit_test(test_is_there_as_built),
+        cmocka_unit_test(test_known_texts),
+        cmocka_unit_test(test_nul_is_a_character),
+        cmocka_unit_test(test_every_character),
+        cmocka_unit_test(test_broken_utf8),
+        cmocka_unit_test(test_ends_at_n),
+        cmocka_unit_test(test_too_little_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
