@@ -1,6 +1,9 @@
 /* aging.c - the keys of late: a ring of filters, of which the oldest is
  * cleared.
  *
+ * Use it to ask whether a key was among the last w of an endless stream, when
+ * no key of that window may be missed.
+ *
  * WHAT IT IS
  *
  * A window over an endless stream. g filters of bits, the generations, stand in

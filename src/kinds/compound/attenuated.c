@@ -1,5 +1,8 @@
 /* attenuated.c - how far away a key is, by a filter for each distance.
  *
+ * Use it to route requests towards objects in a network, where the answer is
+ * how many steps away a key is.
+ *
  * WHAT IT IS
  *
  * D filters of bits, the levels, all of one plan. A key is put with a label, 1

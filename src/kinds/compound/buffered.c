@@ -1,5 +1,8 @@
 /* buffered.c - a filter of pages, for a file that is bigger than memory.
  *
+ * Use it for a filter that does not fit into memory and is worked on in its
+ * file, page by page.
+ *
  * WHAT IT IS
  *
  * Many filters of kind `standard`, each one page of a file. A key chooses a

@@ -1,6 +1,9 @@
 /* cascade.c - tells the members of a closed universe from all others in it,
  * without error.
  *
+ * Use it when all keys that will ever be looked up are known at build time and
+ * the answers must be exact, as for revocation lists.
+ *
  * WHAT IT IS
  *
  * Two lists are known when it is built: the members R, and everything else

@@ -1,5 +1,8 @@
 /* compressed.c - a sparse filter, packed to its entropy when saved or sent.
  *
+ * Use it for filters that are sent or stored often, and that still take keys
+ * and are united after they arrive.
+ *
  * WHAT IT IS
  *
  * A filter of the plain kind has half of its bits set: then no code can make

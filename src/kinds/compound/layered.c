@@ -1,5 +1,8 @@
 /* layered.c - counts how often a key was added, by filters in layers.
  *
+ * Use it to tell keys that come once, twice or a few times in a stream where
+ * most keys come once.
+ *
  * WHAT IT IS
  *
  * L filters of bits, the layers. A key goes into the first of them; when it

@@ -1,5 +1,7 @@
 /* scalable.c - a row of filters, each larger and stricter than the one before.
  *
+ * Use it when the number of keys is unknown and the keys cannot be read again.
+ *
  * WHAT IT IS
  *
  * A filter for a number of keys that nobody knows. It begins with one filter,

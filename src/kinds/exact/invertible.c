@@ -1,5 +1,8 @@
 /* invertible.c - the invertible Bloom lookup table: keys that can be listed.
  *
+ * Use it to find the keys in which two large sets differ, when the difference
+ * is small.
+ *
  * WHAT IT IS
  *
  * A table of cells, each the sum of the keys that fall into it: how many they

@@ -1,5 +1,8 @@
 /* dcso.c - the Bloom filter of DCSO's bloom, in its own bytes.
  *
+ * Use it to recognize known files with the filter of CIRCL hashlookup, and for
+ * other filters of DCSO's bloom.
+ *
  * KNOWN AND UNKNOWN FILES
  *
  * CIRCL's hashlookup publishes the SHA-1 hashes of some hundred million known

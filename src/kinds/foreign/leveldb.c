@@ -1,10 +1,13 @@
 /* leveldb.c - the Bloom filter of a block of LevelDB, in its own bytes.
  *
+ * Use it to inspect the filters in LevelDB tables, or to make some for a
+ * database.
+ *
  * WHAT IT IS
  *
- * What LevelDB's NewBloomFilterPolicy makes of the keys of two kilobytes of a
- * table, and asks before it reads them. The payload is one such filter, byte
- * for byte. Nothing in it tells what it is: name the format.
+ * LevelDB's NewBloomFilterPolicy makes such a filter of the keys in two
+ * kilobytes of a table, and queries it before it reads them. The payload is one
+ * filter, byte for byte. Its bytes do not show the format, so name it.
  *
  * THE PICTURE
  *

@@ -1,5 +1,8 @@
 /* stable.c - the stable Bloom filter, for streams without end.
  *
+ * Use it to find duplicates in an endless stream in fixed memory, when old keys
+ * may be forgotten.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a small number in place of every bit: a cell. A key sets

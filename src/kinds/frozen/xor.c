@@ -1,5 +1,7 @@
 /* xor.c - the classic xor filter: three cells XOR to a fingerprint.
  *
+ * Use it to compare with other work; for new filters `fuse` is better.
+ *
  * WHAT IT IS
  *
  * The older sister of `fuse`: a table in three blocks, of which every key has

@@ -1,5 +1,7 @@
 /* bloomier.c - a Bloomier filter: a label for each key.
  *
+ * Use it to map each key of a fixed set to a small number, such as a shard.
+ *
  * WHAT IT IS
  *
  * A map from keys to labels of v bits that does not keep the keys. Asked for a

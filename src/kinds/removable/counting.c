@@ -1,5 +1,8 @@
 /* counting.c - the counting Bloom filter.
  *
+ * Use it when keys come and go, repeats are counted, and an add must never be
+ * refused.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a small counter in place of every bit. A key raises its

@@ -1,5 +1,8 @@
 /* deletable.c - a Bloom filter that knows which bits only one key has set.
  *
+ * Use it when keys are removed now and then, and it does no harm that one in
+ * ten stays.
+ *
  * WHAT IT IS
  *
  * The bits of `standard`, and beside them a map of where keys have met. When a

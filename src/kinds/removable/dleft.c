@@ -1,5 +1,7 @@
 /* dleft.c - d-left counting: fingerprints in the least loaded of four buckets.
  *
+ * Use it when keys come and go, may come twice, and memory matters.
+ *
  * WHAT IT IS
  *
  * A table of fingerprints, each with a small counter. There are four subtables

@@ -1,5 +1,8 @@
 /* quotient.c - a counting quotient filter: sorted fingerprints, exactly kept.
  *
+ * Use it when keys are counted or removed, filters are united, and their size
+ * may have to change.
+ *
  * WHAT IT IS
  *
  * A multiset of fingerprints, stored sorted and without loss in little more

@@ -1,5 +1,7 @@
 /* variable.c - a counting Bloom filter whose keys count by different numbers.
  *
+ * Use it in place of `counting` when memory is short.
+ *
  * WHAT IT IS
  *
  * As in kind `counting` a key raises k counters, and lowers them when it is

@@ -1,5 +1,8 @@
 /* compaction.c - hash compaction: a table of short signatures.
  *
+ * Use it for the visited states of a search, where each key is looked up and
+ * added in one step.
+ *
  * WHAT IT IS
  *
  * An open-addressed hash table that keeps of each key b bits of its hash, its

@@ -1,5 +1,8 @@
 /* rehash.c - a Bloom filter that hashes the key anew for every bit.
  *
+ * Use it to read filters that hash the key anew for every bit, or to study hash
+ * functions.
+ *
  * WHAT IT IS
  *
  * The filter as the textbooks write it: k hash functions, and each of them

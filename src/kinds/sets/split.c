@@ -1,5 +1,8 @@
 /* split.c - the split-block Bloom filter, as in Parquet's files.
  *
+ * Use it to exchange filter bits with Parquet, or where eight lanes of 32 bits
+ * suit the machine.
+ *
  * WHAT IT IS
  *
  * Blocks of 256 bits, each cut into eight lanes of 32. A key chooses a block

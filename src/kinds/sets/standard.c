@@ -1,5 +1,8 @@
 /* standard.c - the classic Bloom filter.
  *
+ * Use it when keys are added at any time, without a limit, and the filter
+ * should be small.
+ *
  * WHAT IT IS
  *
  * A row of m bits, all clear at first. A key sets k of them; a key whose k

@@ -1,5 +1,8 @@
 /* egh.c - no false positive at all, for a few integers of a known range.
  *
+ * Use it for a few integers of a known range when no false positive is
+ * acceptable.
+ *
  * WHAT IT IS
  *
  * A key is an integer x below U, and a filter for at most n of them is k

@@ -1,5 +1,8 @@
 /* gcs.c - a Golomb-coded set: the keys as numbers, sorted, only the gaps kept.
  *
+ * Use it for a fixed set of keys whose filter is sent or stored, and looked up
+ * in batches.
+ *
  * WHAT IT IS
  *
  * Each key becomes one of R numbers, R about n / rate. The numbers are sorted,

@@ -1,5 +1,8 @@
 /* cuckoo.c - fingerprints that can be taken out again, in two possible places.
  *
+ * Use it when keys come once and are removed later, and a lookup must touch few
+ * cache lines at a low rate.
+ *
  * WHAT IT IS
  *
  * A hash table of fingerprints. A key has a fingerprint of f bits and two

@@ -1,5 +1,7 @@
 /* golomb.c - a counting Golomb-coded set: sorted values, only the gaps kept.
  *
+ * Use it when keys are removed or counted and memory matters more than speed.
+ *
  * WHAT IT IS
  *
  * Each key becomes one of R values, R about n / rate. The values that are there
