@@ -1,8 +1,7 @@
 /* counts.c - the instructions of a lookup, of each kind, under callgrind.
  *
- * Floor 8: a program, through <bloomery.h> only. tools/counts builds and runs
- * it, once for each level of vector instructions, and compares what callgrind
- * has counted with bench/counts.txt.
+ * tools/check/counts builds and runs this program once for each level of vector
+ * instructions, and compares the counts with bench/counts.txt.
  *
  *      valgrind --tool=callgrind --instr-atstart=no counts
  *
@@ -170,8 +169,8 @@ static void counts_kind(const char *kind)
 int main(void)
 {
     if (!RUNNING_ON_VALGRIND) {
-        fputs("counts: there is nothing to count: tools/counts runs this\n",
-              stderr);
+        fputs("counts: there is nothing to count: tools/check/counts "
+              "runs this\n", stderr);
         return 2;
     }
     counts_print_compiler();

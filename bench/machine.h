@@ -15,7 +15,7 @@ void machine_print(const bly_processor_t *used);
 
 /* The same and the compiler, the date, the commit, and which of a number's
  * columns, "median" or "least", is the one that was printed: in lines
- * "# name: value", for tools/bench-diff. */
+ * "# name: value", for tools/bench/diff. */
 void machine_write_head(FILE *csv, const bly_processor_t *used,
                         const char *commit, const char *statistic);
 

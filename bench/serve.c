@@ -8,7 +8,7 @@
  *                                  DEPTH are not answered; prints how many were
  *                                  answered in a second
  *
- * tools/bench-serve holds one against the other. A line has 16 bytes, an answer
+ * tools/bench/serve holds one against the other. A line has 16 bytes, an answer
  * two. Floor 8: a program, through nothing but the system.
  */
 #include <errno.h>

@@ -8,7 +8,7 @@
  *      --kinds    of blocked, split, standard, cuckoo, fuse, ribbon, quotient,
  *                 gcs, counting, dleft, xor; default: all
  *      --csv      every number, one a line, as bench --csv writes them, so that
- *                 tools/bench-diff compares two machines
+ *                 tools/bench/diff compares two machines
  *      --commit   the commit of the library, for the CSV
  *
  * What the library knows of a processor are three numbers (src/base/cpu.h), and
@@ -26,7 +26,7 @@
  * the default, is what all is held against.
  *
  * A number is the least of its rounds, of which a fast kind gets more; the
- * tables, the advice and, by the column "least", tools/bench-diff go by it. The
+ * tables, the advice and, by the column "least", tools/bench/diff go by it. The
  * default is measured twice, by two processes that differ in nothing ("first"
  * and "again" in the CSV), and what all is held against is their geometric mean
  * ("default"), so that it is not one that had bad luck. How far the two are

@@ -2,7 +2,7 @@
  * one line that says why. What is planned has the kind that stands in front, is
  * planned the same once more and with its options the other way round, and
  * makes a filter of as many bytes. That it takes no minutes is libFuzzer's to
- * see (-timeout, tools/fuzz); tests/steps.c counts the steps.
+ * see (-timeout, tools/check/fuzz); tests/steps.c counts the steps.
  */
 #include "targets.h"
 

@@ -3,8 +3,9 @@
  * A target is a property: a function of any bytes that says what it found, or
  * NULL. The file fuzz_NAME.c has it, fuzz/corpus/NAME-*.hex are bytes that it
  * begins with. CMakeLists.txt makes a program for libFuzzer of each
- * (libfuzzer.c), tools/fuzz and tools/soak run them all, and replay.c, in
- * `make check`, runs the corpus: each takes its names from the lines below.
+ * (libfuzzer.c), tools/check/fuzz and tools/check/soak run them all, and
+ * replay.c, in `make check`, runs the corpus: each takes its names from the
+ * lines below.
  *
  * A file that is to be read lies in memory, under a name in /proc.
  */
@@ -43,7 +44,7 @@ TARGETS(TARGETS_DECLARE)
 #undef TARGETS_DECLARE
 
 /* What was done so far beside running; libfuzzer.c tells it at the end, and
- * tools/soak adds it up. */
+ * tools/check/soak adds it up. */
 typedef struct {
     uint64_t programs, operations, answers, images;
 } target_totals;

@@ -4,7 +4,7 @@
  * The programs are drawn with a fixed seed, by the kind's name, so a failure
  * repeats whatever kinds there are beside it; what it shrinks to is printed as
  * hex, ready to be kept in fuzz/corpus. BLY_TEST_SEED draws other programs
- * (tools/soak).
+ * (tools/check/soak).
  */
 #include "test.h"
 

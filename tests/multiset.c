@@ -6,7 +6,7 @@
  * is one that did not happen. Most keys come once or twice, some a hundred
  * times; a third of the work is done at half load, a third at the rated load
  * and a third where the filter says that it is full. BLY_TEST_SEED draws others
- * (tools/soak).
+ * (tools/check/soak).
  */
 #include "test.h"
 

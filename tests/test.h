@@ -40,7 +40,7 @@
 /* How much work, by BLY_TEST_WORK: `full`, what is meant where it is not set;
  * `usual`, the same but for what only goes on for long; `paths`, every case but
  * each few times, for the second compiler and the sanitizers. Bands are
- * computed from the counts, whichever they are. tools/check says what runs
+ * computed from the counts, whichever they are. tools/check/run says what runs
  * how; tests/bloomery/lib.sh has the same for scripts. */
 static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
 {
@@ -88,8 +88,8 @@ static inline int test_run(int argc, char **argv,
     return _cmocka_run_group_tests("tests", mine, count, NULL, NULL);
 }
 
-/* What the long random tests are drawn from: BLY_TEST_SEED, which tools/soak
- * sets anew for each of its rounds; 0 where it is not set. */
+/* Returns the seed of the long random tests: BLY_TEST_SEED, which
+ * tools/check/soak sets for each of its rounds, or 0. */
 static inline uint64_t test_seed(void)
 {
     const char *text = getenv("BLY_TEST_SEED");

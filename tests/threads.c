@@ -1,6 +1,6 @@
 /* threads.c - what the header lets several threads do at once, of every kind
- * that can: it loses nothing, and the thread sanitizer, under which tools/check
- * runs this, sees no race.
+ * that can: it loses nothing, and the thread sanitizer, under which
+ * tools/check/run runs this, sees no race.
  */
 #include "test.h"
 #include "views.h"

@@ -56,8 +56,7 @@ static void formats_row(const bly_format_info *format)
 
 static void formats_markdown(const bly_format_info *format)
 {
-    output_format("| [`%s`](docs/kinds/%s.md) | %s | %s | ",
-                  format->kind->name, format->kind->name, format->writer,
+    output_format("| `%s` | %s | %s | ", format->kind->name, format->writer,
                   formats_told(format));
     kinds_abilities(format->kind, formats_alike);
     output_text(" |\n");

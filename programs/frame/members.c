@@ -16,8 +16,7 @@
  * escaped half of a surrogate pair becomes the three bytes that UTF-8 would
  * have for it, so that unlike strings stay unlike.
  *
- * Without BLY_JSON (CMake's option) there is no module. Floor 8; includes
- * frame.h and members.h only.
+ * Without BLY_JSON (CMake's option) there is no module.
  */
 #include "frame/members.h"
 

@@ -622,7 +622,7 @@ static void advise_sort(bly_advice **all, size_t n)
 }
 
 /* How well times are known, and sizes: what differs by less is as good as
- * equal. The first is what `make bench-advise` holds the advice to. */
+ * equal. The first is what `make bench WHAT=advise` holds the advice to. */
 static const double advise_time_near = 1.2, advise_size_near = 1.01;
 
 /* Is there no reason to take b where a will do? */

@@ -1,5 +1,5 @@
 /* links.h - one link of RedisBloom's chains of Bloom filters: how large it is,
- * what is written of it, and the places of its keys. docs/kinds/redisbloom.md
+ * what is written of it, and the places of its keys. kinds/foreign/redisbloom.c
  * says why they are so.
  *
  * Floor 2. Used by kind redisbloom, whose links lie in one image, and by the

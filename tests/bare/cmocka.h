@@ -1,5 +1,5 @@
 /* cmocka.h - what our tests use of cmocka where it cannot be: in WebAssembly,
- * without longjmp, the first failure ends the program (tools/cross).
+ * without longjmp, the first failure ends the program (tools/check/cross).
  */
 #ifndef BLY_BARE_CMOCKA_H
 #define BLY_BARE_CMOCKA_H

@@ -309,7 +309,7 @@ try build -n 2000 -o lower.bly hashes
 try query -c lower.bly STRANGE
 check 'the same in a filter of our own' grep -q 'give --lower' err
 
-# The recipe of docs/kinds/dcso.md, on a folder.
+# The recipe in the essay of dcso, on a folder.
 if command -v sha1sum >/dev/null 2>&1; then
     mkdir -p folder/sub
     for i in $(seq 1 40); do
@@ -321,8 +321,8 @@ if command -v sha1sum >/dev/null 2>&1; then
     try build -k dcso -n 100 -p 1e-9 -o hashlookup-full.bloom known
     find folder -type f -name 'fad*' | sort >want-known
     find folder -type f -name 'ace*' | sort >want-unknown
-    sed -n '/^     find FOLDER/,/^$/s/^     //p' \
-        "$1/../../docs/kinds/dcso.md" >recipe
+    sed -n '/^ \*  *find FOLDER/,/^ \*$/s/^ \* *//p' \
+        "$1/../../src/kinds/foreign/dcso.c" >recipe
     check 'the recipe for files is there' [ "$(grep -c query recipe)" = 2 ]
     sed -e 's/FOLDER/folder/' -e "s|bloomery|'$BLOOMERY'|" recipe >run.sh
     sh run.sh >listed 2>err

@@ -1,5 +1,5 @@
 /* cpp.cpp - bloomery.hpp, every member of it: what it answers is what C
- * answers, errors are exceptions, and nothing leaks (tools/check-cpp runs it
+ * answers, errors are exceptions, and nothing leaks (tools/check/cpp runs it
  * with the address sanitizer).
  *
  * Works in the folder that it is started in.

@@ -4,7 +4,7 @@
  *
  * Files of Parquet and tables are written here, byte by byte; one real table of
  * LevelDB is among them, and the test data of Parquet's project is read where
- * it is there. Tables of the real RocksDB and LevelDB: tools/check-systems.
+ * it is there. Tables of the real RocksDB and LevelDB: tools/check/systems.
  */
 #include "bloomery/container.h"
 

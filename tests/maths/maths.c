@@ -577,8 +577,8 @@ static void test_rate_times_by_hand(void **state)
     }
 }
 
-/* What docs/rates.md has, of filters of any size, is what a large one does; and
- * a small one errs a little more often. */
+/* The formula of the table in docs/rates.md holds for a large filter; a small
+ * one errs a little more often. */
 static void test_table_of_rates(void **state)
 {
     (void)state;

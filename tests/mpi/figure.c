@@ -12,7 +12,7 @@
  * a and b are alone, and proved unique; both c, which are equal, and d and e,
  * which only have one hash value, are candidates. What divides and marks is the
  * program's own: a hash of 64 bits is looked for that it brings to the place.
- * tools/ranks starts three of these. Floor 8.
+ * tools/make/ranks starts three of these. Floor 8.
  */
 #include "test.h"
 

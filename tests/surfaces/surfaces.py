@@ -2,7 +2,7 @@
 
     surfaces.py --check|--write PAGE BUILD [PSQL...]
 
-BUILD has the command and what `make python`, `make sqlite` and `make wasm` leave
+BUILD has the command and what `make bindings WHAT=python`, `make bindings WHAT=sqlite` and `make bindings WHAT=wasm` leave
 there; PSQL is a command for a database with the extension. A surface that is not
 there is left out. Each surface builds a filter from four keys of a class, as its
 users would write them, and all surfaces look these keys up. An answer must be

@@ -16,7 +16,7 @@ export ASAN_OPTIONS
 ranks() {
     processes=$1
     shift
-    "$USE/../../tools/ranks" "$processes" "$mpi" "$@"
+    "$USE/../../tools/make/ranks" "$processes" "$mpi" "$@"
 }
 echo one >one
 if ! ranks 2 dedup one >started 2>&1; then

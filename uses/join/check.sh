@@ -68,7 +68,7 @@ if [ -r $words ] && [ -r $others ]; then
     check 'united they have the bits of the whole' cmp whole parts
 
     # Processes on many machines: each reads a part of both files.
-    mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/ranks
+    mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/make/ranks
     ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}  # MPI's own
     export ASAN_OPTIONS
     if [ -x "$mpi" ] && "$ranks" 2 "$mpi" build -f 1 -p 0.001 -n "$keys" \

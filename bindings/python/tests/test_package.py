@@ -1,5 +1,5 @@
 """What setup.py needs is there, or is made. The compiler is asked by
-`tools/python --source` instead, because that takes a minute.
+`tools/make/python --source` instead, because that takes a minute.
 """
 import os
 import pathlib
@@ -61,7 +61,7 @@ def test_source_is_made_again_after_a_change(package, checkout):
     made = package / "source" / "bloomery.c"
     made.parent.mkdir()
     made.write_text("as before\n")
-    for name in "src", "src/one.c", "include", "tools/amalgamate":
+    for name in "src", "src/one.c", "include", "tools/make/amalgamate":
         os.utime(checkout / name, (1, 1))
     assert run_setup(package).returncode == 0
     assert made.read_text() == "as before\n"

@@ -108,7 +108,7 @@
  * payload's bytes and time in proportion.
  *
  * To find how two sets of a million keys of 56 bytes differ, one sends so many
- * bytes (tools/bench-sketch; all differences were found):
+ * bytes (tools/bench/sketch; all differences were found):
  *
  *      keys that differ             10        1000       100 000
  *      sketch, of hashes           608      21 968     1 977 344
