@@ -1,6 +1,4 @@
 /* cells.c - keys that add something to each of k counters.
- *
- * Floor 1.
  */
 #include "bodies/cells.h"
 
@@ -521,7 +519,7 @@ void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* What a row shows. */
+/* The contents of a row, counted. */
 typedef struct {
     uint64_t used;                      /* counters above 0                  */
     uint64_t saturated;                 /* and at their largest value        */

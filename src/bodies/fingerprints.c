@@ -1,6 +1,4 @@
 /* fingerprints.c - tables in which a key's cells XOR to its fingerprint.
- *
- * Floor 2.
  */
 #include "bodies/fingerprints.h"
 
@@ -161,8 +159,8 @@ PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *row, uint64_t at,
     return width == 1 ? row[at] : row[2 * at] + (uint64_t)row[2 * at + 1] * 256;
 }
 
-/* The same for such cells: half the instructions, so that the processor sees
- * twice as many keys ahead. */
+/* Looks up a key in whole-word cells with half the instructions, so that the
+ * processor sees twice as many keys ahead. */
 PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
                                            uint32_t arity, uint32_t width,
                                            uint64_t hash)
@@ -595,7 +593,8 @@ typedef struct {
 /* How far ahead in the order a key's state is prefetched. */
 enum { FINGERPRINT_SOON = 16 };
 
-/* What a key's cells must XOR to, each cell in a word of its own. */
+/* Sets the cells of a key so that they XOR to its fingerprint, with each cell
+ * in a word of its own. */
 PLATFORM_INLINE void fingerprint_solve(const fingerprint_view *view,
                                        uint32_t arity, const peel_order *order)
 {

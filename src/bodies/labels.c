@@ -1,6 +1,4 @@
 /* labels.c - a row of cells that keep the largest label put into them.
- *
- * Floor 2.
  */
 #include "bodies/labels.h"
 
@@ -414,7 +412,8 @@ bly_status labels_put(void *image, uint64_t hash, uint64_t label)
                 return labels_put_fields(image, hash, label));
 }
 
-/* Of several fields a key may be there by others than that of label 1. */
+/* A row of several fields may hold a key by fields other than that of label 1.
+ * */
 bly_status labels_add(void *image, uint64_t hash)
 {
     labels_row r = labels_look(image);

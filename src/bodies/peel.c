@@ -1,6 +1,4 @@
 /* peel.c - give every key a slot of its own, by peeling.
- *
- * Floor 1.
  */
 #include "bodies/peel.h"
 
@@ -95,8 +93,8 @@ static unsigned peel_parts(const peel_shape *shape)
     return shape->shards < PEEL_PARTS ? (unsigned)shape->shards : PEEL_PARTS;
 }
 
-/* What one thread peels in: a word for each slot, and the order, with room for
- * one more that is written in vain. */
+/* Returns the memory of one peeling thread: a word for each slot, and the
+ * order, with room for one more entry, which is written in vain. */
 static uint64_t peel_room(const peel_shape *shape)
 {
     return (peel_slots(shape) * 2 + 1 + 15) / 16 * 64;

@@ -1,6 +1,4 @@
 /* tables.c - fingerprints in RedisBloom's tables.
- *
- * Floor 2.
  */
 #include "bodies/tables.h"
 
@@ -199,7 +197,7 @@ static uint8_t *tables_find_one(const tables_walk *walk, uint64_t place,
                           walk->slots, wanted);
 }
 
-/* Of the tables from the last to the first. */
+/* Finds a fingerprint in the tables, from the last one to the first. */
 static uint8_t *tables_find(tables_walk walk, uint64_t hash, uint8_t wanted)
 {
     uint8_t fingerprint = tables_fingerprint(hash);

@@ -1,6 +1,4 @@
 /* inner.c - images within an image.
- *
- * Floor 2.
  */
 #include "image/inner.h"
 

@@ -1,13 +1,13 @@
-/* inner.h - images within an image: what compound kinds are made of.
+/* inner.h - images within an image, for compound kinds.
  *
- * Floor 2. A compound kind's payload holds whole images of other kinds, one
- * after another, each at a multiple of 64 bytes. Their hash function and seed
- * are those of the outer image, so one hash of a key serves all. An inner
- * header has its own checksum; its payload's is 0, because the outer payload's
- * covers it, and its number of items is "unknown".
+ * A compound kind's payload holds whole images of other kinds, one after
+ * another, each at a multiple of 64 bytes. Their hash function and seed are
+ * those of the outer image, so one hash of a key serves all. An inner header
+ * has its own checksum; its payload's is 0, because the outer payload's covers
+ * it, and its number of items is "unknown".
  *
- * What kinds may be inside is for the compound kinds to know
- * (src/kinds/compound/parts.h); here a kind is what the caller points to.
+ * The compound kinds know which kinds may be inside
+ * (src/kinds/compound/parts.h); the caller passes a pointer to one of them.
  */
 #ifndef BLY_IMAGE_INNER_H
 #define BLY_IMAGE_INNER_H

@@ -1,7 +1,5 @@
 /* registry.c - the list of kinds, the listing made from it, and the reading
  * of "kind:option=value,…".
- *
- * Floor 5.
  */
 #include "verbs/registry.h"
 
@@ -229,7 +227,8 @@ static bly_status registry_value(uint64_t *option, size_t i,
     return BLY_OK;
 }
 
-/* What stands between two commas, or after the colon, but is no option. */
+/* Refuses text between two commas, or after the colon, that is not an option.
+ * */
 static bly_status registry_no_text(const bly_kind *kind, const char *text,
                                    size_t length)
 {
@@ -242,7 +241,7 @@ static bly_status registry_no_text(const bly_kind *kind, const char *text,
                        (int)(length < 40 ? length : 40), text, kind->name);
 }
 
-/* One "name=value" of `length` characters, whose bit is then set in *given. */
+/* Reads one "name=value" of `length` characters, and sets its bit in *given. */
 static bly_status registry_option(uint64_t option[KIND_OPTIONS],
                                   unsigned *given, const bly_kind *kind,
                                   const char *text, size_t length)

@@ -1,6 +1,4 @@
-/* registry.h - the list of all kinds, and how a kind is asked for by name.
- *
- * Floor 5.
+/* registry.h - the list of all kinds, and the search for a kind by name.
  */
 #ifndef BLY_VERBS_REGISTRY_H
 #define BLY_VERBS_REGISTRY_H
@@ -143,7 +141,8 @@ const bly_kind *registry_named(const char *text);
 bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
                           const char *text);
 
-/* What a kind can do, BLY_CAN_…: which slots it fills. */
+/* Returns the abilities of a kind, BLY_CAN_…, derived from the slots it fills.
+ * */
 uint64_t registry_can(const bly_kind *kind);
 
 /* "counting, cuckoo": the kinds that have one ability, in one line. */

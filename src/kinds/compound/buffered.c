@@ -133,8 +133,8 @@ static const kind_option buffered_options[] = {
     { .name = NULL },
 };
 
-/* What every page is: a kind whose m and k are where image/kind.h says that
- * those of a row are. How its positions are made follows them. */
+/* Options and geometry of a page, which is a kind with m and k where kind.h
+ * puts them for a row. The index scheme follows them. */
 enum { BUFFERED_INDEX = KIND_ROW_K + 1 };
 
 static const bly_kind *const buffered_of = &bly_kind_standard;

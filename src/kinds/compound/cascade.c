@@ -280,7 +280,7 @@ static void cascade_level_has_many(const cascade_level *level,
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What follows from the numbers of keys. */
+/* The sizes that follow from the numbers of keys. */
 typedef struct {
     const bly_kind *kind;
     bool       inverted;
@@ -425,7 +425,8 @@ static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
     return BLY_OK;
 }
 
-/* What a lookup costs: a member goes through four levels on average. */
+/* Predicts the cost of a lookup: a member goes through four levels on average.
+ * */
 static void cascade_plan_cost(bly_plan_t *plan, const cascade_design *d)
 {
     enum { ROWS = 3 };
@@ -509,8 +510,8 @@ typedef struct {
     kind_bench       bench;             /* for the inner builds              */
     uint64_t         salt, inverted;
     const bly_kind  *kind;
-    /* What the next level must hold, and what it must not: states of the
-     * level before. */
+    /* The states, from the level before, that the next level must hold, and
+     * those that it must not. */
     uint64_t *include, *exclude;
     size_t    includes, excludes;
     size_t    passing;                  /* room for those that pass level 1  */
@@ -616,7 +617,7 @@ static void cascade_step_all(uint64_t *states, size_t n)
         states[i] = cascade_step(states[i]);
 }
 
-/* Of n states those that the level has; how many they are. */
+/* Keeps those of n states that the level has; returns how many they are. */
 static size_t cascade_keep(const cascade_level *level, uint64_t *states,
                            size_t n)
 {
@@ -651,8 +652,8 @@ static size_t cascade_take(const cascade_work *w, uint64_t label, size_t *next,
     return n;
 }
 
-/* Those of the larger list that pass level 1; where they are too many, as many
- * as there is room for. */
+/* Takes the keys of the larger list that pass level 1, up to the room there is.
+ * */
 static bly_status cascade_take_passing(cascade_work *w,
                                        const cascade_level *level)
 {
@@ -843,7 +844,7 @@ typedef struct {
     bool     found[INNER_CHUNK];
 } cascade_way;
 
-/* One level: those that it has go on, with their answer turned round. */
+/* Queries one level. Keys that it has go on, with their answer inverted. */
 static void cascade_way_query(cascade_way *way, const cascade_level *level,
                               bool *member)
 {
@@ -887,7 +888,7 @@ static void cascade_contains_many(const void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Of a level: the chance that it has a key from outside. */
+/* Returns the chance that a level has a key from outside. */
 static double cascade_level_rate(const cascade_level *level)
 {
     if (level->images > 0) {

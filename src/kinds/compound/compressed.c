@@ -191,8 +191,8 @@ static uint64_t compressed_row_bytes(uint64_t bits)
     return bits / 8 + (bits % 8 != 0);
 }
 
-/* What both forms have in common. The ranges are within those of both kinds
- * inside. */
+/* Checks the fields that both forms share. Their ranges are within those of
+ * both kinds inside. */
 static bool compressed_sound(const void *image)
 {
     uint64_t of = image_geometry(image, COMPRESSED_OF);

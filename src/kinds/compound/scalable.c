@@ -160,7 +160,7 @@ static const kind_option scalable_options[] = {
 
 /* ---- The slices -------------------------------------------------------- */
 
-/* What all slices follow from. */
+/* The numbers that determine all slices. */
 typedef struct {
     const bly_kind *kind;
     uint64_t capacity;                  /* of slice 0                        */

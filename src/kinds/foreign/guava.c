@@ -284,7 +284,8 @@ static void guava_begin(const probes_row *row, probes_key *key)
     hash_murmur3_128(key->bytes, key->length, 0, key->state);
 }
 
-/* Of mitz32: the lower half of the first hash, and i + 1 times the upper. */
+/* Position i of mitz32: the lower half of the first hash, and i + 1 times the
+ * upper. */
 static uint64_t guava_narrow(const probes_key *key, uint64_t i)
 {
     uint32_t c = (uint32_t)key->state[0]

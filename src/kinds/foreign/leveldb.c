@@ -255,7 +255,8 @@ static bly_status leveldb_check(const void *image)
 
 /* ---- Keys -------------------------------------------------------------- */
 
-/* Of more probes than are in use none is looked at, so that all are there. */
+/* Reads the row. If it has more probes than are in use, none is looked at, so
+ * that every key is there. */
 static probes_row leveldb_row(const void *image)
 {
     uint64_t k = image_geometry(image, LEVELDB_K);

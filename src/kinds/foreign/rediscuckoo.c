@@ -176,8 +176,8 @@ static void rediscuckoo_hasher(kind_hasher *out, const uint64_t *geometry)
     *out = (kind_hasher){ .function = rediscuckoo_murmur };
 }
 
-/* What the geometry says of the tables; a number that is out of its field's
- * range is 0 there, as none may be. */
+/* Reads the tables from the geometry. A number that is out of its field's range
+ * becomes 0, which no field may be. */
 static bly_tables rediscuckoo_tables(const uint64_t *geometry)
 {
     uint64_t slots = geometry[REDISCUCKOO_SLOTS];

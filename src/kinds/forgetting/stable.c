@@ -163,7 +163,7 @@ enum {
 
 #define STABLE_M_MAX (UINT64_C(1) << 56)
 
-/* What k and max are chosen for where m is given. */
+/* The gap for which k and max are chosen if m is given. */
 static const double STABLE_GAP = 1e6;
 
 /* The m at which the zeros' spread is worked out: for larger and for much
@@ -351,7 +351,7 @@ static uint64_t stable_bytes(uint64_t m, uint64_t max)
     return STABLE_HEAD + bits / 64 * 8 + (bits % 64 != 0 ? 8 : 0);
 }
 
-/* What a size must keep; p is 0 where it is to be chosen. */
+/* The bounds that a size must keep; p is 0 if it is to be chosen. */
 typedef struct { double gap, rate, lost, p; } stable_wish;
 
 /* Does this m do, with its P? Once it does, so does every larger one. */
@@ -417,7 +417,7 @@ static bool stable_best_k(stable_chain *best, const stable_wish *wish,
     return found;
 }
 
-/* The same for the k of the options, if they have one. */
+/* Does so for the k of the options, if they have one. */
 static bool stable_for_max(stable_chain *best, const stable_wish *wish,
                            double max, uint64_t k)
 {
@@ -572,7 +572,7 @@ static bly_status stable_check(const void *image)
 
 /* ---- The cells --------------------------------------------------------- */
 
-/* What the verbs need of the image, read once. */
+/* The fields of an image that the verbs need, read once. */
 typedef struct {
     uint8_t *payload, *row;             /* from its start; from cell 0 on    */
     uint64_t m, p;
@@ -841,7 +841,8 @@ static bly_status stable_add_many(void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Of what has been forgotten nothing is left to count; no cell saturates. */
+/* Fills in the statistics. Forgotten keys leave nothing to count, and no cell
+ * saturates. */
 static void stable_stat(bly_stat_t *out, const void *image)
 {
     cells c = stable_cells(image);

@@ -95,7 +95,7 @@ static bly_status xor_plan(bly_plan_t *plan, const kind_spec *spec)
     return fingerprint_plan(plan, &wish, spec);
 }
 
-/* One window, three blocks: anything else is a `fuse`. */
+/* Checks for one window and three blocks; any other shape is a `fuse`. */
 static bly_status xor_check(const void *image)
 {
     bly_status status = fingerprint_check(image, false);

@@ -178,7 +178,7 @@ PLATFORM_INLINE uint64_t bloomier_own(const fingerprint_view *v, uint64_t read,
     return bit[read >> v->bits & 3] + v->field;
 }
 
-/* The same of a key that is perhaps there; false: it is not. */
+/* Finds the label of a key that may be there. False: it is absent. */
 static bool bloomier_find(const fingerprint_view *v, uint64_t hash,
                           uint64_t *bit)
 {

@@ -212,7 +212,7 @@ static bly_status deletable_check(const void *image)
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* What the probes need of the image, read once. */
+/* The fields of an image that the probes need, read once. */
 typedef struct {
     uint8_t *row, *map;
     uint64_t m, region, inverse;        /* of `region`, 0 for 1              */

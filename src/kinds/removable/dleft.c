@@ -412,7 +412,7 @@ PLATFORM_INLINE uint32_t dleft_used(const dleft_view *v, const uint8_t *bucket)
     return dleft_fold(image_u64(bucket, 0) & v->counters);
 }
 
-/* What a cell holds: remainder and, below it, counter. */
+/* Reads a cell: the remainder and, below it, the counter. */
 PLATFORM_INLINE uint64_t dleft_read(const dleft_view *v, const uint8_t *bucket,
                                     uint32_t cell)
 {

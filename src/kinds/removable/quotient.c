@@ -324,7 +324,7 @@ PLATFORM_INLINE uint64_t quotient_fingerprint(const runs_view *v,
     return bits_range(hash, v->range);
 }
 
-/* What the heads of a fingerprint's block and the next one say. */
+/* The heads of a fingerprint's block and the next one. */
 typedef struct {
     const uint8_t *block, *next;        /* next: or the same                 */
     uint64_t home;                      /* the quotient's place in the block */

@@ -419,8 +419,8 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
     split_contains_portable(image, hashes, n, present);
 }
 
-/* One key: as few instructions as can be, so that the processor sees more keys
- * ahead. */
+/* Chooses the lookup of one key with as few instructions as possible, so that
+ * the processor sees more keys ahead. */
 static kind_contains *split_contains_here(const void **subject, void *view)
 {
     *(split_view *)view = (split_view){

@@ -148,7 +148,7 @@ static uint64_t gcs_shape(uint64_t k, uint64_t grain, uint64_t least,
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What a filter of `n` keys is made of. */
+/* The layout of a filter of `n` keys. */
 typedef struct {
     uint64_t n, blocks, width;
     uint32_t k, grain;

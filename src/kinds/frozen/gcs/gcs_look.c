@@ -141,7 +141,7 @@ PLATFORM_INLINE bool gcs_find(const gcs_view *v, gcs_span span,
     return false;
 }
 
-/* One key, of a view. */
+/* Looks up one key, with a view. */
 static bool gcs_one(const void *subject, uint64_t hash)
 {
     const gcs_view *v = subject;
@@ -424,9 +424,9 @@ PLATFORM_INLINE int64_t gcs_lines(const gcs_view *v, gcs_span span)
     return line < last ? line : last;
 }
 
-/* Of the 32 keys whose remainders end before bit `top` of 64 bytes, each
- * remainder and 1, added up: in 128 bits by themselves, then in pairs and in
- * halves of the register. */
+/* Sums remainder plus 1 over the 32 keys whose remainders end before bit `top`
+ * of 64 bytes: first within 128 bits, then in pairs and in halves of the
+ * register. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 gcs_sums(__m512i words, uint32_t top, uint32_t k)
 {
@@ -459,7 +459,7 @@ gcs_sums(__m512i words, uint32_t top, uint32_t k)
                _mm512_maskz_permutexvar_epi16(0xFFFF0000, halves, x));
 }
 
-/* The same for 16 keys, in lanes of 32 bits. */
+/* Works on 16 keys, in lanes of 32 bits. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 gcs_sums_wide(__m512i words, uint32_t top, uint32_t k)
 {
@@ -639,7 +639,7 @@ gcs_aim(const gcs_front *front, __m512i sums, uint64_t origin, uint64_t steps,
          & ~_mm512_movepi16_mask(quotients);
 }
 
-/* The same for 16 keys, in lanes of 32 bits. */
+/* Works on 16 keys, in lanes of 32 bits. */
 CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
 gcs_aim_wide(const gcs_front *front, __m512i sums, uint64_t origin,
              uint64_t steps, uint32_t k, uint8_t *at)

@@ -245,7 +245,7 @@ kind_contains *ribbon_contains_here(const void **subject, void *view)
  * others. */
 enum { RIBBON_RING = 16, RIBBON_GROUP = 1024 };
 
-/* What is known of eight keys when their lines are asked for. */
+/* The state of eight keys when their lines are prefetched. */
 typedef struct {
     uint64_t state[8], start[8];
     uint64_t at[8];                     /* byte where the first tile begins  */
@@ -431,8 +431,8 @@ ribbon_key_avx2(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
                                e->print[j], first);
 }
 
-/* Of each lane the exclusive or of its two halves: of a in the low half, of b
- * in the high one. */
+/* Returns the exclusive or of the two halves of each lane, for a in the low
+ * half and for b in the high half. */
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i ribbon_halves_avx2(__m256i a, __m256i b)
 {
     return _mm256_blend_epi16(_mm256_xor_si256(a, _mm256_srli_epi32(a, 16)),

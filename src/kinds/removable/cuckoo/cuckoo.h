@@ -50,7 +50,7 @@ PLATFORM_INLINE uint32_t cuckoo_code(uint32_t a, uint32_t b, uint32_t c,
 
 /* ---- Quads ------------------------------------------------------------- */
 
-/* What the verbs need of the image, read once. */
+/* The fields of an image that the verbs need, read once. */
 typedef struct {
     uint8_t *payload;
     uint64_t buckets, quads;            /* quads: of a bucket                */
@@ -246,7 +246,7 @@ PLATFORM_INLINE bool cuckoo_replace(cuckoo_quad *q, uint32_t old, uint32_t fp)
     return left == 0;
 }
 
-/* The same in a bucket. 0 is the fingerprint of a free slot. */
+/* Replaces a fingerprint in a bucket. 0 is the fingerprint of a free slot. */
 PLATFORM_INLINE bool cuckoo_swap(const cuckoo_view *v, uint64_t bucket,
                                  uint32_t old, uint32_t fp)
 {
@@ -340,8 +340,9 @@ PLATFORM_INLINE uint32_t cuckoo_lowest(const cuckoo_view *v, cuckoo_form form)
     return form == CUCKOO_PLAIN ? v->f - 1 : 0;
 }
 
-/* One bit for each slot of the word that holds `fp`, 0 for free ones: in a
- * plain word the slot's highest, in a coded one the lowest of its end. */
+/* Returns a bit for each slot of the word that holds `fp`, 0 for free ones: the
+ * highest bit of a slot in a plain word, the lowest bit of its end in a coded
+ * one. */
 PLATFORM_INLINE uint64_t cuckoo_match(const cuckoo_view *v, uint64_t word,
                                       uint32_t fp, cuckoo_form form)
 {

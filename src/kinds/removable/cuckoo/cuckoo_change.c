@@ -3,7 +3,8 @@
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 
-/* What the form tells of a view, where the compiler sees it. */
+/* Returns the view with the fields that the form determines, so that the
+ * compiler sees them. */
 PLATFORM_INLINE cuckoo_view cuckoo_known(const cuckoo_view *v, cuckoo_form form)
 {
     cuckoo_view known = *v;

@@ -194,7 +194,7 @@ static const kind_option golomb_options[] = {
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What a filter of n keys is made of. */
+/* The layout of a filter of n keys. */
 typedef struct {
     uint64_t n, range, total;           /* keys, values, buckets             */
     uint64_t pages, bytes, buckets;     /* and of each page                  */

@@ -25,7 +25,7 @@ enum {
 #define GOLOMB_RANGE_MAX (UINT64_C(1) << 60)
 #define GOLOMB_TABLE_MAX (UINT64_C(1) << 48)    /* buckets of all pages      */
 
-/* What the verbs need of the image, read once. */
+/* The fields of an image that the verbs need, read once. */
 typedef struct {
     uint8_t *pages;
     uint64_t range;                     /* R                                 */
