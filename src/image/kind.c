@@ -1,6 +1,4 @@
-/* kind.c - the few bodies that several kinds fill the same slot with.
- *
- * Floor 2.
+/* kind.c - functions that several kinds put into one slot, or call from it.
  */
 #include "image/kind_foreign.h"
 

@@ -1,8 +1,8 @@
-/* add.c - keys go in, with labels or without.
+/* add.c - adds keys, with or without labels.
  *
- * Floor 5. A verb here checks what may be done, hashes the key, and calls the
- * kind's slot; for a slot the kind left out it loops over the single form, or
- * says BLY_EUNSUPPORTED. How many went in is told whatever happens.
+ * Each verb checks whether the kind has the ability, hashes the key, and calls
+ * the slot. If a batch slot is empty it calls the single one in a loop. It
+ * always reports how many keys were added, even after an error.
  */
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +96,8 @@ bly_status bly_add(bly_filter *filter, const void *key, size_t length)
 
 /* ---- Many -------------------------------------------------------------- */
 
-/* The kind's own batch, or a loop over its single form; `seen` may be NULL. */
+/* Adds a batch with the kind's own function, or in a loop over the single one;
+ * `seen` may be NULL. */
 static bly_status add_batch(bly_filter *filter, const uint64_t *hashes,
                             size_t n, bool *seen, size_t *done)
 {
@@ -121,7 +122,7 @@ static bly_status add_batch(bly_filter *filter, const uint64_t *hashes,
     return BLY_OK;
 }
 
-/* The same, in steps if the call may be cancelled. */
+/* Adds a batch, in steps if the call may be cancelled. */
 static bly_status add_in_steps(bly_filter *filter, const uint64_t *hashes,
                                size_t n, bool *seen, size_t *done)
 {
@@ -166,7 +167,7 @@ static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
     return status;
 }
 
-/* What a caller wants to know, if it does. */
+/* Reports the number of added keys, if the caller wants it. */
 static void add_told(size_t *done, size_t in)
 {
     if (done != NULL)

@@ -1,6 +1,6 @@
-/* ask.c - is a key there, how often, with which label.
+/* ask.c - looks up keys: whether, how often, and with which label.
  *
- * Floor 5. Nothing here can fail, but keys that are no keys.
+ * Nothing here can fail, except for invalid lists of keys.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
     return filter->contains(filter->subject, hash);
 }
 
-/* For a kind that asks by whole keys. */
+/* Looks up a key for a kind that needs whole keys. */
 static bool ask_key(const bly_filter *filter, const void *key, size_t length)
 {
     return filter->whole->contains(filter->image,
@@ -47,7 +47,8 @@ static uint8_t ask_byte(uint64_t answers)
     return (uint8_t)(answers * UINT64_C(0x0102040810204080) >> 56);
 }
 
-/* Of n answers, behind which there is room for seven more. */
+/* Packs n answers into a mask, and returns how many are true. There is room for
+ * seven more answers behind them. */
 static uint64_t ask_pack(uint8_t *mask, bool *present, size_t n)
 {
     uint64_t some = 0;

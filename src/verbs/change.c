@@ -1,7 +1,4 @@
-/* change.c - keys are removed, filters get another size, and data is attached
- * to them.
- *
- * Floor 5.
+/* change.c - removes keys, resizes and folds filters, and attaches data.
  */
 #include <stdio.h>
 #include <string.h>
@@ -63,7 +60,7 @@ bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
     return bly_remove_hash(filter, bly_hash(filter, key, length));
 }
 
-/* What became of the keys of a batch. */
+/* The results of a batch. */
 typedef struct {
     bly_status  first;          /* that is not BLY_OK, of which key, and
                                    the line that was left for it          */
@@ -142,7 +139,7 @@ static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
     return status;
 }
 
-/* What the keys that a cancelled call did not come to are told. */
+/* Reports BLY_ECANCELED for the keys that a cancelled call did not reach. */
 static void change_untried(bly_status *each, size_t n, bly_status status,
                            const change_tally *tally)
 {
@@ -224,7 +221,8 @@ static bly_status change_resizable(const bly_filter *filter)
     return BLY_OK;
 }
 
-/* What a filter is to become: of its own kind and hash, and so far no plan. */
+/* Returns an order for a filter of the same kind and hash, without a plan so
+ * far. */
 static order change_order(const bly_filter *filter)
 {
     return (order){

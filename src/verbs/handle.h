@@ -1,7 +1,5 @@
-/* handle.h - what a bly_filter is inside: an image, its kind, and how the
- * bytes were come by.
- *
- * Floor 5; floor 6 (src/io/) makes handles too.
+/* handle.h - the inside of a bly_filter: an image, its kind, and where its
+ * bytes came from. src/io/ makes handles as well.
  */
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H
@@ -71,7 +69,8 @@ struct bly_filter {
     threads_lock         lock;          /* of setting and clearing `changed` */
 };
 
-/* What a handle is made with. All zero: what NULL for bly_options means. */
+/* Options of a new handle. All zero: the defaults, as for a NULL bly_options.
+ * */
 typedef struct {
     bly_allocator      allocator;
     const void        *secret;

@@ -1,6 +1,4 @@
-/* look.c - what a filter is and how it stands; what an image says of itself.
- *
- * Floor 5.
+/* look.c - reports the facts about a filter, and what an image's header says.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +43,7 @@ static uint64_t look_whole(double v)
     return v < 18446744073709549568.0 ? (uint64_t)(v + 0.5) : UINT64_MAX;
 }
 
-/* What the header says, and the handle. */
+/* Fills in what the header and the handle know. */
 static void look_begin(bly_stat_t *s, const bly_filter *filter)
 {
     const uint8_t *image = filter->image;

@@ -1,6 +1,4 @@
-/* make.c - new filters: empty ones, copies, and filters built of their keys.
- *
- * Floor 5.
+/* make.c - makes filters: empty ones, copies, and filters built from keys.
  */
 #include <string.h>
 

@@ -1,6 +1,4 @@
-/* order.c - from what is asked for to a plan.
- *
- * Floor 5.
+/* order.c - turns a kind's name and a spec into a plan.
  */
 #include "verbs/order.h"
 

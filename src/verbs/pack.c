@@ -1,8 +1,8 @@
 /* pack.c - filters as bytes: the image, borrowed or shown; packed for the way
  * where the kind can, whole where it cannot.
  *
- * Floor 5. The other direction trusts nothing; files go through the same two
- * functions (src/io/).
+ * The other direction trusts nothing; files go through the same two functions
+ * (src/io/).
  */
 #include "bloomery.h"
 

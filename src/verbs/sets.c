@@ -1,9 +1,7 @@
-/* sets.c - filters as sets of keys: union, intersection, overlap,
- * difference.
+/* sets.c - union, intersection, overlap and difference of filters.
  *
- * Floor 5. Only filters of one kind, geometry, hash and seed go together:
- * anything else would need every pair of kinds to know each other. Others meet
- * through their keys.
+ * Only filters of one kind, geometry, hash and seed can be combined. Anything
+ * else would need code for every pair of kinds.
  */
 #include "bloomery/form.h"
 #include "bloomery/sketch.h"

@@ -1,5 +1,8 @@
 /* attenuated.c - how far away a key is, by a filter for each distance.
  *
+ * Use it to route requests towards objects in a network, where the answer is
+ * how many steps away a key is.
+ *
  * WHAT IT IS
  *
  * D filters of bits, the levels, all of one plan. A key is put with a label, 1
@@ -341,7 +344,7 @@ static void attenuated_find_some(const attenuated_view *v, uint64_t levels,
     for (uint64_t level = 0; level < levels && rest.n > 0; level++) {
         size_t asked = rest.n;
         memcpy(place, rest.place, asked * sizeof *place);
-        inner_rest_ask(&rest, v->kind, attenuated_at(v, level), found);
+        inner_rest_query(&rest, v->kind, attenuated_at(v, level), found);
         for (size_t i = 0; labels != NULL && i < asked; i++)
             if (found[place[i]])
                 labels[place[i]] = level + 1;

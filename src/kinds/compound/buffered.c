@@ -1,5 +1,8 @@
 /* buffered.c - a filter of pages, for a file that is bigger than memory.
  *
+ * Use it for a filter that does not fit into memory and is worked on in its
+ * file, page by page.
+ *
  * WHAT IT IS
  *
  * Many filters of kind `standard`, each one page of a file. A key chooses a
@@ -130,8 +133,8 @@ static const kind_option buffered_options[] = {
     { .name = NULL },
 };
 
-/* What every page is: a kind whose m and k are where image/kind.h says that
- * those of a row are. How its positions are made follows them. */
+/* Options and geometry of a page, which is a kind with m and k where kind.h
+ * puts them for a row. The index scheme follows them. */
 enum { BUFFERED_INDEX = KIND_ROW_K + 1 };
 
 static const bly_kind *const buffered_of = &bly_kind_standard;
@@ -559,8 +562,8 @@ PLATFORM_INLINE uint8_t *buffered_at_mut(void *image, uint64_t i)
     return (uint8_t *)image + (i + 1) * buffered_page_bytes(image);
 }
 
-PLATFORM_INLINE bool buffered_ask(const void *image, const uint8_t *page,
-                                  uint64_t hash)
+PLATFORM_INLINE bool buffered_query(const void *image, const uint8_t *page,
+                                    uint64_t hash)
 {
     kind_page state = buffered_use(image, page);
     return state == KIND_PAGE_BROKEN
@@ -576,7 +579,7 @@ PLATFORM_INLINE bly_status buffered_put_in(void *image, uint8_t *page,
 static bool buffered_contains(const void *image, uint64_t hash)
 {
     uint64_t place = buffered_place(hash, buffered_pages(image));
-    return buffered_ask(image, buffered_at(image, place), hash);
+    return buffered_query(image, buffered_at(image, place), hash);
 }
 
 static bly_status buffered_add(void *image, uint64_t hash)
@@ -605,8 +608,9 @@ static void buffered_contains_many(const void *image, const uint64_t *hashes,
     for (size_t at = 0, some; at < n; at += some) {
         some = buffered_some(image, hashes + at, n - at, places);
         for (size_t i = 0; i < some; i++)
-            present[at + i] = buffered_ask(image, buffered_at(image, places[i]),
-                                           hashes[at + i]);
+            present[at + i] = buffered_query(image,
+                                             buffered_at(image, places[i]),
+                                             hashes[at + i]);
     }
 }
 

@@ -1,5 +1,8 @@
 /* compressed.c - a sparse filter, packed to its entropy when saved or sent.
  *
+ * Use it for filters that are sent or stored often, and that still take keys
+ * and are united after they arrive.
+ *
  * WHAT IT IS
  *
  * A filter of the plain kind has half of its bits set: then no code can make
@@ -188,8 +191,8 @@ static uint64_t compressed_row_bytes(uint64_t bits)
     return bits / 8 + (bits % 8 != 0);
 }
 
-/* What both forms have in common. The ranges are within those of both kinds
- * inside. */
+/* Checks the fields that both forms share. Their ranges are within those of
+ * both kinds inside. */
 static bool compressed_sound(const void *image)
 {
     uint64_t of = image_geometry(image, COMPRESSED_OF);

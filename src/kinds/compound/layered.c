@@ -1,5 +1,8 @@
 /* layered.c - counts how often a key was added, by filters in layers.
  *
+ * Use it to tell keys that come once, twice or a few times in a stream where
+ * most keys come once.
+ *
  * WHAT IT IS
  *
  * L filters of bits, the layers. A key goes into the first of them; when it
@@ -153,7 +156,7 @@ static const kind_option layered_options[] = {
 
 /* ---- The layers -------------------------------------------------------- */
 
-/* One layer: number 0 .. layers - 1, and the next. */
+/* A layer, by its number 0 .. layers - 1, and the next one. */
 typedef struct {
     const bly_kind *kind;
     uint8_t *image;
@@ -188,7 +191,7 @@ PLATFORM_INLINE uint64_t layered_hash(uint64_t number, uint64_t hash)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* Of n keys, those that come again: rounded up, so at least 1. */
+/* Returns how many of n keys come again, rounded up, so at least 1. */
 static uint64_t layered_again(uint64_t n, uint64_t hundredths)
 {
     return n / 100 * hundredths + (n % 100 * hundredths + 99) / 100;

@@ -1,5 +1,8 @@
 /* twin.c - a filter of keys that were added and one of keys that were removed.
  *
+ * Use it when removals are few and final, as for closed accounts, and rarely
+ * losing a member does no harm.
+ *
  * WHAT IT IS
  *
  * Two filters of bits that do not remove, side by side: A of the keys added, R

@@ -1,5 +1,8 @@
 /* invertible.c - the invertible Bloom lookup table: keys that can be listed.
  *
+ * Use it to find the keys in which two large sets differ, when the difference
+ * is small.
+ *
  * WHAT IT IS
  *
  * A table of cells, each the sum of the keys that fall into it: how many they
@@ -601,8 +604,8 @@ static bly_status invertible_subtract(void *into, const void *other)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* What the cells show: how many are empty, (3)'s sums, and the chance that they
- * all let a stranger pass. */
+/* Statistics of the cells: how many are empty, the sums of (3), and the chance
+ * that all of them let a stranger pass. */
 typedef struct {
     uint64_t empty;
     double   sum, squares, rate;        /* sum: of one sub-table             */

@@ -1,12 +1,14 @@
 /* bip158.c - Bitcoin's compact block filter, in its own bytes.
  *
+ * Use it to read the compact filters of Bitcoin blocks, or to make them.
+ *
  * WHAT IT IS
  *
- * By this a light wallet finds out whether a block may have something for it:
- * the set of all scripts that the block spends and pays to, as a Golomb-coded
- * set. The payload is such a filter, byte for byte, as it comes behind its
- * length in the message `cfilter`. It does not tell of which block it is, and
- * its hashes depend on that: who opens it says so, by block=HASH.
+ * A light wallet uses this filter to find out whether a block may concern it.
+ * It is the set of all scripts that the block spends and pays to, Golomb-coded.
+ * The payload is the filter, byte for byte, that follows its length in the
+ * message `cfilter`. Its hashes depend on the block, which it does not name:
+ * give block=HASH to open it.
  *
  * THE PICTURE
  *

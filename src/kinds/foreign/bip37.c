@@ -1,5 +1,7 @@
 /* bip37.c - the Bloom filter of Bitcoin's filterload message, in its own bytes.
  *
+ * Use it to inspect the filter in a Bitcoin filterload message, or to make one.
+ *
  * WHAT IT IS
  *
  * A wallet that holds no blocks sends its peer a filter of the addresses it

@@ -1,9 +1,11 @@
 /* bitsandblooms.c - the Bloom filter of Go's bits-and-blooms, in its own bytes.
  *
+ * Use it for filters that a Go program has written or will read.
+ *
  * WHAT IT IS
  *
- * What WriteTo of the Go package bits-and-blooms/bloom writes. The payload is
- * that stream, byte for byte.
+ * The payload is the stream that WriteTo of the Go package
+ * bits-and-blooms/bloom writes, byte for byte.
  *
  * THE PICTURE
  *

@@ -1,11 +1,13 @@
 /* crlite.c - a filter cascade of Mozilla's CRLite, in its own bytes.
  *
+ * Use it to look up certificates in filter cascades of CRLite.
+ *
  * WHAT IT IS
  *
- * What tells a browser which certificates are revoked, of all that there were
- * when it was made: the files of the Python package filtercascade. The payload
- * is such a file, byte for byte. It is exact for the keys that it was made of,
- * and of any other key its answer means nothing.
+ * The payload is a file of the Python package filtercascade, byte for byte. It
+ * tells a browser which certificates are revoked, of all that existed when it
+ * was made. Its answers are exact for those certificates, and mean nothing for
+ * any other key.
  *
  * THE PICTURE
  *

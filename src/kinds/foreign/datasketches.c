@@ -1,12 +1,13 @@
 /* datasketches.c - the Bloom filter of Apache DataSketches, in its own bytes.
  *
+ * Use it for filters that Apache DataSketches has written or will read.
+ *
  * WHAT IT IS
  *
- * What the Bloom filter of Apache DataSketches (Java, C++, and through them
- * Druid and others) serialises. The payload is that, byte for byte. Integers
- * are hashed there as 8 bytes, the lowest first, real numbers as their 8 bytes
- * too, with 7ff8000000000000 for whatever is no number, strings as UTF-8: give
- * them so.
+ * The payload is the serialized Bloom filter of Apache DataSketches (Java, C++,
+ * and through them Druid and others), byte for byte. Give keys as that library
+ * hashes them: integers as 8 bytes, the lowest first; real numbers as their 8
+ * bytes, with 7ff8000000000000 for any NaN; strings as UTF-8.
  *
  * THE PICTURE
  *

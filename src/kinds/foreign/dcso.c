@@ -1,5 +1,8 @@
 /* dcso.c - the Bloom filter of DCSO's bloom, in its own bytes.
  *
+ * Use it to recognize known files with the filter of CIRCL hashlookup, and for
+ * other filters of DCSO's bloom.
+ *
  * KNOWN AND UNKNOWN FILES
  *
  * CIRCL's hashlookup publishes the SHA-1 hashes of some hundred million known
@@ -368,7 +371,7 @@ static bly_status dcso_add_key(void *image, uint64_t hash, const void *bytes,
 
 /* ---- Sets -------------------------------------------------------------- */
 
-/* Of one n and p, as the system's own `join` asks. */
+/* Requires one n and p, as the system's own `join` does. */
 static bool dcso_alike(const void *a, const void *b)
 {
     return memcmp(image_payload(a), image_payload(b), DCSO_AT_ADDED) == 0;

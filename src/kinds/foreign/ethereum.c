@@ -1,11 +1,14 @@
 /* ethereum.c - the logs' Bloom filter of an Ethereum block or receipt.
  *
+ * Use it to find the Ethereum blocks and receipts that may have logs of an
+ * address or topic.
+ *
  * WHAT IT IS
  *
- * The 2048 bits by which a block (and each receipt in it) says which contracts
- * have logged and about what: to find the logs of an address or a topic, look
- * into those blocks only whose filter may have it. The payload is these 256
- * bytes, `logsBloom` without its 0x and its hexadecimal digits.
+ * A block, and each receipt in it, has 2048 bits that show which contracts have
+ * logged, and about which topics. To find the logs of an address or a topic,
+ * read only the blocks whose filter may have it. The payload is these 256
+ * bytes: `logsBloom`, decoded from its hexadecimal digits.
  *
  * THE PICTURE
  *

@@ -1,5 +1,7 @@
 /* exim.c - the Bloom filter of Exim's unique rate limits, in its own bytes.
  *
+ * Use it to inspect the record of a unique rate limit in Exim's hints database.
+ *
  * WHAT IT IS
  *
  * The mail server Exim can count different events of a sender only, such as the

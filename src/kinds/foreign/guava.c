@@ -1,9 +1,11 @@
 /* guava.c - the Bloom filter of Guava, in its own bytes.
  *
+ * Use it for filters that a Java program with Guava has written or will read.
+ *
  * WHAT IT IS
  *
- * What BloomFilter.writeTo of Google's Guava writes, and readFrom reads, in
- * either of its two strategies. The payload is that stream, byte for byte.
+ * The payload is the stream that BloomFilter.writeTo of Google's Guava writes
+ * and readFrom reads, byte for byte, in either of its two strategies.
  *
  * A funnel says which bytes of an object are hashed; they are the key here:
  * of a string its bytes in UTF-8, or its 16-bit units, the low byte first
@@ -282,7 +284,8 @@ static void guava_begin(const probes_row *row, probes_key *key)
     hash_murmur3_128(key->bytes, key->length, 0, key->state);
 }
 
-/* Of mitz32: the lower half of the first hash, and i + 1 times the upper. */
+/* Position i of mitz32: the lower half of the first hash, and i + 1 times the
+ * upper. */
 static uint64_t guava_narrow(const probes_key *key, uint64_t i)
 {
     uint32_t c = (uint32_t)key->state[0]

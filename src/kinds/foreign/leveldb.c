@@ -1,10 +1,13 @@
 /* leveldb.c - the Bloom filter of a block of LevelDB, in its own bytes.
  *
+ * Use it to inspect the filters in LevelDB tables, or to make some for a
+ * database.
+ *
  * WHAT IT IS
  *
- * What LevelDB's NewBloomFilterPolicy makes of the keys of two kilobytes of a
- * table, and asks before it reads them. The payload is one such filter, byte
- * for byte. Nothing in it tells what it is: name the format.
+ * LevelDB's NewBloomFilterPolicy makes such a filter of the keys in two
+ * kilobytes of a table, and queries it before it reads them. The payload is one
+ * filter, byte for byte. Its bytes do not show the format, so name it.
  *
  * THE PICTURE
  *
@@ -252,7 +255,8 @@ static bly_status leveldb_check(const void *image)
 
 /* ---- Keys -------------------------------------------------------------- */
 
-/* Of more probes than are in use none is looked at, so that all are there. */
+/* Reads the row. If it has more probes than are in use, none is looked at, so
+ * that every key is there. */
 static probes_row leveldb_row(const void *image)
 {
     uint64_t k = image_geometry(image, LEVELDB_K);

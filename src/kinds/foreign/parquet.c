@@ -1,12 +1,14 @@
 /* parquet.c - the Bloom filter of a column chunk of Parquet, in its own bytes.
  *
+ * Use it to read the Bloom filters of Parquet files, or to write them.
+ *
  * WHAT IT IS
  *
- * What Parquet files carry for a column of a row group, so that readers skip
- * the group where a value is not: a header in Thrift's compact protocol, and
- * the bits of a split-block Bloom filter. The payload is that, byte for byte,
- * as it lies in the file from the column's bloom_filter_offset on. The bits
- * alone are those of kind `split` with hash=xxh64.
+ * A Parquet file may carry a filter for a column of a row group, so that
+ * readers can skip groups without a value. It is a header in Thrift's compact
+ * protocol, then the bits of a split-block Bloom filter. The payload is both,
+ * byte for byte, as in the file from the column's bloom_filter_offset on. The
+ * bits alone equal those of kind `split` with hash=xxh64.
  *
  * A value is hashed as its plain encoding without a length: a string as its
  * bytes in UTF-8, numbers of 32 and 64 bits and real ones as their 4 or 8

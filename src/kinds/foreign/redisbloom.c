@@ -1,13 +1,16 @@
 /* redisbloom.c - the Bloom filter of RedisBloom, in its own bytes.
  *
+ * Use it to inspect Bloom filters that a Redis server holds, or to make one
+ * that it loads.
+ *
  * WHAT IT IS
  *
- * What BF.SCANDUMP of Redis' module says of a key, as one file: the first
- * chunk, which is the header, and behind it the others in their order. (That
- * they stand in one file is ours; the server speaks chunks, each with a number
- * that tells where it belongs: 1 for the header, then 1 and the bytes so far.
- * Chunks in hexadecimal digits, behind one another, will do too, where the
- * format is named: "bloomery info --format redisbloom chunks.hex".)
+ * The payload is the output of BF.SCANDUMP of Redis' module as one file: the
+ * first chunk, which is the header, then the others in their order. (The single
+ * file is ours. The server sends chunks, each with a number for its place: 1
+ * for the header, then 1 plus the bytes so far. A file of chunks in hexadecimal
+ * digits works as well if the format is named: "bloomery info --format
+ * redisbloom chunks.hex".)
  * Such a filter is a chain of Bloom filters, its *links*: when the last one is
  * full a larger one is begun.
  *

@@ -1,11 +1,14 @@
 /* rediscuckoo.c - the cuckoo filter of RedisBloom, in its own bytes.
  *
+ * Use it to inspect cuckoo filters that a Redis server holds, or to make one
+ * that it loads.
+ *
  * WHAT IT IS
  *
- * What CF.SCANDUMP of Redis' module says of a key, as one file: the first
- * chunk, which is the header, and behind it the others in their order. (That
- * they stand in one file is ours.) Such a filter is a chain of tables: when the
- * last one is full one more is begun.
+ * The payload is the output of CF.SCANDUMP of Redis' module as one file: the
+ * first chunk, which is the header, then the others in their order. (The single
+ * file is ours.) Such a filter is a chain of tables: when the last one is full,
+ * another is begun.
  *
  * THE PICTURE
  *
@@ -173,8 +176,8 @@ static void rediscuckoo_hasher(kind_hasher *out, const uint64_t *geometry)
     *out = (kind_hasher){ .function = rediscuckoo_murmur };
 }
 
-/* What the geometry says of the tables; a number that is out of its field's
- * range is 0 there, as none may be. */
+/* Reads the tables from the geometry. A number that is out of its field's range
+ * becomes 0, which no field may be. */
 static bly_tables rediscuckoo_tables(const uint64_t *geometry)
 {
     uint64_t slots = geometry[REDISCUCKOO_SLOTS];

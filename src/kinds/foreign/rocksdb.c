@@ -1,11 +1,13 @@
 /* rocksdb.c - the Bloom filter of a RocksDB table, in its own bytes.
  *
+ * Use it to inspect the full filters in RocksDB tables.
+ *
  * WHAT IT IS
  *
- * What NewBloomFilterPolicy of RocksDB makes of all keys of a table since
- * format version 5 (6.6): a blocked Bloom filter whose blocks are lines of 64
- * bytes. The payload is such a filter, byte for byte, as it stands in the
- * table's block `fullfilter.rocksdb.BuiltinBloomFilter`.
+ * NewBloomFilterPolicy of RocksDB makes such a filter of all keys of a table
+ * since format version 5 (6.6): a blocked Bloom filter whose blocks are lines
+ * of 64 bytes. The payload is the table's block
+ * `fullfilter.rocksdb.BuiltinBloomFilter`, byte for byte.
  *
  * THE PICTURE
  *

@@ -1,10 +1,12 @@
 /* squid.c - a cache digest of Squid, in its own bytes.
  *
+ * Use it to ask what a Squid proxy has in its cache, or to tell its neighbours.
+ *
  * WHAT IT IS
  *
- * What the proxy Squid tells its neighbours of what it has in its cache. A
- * running one serves its own at /squid-internal-periodic/store_digest. The
- * payload is that reply's body, byte for byte.
+ * The proxy Squid sends this digest of its cache to its neighbours. A running
+ * proxy serves its own at /squid-internal-periodic/store_digest. The payload is
+ * the body of that reply, byte for byte.
  *
  * THE PICTURE
  *

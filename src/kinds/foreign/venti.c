@@ -1,10 +1,12 @@
 /* venti.c - the Bloom filter of a Venti server, in its own bytes.
  *
+ * Use it to inspect the Bloom filter of a Venti archival server.
+ *
  * WHAT IT IS
  *
- * What the archival server Venti of Plan 9 asks before it looks into its index
- * for a block. The payload is the file or partition that is named `bloom` in
- * the server's configuration, byte for byte.
+ * The archival server Venti of Plan 9 queries this filter before it searches
+ * its index for a block. The payload is the file or partition that the server's
+ * configuration calls `bloom`, byte for byte.
  *
  * THE PICTURE
  *

@@ -1,5 +1,7 @@
 /* fuse.c - a binary fuse filter: a few near cells XOR to a fingerprint.
  *
+ * Use it for a fixed set of keys that is built once and looked up often.
+ *
  * WHAT IT IS
  *
  * Every key has a fingerprint of f bits and a few cells in a table, three or

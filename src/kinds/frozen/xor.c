@@ -1,5 +1,7 @@
 /* xor.c - the classic xor filter: three cells XOR to a fingerprint.
  *
+ * Use it to compare with other work; for new filters `fuse` is better.
+ *
  * WHAT IT IS
  *
  * The older sister of `fuse`: a table in three blocks, of which every key has
@@ -93,7 +95,7 @@ static bly_status xor_plan(bly_plan_t *plan, const kind_spec *spec)
     return fingerprint_plan(plan, &wish, spec);
 }
 
-/* One window, three blocks: anything else is a `fuse`. */
+/* Checks for one window and three blocks; any other shape is a `fuse`. */
 static bly_status xor_check(const void *image)
 {
     bly_status status = fingerprint_check(image, false);

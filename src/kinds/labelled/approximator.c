@@ -1,5 +1,8 @@
 /* approximator.c - a compact approximator: an upper bound of each key's number.
  *
+ * Use it to keep a number for each key that may be too high but not too low,
+ * such as the latest time it was seen.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a number where that has a bit. A key that is put with

@@ -1,5 +1,7 @@
 /* spatial.c - a spatial Bloom filter: which of s areas is a key in?
  *
+ * Use it to find which of a few disjoint, ranked areas a key belongs to.
+ *
  * WHAT IT IS
  *
  * A Bloom filter whose cells name an area, 1 .. s, where a larger number is a

@@ -1,5 +1,8 @@
 /* counting.c - the counting Bloom filter.
  *
+ * Use it when keys come and go, repeats are counted, and an add must never be
+ * refused.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a small counter in place of every bit. A key raises its
@@ -285,9 +288,9 @@ static bly_status counting_add_many(void *image, const uint64_t *hashes,
     return BLY_OK;
 }
 
-/* What a key has added it cannot give back: which of its counters it has raised
- * depends on those that came before it. */
-static bly_status counting_keeps(const void *image)
+/* Refuses removals with rule=least. Which counters a key raised there depends
+ * on earlier keys, so it cannot take its share back. */
+static bly_status counting_removes(const void *image)
 {
     if (!counting_least(image))
         return BLY_OK;
@@ -297,7 +300,7 @@ static bly_status counting_keeps(const void *image)
 }
 
 static const kind_varying counting_varying = {
-    .removes = counting_keeps,
+    .removes = counting_removes,
 };
 
 static const kind_combining counting_combining = {

@@ -1,5 +1,8 @@
 /* quotient.c - a counting quotient filter: sorted fingerprints, exactly kept.
  *
+ * Use it when keys are counted or removed, filters are united, and their size
+ * may have to change.
+ *
  * WHAT IT IS
  *
  * A multiset of fingerprints, stored sorted and without loss in little more
@@ -321,7 +324,7 @@ PLATFORM_INLINE uint64_t quotient_fingerprint(const runs_view *v,
     return bits_range(hash, v->range);
 }
 
-/* What the heads of a fingerprint's block and the next one say. */
+/* The heads of a fingerprint's block and the next one. */
 typedef struct {
     const uint8_t *block, *next;        /* next: or the same                 */
     uint64_t home;                      /* the quotient's place in the block */
@@ -606,13 +609,13 @@ static bly_status quotient_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys that are asked for ahead, at most: each asks for two or three lines. */
+/* The largest number of keys to prefetch ahead: two or three lines each. */
 enum { QUOTIENT_AHEAD = 64, QUOTIENT_BEHIND = 24 };
 
-/* Ask for the lines of quotient_at(), and for those where the run most likely
- * is: from its home to QUOTIENT_BEHIND slots on. To ask for a line twice costs
- * little; to wait for one costs more than all of them. */
-PLATFORM_INLINE void quotient_ask(const runs_view *v, uint64_t hash)
+/* Prefetches the lines of quotient_at(), and the lines where the run most
+ * likely is: from its home to QUOTIENT_BEHIND slots on. A second prefetch of a
+ * line costs little; one wait for memory costs more than all of them. */
+PLATFORM_INLINE void quotient_prefetch(const runs_view *v, uint64_t hash)
 {
     uint64_t quotient = quotient_fingerprint(v, hash) >> v->r;
     const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
@@ -632,10 +635,10 @@ PLATFORM_INLINE void quotient_ask(const runs_view *v, uint64_t hash)
     do {                                                                       \
         size_t ahead = cpu_ahead(n, QUOTIENT_AHEAD);                           \
         for (size_t i = 0; i < ahead; i++)                                     \
-            quotient_ask(&(view), (hashes)[i]);                                \
+            quotient_prefetch(&(view), (hashes)[i]);                           \
         for (size_t i = 0; i < (n); i++) {                                     \
             if (i + ahead < (n))                                               \
-                quotient_ask(&(view), (hashes)[i + ahead]);                    \
+                quotient_prefetch(&(view), (hashes)[i + ahead]);               \
             uint64_t f = quotient_fingerprint(&(view), (hashes)[i]);           \
             work;                                                              \
         }                                                                      \

@@ -1,5 +1,7 @@
 /* variable.c - a counting Bloom filter whose keys count by different numbers.
  *
+ * Use it in place of `counting` when memory is short.
+ *
  * WHAT IT IS
  *
  * As in kind `counting` a key raises k counters, and lowers them when it is
@@ -236,15 +238,15 @@ PLATFORM_INLINE cells variable_cells(const void *image)
  * beyond, 8 elements and more, all do. */
 enum { VARIABLE_MET = 6, VARIABLE_SUM = VARIABLE_MET * 15 };
 
-/* Of a counter in which j increments met, the share of increments that pass;
- * its mean, and mean square, up to j = `most`. */
+/* The share of increments that pass in a counter where j of them met, with its
+ * mean and mean square, up to j = `most`. */
 typedef struct {
     unsigned most;
     double   mean[VARIABLE_MET + 1], square[VARIABLE_MET + 1];
 } variable_law;
 
-/* Of l … 2l-1: one passes its equal only, two fail those above their sum less
- * l, three pass all. */
+/* Computes the law of the set l … 2l-1: one increment passes its equal only,
+ * two fail those above their sum less l, three pass all. */
 static variable_law variable_interval(uint32_t l)
 {
     variable_law law = { .most = 2 };
@@ -268,8 +270,9 @@ static double variable_share_of(const cells_set *set, uint32_t value)
     return passes / set->count;
 }
 
-/* Of a set: chance[s] that j elements have the sum s, for one j after another,
- * from the largest sum down, as elements are above 0. */
+/* Computes the law of a set. chance[s] is the chance that j elements have the
+ * sum s, for one j after another, from the largest sum down, because elements
+ * are above 0. */
 static variable_law variable_elements(uint32_t l)
 {
     cells_set set = cells_set_of(l);

@@ -1,5 +1,8 @@
 /* partitioned.c - a Bloom filter whose k probes have a slice of bits each.
  *
+ * Use it when each probe should have memory of its own, as in hardware with
+ * parallel memories.
+ *
  * WHAT IT IS
  *
  * The row of bits is cut into k slices of M bits, and probe i sets and tests

@@ -1,5 +1,8 @@
 /* split.c - the split-block Bloom filter, as in Parquet's files.
  *
+ * Use it to exchange filter bits with Parquet, or where eight lanes of 32 bits
+ * suit the machine.
+ *
  * WHAT IT IS
  *
  * Blocks of 256 bits, each cut into eight lanes of 32. A key chooses a block
@@ -416,8 +419,8 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
     split_contains_portable(image, hashes, n, present);
 }
 
-/* One key: as few instructions as can be, so that the processor sees more keys
- * ahead. */
+/* Chooses the lookup of one key with as few instructions as possible, so that
+ * the processor sees more keys ahead. */
 static kind_contains *split_contains_here(const void **subject, void *view)
 {
     *(split_view *)view = (split_view){

@@ -1,5 +1,8 @@
 /* standard.c - the classic Bloom filter.
  *
+ * Use it when keys are added at any time, without a limit, and the filter
+ * should be small.
+ *
  * WHAT IT IS
  *
  * A row of m bits, all clear at first. A key sets k of them; a key whose k
@@ -199,7 +202,8 @@ static bly_status standard_check(const void *image)
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* One body for all schemes: `scheme` is a constant in each call below. */
+/* Looks up a key. This one body serves all schemes: `scheme` is a constant in
+ * each call below. */
 PLATFORM_INLINE bool standard_contains_by(const void *image, uint64_t hash,
                                           int scheme)
 {

@@ -1,5 +1,8 @@
 /* egh.c - no false positive at all, for a few integers of a known range.
  *
+ * Use it for a few integers of a known range when no false positive is
+ * acceptable.
+ *
  * WHAT IT IS
  *
  * A key is an integer x below U, and a filter for at most n of them is k
@@ -231,7 +234,7 @@ static double egh_block_covariance(double q, double common, double a, double b)
     return others * (q * (q - 1) * both + q * one - q * q * one * one);
 }
 
-/* The same of the estimates from them, in keys. */
+/* Returns the covariance of the estimates from them, in keys. */
 static double egh_covariance(const void *image, double common, double a,
                              double b)
 {
@@ -557,8 +560,8 @@ static bly_status egh_add_each(void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Count and remove -------------------------------------------------- */
 
-/* What the counters of a key say: the least of those that are not saturated,
- * or EGH_COUNT_ALL if all are; and whether any is. 0: the key is not there. */
+/* The counters of a key: the least unsaturated one, or EGH_COUNT_ALL if all are
+ * saturated, and whether any is. 0: the key is absent. */
 typedef struct {
     uint32_t least;
     bool     saturated;
@@ -604,7 +607,8 @@ static void egh_lower(void *image, uint64_t x)
     }
 }
 
-/* What a saturated counter keeps of a key that is gone ends the promise. */
+/* Removes a key. A saturated counter keeps part of a removed key, which ends
+ * the promise. */
 static bly_status egh_remove(void *image, uint64_t x)
 {
     egh_tally t = egh_look_up(image, x);

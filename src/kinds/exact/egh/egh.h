@@ -22,7 +22,7 @@ enum {
 /* That so many keys were in once, or a saturated counter has lost count. */
 #define EGH_KEYS_UNKNOWN UINT64_MAX
 
-/* One block: its modulus, and where its bits or counters begin. */
+/* A block: its modulus, and where its bits or counters begin. */
 typedef struct {
     uint64_t q, inverse, at;
 } egh_block;
@@ -152,7 +152,7 @@ static inline uint64_t egh_set_between(const uint8_t *row, uint64_t at,
     return count;
 }
 
-/* Of egh_list.c: the slots. */
+/* Slots of `kind_listing`, in egh_list.c. */
 uint64_t   egh_list_scratch(const void *image);
 bly_status egh_list(const void *image, void *scratch, const kind_hasher *hasher,
                     bly_visit_key *visit, void *context);

@@ -1,11 +1,14 @@
 /* xorfilter.c - the filters of xor_singleheader, in their own bytes.
  *
+ * Use it for filters that the C library xor_singleheader has written or will
+ * read.
+ *
  * WHAT IT IS
  *
- * What the C headers of Graf and Lemire's own library write: xor filters and
+ * The C headers of Graf and Lemire's own library write these xor filters and
  * binary fuse filters, with fingerprints of 8 or 16 bits. The payload is such a
- * file, byte for byte, of a machine whose numbers have the lowest byte first.
- * Which of the four it is shows in its sizes.
+ * file, byte for byte, from a little-endian machine. Its sizes show which of
+ * the four it is.
  *
  * THE PICTURE
  *

@@ -65,7 +65,7 @@ bool xorfilter_size(xorfilter_shape *out, uint64_t n, bool is_xor,
 
 /* ---- Scratch ----------------------------------------------------------- */
 
-/* What is known of the cells and keys while they are taken off. */
+/* The state of cells and keys while keys are taken off. */
 typedef struct {
     const xorfilter_shape *shape;
     uint64_t *keys;                     /* those that are left to be in      */

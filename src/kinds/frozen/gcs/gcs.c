@@ -1,5 +1,8 @@
 /* gcs.c - a Golomb-coded set: the keys as numbers, sorted, only the gaps kept.
  *
+ * Use it for a fixed set of keys whose filter is sent or stored, and looked up
+ * in batches.
+ *
  * WHAT IT IS
  *
  * Each key becomes one of R numbers, R about n / rate. The numbers are sorted,
@@ -145,7 +148,7 @@ static uint64_t gcs_shape(uint64_t k, uint64_t grain, uint64_t least,
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What a filter of `n` keys is made of. */
+/* The layout of a filter of `n` keys. */
 typedef struct {
     uint64_t n, blocks, width;
     uint32_t k, grain;

@@ -27,7 +27,7 @@ enum {
 #define GCS_KEYS_MAX   (UINT64_C(1) << 48)
 #define GCS_RANGE_MAX  (UINT64_C(1) << 63)
 
-/* What the code needs of the image, read once. */
+/* The fields of an image that the code needs, read once. */
 typedef struct {
     const uint8_t *records, *code;
     uint64_t bits;                      /* of code                           */

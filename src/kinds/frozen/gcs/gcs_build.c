@@ -101,7 +101,7 @@ uint64_t gcs_tables(uint64_t shards)
     return shards * (sizeof(gcs_shard) + THREADS_MAX * sizeof(uint64_t));
 }
 
-/* What the parts of a build share. */
+/* The state that the parts of a build share. */
 typedef struct {
     const kind_keys *keys;
     gcs_view view;

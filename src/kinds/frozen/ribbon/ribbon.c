@@ -1,5 +1,7 @@
 /* ribbon.c - a frozen filter near the least space there can be: equations.
  *
+ * Use it for a fixed set of keys when every bit of memory counts.
+ *
  * WHAT IT IS
  *
  * A table of rows of r bits. A key's hash chooses a start, some of the 64 rows

@@ -46,7 +46,7 @@ enum { RIBBON_BUMPED, RIBBON_HOMOGENEOUS };
 
 /* ---- Shape ------------------------------------------------------------- */
 
-/* What the geometry says. */
+/* The numbers in the geometry. */
 typedef struct {
     uint64_t distinct;                  /* keys; 0: an empty filter          */
     uint32_t buckets[RIBBON_LAYERS];    /* 0: no such layer                  */
@@ -108,7 +108,8 @@ PLATFORM_INLINE uint64_t ribbon_next(uint64_t state)
     return hash_mix(state + HASH_STEP);
 }
 
-/* What is added to a state before it is mixed for the last layer. */
+/* Returns the number that is added to a state before it is mixed for the last
+ * layer. */
 PLATFORM_INLINE uint64_t ribbon_last_add(uint32_t last_seed)
 {
     return (last_seed + UINT64_C(2)) * HASH_STEP;
@@ -128,7 +129,7 @@ PLATFORM_INLINE uint32_t ribbon_fingerprint(uint64_t state)
     return (uint32_t)(state * RIBBON_FINGERPRINT >> 32);
 }
 
-/* One layer, for lookups. */
+/* A layer, for lookups. */
 typedef struct {
     const uint8_t *tiles;
     const uint8_t *codes;               /* NULL: it bumps no key             */

@@ -1,5 +1,8 @@
 /* cuckoo.c - fingerprints that can be taken out again, in two possible places.
  *
+ * Use it when keys come once and are removed later, and a lookup must touch few
+ * cache lines at a low rate.
+ *
  * WHAT IT IS
  *
  * A hash table of fingerprints. A key has a fingerprint of f bits and two
@@ -359,7 +362,7 @@ static void cuckoo_stat(bly_stat_t *out, const void *image)
     uint64_t taken = 0, different = 0;
     TASK_EACH(bucket, v.buckets) {
         if (bucket + CUCKOO_STAT_AHEAD < v.buckets)
-            cuckoo_ask_others(&v, bucket + CUCKOO_STAT_AHEAD, v.quads);
+            cuckoo_prefetch_others(&v, bucket + CUCKOO_STAT_AHEAD, v.quads);
         taken += v.quads * CUCKOO_SLOTS - cuckoo_copies_in(&v, bucket, 0);
         for (uint64_t i = 0; i < v.quads; i++)
             for (uint32_t j = 0; j < CUCKOO_SLOTS; j++)

@@ -1,5 +1,7 @@
 /* golomb.c - a counting Golomb-coded set: sorted values, only the gaps kept.
  *
+ * Use it when keys are removed or counted and memory matters more than speed.
+ *
  * WHAT IT IS
  *
  * Each key becomes one of R values, R about n / rate. The values that are there
@@ -192,7 +194,7 @@ static const kind_option golomb_options[] = {
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What a filter of n keys is made of. */
+/* The layout of a filter of n keys. */
 typedef struct {
     uint64_t n, range, total;           /* keys, values, buckets             */
     uint64_t pages, bytes, buckets;     /* and of each page                  */

@@ -187,7 +187,7 @@ void golomb_put(uint8_t *page, uint64_t at, uint64_t value, uint32_t bits)
                      golomb_mask(word + 64, at, end));
 }
 
-/* What is added to a word, and what to the next one. */
+/* The numbers that are added to a word and to the next one. */
 typedef struct {
     uint64_t word, spill;
 } golomb_step;

@@ -1,5 +1,7 @@
 /* blocked.c - a Bloom filter that touches one cache line for each key.
  *
+ * Use it when speed matters most and keys are added but never removed.
+ *
  * WHAT IT IS
  *
  * A filter for sets that only grow and are queried very often: the fastest
