@@ -106,13 +106,15 @@
  *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
  *    the library sets to 0 in what it fills.
  *  - bly_key, bly_estimate, bly_allocator, bly_progress, bly_line_cost,
- *    bly_cost_point, bly_link, bly_chain and bly_tables never change.
+ *    bly_cost_point, bly_link, bly_chain, bly_tables, bly_field and bly_json
+ *    never change.
  *  - Other structs are the library's own, handed out by pointer; they grow at
  *    their end. Do not copy them or take their size.
  *
  * What stays of the bytes on disk is said in docs/format.md.
  *
  * Further headers: <bloomery/form.h> how texts and numbers become keys;
+ * <bloomery/fields.h> all fields of a filter or a plan, by name and as JSON;
  * <bloomery/advice.h> which kind for which need;
  * <bloomery/foreign.h> filters in other systems' files;
  * <bloomery/container.h> files that have filters inside them;

@@ -37,6 +37,7 @@
 #ifndef FRAME_FRAME_H
 #define FRAME_FRAME_H
 
+#include <bloomery/fields.h>
 #include <bloomery/form.h>
 
 #include <stdbool.h>
@@ -249,10 +250,10 @@ void sort_words(uint64_t *words, size_t n, unsigned bits, unsigned least);
 
 /* ==== json.c ============================================================ */
 
-/* A string, behind other bytes. False: no memory. */
+/* Appends a JSON string to `to`. False: no memory. */
 bool json_quote(cli_bytes *to, const void *text, size_t n);
 
-/* One document at a time, on stdout. `key` is NULL inside an array and for
+/* Write one document at a time to stdout. `key` is NULL inside an array and for
  * the outermost value. */
 void json_open_object(const char *key);
 void json_close_object(void);
@@ -263,7 +264,10 @@ void json_count(const char *key, uint64_t n);
 void json_real(const char *key, double x);              /* NaN, inf -> null */
 void json_bool(const char *key, bool yes);
 
-/* What labels there may be, if `bits` is not 0. */
+/* Writes a field: a visitor for <bloomery/fields.h>. Its context is unused. */
+bool json_field(void *unused, const bly_field *field);
+
+/* Writes the range of labels, unless `bits` is 0. */
 void json_labels(uint32_t bits, uint64_t least, uint64_t most);
 
 /* ==== progress.c ======================================================== */
