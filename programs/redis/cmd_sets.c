@@ -294,25 +294,16 @@ static int sets_info_finish(work *w, server_context *context,
 {
     const bly_stat_t *stat = &w->found.stat;
     const held *value = w->reads[0];
-    char keys[BLY_FORM_TEXT];
+    long fields = 0;
     (void)argv;
     (void)argc;
-    server_reply_map(context, 15);
-    wish_reply_text(context, "Kind", stat->kind);
-    wish_reply_text(context, "Keys", bly_form_write(keys, stat->form));
-    wish_reply_text(context, "Hash", stat->hash);
-    wish_reply_text(context, "Keyed", value->keyed ? "yes" : "no");
-    wish_reply_count(context, "Capacity", stat->capacity);
-    wish_reply_count(context, "Bytes", stat->bytes);
-    wish_reply_count(context, "Memory", held_bytes(value));
-    wish_reply_real(context, "Bits per key", stat->bits_per_key);
-    wish_reply_count(context, "Items", stat->items);
-    wish_reply_text(context, "Items exact", stat->items_exact ? "yes" : "no");
-    wish_reply_real(context, "Different keys", stat->distinct);
-    wish_reply_real(context, "Fill", stat->fill);
-    wish_reply_real(context, "Rate", stat->rate);
-    wish_reply_real(context, "Planned rate", stat->planned_rate);
-    server_reply_simple(context, "Can");
+    bly_stat_each(stat, NULL, wish_count_field, &fields);
+    server_reply_map(context, fields + 3);
+    bly_stat_each(stat, NULL, wish_reply_field, context);
+    server_reply_simple(context, "keyed");
+    server_reply_bool(context, value->keyed);
+    wish_reply_count(context, "memory", held_bytes(value));
+    server_reply_simple(context, "can");
     sets_abilities(context, bly_can(value->filter));
     return SERVER_OK;
 }
@@ -711,20 +702,15 @@ static int sets_plan_command(server_context *context, server_string **argv,
 {
     wish wanted;
     bly_plan_t plan;
+    long fields = 0;
     if (argc < 2)
         return server_wrong_arity(context);
     if (!wish_read(&wanted, NULL, context, argv, 1, argc)
         || !wish_plan(&plan, &wanted, context))
         return SERVER_OK;
-    server_reply_map(context, 8);
-    wish_reply_text(context, "Kind", plan.kind);
-    wish_reply_count(context, "Capacity", plan.capacity);
-    wish_reply_count(context, "Bytes", plan.bytes);
-    wish_reply_real(context, "Bits per key", plan.bits_per_key);
-    wish_reply_real(context, "Rate", plan.rate);
-    wish_reply_real(context, "Fill", plan.fill);
-    wish_reply_count(context, "Probes", plan.probes);
-    wish_reply_real(context, "Lost", plan.lost);
+    bly_plan_each(&plan, wish_count_field, &fields);
+    server_reply_map(context, fields);
+    bly_plan_each(&plan, wish_reply_field, context);
     return SERVER_OK;
 }
 
