@@ -105,8 +105,8 @@
  *    their size. New fields come out of `reserved`. The caller leaves it 0 in
  *    structs that it fills, or the call is BLY_EPARAM: the program was built
  *    for a newer library. The library sets it to 0 in structs that it fills.
- *  - bly_key, bly_estimate, bly_allocator, bly_progress, bly_line_cost and
- *    bly_cost_point never change.
+ *  - bly_key, bly_estimate, bly_allocator, bly_progress, bly_line_cost,
+ *    bly_cost_point, bly_field and bly_json never change.
  *  - All other structs belong to the library, which hands out pointers to
  *    them; they grow at their end. Do not copy them or take their size.
  *
@@ -118,6 +118,7 @@
  * FURTHER HEADERS
  *
  *  - <bloomery/form.h> defines how texts and numbers become keys.
+ *  - <bloomery/fields.h> lists the fields of a filter or a plan, also as JSON.
  *  - <bloomery/advice.h> ranks the kinds for a need.
  *  - <bloomery/inline.h> has lookups that are compiled into the program.
  *  - <bloomery/paged.h> is for filters larger than memory.

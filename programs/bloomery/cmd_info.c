@@ -218,16 +218,7 @@ static void info_header_json(const bly_header *header, const char *file)
 {
     json_open_object(NULL);
     json_string("file", file);
-    json_string("kind", header->kind);
-    json_count("items", header->items);
-    json_count("capacity", header->capacity);
-    json_count("bytes", header->packed ? header->unpacked : header->bytes);
-    if (header->packed)
-        json_count("packed", header->bytes);
-    json_real("planned_rate", header->rate);
-    json_count(info_secret(header) ? "mark" : "seed", header->seed);
-    json_string("hash", header->hash);
-    about_geometry(header->geometry);
+    bly_header_each(header, json_field, NULL);
     json_close_object();
 }
 

@@ -48,28 +48,9 @@ static const cli_example plan_examples[] = {
 static void plan_json(const bly_plan_t *p, const char *tier)
 {
     json_open_object(NULL);
-    json_string("kind", p->kind);
+    bly_plan_each(p, json_field, NULL);
     if (tier != NULL)
         json_string("tier", tier);
-    json_count("capacity", p->capacity);
-    json_count("bytes", p->bytes);
-    json_count("packed", p->packed);
-    json_count("scratch", p->scratch);
-    json_real("bits_per_key", p->bits_per_key);
-    json_real("rate", p->rate);
-    json_real("rate_sd", p->rate_sd);
-    json_real("fill", p->fill);
-    json_real("lost", p->lost);
-    if (p->window < UINT64_MAX)
-        json_count("window", p->window);
-    json_count("probes", p->probes);
-    json_labels(p->label_bits, p->label_least, p->label_most);
-    json_real("lines_present", p->lines_present);
-    json_real("lines_absent", p->lines_absent);
-    json_open_array("geometry");
-    for (size_t i = 0; i < 4; i++)
-        json_count(NULL, p->geometry[i]);
-    json_close_array();
     json_close_object();
 }
 

@@ -260,16 +260,16 @@ extern const char filter_no_number[];
 
 /* ==== about.c =========================================================== */
 
-/* Of another system's filter its file is what there is, without our header. */
+/* Sets the size to that of the file for another system's filter: the file lacks
+ * our header. */
 void about_bytes(bly_stat_t *stat);
 
-/* How many bytes are attached, in a format that has a place for them. */
+/* Sets *bytes to the size of the attached data. False: the format has none. */
 bool about_attached(size_t *bytes, const bly_filter *filter);
 
-/* All that is told of a filter of this file, a JSON object; a part of it. */
+/* Writes the JSON object of a filter in this file: see <bloomery/fields.h>. */
 void about_json(const bly_filter *filter, const bly_stat_t *stat,
                 const char *file);
-void about_geometry(const uint64_t geometry[4]);
 
 /* ==== paged.c =========================================================== */
 

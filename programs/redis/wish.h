@@ -5,6 +5,7 @@
 
 #include "redis/held.h"
 
+#include <bloomery/fields.h>
 #include <bloomery/form.h>
 
 enum { WISH_KIND = 128, WISH_HASH = 16 };
@@ -55,6 +56,13 @@ void wish_reply_real (server_context *context, const char *name,
 
 /* Replies an array of the names of abilities. */
 void wish_reply_abilities(server_context *context, uint64_t can);
+
+/* Replies a field of <bloomery/fields.h> to the server_context that `context`
+ * is, unless it is absent: a visitor. A number above 2^63 - 1 is its digits. */
+bool wish_reply_field(void *context, const bly_field *field);
+
+/* Counts the fields that wish_reply_field would reply, in a long. */
+bool wish_count_field(void *n, const bly_field *field);
 
 /* Reads a whole number of 64 bits. */
 bool wish_number(uint64_t *number, const server_string *argument);

@@ -24,7 +24,8 @@ import operator
 import os
 import sys
 import threading
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
+from typing import (Any, Callable, Iterable, Iterator, NamedTuple, Optional,
+                    Union)
 
 from bloomery import _keys, _tasks
 from bloomery._errors import (AbsentError, BusyError, Cancelled, ClosedError,
@@ -154,24 +155,38 @@ def kinds() -> list[Kind]:
 # ---- What it costs -----------------------------------------------------------
 
 
+def _field(field: Any, rest: Iterator[Any]) -> Any:
+    """The value of a field, of which arrays and objects are in the rest."""
+    if field.absent:
+        return None
+    if field.type == lib.BLY_FIELD_TEXT:
+        return ffi.string(field.text).decode()
+    if field.type == lib.BLY_FIELD_COUNT:
+        return field.count
+    if field.type == lib.BLY_FIELD_REAL:
+        return field.real
+    if field.type == lib.BLY_FIELD_BOOL:
+        return bool(field.count)
+    inside = itertools.takewhile(lambda f: f.type != lib.BLY_FIELD_END, rest)
+    if field.type == lib.BLY_FIELD_ARRAY:
+        return tuple(_field(f, rest) for f in inside)
+    return {_text(f.name): _field(f, rest) for f in inside}
+
+
 class _Record:
-    """Numbers that the library tells, as attributes."""
+    """The fields that the library lists, as attributes."""
 
-    _fields: tuple[str, ...] = ()
-
-    def __init__(self, c: Any) -> None:
-        for field in self._fields:
-            value = getattr(c, field)
-            if field in ("kind", "hash"):
-                value = ffi.string(value).decode()
-            elif field == "geometry":
-                value = tuple(value)
-            elif field == "form":
-                value = _form_text(value)
-            setattr(self, field, value)
+    def __init__(self, fill: Callable[[Any], int]) -> None:
+        fields = ffi.gc(lib.held_fields_place(), lib.held_fields_free)
+        if not fields:
+            raise MemoryError
+        check(fill(fields))
+        rest = (fields.at[i] for i in range(fields.n))
+        for field in rest:
+            setattr(self, _text(field.name), _field(field, rest))
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{f}={getattr(self, f)!r}" for f in self._fields)
+        inside = ", ".join(f"{f}={value!r}" for f, value in vars(self).items())
         return f"{type(self).__name__}({inside})"
 
     def __eq__(self, other: object) -> bool:
@@ -181,12 +196,9 @@ class _Record:
 
 
 class Plan(_Record):
-    """What a filter would be: the fields of bly_plan_t in bloomery.h."""
+    """What a filter would be: the fields of bly_plan_t in bloomery.h. A field
+    that does not apply is None."""
 
-    _fields = ("kind", "capacity", "bytes", "packed", "scratch",
-               "bits_per_key", "rate", "rate_sd", "fill", "lost", "window",
-               "lines_present", "lines_absent", "probes", "label_bits",
-               "label_least", "label_most", "geometry")
     kind: str
     capacity: int
     bytes: int
@@ -197,49 +209,48 @@ class Plan(_Record):
     rate_sd: float
     fill: float
     lost: float
-    window: int
+    window: Optional[int]
+    probes: int
+    label_bits: Optional[int]
+    label_least: Optional[int]
+    label_most: Optional[int]
     lines_present: float
     lines_absent: float
-    probes: int
-    label_bits: int
-    label_least: int
-    label_most: int
     geometry: tuple[int, ...]
 
 
 class Stat(_Record):
-    """What a filter is: the fields of bly_stat_t in bloomery.h. `form` is the
-    form of its keys as text; Filter.keys has it, too."""
+    """What a filter is: the fields of bly_stat_t in bloomery.h, and what the
+    filter lists. A field that does not apply is None."""
 
-    _fields = ("kind", "hash", "seed", "capacity", "bytes", "packed",
-               "bits_per_key", "items", "distinct", "distinct_sd", "fill",
-               "rate", "planned_rate", "lost", "window", "saturated", "probes",
-               "label_bits", "label_least", "label_most", "geometry",
-               "items_exact", "form", "fullest")
     kind: str
-    hash: str
-    seed: int
+    items: int
+    items_exact: bool
     capacity: int
     bytes: int
     packed: int
+    attached: Optional[int]
     bits_per_key: float
-    items: int
-    distinct: float
-    distinct_sd: float
     fill: float
+    fullest: Optional[float]
     rate: float
     planned_rate: float
-    lost: float
-    window: int
-    saturated: int
+    seed: Optional[int]
+    mark: Optional[int]
+    hash: Optional[str]
+    keys: Optional[str]
     probes: int
-    label_bits: int
-    label_least: int
-    label_most: int
+    label_bits: Optional[int]
+    label_least: Optional[int]
+    label_most: Optional[int]
+    saturated: int
+    lost: float
+    window: Optional[int]
+    distinct: float
+    distinct_sd: float
     geometry: tuple[int, ...]
-    items_exact: bool
-    form: str
-    fullest: float
+    labels: Optional[tuple[dict[str, float], ...]]
+    can: tuple[str, ...]
 
 
 class Estimate(NamedTuple):
@@ -602,7 +613,7 @@ class Filter:
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
         check(lib.bly_plan(out, _name(kind, "kind"), spec))
-        return Plan(out)
+        return Plan(lambda fields: lib.held_plan(fields, out))
 
     @classmethod
     def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
@@ -1002,9 +1013,8 @@ class Filter:
     def stat(self, *, progress: Progress = None) -> Stat:
         """What it is, how full, and how often it errs: reads all of it.
         progress: as of build(), in bytes."""
-        out = ffi.new("bly_stat_t *")
-        check(lib.held_stat(self._h, out, _tasks.handle(progress)))
-        return Stat(out)
+        task = _tasks.handle(progress)
+        return Stat(lambda fields: lib.held_stat(self._h, fields, task))
 
     @property
     def can(self) -> frozenset[str]:
@@ -1035,7 +1045,7 @@ class Filter:
         except UnsupportedError:
             return "<bloomery.Filter>"
         return (f"<bloomery.Filter {s.kind}: {_added(s)}, "
-                f"planned for {s.capacity:,}, of form {s.form}, "
+                f"planned for {s.capacity:,}, of form {s.keys or 'any'}, "
                 f"{s.bytes:,} bytes, rate {s.rate:.3g}>")
 
     def _repr_html_(self) -> Optional[str]:
@@ -1051,7 +1061,7 @@ class Filter:
             f"<tr><td>{name}</td><td>{value}</td><td>{bar}</td></tr>"
             for name, value, bar in (
                 ("keys", f"{_added(s)}, planned for {s.capacity:,}", ""),
-                ("form", s.form, ""),
+                ("form", s.keys or "any", ""),
                 ("bytes", f"{s.bytes:,} ({s.bits_per_key:.2f} bits a key)", ""),
                 ("fill", f"{s.fill:.1%}", _bar(80 * share)),
                 ("rate", f"{s.rate:.3g}", _bar(scale * s.rate)),
