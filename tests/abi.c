@@ -189,7 +189,8 @@ ABI_AT(bly_need, rate, 8);
 ABI_AT(bly_need, present, 16);
 ABI_AT(bly_need, can, 24);
 ABI_AT(bly_need, fixed, 32);
-ABI_AT(bly_need, zero, 33);
+ABI_AT(bly_need, core, 33);
+ABI_AT(bly_need, zero, 34);
 ABI_AT(bly_need, aim, 36);
 ABI_AT(bly_need, memory, 40);
 ABI_AT(bly_need, others, 48);
@@ -368,7 +369,7 @@ ABI_AT(bly_kind_info, family, 8);
 ABI_AT(bly_kind_info, summary, 16);
 ABI_AT(bly_kind_info, can, 24);
 ABI_AT(bly_kind_info, options, 32);
-ABI_AT(bly_kind_info, experimental, 40);
+ABI_AT(bly_kind_info, tier, 40);
 
 ABI_AT(bly_format_info, kind, 0);
 ABI_AT(bly_format_info, writer, 8);
@@ -396,6 +397,7 @@ ABI_AT(bly_advice, why, 352);
 ABI_AT(bly_advice, limit, 512);
 ABI_AT(bly_advice, lacks, 608);
 ABI_AT(bly_advice, nearly, 736);
+ABI_AT(bly_advice, tier, 744);
 
 ABI_AT(bly_listed, hash, 0);
 ABI_AT(bly_listed, key, 8);

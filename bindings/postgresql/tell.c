@@ -209,12 +209,13 @@ Datum bloomery_kinds(PG_FUNCTION_ARGS)
     ReturnSetInfo *set = (ReturnSetInfo *)fcinfo->resultinfo;
     InitMaterializedSRF(fcinfo, 0);
     for (; *kinds != NULL; kinds++) {
-        bool nulls[4] = { false };
-        Datum values[4] = {
+        bool nulls[5] = { false };
+        Datum values[5] = {
             CStringGetTextDatum((*kinds)->name),
             CStringGetTextDatum((*kinds)->family),
             CStringGetTextDatum((*kinds)->summary),
             kinds_can((*kinds)->can),
+            CStringGetTextDatum((*kinds)->tier),
         };
         tuplestore_putvalues(set->setResult, set->setDesc, values, nulls);
     }

@@ -53,7 +53,7 @@ typedef struct { bly_estimate a, b, either, both, differ, jaccard; ...;
 typedef struct { const char *name, *range, *standard, *help; ...;
                } bly_option_info;
 typedef struct { const char *name, *family, *summary; uint64_t can;
-                 const bly_option_info *const *options; bool experimental;
+                 const bly_option_info *const *options; const char *tier;
                  ...; } bly_kind_info;
 typedef struct {
     uint64_t capacity; double rate, present; uint64_t can; bool fixed;
@@ -62,7 +62,7 @@ typedef struct {
 } bly_need;
 typedef struct {
     char kind[48]; bool fits, beaten; bly_plan_t plan; double ns_lookup,
-    ns_add; char why[160], limit[96], lacks[128];
+    ns_add; char why[160], limit[96], lacks[128]; const char *tier;
     ...;
 } bly_advice;
 typedef struct bly_ranking bly_ranking;

@@ -285,7 +285,7 @@ static int kinds_connect(sqlite3 *db, void *unused, int n,
     (void)error;
     int status = sqlite3_declare_vtab(
         db, "CREATE TABLE x(name TEXT, family TEXT, summary TEXT, "
-            "abilities TEXT, options TEXT, experimental INTEGER)");
+            "abilities TEXT, options TEXT, tier TEXT)");
     if (status != SQLITE_OK)
         return status;
     *out = sqlite3_malloc64(sizeof **out);
@@ -396,7 +396,7 @@ static int kinds_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
              break;
     case 3:  return kinds_json(context, kind, false);
     case 4:  return kinds_json(context, kind, true);
-    default: sqlite3_result_int(context, kind->experimental); break;
+    default: sqlite3_result_text(context, kind->tier, -1, SQLITE_STATIC);
     }
     return SQLITE_OK;
 }

@@ -98,13 +98,16 @@ export interface KindOption {
     help: string;
 }
 
+/** How well a kind is supported: the kinds to meet first are "core". */
+export type Tier = "core" | "more" | "experimental";
+
 export interface Kind {
     name: string;
     family: string;
     summary: string;
     /** What it can do: "add", "contains", "remove", "count", "label", ... */
     can: string[];
-    experimental: boolean;
+    tier: Tier;
     options: KindOption[];
 }
 
@@ -229,6 +232,7 @@ export interface Need {
 /** One kind, held against the need: bly_advice. */
 export interface Advice {
     kind: string;
+    tier: Tier;
     fits: boolean;
     /** Another one is as good in all, or better. */
     beaten: boolean;

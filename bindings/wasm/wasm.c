@@ -234,7 +234,7 @@ static void wasm_kind(const bly_kind_info *k)
     wasm_word("family", k->family);
     wasm_word("summary", k->summary);
     wasm_abilities(k->can);
-    wasm_truth("experimental", k->experimental);
+    wasm_word("tier", k->tier);
     wasm_name("options");
     wasm_say("[");
     for (size_t i = 0; k->options[i] != NULL; i++) {
@@ -261,7 +261,7 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
 
 /* The sets alone have no room for it, and need it least: their calls are short.
  */
-#ifdef BLY_ONLY_SETS
+#ifdef WASM_SMALL
 static const bly_progress *const wasm_watch = NULL;
 #else
 /* In JavaScript: reports how far the present call is. 1: it is cancelled. */
@@ -358,7 +358,7 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
 /* ---- Which kind ---------------------------------------------------------- */
 
 /* The costs of all kinds are a tenth of the bytes that the sets may have. */
-#ifndef BLY_ONLY_SETS
+#ifndef WASM_SMALL
 /* The name of ability number i; 0: there are not so many. */
 WASM_EXPORT(ability) const char *wasm_ability(int i)
 {
@@ -369,6 +369,7 @@ static void wasm_advice(const bly_advice *a)
 {
     wasm_say("{");
     wasm_word("kind", a->kind);
+    wasm_word("tier", a->tier);
     wasm_truth("fits", a->fits);
     wasm_truth("beaten", a->beaten);
     wasm_word("why", a->why);
@@ -455,7 +456,7 @@ WASM_EXPORT(form_set) int wasm_form_set(bly_filter *f, uint32_t form)
 }
 
 /* What changes keys is a twentieth of the bytes that the sets may have. */
-#ifndef BLY_ONLY_SETS
+#ifndef WASM_SMALL
 /* The key of a value, where the form makes other bytes of it: to be given back,
  * the first of `numbers` are its bytes; 0: `done` says what was wrong. A number
  * is the 8 bytes at `data`. */

@@ -274,8 +274,14 @@ int build_make(const cli_command *self, cli_build *settings,
 
 /* ==== cmd_kinds.c ======================================================= */
 
-/* What a kind can, but for some of it, in words; and what there is to tell of
- * it, as members of a JSON object that is open. */
+/* Returns true if the kind is one of the core. */
+bool kinds_core(const bly_kind_info *kind);
+
+/* Prints how many kinds are outside the core, and that --all lists them. */
+void kinds_others(void);
+
+/* Prints the abilities of a kind in words, except those of `without`; and the
+ * facts about a kind as members of the JSON object that is open. */
 void kinds_abilities(const bly_kind_info *kind, uint64_t without);
 void kinds_json_members(const bly_kind_info *kind);
 

@@ -147,6 +147,8 @@ static uint64_t advise_needs(const bly_need *need)
 static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
 {
     uint64_t needs = advise_needs(need), lacks = needs & ~registry_can(kind);
+    if (need->core && strcmp(registry_tier(kind), "core") != 0)
+        return "it is not one of the core kinds";
     if (kind->add == NULL && !need->fixed)
         return "it takes all its keys at once: only for a static set";
     if (kind->forgets && (needs & BLY_CAN_FORGET) == 0)
@@ -550,7 +552,7 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
     const char *limit = advise_limit(kind, advise_needs(need),
                                      need->times, false);
 
-    *a = (bly_advice){ .fits = false };
+    *a = (bly_advice){ .fits = false, .tier = registry_tier(kind) };
     snprintf(a->kind, sizeof a->kind, "%s", text);
     advise_lacks(a, kind);
     if (excluded != NULL) {

@@ -80,7 +80,6 @@ struct bly_kind {
     const char *summary;                /* one line                          */
     uint32_t    version;                /* of the payload                    */
     const kind_option *options;         /* NULL: none                        */
-    bool        experimental;           /* docs/format.md promises nothing   */
     bool        forgets;                /* drops old keys; `plan` and `stat`
                                            fill in the window                */
     bool        raw_hash;               /* uses the hash unmixed, so that one

@@ -70,8 +70,7 @@ bly_status handle_find(const bly_kind **kind, const void *image)
             found = NULL;
     if (found == NULL)
         return status_fail(BLY_EKIND, "the filter is of kind '%.16s', which "
-                           "this version does not know: use the library that "
-                           "wrote it", name);
+                           REGISTRY_ELSEWHERE, name);
     uint32_t version = image_u32(image, IMAGE_VERSION);
     if (version != found->version)
         return status_fail(BLY_EVERSION, "the filter has version %u of kind "

@@ -1,5 +1,5 @@
-/* registry.c - the list of kinds, the listing made from it, and the reading
- * of "kind:option=value,…".
+/* registry.c - the tables of kinds, the public list made from them, and the
+ * parser of "kind:option=value,…".
  */
 #include "verbs/registry.h"
 
@@ -12,15 +12,25 @@
 #include "base/threads.h"
 
 const bly_kind *const registry_kinds[] = {
-#define REGISTRY_ADDRESS(name) &bly_kind_##name,
+#define REGISTRY_ADDRESS(name, tier) REGISTRY_WITH_##tier(&bly_kind_##name,)
     REGISTRY_KINDS(REGISTRY_ADDRESS)
+#undef REGISTRY_ADDRESS
     NULL,
 };
 
 const bly_kind *const registry_foreign[] = {
+#define REGISTRY_ADDRESS(name) &bly_kind_##name,
     REGISTRY_FOREIGN(REGISTRY_ADDRESS)
 #undef REGISTRY_ADDRESS
     NULL,
+};
+
+/* The tier of each of registry_kinds, as a place among the words. */
+enum { REGISTRY_CORE, REGISTRY_MORE, REGISTRY_EXPERIMENTAL };
+static const uint8_t registry_tiers[] = {
+#define REGISTRY_TIER(name, tier) REGISTRY_WITH_##tier(REGISTRY_##tier,)
+    REGISTRY_KINDS(REGISTRY_TIER)
+#undef REGISTRY_TIER
 };
 
 enum {
@@ -29,14 +39,15 @@ enum {
     REGISTRY_ALL = REGISTRY_SIZE + REGISTRY_OTHERS
 };
 
-/* Number i of all: those of ours, and then those of other systems. */
+/* Returns kind number i of all: first the kinds of our own, then those of
+ * other systems' formats. */
 static const bly_kind *registry_at(size_t i)
 {
     return i < REGISTRY_SIZE ? registry_kinds[i]
                              : registry_foreign[i - REGISTRY_SIZE];
 }
 
-/* Is `name` the text of `length` characters? */
+/* Returns true if `name` is the text of `length` characters. */
 static bool registry_same(const char *name, const char *text, size_t length)
 {
     return strlen(name) == length && memcmp(name, text, length) == 0;
@@ -48,6 +59,15 @@ const bly_kind *registry_find(const char *name, size_t length)
         if (registry_same(registry_at(i)->name, name, length))
             return registry_at(i);
     return NULL;
+}
+
+const char *registry_tier(const bly_kind *kind)
+{
+    static const char *const words[] = { "core", "more", "experimental" };
+    size_t i = 0;
+    while (i < REGISTRY_SIZE && registry_kinds[i] != kind)
+        i++;
+    return words[i < REGISTRY_SIZE ? registry_tiers[i] : REGISTRY_MORE];
 }
 
 /* ---- Aliases ----------------------------------------------------------- */
@@ -91,7 +111,7 @@ const bly_kind *registry_named(const char *text)
 
 /* ---- Reading "kind:option=value,…" ------------------------------------- */
 
-/* Append ", word" to a list in a buffer; what does not fit is left out. */
+/* Appends ", word" to a list in a buffer, cut off where the buffer ends. */
 static void registry_append(char *list, size_t room, const char *between,
                             const char *word)
 {
@@ -104,7 +124,8 @@ static bly_status registry_no_kind(const char *name, size_t length)
     char known[400] = "";
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
         registry_append(known, sizeof known, ", ", registry_kinds[i]->name);
-    return status_fail(BLY_EKIND, "there is no kind '%.*s': choose one of %s",
+    return status_fail(BLY_EKIND, "there is no kind '%.*s'" REGISTRY_HERE
+                       ": choose one of %s",
                        (int)(length < 40 ? length : 40), name, known);
 }
 
@@ -141,7 +162,7 @@ static bool registry_digits(uint64_t *out, const char *text, size_t length)
     return length > 0;
 }
 
-/* 1000000 or 1e6. */
+/* Reads a number such as 1000000 or 1e6. */
 static bool registry_number(uint64_t *out, const char *text, size_t length)
 {
     const char *e = memchr(text, 'e', length);
@@ -182,7 +203,7 @@ static bool registry_choice(uint64_t *out, const kind_option *o,
 
 enum { REGISTRY_DIGITS = 64 };         /* of a long number */
 
-/* The last 32 of 64 hexadecimal digits. */
+/* Reads 64 hexadecimal digits, and keeps the last 32. */
 static bool registry_long(uint64_t *low, uint64_t *high, const char *text,
                           size_t length)
 {
@@ -202,7 +223,7 @@ static bool registry_long(uint64_t *low, uint64_t *high, const char *text,
     return true;
 }
 
-/* The value, or both, of option number i of the table. */
+/* Reads the value of option number i of the table; a long number has two. */
 static bly_status registry_value(uint64_t *option, size_t i,
                                  const bly_kind *kind, const char *text,
                                  size_t length)
@@ -227,8 +248,8 @@ static bly_status registry_value(uint64_t *option, size_t i,
     return BLY_OK;
 }
 
-/* Refuses text between two commas, or after the colon, that is not an option.
- * */
+/* Reports text between two commas, or after the colon, that is not an
+ * option. */
 static bly_status registry_no_text(const bly_kind *kind, const char *text,
                                    size_t length)
 {
@@ -241,7 +262,8 @@ static bly_status registry_no_text(const bly_kind *kind, const char *text,
                        (int)(length < 40 ? length : 40), text, kind->name);
 }
 
-/* Reads one "name=value" of `length` characters, and sets its bit in *given. */
+/* Reads one "name=value" of `length` characters and sets the option's bit in
+ * *given. */
 static bly_status registry_option(uint64_t option[KIND_OPTIONS],
                                   unsigned *given, const bly_kind *kind,
                                   const char *text, size_t length)
@@ -422,7 +444,7 @@ static void registry_list_one(size_t i)
     registry_store[i].info = (bly_kind_info){
         .name = kind->name, .family = kind->family, .summary = kind->summary,
         .can = registry_can(kind), .options = registry_store[i].list,
-        .experimental = kind->experimental,
+        .tier = registry_tier(kind),
         .aliases = registry_store[i].aliases,
     };
 }

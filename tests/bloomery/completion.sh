@@ -52,7 +52,7 @@ if command -v bash >/dev/null; then
         bloomery kinds --json | sed -n "s/^    \"name\": \"\(.*\)\",/\1/p" |
             sort > want
         bash -c "source <(bloomery help --completion bash)
-            _bloomery_list kinds" | sort > got
+            _bloomery_list kinds --all" | sort > got
         [ -s want ] && cmp want got'
 else
     skip 'bash' 'it is not there'

@@ -73,8 +73,14 @@ out_has 'plan: keys' 0 '^keys +1,000,000$'
 out_has 'plan: size' 0 '^size +1,[0-9]{3},[0-9]{3} bytes .* bits per key$'
 out_has 'plan: rate' 0 '^rate +(0\.9[0-9]*|1) % '
 try plan -n 1e6
-out_has 'plan of all kinds: standard' 0 '^standard +1,[0-9]{3},[0-9]{3} '
-out_has 'plan of all kinds: blocked' 0 '^blocked +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of the core: standard' 0 '^standard +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of the core: blocked' 0 '^blocked +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of the core: how to see the rest' 0 '--all lists them\.$'
+check 'plan of the core: no other kind' awk '/^xor / { exit 1 }' out
+try plan -n 1e6 --all
+out_has 'plan --all: kinds outside the core' 0 '^xor +1,[0-9]{3},[0-9]{3} '
+try plan -n 1e6 --all -k xor
+refused 'plan --all of one kind' 'leave out --all, or -k'
 try plan --kind standard --items 1000 --rate 0.1 --hash xxh3
 out_has 'plan with long names' 0 '^keys +1,000$'
 for n in 1000000 1e6 1E+6 1000k 1000K 1M 0.001G 1.0e6; do
@@ -90,8 +96,17 @@ done
 try kinds
 out_has 'kinds: standard' 0 '^standard +sets '
 out_has 'kinds: what each can do' 0 '^ +add, contains, remove, count, unite, '
+out_has 'kinds: the core, and how to see the rest' 0 \
+    '^[0-9]+ more kinds are for rarer needs: --all lists them\.$'
+check 'kinds: the core alone' [ "$(grep -c '^[a-z]' out)" -eq 10 ]
+try kinds --all
+out_has 'kinds --all: the tier of others' 0 '^floom +sets .* \(experimental\)$'
+check 'kinds --all: no line about the rest' awk '/more kinds/ { exit 1 }' out
+try kinds --all blocked
+refused 'kinds --all KIND' 'leave out --all'
 try kinds standard
 out_has 'kinds KIND: its options' 0 '^    k='
+out_has 'kinds KIND: its tier' 0 '^  tier    core$'
 out_has 'kinds KIND: its abilities' 0 '^  can +add'
 try kinds --markdown
 out_has 'kinds --markdown: the heading' 0 \

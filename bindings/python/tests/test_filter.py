@@ -235,6 +235,9 @@ def test_advice_and_kinds():
             bloomery.advise(1000, **wrong)
     names = [k.name for k in bloomery.kinds()]
     assert "standard" in names and len(set(names)) == len(names)
+    tiers = {k.name: k.tier for k in bloomery.kinds()}
+    assert set(tiers.values()) == {"core", "more", "experimental"}
+    assert tiers["standard"] == best.tier == "core" != tiers["xor"]
 
 
 def test_files(tmp_path):

@@ -572,6 +572,8 @@ it("plans and kinds are told", () => {
     ok(plan.geometry.length === 4 && plan.rate <= 0.001);
     const all = kinds();
     ok(all.length >= 30 && all[0].name === "standard");
+    same(all[0].tier, "core");
+    same(all.find(({ name }) => name === "floom").tier, "experimental");
     ok(all.every(({ name, summary, can, options }) => name && summary &&
         can.every((word) => /^[a-z ]+$/.test(word)) && Array.isArray(options)));
     ok(/^\d+\.\d+\.\d+$/.test(version()));
@@ -583,6 +585,7 @@ it("plans and kinds are told", () => {
 it("advice is given", () => {
     const best = advise({ items: 1e6, rate: 0.001, can: ["remove"] });
     same([best[0].kind, best[0].fits, best.length > 10], ["cuckoo", true, true]);
+    same(best[0].tier, "core");
     ok(best[0].plan.bitsPerKey > 10 && best[0].nsLookup > 0 && best[0].why);
     const small = advise({ items: 1e6, fixed: true, aim: "small" })[0];
     ok(small.plan.bitsPerKey < 9, small.kind);

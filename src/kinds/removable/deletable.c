@@ -441,7 +441,6 @@ const bly_kind bly_kind_deletable = {
     .summary = "a Bloom filter that removes keys by bits of theirs alone",
     .version = DELETABLE_VERSION,
     .options = deletable_options,
-    .experimental = true,
 
     .plan  = deletable_plan,
     .check = deletable_check,

@@ -747,7 +747,6 @@ const bly_kind bly_kind_compaction = {
     .summary = "hash compaction: a table of short signatures, in cache lines",
     .version = COMPACTION_VERSION,
     .options = compaction_options,
-    .experimental = true,
 
     .plan  = compaction_plan,
     .check = compaction_check,

@@ -500,7 +500,6 @@ const bly_kind bly_kind_floom = {
     .summary = "a Bloom filter, and an array of the regions its keys lie in",
     .version = FLOOM_VERSION,
     .options = floom_options,
-    .experimental = true,
 
     .plan  = floom_plan,
     .check = floom_check,

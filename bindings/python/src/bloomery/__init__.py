@@ -124,7 +124,7 @@ class Kind(NamedTuple):
     summary: str
     can: frozenset[str]
     options: tuple[Option, ...]
-    experimental: bool
+    tier: str
 
 
 def _each(pointers: Any) -> Iterator[Any]:
@@ -135,7 +135,10 @@ def _each(pointers: Any) -> Iterator[Any]:
 
 
 def kinds() -> list[Kind]:
-    """All kinds of filters.
+    """All kinds of filters. Those to meet first have the tier "core".
+
+    >>> [kind.name for kind in kinds() if kind.tier == "core"][:3]
+    ['standard', 'blocked', 'split']
 
     >>> [kind.name for kind in kinds() if kind.family == "frozen"]
     ['xor', 'fuse', 'ribbon', 'gcs']
@@ -144,7 +147,7 @@ def kinds() -> list[Kind]:
                  _abilities(k.can),
                  tuple(Option(_text(o.name), _text(o.range), _text(o.standard),
                               _text(o.help)) for o in _each(k.options)),
-                 bool(k.experimental))
+                 _text(k.tier))
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
@@ -272,6 +275,7 @@ class Advice(NamedTuple):
     ns_add: float
     limit: str
     lacks: str
+    tier: str
 
 
 _AIMS = {"balance": 0, "fast": 1, "small": 2}
@@ -281,9 +285,11 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
            fixed: bool = False, present: float = 0.5, aim: str = "balance",
            memory: int = 0, others: int = 0, label_most: int = 0,
            times: int = 0) -> list[Advice]:
-    """The kinds, ranked for a need: `can` names abilities, as in kinds();
-    `fixed` says that all keys are known before; `aim` is "balance", "fast" or
-    "small".
+    """Rank the kinds for a need, the best one first.
+
+    `can` names abilities, as in kinds(). `fixed` says that all keys are known
+    before the filter is built. `aim` is "balance", "fast" or "small". Kinds of
+    every tier are ranked; those to prefer have the tier "core".
 
     >>> best = advise(1_000_000, 0.001, fixed=True, aim="small")[0]
     >>> best.fits, best.bits_per_key < 11
@@ -309,7 +315,8 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
             for i in range(lib.bly_ranking_count(ranking)))
     return [Advice(_text(a.kind), bool(a.fits), bool(a.beaten), _text(a.why),
                    a.plan.bits_per_key, a.plan.rate, a.plan.bytes, a.ns_lookup,
-                   a.ns_add, _text(a.limit), _text(a.lacks)) for a in each]
+                   a.ns_add, _text(a.limit), _text(a.lacks), _text(a.tier))
+            for a in each]
 
 
 def _name(text: str, what: str) -> Any:

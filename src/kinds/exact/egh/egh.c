@@ -795,7 +795,6 @@ const bly_kind bly_kind_egh = {
     .summary = "integers without a false positive, up to a planned number",
     .version = EGH_VERSION,
     .options = egh_options,
-    .experimental = true,
 
     .plan   = egh_plan,
     .format = egh_format,
