@@ -1,7 +1,7 @@
 /* counts.c - the instructions of a lookup, for each kind, under callgrind.
  *
- * tools/counts builds and runs it, once for each vector level, and compares
- * callgrind's counts with bench/counts.txt.
+ * tools/check/counts builds and runs this program once for each level of vector
+ * instructions, and compares the counts with bench/counts.txt.
  *
  *      valgrind --tool=callgrind --instr-atstart=no counts
  *
@@ -168,8 +168,8 @@ static void counts_kind(const char *kind)
 int main(void)
 {
     if (!RUNNING_ON_VALGRIND) {
-        fputs("counts: there is nothing to count: tools/counts runs this\n",
-              stderr);
+        fputs("counts: there is nothing to count: tools/check/counts "
+              "runs this\n", stderr);
         return 2;
     }
     counts_print_compiler();

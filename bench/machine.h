@@ -12,7 +12,7 @@ void machine_print(const bly_processor_t *used);
 
 /* Writes the same, with the compiler, the date, the commit, and the printed
  * column of each number, "median" or "least", in lines "# name: value", for
- * tools/bench-diff. */
+ * tools/bench/diff. */
 void machine_write_head(FILE *csv, const bly_processor_t *used,
                         const char *commit, const char *statistic);
 

@@ -126,6 +126,6 @@ void peers_print(void)
     for (size_t i = 0; peers_all[i] != NULL; i++)
         printf(" %s %s", peers_all[i]->name, peers_all[i]->version());
     if (peers_all[0] == NULL)
-        printf(" none (make bench-peers installs them)");
+        printf(" none (make bench WHAT=peers installs them)");
     printf("\n\n");
 }

@@ -8,7 +8,7 @@
  *                                  DEPTH are not answered; prints how many were
  *                                  answered in a second
  *
- * tools/bench-serve compares the two. A line has 16 bytes, an answer two.
+ * tools/bench/serve compares the two. A line has 16 bytes, an answer two.
  */
 #include <errno.h>
 #include <poll.h>

@@ -6,7 +6,7 @@
  *      --kinds    of blocked, split, standard, cuckoo, fuse, ribbon, quotient,
  *                 gcs, counting, dleft, xor; default: all
  *      --csv      every number, one a line, as bench --csv writes them, so that
- *                 tools/bench-diff compares two machines
+ *                 tools/bench/diff compares two machines
  *      --commit   the commit of the library, for the CSV
  *
  * The library knows a processor by three numbers (src/base/cpu.h), each of
@@ -24,7 +24,7 @@
  * library's defaults.
  *
  * A number is the minimum of its rounds; a fast kind gets more rounds. The
- * tables, the advice and, through the column "least", tools/bench-diff use it.
+ * tables, the advice and, through the column "least", tools/bench/diff use it.
  * The default is measured twice, by two identical processes ("first" and
  * "again" in the CSV), and the reference is their geometric mean ("default"),
  * to avoid an unlucky one. Their distance over all rows is the noise. A setting

@@ -3,10 +3,10 @@
  */
 #include "targets.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <xxhash.h>
-
-#include "frame/frame.h"
+#include "frame/codec.h"
 
 enum { CODEC_MOST = 1 << 20, CODEC_ROOM = 1 << 16 };
 

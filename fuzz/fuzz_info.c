@@ -13,6 +13,7 @@
 #include "bloomery/command.h"
 #include "forge.h"
 #include "strict.h"
+#include "frame/output.h"
 
 static void info_silent(const char *line, size_t length)
 {

@@ -7,8 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-#include "frame/frame.h"
+#include "frame/batches.h"
+#include "frame/columns.h"
+#include "frame/forms.h"
+#include "frame/how.h"
+#include "frame/keys.h"
+#include "frame/lines.h"
+#include "frame/tables.h"
 
 /* The result: a hash of all keys, and the bytes of all lines. */
 typedef struct {
@@ -49,7 +54,7 @@ static bool lines_within(const cli_how *how, const cli_chunk *c,
                          const void *data, size_t length)
 {
     uintptr_t from = (uintptr_t)c->block, at = (uintptr_t)data;
-    size_t bytes = lines_block(how, c->capacity);
+    size_t bytes = keys_block(how, c->capacity);
     return at >= from && at - from <= bytes && length <= bytes - (at - from);
 }
 
@@ -89,7 +94,7 @@ static lines_seen lines_run(const cli_how *how, char *path,
         size_t at = 0;
         seen.refused |= chunk.error != 0;
         while (chunk.error == 0 && seen.found == NULL
-               && lines_split(&lines, &chunk, &at, &batch))
+               && batches_split(&lines, &chunk, &at, &batch))
             lines_see(&seen, how, &chunk, &batch, text, n);
     }
     lines_close(&lines);

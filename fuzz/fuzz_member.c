@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame/frame.h"
 #include "strict.h"
+#include "frame/how.h"
+#include "frame/members.h"
 
 static bool member_ready(void)
 {

@@ -5,8 +5,7 @@
 #include "targets.h"
 
 #include <string.h>
-
-#include "frame/frame.h"
+#include "frame/records.h"
 
 enum { RECORDS_TEXT = 8192 };
 

@@ -2,9 +2,9 @@
  *
  * A target is a property: a function of any bytes that returns its finding, or
  * NULL. fuzz_NAME.c contains it, and fuzz/corpus/NAME-*.hex its first inputs.
- * CMakeLists.txt makes a libFuzzer program of each (libfuzzer.c), tools/fuzz
- * and tools/soak run them all, and replay.c, in `make check`, runs the corpus.
- * They take the names from the lines below.
+ * CMakeLists.txt makes a libFuzzer program of each (libfuzzer.c),
+ * tools/check/fuzz and tools/check/soak run them all, and replay.c, in
+ * `make check`, runs the corpus. They take the names from the lines below.
  *
  * Files to be read are in memory, with a name in /proc.
  */
@@ -43,7 +43,7 @@ TARGETS(TARGETS_DECLARE)
 #undef TARGETS_DECLARE
 
 /* Counts of work beside runs; libfuzzer.c prints them at the end, and
- * tools/soak adds them up. */
+ * tools/check/soak adds them up. */
 typedef struct {
     uint64_t programs, operations, answers, images;
 } target_totals;

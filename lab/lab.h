@@ -12,7 +12,7 @@
  *     lab/PAPER/ranks         only of a program that runs under MPI: as how
  *                             many processes
  *
- * tools/lab runs them, in the order of lab/papers, and compiles the report.
+ * tools/make/lab runs them, in the order of lab/papers, and compiles the report.
  *
  * STATISTICS
  *

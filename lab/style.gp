@@ -1,5 +1,5 @@
 # style.gp - what all plots of the lab share; read before each FIGURE.gp, in
-# the folder of the data. tools/lab has set the terminal and the output.
+# the folder of the data. tools/make/lab has set the terminal and the output.
 set datafile separator ','
 set datafile missing NaN
 set key autotitle columnhead

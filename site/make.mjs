@@ -2,8 +2,9 @@
 //
 //      node make.mjs TREE BUILD OUT [WASM TRACE]
 //
-// TREE is the source; BUILD has the command, its man pages (man/, man3/) and,
-// where `make lab` has run, the lab's report; the pages go to OUT. The text of
+// TREE is the source; BUILD has the command, its man pages (man/, man3/), the
+// pages of the kinds, and, if `make lab` has run, the lab's report;
+// the pages go to OUT. The text of
 // a page is a document of the tree, made HTML by cmark-gfm, or a man page, by
 // mandoc. WASM and TRACE are the library for the pages that work with it; without
 // them those only say that it was not built. Links between documents become links between pages, and a link to
@@ -21,7 +22,10 @@ const problems = [];
 
 // ---- Small things -----------------------------------------------------------
 
-const read = (name) => fs.readFileSync(path.join(tree, name), "utf8");
+// The file of a source: a path of the tree, or a page of a kind in the build.
+const locate = (source) =>
+    path.join(source.startsWith("docs/kinds") ? build : tree, source);
+const read = (name) => fs.readFileSync(locate(name), "utf8");
 const escape = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 const unescape = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">")
@@ -29,7 +33,7 @@ const unescape = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">")
 const plain = (html) => unescape(html.replace(/<[^>]*>/g, ""));
 
 function list(folder, pattern) {
-    return fs.readdirSync(path.join(tree, folder), { withFileTypes: true })
+    return fs.readdirSync(locate(folder), { withFileTypes: true })
         .filter((entry) => pattern.test(entry.name))
         .map((entry) => entry.name).sort();
 }
@@ -61,6 +65,10 @@ pages.set("CHANGELOG.md", "docs/changelog.html");
 pages.set("CONTRIBUTING.md", "docs/contributing.html");
 pages.set("SECURITY.md", "docs/security.html");
 const documents = [...pages];
+// A link to the source of a kind leads to the page of its essay.
+for (const [source, page] of documents)
+    if (source.startsWith("docs/kinds/"))
+        pages.set(/Made from the head of `([^`]*)`/.exec(read(source))[1], page);
 pages.set("docs", "docs/index.html").set("docs/kinds", "kinds/index.html");
 pages.set("uses", "uses/index.html").set("bindings", "docs/index.html");
 pages.set("site", "docs/site.html");
@@ -297,20 +305,22 @@ function manualIndex(entries) {
 // ---- Lists ------------------------------------------------------------------
 
 function kindsIndex() {
-    const table = (name) => {
-        const text = new RegExp(
-            `<!-- ${name} begin -->\n([^]*?)<!-- ${name} end`)
-            .exec(read("README.md"))[1]
-            .replace(/^\| `(\w+)` \|/gm, "| [`$1`](docs/kinds/$1.md) |");
-        return relink(scrollable(markdown(text)), "README.md",
-            "kinds/index.html");
-    };
+    const table = (text) => relink(scrollable(markdown(text)), "README.md",
+        "kinds/index.html");
+    const listed = (...more) => execFileSync(path.join(build, "bloomery"),
+        [...more, "--markdown"], { encoding: "utf8" });
+    const core = listed("kinds").split("\n");
+    const all = listed("kinds", "--all").split("\n");
+    const others = [...core.slice(0, 2), ...all.filter((row) => !core.includes(row))];
     write("kinds/index.html", "Kinds", "<article class=\"wide\"><h1>Kinds</h1>" +
         "\n<p>A <em>kind</em> is a way to build a filter. Each has a page: " +
         "what it is, a picture of its bytes, its mathematics, its costs, when " +
         "not to use it, its papers. The <a href=\"../map.html\">map</a> " +
-        "compares what they cost.</p>\n" + table("kinds") +
-        "<h2 id=\"formats\">Other systems' filters</h2>\n" + table("formats") +
+        "compares what they cost. The kinds to meet first are the <em>core</em>." +
+        "</p>\n<h2 id=\"core\">The core</h2>\n" + table(core.join("\n")) +
+        "<h2 id=\"others\">For rarer needs</h2>\n" + table(others.join("\n")) +
+        "<h2 id=\"formats\">Other systems' filters</h2>\n" +
+        table(listed("formats")) +
         "</article>");
 }
 
@@ -422,7 +432,7 @@ if (fs.existsSync(path.join(build, "lab/report.html"))) {
     });
 }
 const made = many("cmark-gfm -e table -e strikethrough",
-    documents.map(([source]) => path.join(tree, source)));
+    documents.map(([source]) => locate(source)));
 documents.forEach(([source, page], i) => documentPage(source, page, made[i]));
 kindsIndex();
 docsIndex();

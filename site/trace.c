@@ -1,7 +1,7 @@
 /* trace.c - which bytes of a filter a lookup reads, for the playground.
  *
  * The library is compiled a second time with clang's trace-loads
- * (tools/site): before each load there is a call that gets its address. Those
+ * (tools/make/site): before each load there is a call that gets its address. Those
  * calls end here, and while a key is looked up the ones that fall into the
  * image are kept, in their order. So no kind needs a line of code for that.
  *

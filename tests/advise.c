@@ -2,7 +2,7 @@
  * follows from its figures, and every caller gets the same. bench/advise.c
  * checks that the predicted times are right.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bloomery/advice.h"
 
 #include "advise/costs.h"

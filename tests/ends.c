@@ -56,7 +56,8 @@ static void ends_planned(const char *name, const bly_spec *spec,
     each_true(name, plan->fill >= 0 && plan->fill <= 1);
     each_true(name, spec->capacity == 0 || plan->capacity == spec->capacity);
     each_true(name, strcmp(plan->kind, ends_kind->name) == 0);
-    bool plain = strchr(name, ':') == NULL && ends_kind->list == NULL;
+    bool plain = strchr(name, ':') == NULL
+              && !KIND_HAS(ends_kind, listing, keys);
     each_true(name, !plain || plan->rate <= spec->rate * (1 + 0x1p-20));
 }
 

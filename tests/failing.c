@@ -189,7 +189,7 @@ static void test_too_much_to_build(void **state)
         const bly_kind *kind = registry_kinds[i];
         bly_filter *filter = NULL;
         bly_plan_t plan;
-        if (kind->build == NULL
+        if (kind->building == NULL
             || bly_plan(&plan, kind->name, &spec) != BLY_OK
             || plan.bytes >> 30 != 0 || plan.scratch >> 32 == 0)
             continue;

@@ -42,7 +42,7 @@ figure() {
 start() {
     ranks=$here/lab/$1/ranks
     if [ -f "$ranks" ]; then
-        "$here/tools/ranks" "$(cat "$ranks")" \
+        "$here/tools/make/ranks" "$(cat "$ranks")" \
             "$build/lab_$1" "$work/lab/$1" tiny </dev/null 2>&1
     else
         "$build/lab_$1" "$work/lab/$1" tiny 2>&1
@@ -98,7 +98,7 @@ for words in 'in: american-english' 'asked: ngerman'; do
 done
 
 if command -v gnuplot >/dev/null; then
-    wrong=$("$here/tools/lab" "$work" tiny 2>&1 >/dev/null |
+    wrong=$("$here/tools/make/lab" "$work" tiny 2>&1 >/dev/null |
             grep -v '^lab: [a-z]*$')
     report=$work/lab/report.html
     [ "$(grep -c '^<svg' "$report")" = \
@@ -137,7 +137,7 @@ if command -v gnuplot >/dev/null; then
     # Usage errors: one line, status 2, and the report is unchanged.
     cp "$report" "$work/before"
     mistake() {
-        line=$("$here/tools/lab" "$@" 2>&1)
+        line=$("$here/tools/make/lab" "$@" 2>&1)
         code=$?
         [ $code -eq 2 ] || echo "$*: ended with $code;"
         [ "$(printf '%s\n' "$line" | wc -l)" -eq 1 ] || echo "$*: $line;"
@@ -154,7 +154,7 @@ if command -v gnuplot >/dev/null; then
     printf '#!/bin/sh\necho x >"$1/sizes.csv"; exit 2\n' >"$work/lab_kiss"
     chmod +x "$work/lab_kiss"
     cp "$work/lab/kiss/sizes.csv" "$work/sizes"
-    "$here/tools/lab" "$work" tiny kiss >/dev/null 2>&1
+    "$here/tools/make/lab" "$work" tiny kiss >/dev/null 2>&1
     [ $? -eq 2 ] && wrong='' || wrong='it did not end with 2'
     cmp -s "$work/lab/kiss/sizes.csv" "$work/sizes" || wrong='data are lost'
     tell "a program of the lab that fails" "$wrong"
@@ -162,7 +162,7 @@ if command -v gnuplot >/dev/null; then
     # Without MPI the report says so, and asking for such a paper fails.
     rm -rf "$work/lab_pournaras" "$work/lab/pournaras"
     wrong=$(mistake "$work" tiny pournaras)
-    "$here/tools/lab" "$work" tiny broder >/dev/null 2>&1
+    "$here/tools/make/lab" "$work" tiny broder >/dev/null 2>&1
     [ "$(grep -c 'href="#pournaras"\|^<h2 id="pournaras"' "$report")" -eq 2 ] ||
         wrong="$wrong the report does not name it"
     grep -q 'Not measured.*MPI' "$report" || wrong="$wrong nor say why"

@@ -3,7 +3,7 @@
  *
  * Programs are drawn with a fixed seed from the kind's name, so a failure
  * repeats whatever other kinds exist. It is shrunk and printed as hex, ready
- * for fuzz/corpus. BLY_TEST_SEED draws other programs (tools/soak).
+ * for fuzz/corpus. BLY_TEST_SEED draws other programs (tools/check/soak).
  */
 #include "test.h"
 

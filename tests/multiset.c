@@ -5,7 +5,7 @@
  * whatever happened in between. A refused add or remove changes nothing. Most
  * keys occur once or twice, some a hundred times. A third of the work is done
  * at half load, a third at the rated load, and a third when the filter reports
- * that it is full. BLY_TEST_SEED draws other programs (tools/soak).
+ * that it is full. BLY_TEST_SEED draws other programs (tools/check/soak).
  */
 #include "test.h"
 

@@ -93,17 +93,19 @@ static void test_listing(void **state)
         assert_true(i < n);
         assert_string_equal(info->name, kind->name);
         assert_string_equal(info->family, kind->family);
+        assert_string_equal(info->tier, registry_tier(kind));
         assert_ptr_equal(bly_kind_find(kind->name), info);
         assert_in_range(strlen(kind->name), 1, IMAGE_KIND_NAME);
         assert_in_range(strlen(kind->summary), 10, 60);
         assert_null(strchr(kind->name, ':'));
         assert_int_equal(registry_has(info, BLY_CAN_ADD), kind->add != NULL);
         assert_int_equal(registry_has(info, BLY_CAN_WHOLE_KEYS),
-                         kind->add_key != NULL);
+                         KIND_HAS(kind, whole, add));
         assert_int_equal(registry_has(info, BLY_CAN_REMOVE),
-                         kind->remove != NULL && kind->counts == NULL);
+                         kind->remove != NULL
+                         && !KIND_HAS(kind, varying, counts));
         assert_int_equal(registry_has(info, BLY_CAN_UNITE),
-                         kind->unite != NULL);
+                         KIND_HAS(kind, combining, unite));
         assert_true(registry_has(info, BLY_CAN_CONTAINS));
         assert_true(kind->contains != NULL && kind->contains_many != NULL);
         size_t options = 0;
@@ -144,6 +146,33 @@ static void test_given_options(void **state)
     assert_int_equal(spec.option[1], 64);
     assert_true(kind_spec_give(&spec, &bly_kind_standard, "index", 4));
     assert_int_equal(spec.option[2], 4);
+}
+
+/* The core has ten kinds, the default among them, and for each ability that
+ * people choose a kind by and that several kinds have, a kind with it. */
+static void test_tiers(void **state)
+{
+    (void)state;
+    uint64_t core = 0;
+    size_t n = 0;
+    for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++)
+        if (strcmp((*k)->tier, "core") == 0) {
+            core |= (*k)->can;
+            n++;
+        } else {
+            assert_true(strcmp((*k)->tier, "more") == 0
+                        || strcmp((*k)->tier, "experimental") == 0);
+        }
+    assert_int_equal(n, 10);
+    assert_string_equal(bly_kind_find(BLY_DEFAULT_KIND)->tier, "core");
+    assert_string_equal(bly_kind_find("floom")->tier, "experimental");
+    assert_string_equal(bly_kind_find("guava")->tier, "more");
+    const uint64_t common = BLY_CAN_ADD | BLY_CAN_REMOVE | BLY_CAN_COUNT
+                          | BLY_CAN_SHARE | BLY_CAN_GROW | BLY_CAN_RESIZE
+                          | BLY_CAN_UNITE | BLY_CAN_INTERSECT
+                          | BLY_CAN_OVERLAP | BLY_CAN_LIST | BLY_CAN_FOLD
+                          | BLY_CAN_LOCAL | BLY_CAN_EXACT | BLY_CAN_SEPARATE;
+    assert_int_equal(core & common, common);
 }
 
 /* Every ability has a unique name; no other bit has one. */
@@ -275,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_parse_round_numbers),
         cmocka_unit_test(test_parse_refuses),
         cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_given_options),
         cmocka_unit_test(test_abilities),
         cmocka_unit_test(test_aliases),

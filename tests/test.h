@@ -39,7 +39,7 @@
 /* Returns the amount of work that BLY_TEST_WORK selects: `full` is the default;
  * `usual` shortens only long repetitions; `paths` covers every case but repeats
  * it less, for the second compiler and the sanitizers. Bands are computed from
- * the counts. tools/check says which run uses which; tests/bloomery/lib.sh has
+ * the counts. tools/check/run says which run uses which; tests/bloomery/lib.sh has
  * the same for scripts. */
 static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
 {
@@ -87,8 +87,8 @@ static inline int test_run(int argc, char **argv,
     return _cmocka_run_group_tests("tests", mine, count, NULL, NULL);
 }
 
-/* Returns the seed of long random tests, BLY_TEST_SEED, which tools/soak sets
- * for each of its rounds; 0 if it is not set. */
+/* Returns the seed of the long random tests: BLY_TEST_SEED, which
+ * tools/check/soak sets for each of its rounds, or 0. */
 static inline uint64_t test_seed(void)
 {
     const char *text = getenv("BLY_TEST_SEED");

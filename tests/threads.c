@@ -1,5 +1,5 @@
 /* threads.c - the concurrency that the header promises, for every kind that
- * supports it: nothing is lost, and the thread sanitizer (tools/check) sees no
+ * supports it: nothing is lost, and the thread sanitizer (tools/check/run) sees no
  * race.
  */
 #include "test.h"
@@ -80,7 +80,7 @@ static void test_shared_adds(void **state)
     (void)state;
     uint64_t kinds = 0;
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
-        if (registry_kinds[i]->add_shared == NULL)
+        if (registry_kinds[i]->sharing == NULL)
             continue;
         bly_filter *filter = NULL;
         bly_spec spec = { .capacity = THREADS * EACH, .flags = BLY_SHARED };

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # lib.sh - helpers sourced by each use's check.sh.
 #
-# tools/uses runs it in an empty folder, with BLOOMERY the command, PROGRAM the
+# tools/make/uses runs it in an empty folder, with BLOOMERY the command, PROGRAM the
 # use's own program if it has one, USE the use's folder, and EFFORT quick or
 # full. Files of the system are read below MACHINE: in a quick run that is a
 # small machine that is the same everywhere (machine.sh), and in a full run the

@@ -1,5 +1,5 @@
 """bench.py - what the package takes beside the library behind it: `make
-bench-python`. Each figure is the least of several runs; the ratios are of one
+bench WHAT=python`. Each figure is the least of several runs; the ratios are of one
 process, and so hold on other machines better than the nanoseconds."""
 import pathlib
 import sys

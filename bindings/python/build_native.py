@@ -1,7 +1,7 @@
 """build_native.py - the module bloomery._native, made by cffi from native.c.
 
 The library is compiled in, from the single file in `source/` beside this file.
-A source package has that folder; in a checkout it is made by tools/amalgamate.
+A source package has that folder; in a checkout it is made by tools/make/amalgamate.
 With BLOOMERY_BUILD in the environment, the static library of that build folder
 is put in instead. With BLOOMERY_SYSTEM=1 the system's library is linked.
 """
@@ -30,7 +30,7 @@ def newest(*paths):
                for path in (top, *top.rglob("*")))
 
 
-# The folders of a checkout that tools/amalgamate reads.
+# The folders of a checkout that tools/make/amalgamate reads.
 LIBRARY = "include", "src", "search", "similar", "programs/redis"
 
 
@@ -39,7 +39,7 @@ def amalgamate(source):
     `source` is older. An interrupted run leaves nothing under that name. A source
     package may be unpacked where others can write: it runs nothing from there."""
     root = here.parent.parent
-    tool = root / "tools" / "amalgamate"
+    tool = root / "tools" / "make" / "amalgamate"
     made = source / "bloomery.c"
     if here != root / "bindings" / "python" or (here / "PKG-INFO").exists():
         return

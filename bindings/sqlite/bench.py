@@ -1,4 +1,4 @@
-"""A semi-join by SQLite alone, and with a filter: `make bench-sqlite`.
+"""A semi-join by SQLite alone, and with a filter: `make bench WHAT=sqlite`.
 
     python3 bench.py BUILD
 

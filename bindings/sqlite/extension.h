@@ -6,18 +6,19 @@
  *      keys.c       values of SQL as keys
  *      held.c       filters out of blobs, and back
  *      scalar.c     functions of a filter and keys
- *      tell.c       functions that tell of filters and plans in JSON
+ *      tell.c       functions that describe filters and plans in JSON
  *      build.c      aggregates that make a filter of keys
  *      sets.c       aggregates that make a filter of filters
  *      rows.c       tables of keys and of kinds
  *      table.c      a table that is a filter's file
  *      init.c       loading: it registers all of these
  *
- * Each includes this, and of the library the public headers only.
+ * Each file includes this, and only the public headers of the library.
  */
 #ifndef SQLITE_EXTENSION_H
 #define SQLITE_EXTENSION_H
 
+#include <bloomery/fields.h>
 #include <bloomery/form.h>
 #include <sqlite3ext.h>
 
@@ -173,13 +174,14 @@ int table_register(sqlite3 *db);
 
 /* ---- tell.c -------------------------------------------------------------- */
 
-typedef struct {
-    sqlite3_str *text;
-    bool         any;                   /* a comma is due                    */
-} tell_json;
+/* Begins a JSON text for the result. tell_give makes it the result, or an
+ * error if there is no memory. */
+bly_json tell_json(sqlite3_context *context);
+void tell_give(sqlite3_context *context, bly_json *json);
 
-void tell_open(tell_json *json, const char *name, char bracket);
-void tell_close(tell_json *json, char bracket);
-void tell_text(tell_json *json, const char *name, const char *text);
+/* Write the beginning of an array or object, its end, and a text. */
+void tell_open(bly_json *json, bly_field_type type);
+void tell_close(bly_json *json);
+void tell_text(bly_json *json, const char *name, const char *text);
 
 #endif /* SQLITE_EXTENSION_H */

@@ -1,4 +1,4 @@
-// bench.js - what a question takes from JavaScript, beside a Set: `make bench-wasm`.
+// bench.js - what a question takes from JavaScript, beside a Set: `make bench WHAT=wasm`.
 // Each figure is the least of several runs; ratios of one process hold on other
 // machines better than nanoseconds.
 import { Filter, load } from "./bloomery.js";

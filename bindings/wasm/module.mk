@@ -1,4 +1,4 @@
-# module.mk - one module of WebAssembly, of the library and wasm.c: tools/wasm.
+# module.mk - one module of WebAssembly, of the library and wasm.c: tools/make/wasm.
 #
 #   make -f bindings/wasm/module.mk OUT=FILE OBJECTS=FOLDER HEADERS=FOLDER \
 #        KINDS='PATTERN...' FAST='PATTERN...' SMALL='FLAG...' SHRINK='FLAG...'

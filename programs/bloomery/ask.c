@@ -9,6 +9,15 @@
  * filters each is asked for all keys. Floor 8; includes command.h only.
  */
 #include "bloomery/command.h"
+#include "frame/bytes.h"
+#include "frame/headers.h"
+#include "frame/json.h"
+#include "frame/measure.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/strange.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,8 +29,8 @@ typedef struct {
     ask_tally tally;
     ask_text  text;             /* of lines as they are its length only: that
                                    of the chunk's front                    */
-    bool      there[LINES_MOST];
-    uint64_t  numbers[LINES_MOST];
+    bool      there[BATCHES_MOST];
+    uint64_t  numbers[BATCHES_MOST];
     bool     *rows;             /* of several filters: job->rows answers to
                                    a batch (ask_number_rows)                */
     uint64_t *each_there;       /* and how many keys are in each           */
@@ -43,7 +52,7 @@ static bool ask_many(const ask_job *job)
 
 static bool *ask_row(const ask_job *job, const ask_own *own, size_t f)
 {
-    return own->rows + job->places[f].row * LINES_MOST;
+    return own->rows + job->places[f].row * BATCHES_MOST;
 }
 
 /* What filter number f of several says joins what those before it said. Where
@@ -224,7 +233,7 @@ static bool ask_begin(const ask_job *job, ask_own *own)
     prefix_clear(&own->text);
     if (!ask_many(job))
         return true;
-    if (own->rows == NULL && !bytes_grow(&own->rows, job->rows, LINES_MOST))
+    if (own->rows == NULL && !bytes_grow(&own->rows, job->rows, BATCHES_MOST))
         return false;
     if (own->each_there == NULL
         && !bytes_grow(&own->each_there, n, sizeof *own->each_there))
@@ -252,7 +261,7 @@ static bool ask_work(void *argument, cli_worker *w)
 
     if (!ask_begin(job, own))
         return false;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         ask_filters(job, w->batch, own);
         if (!ask_batch(job, w))
             return false;
@@ -320,7 +329,7 @@ static int ask_commit(void *argument, cli_worker *w)
 
     prefix_file(job, w->chunk.path);
     if (w->chunk.error != 0) {          /* the other files are still asked */
-        lines_refuse_chunk(&w->chunk);
+        refuse_chunk(&w->chunk);
         job->failed = job->file.failed = true;
         return CLI_GO;
     }
@@ -367,7 +376,7 @@ static int ask_lines(ask_job *job)
  * and the status must not be that of "certainly not". */
 static int ask_keyless(const ask_job *job, int status)
 {
-    bool unread = lines_lost_some();
+    bool unread = strange_lost();
 
     if (job->tally.keys.asked == 0 && !job->want.quiet)
         report_no_key(job->tally.keys.keyless);
@@ -384,9 +393,8 @@ int ask_run(ask_job *job)
     lines_open(&job->lines, &job->want.how, &job->operands, job->want.first,
                true);
     if (ask_prints(&job->want) && !job->want.names && !job->want.numbers)
-        lines_print_header(&job->lines,
-                           job->want.mark ? "mark\t" : job->how->words);
-    total = lines_size(&job->lines);
+        headers_print(&job->lines, job->want.mark ? "mark\t" : job->how->words);
+    total = measure_progress(&job->lines);
     job->streams = total == 0;
     progress_start(job->how->doing, total,
                    !job->want.no_progress
@@ -456,13 +464,9 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     want->how = (cli_how)CLI_HOW_UNSAID;
     status = options_read(self, argc, argv, want, &job->operands);
     if (status == CLI_GO)
-        status = lines_how_check(self, &want->how);
-    if (status == CLI_GO && job->how->check != NULL)
-        status = job->how->check(self, want);
+        status = how_check(self, &want->how);
     if (status == CLI_GO)
         status = ask_operands(self, want, &job->operands);
-    if (status == CLI_GO)
-        status = damage_options(self, &want->verify);
     if (status == CLI_GO)
         status = filter_how_read(want->key_file, want->format,
                                  want->unpack_limit);

@@ -7,6 +7,8 @@
  * the frame's and the library's headers only.
  */
 #include "bloomery/command.h"
+#include "frame/options.h"
+#include "frame/strange.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -28,14 +30,12 @@ typedef struct {
     CLI_SECRET_OPTION(change_settings, key_file),                             \
     CLI_FORMAT_OPTION(change_settings, format),                               \
     CLI_UNPACK_OPTION(change_settings, unpack_limit),                         \
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
       "Print what the filter is now as a JSON object." },                     \
-    { 0, "no-progress", NULL, CLI_FLAG,                                       \
-      offsetof(change_settings, no_progress), false,                          \
-      "Show no progress on the terminal." },                                  \
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(change_settings, no_progress),                     \
+    { 0 }
 
 const cli_option change_options[] = {
     CLI_KEY_OPTION(change_settings, inputs),
@@ -104,7 +104,7 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     if (status != CLI_OK)
         return status;
     if (feed_report(filter, &fed, &report) != CLI_OK
-        || (fed.keys == 0 && lines_lost_some()))
+        || (fed.keys == 0 && strange_lost()))
         return CLI_ERROR;
     return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;
 }
@@ -115,7 +115,7 @@ static int change_check(const cli_command *self, const cli_change *how,
     int status;
 
     s->how.listing = true;
-    status = lines_how_check(self, &s->how);
+    status = how_check(self, &s->how);
 
     if (status == CLI_GO)
         status = paged_memory_check(s->memory);

@@ -4,6 +4,9 @@
  * includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <math.h>
 
@@ -21,7 +24,7 @@ static const cli_option compare_options[] = {
     CLI_SECRET_OPTION(compare_settings, key_file),
     CLI_FORMAT_OPTION(compare_settings, format),
     CLI_UNPACK_OPTION(compare_settings, unpack_limit),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example compare_examples[] = {

@@ -4,6 +4,9 @@
  * 8; includes command.h and <bloomery/foreign.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/output.h"
 
 #include <bloomery/foreign.h>
 
@@ -16,8 +19,9 @@ static const cli_option formats_options[] = {
       "Print an array of objects: those of 'kinds --json' with writer, and "
       "told, whether the bytes tell the format." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
-      false, "Print the table in Markdown." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      false, "Print the table in Markdown.",
+      .excludes = "json" },
+    { 0 }
 };
 
 static const cli_example formats_examples[] = {
@@ -53,8 +57,7 @@ static void formats_row(const bly_format_info *format)
 
 static void formats_markdown(const bly_format_info *format)
 {
-    output_format("| [`%s`](docs/kinds/%s.md) | %s | %s | ",
-                  format->kind->name, format->kind->name, format->writer,
+    output_format("| `%s` | %s | %s | ", format->kind->name, format->writer,
                   formats_told(format));
     kinds_abilities(format->kind, formats_alike);
     output_text(" |\n");
@@ -70,10 +73,9 @@ static int formats_run(const cli_command *self, int argc, char **argv)
 
     if (status != CLI_GO)
         return status;
-    if (operands.count > 0 || (s.json && s.markdown))
-        return options_wrong(self, "it takes no operand, and one form; the "
-                                   "options of a format are in 'bloomery "
-                                   "kinds NAME'");
+    if (operands.count > 0)
+        return options_wrong(self, "it takes no operand; the options of a "
+                                   "format are in 'bloomery kinds NAME'");
     if (s.json)
         json_open_array(NULL);
     else if (s.markdown)

@@ -5,6 +5,8 @@
  * <bloomery/container.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/json.h"
+#include "frame/output.h"
 
 #include <bloomery/container.h>
 #include <inttypes.h>

@@ -6,6 +6,7 @@
  * more, where they can be. Floor 8; includes command.h and <bloomery.h> only.
  */
 #include "bloomery/command.h"
+#include "frame/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,14 +72,14 @@ static bool disjoint_find_in(disjoint_found *out, const cli_lines *lines,
                              const cli_chunk *chunk, const cli_batch *b,
                              const cli_hashes *of, uint64_t hash)
 {
-    uint64_t hashes[LINES_MOST];
+    uint64_t hashes[BATCHES_MOST];
 
     bly_hash_keys(hashes, of->kind, of->spec,
                   &(bly_keys){ .n = b->n, .keys = b->keys });
     for (size_t i = 0; i < b->n; i++)
         if (b->keys[i].data != NULL && hashes[i] == hash) {
             disjoint_keep(out, &b->keys[i]);
-            out->line = lines_number(lines, chunk, b->keys[i].data);
+            out->line = batches_number(lines, chunk, b->keys[i].data);
             return true;
         }
     return false;
@@ -100,12 +101,12 @@ static void disjoint_find_all(disjoint_found *out, cli_lines *lines,
         path = chunk.path;
         lines_in = 0;
         for (size_t at = 0; out->path == NULL
-                         && lines_split(lines, &chunk, &at, batch); ) {
+                         && batches_split(lines, &chunk, &at, batch); ) {
             if (disjoint_find_in(out, lines, &chunk, batch, of, hash)) {
                 out->path = path;
                 out->line += before;
             }
-            lines_in += lines_counted(lines, batch);
+            lines_in += batches_counted(lines, batch);
         }
         before += lines_in;
     }
@@ -122,7 +123,7 @@ void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
 
     out->path = NULL;
     lines_open(&lines, lists->how, operands, 0, true);
-    if (batch != NULL && lines_measure(&lines, &total) == CLI_OK)
+    if (batch != NULL && measure_input(&lines, &total) == CLI_OK)
         disjoint_find_all(out, &lines, batch, of, hash);
     lines_close(&lines);
     free(batch);

@@ -9,6 +9,8 @@
  * lines of the chunk. Floor 8; includes command.h only.
  */
 #include "bloomery/command.h"
+#include "frame/bytes.h"
+#include "frame/output.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -78,7 +80,7 @@ static void prefix_marks(ask_text *t, const ask_prefix *p)
 
         for (from = i; i < p->filters
                        && p->places[i].file == p->places[from].file; i++)
-            marked |= p->marks[p->places[i].row * LINES_MOST];
+            marked |= p->marks[p->places[i].row * BATCHES_MOST];
         t->bytes[t->length++] = marked ? '1' : '0';
     }
 }
@@ -92,7 +94,7 @@ static void prefix_groups(ask_text *t, const ask_prefix *p)
     for (size_t i = 0; i < p->filters; i++) {
         const char *at;
 
-        if (!p->marks[p->places[i].row * LINES_MOST])
+        if (!p->marks[p->places[i].row * BATCHES_MOST])
             continue;
         if (t->length > begin)
             t->bytes[t->length++] = ',';

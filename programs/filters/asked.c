@@ -4,6 +4,8 @@
  * filters.h only.
  */
 #include "filters/filters.h"
+#include "frame/json.h"
+#include "frame/output.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,6 +6,8 @@
  * 8; includes filters.h, <bloomery/container.h> and <bloomery/foreign.h> only.
  */
 #include "filters/filters.h"
+#include "frame/bytes.h"
+#include "frame/nearest.h"
 
 #include <bloomery/container.h>
 #include <bloomery/foreign.h>

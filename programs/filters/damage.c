@@ -23,6 +23,7 @@
  * write, always. Floor 8; includes filters.h and <bloomery.h> only.
  */
 #include "filters/filters.h"
+#include "frame/bytes.h"
 
 #include <bloomery/parts.h>
 
@@ -56,13 +57,6 @@ static struct {
     const char *whose;                  /* the name of one that is           */
     char        why[400];
 } damage_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-int damage_options(const cli_command *command, const cli_verify *want)
-{
-    return want->always && want->never
-         ? options_wrong(command, "--verify and --no-verify exclude each other")
-         : CLI_GO;
-}
 
 /* ==== Opening =========================================================== */
 

@@ -1,14 +1,21 @@
-/* feed.c - the keys of lines go into a filter, or out, and what is said about
- * it.
+/* feed.c - adds the keys of lines to a filter, removes or labels them, and
+ * reports on it. Used by `build`, `add`, `remove` and `put`.
  *
- * All threads split lines and hash keys. Where the filter is shared
- * (BLY_SHARED) each then adds those of its chunk, for their order leaves no
- * trace in such a kind. Else they are added or removed in the order of the
- * input, by one thread at a time: a filter whose state depends on the order is
- * the same whatever -j. Shared by `build`, `add`, `remove` and `put`. Floor 8;
- * includes its own folder's, the frame's and the library's headers only.
+ * All threads split lines and hash keys. If the filter is shared (BLY_SHARED),
+ * each thread then adds the keys of its chunk: in such kinds their order has no
+ * effect. Otherwise keys are added or removed in the order of the input, by one
+ * thread at a time, so that a filter whose state depends on the order is the
+ * same for every -j.
  */
 #include "filters/filters.h"
+#include "frame/batches.h"
+#include "frame/bytes.h"
+#include "frame/json.h"
+#include "frame/measure.h"
+#include "frame/numbers.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +96,7 @@ static void feed_note_wrong(feed_wrong *wrong, const char *why,
     const unsigned char *text = part->data;
     size_t n = part->length < sizeof wrong->text ? part->length
                                                  : sizeof wrong->text - 1;
-    uint64_t line = lines_number(w->lines, &w->chunk, text);
+    uint64_t line = batches_number(w->lines, &w->chunk, text);
 
     if (wrong->why != NULL && wrong->line <= line)
         return;
@@ -201,7 +208,7 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
     if (job->numbers)
         feed_numbers(job, w, own);
     own->n += b->n;
-    own->lines += lines_counted(w->lines, b);
+    own->lines += batches_counted(w->lines, b);
     own->keyless += b->keyless;
 }
 
@@ -317,7 +324,7 @@ static bool feed_work(void *argument, cli_worker *w)
     own->status = BLY_OK;
     own->lines = own->keyless = 0;
     own->wrong.why = NULL;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!feed_room(job, own, w->batch->n))
             return false;
         feed_batch(job, w, own);
@@ -336,7 +343,7 @@ static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
     feed_wrong wrong = { .why = NULL };
 
     snprintf(why, sizeof why, "is refused: %s", own->why);
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch);
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch);
          key -= b->n)
         if (key < b->n) {
             feed_note_wrong(&wrong, why, &b->keys[key], w);
@@ -398,12 +405,12 @@ static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
 static int feed_remove(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
-    bly_status each[LINES_MOST];
+    bly_status each[BATCHES_MOST];
     int result = CLI_GO;
 
     own->done = own->n;
     for (size_t i = 0, n; i < own->n && result == CLI_GO; i += n) {
-        n = own->n - i < LINES_MOST ? own->n - i : LINES_MOST;
+        n = own->n - i < BATCHES_MOST ? own->n - i : BATCHES_MOST;
         result = feed_removed(job, feed_remove_some(job, own, i, n, each),
                               each, n);
     }
@@ -483,7 +490,7 @@ static int feed_commit(void *argument, cli_worker *w)
     int status;
 
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
     if (job->path != w->chunk.path)     /* each operand has an address */
@@ -525,7 +532,7 @@ static int feed_run(feed_job *job, cli_lines *lines, size_t jobs,
                                    feed_clean };
     double start = report_clock();
     uint64_t total = 0;
-    int status = lines_measure(lines, &total);
+    int status = measure_input(lines, &total);
 
     if (status == CLI_ERROR)
         return status;
@@ -597,144 +604,7 @@ int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
     return feed_run(&job, lines, jobs, "hashing", progress);
 }
 
-/* ==== Counting ========================================================== */
-
-/* So many hashes are kept at most, in 64 MiB: then the lines need not be read
- * again. */
-enum { FEED_KEPT = 1 << 23 };
-
-typedef struct {
-    cli_fed     *sum;
-    cli_counted *counted;       /* NULL: only keys are counted             */
-    uint64_t     total;         /* bytes of input                          */
-    bool         many;          /* too many to be kept                     */
-} feed_counting;
-
-typedef struct {
-    uint64_t     keyless;       /* of the chunk, as the next               */
-    uint64_t     keys;
-    uint64_t    *hashes;
-    size_t       room;
-    cli_estimate different;     /* of all chunks of this worker            */
-} feed_counted;
-
-/* The hashes of a batch, behind those that are there. */
-static bool feed_count_batch(const cli_counted *counted, const cli_batch *b,
-                             feed_counted *own)
-{
-    size_t n = (size_t)own->keys, room = own->room + own->room / 2 + b->n;
-
-    if (b->n == 0)
-        return true;
-    if (n + b->n > own->room) {
-        if (!bytes_grow(&own->hashes, room, sizeof *own->hashes))
-            return false;
-        own->room = room;
-    }
-    bly_hash_keys(own->hashes + n, counted->kind, counted->spec,
-                  &(bly_keys){ .n = b->n, .keys = b->keys });
-    estimate_add(&own->different, own->hashes + n, b->n);
-    return true;
-}
-
-static bool feed_count_work(void *argument, cli_worker *w)
-{
-    const feed_counting *job = argument;
-    feed_counted *own = w->own;
-    const cli_batch *b = w->batch;
-
-    own->keys = own->keyless = 0;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
-        if (job->counted != NULL && !feed_count_batch(job->counted, b, own))
-            return false;
-        own->keys += b->n;
-        own->keyless += b->keyless;
-    }
-    return true;
-}
-
-/* Are there too many, or will there be, if all chunks are like the first? */
-static bool feed_count_many(const feed_counting *job, const cli_worker *w)
-{
-    const feed_counted *own = w->own;
-    double each = (double)own->keys / (double)w->chunk.length;
-
-    return job->counted->n + own->keys > FEED_KEPT
-        || (job->sum->keys == 0 && each * (double)job->total > FEED_KEPT);
-}
-
-/* Hold the chunk's hashes, as long as there are few; false: no memory. */
-static bool feed_count_keep(feed_counting *job, const cli_worker *w)
-{
-    const feed_counted *own = w->own;
-    cli_counted *all = job->counted;
-    size_t n = (size_t)own->keys, room = all->room + all->room / 2 + n;
-
-    estimate_unite(&all->different, &own->different);
-    if (!job->many && feed_count_many(job, w)) {
-        job->many = true;
-        free(all->hashes);
-        all->hashes = NULL;
-    }
-    if (job->many)
-        return true;
-    if (all->n + n > all->room) {
-        if (!bytes_grow(&all->hashes, room, sizeof *all->hashes))
-            return false;
-        all->room = room;
-    }
-    feed_append(all->hashes, all->n, own->hashes, n);
-    all->n += n;
-    return true;
-}
-
-static int feed_count_commit(void *argument, cli_worker *w)
-{
-    const feed_counted *own = w->own;
-    feed_counting *job = argument;
-
-    if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
-    if (w->failed || (job->counted != NULL && !feed_count_keep(job, w)))
-        return report_no_memory();
-    job->sum->keys += own->keys;
-    job->sum->keyless += own->keyless;
-    job->sum->bytes = w->chunk.bytes;
-    progress_at(w->chunk.bytes);
-    return CLI_GO;
-}
-
-static void feed_count_clean(void *argument)
-{
-    feed_counted *own = argument;
-
-    free(own->hashes);
-}
-
-int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
-               cli_counted *counted)
-{
-    static const cli_work work = { sizeof(feed_counted), feed_count_work,
-                                   feed_count_commit, feed_count_clean };
-    feed_counting job = { .sum = out, .counted = counted };
-    double start = report_clock();
-    uint64_t total = 0;
-    int status = lines_measure(lines, &total);
-
-    if (status == CLI_ERROR)
-        return status;
-    *out = (cli_fed){ .keys = 0 };
-    job.total = total;
-    progress_start("counting", total, progress);
-    status = work_run(lines, &work, &job, jobs);
-    progress_close();
-    out->seconds = report_clock() - start;
-    if (counted != NULL)
-        counted->estimated = status == CLI_GO;
-    return status == CLI_GO ? feed_some(out) : status;
-}
-
-/* The estimate, which is never more than came. */
+/* Returns the estimate, but at most the number of keys. */
 static double feed_different(const cli_fed *fed, const cli_estimate *different)
 {
     double keys = (double)fed->keys, about = estimate_keys(different);

@@ -6,6 +6,9 @@
  * filter files.
  */
 #include "filters/filters.h"
+#include "frame/nearest.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <bloomery/foreign.h>
 #include <errno.h>

@@ -13,6 +13,7 @@
  *      load.c      a filter file -> a filter
  *      damage.c    whether a filter that is asked is whole
  *      estimate.c  how many different keys there are, about
+ *      counting.c  how many keys there are, before a filter is planned
  *      feed.c      keys of lines -> into a filter or out, and the report
  *      about.c     what there is to tell of a filter
  *      asked.c     the report on keys that were asked for
@@ -22,7 +23,8 @@
 #ifndef FILTERS_FILTERS_H
 #define FILTERS_FILTERS_H
 
-#include "frame/frame.h"
+#include "frame/lines.h"
+#include "frame/tables.h"
 
 /* ==== secret.c ========================================================== */
 
@@ -258,16 +260,16 @@ extern const char filter_no_number[];
 
 /* ==== about.c =========================================================== */
 
-/* Of another system's filter its file is what there is, without our header. */
+/* Sets the size to that of the file for another system's filter: the file lacks
+ * our header. */
 void about_bytes(bly_stat_t *stat);
 
-/* How many bytes are attached, in a format that has a place for them. */
+/* Sets *bytes to the size of the attached data. False: the format has none. */
 bool about_attached(size_t *bytes, const bly_filter *filter);
 
-/* All that is told of a filter of this file, a JSON object; a part of it. */
+/* Writes the JSON object of a filter in this file: see <bloomery/fields.h>. */
 void about_json(const bly_filter *filter, const bly_stat_t *stat,
                 const char *file);
-void about_geometry(const uint64_t geometry[4]);
 
 /* ==== paged.c =========================================================== */
 
@@ -344,7 +346,8 @@ typedef struct { bool always, never; } cli_verify;
       "Read all of FILE and compare its checksum before the first answer, "   \
       "whatever its size, as is always done with up to 64 MiB." },            \
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(settings, verify.never),       \
-      false, "Look at the header of FILE only, and trust the rest." }
+      false, "Look at the header of FILE only, and trust the rest.",          \
+      .excludes = "verify" }
 
 /* For the text of a command that asks a filter. */
 #define CLI_VERIFY_TEXT                                                       \
@@ -355,9 +358,6 @@ typedef struct { bool always, never; } cli_verify;
     "1e9 bytes do too); if it is damaged an error says at the end that the "   \
     "answers are void. After less work a note says that it was not verified. " \
     "--verify and --no-verify decide otherwise."
-
-/* Not both. CLI_GO or CLI_ERROR. */
-int damage_options(const cli_command *command, const cli_verify *want);
 
 /* A filter to ask, mapped, and verified now or later; or NULL, and stderr says
  * why. The same, but large ones, or `paged`, page by page. */
@@ -427,24 +427,28 @@ typedef struct {
 int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* What counting tells of the different keys; for this kind and spec, of which
+/* ==== counting.c ======================================================== */
+
+/* The result of counting the different keys for this kind and spec, of which
  * there is a plan. */
 typedef struct {
     const char     *kind;
     const bly_spec *spec;
-    bool            estimated;  /* all keys are in the next one            */
+    bool            estimated;  /* `different` has all keys                */
     cli_estimate    different;
     uint64_t       *hashes;     /* of all keys, or NULL if there are many; from
                                    malloc, after an error too              */
     size_t          n, room;
 } cli_counted;
 
-/* Only count the keys, as feed_some likes them; and the different ones, if
- * `counted` is not NULL. */
-int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
-               cli_counted *counted);
+/* Counts the keys and, if `counted` is not NULL, the different ones. CLI_GO,
+ * CLI_ERROR, or the error of feed_some. */
+int counting_run(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
+                 cli_counted *counted);
 
-/* Say how many keys a filter is planned for, and why. */
+/* ==== feed.c, the report ================================================ */
+
+/* Reports how many keys a filter is planned for, and why. */
 void feed_planned(const cli_fed *fed, const cli_estimate *different);
 
 /* There may be no lines; but if there are, is there a key in any of them?
@@ -508,7 +512,7 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
 /* ==== made.c ============================================================ */
 
 #define CLI_MADE_OPTIONS(settings)                                            \
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
       "Say on standard error how large the result is, how many keys are in "  \
       "it, and its false-positive rate." },                                   \
     { 0, "json", NULL, CLI_FLAG, offsetof(settings, json), false,             \

@@ -4,6 +4,8 @@
  * show. secret.c stores the secret here.
  */
 #include "filters/filters.h"
+#include "frame/nearest.h"
+#include "frame/progress.h"
 
 #include <bloomery/foreign.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * A file that has filters inside it is refused: container.c opens those.
  */
 #include "filters/filters.h"
+#include "frame/progress.h"
 
 #include <string.h>
 

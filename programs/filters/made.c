@@ -5,6 +5,8 @@
  * only.
  */
 #include "filters/filters.h"
+#include "frame/json.h"
+#include "frame/options.h"
 
 int made_check(const cli_command *command, const char *output, bool json)
 {

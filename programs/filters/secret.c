@@ -6,6 +6,7 @@
  * that is drawn for it.
  */
 #include "filters/filters.h"
+#include "frame/output.h"
 
 #include <bloomery/keyed.h>
 

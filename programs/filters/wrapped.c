@@ -13,6 +13,7 @@
  * it is. Floor 8; includes filters.h and <bloomery.h> only.
  */
 #include "filters/filters.h"
+#include "frame/bytes.h"
 
 #include <bloomery/container.h>
 #include <errno.h>

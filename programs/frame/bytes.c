@@ -1,7 +1,6 @@
-/* bytes.c - bytes that wait: come in and not yet looked at, or to go out; and
- * arrays that grow.
- */
-#include "frame/frame.h"
+/* bytes.c - a queue of bytes that are waiting to be read or written, and arrays
+ * that grow. */
+#include "frame/bytes.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,22 +1,22 @@
-/* codec.c - what compressed bytes look like, and how they become plain.
+/* codec.c - recognizes compressed bytes and decompresses them.
  *
- * A file is known by its first bytes, never by its name. A codec takes some
- * bytes and gives some; a member is what one run of a compressor wrote, and a
- * file may hold several, one behind the other.
+ * A file is recognized by its first bytes, never by its name. A codec consumes
+ * some bytes and produces some. A member is the output of one run of a
+ * compressor; a file may hold several, one after the other.
  *
  * Each codec calls the library of its own format: zlib, libzstd, liblzma,
- * libbz2, liblz4. One library for all of them, libarchive, was tried first.
- * It takes whatever stands behind the last member of gzip, bzip2 and lz4 for
- * the end and says nothing; and with the libraries that it brings along an
- * empty program takes 3.3 ms from start to end, instead of 1.0 (with these
- * five: 1.1; 200 starts by a shell on Debian 12).
+ * libbz2, liblz4. A single library for all of them, libarchive, was tried
+ * first. It silently takes any bytes after the last member of gzip, bzip2 and
+ * lz4 for the end. With the libraries it depends on, an empty program takes 3.3
+ * ms from start to end instead of 1.0; with these five it takes 1.1 (200 starts
+ * by a shell on Debian 12).
  *
- * Without BLY_DECOMPRESS (CMake's option) the formats are known all the same,
- * so that compressed bytes are never taken for lines. Floor 8; includes frame.h
- * only.
+ * Without BLY_DECOMPRESS (CMake's option) the formats are still recognized, so
+ * that compressed bytes are never taken for lines.
  */
-#include "frame/frame.h"
+#include "frame/codec.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static void codec_gzip_close(void *state)
 
 /* ==== zstd ============================================================== */
 
-/* The largest window there is: memory is asked for as a frame needs it. */
+/* The largest window that zstd has. Memory is allocated as a frame needs it. */
 static void *codec_zstd_open(void)
 {
     ZSTD_DStream *z = ZSTD_createDStream();
@@ -224,7 +224,7 @@ static void codec_lz4_close(void *state)
 
 /* ==== zstd or lz4 ======================================================= */
 
-/* Who reads which frame is known when it begins. */
+/* The decoder of a frame is known when the frame begins. */
 typedef struct {
     void *zstd, *lz4;
     bool  within, by_lz4;       /* a frame; and whose it is               */
@@ -253,8 +253,8 @@ static void *codec_frames_open(void)
     return NULL;
 }
 
-/* The first four bytes of a frame lie there together (codec_find has seen
- * them). zstd skips what is to be skipped. */
+/* The first four bytes of a frame are there together, because codec_find has
+ * seen them. zstd skips skippable frames itself. */
 static codec_step codec_frames_step(void *state, codec_flow *f)
 {
     codec_frames *c = state;
@@ -279,8 +279,8 @@ static codec_step codec_frames_step(void *state, codec_flow *f)
 
 /* ==== The table ========================================================= */
 
-/* pzstd begins each frame with one that is to be skipped: whose frames follow
- * is seen behind it. What is not read is known too. */
+/* pzstd writes a skippable frame before each frame. The frame after it decides
+ * which codec it is. Formats that are not supported are recognized too. */
 static const codec codec_all[] = {
     { "gzip", "gzip -dc", "\x1f\x8b", 2, CODEC(gzip) },
     { "zstd", "zstd -dc", codec_zstd_magic, 4, CODEC(zstd) },
@@ -295,7 +295,8 @@ static const codec codec_all[] = {
     { "7-zip", "7z x -so", "7z\xbc\xaf\x27\x1c", 6, CODEC_NONE },
 };
 
-/* Are these the first bytes of this one's magic number? '?' is any byte. */
+/* Returns whether the bytes begin with this codec's magic number. '?' is any
+ * byte. */
 static bool codec_begins(const codec *c, const unsigned char *bytes, size_t n)
 {
     if (c->magic == codec_skipped && n > 0 && bytes[0] >> 4 != 5)
@@ -321,14 +322,14 @@ const codec *codec_find(const unsigned char *bytes, size_t n, bool *more)
     return NULL;
 }
 
-/* Of zstd, of lz4, or of either? */
+/* Returns whether the codec is zstd, lz4 or the frame that both skip. */
 static bool codec_framed(const codec *c)
 {
     return c->magic == codec_zstd_magic || c->magic == codec_lz4_magic
         || c->magic == codec_skipped;
 }
 
-/* Frames that are to be skipped stand among those of both. */
+/* Skippable frames may stand among the frames of zstd and of lz4. */
 bool codec_follows(const codec *c, const unsigned char *bytes, size_t n)
 {
     bool more;

@@ -1,10 +1,15 @@
-/* columns.c - the columns that -f and -l list, by number or by name.
+/* columns.c - the columns listed by -f and -l, by number or by name.
  *
- * What is made of digits and '-' is a number or a range, and a name only if it
- * is in quotes; the number of a name is found in the header of each file anew.
- * Floor 8; includes frame.h only.
+ * Text made of digits and '-' is a number or a range; to be a name it must be
+ * in quotes. The number of a named column is looked up in the header of each
+ * file.
  */
-#include "frame/frame.h"
+#include "frame/columns.h"
+
+#include "frame/how.h"
+#include "frame/keys.h"
+#include "frame/lines.h"
+#include "frame/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,7 +70,7 @@ static const char *columns_add(cli_columns *out, uint64_t number, bly_key name)
     return NULL;
 }
 
-/* "2" or "2-4", up to `end`. */
+/* Reads "2" or "2-4", up to `end`. */
 static const char *columns_add_range(cli_columns *out, const char *text,
                                      const char *end)
 {
@@ -136,7 +141,7 @@ bool columns_mixed(const cli_columns *columns)
 
 /* ==== Names ============================================================= */
 
-/* The columns of a header. */
+/* A walk through the columns of a header. */
 typedef struct {
     const cli_how   *how;
     const cli_chunk *chunk;     /* which it is in                           */
@@ -179,7 +184,7 @@ static bool columns_is(bly_key name, bly_key word)
     return at == bare.length;
 }
 
-/* The name of the next column; false: there is none. */
+/* Finds the name of the next column. Returns false if there is none. */
 static bool columns_next(columns_header *h, bly_key *name)
 {
     const unsigned char *end = (const unsigned char *)h->line.data
@@ -194,7 +199,7 @@ static bool columns_next(columns_header *h, bly_key *name)
     return true;
 }
 
-/* Append a name, fit for a terminal, as far as there is room. */
+/* Appends a name, made safe for a terminal, as far as there is room. */
 static void columns_say(char *text, size_t room, const char *before,
                         bly_key name)
 {
@@ -255,7 +260,7 @@ static void columns_say_all(columns_header *h, char *text, size_t room)
     }
 }
 
-/* The name nearest to a word, or "". */
+/* Returns the name that is nearest to a word, or "". */
 static void columns_nearest(columns_header *h, bly_key word, char *text,
                             size_t room)
 {
@@ -277,8 +282,8 @@ static void columns_nearest(columns_header *h, bly_key word, char *text,
     }
 }
 
-/* What to give where a header was not cut, and its only column has in it what
- * separates others elsewhere; NULL: it has not. */
+/* Returns the option to give if a header is one column that contains a usual
+ * separator, or NULL. */
 static const char *columns_apart(columns_header *h)
 {
     bool plain = h->how->blanks || (!h->how->csv && h->how->separator == '\t');
@@ -318,7 +323,8 @@ static void columns_lacks(columns_header *h, bly_key word, const char *file,
         snprintf(why + strlen(why), room - strlen(why), ". %s", h->how->lacks);
 }
 
-/* The number of the column with this name; 0: `why` says why there is none. */
+/* Returns the number of the column with this name, or 0, with the reason in
+ * `why`. */
 static uint64_t columns_look_up(columns_header *h, bly_key word,
                                 const char *file, char *why, size_t room)
 {

@@ -1,21 +1,27 @@
-/* completion.c - what a shell needs to complete the command line, written from
- * the tables of the subcommands, for bash, zsh and fish.
+/* completion.c - completion scripts for bash, zsh and fish, written from the
+ * tables of the subcommands.
  *
- * Of an option's value, or an operand, called NAME the words are known where
- * the program has a command `names` (KIND: `kinds`), which begins a line with
- * each; COMMAND is a subcommand; anything else is left to the shell, which
- * offers files. Floor 8; includes frame.h only.
+ * The words for an option's value or an operand called NAME are the first words
+ * of the lines that the command `names` prints (KIND: `kinds`), if the program
+ * has one; it is run with --all where it has that option. COMMAND stands for a
+ * subcommand. Anything else is left to the shell, which offers files.
  */
-#include "frame/frame.h"
+#include "frame/completion.h"
+
+#include "frame/output.h"
+#include "frame/report.h"
+#include "frame/rules.h"
+#include "frame/tables.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The command that lists what is called `value`, or NULL. */
+/* Returns the command that lists the values called `value`, or NULL. */
 static const char *completion_lister(const char *value)
 {
-    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++) {
         const char *name = (*c)->name;
         size_t n = strlen(name) - 1, i = 0;
 
@@ -29,7 +35,20 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* The same for the operand of a command: "[KIND]". */
+/* Returns " --all" if the lister has that option, or "". */
+static const char *completion_all(const char *lister)
+{
+    const cli_command *const *c = report_program->commands;
+
+    while (strcmp((*c)->name, lister) != 0)
+        c++;
+    for (const cli_option *o = (*c)->options; o->name != NULL; o++)
+        if (strcmp(o->name, "all") == 0)
+            return " --all";
+    return "";
+}
+
+/* Returns the lister for the operand of a command, such as "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -49,22 +68,23 @@ static bool completion_takes_command(const cli_command *c)
     return strstr(c->operands, "COMMAND") != NULL;
 }
 
-/* The program's name as a part of names in a script. */
+/* Prints the program's name as a part of names in a script. */
 static void completion_name(void)
 {
-    for (const char *s = program->name; *s != '\0'; s++)
+    for (const char *s = report_program->name; *s != '\0'; s++)
         output_format("%c", *s == '-' ? '_' : *s);
 }
 
 static void completion_commands(const char *between)
 {
-    for (const cli_command *const *c = program->commands; *c != NULL; c++)
-        output_format("%s%s", c == program->commands ? "" : between,
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++)
+        output_format("%s%s", c == report_program->commands ? "" : between,
                       (*c)->name);
 }
 
-/* The first sentence without its full stop, within single quotes, with a
- * backslash before what is in `special`, and each quote as `quote`. */
+/* Prints the first sentence without its full stop, inside single quotes: a
+ * backslash goes before each byte of `special`, and a quote becomes `quote`. */
 static void completion_sentence(const char *text, const char *special,
                                 const char *quote)
 {
@@ -95,7 +115,7 @@ static void completion_bash_options(const cli_command *c)
     output_text("--help' ;;\n");
 }
 
-/* "'build --kind' | 'build -k'", after `between` */
+/* Prints "'build --kind' | 'build -k'", after `between`. */
 static void completion_bash_pattern(const cli_command *c, const cli_option *o,
                                     const char *between)
 {
@@ -104,7 +124,8 @@ static void completion_bash_pattern(const cli_command *c, const cli_option *o,
         output_format(" | '%s -%c'", c->name, o->letter);
 }
 
-/* What follows an option with a value: words that a command lists, or none. */
+/* Prints what completes the value of an option: the words that a command lists,
+ * or nothing. */
 static void completion_bash_values(const cli_command *c)
 {
     const char *between = "        ";
@@ -117,7 +138,8 @@ static void completion_bash_values(const cli_command *c)
         completion_bash_pattern(c, o, between);
         output_text(") words=$(_");
         completion_name();
-        output_format("_list %s) ;;\n", lister);
+        output_format("_list %s%s) ;;\n", lister,
+                      completion_all(lister));
     }
     for (const cli_option *o = c->options; o->name != NULL; o++) {
         if (o->value == NULL || completion_lister(o->value) != NULL)
@@ -140,7 +162,8 @@ static void completion_bash_operands(const cli_command *c)
     } else if (lister != NULL) {
         output_format("            %s) words=$(_", c->name);
         completion_name();
-        output_format("_list %s) ;;\n", lister);
+        output_format("_list %s%s) ;;\n", lister,
+                      completion_all(lister));
     }
 }
 
@@ -150,9 +173,9 @@ static void completion_bash(void)
 
     output_text("# The first word of each line that begins with one.\n_");
     completion_name();
-    output_format("_list()\n{\n    command %s \"$1\" 2>/dev/null |\n"
+    output_format("_list()\n{\n    command %s \"$@\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
-                  "}\n\n_", program->name);
+                  "}\n\n_", report_program->name);
     completion_name();
     output_text("()\n{\n"
         "    local word=${COMP_WORDS[COMP_CWORD]} words=\n"
@@ -169,16 +192,16 @@ static void completion_bash(void)
     output_text(" --help --version'\n"
         "    elif [[ $word == -* ]]; then\n"
         "        case ${COMP_WORDS[1]} in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_bash_options(*c);
     output_text("        esac\n"
         "    else\n"
         "        case \"${COMP_WORDS[1]} $before\" in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_bash_values(*c);
     output_text("        *)\n"
         "            case ${COMP_WORDS[1]} in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_bash_operands(*c);
     output_text("            esac\n"
         "            ;;\n"
@@ -189,7 +212,7 @@ static void completion_bash(void)
         "# Where it knows no words, bash offers files.\n"
         "complete -o bashdefault -o default -F _");
     completion_name();
-    output_format(" %s\n", program->name);
+    output_format(" %s\n", report_program->name);
 }
 
 /* ==== zsh =============================================================== */
@@ -201,27 +224,56 @@ static void completion_zsh_value(const char *value)
     if (lister != NULL) {
         output_format(":%s:{compadd -- $(_", value);
         completion_name();
-        output_format("_list %s)}", lister);
+        output_format("_list %s%s)}", lister, completion_all(lister));
     } else {
         output_format(":%s:_files", value);
     }
 }
 
-/* '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
-static void completion_zsh_option(char letter, const char *name,
-                                  const char *value, const char *help)
+static const cli_option completion_help = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print a help text."
+};
+
+/* Prints '(-k --kind --by)': what zsh no longer offers once the option is
+ * there, itself and the options that it excludes. */
+static void completion_zsh_excluded(const cli_command *c, const cli_option *o)
 {
+    const char *before = "(";
+
+    if (o->letter != 0) {
+        output_format("(-%c --%s", o->letter, o->name);
+        before = " ";
+    }
+    for (const cli_option *x = c->options; x->name != NULL; x++) {
+        if (x == o || !rules_exclude(o, x))
+            continue;
+        if (x->letter != 0)
+            output_format("%s-%c --%s", before, x->letter, x->name);
+        else
+            output_format("%s--%s", before, x->name);
+        before = " ";
+    }
+    output_text(*before == ' ' ? ")" : "");
+}
+
+/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
+static void completion_zsh_option(const cli_command *c, const cli_option *o)
+{
+    bool value = o->value != NULL;
+
     output_text("            ");
-    if (letter != 0)
-        output_format("'(-%c --%s)'{-%c%s,--%s%s}'", letter, name, letter,
-                      value != NULL ? "+" : "", name, value != NULL ? "=" : "");
+    output_text("'");
+    completion_zsh_excluded(c, o);
+    if (o->letter != 0)
+        output_format("'{-%c%s,--%s%s}'", o->letter, value ? "+" : "",
+                      o->name, value ? "=" : "");
     else
-        output_format("'--%s%s", name, value != NULL ? "=" : "");
+        output_format("--%s%s", o->name, value ? "=" : "");
     output_text("[");
-    completion_sentence(help, "[]\\:", "'\\''");
+    completion_sentence(o->help, "[]\\:", "'\\''");
     output_text("]");
-    if (value != NULL)
-        completion_zsh_value(value);
+    if (value)
+        completion_zsh_value(o->value);
     output_text("' \\\n");
 }
 
@@ -231,8 +283,8 @@ static void completion_zsh_command(const cli_command *c)
 
     output_format("    %s)\n        _arguments -s \\\n", c->name);
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        completion_zsh_option(o->letter, o->name, o->value, o->help);
-    completion_zsh_option('h', "help", NULL, "Print a help text.");
+        completion_zsh_option(c, o);
+    completion_zsh_option(c, &completion_help);
     output_text("            ");
     if (completion_takes_command(c)) {
         output_text("':command:(");
@@ -241,7 +293,7 @@ static void completion_zsh_command(const cli_command *c)
     } else if (lister != NULL) {
         output_format("':%s:{compadd -- $(_", lister);
         completion_name();
-        output_format("_list %s)}'", lister);
+        output_format("_list %s%s)}'", lister, completion_all(lister));
     } else {
         output_text("'*:file:_files'");
     }
@@ -252,14 +304,14 @@ static void completion_zsh(void)
 {
     const cli_command *const *c;
 
-    output_format("#compdef %s\n\n_", program->name);
+    output_format("#compdef %s\n\n_", report_program->name);
     completion_name();
-    output_format("_list() {\n    command %s $1 2>/dev/null |\n"
+    output_format("_list() {\n    command %s \"$@\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
-                  "}\n\n_", program->name);
+                  "}\n\n_", report_program->name);
     completion_name();
     output_text("() {\n    local -a commands\n    commands=(\n");
-    for (c = program->commands; *c != NULL; c++) {
+    for (c = report_program->commands; *c != NULL; c++) {
         output_format("        '%s:", (*c)->name);
         completion_sentence((*c)->summary, "", "'\\''");
         output_text("'\n");
@@ -272,7 +324,7 @@ static void completion_zsh(void)
         "    shift words\n"
         "    (( CURRENT-- ))\n"
         "    case $words[1] in\n");
-    for (c = program->commands; *c != NULL; c++)
+    for (c = report_program->commands; *c != NULL; c++)
         completion_zsh_command(*c);
     output_text("    esac\n}\n\n"
         "# The shell loads this file as the function itself, or it is "
@@ -283,23 +335,24 @@ static void completion_zsh(void)
     completion_name();
     output_text(" \"$@\"\nelse\n    compdef _");
     completion_name();
-    output_format(" %s\nfi\n", program->name);
+    output_format(" %s\nfi\n", report_program->name);
 }
 
 /* ==== fish ============================================================== */
 
-/* The beginning of a line about one command. */
+/* Prints the beginning of a line about one command. */
 static void completion_fish_line(const cli_command *c)
 {
     output_format("complete -c %s -n '__fish_seen_subcommand_from %s'",
-                  program->name, c->name);
+                  report_program->name, c->name);
 }
 
-/* Words that a command lists. */
+/* Prints the code that has a command list words. */
 static void completion_fish_list(const char *lister)
 {
-    output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "
-                  "\"^[a-z0-9-]+\")'", program->name, lister);
+    output_format(" -x -a '(command %s %s%s 2>/dev/null | string match -r "
+                  "\"^[a-z0-9-]+\")'", report_program->name, lister,
+                  completion_all(lister));
 }
 
 static void completion_fish_option(const cli_command *c, const cli_option *o)
@@ -337,9 +390,10 @@ static void completion_fish_operands(const cli_command *c)
 
 static void completion_fish(void)
 {
-    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++) {
         output_format("complete -c %s -f -n __fish_use_subcommand -a %s -d '",
-                      program->name, (*c)->name);
+                      report_program->name, (*c)->name);
         completion_sentence((*c)->summary, "\\", "\\'");
         output_text("'\n");
         for (const cli_option *o = (*c)->options; o->name != NULL; o++)

@@ -4,14 +4,16 @@
  * The library makes the bytes of keys. This file adds line endings and the
  * separators of columns, which only the command knows.
  */
-#include "frame/frame.h"
+#include "frame/forms.h"
+
+#include "frame/how.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* ==== Names ============================================================= */
 
-/* Accepts classes only: forms without changes. */
+/* Accepts classes only, that is, forms without changes. */
 const char *forms_read(const char *text, uint64_t *out)
 {
     uint64_t form;

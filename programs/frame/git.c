@@ -1,11 +1,10 @@
-/* git.c - a folder -> the files in it that git knows, or would add.
+/* git.c - lists the files of a folder that git knows, or would add.
  *
- * What .gitignore and git's other settings exclude is for git to say, so it
- * is asked, and where it refuses its own words say why. A program that the
- * folder's own settings name for its changes is not run. Floor 8; includes
- * frame.h only.
+ * Only git can interpret .gitignore and its other settings, so it is called; if
+ * it fails, its own message says why. Programs that the folder's own git
+ * settings name are not run.
  */
-#include "frame/frame.h"
+#include "frame/git.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 
 extern char **environ;
 
-/* Start git with its output to this pipe. 0, or why not. */
+/* Starts git with its output to this pipe. Returns 0, or an errno. */
 static int git_start(pid_t *child, const char *folder, const int ends[2])
 {
     char *arguments[] = { "git", "-c", "core.fsmonitor=false", "-C",
@@ -39,7 +38,7 @@ static int git_start(pid_t *child, const char *folder, const int ends[2])
     return error;
 }
 
-/* Did it say all of it? */
+/* Waits for git. Returns whether it succeeded. */
 static bool git_ended(pid_t child)
 {
     int status;

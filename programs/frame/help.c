@@ -1,20 +1,29 @@
-/* help.c - --help and man pages, written from the tables of the subcommands.
+/* help.c - prints --help and man pages from the tables of the subcommands.
  *
- * There is one truth: cli_command with its options and examples. This file
- * turns it into text of at most 78 columns and into roff with the macros of
- * man(7). Floor 8; includes frame.h only.
+ * The only source is cli_command with its options and examples. Help is text of
+ * at most 78 columns; man pages are roff with the macros of man(7).
  */
-#include "frame/frame.h"
+#include "frame/help.h"
+
+#include "frame/output.h"
+#include "frame/rules.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HELP_WIDTH = 78, HELP_COLUMN = 24 };
+enum {
+    HELP_WIDTH = 78, HELP_COLUMN = 24,
+    HELP_RULES = 1024, HELP_OPTION = 4096       /* bytes of text */
+};
+
+static const cli_option help_itself = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print this text."
+};
 
 /* ==== Filled text ======================================================= */
 
-/* Columns of UTF-8: bytes that begin a character. */
+/* Counts the columns of UTF-8 text: bytes that begin a character. */
 static size_t help_columns(const char *text, size_t length)
 {
     size_t n = 0;
@@ -71,7 +80,7 @@ static void help_append(char *text, size_t room, const char *more)
     snprintf(text + used, room - used, "%s", more);
 }
 
-/* "[-0v]": the flags that have a letter, together. */
+/* Prints "[-0v]": the flags that have a letter, together. */
 static void help_flags(const cli_option *o, char *text, size_t room)
 {
     char letters[32] = "";
@@ -88,7 +97,8 @@ static void help_flags(const cli_option *o, char *text, size_t room)
     help_append(text, room, "]");
 }
 
-/* One option, with \037 for the blank that must not break a line. */
+/* Writes one option. \037 stands for a blank at which the line must not
+ * break. */
 static void help_synopsis_option(const cli_option *o, char *text, size_t room)
 {
     char one[80];
@@ -106,7 +116,7 @@ static void help_synopsis_option(const cli_option *o, char *text, size_t room)
     help_append(text, room, o->required ? "" : "]");
 }
 
-/* Everything after "bloomery CMD". */
+/* Writes everything that follows "bloomery CMD". */
 static void help_synopsis(const cli_command *c, char *text, size_t room)
 {
     text[0] = '\0';
@@ -122,11 +132,11 @@ static void help_synopsis(const cli_command *c, char *text, size_t room)
 static void help_usage(const cli_command *c)
 {
     char synopsis[1024], line[1200];
-    size_t indent = strlen("Usage:   ") + strlen(program->name)
+    size_t indent = strlen("Usage:   ") + strlen(report_program->name)
                   + strlen(c->name);
 
     help_synopsis(c, synopsis, sizeof synopsis);
-    snprintf(line, sizeof line, "Usage: %s %s", program->name, c->name);
+    snprintf(line, sizeof line, "Usage: %s %s", report_program->name, c->name);
     output_text(line);
     for (char *word = strtok(synopsis, " "); word != NULL;
          word = strtok(NULL, " ")) {
@@ -145,29 +155,31 @@ static void help_usage(const cli_command *c)
     output_text("\n\n");
 }
 
-/* "  -k, --kind KIND      text of the option, filled". */
-static void help_option(char letter, const char *name, const char *value,
-                        const char *help)
+/* Prints "  -k, --kind KIND      text of the option, filled", and the options
+ * that it excludes or needs. */
+static void help_option(const cli_command *c, const cli_option *o)
 {
-    char head[80];
+    char head[80], text[HELP_OPTION], rules[HELP_RULES];
     size_t length;
 
-    if (letter != 0)
-        snprintf(head, sizeof head, "  -%c, --%s", letter, name);
+    if (o->letter != 0)
+        snprintf(head, sizeof head, "  -%c, --%s", o->letter, o->name);
     else
-        snprintf(head, sizeof head, "      --%s", name);
-    if (value != NULL) {
+        snprintf(head, sizeof head, "      --%s", o->name);
+    if (o->value != NULL) {
         help_append(head, sizeof head, " ");
-        help_append(head, sizeof head, value);
+        help_append(head, sizeof head, o->value);
     }
     length = strlen(head);
+    rules_text(c, o, rules, sizeof rules);
+    snprintf(text, sizeof text, "%s %s", o->help, rules);
     output_text(head);
     if (length + 2 > HELP_COLUMN) {
         help_newline(HELP_COLUMN);
         length = HELP_COLUMN;
     }
     output_format("%*s", (int)(HELP_COLUMN - length), "");
-    help_fill(help, HELP_COLUMN, HELP_COLUMN);
+    help_fill(text, HELP_COLUMN, HELP_COLUMN);
 }
 
 static void help_examples(const cli_example *example)
@@ -185,8 +197,8 @@ bool help_text(const cli_command *c)
     help_fill(c->text, 0, 0);
     output_text("\nOptions:\n");
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        help_option(o->letter, o->name, o->value, o->help);
-    help_option('h', "help", NULL, "Print this text.");
+        help_option(c, o);
+    help_option(c, &help_itself);
     help_examples(c->examples);
     output_text("\nExit status: ");
     help_fill(c->status, 0, strlen("Exit status: "));
@@ -195,10 +207,12 @@ bool help_text(const cli_command *c)
 
 bool help_overview(void)
 {
-    output_format("Usage: %s COMMAND [OPTIONS] [OPERANDS]\n\n", program->name);
-    help_fill(program->text, 0, 0);
+    output_format("Usage: %s COMMAND [OPTIONS] [OPERANDS]\n\n",
+                  report_program->name);
+    help_fill(report_program->text, 0, 0);
     output_text("\nCommands:\n");
-    for (const cli_command *const *c = program->commands; *c != NULL; c++)
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++)
         output_format("  %-10s %s\n", (*c)->name, (*c)->summary);
     output_format(
         "\nOptions:\n"
@@ -206,15 +220,16 @@ bool help_overview(void)
         "  -V, --version  Print the version; with --verbose, how the processor "
         "is used.\n"
         "\n'%s help COMMAND' describes one of them. A first try:\n",
-        program->name);
-    output_text(program->first);
+        report_program->name);
+    output_text(report_program->first);
     return !output_failed();
 }
 
 /* ==== Man pages ========================================================= */
 
-/* Roff takes a backslash, a leading dot or quote and a plain hyphen for its
- * own; \037 becomes a blank that does not break. */
+/* Prints text for roff, which gives a meaning to backslashes, to plain hyphens,
+ * and to dots and quotes at the start of a line. \037 becomes a blank that does
+ * not break. */
 static void help_roff_text(const char *text)
 {
     bool line_start = true;
@@ -256,7 +271,7 @@ static void help_roff_title(const char *page, const char *summary)
     for (const char *s = page; *s != '\0'; s++)
         output_format("%c", toupper((unsigned char)*s));
     output_format(" 1 \"\" \"bloomery %s\" \"Bloomery\"\n",
-                  program->version);
+                  report_program->version);
     output_text(".SH NAME\n");
     help_roff_text(page);
     output_text(" \\- ");
@@ -280,6 +295,18 @@ static void help_roff_option(char letter, const char *name, const char *value,
     output_text("\n");
 }
 
+/* A line of its own, by which the tests find what to try. */
+static void help_roff_rules(const cli_command *c, const cli_option *o)
+{
+    char rules[HELP_RULES];
+
+    rules_text(c, o, rules, sizeof rules);
+    if (*rules == '\0')
+        return;
+    help_roff_text(rules);
+    output_text("\n");
+}
+
 static void help_roff_examples(const cli_example *example)
 {
     output_text(".SH EXAMPLES\n");
@@ -296,24 +323,26 @@ bool help_roff(const cli_command *c)
 {
     char page[64], synopsis[1024];
 
-    snprintf(page, sizeof page, "%s-%s", program->name, c->name);
+    snprintf(page, sizeof page, "%s-%s", report_program->name, c->name);
     help_synopsis(c, synopsis, sizeof synopsis);
     help_roff_title(page, c->summary);
     output_text("\\fB");
-    help_roff_text(program->name);
+    help_roff_text(report_program->name);
     output_format(" %s\\fR", c->name);
     help_roff_text(synopsis);
     output_text("\n.SH DESCRIPTION\n");
     help_roff_paragraphs(c->text);
     output_text(".SH OPTIONS\n");
-    for (const cli_option *o = c->options; o->name != NULL; o++)
+    for (const cli_option *o = c->options; o->name != NULL; o++) {
         help_roff_option(o->letter, o->name, o->value, o->help);
+        help_roff_rules(c, o);
+    }
     help_roff_option('h', "help", NULL, "Print a help text.");
     help_roff_examples(c->examples);
     output_text(".SH EXIT STATUS\n");
     help_roff_text(c->status);
     output_text("\n.SH SEE ALSO\n.BR ");
-    help_roff_text(program->name);
+    help_roff_text(report_program->name);
     output_text(" (1)\n");
     return !output_failed();
 }
@@ -322,16 +351,17 @@ bool help_roff(const cli_command *c)
 static void help_roff_also(void)
 {
     output_text(".SH SEE ALSO\n");
-    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++) {
         output_text(".BR ");
-        help_roff_text(program->name);
+        help_roff_text(report_program->name);
         output_format("\\-%s (1)%s\n", (*c)->name, c[1] != NULL ? "," : "");
     }
 }
 
 static void help_roff_environment(void)
 {
-    const cli_example *variable = program->environment;
+    const cli_example *variable = report_program->environment;
 
     if (variable == NULL)
         return;
@@ -345,16 +375,17 @@ static void help_roff_environment(void)
 
 bool help_overview_roff(void)
 {
-    help_roff_title(program->name, program->summary);
+    help_roff_title(report_program->name, report_program->summary);
     output_text("\\fB");
-    help_roff_text(program->name);
+    help_roff_text(report_program->name);
     output_text("\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]"
                 "\n.SH DESCRIPTION\n");
-    help_roff_paragraphs(program->text);
+    help_roff_paragraphs(report_program->text);
     output_text(".SH COMMANDS\n");
-    for (const cli_command *const *c = program->commands; *c != NULL; c++) {
+    for (const cli_command *const *c = report_program->commands; *c != NULL;
+         c++) {
         output_text(".TP\n\\fB");
-        help_roff_text(program->name);
+        help_roff_text(report_program->name);
         output_format(" %s\\fR\n", (*c)->name);
         help_roff_text((*c)->summary);
         output_text("\n");
@@ -364,7 +395,7 @@ bool help_overview_roff(void)
     help_roff_option('V', "version", NULL, "Print the version; with "
                      "--verbose, how the processor is used.");
     output_text(".SH EXIT STATUS\n");
-    help_roff_paragraphs(program->status);
+    help_roff_paragraphs(report_program->status);
     help_roff_environment();
     help_roff_also();
     return !output_failed();

@@ -1,15 +1,18 @@
-/* inputs.c - operands, lists of names, folders and keys of the command line ->
- * what is to be read.
+/* inputs.c - the files to read: operands, lists of names, folders, and keys
+ * from the command line.
  *
- * Lines are read from a list of files. Here it is made: by --files0-from of the
- * names that a file holds, and with -r of all ordinary files under the folders
- * among them, in the order of the bytes of their paths. Folders are read one
- * after another, and links in them are not followed, so it ends whatever they
- * hold. Whether a file of a folder is text is known when it is read (lines.c);
- * one that is none is skipped then, and counted here. Keys of --key stand in
- * memory as the lines of one file would.
+ * --files0-from adds the names that a file holds, and -r all ordinary files
+ * under the folders among the operands, in the order of the bytes of their
+ * paths. Folders are read one after another, and links in them are not
+ * followed, so the walk always ends. Whether a file from a folder is text is
+ * known only when it is read (sniff.c): if it is not, it is skipped then, and
+ * counted here. Keys from --key are held in memory like the lines of one file.
  */
-#include "frame/frame.h"
+#include "frame/inputs.h"
+
+#include "frame/bytes.h"
+#include "frame/git.h"
+#include "frame/options.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,10 +22,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Names behind one another, each after a byte that says whether its file was
- * skipped, and with its NUL. Where a name is looked for among those of files it
- * is by its address, so these stay where they are: when there is no room left
- * there are others, twice as many. */
+/* Names one after another, each with its NUL and after a byte that says whether
+ * its file was skipped. They are looked up by address, so they never move: if a
+ * block is full, another one of twice the size is added. */
 struct cli_found {
     cli_found *next;            /* those found before                       */
     char      *names;
@@ -31,9 +33,14 @@ struct cli_found {
 
 static char inputs_given[] = "(command line)";
 
+bool inputs_is_stdin(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 /* ==== Lists that grow =================================================== */
 
-/* Is there room for so many bytes more? */
+/* Makes room for so many more bytes. Returns false if memory is short. */
 static bool inputs_room(cli_inputs *in, size_t more)
 {
     enum { FIRST = 1 << 12 };
@@ -52,7 +59,7 @@ static bool inputs_room(cli_inputs *in, size_t more)
     return f->names != NULL;
 }
 
-/* A file that is to be read. */
+/* Adds a file to read. */
 static bool inputs_file(cli_inputs *in, const char *name)
 {
     size_t n = strlen(name) + 1;
@@ -67,8 +74,7 @@ static bool inputs_file(cli_inputs *in, const char *name)
     return options_append(&in->files, to);
 }
 
-/* A folder that is to be read: "folder/name", or "folder" where there is no
- * name. */
+/* Adds a folder to read: "folder/name", or "folder" if `name` is NULL. */
 static bool inputs_find(cli_found *f, const char *folder, const char *name)
 {
     size_t n = strlen(folder), m = name != NULL ? strlen(name) : 0;
@@ -102,8 +108,8 @@ static bool inputs_is_folder(const char *path)
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* What is an entry? One that nobody may look at is refused when it is read, as
- * a file. The folder may know it already. */
+/* Finds the type of an entry, which the folder may state. An entry that may not
+ * be examined counts as a file, and is refused when it is read. */
 static void inputs_look(const char *path, const struct dirent *entry,
                         bool *file, bool *folder)
 {
@@ -123,7 +129,7 @@ static void inputs_look(const char *path, const struct dirent *entry,
     *folder = known && S_ISDIR(about.st_mode);
 }
 
-/* One entry, the last name of either list if it belongs there. */
+/* Adds one entry to the list it belongs to, if any. */
 static bool inputs_entry(cli_inputs *in, cli_found *folders,
                          const char *folder, const struct dirent *entry)
 {
@@ -142,8 +148,9 @@ static bool inputs_entry(cli_inputs *in, cli_found *folders,
     return true;
 }
 
-/* The entries of a folder; errno where that fails. One that cannot be read
- * stands for its files, and is refused when they are read. */
+/* Adds the entries of a folder. Returns false, with errno set, if that fails. A
+ * folder that cannot be read is listed as a file, and is refused when it is
+ * read. */
 static bool inputs_read_folder(cli_inputs *in, cli_found *folders,
                                const char *folder)
 {
@@ -182,8 +189,8 @@ void inputs_sort(cli_operands *list)
     list->count = n;
 }
 
-/* All ordinary files under a folder. Its folders wait behind one another in a
- * list, whose names may move while it grows. */
+/* Adds all ordinary files under a folder. Folders wait in a list, whose names
+ * may move while it grows. */
 static bool inputs_walk(cli_inputs *in, const char *folder)
 {
     cli_operands *files = &in->files;
@@ -207,7 +214,7 @@ static bool inputs_walk(cli_inputs *in, const char *folder)
     return found;
 }
 
-/* The same that git knows, or would add: those that are there. */
+/* Adds the existing files under a folder that git knows, or would add. */
 static int inputs_ask_git(cli_inputs *in, const char *folder)
 {
     cli_bytes names = { .from = 0 };
@@ -228,10 +235,10 @@ static int inputs_ask_git(cli_inputs *in, const char *folder)
     return status;
 }
 
-/* An operand, or a name of a list. CLI_GO or CLI_ERROR. */
+/* Adds an operand or a name from a list. CLI_GO or CLI_ERROR. */
 static int inputs_add(cli_inputs *in, char *name)
 {
-    bool folder = in->recursive && strcmp(name, "-") != 0
+    bool folder = in->recursive && !inputs_is_stdin(name)
                && inputs_is_folder(name);
 
     if (folder && in->git)
@@ -244,7 +251,7 @@ static int inputs_add(cli_inputs *in, char *name)
 
 static int inputs_read_list(cli_inputs *in)
 {
-    bool is_stdin = strcmp(in->list, "-") == 0;
+    bool is_stdin = inputs_is_stdin(in->list);
     int fd = is_stdin ? STDIN_FILENO : open(in->list, O_RDONLY | O_CLOEXEC);
     cli_bytes names = { .from = 0 };
     bool loaded = fd >= 0 && bytes_load(&names, fd) && bytes_put(&names, "", 1);
@@ -259,13 +266,13 @@ static int inputs_read_list(cli_inputs *in)
                                                        : in->list, error);
 }
 
-/* One name, number i of the list. */
+/* Adds name number i of the list. */
 static int inputs_check_name(const cli_inputs *in, const char *name, size_t i)
 {
     if (name[0] == '\0')
         return report_error("name %s of '%s' is empty: leave it out",
                             report_count(i).text, in->list);
-    if (strcmp(name, "-") == 0 && strcmp(in->list, "-") == 0)
+    if (inputs_is_stdin(name) && inputs_is_stdin(in->list))
         return report_error("name %s of standard input is '-', standard input "
                             "itself: give the names in a file",
                             report_count(i).text);
@@ -294,7 +301,7 @@ static int inputs_take_list(cli_inputs *in)
 
 /* ==== Keys ============================================================== */
 
-/* The keys as lines. What is said of columns is not about them. */
+/* Makes lines of the keys. Options about columns do not apply to them. */
 static int inputs_take_keys(cli_inputs *in, cli_how *how)
 {
     char end = how->null ? '\0' : '\n';
@@ -329,23 +336,20 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
 /* ==== All of it ========================================================= */
 
 static int inputs_check(const cli_command *command, const cli_inputs *in,
-                        const cli_how *how, size_t operands)
+                        size_t operands)
 {
     bool keys = in->keys.count > 0;
 
-    if (keys && (operands > 0 || in->list != NULL || in->recursive))
-        return options_wrong(command, "--key gives the keys themselves: it "
-                                      "excludes KEYS, --files0-from and -r");
-    if (keys && how->label.n > 0)
-        return options_wrong(command, "-l says which column of a line is the "
-                                      "label, and --key gives no lines");
+    if (keys && operands > 0)
+        return options_wrong(command, "--key and KEYS exclude each other: "
+                                      "leave one out");
     if (in->list != NULL && operands > 0)
-        return options_wrong(command, "--files0-from names all files of keys: "
-                                      "it excludes KEYS");
+        return options_wrong(command, "--files0-from and KEYS exclude each "
+                                      "other: leave one out");
     return CLI_GO;
 }
 
-/* With -r '.' stands for no operands. */
+/* With -r and without operands, '.' is read. */
 static int inputs_take_files(cli_inputs *in, const cli_operands *operands,
                              size_t first)
 {
@@ -366,7 +370,7 @@ int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
     if (operands->count < first
         || (!keys && in->list == NULL && !in->recursive))
         return CLI_GO;
-    if (inputs_check(command, in, how, operands->count - first) != CLI_GO)
+    if (inputs_check(command, in, operands->count - first) != CLI_GO)
         return CLI_ERROR;
     for (size_t i = 0; i < first; i++)
         if (!options_append(&in->files, operands->names[i]))
@@ -389,17 +393,17 @@ bool inputs_stdin(const cli_inputs *in, const cli_operands *operands,
                   size_t first)
 {
     bool is_stdin = operands->count == first
-                 || (in->list != NULL && strcmp(in->list, "-") == 0);
+                 || (in->list != NULL && inputs_is_stdin(in->list));
 
     for (size_t i = first; i < operands->count; i++)
-        is_stdin |= strcmp(operands->names[i], "-") == 0;
+        is_stdin |= inputs_is_stdin(operands->names[i]);
     return is_stdin;
 }
 
-/* Does the command that runs have this option? */
+/* Returns whether the running command has this option. */
 static bool inputs_has_option(const char *name)
 {
-    const cli_command *const *c = program->commands;
+    const cli_command *const *c = report_program->commands;
     const cli_option *o;
 
     while (*c != NULL && report_command != NULL
@@ -425,7 +429,8 @@ bool inputs_keys(void)
 
 /* ==== Files that are no text ============================================ */
 
-/* Did the name come from a folder? Then it lies among those of one. */
+/* Returns the mark of a name that was found in a folder, or NULL. Only its
+ * address counts. */
 static char *inputs_mark(const cli_found *f, const char *name)
 {
     for (; f != NULL; f = f->next) {

@@ -1,25 +1,28 @@
-/* keys.c - what of a line is its key.
+/* keys.c - makes keys from lines.
  *
- * All of it, some columns, a member of the JSON object that it is, or what
- * options make of these. They change keys, and not the lines that are printed,
- * and do so here, so that whoever compares keys compares what they have become.
- * The keys of a batch are made in one loop for the form that the options ask
- * for.
+ * A key is all of a line, some columns, a member of the JSON object that the
+ * line is, or what options make of these. Only keys are changed, not the lines
+ * that are printed, and they are changed here, so that keys are always compared
+ * in their final form. All keys of a batch are made in one loop for the options
+ * in use.
  *
- * The key of several columns is the line that they would make, in the order in
- * which they are listed. In CSV a column of it is in quotes if it holds a
+ * The key of several columns is the line that these columns would make, in the
+ * order of the list. In CSV, a column of it is in quotes if it holds a
  * separator or a newline or begins with a quote, whether the file has it in
- * quotes or not: so equal columns make equal keys, and others never do. Such a
- * key is no longer than the line that the columns are from, for only a column
- * in quotes can hold these. (A CR is left bare: outside of quotes it may stand
- * too, and quotes around it would make the key longer than its line.)
+ * quotes or not. So equal columns make equal keys, and different columns never
+ * do. Such a key is never longer than the line it is from, because only a
+ * column in quotes can hold these bytes. (A CR is not put in quotes: it may
+ * occur outside them, and quotes around it would make the key longer than its
+ * line.)
  */
-#include "frame/frame.h"
+#include "frame/keys.h"
+
+#include "frame/members.h"
 
 #include <string.h>
 
-/* For what is done for every line: with calls `query` takes 7 % more
- * instructions, with -f 11 % (counted by valgrind's lackey). */
+/* For functions that run for every line. As calls they cost `query` 7 % more
+ * instructions, and 11 % with -f (counted by valgrind's lackey). */
 #if defined(__GNUC__)
 #define KEYS_INLINE static inline __attribute__((always_inline))
 #else
@@ -42,11 +45,16 @@ size_t keys_parts(const cli_how *how, size_t capacity)
          + (how->member != NULL ? CLI_MEMBER_PADDING : 0);
 }
 
+size_t keys_block(const cli_how *how, size_t capacity)
+{
+    return keys_parts(how, capacity)
+         + (forms_changes(how->form) ? forms_times(how->form) * capacity : 0);
+}
+
 /* ==== A column ========================================================== */
 
-/* Column `wanted` of a line that is cut at separators; data stays NULL where it
- * is too short. Its bytes lie in the chunk, so an empty column's data is not
- * NULL. */
+/* Finds column `wanted` of a line that is cut at separators. Its data is NULL
+ * only if the line is too short: an empty column points into the chunk. */
 KEYS_INLINE bly_key keys_column(int separator, uint64_t wanted, bly_key whole)
 {
     const unsigned char *line = whole.data, *end = line + whole.length, *hit;
@@ -62,7 +70,7 @@ KEYS_INLINE bly_key keys_column(int separator, uint64_t wanted, bly_key whole)
     return (bly_key){ line, (size_t)((hit != NULL ? hit : end) - line) };
 }
 
-/* Where the quotes that open at `at` close. */
+/* Returns where the quotes that open at `at` close. */
 static const unsigned char *keys_close(const unsigned char *at,
                                        const unsigned char *end)
 {
@@ -118,13 +126,14 @@ bly_key keys_next(const cli_how *how, const unsigned char **at,
     return keys_cut_next(how, at, end);
 }
 
-/* The place in the second half of the block that belongs to these bytes. */
+/* Returns the place in the second half of the block that belongs to these
+ * bytes. */
 static unsigned char *keys_place(const cli_chunk *c, const void *bytes)
 {
     return c->block + c->capacity + ((const unsigned char *)bytes - c->block);
 }
 
-/* Put what is within quotes, each doubled one once. */
+/* Copies the text within quotes, with each doubled quote once. */
 static size_t keys_put_value(unsigned char *to, const unsigned char *from,
                              const unsigned char *end)
 {
@@ -158,7 +167,7 @@ bly_key keys_value(const cli_how *how, const cli_chunk *c, bly_key column)
 
 /* ==== Several columns =================================================== */
 
-/* What is wanted of each line of a batch. */
+/* The parts to find in each line of a batch. */
 typedef struct {
     const cli_how   *how;
     const cli_chunk *chunk;
@@ -173,7 +182,8 @@ typedef struct {
     size_t           order[COLUMNS_MOST];   /* of them, by rising numbers   */
 } keys_job;
 
-/* What stands before the label's column, or behind it if that is the first. */
+/* Returns the text before the label's column, or after it if it is the
+ * first. */
 static bly_key keys_beside(bly_key label, bly_key whole)
 {
     const unsigned char *from = label.data, *line = whole.data;
@@ -187,7 +197,7 @@ static bly_key keys_beside(bly_key label, bly_key whole)
                                : (bly_key){ line + used, whole.length - used };
 }
 
-/* Column `wanted`, as it stands in the line. */
+/* Finds column `wanted`, as written in the line. */
 static bly_key keys_find(const keys_job *job, uint64_t wanted, bly_key line)
 {
     const unsigned char *at = line.data, *end = at + line.length;
@@ -205,8 +215,8 @@ static bly_key keys_find(const keys_job *job, uint64_t wanted, bly_key line)
     return column;
 }
 
-/* The columns of the list, as they stand in the line. False: it is too short
- * for one. */
+/* Finds the columns of the list, as written in the line. Returns false if the
+ * line is too short for one. */
 static bool keys_find_all(const keys_job *job, bly_key line, bly_key *columns)
 {
     const unsigned char *at = line.data, *end = at + line.length;
@@ -273,7 +283,8 @@ static bly_key keys_trim(bly_key key)
     return (bly_key){ from, (size_t)(to - from) };
 }
 
-/* Must this be in quotes, which is within quotes in the file? */
+/* Returns whether a column that is quoted in the file needs quotes in a joined
+ * key. */
 static bool keys_must_quote(const cli_how *how, bly_key inner)
 {
     const unsigned char *text = inner.data;
@@ -317,7 +328,7 @@ static bool keys_is_ambiguous(const cli_how *how, bly_key column)
     return column.length > 0 && *(const char *)column.data == '"';
 }
 
-/* The line that the columns would make. */
+/* Writes the line that the columns would make. */
 static bly_key keys_join(const keys_job *job, bly_key line)
 {
     unsigned char *to = keys_place(job->chunk, line.data), *begin = to;
@@ -335,8 +346,8 @@ static bly_key keys_join(const keys_job *job, bly_key line)
     return (bly_key){ begin, (size_t)(to - begin) };
 }
 
-/* Key and label of a line that has columns; a line without its label has no
- * key. */
+/* Makes the key and the label of a line with columns. A line without its label
+ * has no key. */
 static bly_key keys_columns(const keys_job *job, bly_key line, bly_key *label)
 {
     bly_key key;
@@ -357,8 +368,8 @@ static bly_key keys_columns(const keys_job *job, bly_key line, bly_key *label)
 
 /* ==== Changes =========================================================== */
 
-/* The key by the form, in the last part of the block: behind where it stands a
- * line ends, so that no other key's bytes are there. */
+/* Makes the key in its form, in the last part of the block, where no other
+ * line's key can be. */
 static bly_key keys_rewrite(const keys_job *job, bly_key key)
 {
     const cli_chunk *c = job->chunk;
@@ -374,7 +385,7 @@ static bly_key keys_rewrite(const keys_job *job, bly_key key)
     return key.data != NULL ? key : (bly_key){ NULL, KEYS_STRANGE };
 }
 
-/* A line without the CR at its end. */
+/* Returns a line without the CR at its end. */
 KEYS_INLINE bly_key keys_whole(bly_key line)
 {
     if (line.length > 0 && ((const char *)line.data)[line.length - 1] == '\r')
@@ -382,7 +393,7 @@ KEYS_INLINE bly_key keys_whole(bly_key line)
     return line;
 }
 
-/* Key and label of a line, with all that options ask for. */
+/* Makes the key and the label of a line, with all options. */
 static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
 {
     if (job->cuts)
@@ -394,7 +405,7 @@ static bly_key keys_change(const keys_job *job, bly_key key, bly_key *label)
     return keys_rewrite(job, key);
 }
 
-/* The key of a line that is a JSON object. */
+/* Makes the key of a line that is a JSON object. */
 static bly_key keys_member(const keys_job *job, bly_key line)
 {
     bly_key key = keys_nothing;
@@ -432,7 +443,7 @@ static void keys_begin(keys_job *job, const cli_lines *l, const cli_chunk *c)
     }
 }
 
-/* One column of lines that are cut at separators. */
+/* Finds one column of lines that are cut at separators. */
 static void keys_make_columns(const keys_job *job, bly_key *keys, size_t n)
 {
     uint64_t column = job->numbers[0];

@@ -16,11 +16,13 @@
  * escaped half of a surrogate pair becomes the three bytes that UTF-8 would
  * have for it, so that unlike strings stay unlike.
  *
- * Without BLY_JSON (CMake's option) there is no module. Floor 8; includes
- * frame.h and members.h only.
+ * Without BLY_JSON (CMake's option) there is no module.
  */
-#include "frame/frame.h"
 #include "frame/members.h"
+
+#include "frame/how.h"
+#include "frame/module.h"
+#include "frame/report.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -41,7 +43,7 @@ static int members_digit(char c)
          : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The number of "uXXXX" at `at`; -1: it is not there. */
+/* Returns the number of "uXXXX" at `at`, or -1 if it is malformed. */
 static long members_unit(const char *at, const char *end)
 {
     long unit = 0;
@@ -69,8 +71,8 @@ static size_t members_utf8(unsigned long point, char out[4])
     return n;
 }
 
-/* What the escape whose letter *at points to stands for, 1 to 4 bytes; *at
- * moves behind it. 0: there is no such escape. */
+/* Decodes the escape whose letter is at *at, into 1 to 4 bytes, and advances
+ * *at. Returns 0 if no such escape exists. */
 static size_t members_escape(const char **at, const char *end, char out[4])
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -95,8 +97,9 @@ static size_t members_escape(const char **at, const char *end, char out[4])
     return members_utf8((unsigned long)unit, out);
 }
 
-/* The string into the room, which has `length` bytes: an escape takes more than
- * what it stands for. False: it has an escape that there is not. */
+/* Decodes a string into the room of `length` bytes, which is enough because an
+ * escape is longer than its value. Returns false if an escape does not
+ * exist. */
 static bool members_decode(const char *at, size_t length, char *room,
                            size_t *written)
 {
@@ -247,11 +250,11 @@ cli_member members_value(const char *text, size_t n, void *room, bly_key *key)
 
 /* ==== Whole lines ======================================================= */
 
-/* Deeper objects and arrays than this are not read. */
+/* Objects and arrays that are nested deeper are not read. */
 enum { MEMBERS_LEVELS = 1024 };
 
-/* A walk through a line whose quotes match and which is UTF-8 without control
- * characters in strings, as the module has verified. */
+/* A walk through a line. The module has verified that its quotes match, and
+ * that it is UTF-8 without control characters in strings. */
 typedef struct {
     const char *at, *end;
     unsigned    depth;                  /* open objects and arrays           */
@@ -351,7 +354,7 @@ static inline bool members_skip_name(members_walk *w)
     return true;
 }
 
-/* Skips a value or, of an object or an array, its beginning. *inside: another
+/* Skips a value, or the beginning of an object or an array. *inside: another
  * value follows at once. */
 static inline bool members_skip_value(members_walk *w, bool *inside)
 {
@@ -370,7 +373,8 @@ static inline bool members_skip_value(members_walk *w, bool *inside)
     return !*inside || first == '[' || members_skip_name(w);
 }
 
-/* Closes what ends behind a value. *more: another value follows. */
+/* Closes the objects and arrays that end after a value. *more: another value
+ * follows. */
 static inline bool members_close(members_walk *w, bool *more)
 {
     for (*more = false; w->depth > 0; w->depth--) {
@@ -432,7 +436,8 @@ bool members_open(void)
 }
 #endif
 
-/* Nobody can go on, and no caller has a place for it. */
+/* Ends the program: it cannot continue, and callers have no way to report
+ * this. */
 static void members_no_memory(size_t length)
 {
     report_error("a line of %s is too long for the memory: is -0 missing, or "
@@ -463,7 +468,7 @@ cli_member members_key(const cli_how *how, const unsigned char *line,
 
 /* ==== Advice ============================================================ */
 
-/* The names of members, separated by commas. */
+/* Appends the names of members, separated by commas. */
 typedef struct {
     char  *text;
     size_t room;

@@ -1,47 +1,40 @@
-/* members.h - what members.c asks of the module that knows JSON (simdjson.cpp):
- * plain C, which both of them include. */
+/* members.h - the value of a member of a line that is a JSON object. */
 #ifndef FRAME_MEMBERS_H
 #define FRAME_MEMBERS_H
 
+#include <bloomery.h>
+
+#include <stdbool.h>
 #include <stddef.h>
 
-/* What there is of a member, or why there is none. */
-typedef enum {
-    MEMBERS_FOUND,
-    MEMBERS_NONE,               /* the object has no such member            */
-    MEMBERS_BLANK,              /* the line has blanks only                 */
-    MEMBERS_UNFIT,              /* the line is no JSON object               */
-    MEMBERS_NO_MEMORY
-} members_status;
+typedef struct cli_how cli_how;
 
-/* Bytes of a line, or of its members. */
-typedef struct {
-    const char *at;
-    size_t      length;
-} members_text;
+/* Whether a line has a key. An empty line is CLI_NO_OBJECT. */
+typedef enum { CLI_MEMBER, CLI_NO_MEMBER, CLI_NO_OBJECT } cli_member;
 
-/* Does the text between the quotes of a member's name stand for this NAME, or,
- * where `pointer` is set, for this part of a JSON pointer? */
-typedef int members_same(members_text quoted, members_text name, int pointer);
+enum { CLI_MEMBER_PADDING = 64 };
 
-/* Behind a line so many bytes can be read, whatever they are. */
-enum { MEMBERS_PADDING = 64 };
+/* Returns what is wrong with the name of a member, as numbers.h does. */
+const char *members_wrong(const char *name);
 
-/* The functions of the module. They are thread-safe. */
-typedef struct {
-    /* Finds the text of the member NAME of the line, as it stands there, if it
-     * is not an object or an array. Of equal names the last one counts. */
-    members_status (*find)(members_text line, members_text name,
-                           members_same *same, members_text *value);
+/* Loads the module that parses JSON. Returns false, after an error message, if
+ * it is missing. */
+bool members_open(void);
 
-    /* Calls `each` with the names of the line's members, as they stand between
-     * their quotes, until it returns 0. */
-    void (*list)(members_text line, int (*each)(void *to, members_text quoted),
-                 void *to);
-} members_functions;
+/* Makes the key that the text of a value stands for, unless it is an object or
+ * an array. The key is in the text or in `room`, which is as large as the text
+ * and may be at the same place. */
+cli_member members_value(const char *text, size_t length, void *room,
+                         bly_key *key);
 
-/* The module's members_functions, by a name that changes when this file does.
- */
-#define MEMBERS_SYMBOL "bloomery_json_2"
+/* Finds the member how->member of a line. The key is in the line or in `room`,
+ * which is as large. CLI_MEMBER_PADDING bytes after the line must be
+ * readable. */
+cli_member members_key(const cli_how *how, const unsigned char *line,
+                       size_t length, void *room, bly_key *key);
+
+/* Writes what to check in a line that lacks the member how->member, and the
+ * members that it has. Returns false if it has none. */
+bool members_advise(const cli_how *how, bly_key line, char *text, size_t room);
 
 #endif

@@ -7,7 +7,10 @@
  * of the file says that it is CSV, columns cut at the wrong separators are an
  * error.
  */
-#include "frame/frame.h"
+#include "frame/mistakes.h"
+
+#include "frame/keys.h"
+#include "frame/options.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* nearest.c - "did you mean?": of the names there are the one that is nearest
- * to a word that is none of them.
+/* nearest.c - "did you mean?": the name that is nearest to an unknown word.
  *
- * For commands, options and kinds. Floor 8; includes frame.h only.
+ * It is for commands, options and kinds.
  */
-#include "frame/frame.h"
+#include "frame/nearest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static size_t nearest_least(size_t a, size_t b)
@@ -14,7 +14,7 @@ static size_t nearest_least(size_t a, size_t b)
 
 enum { NEAREST_LONGEST = 24, NEAREST_FAR = 3 };
 
-/* But for their case. */
+/* Compares letters regardless of case. */
 static bool nearest_alike(char a, char b)
 {
     int lower = a | 0x20;
@@ -22,9 +22,9 @@ static bool nearest_alike(char a, char b)
     return a == b || (lower == (b | 0x20) && lower >= 'a' && lower <= 'z');
 }
 
-/* Letters to change, add or drop, and neighbours to swap, between a word and a
- * name [Damerau 1964], row by row of the table; NEAREST_FAR where one is longer
- * than any name. */
+/* Returns how many letters to change, add or drop, and neighbours to swap, lie
+ * between a word and a name [Damerau 1964]. The table is computed row by row.
+ * NEAREST_FAR if one of them is longer than any name. */
 static size_t nearest_distance(const char *a, size_t n, const char *b)
 {
     size_t rows[3][NEAREST_LONGEST + 1], m = strlen(b);
@@ -53,7 +53,8 @@ static size_t nearest_distance(const char *a, size_t n, const char *b)
     return row[m];
 }
 
-/* At most two letters away, or half of a short word. */
+/* A name is near if at most two letters differ, or half of those of a short
+ * word. */
 cli_nearest nearest_to(const char *word, size_t length)
 {
     return (cli_nearest){ .word = word, .length = length,

@@ -1,14 +1,15 @@
 /* numbers.c - numbers as people write them on a command line.
  *
- * ITEMS is read digit by digit, not through a double: 2^64 - 1 is a number of
- * items like any other, and 1e6 and 2.5M are whole numbers. RATE goes through
- * strtod, after a look at its characters ("nan", "inf" and "0x1p-3" are no
- * rates). Floor 8; includes frame.h only.
+ * ITEMS is read digit by digit, not through a double: 2^64 - 1 is a valid
+ * number of items, and 1e6 and 2.5M are whole numbers. RATE goes through
+ * strtod, after a check of its characters: "nan", "inf" and "0x1p-3" are not
+ * rates.
  */
-#include "frame/frame.h"
+#include "frame/numbers.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static const char numbers_not_whole[] =
 static const char numbers_too_large[] =
     "is more than 64 bits can count: give at most 18446744073709551615";
 
-/* mantissa * 10^scale, as it is being read. */
+/* mantissa * 10^scale, while it is being read. */
 typedef struct {
     uint64_t mantissa;
     long     scale;
@@ -37,7 +38,7 @@ static void numbers_digit(numbers_decimal *d, char digit)
         d->mantissa = d->mantissa * 10 + value;
 }
 
-/* Digits with at most one point among them; returns where they end. */
+/* Reads digits with at most one point among them. Returns where they end. */
 static const char *numbers_mantissa(const char *text, numbers_decimal *d)
 {
     bool point = false, any = false;
@@ -54,7 +55,7 @@ static const char *numbers_mantissa(const char *text, numbers_decimal *d)
     return any ? text : NULL;
 }
 
-/* "e6", "e+6", or nothing. */
+/* Reads "e6", "e+6", or nothing. */
 static const char *numbers_exponent(const char *text, numbers_decimal *d)
 {
     long exponent = 0;
@@ -73,7 +74,7 @@ static const char *numbers_exponent(const char *text, numbers_decimal *d)
     return text;
 }
 
-/* "k", "M", "G", "T", or nothing. */
+/* Reads "k", "M", "G", "T", or nothing. */
 static const char *numbers_suffix(const char *text, numbers_decimal *d)
 {
     static const char letters[] = "kMGT";
@@ -88,7 +89,7 @@ static const char *numbers_suffix(const char *text, numbers_decimal *d)
     return text + 1;
 }
 
-/* Bring the scale to 0; false where the number is not whole. */
+/* Makes the scale 0. Returns false if the number is not whole. */
 static bool numbers_whole(numbers_decimal *d)
 {
     for (; d->scale < 0 && d->mantissa != 0; d->scale++) {
@@ -124,14 +125,15 @@ const char *numbers_items(const char *text, uint64_t *out)
     return NULL;
 }
 
-/* Of threads, levels, differences: millions would be no good advice. */
+/* Numbers of threads, levels or differences: advice should not suggest
+ * millions. */
 const char *numbers_number(const char *text, uint64_t *out)
 {
     return numbers_items(text, out) == NULL ? NULL
          : "is not a whole number of at least 1: give one such as 1, 2 or 8";
 }
 
-/* Bytes, as sort's -S has them: 512M is 512 * 2^20. */
+/* Sizes in bytes as sort's -S has them: 512M is 512 * 2^20. */
 const char *numbers_size(const char *text, uint64_t *out)
 {
     static const char letters[] = "KMGT";
@@ -181,7 +183,7 @@ const char *numbers_seed(const char *text, uint64_t *out)
 static const char numbers_no_label[] =
     "is not a label: give a whole number such as 42 or 0x2a";
 
-/* The digit's value; what is none has more than any base. */
+/* Returns the digit's value; for other bytes a value above any base. */
 static unsigned numbers_value(char digit)
 {
     if (isdigit((unsigned char)digit))
@@ -220,8 +222,8 @@ const char *numbers_label(const char *text, size_t length, uint64_t *out)
 static const char numbers_no_rate[] =
     "is not a rate: give one between 0 and 1, such as 0.01, 1% or 1e-3";
 
-/* "0.7%" is 0.7e-2 and nothing else: the division 0.7/100 would be one unit
- * in the last place away from it. */
+/* "0.7%" is read as 0.7e-2: dividing 0.7 by 100 would be off by one unit in the
+ * last place. */
 static bool numbers_real(const char *text, double *out)
 {
     char copy[64];

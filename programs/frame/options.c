@@ -1,11 +1,18 @@
-/* options.c - the command line of a subcommand, read by its option table.
+/* options.c - parses the command line of a subcommand by its option table.
  *
- * Each subcommand has one table of cli_option; getopt_long is fed from it,
- * values are checked and stored by it, and help.c writes --help and the man
- * page from it. getopt's own messages are switched off: ours are one line and
- * say where help is.
+ * Each subcommand has one table of cli_option. It is converted for getopt_long;
+ * values are checked and stored by it, and help.c prints it. getopt's own
+ * messages are switched off: ours are one line, and say where to find help.
  */
-#include "frame/frame.h"
+#include "frame/options.h"
+
+#include "frame/bytes.h"
+#include "frame/columns.h"
+#include "frame/forms.h"
+#include "frame/help.h"
+#include "frame/nearest.h"
+#include "frame/numbers.h"
+#include "frame/rules.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -13,7 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+enum {
+    OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255
+};
 
 /* ==== Feeding getopt ==================================================== */
 
@@ -35,7 +44,8 @@ static void options_add_letter(char *letters, const cli_option *option)
     letters[n] = '\0';
 }
 
-/* The leading colon makes getopt tell a missing value from a wrong name. */
+/* The leading colon makes getopt distinguish a missing value from an unknown
+ * name. */
 static void options_prepare(options_forms *forms, const cli_option *table)
 {
     size_t i;
@@ -53,7 +63,7 @@ static void options_prepare(options_forms *forms, const cli_option *table)
     forms->longs[i].val = OPTIONS_HELP;
 }
 
-/* The option that getopt means by `code`, or NULL. */
+/* Returns the option that getopt means by `code`, or NULL. */
 static const cli_option *options_find(const cli_option *table, int code)
 {
     for (size_t i = 0; table[i].name != NULL; i++)
@@ -67,11 +77,11 @@ static const cli_option *options_find(const cli_option *table, int code)
 
 int options_wrong(const cli_command *command, const char *what)
 {
-    return report_error("%s: see '%s %s --help'", what, program->name,
+    return report_error("%s: see '%s %s --help'", what, report_program->name,
                         command->name);
 }
 
-/* The option that a word begins with: invert, of grep's invert-match. */
+/* Returns the option whose name a word begins with: null, for null-data. */
 static const char *options_within(const cli_command *command, const char *word)
 {
     enum { LEAST = 4 };
@@ -85,11 +95,12 @@ static const char *options_within(const cli_command *command, const char *word)
     return NULL;
 }
 
-/* The command's option that another program calls so; NULL: it has none. */
+/* Returns the command's option that other programs call by this name or
+ * letter, or NULL. */
 static const char *options_other(const cli_command *command, const char *word,
                                  size_t length)
 {
-    const cli_example *other = program->other_options;
+    const cli_example *other = report_program->other_options;
 
     for (; other != NULL && other->command != NULL; other++) {
         if (strlen(other->command) != length
@@ -102,7 +113,7 @@ static const char *options_other(const cli_command *command, const char *word,
     return NULL;
 }
 
-/* getopt tells an unknown long name and one that fits several alike. */
+/* getopt does not distinguish an unknown long name from an ambiguous one. */
 static int options_bad_name(const cli_command *command, const char *word)
 {
     const char *name = word + strspn(word, "-");
@@ -126,10 +137,22 @@ static int options_bad_name(const cli_command *command, const char *word)
         return options_wrong(command, what);
     return report_error("there is no option '%.400s': did you mean '--%s'? "
                         "See '%s %s --help'", word, nearest.name,
-                        program->name, command->name);
+                        report_program->name, command->name);
 }
 
-/* An option that is none, or a value where none belongs. */
+static int options_bad_letter(const cli_command *command, char letter)
+{
+    const char *name = options_other(command, &letter, 1);
+    char what[64];
+
+    snprintf(what, sizeof what, "there is no option '-%c'", letter);
+    if (name == NULL)
+        return options_wrong(command, what);
+    return report_error("%s: did you mean '--%s'? See '%s %s --help'", what,
+                        name, report_program->name, command->name);
+}
+
+/* Reports an unknown option, or a value where none belongs. */
 static int options_unknown(const cli_command *command, char **argv)
 {
     const cli_option *option = options_find(command->options, optopt);
@@ -139,7 +162,7 @@ static int options_unknown(const cli_command *command, char **argv)
         snprintf(what, sizeof what, "--%s takes no value",
                  option != NULL ? option->name : "help");
     else if (optopt != 0)
-        snprintf(what, sizeof what, "there is no option '-%c'", optopt);
+        return options_bad_letter(command, (char)optopt);
     else
         return options_bad_name(command, argv[optind - 1]);
     return options_wrong(command, what);
@@ -170,7 +193,7 @@ bool options_append(cli_operands *list, char *name)
     return true;
 }
 
-/* Store one option's value; what is wrong with it, or NULL. */
+/* Stores one option's value. Returns what is wrong with it, or NULL. */
 static const char *options_store(const cli_option *option, const char *text,
                                  void *settings)
 {
@@ -210,7 +233,7 @@ static const char *options_store(const cli_option *option, const char *text,
     return NULL;
 }
 
-/* The option by the name that it was given with. */
+/* Reports a wrong value, with the name of the option as it was given. */
 static int options_refuse(const cli_option *option, int code, const char *wrong)
 {
     if (code < OPTIONS_FIRST)
@@ -218,7 +241,7 @@ static int options_refuse(const cli_option *option, int code, const char *wrong)
     return report_error("--%s '%s' %s", option->name, optarg, wrong);
 }
 
-/* One answer of getopt_long. */
+/* Handles one result of getopt_long. */
 static int options_take(const cli_command *command, int code, char **argv,
                         void *settings, bool *seen)
 {
@@ -239,7 +262,44 @@ static int options_take(const cli_command *command, int code, char **argv,
     return wrong != NULL ? options_refuse(option, code, wrong) : CLI_GO;
 }
 
-static int options_complete(const cli_command *command, const bool *seen)
+/* ==== Options that exclude or need others =============================== */
+
+static int options_check_excludes(const cli_option *table, const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        for (size_t j = 0; j < i; j++)
+            if (seen[i] && seen[j] && rules_exclude(&table[i], &table[j]))
+                return report_error("--%s and --%s exclude each other: leave "
+                                    "one out", table[j].name, table[i].name);
+    return CLI_GO;
+}
+
+static bool options_met(const cli_option *table, const cli_option *one,
+                        const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (seen[i] && rules_need(one, &table[i]))
+            return true;
+    return one->needs == NULL;
+}
+
+static int options_check_needs(const cli_command *command, const bool *seen)
+{
+    const cli_option *table = command->options;
+    char needs[RULES_MOST] = "";
+
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        if (!seen[i] || options_met(table, &table[i], seen))
+            continue;
+        rules_list(command, &table[i], rules_need, " or ", needs,
+                        sizeof needs);
+        return report_error("--%s needs %s: give %s too", table[i].name, needs,
+                            strchr(needs, ' ') != NULL ? "one" : "that");
+    }
+    return CLI_GO;
+}
+
+static int options_check_required(const cli_command *command, const bool *seen)
 {
     const cli_option *o = command->options;
     char what[128];
@@ -254,7 +314,7 @@ static int options_complete(const cli_command *command, const bool *seen)
     return CLI_GO;
 }
 
-/* The arguments of the subcommand, the first of which is its name. */
+/* The arguments of the subcommand; the first is its name. */
 static char *const *options_line;
 
 int options_read(const cli_command *command, int argc, char **argv,
@@ -275,7 +335,10 @@ int options_read(const cli_command *command, int argc, char **argv,
     }
     operands->names = argv + optind;
     operands->count = (size_t)(argc - optind);
-    return options_complete(command, seen);
+    status = options_check_excludes(command->options, seen);
+    if (status == CLI_GO)
+        status = options_check_needs(command, seen);
+    return status == CLI_GO ? options_check_required(command, seen) : status;
 }
 
 /* ==== The command line again ============================================ */
@@ -297,11 +360,11 @@ static bool options_say(char *text, size_t room, const char *word)
 
 bool options_again(char *text, size_t room, const char *option)
 {
-    bool fits = program != NULL && options_line != NULL;
+    bool fits = report_program != NULL && options_line != NULL;
 
     *text = '\0';
     if (fits) {
-        snprintf(text, room, "%s", program->name);
+        snprintf(text, room, "%s", report_program->name);
         fits = options_say(text, room, options_line[0])
             && options_say(text, room, option);
         for (size_t i = 1; fits && options_line[i] != NULL; i++)

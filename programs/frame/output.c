@@ -1,12 +1,12 @@
 /* output.c - standard output, through one buffer, with no error lost.
  *
- * stdio would do, but for two things: lines of megabytes should not be copied
- * a second time, and the first error must be kept with its reason until the
- * end. A reader that has gone away (EPIPE: `| head`) is no news to anybody: the
- * program then cleans up and dies of SIGPIPE, as others do at once. Who had it
- * ignored gets a message.
+ * stdio has two drawbacks here: lines of megabytes would be copied a second
+ * time, and the first error and its reason would be lost. A reader that has
+ * gone away (EPIPE, as with `| head`) is normal: the program cleans up and then
+ * dies of SIGPIPE, as other programs do at once. If SIGPIPE was ignored at the
+ * start, it prints a message.
  */
-#include "frame/frame.h"
+#include "frame/output.h"
 
 #include <bloomery/replace.h>
 
@@ -140,8 +140,8 @@ bool output_text(const char *text)
     return output_bytes(text, strlen(text));
 }
 
-/* For lines with numbers; a long name is cut at the buffer's end, so names
- * are better given to output_text. */
+/* Formats lines with numbers. A line that does not fit the buffer is cut, so
+ * long names should go through output_text. */
 bool output_format(const char *format, ...)
 {
     char text[8192];
@@ -212,7 +212,7 @@ static int output_unwritten(int error)
                         : "see to that, or name another place");
 }
 
-/* Why the library could not write it. */
+/* Returns why the library could not write the file. */
 static int output_why(void)
 {
     return bly_errno() != 0 ? bly_errno() : ENOMEM;
@@ -237,7 +237,7 @@ int output_open(const char *path)
     return CLI_GO;
 }
 
-/* All of it, or the old file stays. */
+/* Replaces the file with all of the output, or leaves the old one. */
 static int output_replace(int status)
 {
     bly_status placed = BLY_OK;
@@ -276,15 +276,15 @@ int output_close(int status)
     return status;
 }
 
-/* Now that there is nothing left to clean up. Comes back if the signal is
- * blocked. */
+/* Raises SIGPIPE, now that nothing is left to clean up. Returns only if the
+ * signal is blocked. */
 static void output_die(void)
 {
     signal(SIGPIPE, SIG_DFL);
     raise(SIGPIPE);
 }
 
-/* Network and quota file systems may keep their refusal for close. */
+/* Network and quota file systems may report errors only in close. */
 int output_finish(int status)
 {
     if (output_flush() && close(STDOUT_FILENO) < 0 && errno != EINTR)

@@ -1,9 +1,17 @@
-/* program.c - a program that is a table of subcommands: finding the one that
- * is asked for, `help`, --help and --version, and a safe start.
+/* program.c - runs a program with subcommands: finds the subcommand, handles
+ * `help`, --help and --version, and starts safely.
  *
- * `bloomery` (main.c) and `bloomery-mpi` (programs/mpi/main.c) are two such.
+ * bloomery (programs/bloomery/main.c) and bloomery-mpi (programs/mpi/main.c)
+ * are such programs.
  */
-#include "frame/frame.h"
+#include "frame/program.h"
+
+#include "frame/completion.h"
+#include "frame/help.h"
+#include "frame/nearest.h"
+#include "frame/options.h"
+#include "frame/output.h"
+#include "frame/progress.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -40,8 +48,9 @@ static const cli_option program_help_options[] = {
     { 0, "completion", "SHELL", CLI_TEXT,
       offsetof(program_help_settings, completion), false,
       "Print the script by which bash, zsh or fish completes commands and "
-      "options." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      "options.",
+      .excludes = "roff" },
+    { 0 }
 };
 
 static const cli_example program_help_examples[] = {
@@ -67,24 +76,24 @@ const cli_command program_cmd_help = {
 
 static const cli_command *program_find(const char *name)
 {
-    for (size_t i = 0; program->commands[i] != NULL; i++)
-        if (strcmp(program->commands[i]->name, name) == 0)
-            return program->commands[i];
+    for (size_t i = 0; report_program->commands[i] != NULL; i++)
+        if (strcmp(report_program->commands[i]->name, name) == 0)
+            return report_program->commands[i];
     return NULL;
 }
 
-/* The command that another program calls so, or else the one whose name is
- * nearest; NULL: none is near. */
+/* Returns the command that another program calls by this name, or the one whose
+ * name is nearest, or NULL. */
 static const char *program_meant(const char *name)
 {
-    const cli_example *other = program->others;
+    const cli_example *other = report_program->others;
     cli_nearest nearest = nearest_to(name, strlen(name));
 
     for (; other != NULL && other->command != NULL; other++)
         if (strcmp(other->command, name) == 0)
             return other->what;
-    for (size_t i = 0; program->commands[i] != NULL; i++)
-        nearest_try(&nearest, program->commands[i]->name);
+    for (size_t i = 0; report_program->commands[i] != NULL; i++)
+        nearest_try(&nearest, report_program->commands[i]->name);
     return nearest.name;
 }
 
@@ -94,13 +103,13 @@ static int program_unknown(const char *name)
 
     if (strcmp(name, "version") == 0)
         return report_error("there is no command '%s': did you mean "
-                            "'%s --version'?", name, program->name);
+                            "'%s --version'?", name, report_program->name);
     if (meant != NULL)
         return report_error("there is no command '%s': did you mean '%s'? See "
-                            "'%s %s --help'", name, meant, program->name,
+                            "'%s %s --help'", name, meant, report_program->name,
                             meant);
     return report_error("there is no command '%s': '%s --help' lists them",
-                        name, program->name);
+                        name, report_program->name);
 }
 
 /* ==== help, --help, --version =========================================== */
@@ -117,9 +126,9 @@ static int program_help(const cli_command *self, int argc, char **argv)
     if (names.count > 1)
         return options_wrong(self, "it takes at most one COMMAND");
     if (s.completion != NULL) {
-        if (s.roff || names.count > 0)
-            return options_wrong(self, "--completion is of all commands, and "
-                                       "goes with nothing else");
+        if (names.count > 0)
+            return options_wrong(self, "--completion is of all commands: "
+                                       "leave COMMAND out");
         if (!completion_script(s.completion))
             return program_no_shell(s.completion);
         return CLI_OK;
@@ -135,20 +144,20 @@ static int program_help(const cli_command *self, int argc, char **argv)
     return CLI_OK;
 }
 
-/* `more` is what follows the option; NULL ends it. */
+/* Prints the version. `more` are the arguments after the option; NULL ends
+ * them. */
 static int program_version(char **more)
 {
-    bool verbose = more[0] != NULL && (strcmp(more[0], "--verbose") == 0
-                                       || strcmp(more[0], "-v") == 0);
+    bool verbose = more[0] != NULL && strcmp(more[0], "--verbose") == 0;
 
     if (more[verbose] != NULL)
         return report_error("nothing but --verbose goes with --version: leave "
                             "'%s' out", more[verbose]);
-    output_format("%s %s\n", program->name, program->version);
-    if (strcmp(program->version, program->library()) != 0)
-        output_format("library %s\n", program->library());
+    output_format("%s %s\n", report_program->name, report_program->version);
+    if (strcmp(report_program->version, report_program->library()) != 0)
+        output_format("library %s\n", report_program->library());
     if (verbose)
-        program->about();
+        report_program->about();
     return CLI_OK;
 }
 
@@ -162,12 +171,12 @@ static int program_no_option(const char *option)
     if (nearest.name != NULL && strlen(name) > 1)
         return report_error("there is no option '%s' before the command: did "
                             "you mean '--%s'? See '%s --help'", option,
-                            nearest.name, program->name);
+                            nearest.name, report_program->name);
     return report_error("there is no option '%s' before the command: see "
-                        "'%s --help'", option, program->name);
+                        "'%s --help'", option, report_program->name);
 }
 
-/* What stands where a command should, and begins with a hyphen. */
+/* Handles an option in the place of a command. */
 static int program_option(const char *option, char **next)
 {
     if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
@@ -181,22 +190,23 @@ static int program_option(const char *option, char **next)
 
 /* ==== Start ============================================================= */
 
-/* A mapped file was cut short by another program while it was in use. Only
- * calls that are safe in a signal handler. */
+/* Reports that another program has cut a mapped file short. Makes only calls
+ * that are safe in a signal handler. */
 static void program_bus_error(int number)
 {
     static const char text[] = ": a file was cut short or became unreadable "
                                "while in use: try again with a copy of it\n";
+    const char *name = report_program->name;
 
     (void)number;
-    if (write(STDERR_FILENO, program->name, strlen(program->name)) < 0
+    if (write(STDERR_FILENO, name, strlen(name)) < 0
         || write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(CLI_ERROR);
     _exit(CLI_ERROR);
 }
 
-/* A file that grows too large shall be an error of write, which is reported,
- * not the end of the program. */
+/* Makes a file that grows too large an error of write, which is reported,
+ * instead of the end of the program. */
 static void program_signals(void)
 {
 #ifdef SIGXFSZ
@@ -207,8 +217,8 @@ static void program_signals(void)
 #endif
 }
 
-/* Were 0, 1 or 2 closed, the next file opened would become standard input or
- * output. Put something there that refuses to be read, or written. */
+/* Opens descriptors 0 to 2 if they are closed, so that no other file becomes
+ * standard input or output. They refuse to be read or written. */
 static void program_standard_files(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -224,7 +234,7 @@ static int program_begin(int argc, char **argv)
 
     if (argc < 2)
         return report_error("no command is given: '%s --help' lists them",
-                            program->name);
+                            report_program->name);
     if (argv[1][0] == '-')
         return program_option(argv[1], argv + 2);
     command = program_find(argv[1]);
@@ -241,7 +251,7 @@ static int program_begin(int argc, char **argv)
 
 int program_main(const cli_program *p, int argc, char **argv)
 {
-    program = p;
+    report_program = p;
     report_before = progress_erase;
     program_standard_files();
     program_signals();

@@ -1,13 +1,15 @@
 /* progress.c - the line that shows how far a command is.
  *
- * One bar for the whole command, whichever phases its work has: each phase is a
- * share of it. Shown only where stderr is a terminal, only after a second, and
- * five times a second at most; erased at the end and before every message. On a
- * narrow terminal the least important parts of the line are left out, because a
- * line that wraps cannot be erased. One command at a time, so its state is one
- * static; any thread may report meanwhile.
+ * A command has one bar, and each phase of its work is a share of it. The bar
+ * is shown only if stderr is a terminal, only after a second, and at most five
+ * times a second. It is erased at the end and before every message. On a narrow
+ * terminal the least important parts are left out, because a line that wraps
+ * cannot be erased. Only one command runs at a time, so the state is one
+ * static; any thread may report.
  */
-#include "frame/frame.h"
+#include "frame/progress.h"
+
+#include "frame/report.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -42,8 +44,8 @@ static void progress_write(const char *text)
         progress_state.active = false;
 }
 
-/* How many characters fit into a line of the terminal: the last column stays
- * free, for some terminals wrap as soon as it is written. */
+/* Returns how many characters fit into a line of the terminal. The last column
+ * stays free, because some terminals wrap as soon as it is written. */
 static size_t progress_width(void)
 {
     enum { USUAL = 80 };
@@ -66,7 +68,7 @@ static void progress_add(char line[PROGRESS_LINE], size_t width,
         memcpy(line + used, part, more + 1);
 }
 
-/* "812 MB" */
+/* Writes "812 MB". */
 static void progress_size(char text[PROGRESS_PART], double bytes)
 {
     static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
@@ -78,7 +80,7 @@ static void progress_size(char text[PROGRESS_PART], double bytes)
              units[unit]);
 }
 
-/* ", 42 %" and ", 12 s left", where the total is known. */
+/* Writes ", 42 %" and ", 12 s left", if the total is known. */
 static void progress_ahead(char line[PROGRESS_LINE], size_t width,
                            double whole, double seconds)
 {
@@ -100,7 +102,7 @@ static void progress_ahead(char line[PROGRESS_LINE], size_t width,
     progress_add(line, width, part);
 }
 
-/* ", 812 MB of 1.9 GB, 96 MB/s", in a first phase that reads input. */
+/* Writes ", 812 MB of 1.9 GB, 96 MB/s", in a first phase that reads input. */
 static void progress_input(char line[PROGRESS_LINE], size_t width, double now)
 {
     char done[PROGRESS_PART], total[PROGRESS_PART], part[2 * PROGRESS_PART + 8];
@@ -139,8 +141,8 @@ static void progress_show(double within, double now)
     progress_write("\033[K");
 }
 
-/* Shows the line, if it is time for that; `within` the phase, 0 .. 1, and 0
- * where that is not known. */
+/* Shows the line if it is due. `within` is the share of the phase that is done,
+ * 0 to 1; 0 if it is unknown. */
 static void progress_tell(double within)
 {
     double now;

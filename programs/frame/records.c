@@ -1,22 +1,22 @@
-/* records.c - where records of CSV end, as RFC 4180 has them.
+/* records.c - finds the ends of CSV records, as RFC 4180 defines them.
  *
- * A newline within quotes ends no record, so what a byte means depends on all
- * quotes before it. Of 64 bytes at a time there are words of bits: quotes,
- * separators, newlines. The exclusive or of each bit of `quotes` with all below
- * it tells which bytes lie within quotes:
+ * A newline within quotes does not end a record, so the meaning of a byte
+ * depends on all quotes before it. 64 bytes at a time become words of bits:
+ * quotes, separators, newlines. The exclusive or of each bit of `quotes` with
+ * all lower ones shows which bytes lie within quotes:
  *
  *      text      a , " b \n c " \n d , " e " " f "
  *      quotes    0 0 1 0 0  0 1 0  0 0 1 0 1 1 0 1
- *      inside    0 0 1 1 1  1 0 0  0 0 1 1 0 1 1 0     (an opening one is)
+ *      inside    0 0 1 1 1  1 0 0  0 0 1 1 0 1 1 0     (opening quotes too)
  *
- * A doubled quote closes and opens again at once, which does no harm. This is
- * right where each quote that opens stands at the start of a column or behind
- * one that closes, and behind each that closes there is a separator, an end or
- * another quote. Where that does not hold, the 64 bytes are taken one by one: a
- * quote within an unquoted column is a byte like others, and anything else
- * behind a quote that closes is a fault. Floor 8; includes frame.h only.
+ * A doubled quote closes and opens again at once, which is harmless. This is
+ * correct if each opening quote is at the start of a column or follows a
+ * closing one, and a separator, an end or another quote follows each closing
+ * one. If not, the 64 bytes are scanned one by one: a quote within an unquoted
+ * column is an ordinary byte, and any other byte after a closing quote is a
+ * fault.
  */
-#include "frame/frame.h"
+#include "frame/records.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -31,14 +31,14 @@ void records_begin(cli_records *r, int separator)
 
 /* ==== One by one ======================================================== */
 
-/* What follows a byte that is in no quotes. */
+/* Returns the state after a byte outside quotes. */
 static records_state records_outside(const cli_records *r, unsigned char byte)
 {
     return byte == r->separator || byte == '\n' ? RECORDS_START
                                                 : RECORDS_PLAIN;
 }
 
-/* What follows a byte behind a quote that closes. */
+/* Returns the state after a byte that follows a closing quote. */
 static records_state records_closed(const cli_records *r, unsigned char byte)
 {
     return byte == '"' ? RECORDS_QUOTED
@@ -67,8 +67,8 @@ static records_state records_step(cli_records *r, unsigned char byte)
     }
 }
 
-/* The bits of the newlines that end a record, of 64 bytes at most; those up to
- * a fault. */
+/* Returns the bits of the newlines that end a record, of at most 64 bytes, up
+ * to a fault. */
 static uint64_t records_slow(cli_records *r, const unsigned char *text,
                              size_t n)
 {
@@ -89,7 +89,7 @@ static uint64_t records_slow(cli_records *r, const unsigned char *text,
 
 /* ==== 64 at a time ====================================================== */
 
-/* The bits of those of 64 bytes that are this one. */
+/* Returns the bits of the bytes, among 64, that equal this one. */
 static inline uint64_t records_bits(const unsigned char *text, int byte)
 {
     uint64_t bits = 0;
@@ -120,7 +120,7 @@ static inline uint64_t records_sum(uint64_t bits)
     return bits * (~UINT64_C(0) / 255) >> 56;
 }
 
-/* Each bit, with all below it. */
+/* Returns the exclusive or of each bit with all lower ones. */
 static inline uint64_t records_prefix(uint64_t bits)
 {
     bits ^= bits << 1;
@@ -144,7 +144,8 @@ static inline unsigned records_lowest(uint64_t bits)
 #endif
 }
 
-/* The line of the last quote that opens a column, of those with a bit. */
+/* Returns the line of the last quote that opens a column, among the set
+ * bits. */
 static void records_note_opened(cli_records *r, uint64_t opening,
                                 uint64_t newlines)
 {
@@ -159,7 +160,7 @@ static void records_note_opened(cli_records *r, uint64_t opening,
     r->opened = r->lines + 1 + records_sum(newlines & below);
 }
 
-/* 64 bytes in which there are quotes. */
+/* Scans 64 bytes that contain quotes. */
 static uint64_t records_quoted(cli_records *r, const unsigned char *text,
                                uint64_t quotes, uint64_t newlines)
 {

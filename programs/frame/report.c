@@ -1,10 +1,12 @@
-/* report.c - what the command says to people: errors, notes, numbers.
+/* report.c - errors, notes and numbers for people.
  *
- * Every message is exactly one line, whatever the names in it hold, and goes
- * out in one write, so that the messages of two programs do not mix. A message
- * begins with the name of the program that runs, which is known here for that.
+ * Every message is exactly one line, whatever the names in it contain, and is
+ * written by one call, so that the messages of two programs do not mix. A
+ * message begins with the name of the running program.
  */
-#include "frame/frame.h"
+#include "frame/report.h"
+
+#include "frame/tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,18 +21,19 @@
 
 enum { REPORT_LINE = 8192 };
 
-const cli_program *program;
+const cli_program *report_program;
 const char *report_command;
 report_sink *report_to = report_write;
 void (*report_before)(void);
 
-/* A growing line in a fixed space; what does not fit is cut off. */
+/* A growing line in a fixed space, cut off at its end. */
 typedef struct {
     char   text[REPORT_LINE];
     size_t length;
 } report_line;
 
-/* Control bytes would break the line or play tricks with the terminal. */
+/* Appends a byte. Control bytes are escaped, because they could break the line
+ * or control the terminal. */
 static void report_byte(report_line *line, unsigned char byte)
 {
     if (line->length + 5 >= sizeof line->text)
@@ -69,7 +72,7 @@ static bool report_coloured(void)
     return report_to == report_write && report_colors(STDERR_FILENO);
 }
 
-/* What only the terminal is to see. */
+/* Appends an escape sequence for the terminal. */
 static void report_escape(report_line *line, const char *sequence)
 {
     size_t n = strlen(sequence);
@@ -87,7 +90,8 @@ static void report_say(const char *colour, const char *format,
     vsnprintf(message, sizeof message, format, arguments);
     if (colour != NULL)
         report_escape(&line, colour);
-    report_append(&line, program != NULL ? program->name : "bloomery");
+    report_append(&line, report_program != NULL ? report_program->name
+                                                : "bloomery");
     if (report_command != NULL) {
         report_append(&line, " ");
         report_append(&line, report_command);
@@ -111,7 +115,8 @@ int report_error(const char *format, ...)
     return CLI_ERROR;
 }
 
-/* Whose permission is lacking: that for the file, or for a folder before it? */
+/* Returns advice on an error. For a lack of permission it says whether it
+ * concerns the file or one of its folders. */
 static const char *report_advice(const char *path, int error)
 {
     struct stat about;
@@ -159,7 +164,6 @@ void report_note(const char *format, ...)
 
 /* ==== Numbers =========================================================== */
 
-/* A comma after every third digit, counted from the right. */
 cli_text report_count(uint64_t n)
 {
     char digits[24];

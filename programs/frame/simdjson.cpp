@@ -8,7 +8,7 @@
 // and steps over the values of others by their brackets and quotes. So a line
 // that is cut, has something behind its object, or is not UTF-8 is known not to
 // be JSON. members.c reads the values that were stepped over.
-#include "frame/members.h"
+#include "frame/module.h"
 
 #include <simdjson.h>
 

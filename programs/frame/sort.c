@@ -1,12 +1,12 @@
-/* sort.c - 64-bit words in rising order, in their place.
+/* sort.c - sorts 64-bit words in place.
  *
- * A radix sort from the highest digit down, by insertion where few are left.
- * Floor 8; includes frame.h only.
+ * It is a radix sort from the highest digit down, with insertion sort for short
+ * runs.
  *
  *  [McIlroy, Bostic & McIlroy 1993]  Engineering radix sort, Computing
  *              Systems 6(1).
  */
-#include "frame/frame.h"
+#include "frame/sort.h"
 
 enum { SORT_FEW = 32, SORT_DIGIT = 8 };
 
@@ -22,8 +22,8 @@ static void sort_insert(uint64_t *words, size_t n)
     }
 }
 
-/* Bring each word to the part of its digit, in circles: what lies where it is
- * going goes on to its own part [McIlroy, Bostic & McIlroy 1993]. */
+/* Moves each word to the part of its digit, in cycles: the word that was at its
+ * destination moves next [McIlroy, Bostic & McIlroy 1993]. */
 static void sort_deal(uint64_t *words, unsigned shift, size_t *next,
                       const size_t *end)
 {

@@ -1,16 +1,15 @@
-/* source.c - a compressed file as a pipe of what it holds.
+/* source.c - a compressed file as a pipe of its contents.
  *
  *      file --> | thread: read, decompress, write | --> pipe --> lines.c
  *
- * A thread of its own does it, so that decompressing takes no time from the
- * work on the lines but a processor of its own; a pipe, so that who reads
- * lines reads this as he reads any file, and a reader that stops early only
- * closes it. The thread is then told by its next write, or, where it waits
- * for slow input, by poll. It ends with an error, or after the last member:
- * zeros may stand behind that, as on tapes, and nothing else. Floor 8; includes
- * frame.h only.
+ * A separate thread decompresses, so that it takes no time from the work on the
+ * lines except a processor of its own. The lines are read from the pipe like
+ * any file, and a reader that stops early only closes it. The thread notices
+ * that at its next write or, while it waits for slow input, through poll. It
+ * ends after an error or after the last member. Only zeros may follow that
+ * member, as on tapes.
  */
-#include "frame/frame.h"
+#include "frame/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +52,7 @@ source_fault source_fault_of(int error, const codec **c)
 
 /* ==== The thread ======================================================== */
 
-/* Wait until there is input. False: nobody reads the output any more. */
+/* Waits for input. Returns false if the output is no longer read. */
 static bool source_wait(cli_source *s)
 {
     struct pollfd at[2] = { { s->from, POLLIN, 0 }, { s->to, 0, 0 } };
@@ -64,7 +63,7 @@ static bool source_wait(cli_source *s)
     return !s->left;
 }
 
-/* More input behind what is left of the last, which moves to the front. */
+/* Reads more input after the unused bytes, which move to the front. */
 static bool source_fill(cli_source *s)
 {
     codec_flow *f = &s->flow;
@@ -109,7 +108,7 @@ static bool source_write(cli_source *s)
     return true;
 }
 
-/* Behind a member: does another one follow? False: the end, good or bad. */
+/* Returns whether another member follows. False: the end, good or bad. */
 static bool source_goes_on(cli_source *s)
 {
     codec_flow *f = &s->flow;
@@ -131,7 +130,7 @@ static bool source_goes_on(cli_source *s)
     return true;
 }
 
-/* One step; false: the end, good or bad. */
+/* Makes one step. Returns false at the end, good or bad. */
 static bool source_step(cli_source *s, void *state)
 {
     codec_flow *f = &s->flow;
@@ -183,8 +182,8 @@ static void source_free(cli_source *s)
     free(s);
 }
 
-/* Signals are for the threads that can act on them; a pipe that nobody reads
- * is an error of write. */
+/* Blocks signals in this thread, so that threads that can act on them get them.
+ * A closed pipe is then an error of write. */
 static int source_start(cli_source *s)
 {
     sigset_t all, before;

@@ -1,36 +1,39 @@
-/* work.c - chunks of lines, read in turn, worked on by all cores, and brought
- * to an end in their order.
+/* work.c - works on chunks of lines with all cores, in order.
  *
- * Every thread does the same: takes the next chunk from the reader (one thread
- * at a time), works on it (all at once), and hands it in. Chunks are committed
- * one at a time, in order, by whoever hands in the next one; he goes on with
- * those behind it that have been handed in meanwhile, while the others read
- * and work:
+ * All threads do the same: they take the next chunk from the reader, one thread
+ * at a time; work on it in parallel; and hand it in. Chunks are committed one
+ * at a time, in order. The thread that hands in the next one commits it and all
+ * later ones that have been handed in meanwhile, while the others read and
+ * work:
  *
  *      committed | 7: being committed | 8, 9: handed in | 10: worked on | …
  *
- * So output keeps the order of the input, nobody waits for a commit while there
- * is a place for one more chunk, and memory is some chunks whatever the size of
- * the files.
+ * So output has the order of the input, no thread waits for a commit while
+ * there is room for one more chunk, and memory is a few chunks whatever the
+ * size of the files.
  */
-#include "frame/frame.h"
+#include "frame/work.h"
+
+#include "frame/headers.h"
+#include "frame/mistakes.h"
+#include "frame/strange.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Chunks that may be handed in beyond one for each thread: two keep the others
- * going where one commit takes longer than most. */
+/* The number of chunks that may be handed in beyond one per thread. Two keep
+ * the other threads going if one commit takes long. */
 enum { WORK_MOST = 256, WORK_MORE = 2 };
 
-/* A chunk, and its place in the order while it is worked on or handed in. */
+/* A chunk, and its place in the order. */
 typedef struct {
     cli_worker worker;
     uint64_t   number;
     bool       ready;                   /* handed in                         */
 } work_chunk;
 
-/* What the threads share. */
+/* The state that the threads share. */
 typedef struct {
     const cli_work *work;
     void           *job;
@@ -46,7 +49,7 @@ typedef struct {
     int             status;             /* CLI_GO, or why all stop           */
 } work_state;
 
-/* Is there a reason for all to stop? */
+/* Returns whether all threads should stop. */
 static bool work_stopped(work_state *s)
 {
     pthread_mutex_lock(&s->turning);
@@ -55,7 +58,7 @@ static bool work_stopped(work_state *s)
     return stopped;
 }
 
-/* The one that was idle last: the caches may know it. */
+/* Returns the place that became idle last, which may still be in a cache. */
 static work_chunk *work_place(work_state *s)
 {
     pthread_mutex_lock(&s->turning);
@@ -81,13 +84,13 @@ static int work_commit(work_state *s, cli_worker *w)
     int status;
 
     mistakes_note(&w->chunk);
-    status = lines_title(s->lines, &w->chunk) ? s->work->commit(s->job, w)
+    status = headers_title(s->lines, &w->chunk) ? s->work->commit(s->job, w)
                                               : CLI_ERROR;
-    lines_tally(s->lines, &w->chunk);
+    strange_tally(s->lines, &w->chunk);
     return status;
 }
 
-/* The chunk whose turn it is, if it has been handed in. */
+/* Returns the chunk whose turn it is, if it has been handed in. */
 static work_chunk *work_next(const work_state *s)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -96,8 +99,8 @@ static work_chunk *work_next(const work_state *s)
     return NULL;
 }
 
-/* Hand the chunk in, and commit all that can be, unless somebody does. After
- * one that said stop the others only leave. */
+/* Hands the chunk in, and commits all chunks that are due, unless another
+ * thread does. After a status that stops the work, chunks are only released. */
 static void work_hand_in(work_state *s, work_chunk *c)
 {
     pthread_mutex_lock(&s->turning);
@@ -120,7 +123,7 @@ static void work_hand_in(work_state *s, work_chunk *c)
     pthread_mutex_unlock(&s->turning);
 }
 
-/* The end of the input: the place is for others that wait for one. */
+/* Releases the place at the end of the input, for threads that wait for one. */
 static void work_leave(work_state *s, work_chunk *c)
 {
     pthread_mutex_lock(&s->turning);
@@ -200,13 +203,13 @@ int work_run(cli_lines *lines, const cli_work *work, void *job, size_t jobs)
     pthread_cond_init(&s.freed, NULL);
     if (ready)
         work_threads(jobs, work_loop, &s);
-    if (s.status == CLI_GO && !lines_title(lines, NULL))
+    if (s.status == CLI_GO && !headers_title(lines, NULL))
         s.status = CLI_ERROR;
     for (size_t i = 0; s.chunks != NULL && i < s.n; i++)
         work_clean(&s.chunks[i].worker, work);
     free(s.chunks);
     if (s.status != CLI_ERROR)
-        lines_note_strange(lines);
+        strange_note(lines);
     pthread_cond_destroy(&s.freed);
     pthread_mutex_destroy(&s.turning);
     pthread_mutex_destroy(&s.reading);

@@ -23,6 +23,7 @@
 #define CLUSTER_CLUSTER_H
 
 #include "filters/filters.h"
+#include "frame/batches.h"
 
 /* ==== job.c ============================================================= */
 
@@ -94,7 +95,7 @@ void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in);
 /* The lines of all files, as one text, of which each rank reads a part. A line
  * belongs to the part in which its first byte is. */
 typedef struct {
-    cli_lines lines;            /* how lines hold keys, for lines_split     */
+    cli_lines lines;            /* how lines hold keys, for batches_split     */
     uint64_t *start;            /* where each file begins, and the text ends*/
     size_t   *skip;             /* a byte order mark before each, no text   */
     uint64_t  at, end;          /* of the part being read                   */
@@ -123,7 +124,7 @@ int share_begin(share *s, uint64_t from, uint64_t to);
 /* The same for this rank's part of the text, when it is divided evenly. */
 int share_begin_mine(share *s);
 
-/* The next chunk, to be given to lines_split; CLI_GO, CLI_OK at the end, or
+/* The next chunk, to be given to batches_split; CLI_GO, CLI_OK at the end, or
  * CLI_ERROR. It keeps its block from call to call; free that in the end. */
 int share_next(share *s, cli_chunk *chunk);
 

@@ -19,6 +19,7 @@
  * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
+#include "frame/options.h"
 
 #include <bloomery/parts.h>
 
@@ -69,14 +70,15 @@ static const cli_option build_options[] = {
      "Send filters as lists of their bits while few are set: half the bytes, "
      "about, for 16 ranks and a filter of the best size, a tenth or less for "
      "one with few probes in many bits. Coding them takes longer than sending "
-     "does, but for kinds like standard:k=1, or where the network is slow."},
+     "does, but for kinds like standard:k=1, or where the network is slow.",
+      .excludes = "partition" },
     CLI_HOW_OPTIONS(build_settings, how),
-    {'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+    {0, "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
      "Say on standard error what was built, and how much was sent."},
     {0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
      "Print what was built as a JSON object, as 'bloomery build' does, with "
      "the number of ranks and the bytes that they sent to each other."},
-    {0, NULL, NULL, CLI_FLAG, 0, false, NULL}};
+    { 0 }};
 
 static const cli_example build_examples[] = {
     { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",
@@ -98,7 +100,7 @@ static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
     *keys = *keyless = 0;
     while (status == CLI_GO) {
         const cli_batch *b = &job->reader->batch;
-        uint64_t hashes[LINES_MOST];
+        uint64_t hashes[BATCHES_MOST];
 
         status = share_batch(&job->lines, job->reader);
         if (status != CLI_GO)
@@ -210,7 +212,7 @@ enum { BUILD_KEYS = 1 << 20 };
 /* The hashes of a batch to the ranks that have their places. */
 static void build_post(build_job *job, const cli_batch *b)
 {
-    uint64_t hashes[LINES_MOST], places[LINES_MOST];
+    uint64_t hashes[BATCHES_MOST], places[BATCHES_MOST];
     size_t block;
 
     for (size_t i = 0; i < b->n; i++)
@@ -440,7 +442,7 @@ static int build_check(const cli_command *self, build_job *job,
     int status;
 
     s->how.listing = true;
-    status = lines_how_check(self, &s->how);
+    status = how_check(self, &s->how);
 
     if (status != CLI_GO)
         return status;
@@ -448,9 +450,6 @@ static int build_check(const cli_command *self, build_job *job,
     if (strcmp(s->output, "-") == 0)    /* mpirun may make a terminal of it */
         return options_wrong(self, "standard output is no place for a filter "
                                    "here: give -o a file");
-    if (s->sparse && s->partition)
-        return options_wrong(self, "--sparse is how whole filters are sent, "
-                                   "and --partition sends none: leave out one");
     status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own */
     job->spec.secret = secret_bytes();
     if (status == CLI_GO)

@@ -4,6 +4,7 @@
  * 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
+#include "frame/program.h"
 
 #include <signal.h>
 #include <stdlib.h>

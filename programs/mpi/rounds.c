@@ -72,6 +72,7 @@
 #include <string.h>
 
 #include "mpi/mix.h"
+#include "frame/sort.h"
 
 /* Positions of a segment, as bits. From so many of them to a value on it is
  * less work to sort than to clear bits; so many values are sorted at once,

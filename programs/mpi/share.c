@@ -10,6 +10,10 @@
  * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
+#include "frame/keys.h"
+#include "frame/mistakes.h"
+#include "frame/refuse.h"
+#include "frame/sniff.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,14 +52,14 @@ static int share_check_empty(const char *path)
     char byte;
 
     if (fd < 0)
-        return lines_refuse(path, errno);
+        return refuse_file(path, errno);
     do
         got = read(fd, &byte, 1);
     while (got < 0 && errno == EINTR);
     error = errno;
     close(fd);
     if (got < 0)
-        return lines_refuse(path, error);
+        return refuse_file(path, error);
     return got == 0 ? CLI_GO : share_not_ordinary(path);
 }
 
@@ -65,10 +69,10 @@ static int share_look(share *s, size_t file)
 {
     const char *path = s->lines.paths[file];
     cli_chunk about;
-    int error = lines_look(&s->lines, path, &s->skip[file], &about);
+    int error = sniff_file(&s->lines, path, &s->skip[file], &about);
 
     if (error != 0)
-        return lines_refuse(path, error);
+        return refuse_file(path, error);
     if (job_rank == 0)
         mistakes_note(&about);
     return CLI_GO;
@@ -82,13 +86,13 @@ static int share_measure(const char *path, uint64_t *bytes)
     if (strcmp(path, "-") == 0)
         return share_no_files();
     if (stat(path, &about) < 0)
-        return lines_refuse(path, errno);
+        return refuse_file(path, errno);
     if (S_ISDIR(about.st_mode))
-        return lines_refuse(path, EISDIR);
+        return refuse_file(path, EISDIR);
     if (!S_ISREG(about.st_mode))
         return share_not_ordinary(path);
     if (access(path, R_OK) < 0)
-        return lines_refuse(path, errno);
+        return refuse_file(path, errno);
     *bytes = (uint64_t)about.st_size;
     return *bytes > 0 ? CLI_GO : share_check_empty(path);
 }
@@ -175,7 +179,7 @@ static ssize_t share_read(const share *s, uint64_t at, void *into, size_t n)
 
 static int share_refuse(const share *s, int error)
 {
-    return lines_refuse(s->lines.paths[s->file], error);
+    return refuse_file(s->lines.paths[s->file], error);
 }
 
 /* A file that has become shorter than it was when its length was asked for. */
@@ -257,7 +261,7 @@ static void share_room(const share *s, cli_chunk *c)
     if (c->length < c->capacity)
         return;
     c->capacity = c->capacity == 0 ? SHARE_CHUNK : 2 * c->capacity;
-    c->block = job_memory(c->block, lines_block(&s->lines.how, c->capacity));
+    c->block = job_memory(c->block, keys_block(&s->lines.how, c->capacity));
 }
 
 /* How much of the chunk, which begins at s->at, are whole lines of this part;
@@ -344,7 +348,7 @@ int share_batch(share *s, share_reader *r)
         if (status != CLI_GO)
             return status;
     }
-    lines_split(&s->lines, &r->chunk, &r->at, &r->batch);
+    batches_split(&s->lines, &r->chunk, &r->at, &r->batch);
     return CLI_GO;
 }
 

@@ -1,6 +1,4 @@
 /* bloom.h - the values of BF.*.
- *
- * Floor 8 (programs); includes module.h only.
  */
 #ifndef BLY_REDIS_BLOOM_H
 #define BLY_REDIS_BLOOM_H

@@ -1,6 +1,4 @@
 /* cuckoo.h - the values of CF.*.
- *
- * Floor 8 (programs); includes module.h only.
  */
 #ifndef BLY_REDIS_CUCKOO_H
 #define BLY_REDIS_CUCKOO_H

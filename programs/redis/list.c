@@ -1,7 +1,5 @@
-/* list.c - the module's commands as a table in Markdown, for docs/redis.md.
- *
- * Floor 8 (programs); includes module.h only.
- */
+/* list.c - prints the module's commands as a table in Markdown, for
+ * docs/redis.md. */
 #include <stdio.h>
 
 #include "redis/module.h"
@@ -12,7 +10,7 @@ static void list_capitals(const char *text)
         putchar(*text >= 'a' && *text <= 'z' ? *text - ('a' - 'A') : *text);
 }
 
-/* A bar would end the column. */
+/* Escapes bars, which would end the column. */
 static void list_syntax(const char *text)
 {
     for (; *text != '\0'; text++)
@@ -33,9 +31,8 @@ static void list_family(const command *commands)
 int main(void)
 {
     printf("| command | arguments | |\n|---|---|---|\n");
-    list_family(bf_commands);
-    list_family(cf_commands);
-    list_family(bly_commands);
-    list_family(sets_commands);
+    for (const command *const *family = module_families; *family != NULL;
+         family++)
+        list_family(*family);
     return 0;
 }

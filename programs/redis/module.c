@@ -270,7 +270,22 @@ static void module_add_access(server_context *context)
     server_add_access(context, "bloomery");
 }
 
-/* The one name that a server looks for. */
+const command *const module_families[] = {
+    bf_commands, cf_commands, bly_commands, unite_commands, resize_commands,
+    info_commands, dump_commands, secrets_commands, diff_commands,
+    kinds_commands, NULL
+};
+
+static bool module_register_commands(server_context *context)
+{
+    for (const command *const *family = module_families; *family != NULL;
+         family++)
+        if (!command_register(context, *family))
+            return false;
+    return true;
+}
+
+/* The only name that a server looks up. */
 __attribute__((visibility("default")))
 int RedisModule_OnLoad(server_context *context, server_string **argv,
                        int argc);
@@ -294,11 +309,7 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     if (!module_arguments(context, argv, argc)
         || !bloom_register(context) || !cuckoo_register(context)
         || !held_register(context) || !secret_register(context)
-        || !sets_register(context)
-        || !command_register(context, bf_commands)
-        || !command_register(context, cf_commands)
-        || !command_register(context, bly_commands)
-        || !command_register(context, sets_commands)
+        || !secrets_register(context) || !module_register_commands(context)
         || !module_register_settings(context))
         return SERVER_ERR;
     server_log(context, "notice", "bloomery %s", bly_version());

@@ -1,32 +1,22 @@
-/* module.h - bloomery.so, the module of Redis and Valkey: what its files share.
+/* module.h - bloomery.so, the module of Redis and Valkey: declarations that its
+ * files share.
  *
  *   server.h    the server's functions
- *   settings.c  what the server was configured with
- *   module.c    loading: how settings are given, types, commands
- *   command.c   registering commands, and what COMMAND DOCS tells of them
- *   memory.c    memory of the server's, refused before it is taken
- *   reply.c     replies that several commands give, and keys in the keyspace
+ *   module.c    loading: settings, types, commands (command.c)
  *   bloom.c     the type of BF.*: a chain of Bloom filters
- *   cmd_bf.c    BF.*
  *   cuckoo.c    the type of CF.*: tables of fingerprints
- *   cmd_cf.c    CF.*
  *   held.c      the type of BLY.*: a filter of the library, of any kind
- *   secret.c    the secret of keyed filters
- *   items.c     the items of a command as keys, by the filter's form
- *   wish.c      what a filter of BLY.* is to be, and their replies
- *   work.c      what takes long, beside the server
- *   cmd_bly.c   BLY.* of keys
- *   cmd_sets.c  BLY.* of whole filters
+ *   items.c     the items of a command as keys, in the form of the filter
+ *   wish.c      the filter that a command describes
+ *   work.c      long work beside the server; whole.c: on whole filters
+ *   cmd_*.c     the commands
  *
- * BF.* and CF.* answer as RedisBloom's do, bit for bit and word for word, so
- * that clients, dumps and append-only files of it go on as they are;
- * docs/redis.md says what differs: words that no command knows are refused,
- * nothing is replicated that changed nothing, a filter that comes to be by
- * itself is the same on a replica with other settings, keys can be copied,
- * digested and let go in the background, and a filter that memory is not there
- * for is refused.
- *
- * Floor 8 (programs); includes the public headers and server.h.
+ * BF.* and CF.* reply exactly as RedisBloom does, so that its clients, dumps
+ * and append-only files keep working. docs/redis.md lists the differences:
+ * unknown words are refused, a command that changed nothing is not replicated,
+ * a filter that is created implicitly is the same on a replica with other
+ * settings, keys can be copied, digested and freed in the background, and a
+ * filter that does not fit into memory is refused.
  */
 #ifndef BLY_REDIS_MODULE_H
 #define BLY_REDIS_MODULE_H
@@ -37,18 +27,18 @@
 
 /* ---- Settings ------------------------------------------------------------ */
 
-/* What the server was configured with; each has its range in module.c. */
+/* The server's configuration. module.c has the range of each setting. */
 typedef struct {
-    double    rate;                     /* of a filter that comes to be by
-                                           itself; and so the others         */
+    double    rate;                     /* of a filter that is created
+                                           implicitly, like the others       */
     long long capacity, growth;
     long long cuckoo_slots, cuckoo_capacity, cuckoo_moves, cuckoo_expansion;
-    long long cuckoo_tables;            /* at which one grows no more        */
+    long long cuckoo_tables;            /* the most that a filter grows to   */
     double    held_rate;                /* of BLY.*                          */
     long long held_capacity;
     char      held_kind[128];
     char      secret[33];               /* in hexadecimal digits, or empty   */
-    bool      dump_secrets;             /* DUMP holds them                   */
+    bool      dump_secrets;             /* DUMP includes them                */
 } module_settings;
 
 extern module_settings settings;
@@ -56,19 +46,17 @@ extern module_settings settings;
 enum {
     MODULE_CAPACITY_MOST = 1 << 30, MODULE_GROWTH_MOST = 32768,
     MODULE_SLOTS_MOST = 255, MODULE_MOVES_MOST = 65535,
-    MODULE_CHUNK = 16 << 20,            /* bytes of a dump that are sent at a
-                                           time                              */
-    MODULE_PAGE = 4096                  /* bytes that it is some effort to let
-                                           go of                             */
+    MODULE_CHUNK = 16 << 20,            /* bytes of a part of a dump         */
+    MODULE_PAGE = 4096                  /* bytes that take an effort to free */
 };
 
-#define MODULE_RATE_MOST 0.25           /* a higher one is taken for this    */
+#define MODULE_RATE_MOST 0.25           /* higher rates are lowered to this  */
 
 /* ---- Commands ------------------------------------------------------------ */
 
-/* One command. `syntax` is what COMMAND DOCS tells, and the documentation: the
- * words of its arguments in their order, words in capitals as they are typed,
- * optional parts in brackets, and "…" behind what may be repeated. */
+/* One command. `syntax` is for COMMAND DOCS and the documentation: the
+ * arguments in their order, literal words in capitals, optional parts in
+ * brackets, and "…" after a part that may be repeated. */
 typedef struct {
     const char *name, *syntax, *summary, *complexity, *since;
     server_call *call;
@@ -77,9 +65,14 @@ typedef struct {
     int arity;
 } command;
 
-/* All of a family, ended by one without a name. */
+/* The commands of each cmd_*.c. A command without a name ends them. */
 extern const command bf_commands[], cf_commands[], bly_commands[],
-                     sets_commands[];
+                     unite_commands[], resize_commands[], info_commands[],
+                     dump_commands[], secrets_commands[], diff_commands[],
+                     kinds_commands[];
+
+/* All of these lists; NULL ends them. */
+extern const command *const module_families[];
 
 bool command_register(server_context *context, const command *commands);
 
@@ -89,56 +82,59 @@ bool bloom_register (server_context *context);
 bool cuckoo_register(server_context *context);
 bool held_register  (server_context *context);
 
-/* Listens for filters that RESTORE makes. */
-bool sets_register(server_context *context);
+/* Subscribes to filters that RESTORE makes, to announce their secrets. */
+bool secrets_register(server_context *context);
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* Memory that is all 0, or NULL: there is none, or the server's limit would be
- * passed. `context` may be NULL, where a value is loaded. Give it back by
- * server_release. */
+/* Allocates zeroed memory, which server_release frees. Returns NULL if memory
+ * is short or the server's limit would be exceeded. `context` may be NULL while
+ * a value is loaded. */
 void *memory_zeroed(server_context *context, uint64_t bytes);
 
-/* Is there room for so much, to be taken piece by piece? */
+/* Returns whether so many bytes can be allocated, piece by piece. */
 bool memory_room(server_context *context, uint64_t bytes);
 
-/* Memory of the server's for a filter of the library; *taken is how many bytes
- * it has, in whatever thread it takes and gives them. */
+/* Returns an allocator of the server's memory for a filter of the library.
+ * *taken is the number of bytes allocated, by any thread. */
 bly_allocator memory_allocator_of(uint64_t *taken);
 
-/* Filters' memory is taken in this thread for a command, whose server's limit
- * is looked at then; or, with NULL, for a file. A thread that may not ask the
- * server has what was left when its work began. */
+/* Sets the limit for filters in this thread: the server's, if it works for a
+ * command, or none, with NULL, for a file. */
 void     memory_for   (server_context *context);
-uint64_t memory_left  (server_context *context);
 
-/* The server's own limit of memory, maxmemory; UINT64_MAX: there is none. */
-uint64_t memory_most(server_context *context);
+/* Returns how much is left up to the server's limit. A thread that may not call
+ * the server gets the value from the start of its work, by memory_within. */
+uint64_t memory_left  (server_context *context);
 void     memory_within(uint64_t left);
 
-/* Let the server move it to where it lies better. */
+/* Returns the server's limit of memory, maxmemory; UINT64_MAX if none is
+ * set. */
+uint64_t memory_most(server_context *context);
+
+/* Lets the server move the memory, to defragment it. */
 void memory_move(server_defrag *defrag, void **memory);
 
 /* ---- Replies and keys ---------------------------------------------------- */
 
-/* What is at a key. */
+/* The content of a key. */
 typedef enum { FOUND_NONE, FOUND_OTHER, FOUND_IT } found;
 
-/* Open a key and look whether a value of this type is there. Where it is not,
- * `*value` is NULL. With `key` it is opened for writing, comes back there, and
- * is closed at the end of the command; without it is only read. */
+/* Looks up a value of this type at a key; `*value` is NULL if none exists. With
+ * `key` the key is opened for writing, and closed at the end of the command;
+ * without it the value is only read. */
 found reply_find(void **value, server_key **key, server_context *context,
                  server_string *name, server_type *type);
 
-/* What is wrong with a key: "ERR not found", "ERR item exists", or that another
- * type is there. SERVER_OK. */
+/* Replies what is wrong with a key: "ERR not found", "ERR item exists", or that
+ * it holds another type. Returns SERVER_OK. */
 int reply_refuse(server_context *context, found what);
 
-/* "ERR", and what is wrong. SERVER_OK. */
+/* Replies "ERR" and what is wrong. Returns SERVER_OK. */
 int reply_error(server_context *context, const char *why);
 
-/* The value of a key that is only read. NULL: there is none of this type; and
- * by reply_value an error was replied. */
+/* Return the value of a key, only to be read, or NULL if the key has none of
+ * this type; reply_value then replies an error. */
 void *reply_look (server_context *context, server_string *name,
                   server_type *type);
 void *reply_value(server_context *context, server_string *name,
@@ -150,40 +146,39 @@ void *reply_value(server_context *context, server_string *name,
 bool reply_asks(void **value, server_context *context, server_string *name,
                 server_type *type);
 
-/* Does the client speak RESP3? */
+/* Returns whether the client speaks RESP3. */
 bool reply_is_3(server_context *context);
 
-/* One more pair of a map that was begun with server_reply_map. */
+/* Replies a pair of a map begun with server_reply_map. */
 void reply_pair(server_context *context, const char *name, uint64_t number);
 
-/* The command changed the key: replicate it as it came, and tell who listens.
- */
+/* Replicates the command, which changed the key, and notifies subscribers. */
 void reply_changed(server_context *context, const char *event,
                    server_string *name);
 
-/* Is the argument this word, in any case? */
+/* Returns whether the argument is this word, in any case. */
 bool reply_is_word(const server_string *argument, const char *word);
 
-/* The value of an argument as a key of a filter. */
+/* Returns the value of an argument as a key of a filter. */
 bly_key reply_key(const server_string *argument);
 
-/* Those of n arguments. */
+/* Converts n arguments to keys. */
 void reply_keys(bly_key *keys, server_string **argv, int n);
 
-/* Reply an array that tells of each argument from the third on whether it is in
- * the filter; NULL has nothing in it. */
+/* Replies an array that states for each argument from the third on whether it
+ * is in the filter. NULL is the empty filter. */
 typedef bly_status reply_ask(const void *filter, const bly_keys *keys,
                              bool *present);
 int reply_each(server_context *context, server_string **argv, int argc,
                const void *filter, reply_ask *ask);
 
-/* A rate, above 0 and below 1; false: it is none, and *rate is as it was. And
- * what is said of it by BLY.*. */
+/* Reads a rate, above 0 and below 1. Returns false, and leaves *rate, if it is
+ * none. BLY.* then reply this error. */
 #define REPLY_RATE_WRONG "a rate is above 0 and below 1, as 0.01"
 bool reply_rate(double *rate, const server_string *argument);
 
-/* A whole number of an argument within its range. Else an error was replied:
- * `bad` where it is no number, `out` where it is out of the range. */
+/* Reads a whole number within its range. Returns false after an error reply:
+ * `bad` if it is not a number, `out` if it is out of range. */
 typedef struct {
     long long least, most;
     const char *out;

@@ -1,6 +1,4 @@
 /* server.c - the functions of the module interface, found by their names.
- *
- * Floor 8 (programs); includes server.h only.
  */
 #include "redis/server.h"
 

@@ -1,13 +1,12 @@
 /* wish.c - what a command of BLY.* is told of a filter, and what all of them
  * reply.
- *
- * Floor 8 (programs); includes wish.h only.
  */
 #include "redis/wish.h"
 
 #include <bloomery/foreign.h>
 #include <bloomery/form.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +36,54 @@ void wish_reply_real(server_context *context, const char *name, double number)
 {
     server_reply_simple(context, name);
     server_reply_double(context, number);
+}
+
+void wish_reply_abilities(server_context *context, uint64_t can)
+{
+    long n = 0;
+    server_reply_array(context, SERVER_POSTPONED);
+    for (int i = 0; i < BLY_ABILITIES; i++)
+        if ((can >> i & 1) != 0) {
+            server_reply_simple(context, bly_ability(UINT64_C(1) << i));
+            n++;
+        }
+    server_reply_array_was(context, n);
+}
+
+bool wish_count_field(void *n, const bly_field *field)
+{
+    *(long *)n += field->name != NULL && !field->absent;
+    return true;
+}
+
+static void wish_reply_whole(server_context *context, uint64_t number)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    if (number <= INT64_MAX)
+        wish_reply_number(context, number);
+    else
+        server_reply_bytes(context, digits, (size_t)n);
+}
+
+/* The one array of a record is the geometry, of four numbers. */
+bool wish_reply_field(void *context, const bly_field *field)
+{
+    if (field->absent)
+        return true;
+    if (field->name != NULL)
+        server_reply_simple(context, field->name);
+    switch (field->type) {
+    case BLY_FIELD_TEXT:
+        server_reply_bytes(context, field->text, field->length);
+        break;
+    case BLY_FIELD_COUNT: wish_reply_whole(context, field->count); break;
+    case BLY_FIELD_REAL:  server_reply_double(context, field->real); break;
+    case BLY_FIELD_BOOL:  server_reply_bool(context, field->count != 0); break;
+    case BLY_FIELD_ARRAY: server_reply_array(context, 4); break;
+    default:              break;
+    }
+    return true;
 }
 
 bool wish_look(const held **value, server_context *context,

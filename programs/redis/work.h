@@ -1,23 +1,22 @@
-/* work.h - what takes long, beside the server.
+/* work.h - long work beside the server.
  *
- * The server answers all its clients from one thread. What reads or writes all
- * of a large filter is done in another one, while the client that asked for it
- * waits and the others are served. Such work never changes a value: it reads
- * values, which are not changed until it has ended, and makes a new one, which
- * the server's thread then puts in its place, replicates and answers in one
- * step. A command that would change a value which is being read waits too.
+ * The server serves all clients from one thread. Work that reads or writes all
+ * of a large filter runs in another thread. Its client waits; the others are
+ * served. Such work never changes a value: it reads values, which stay
+ * unchanged until it has ended, and makes a new one. The server's thread then
+ * stores, replicates and replies in one step. A command that would change a
+ * value that is being read waits too.
  *
- * Where clients cannot wait (in transactions, in scripts, in what a master
- * sends and in files that are loaded) work is done at once, and what would have
- * to wait is refused with the error BUSY; what a master sends is not refused,
- * but lets the work come to its end first.
+ * If a client cannot wait (in transactions and scripts, for commands from a
+ * master or from files), work is done at once, and a command that would have to
+ * wait is refused with the error BUSY. A command from a master is not refused;
+ * it waits until the work has ended.
  *
- * A work whose client goes away, or is killed, has no effect and ends soon.
+ * If the client of a work disconnects or is killed, the work has no effect and
+ * ends soon.
  *
- * A child process of the server, which writes its dump, is not begun in the
- * midst of a work: the library's locks would be taken in it for ever.
- *
- * Floor 8 (programs); includes held.h only.
+ * A child process of the server, which writes its dump, is not forked during a
+ * work, because it would inherit locked locks of the library.
  */
 #ifndef BLY_REDIS_WORK_H
 #define BLY_REDIS_WORK_H
@@ -26,9 +25,9 @@
 
 typedef struct work work;
 
-/* One kind of work. `run` may be in any thread, and calls nothing of the server
- * but for memory. `finish` is in the server's: it replies, and may open keys.
- * If `run` has failed it is not called: what is wrong is replied. */
+/* A kind of work. `run` may be in any thread, and calls the server for memory
+ * only. `finish` is in the server's thread: it replies, and may open keys. If
+ * `run` has failed, `finish` is not called, and the error is replied. */
 typedef struct {
     void (*run)(work *w);
     int  (*finish)(work *w, server_context *context, server_string **argv,
@@ -72,44 +71,45 @@ struct work {
     work       *next_blocked;           /* of all whose clients wait         */
 };
 
-/* An empty one. */
+/* Returns an empty work. */
 work *work_new(const work_kind *kind);
 
-/* One that is not to be done. */
+/* Frees a work that has not been started. */
 void work_drop(work *w);
 
-/* It reads this value too. */
+/* Adds a value that the work reads. */
 void work_reads(work *w, held *value);
 
-/* It reads an argument of the command, which may be gone before it ends. */
+/* Adds an argument of the command that the work reads, and that may be freed
+ * before the work ends. */
 void work_given(work *w, server_string *argument);
 
-/* Do it: at once where it is about so many bytes that this is quick, or where
- * the client cannot wait. The work is gone then, or will be. */
+/* Runs the work, at once if its `bytes` are few or the client cannot wait.
+ * Frees the work, now or later. */
 int work_do(work *w, server_context *context, server_string **argv, int argc,
             uint64_t bytes);
 
-/* Say how a verb of the library ended; what is wrong is kept, to be replied. */
+/* Records the result of a library call. An error is kept, to be replied.
+ * Returns whether the call succeeded. */
 bool work_went(work *w, bly_status status);
 
-/* It failed by itself. */
+/* Records an error of the work itself. */
 void work_failed(work *w, bly_status status, const char *why);
 
-/* Has its client gone away? Then `run` may end at once. */
+/* Returns whether the client has gone away. Then `run` may end at once. */
 bool work_is_gone(const work *w);
 
-/* The callback by which calls of the library end then. What the work makes has
- * it until `run` has returned. */
+/* The callback that then ends calls of the library. The filter that the work
+ * makes has it until `run` returns. */
 bly_progress work_progress(work *w);
 void work_watch_made(work *w);
 
-/* Is a value, which is to be changed, being read? Then the command has been put
- * off, to be called again, or an error was replied: there is nothing more to be
- * done. */
+/* Returns whether a value that is about to be changed is being read. Then the
+ * command is postponed and will be called again, or an error was replied: the
+ * caller must return. */
 bool work_reads_it(server_context *context, held *value, server_call *again);
 
-/* A key has another value now: commands that wait for the old one go on, with
- * the new one. */
+/* Resumes commands that wait for the old value of a key, with its new value. */
 void work_wake(const held *value);
 
 #endif /* BLY_REDIS_WORK_H */

@@ -6,6 +6,12 @@
  * old index is taken as it is. Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/inputs.h"
+#include "frame/json.h"
+#include "frame/options.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -51,18 +57,16 @@ static const cli_option index_options[] = {
     { 0, "git", NULL, CLI_FLAG, offsetof(index_settings, inputs.git), false,
       "As -r, but of the folders only files that git knows, or would add: what "
       ".gitignore excludes is left out." },
-    { 'u', "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
+    { 0, "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
       "FILE is an index: bring it up to date. Only files are read whose size, "
       "times or inode have changed, and those that are new; those that are "
       "gone are left out. --by, --block and the rate are as they were, and so "
       "are -r, --git and PATHS where none are given. Where there is no FILE "
-      "yet, and PATHS are given, it is made." },
+      "yet, and PATHS are given, it is made.",
+      .excludes = "plan by block rate no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
       "Write no index, but say how large it would be, by some of the files." },
-    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(index_settings, plain),
-      false, "Take the bytes of compressed files as they are. Without it what "
-      "gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, is "
-      "decompressed." },
+    CLI_NO_DECOMPRESS_OPTION(index_settings, plain),
     { 0, "memory", "SIZE", CLI_SIZE, offsetof(index_settings, memory), false,
       "Keep about so much of the index in memory before it is written. "
       "Default: 256M." },
@@ -74,7 +78,7 @@ static const cli_option index_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
       "Print the report as a JSON object." },
     TEXT_JOBS_OPTION(index_settings, jobs),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example index_examples[] = {
@@ -130,7 +134,7 @@ static int index_refuse(index_job *job, const char *name, int error)
 {
     job->unread = true;
     if (index_lacks(error))
-        return lines_refuse(name, error);
+        return refuse_file(name, error);
     if (error == ESPIPE)
         report_error("'%s' is no ordinary file: an index is of files that can "
                      "be read again", name);
@@ -140,7 +144,7 @@ static int index_refuse(index_job *job, const char *name, int error)
         report_error("'%s' has a line of more than 64 MiB: the index is not of "
                      "what follows", name);
     else
-        lines_refuse(name, error);
+        refuse_file(name, error);
     return CLI_GO;
 }
 
@@ -224,8 +228,8 @@ static int index_find(const cli_command *self, index_job *job,
     cli_operands taken;
 
     if (inputs->list != NULL && operands->count > 0)
-        return options_wrong(self, "--files0-from names all files: it excludes "
-                                   "PATHS");
+        return options_wrong(self, "--files0-from and PATHS exclude each "
+                                   "other: leave one out");
     for (size_t i = 0; i < operands->count; i++)
         if (strcmp(operands->names[i], "-") == 0)
             return report_error("'-' is standard input, which cannot be read "
@@ -378,18 +382,11 @@ static int index_check_paths(const index_job *job, const cli_operands *paths)
 /* ==== Options =========================================================== */
 
 /* The old index says how the new one is to be. CLI_GO or CLI_ERROR. */
-static int index_renew(const cli_command *self, index_settings *s,
-                       index_job *job, cli_operands *operands)
+static int index_renew(index_settings *s, index_job *job,
+                       cli_operands *operands)
 {
     earlier *e = &job->before;
 
-    if (s->plan)
-        return options_wrong(self, "--plan is of a new index: it excludes "
-                                   "--update");
-    if (s->by != NULL || s->block != 0 || s->rate != 0 || s->plain)
-        return options_wrong(self, "--update keeps --by, --block, --rate and "
-                                   "--no-decompress as they were: make another "
-                                   "index to change them");
     e->index = settings_open(s->output, &e->made);
     if (e->index == NULL)
         return CLI_ERROR;
@@ -466,7 +463,7 @@ static int index_run(const cli_command *self, int argc, char **argv)
     if (folder == NULL)
         status = report_unread("name", ".", errno);
     else
-        status = s.update ? index_renew(self, &s, &job, &operands)
+        status = s.update ? index_renew(&s, &job, &operands)
                           : index_new(self, &s, &job, &operands);
     if (status == CLI_GO)
         status = index_check_output(&s);

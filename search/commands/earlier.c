@@ -7,6 +7,7 @@
  * when it was read. Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/work.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -6,6 +6,11 @@
  * bytes. Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/json.h"
+#include "frame/output.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
+#include "frame/sort.h"
 
 #include <errno.h>
 #include <math.h>
@@ -40,7 +45,7 @@ static void plan_look(plan *p, size_t i, const char *name)
 
     p->class_of[i] = PLAN_CLASSES;
     if (stat(name, &about) < 0) {
-        lines_refuse(name, errno);
+        refuse_file(name, errno);
         p->unread = true;
         return;
     }

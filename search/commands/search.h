@@ -24,6 +24,7 @@
 #define SEARCH_SEARCH_H
 
 #include "filters/filters.h"
+#include "frame/bytes.h"
 
 #include <bloomery/index.h>
 
@@ -106,7 +107,7 @@ typedef struct {
  * of them. `now` is the time before `about` was asked for. */
 uint64_t text_stamp(const struct stat *about, const struct timespec *now);
 
-/* 0, or why not, for lines_refuse. */
+/* 0, or why not, for refuse_file. */
 int text_open(text_reader *t, const char *path);
 
 /* Let the next block be the one that began there when an index was made; only

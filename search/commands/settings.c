@@ -6,6 +6,8 @@
  * 8; includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/numbers.h"
+#include "frame/options.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -15,6 +15,7 @@
  * only.
  */
 #include "search/commands/search.h"
+#include "frame/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>

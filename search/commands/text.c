@@ -10,6 +10,7 @@
  * only.
  */
 #include "search/commands/search.h"
+#include "frame/work.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,6 +9,7 @@
  * includes search.h only.
  */
 #include "search/commands/search.h"
+#include "frame/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -108,12 +108,12 @@ for file in plain pressed; do
 done
 which_is 'a line that is longer than a block' logs.blx \
     'logs/long:0\n' end
-try which -l logs.blx entry
+try which --files-with-matches logs.blx entry
 out_is 'each file once' 0 'logs/plain\nlogs/pressed\n'
 gzip -c logs/plain | head -c 3000 >logs/cut
 try index -q -o logs.blx --by words -r logs
 refused 'a file that is cut' "'logs/cut' .*:"
-try which -l logs.blx 19999
+try which --files-with-matches logs.blx 19999
 out_is 'and the rest is there' 0 'logs/plain\nlogs/pressed\n'
 rm logs/cut
 
@@ -179,7 +179,7 @@ for rule in words trigrams; do
         >asked
     while read -r word; do
         grep -rlwi -e "$word" tree | sort >there
-        "$BLOOMERY" which -l tree.blx "$word" >out 2>err || :
+        "$BLOOMERY" which --files-with-matches tree.blx "$word" >out 2>err || :
         missed=$((missed + $(sort out | comm -23 there - | wc -l)))
         named=$((named + $(wc -l <out) - $(wc -l <there)))
         asked=$((asked + 1))
@@ -222,8 +222,6 @@ keeps 'k-mers that are too long' 'length of 1 to 31' seq.blx \
     index -o seq.blx --by kmers=32 t/b
 keeps 'nothing to read' 'nothing to read: give files' seq.blx index -o seq.blx
 keeps 'standard input' 'cannot be read again' seq.blx index -o seq.blx -
-keeps 'another rule for an update' '--update keeps' words.blx \
-    index -o words.blx --update --by lines
 keeps 'no index to update' 'not an index|no index' t/b index -o t/b --update
 try index -q -o none/x.blx t/b
 refused 'a folder that is not there' 'none'
@@ -258,8 +256,6 @@ try which words.blx ' .'
 refused 'no word in it' 'no letter, digit or _: give a word'
 try which trigrams.blx ab
 refused 'too short for trigrams' 'no three bytes in a line: give'
-try which --any --at-least 0.5 words.blx a
-refused 'two ways at once' 'exclude each other'
 try which --at-least 0 words.blx a
 refused 'a share that all have' 'names every document: give a share above 0'
 try which t/b zebra
@@ -347,8 +343,6 @@ check "a plan of $planned bytes, $made are made" \
     "${planned:-0}" -lt $((made * 11 / 10))
 try index --plan -o plan.blx -r tree
 out_has 'a plan is told' 0 '^index      about .* % of the text'
-try index --plan -o made.blx --update
-refused 'a plan of an update' '--plan is of a new index'
 try index --plan -o plan.blx -r none
 check 'a plan says what is not there' grep -q "'none': No such file" err
 check 'and that it is not of all' test "$(cat status)" = 2

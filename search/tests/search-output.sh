@@ -14,8 +14,6 @@ out_is 'without names' 0 'lazy dog_1\n'
 try search --json trigrams.blx lazy
 out_is 'a line as JSON' 0 \
     '{"file":"t/a","number":2,"selected":true,"text":"lazy dog_1"}\n'
-try search --json -o -A1 trigrams.blx lazy
-refused 'no lines beside matches' 'excludes'
 try search --json -B1 trigrams.blx lazy
 out_is 'and one beside it' 0 '{"file":"t/a","number":1,"selected":false,"text":"The quick fox"}\n{"file":"t/a","number":2,"selected":true,"text":"lazy dog_1"}\n'
 try search --json -l trigrams.blx lazy
@@ -25,8 +23,6 @@ out_is 'binary matches as JSON' 0 \
     '{"file":"t/deep/binary","number":1,"selected":true,"text":"a QUICK\\u0000one"}\n'
 try search --json -c trigrams.blx 'lazy dog_1'
 out_has 'counts as JSON' 0 '^{"file":"t/a","count":1}$'
-try search --json -Z trigrams.blx lazy
-refused 'two ways to end a name' '--json excludes'
 try search -q trigrams.blx lazy
 silent 'quietly'
 try search -q trigrams.blx nowhere_at_all
@@ -132,10 +128,6 @@ try search trigrams.blx 'a(b'
 refused 'a pattern that is wrong' "'a\(b' is wrong at its byte 3: .*-F takes it"
 try search trigrams.blx -e 'a' -e 'b)'
 refused 'a wrong pattern of two' "'b\)' is wrong"
-try search -l -c trigrams.blx a
-refused 'two ways to print' 'exclude each other'
-try search -o -C1 trigrams.blx a
-refused 'matches have no lines beside them' 'excludes -A, -B and -C'
 try search -m 0 trigrams.blx a
 refused 'no lines at all' 'at least 1: give one'
 try search t/a a

@@ -138,8 +138,6 @@ try search -l --trust-known trigrams.blx 'one more quick line'
 out_is 'changed files, known files trusted' 1 ''
 try search -l --trust-known trigrams.blx 'public bool'
 out_has 'and a new file' 0 '^t/new/work.c$'
-try search --trust --trust-known trigrams.blx x
-refused 'trusted twice' 'exclude each other'
 for rule in trigrams words; do
     try index -q -o $rule.blx --update
     silent "an update by $rule"

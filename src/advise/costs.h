@@ -1,8 +1,8 @@
 /* costs.h - what lookups and adds cost on one machine: the costs that
  * bly_advise takes when it is given none.
  *
- * Made by tools/costs from what `bloomery advise --measure` measured, the least
- * of several runs, on this machine:
+ * Made by tools/bench/costs from what `bloomery advise --measure` measured,
+ * the least of several runs, on this machine:
  * two virtual processors of an AMD EPYC (Zen 5), 1 MiB and 32 MiB of cache.
  * (On a Xeon rehash was measured beside floom, and golomb beside quotient; they
  * are in proportion to those.)

@@ -2,7 +2,7 @@
  * the C library, one thread, no locks, no random numbers.
  *
  * Floor 0. For WebAssembly: with -DBLY_WITHOUT_SYSTEM, in place of system.c,
- * threads.c and all of src/io/ (tools/cross).
+ * threads.c and all of src/io/ (tools/check/cross).
  */
 #include <stdlib.h>
 

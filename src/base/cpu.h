@@ -53,7 +53,7 @@ PLATFORM_INLINE cpu_level cpu_now(void)
  * its own queue of misses is never empty, and few enough that none is pushed
  * out of the first-level cache before its turn. On an Intel Xeon of 2023 32 to
  * 128 measure the same; on Zen 5 64 cost 1.4 times 128; from 192 on lines are
- * lost. `make tune` tries them. */
+ * lost. `make bench WHAT=tune` tries them. */
 enum { CPU_AHEAD = 128, CPU_NEAR = 1 << 20, CPU_UNDECIDED = 0 };
 
 /* Keys, and KiB that are near; or CPU_UNDECIDED. */

@@ -1,9 +1,9 @@
 /* tables.h - the tables of RedisBloom's cuckoo filters: how large they are,
  * what is written of them, and the fingerprints in them.
- * docs/kinds/rediscuckoo.md says why they are so.
+ * src/kinds/foreign/rediscuckoo.c says why they are so.
  *
- * Floor 2. Used by kind rediscuckoo, whose tables lie behind one another in one
- * image, and by the verbs of <bloomery/redis.h>, whose tables are anywhere.
+ * Used by kind rediscuckoo, whose tables lie behind one another in one image,
+ * and by the verbs of <bloomery/redis.h>, whose tables are anywhere.
  */
 #ifndef BLY_BODIES_TABLES_H
 #define BLY_BODIES_TABLES_H

@@ -51,8 +51,8 @@ static bly_status formats_unknown(const char *name)
         snprintf(known + used, sizeof known - used, "%s%s",
                  used > 0 ? ", " : "", (*k)->name);
     }
-    return status_fail(BLY_EPARAM, "there is no format '%.40s': choose one of "
-                       "%s", name, known);
+    return status_fail(BLY_EPARAM, "there is no format '%.40s'" REGISTRY_HERE
+                       ": choose one of %s", name, *known ? known : "none");
 }
 
 /* The kind that a name names, with its options: "squid:method=post". */
@@ -96,8 +96,8 @@ bly_status formats_choose(formats_found *out, const char *name,
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
                            "begin with \"%s\"), nor of a format that shows in "
-                           "its bytes: name another file, or say which format "
-                           "it is",
+                           "its bytes" REGISTRY_HERE ": name another file, or "
+                           "say which format it is",
                            FORMATS_OWN);
     return registry_parse(&out->kind, out->option, found->name);
 }

@@ -1,13 +1,12 @@
-/* formats.h - other systems' files, recognised and made images of.
+/* formats.h - recognizes other systems' files and turns them into images.
  *
- * Floor 5. What is known of a format stands with its kind (src/kinds/foreign/,
- * kind_foreign in image/kind.h); here is what is done with it. No operating
- * system.
+ * The facts about a format are in its kind (src/kinds/foreign/,
+ * image/kind_foreign.h). Nothing here calls the operating system.
  */
 #ifndef BLY_FORMATS_FORMATS_H
 #define BLY_FORMATS_FORMATS_H
 
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 /* How an index of many sets begins, which is no filter (search/library/). */
 #define FORMATS_INDEX "bloomidx"

@@ -1,8 +1,8 @@
 /* save.c - writing a filter to a file, all of it or not at all.
  *
- * Floor 6. What is at hand in memory, or comes in parts, goes into a new file
- * that takes the old one's place (replace.c). Whatever fails before that
- * leaves the old file as it was and nothing of the new one.
+ * What is at hand in memory, or comes in parts, goes into a new file that takes
+ * the old one's place (replace.c). Whatever fails before that leaves the old
+ * file as it was and nothing of the new one.
  */
 #include "bloomery/foreign.h"
 #include "bloomery/parts.h"
@@ -142,7 +142,7 @@ static bly_status save_image(const bly_filter *filter, const char *path)
     task_phase(0.7, filter->bytes);
     if (status != BLY_OK)
         return status;
-    if (filter->kind->pack != NULL)
+    if (filter->kind->packing != NULL)
         return save_packed(filter, path);
     return save_bytes(path, filter->image, filter->bytes);
 }
@@ -324,7 +324,7 @@ bly_status bly_save_parts(const bly_filter *like, const char *path,
     uint8_t header[IMAGE_HEADER];
     bly_status status = handle_here(like, "saved in parts");
     if (status == BLY_OK
-        && (like->kind->pack != NULL || like->kind->seal != NULL))
+        && (like->kind->packing != NULL || like->kind->pages != NULL))
         status = status_fail(BLY_EUNSUPPORTED, "kind %s needs all of its image "
                              "to be saved: have it in one place (bly_save)",
                              like->kind->name);

@@ -1,6 +1,6 @@
-/* ask.c - is a key there, how often, with which label.
+/* ask.c - looks up keys: whether, how often, and with which label.
  *
- * Floor 5. Nothing here can fail, but keys that are no keys.
+ * Nothing here can fail, except for invalid lists of keys.
  */
 #include <string.h>
 
@@ -14,17 +14,17 @@ bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
     return filter->contains(filter->subject, hash);
 }
 
-/* For a kind that asks by whole keys. */
+/* Looks up a key for a kind that needs whole keys. */
 static bool ask_key(const bly_filter *filter, const void *key, size_t length)
 {
-    return filter->kind->contains_key(filter->image,
-                                      keys_hash_whole(filter, key, length),
-                                      key, length);
+    return filter->whole->contains(filter->image,
+                                   keys_hash_whole(filter, key, length), key,
+                                   length);
 }
 
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 {
-    if (filter->keyed)
+    if (filter->whole != NULL)
         return ask_key(filter, key, length);
     return filter->contains(filter->subject,
                             filter->hasher.function(key, length,
@@ -47,7 +47,8 @@ static uint8_t ask_byte(uint64_t answers)
     return (uint8_t)(answers * UINT64_C(0x0102040810204080) >> 56);
 }
 
-/* Of n answers, behind which there is room for seven more. */
+/* Packs n answers into a mask, and returns how many are true. There is room for
+ * seven more answers behind them. */
 static uint64_t ask_pack(uint8_t *mask, bool *present, size_t n)
 {
     uint64_t some = 0;
@@ -89,8 +90,8 @@ static void ask_whole(const bly_filter *filter, const bly_keys *keys,
             hashes[j] = keys_hash_whole(filter, whole[j].data,
                                         whole[j].length);
         }
-        filter->kind->contains_keys(filter->image, hashes, whole, some,
-                                    present + i);
+        filter->whole->contains_many(filter->image, hashes, whole, some,
+                                     present + i);
     }
 }
 
@@ -103,7 +104,7 @@ bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
         memset(present, true, keys->n * sizeof *present);
         return status;
     }
-    if (filter->keyed) {
+    if (filter->whole != NULL) {
         ask_whole(filter, keys, present);
         return BLY_OK;
     }
@@ -151,11 +152,11 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
             counts[i] = UINT64_MAX;
         return status;
     }
-    for (size_t i = 0; filter->keyed && i < keys->n; i++) {
+    for (size_t i = 0; filter->whole != NULL && i < keys->n; i++) {
         bly_key key = keys_at(keys, i);
         counts[i] = bly_count(filter, key.data, key.length);
     }
-    if (filter->keyed)
+    if (filter->whole != NULL)
         return BLY_OK;
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keys_hash(&filter->hasher, hashes, keys, i);
@@ -168,8 +169,8 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
 
 bool bly_get_hash(const bly_filter *filter, uint64_t hash, uint64_t *label)
 {
-    return filter->kind->get != NULL
-        && filter->kind->get(filter->image, hash, label);
+    return filter->kind->labels != NULL
+        && filter->kind->labels->get(filter->image, hash, label);
 }
 
 bool bly_get(const bly_filter *filter, const void *key, size_t length,
@@ -181,12 +182,11 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
 void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
                   bool *found, uint64_t *labels)
 {
-    if (filter->kind->get_many != NULL) {
-        filter->kind->get_many(filter->image, hashes, n, found, labels);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        found[i] = bly_get_hash(filter, hashes[i], &labels[i]);
+    if (filter->kind->labels != NULL)
+        filter->kind->labels->get_many(filter->image, hashes, n, found, labels);
+    else
+        for (size_t i = 0; i < n; i++)
+            found[i] = false;
 }
 
 bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,

@@ -1,7 +1,7 @@
 /* form.c - reads and writes the names of key forms, and gets and sets the form
  * of a filter: <bloomery/form.h>.
  *
- * Floor 5. value.c makes keys by a form.
+ * value.c makes keys by a form.
  */
 #include "bloomery/form.h"
 
@@ -138,7 +138,7 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
         return status_fail(BLY_EUNSUPPORTED, "a file of %s has no room for the "
                            "form of its keys: build a filter of another kind",
                            filter->kind->name);
-    if (filter->shared)
+    if (filter->sharing != NULL)
         return status_fail(BLY_EPARAM, "the filter is shared among threads, "
                            "and its header must not change beside them: state "
                            "the form when it is made");

@@ -1,14 +1,12 @@
-/* handle.h - what a bly_filter is inside: an image, its kind, and how the
- * bytes were come by.
- *
- * Floor 5; floor 6 (src/io/) makes handles too.
+/* handle.h - the inside of a bly_filter: an image, its kind, and where its
+ * bytes came from. src/io/ makes handles as well.
  */
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H
 
 #include "base/task.h"
 #include "base/threads.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "bits/hash.h"
 
 /* Where an image's bytes live, and what that asks for. */
@@ -23,9 +21,9 @@ typedef struct {
     void (*release)(bly_filter *filter);
 } handle_source;
 
-/* The verbs of an image that is not in memory: filter->image is its head only
- * (image/kind.h, kind_pages), and nothing may be asked of the kind but what a
- * head is enough for. Other verbs are refused; see handle_here(). */
+/* The verbs of an image that is not in memory. filter->image is only its head
+ * (image/abilities.h, kind_pages), and only slots that need no more than a head
+ * may be called. Other verbs are refused; see handle_here(). */
 typedef struct {
     /* add_many, or with `seen` add_each, of kind.h */
     bly_status (*add_many)(bly_filter *filter, const uint64_t *hashes,
@@ -50,6 +48,8 @@ struct bly_filter {
     const bly_kind      *kind;
     kind_contains       *contains;      /* the quickest, and what it is      */
     const void          *subject;       /* given: see handle_choose()        */
+    const kind_whole    *whole;         /* looks up whole keys; or NULL      */
+    const kind_sharing  *sharing;       /* many threads add at once; or NULL */
     kind_hasher          hasher;
     uint8_t             *image;
     size_t               bytes;
@@ -63,15 +63,14 @@ struct bly_filter {
     handle_file          file;
     bly_progress         progress;      /* of calls with this handle         */
     bool                 writable;
-    bool                 shared;
-    bool                 keyed;         /* the kind asks by whole keys       */
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
     bool                 unsure;        /* a flush of that has failed        */
     threads_lock         lock;          /* of setting and clearing `changed` */
 };
 
-/* What a handle is made with. All zero: what NULL for bly_options means. */
+/* Options of a new handle. All zero: the defaults, as for a NULL bly_options.
+ * */
 typedef struct {
     bly_allocator      allocator;
     const void        *secret;

@@ -32,7 +32,7 @@ static inline uint64_t keys_hash_whole(const bly_filter *filter,
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
                  const bly_keys *keys, size_t from);
 
-/* Those of all of them. */
+/* Hashes all of them. */
 void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
                    const bly_keys *keys);
 

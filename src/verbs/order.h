@@ -1,11 +1,9 @@
-/* order.h - what is asked for, worked out: kind, options, hash and plan.
- *
- * Floor 5.
+/* order.h - a request for a filter: its kind, options, hash and plan.
  */
 #ifndef BLY_VERBS_ORDER_H
 #define BLY_VERBS_ORDER_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "verbs/handle.h"
 
 /* Everything bly_new needs to know, worked out from kind and spec. */
@@ -29,7 +27,7 @@ const bly_spec *order_spec(const bly_spec *spec);
 bly_status order_make(order *o, const char *kind, const bly_spec *spec,
                       const kind_keys *keys);
 
-/* The same but for the plan, which is left to the caller. */
+/* Does so without the plan, which is left to the caller. */
 bly_status order_begin(order *o, const char *kind, const bly_spec *spec);
 
 /* Whatever came of the two above: the order keeps no secret. */

@@ -1,5 +1,5 @@
 /* cmocka.h - the part of cmocka that our tests use, for WebAssembly. Without
- * longjmp the first failure ends the program (tools/cross).
+ * longjmp the first failure ends the program (tools/check/cross).
  */
 #ifndef BLY_BARE_CMOCKA_H
 #define BLY_BARE_CMOCKA_H

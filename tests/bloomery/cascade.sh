@@ -75,8 +75,6 @@ try build -k ribbon --without valid -o x.bly revoked
 refused 'a kind that cannot' 'ribbon cannot keep keys out'
 try build -k nosuch --without valid -o x.bly revoked
 refused 'a kind that is none' 'nosuch'
-try build -k cascade -l 2 --without valid -o x.bly revoked
-refused '-l and --without' 'exclude'
 try build -k cascade -l 1 -f 2 -o x.bly revoked
 refused '-l alone' 'give --without FILE'
 try build -k cascade:others=9 -o x.bly revoked
@@ -144,10 +142,6 @@ cat one | keeps '--within: of a pipe' 'a member is not in .*: add .*files instea
     f.bly build -k cascade --within all -o f.bly
 keeps '--within: one of many' "the member 'newer' .line 1001 of 'news2'. is not in the list of --within: add" \
     f.bly build -k cascade --within all -o f.bly news2
-keeps '--within and --without' '--within and --without exclude' f.bly \
-    build -k cascade --within all --without valid -o f.bly revoked
-keeps '--within and -l' '-l and --within exclude' f.bly \
-    build -k cascade -l 2 --within all -o f.bly revoked
 keeps '--within: a kind that cannot' 'ribbon cannot keep keys out: leave out --within' \
     f.bly build -k ribbon --within all -o f.bly revoked
 keeps '--within: standard' 'cannot keep keys out: leave out --within' f.bly \
@@ -175,7 +169,7 @@ out_is 'none of the others is found' 1 '0\n'
 try build --json -k cascade -f 2 -t , --without mixed.csv -o c.bly revoked.csv
 check 'JSON tells how many others there were' sh -c \
     'grep -q "\"others\": 39000" out && grep -q "\"others_keyless\": 3" out'
-try build -v -k cascade --without valid -o c.bly revoked
+try build --verbose -k cascade --without valid -o c.bly revoked
 note '-v, too' '1,000 keys and 39,000 others in '
 head -n 20000 valid >some
 tail -n +20001 valid >rest

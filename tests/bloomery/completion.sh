@@ -38,7 +38,7 @@ if command -v bash >/dev/null; then
     complete_is 'bash: several commands' un -- unite
     complete_is 'bash: two commands' co -- count convert compare
     complete_is 'bash: a long option' build --out -- --output
-    complete_is 'bash: options after others' query -c --inv -- --invert
+    complete_is 'bash: options after others' query -c --inv -- --invert-match
     complete_is 'bash: not those of another command' query --out --
     complete_is 'bash: help' build --hel -- --help
     complete_is 'bash: kinds after -k' build -k sp -- split spatial
@@ -53,7 +53,7 @@ if command -v bash >/dev/null; then
         bloomery kinds --json | sed -n "s/^    \"name\": \"\(.*\)\",/\1/p" |
             sort > want
         bash -c "source <(bloomery help --completion bash)
-            _bloomery_list kinds" | sort > got
+            _bloomery_list kinds --all" | sort > got
         [ -s want ] && cmp want got'
 else
     skip 'bash' 'it is not there'

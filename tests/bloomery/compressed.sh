@@ -53,17 +53,16 @@ format() {
         # shellcheck disable=SC2002
         cat $file | dd bs=7 2>/dev/null | try query -c k.bly
         out_is "$format: query, some bytes at a time, $file" 0 "$wanted\n"
-        for way in '' --exact; do
-            # shellcheck disable=SC2086  # an option or none
-            try dedup --approximate -p 1e-9 $way $file
-            [ -z "$way" ] || try dedup --exact $file
+        for way in '' '--approximate -p 1e-9'; do
+            # shellcheck disable=SC2086  # options or none
+            try dedup $way $file
             check "$format: dedup $way $file" cmp -s out plain
         done
-        try dedup --exact <$file
-        check "$format: dedup --exact, stdin is a file, $file" cmp -s out plain
+        try dedup <$file
+        check "$format: dedup, stdin is a file, $file" cmp -s out plain
         # shellcheck disable=SC2002
-        cat $file | try dedup --exact
-        check "$format: dedup --exact, a pipe, $file" cmp -s out plain
+        cat $file | try dedup
+        check "$format: dedup, a pipe, $file" cmp -s out plain
     done
     try build -p 1e-9 -o of.bly one
     silent "$format: build counts its keys"
@@ -107,15 +106,15 @@ format() {
     { cat one; head -c 1000 /dev/zero; } >padded
     try query -c k.bly padded
     out_is "$format: zeros behind the end are none" 0 "$n\n"
-    try dedup --exact bad
-    refused "$format: dedup --exact prints nothing of what is damaged" damaged
+    try dedup bad
+    refused "$format: dedup prints nothing of what is damaged" damaged
     try query -q k.bly one none
     silent "$format: query -q stops early"
     try query --no-decompress k.bly one
     refused "$format: --no-decompress leaves no text" "'one' is no text: "
-    try dedup --no-decompress --text --exact one
+    try dedup --no-decompress --text one
     cp out bytes
-    try dedup --no-decompress --text --exact bytes
+    try dedup --no-decompress --text bytes
     check "$format: and --text takes its bytes" cmp -s out bytes
     check "$format: which are few" [ "$(wc -c <out)" -le $((size + 1)) ]
 }
@@ -208,7 +207,7 @@ fi
 # ---- other commands ---------------------------------------------------------
 sed '$d' keys >less
 gzip -c less >less.gz
-for option in '-d 10' ''; do
+for option in '--differences 10' ''; do
     # shellcheck disable=SC2086  # options
     try sketch $option -o s.bly less.gz
     silent "sketch $option"

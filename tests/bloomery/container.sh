@@ -145,8 +145,6 @@ try query --column a ours.bly keys
 refused 'query: a filter has none inside' 'no FILE has'
 try query --all -F blocks.sst -F parts.sst letters
 refused 'query: not all of them' '\-\-all asks all filters'
-try query --groups --mark blocks.sst letters
-refused 'query: groups or marks' 'excludes --mark'
 try query --groups -F blocks.sst -F parts.sst letters
 refused 'query: groups of one file' 'about one FILE'
 try count blocks.sst letters

@@ -58,8 +58,6 @@ try get --no-verify labels.bad keys
 status_is 'get --no-verify' 0
 try info --no-verify f.bad
 out_has 'info --no-verify' 0 '^  kind +standard'
-try query --verify --no-verify f.bly keys
-refused 'both options' '--verify and --no-verify exclude each other: '
 
 # ---- writing ------------------------------------------------------------------
 keeps 'add' "$damaged" f.bad add f.bad keys

@@ -40,7 +40,7 @@ for memory in 1M 128M; do
         try dedup $option many
         mv out want
         # shellcheck disable=SC2002
-        cat many | try dedup $option -v -M $memory
+        cat many | try dedup $option --verbose -M $memory
         check "$option -M $memory: of a pipe" cmp out want
         note "$option -M $memory: of a pipe, in so many passes" "$passes pass"
     done

@@ -60,7 +60,7 @@ try dedup --key-file secret -a few
 check '--approximate: a few lines' \
     [ "$(tr '\n' ' ' <out)" = 'ant bee cat ' ]
 note '--approximate: of which hardly one is lost' 'a new line may have been dropped, with a chance of 0\.3 %'
-try dedup --key-file secret -av many
+try dedup --key-file secret -a --verbose many
 check '-v: status' [ "$(cat status)" = 0 ]
 check '-v: one line with the numbers' \
     grep -Eq '^bloomery dedup: [13]00,000 lines in .*at most 0.1 % of the new' err

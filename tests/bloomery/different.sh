@@ -46,7 +46,7 @@ for kind in $once; do
     try info --json x.bly
     check "$kind: repeats leave no trace" sh -c 'grep "\"fill\"" out | cmp - fill'
 done
-try build -v -o x.bly many
+try build --verbose -o x.bly many
 check '-v tells what came, what is different, and the plan' grep -Eq \
     '^bloomery build: [0-9,]* keys were counted, of which about [0-9,]* are different: planned for [0-9,]*$' err
 try build --json -o x.bly many

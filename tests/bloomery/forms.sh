@@ -193,7 +193,6 @@ found() {
 }
 found 'plain' 'Host1.Example.org'
 found '-i' 'Host1.Example.org' -i
-found '--lower' 'Host1.Example.org' --lower
 found '--upper' 'aBc' --upper
 found '--trim' ' a ' --trim
 found '--as number' '7.0' --as number
@@ -224,7 +223,7 @@ try info any.bly
 check 'info: no form' grep -q '^  form       not stated$' out
 try build --as bytes -p 1e-9 -o bytes.bly --key a --key B
 try build --as hex -p 1e-9 -o hex.bly --key 61 --key 42
-for option in -i --lower --upper --trim --keep-cr '--as number' \
+for option in -i --upper --trim --keep-cr '--as number' \
     '--as hex' '--as any'; do
     # shellcheck disable=SC2086  # words
     try query $option text.bly --key a

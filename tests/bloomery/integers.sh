@@ -80,10 +80,10 @@ try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o x.bly labels
 refused 'a label with a word' "line 2 of 'labels': 'seven'"
 printf '3\t7\n' | try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o s.bly
 keeps 'a word to put' "line 2 of 'labels': 'seven'" s.bly put s.bly labels
-try sketch -H decimal -d 10 -o x.bly twenty fruit
+try sketch -H decimal --differences 10 -o x.bly twenty fruit
 refused 'a word to sketch' "the key 'apple' is not a whole number"
 check 'a word to sketch: nothing is written' [ ! -e x.bly ]
-try sketch -H decimal -d 10 -o k.bly twenty
+try sketch -H decimal --differences 10 -o k.bly twenty
 try diff k.bly fruit
 refused 'a word that differs' "the key 'apple' is not a whole number"
 awk 'BEGIN { for (i = 0; i < 300000; i++) print i; print "last" }' >long

@@ -259,7 +259,7 @@ check 'join: LIST has plain lines' \
     test "$(cat out)" = "$(printf '{"k":"a"}\n{"k":1}')"
 printf 'x\ta\n' >table
 printf '{"k":1}\n{"k":2}\n' >objects
-try join --json-field k --anti objects objects
+try join --json-field k --invert-match objects objects
 note 'join: a LIST of objects has no values' \
     '^bloomery join: note: 2 lines of LIST begin with a brace, .*: give --list-json'
 printf '{"id":"b"}\n{"id":1}\n{"x":2}\n' >ids
@@ -270,25 +270,14 @@ check 'join: those of LIST without the member are told' grep -q \
 printf 'a,"1"\nb,"2"\n' >quoted.csv
 try join --csv -f 2 --list-json-field id quoted.csv ids
 out_has 'join: LINES have columns, LIST objects' 0 '^a,"1"$'
-try join --json-field k --list-json-field id -F 1 some ids
-refused 'join: --list-json-field excludes -F' 'it excludes -F'
 try join --list-json-field /a~ some ids
 refused 'join: a wrong pointer for LIST' "^bloomery join: --list-json-field '/a~' "
 try join objects objects
 out_is 'join: whole lines are what they are' 0 '{"k":1}\n{"k":2}\n'
-try join --json-field k -F 2 some table
+try join --json-field k --list-field 2 some table
 out_has 'join: LIST has columns' 0 '"k":"a"'
 
 # ---- options -----------------------------------------------------------------
-for option in '-f 1' '-f 1 -t ,' '-t ,'; do
-    # shellcheck disable=SC2086  # words
-    try query --json-field k $option one.bly some
-    refused "it excludes $option" 'it excludes -'
-done
-try build -k bloomier -l 2 --json-field k -o no.bly some
-refused 'it excludes -l' 'it excludes -f and -l'
-try join --json-field k -f 2 some list
-refused 'join: it excludes -f' 'it excludes -'
 try query --json-field '' one.bly some
 refused 'an empty name' 'names no member: give its name'
 for name in /a~ /a~2 /~/b; do

@@ -98,10 +98,6 @@ for command in "$dedup" "$join"; do
     try $command -o /dev/null
     silent "$name -o: a device"
     # shellcheck disable=SC2086
-    try $command --json
-    refused "$name --json: where are the lines to go?" \
-        '--json and the lines both want .*: give -o FILE'
-    # shellcheck disable=SC2086
     try $command --json -o -
     refused "$name --json -o -" 'both want'
 done
@@ -146,8 +142,6 @@ for signal in HUP TERM KILL; do
     check "dedup -o: the old file is as it was after SIG$signal" \
         cmp box/new was
 done
-try join -c -o box/new few list
-refused 'join -c -o' '-c prints no lines: it excludes -o'
 try join -c few list
 out_is 'join -c' 0 '3\n'
 try join -o box/none list many
@@ -169,7 +163,7 @@ check 'dedup --json: nothing on stderr' [ ! -s err ]
 try dedup --json -a -p 1% --force -o box/x many
 figures 'dedup -a --json' '"lines": 200000' '"rate": 0.01' '"passes": 1' \
     '"dropped": [0-9]*[.][0-9]*'
-try join --json --anti -o box/y few list
+try join --json --invert-match -o box/y few list
 figures 'join --json' '"lines": 6' '"printed": 3' '"keyless": 0' '"listed": 3' \
     '"in_memory": true' '"output": "box/y"'
 try join --json -c few list

@@ -26,54 +26,42 @@ try query --mark -0 f.bly nul
 out_is '--mark -0' 0 '1\tbee\00000\tdo\ng\0'
 try query --mark f.bly empty
 out_is '--mark of nothing' 1 ''
-for option in -v -c -q -S --json; do
-    try query --mark $option f.bly ask
-    refused "--mark $option" '--mark prints all lines; it excludes -v, -c, -q, -S'
-done
 
 # ---- numbers and names ------------------------------------------------------
-try query -n f.bly ask none ask
+try query --line-number f.bly ask none ask
 out_is '-n: of each file' 0 '1:bee\n3:cat\n1:bee\n3:cat\n'
-try query -vn f.bly ask none
+try query -v --line-number f.bly ask none
 out_is '-n -v' 0 '2:dog\n4:elk\n1:dog\n'
-try query -H f.bly ask none ask
+try query --with-filename f.bly ask none ask
 out_is '-H' 0 'ask:bee\nask:cat\nask:bee\nask:cat\n'
-try query -n -H f.bly ask - <ask
+try query --line-number --with-filename f.bly ask - <ask
 out_is '-n -H: the file, the number, the line' 0 \
     'ask:1:bee\nask:3:cat\n(standard input):1:bee\n(standard input):3:cat\n'
-try query -nH f.bly <ask
+try query --line-number --with-filename f.bly <ask
 out_is 'standard input alone' 0 \
     '(standard input):1:bee\n(standard input):3:cat\n'
 try query --line-number --with-filename --mark f.bly ask none
 out_is 'with --mark they are behind the TAB' 0 \
     '1\task:1:bee\n0\task:2:dog\n1\task:3:cat\n0\task:4:elk\n0\tnone:1:dog\n'
-try query -n -f 2 f.bly table
+try query --line-number -f 2 f.bly table
 out_is '-n counts lines without a key' 0 '1:x\tbee\n'
-try query -vn -f 2 f.bly table
+try query -v --line-number -f 2 f.bly table
 out_is 'and -v prints them' 0 '2:nokey\n3:\n4:x\tdog\n'
 printf 'dog\nelk' >unended
-try query -vn f.bly unended none
+try query -v --line-number f.bly unended none
 out_is '-n behind a line without its end' 0 '1:dog\n2:elk\n1:dog\n'
-try query -n -0 f.bly nul
+try query --line-number -0 f.bly nul
 out_is '-n -0' 0 '1:bee\0'
-for option in -c -q -S --json; do
-    try query -n $option f.bly ask
-    refused "-n $option" '-n numbers the lines that are printed; it excludes'
-done
-for option in -q -S --json; do
-    try query -H $option f.bly ask
-    refused "-H $option" '-H names the files of lines, or of counts; it'
-done
 
 # ---- the counts of files ----------------------------------------------------
-try query -cH f.bly empty ask none empty empty ask - empty <keys
+try query -c --with-filename f.bly empty ask none empty empty ask - empty <keys
 out_is '-c -H: each file, also of 0 lines' 0 \
     'empty:0\nask:2\nnone:0\nempty:0\nempty:0\nask:2\n(standard input):3\nempty:0\n'
-try query -cHv f.bly ask none
+try query -cv --with-filename f.bly ask none
 out_is '-c -H -v' 0 'ask:2\nnone:1\n'
-try query -cH f.bly none empty
+try query -c --with-filename f.bly none empty
 out_is '-c -H, nothing there: status 1' 1 'none:0\nempty:0\n'
-try query -cH f.bly ask missing none
+try query -c --with-filename f.bly ask missing none
 if [ "$(cat status)" = 2 ] && [ "$(cat out)" = "$(printf 'ask:2\nnone:0')" ] \
     && grep -q "cannot read 'missing'" err && [ "$(wc -l <err)" -eq 1 ]; then
     pass '-c -H: a missing file has no count'
@@ -97,17 +85,17 @@ cat big big ask >two
 awk '{ print (/^key/ ? 1 : 0) "\t" $0 }' big >want.plain
 per_file="$(awk '/^key/ { n++ } END { print n }' big)"
 for jobs in 1 $(work '2 3 8' 5); do
-    try query -j $jobs -nH big.bly big two
+    try query -j $jobs --line-number --with-filename big.bly big two
     check "-n -H -j $jobs: the numbers of lines" cmp out want.numbers
-    { "$BLOOMERY" query -j $jobs -nH --mark big.bly big two; echo; } >out
+    { "$BLOOMERY" query -j $jobs --line-number --with-filename --mark big.bly big two; echo; } >out
     check "--mark -n -H -j $jobs" cmp out want.marks
     try query -j $jobs --mark big.bly big
     check "--mark -j $jobs" cmp out want.plain
-    try query -j $jobs -cH big.bly big two big
+    try query -j $jobs -c --with-filename big.bly big two big
     out_is "-c -H -j $jobs" 0 "big:$per_file\ntwo:$((2 * per_file))\nbig:$per_file\n"
 done
 # shellcheck disable=SC2002  # a pipe is what is tested
-cat big | "$BLOOMERY" query -n big.bly | sed 's/^/big:/' >out
+cat big | "$BLOOMERY" query --line-number big.bly | sed 's/^/big:/' >out
 awk '/^key/ { print "big:" NR ":" $0 }' big >want
 check '-n of a pipe' cmp out want
 

@@ -42,7 +42,7 @@ for pair in blom:bloom counting-blom:counting-bloom xorr8:xor8 floon:floom; do
 done
 try plan -n 10 -k sbf
 refused 'a name that may be several kinds' "no kind 'sbf': "
-try kinds
+try kinds --all
 out_has 'kinds: other names' 0 '^ +also called bloom, bloom-filter$'
 out_has 'kinds: with what they imply' 0 'called xor8 \(bits=8\), xor16 \(bits=16\)$'
 try kinds bloom

@@ -14,8 +14,8 @@ try query f.bly none
 out_is 'nothing found, status 1' 1 ''
 try query -v f.bly ask
 out_is '-v' 0 'dog\nelk\n'
-try query --invert f.bly keys
-out_is '--invert, nothing selected: status 1' 1 ''
+try query --invert-match f.bly keys
+out_is '--invert-match, nothing selected: status 1' 1 ''
 try query -c f.bly ask
 out_is '-c' 0 '2\n'
 try query --count f.bly none

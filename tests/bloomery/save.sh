@@ -23,8 +23,8 @@ cp good.bly box/f.bly
 try add box/f.bly /dev/null
 silent 'adding nothing'
 check 'adding nothing changes nothing' cmp good.bly box/f.bly
-try add -v box/f.bly keys
-note 'add -v' '^bloomery add: box/f.bly: 20,000 keys in '
+try add --verbose box/f.bly keys
+note 'add --verbose' '^bloomery add: box/f.bly: 20,000 keys in '
 try add --verbose --no-progress -0 box/f.bly keys
 note 'add with long names' '^bloomery add: box/f.bly: 1 keys? in '
 cp good.bly box/f.bly
@@ -48,7 +48,7 @@ check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
 printf 'a letter that nobody has twice\n' >letter
 printf 'x' >tiny
 for command in build 'build -n 9' 'build -k cascade --without other' \
-    'sketch' 'sketch -d 9'; do
+    'sketch' 'sketch --differences 9'; do
     # shellcheck disable=SC2086  # a list of words
     keeps "$command: over a letter" "'letter' is there and is no filter: .*--for" \
         letter $command -o letter keys
@@ -76,7 +76,7 @@ try build --force -p 1e-6 -o forced keys
 silent 'build --force'
 check 'build --force replaces it' cmp forced good.bly
 cp letter forced
-try sketch --force -d 9 -o forced keys
+try sketch --force --differences 9 -o forced keys
 silent 'sketch --force'
 : >empty
 try build -p 1e-6 -o empty keys
@@ -92,8 +92,8 @@ for options in '-n 10' '-n 10 -k scalable' '-n 10 -k buffered --memory 64K' \
     keeps "build $options" 'no line has a key: .*check -f' good.bly \
         build $options -f 9 -o good.bly keys
 done
-keeps 'sketch -d' 'no line has a key: ' good.bly \
-    sketch -d 9 -f 9 -o good.bly keys
+keeps 'sketch --differences' 'no line has a key: ' good.bly \
+    sketch --differences 9 -f 9 -o good.bly keys
 check 'nothing is left behind' [ -z "$(find . -name '*.tmp')" ]
 
 # ---- a disk that is full ----------------------------------------------------

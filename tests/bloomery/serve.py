@@ -729,7 +729,7 @@ def test_http_continue():
 
 def test_http_slow():
     """HTTP: half a head is waited for less long than half a body"""
-    s = Server("--http", str(port), "--threads", "1", "f.bly")
+    s = Server("--http", str(port), "--jobs", "1", "f.bly")
     body, head = connect(port, s), connect(port)
     body.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
                  b"Content-Length: 9\r\n\r\n")
@@ -747,7 +747,7 @@ def test_half_requests():
             (port, b"GET /contains?key=key+1 HT", HONEST, b"HTTP/1.1 200 OK"),
             ("s", b"key ", b"key 1\n", b"1\n")):
         s = Server("--http", str(port), "--socket", "s", "--clients", "4",
-                   "--threads", "1", "f.bly")
+                   "--jobs", "1", "f.bly")
         first = connect(where, s)
         ask(first, whole, wanted)
         if where == port:
@@ -769,7 +769,7 @@ def test_half_requests():
 
 def test_http_bodies():
     """HTTP: the bytes of large bodies on their way have 64 MiB together"""
-    s = Server("--http", str(port), "--threads", "1", "f.bly")
+    s = Server("--http", str(port), "--jobs", "1", "f.bly")
     connect(port, s).close()
     large = (b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
              b"Content-Length: 1000000\r\n\r\n[")
@@ -933,7 +933,7 @@ def test_reload_under_load():
     build("one.bly", members, "-k", "blocked")
     build("two.bly", members, "-k", "fuse")
     replace("live.bly", "one.bly")
-    s = Server("--socket", "s", "--http", str(port), "--threads", "3",
+    s = Server("--socket", "s", "--http", str(port), "--jobs", "3",
                "live.bly")
     connect("s", s).close()
     over, found = threading.Event(), queue.Queue()
@@ -1060,7 +1060,7 @@ def test_written_over():
 
 def test_stalled():
     """clients that stall, or do not read, hurt nobody, and lose nothing"""
-    s = Server("--socket", "s", "--threads", "1", "f.bly")
+    s = Server("--socket", "s", "--jobs", "1", "f.bly")
     half, deaf, good = connect("s", s), connect("s"), connect("s")
     half.sendall(b"ke")
     asked = b"key 1\nnobody\n" * 20000
@@ -1147,7 +1147,7 @@ def test_drained():
     """SIGTERM: what has arrived is answered, and then it ends"""
     n = 2000                        # as much as arrives without being read
     for where in ("s", port):
-        s = Server("--socket", "s", "--listen", str(port), "--threads", "2",
+        s = Server("--socket", "s", "--listen", str(port), "--jobs", "2",
                    "f.bly")
         connect(where, s).close()
         clients = [connect(where) for _ in range(10)]
@@ -1257,7 +1257,7 @@ def test_failed_start():
         for option in ("--listen", "--http"):
             for threads in ("1", "3"):
                 refused("cannot listen at '%s'" % taken, "--socket", "s",
-                        option, taken, "--threads", threads, "f.bly")
+                        option, taken, "--jobs", threads, "f.bly")
                 must(not os.path.exists("s"), "a socket is left")
     s = Server("--socket", "s", "f.bly")
     connect("s", s).close()

@@ -34,7 +34,7 @@ try query -F a.bly -F b.bly none
 out_is 'nothing there: status 1' 1 ''
 try query -F a.bly -F b.bly --mark ask
 out_is '--mark: a digit for each' 0 '10\tbee\n01\tdog\n11\tcat\n00\telk\n'
-try query -F b.bly -F a.bly -F b.bly --mark -nH ask
+try query -F b.bly -F a.bly -F b.bly --mark --line-number --with-filename ask
 out_is '--mark: in the order of -F' 0 \
     '010\task:1:bee\n101\task:2:dog\n111\task:3:cat\n000\task:4:elk\n'
 try query -F a.bly -F b.bly --mark --all none ask
@@ -96,8 +96,6 @@ for jobs in 1 4; do
     check "--mark of four kinds, -j $jobs" \
         [ "$(cmp -l out want | wc -l)" -le 5 ]
 done
-try query --paged -F 7.bly -F 7.bly --mark -c big
-refused '--mark -c' '--mark prints all'
 try build -k buffered -n 90000 -p 1e-6 -o more.bly more
 try query --paged -F 7.bly -F more.bly --mark big
 awk '{ print ($2 % 7 == 0) "0\t" $0 }' big >want
@@ -150,8 +148,6 @@ try query -F a.bly -F none.bly ask
 refused 'a filter that is missing' 'none.bly: .*No such file'
 try query -F a.bly b.bly
 refused 'a filter for keys' "'b.bly' is a filter, not a file of keys: "
-try query --all a.bly ask
-refused '--all without -F' '--all is about several filters, and -F names none'
 try query -F - -F - ask <a.bly
 refused 'two filters on standard input' 'only one filter can come from standard'
 try query -F - <a.bly

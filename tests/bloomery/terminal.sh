@@ -32,7 +32,7 @@ try build -n 10 -o f.bly keys
 silent 'build'
 try build -n 10 -o other.bly /dev/null
 mkdir lines
-printf '%s\n' 'dedup --window 100 -p 1e-9' 'dedup --exact' 'query f.bly' \
+printf '%s\n' 'dedup --window 100 -p 1e-9' 'dedup' 'query f.bly' \
     'diff other.bly' >commands
 while read -r command; do
     show "lines/$command" 80 "sh slowly | '$BLOOMERY' $command"

@@ -33,7 +33,7 @@ out_is 'hex: from a pipe' 0 '100\n'
 "$BLOOMERY" query -c --format bip37 - keys <w.bip37 >out 2>err
 echo $? >status
 out_is 'as it is: from a pipe' 0 '100\n'
-try convert --format bip37 -F bip37 prefixed.hex back.bip37
+try convert --format bip37 --to bip37 prefixed.hex back.bip37
 silent 'hex: to bytes'
 check 'hex: the same bytes' cmp w.bip37 back.bip37
 try info --format bip37 bare.hex
@@ -170,7 +170,7 @@ try info a.bloom.gz
 out_has 'compressed: info' 0 'kind +dcso'
 try check a.bloom.gz
 out_has 'compressed: check' 0 '^a.bloom.gz: ok'
-try convert -F dcso a.bloom.gz b.bloom
+try convert --to dcso a.bloom.gz b.bloom
 silent 'compressed: convert'
 check 'compressed: the same bytes' cmp a.bloom b.bloom
 "$BLOOMERY" build -o ours.bly keys 2>err

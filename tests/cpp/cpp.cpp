@@ -1,5 +1,5 @@
 /* cpp.cpp - every member of bloomery.hpp: it answers like C, errors are
- * exceptions, and nothing leaks (tools/check-cpp runs it with the address
+ * exceptions, and nothing leaks (tools/check/cpp runs it with the address
  * sanitizer).
  *
  * Works in the folder that it is started in.

@@ -1,5 +1,5 @@
 // views.cpp - uses bloomery/inline.h as programs do, to see its warnings under
-// each set of flags (tools/check-cpp): most appear only where a function is
+// each set of flags (tools/check/cpp): most appear only where a function is
 // called.
 #include <bloomery/inline.h>
 

@@ -3,7 +3,7 @@
  *
  * Parquet files and tables are written here, byte by byte. One real LevelDB
  * table is included, and the Parquet project's test data are read if present.
- * tools/check-systems tests tables of real RocksDB and LevelDB.
+ * tools/check/systems tests tables of real RocksDB and LevelDB.
  */
 #include "bloomery/container.h"
 

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "bloomery/foreign.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "verbs/registry.h"
 
 enum { FEW = 200, ASKED = 20000 };
@@ -190,10 +190,10 @@ static void law_hashes_are_its_own(void **state)
     bly_keys all = { .n = FEW, .keys = keys };
     uint64_t hashes[FEW];
     assert_status(bly_hash_keys(hashes, laws_spec(), &spec, &all), BLY_OK);
-    for (size_t i = 0; i < FEW && laws_kind->contains_key == NULL; i++)
+    for (size_t i = 0; i < FEW && !KIND_HAS(laws_kind, whole, contains); i++)
         assert_true(hashes[i] == bly_hash(filter, keys[i].data,
                                           keys[i].length));
-    if (laws_kind->contains_key == NULL) {
+    if (!KIND_HAS(laws_kind, whole, contains)) {
         assert_status(bly_build(&built, laws_spec(), &spec, hashes, NULL, FEW),
                       BLY_OK);
         assert_true(laws_same(filter, built));
@@ -207,7 +207,7 @@ static void law_hashes_are_its_own(void **state)
 static void law_hashes_are_no_keys(void **state)
 {
     (void)state;
-    if (laws_kind->contains_key == NULL)
+    if (!KIND_HAS(laws_kind, whole, contains))
         skip();
     bly_filter *filter = laws_of(FEW, 8, 0);
     bool present = false;
@@ -363,11 +363,11 @@ static void law_a_union_has_both(void **state)
     (void)state;
     bly_filter *a = laws_of(FEW, 11, FEW / 2), *b = laws_of(FEW, 12, FEW / 2);
     bly_overlap_t overlap;
-    if (laws_kind->overlap != NULL) {
+    if (KIND_HAS(laws_kind, combining, overlap)) {
         assert_status(bly_overlap(&overlap, a, b), BLY_OK);
         assert_true(fabs(overlap.either.value - FEW) < FEW / 4);
     }
-    if (laws_kind->unite != NULL) {
+    if (KIND_HAS(laws_kind, combining, unite)) {
         assert_status(bly_unite(a, b), BLY_OK);
         assert_int_equal(laws_found(a, 11, FEW / 2), FEW / 2);
         assert_int_equal(laws_found(a, 12, FEW / 2), FEW / 2);
@@ -383,7 +383,7 @@ static void law_copy_and_like(void **state)
     assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
     laws_is(filter, copy);
     bly_free(copy);
-    if (laws_kind->add != NULL && laws_kind->grow == NULL) {
+    if (laws_kind->add != NULL && laws_kind->growing == NULL) {
         bly_filter *empty = laws_of(FEW, 9, 0);
         assert_status(bly_like(&like, filter, NULL), BLY_OK);
         assert_true(laws_same(like, empty));
@@ -414,15 +414,16 @@ static void laws_try(const uint8_t *bytes, size_t n)
     (void)laws_found(filter, 13, (size_t)test_work(50, 12, 4));
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_true(stat.rate >= 0 && stat.rate <= 1);
-    if (laws_kind->overlap != NULL)
+    if (KIND_HAS(laws_kind, combining, overlap))
         assert_status(bly_overlap(&overlap, filter, filter), BLY_OK);
-    if (laws_kind->unite != NULL)
+    if (KIND_HAS(laws_kind, combining, unite))
         assert_true(bly_unite(filter, filter) <= BLY_OK);
     if (laws_kind->add != NULL && bly_add(filter, "x", 1) >= 0)
         assert_true(bly_contains(filter, "x", 1));
     size_t bytes_now;
     const void *image = bly_image(filter, &bytes_now);
-    assert_true(bytes_now == n + BLY_HEADER_BYTES || laws_kind->grow != NULL);
+    assert_true(bytes_now == n + BLY_HEADER_BYTES
+                || laws_kind->growing != NULL);
     assert_status(bly_check(image, bytes_now, NULL), BLY_OK);
     bly_free(filter);
 }
@@ -528,8 +529,8 @@ static void law_reach(void **state)
         for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
             image_set_u64(image, IMAGE_GEOMETRY + 8 * i, geometry[i]);
         (void)laws_kind->contains(image, 7);
-        if (laws_kind->contains_key != NULL)
-            (void)laws_kind->contains_key(image, 0, "key", 3);
+        if (KIND_HAS(laws_kind, whole, contains))
+            (void)laws_kind->whole->contains(image, 0, "key", 3);
     }
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         image_set_u64(image, IMAGE_GEOMETRY + 8 * i, was[i]);

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "maths/strides.h"
 #include "verbs/registry.h"
 

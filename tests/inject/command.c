@@ -45,8 +45,10 @@ static const command_job command_jobs[] = {
     { "remove -j 1 c.bly keys", NULL, "c.bly" },
     { "query -j 1 f.bly lines", NULL, NULL },
     { "query -j 1 -v f.bly -", "lines", NULL },
-    { "query -j 1 --mark -n -H f.bly lines keys", NULL, NULL },
-    { "query -j 1 -F f.bly -F c.bly --all -c -H lines", NULL, NULL },
+    { "query -j 1 --mark --line-number --with-filename f.bly lines keys", NULL,
+      NULL },
+    { "query -j 1 -F f.bly -F c.bly --all -c --with-filename lines", NULL,
+      NULL },
     { "query -j 1 --paged b.bly lines", NULL, NULL },
     { "query -j 1 --csv -f name f.bly table.csv", NULL, NULL },
     { "count -j 1 c.bly lines", NULL, NULL },
@@ -65,14 +67,14 @@ static const command_job command_jobs[] = {
     { "resize -n 5000 -o new.bly q.bly", NULL, "new.bly" },
     { "resize --fold 2 -o new.bly fold.bly", NULL, "new.bly" },
     { "convert --data keys d.bloom d.bloom", NULL, "d.bloom" },
-    { "convert -F bloomery --data - d.bloom new.bly", "keys", "new.bly" },
+    { "convert --to bloomery --data - d.bloom new.bly", "keys", "new.bly" },
     { "info --data d.bloom", NULL, NULL },
     { "compare f.bly g.bly", NULL, NULL },
     { "check f.bly b.bly", NULL, NULL },
     { "info f.bly", NULL, NULL },
-    { "sketch -d 20 -o new.sketch keys", NULL, "new.sketch" },
+    { "sketch --differences 20 -o new.sketch keys", NULL, "new.sketch" },
     { "diff -j 1 keys.sketch some", NULL, NULL },
-    { "similar -j 1 --within rows.fps rows.fps", NULL, NULL },
+    { "similar -j 1 --superset rows.fps rows.fps", NULL, NULL },
     { "similar -j 1 --estimate - rows.fps", "rows.fps", NULL },
     { "serve f.bly c.bly", "lines", NULL },
     { "serve --load f.bly", "lines", NULL },
@@ -386,7 +388,7 @@ static int command_setup(void **state)
              "{ echo name,x; seq 1 200 | sed 's/.*/\"&\",y/'; } >table.csv; "
              "seq 1 9 >out; : >stdout; : >stderr; : >calls; "
              "$B build -o f.bly keys; $B build -n 200 -o g.bly some; "
-             "$B sketch -d 200 -o keys.sketch keys; "
+             "$B sketch --differences 200 -o keys.sketch keys; "
              "$B build -k counting -n 300 -o c.bly keys; "
              "seq 1 99 | awk '{ print $1 \",\" $1 %% 4 }' >labels; "
              "sed s/,./,2/ labels >twos; "

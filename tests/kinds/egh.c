@@ -755,12 +755,13 @@ static void test_lying_tables(void **state)
         for (size_t i = 0; i < 40; i++)
             (void)bly_kind_egh.contains(image, hashes[i]);
         bly_kind_egh.stat(&stat, image);
-        bly_kind_egh.overlap(&overlap, image, good);
-        bly_kind_egh.unite(image, good);
-        uint8_t *scratch = malloc(bly_kind_egh.list_scratch(image));
+        bly_kind_egh.combining->overlap(&overlap, image, good);
+        bly_kind_egh.combining->unite(image, good);
+        uint8_t *scratch = malloc(bly_kind_egh.listing->keys_scratch(image));
         size_t visits = 0;
         assert_non_null(scratch);
-        bly_kind_egh.list(image, scratch, NULL, egh_visit_two, &visits);
+        bly_kind_egh.listing->keys(image, scratch, NULL, egh_visit_two,
+                                   &visits);
         free(scratch);
     }
     free(image);

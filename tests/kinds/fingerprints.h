@@ -7,7 +7,7 @@
 
 #include "test.h"
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 typedef struct {
     const uint8_t *payload;
@@ -136,7 +136,7 @@ static inline uint8_t *fingerprint_bench(const bly_kind *kind,
     image_format(image, &plan, kind->version, 0, "xxh3");
     kind_bench bench = { .scratch = room + GUARD, .bytes = plan.scratch,
                          .threads = threads };
-    assert_status(kind->build(image, keys, &bench), BLY_OK);
+    assert_status(kind->building->build(image, keys, &bench), BLY_OK);
     for (size_t i = 0; i < GUARD; i++)
         assert_true(room[i] == 0xA5
                     && room[GUARD + plan.scratch + i] == 0xA5);

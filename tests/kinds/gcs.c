@@ -206,7 +206,7 @@ static uint8_t *gcs_by(unsigned threads, const uint64_t *hashes, size_t n,
     kind_keys keys = { .hashes = hashes, .n = n };
     assert_true(image != NULL && bench.scratch != NULL);
     image_format(image, &plan, bly_kind_gcs.version, 0, "xxh3");
-    assert_status(bly_kind_gcs.build(image, &keys, &bench), BLY_OK);
+    assert_status(bly_kind_gcs.building->build(image, &keys, &bench), BLY_OK);
     *bytes = image_u64(image, IMAGE_BYTES);
     free(bench.scratch);
     return image;

@@ -7,7 +7,7 @@
 #include "base/cpu.h"
 #include "base/threads.h"
 #include "bits/hash.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "verbs/registry.h"
 
 static uint64_t *ribbon_keys(uint64_t stream, size_t n)
@@ -358,7 +358,8 @@ static uint8_t *ribbon_build_with(unsigned threads, const char *kind,
     image_format(image, &plan, bly_kind_ribbon.version, 0, "xxh3");
     kind_keys keys = { .hashes = hashes, .n = n };
     kind_bench bench = { scratch, (size_t)plan.scratch, threads };
-    assert_status(bly_kind_ribbon.build(image, &keys, &bench), BLY_OK);
+    assert_status(bly_kind_ribbon.building->build(image, &keys, &bench),
+                  BLY_OK);
     free(scratch);
     return image;
 }

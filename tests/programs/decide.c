@@ -1,4 +1,4 @@
-/* decide.c - parts of `dedup --exact` that files of lines cannot reach:
+/* decide.c - parts of `dedup` that files of lines cannot reach:
  * different keys with one hash, streams across memory and disk, parts that
  * cannot be divided further.
  *

@@ -4,8 +4,7 @@
  * everything else is data.
  */
 #include "test.h"
-
-#include "frame/frame.h"
+#include "frame/records.h"
 
 enum { RECORDS_TEXT = 700 };
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "bloomery/fields.h"
 #include "redis/client.h"
 
 static server bly_server;
@@ -79,7 +80,7 @@ static void test_large(void **state)
     assert_non_null(strstr(answer, "+Jaccard"));
     free(answer);
     answer = client_ask(c, "BLY.INFO c");
-    assert_non_null(strstr(answer, "+Items :1500"));
+    assert_non_null(strstr(answer, "+items :1500"));
     free(answer);
     assert_answer(c, "BLY.NEW q quotient CAPACITY 4000000", "+OK");
     bly_say_many(c, "BLY.ADD", "q", 0, 500);
@@ -439,7 +440,7 @@ static void test_secrets(void **state)
     assert_answer(c, "BLY.ADD e x", ":1");
     char *answer = client_ask(c, "BLY.INFO e");
     assert_non_null(strstr(answer, "\"split\""));
-    assert_non_null(strstr(answer, "+Capacity :5"));
+    assert_non_null(strstr(answer, "+capacity :5"));
     free(answer);
     /* an image of another secret is refused without it */
     size_t n;
@@ -509,7 +510,7 @@ static void test_forms_of_the_command(void **state)
     bly_restore_built(c, "t", "-i", "Host1.Example.org\\nb\\n");
     assert_answer(c, "BLY.MEXISTS t HOST1.example.ORG B none", "[:1 :1 :0]");
     char *info = client_ask(c, "BLY.INFO t");
-    assert_non_null(strstr(info, "+Keys \"text:case=lower\""));
+    assert_non_null(strstr(info, "+keys \"text:case=lower\""));
     free(info);
     bly_restore_built(c, "u", "--upper -k fuse", "ab\\ncd\\n");
     assert_answer(c, "BLY.MEXISTS u Ab CD e", "[:1 :1 :0]");
@@ -584,6 +585,42 @@ static void test_difference(void **state)
     bly_end();
 }
 
+/* A visitor: a reply of Redis has each field that applies, and no other one. */
+static bool bly_has_field(void *answer, const bly_field *field)
+{
+    char word[64];
+    if (field->name == NULL)
+        return true;
+    snprintf(word, sizeof word, "+%s ", field->name);
+    if ((strstr(answer, word) != NULL) == field->absent)
+        fail_msg("%s is wrong in %s", field->name, (char *)answer);
+    return true;
+}
+
+static void test_fields_are_the_librarys(void **state)
+{
+    bly_spec spec = { .capacity = 1000, .rate = 0.01 };
+    bly_filter *filter;
+    bly_plan_t plan;
+    bly_stat_t stat;
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    assert_int_equal(bly_plan(&plan, "stable", &spec), BLY_OK);
+    char *answer = client_ask(c, "BLY.PLAN stable CAPACITY 1000 RATE 0.01");
+    bly_plan_each(&plan, bly_has_field, answer);
+    free(answer);
+    assert_int_equal(bly_new(&filter, "stable", &spec), BLY_OK);
+    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    assert_answer(c, "BLY.NEW s stable CAPACITY 1000 RATE 0.01 UNKEYED", "+OK");
+    answer = client_ask(c, "BLY.INFO s");
+    bly_stat_each(&stat, filter, bly_has_field, answer);
+    free(answer);
+    bly_free(filter);
+    bly_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -601,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_forms_of_the_command),
         cmocka_unit_test(test_folded),
         cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_fields_are_the_librarys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

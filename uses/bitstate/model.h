@@ -1,7 +1,7 @@
 /* model.h - the models that bitstate searches: a shared object with one symbol,
  * `model`. uses/bitstate/puzzle.c and lock.c are examples.
  *
- *      cc -O2 -shared -fPIC -I uses/bitstate -o mine.so mine.c
+ *      cc -O2 -shared -fPIC -I uses/bitstate -o mine.so FILE
  */
 #ifndef USES_BITSTATE_MODEL_H
 #define USES_BITSTATE_MODEL_H

@@ -8,7 +8,7 @@
  * has all notches of each set of its descriptors; a card that lacks some has
  * those by chance.
  *
- * Prints a row of bits for each card, for `bloomery similar --within`; a query
+ * Prints a row of bits for each card, for `bloomery similar --superset`; a query
  * is a card, too. With -l it prints for people: the title, a TAB, and the
  * sites, from 1.
  */

@@ -8,7 +8,7 @@ tab=$(printf '\t')
 drop() {
     printf 'needles\t%s\n' "$2" >needles.tsv
     "$PROGRAM" needles.tsv >needles.fps
-    "$BLOOMERY" similar --within needles.fps "$1" | cut -f 3 | sort
+    "$BLOOMERY" similar --superset needles.fps "$1" | cut -f 3 | sort
 }
 
 # ---- The table of 40 sites with 4 notches for each descriptor ----------------

@@ -64,7 +64,7 @@ look_up() {
     "$BLOOMERY" query hard.bly words >perhaps
     "$BLOOMERY" query -v hard.bly words >surely
     check "b = $1: every hard word is looked up" test "$hard" -eq \
-        "$("$BLOOMERY" join -c -F 1 perhaps exceptions.tsv)"
+        "$("$BLOOMERY" join -c --list-field 1 perhaps exceptions.tsv)"
     in_band "b = $1: looked up in vain" $(($(wc -l <perhaps) - hard)) "$easy" \
         "$(field hard.bly rate)"
     figure "b = $1: look-ups a word" "$(awk -v n="$(wc -l <perhaps)" \
@@ -83,7 +83,7 @@ done
 # ---- All words, divided ------------------------------------------------------
 
 "$BLOOMERY" join -f 1 exceptions.tsv perhaps >divided
-"$BLOOMERY" join --anti -F 1 perhaps exceptions.tsv | cat - surely |
+"$BLOOMERY" join --invert-match --list-field 1 perhaps exceptions.tsv | cat - surely |
     awk -f "$USE/rules.awk" >>divided
 sort divided >found
 sort -u as-it-is | join -t "$tab" - words >exact
@@ -115,7 +115,7 @@ else
     "$BLOOMERY" build -i --unicode -f 1 -p 2% -o fold.bly exceptions.tsv
     "$BLOOMERY" query -v fold.bly others >surely || true
     check 'no hard word goes to the rules, in any case' test ! -s surely
-    "$BLOOMERY" join -i --unicode --anti -F 1 others exceptions.tsv >missed ||
+    "$BLOOMERY" join -i --unicode --invert-match --list-field 1 others exceptions.tsv >missed ||
         true
     check 'and each is found in the dictionary' test ! -s missed
     figure 'hard words in another case' "$(wc -l <others), of which \

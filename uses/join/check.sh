@@ -48,12 +48,12 @@ if [ -r $words ] && [ -r $others ]; then
                 exit d * d > 16 * none * p * (1 - p) + 1 }'
     done
 
-    "$BLOOMERY" join -f 1 -F 1 large.tsv small.tsv >semi
+    "$BLOOMERY" join -f 1 --list-field 1 large.tsv small.tsv >semi
     cut -f 1,3 exact >exact.rows
     sort -t "$tab" -k 1,1 semi | cmp - exact.rows >cmp.out 2>&1 || true
     check 'a single command prints the same rows' test ! -s cmp.out
-    check 'and the others with --anti' test $((rows - match)) = \
-        "$("$BLOOMERY" join -c --anti -f 1 -F 1 large.tsv small.tsv)"
+    check 'and the others with --invert-match' test $((rows - match)) = \
+        "$("$BLOOMERY" join -c --invert-match -f 1 --list-field 1 large.tsv small.tsv)"
 
     # The union of parts equals the whole, byte for byte, except for the number
     # of adds.
@@ -69,7 +69,7 @@ if [ -r $words ] && [ -r $others ]; then
     check 'united they have the bits of the whole' cmp whole parts
 
     # Processes on many machines, each reading a part of both files.
-    mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/ranks
+    mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/make/ranks
     ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}  # MPI's own
     export ASAN_OPTIONS
     if [ -x "$mpi" ] && "$ranks" 2 "$mpi" build -f 1 -p 0.001 -n "$keys" \

@@ -165,7 +165,7 @@ check 'rates are in proportion to keys' awk '{ r = $3 / $2 }
 
 cp level.3 one
 "$BLOOMERY" build -f 1 -k leveldb:bits=10 -o one.leveldb one
-"$BLOOMERY" convert --format leveldb -F bloomery one.leveldb one.bly
+"$BLOOMERY" convert --format leveldb --to bloomery one.leveldb one.bly
 get strangers one
 theirs=$(told 'of them in vain')
 get words one

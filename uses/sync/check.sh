@@ -79,7 +79,7 @@ check 'against a list without lines' test ! -s cmp.out
 change 100
 failed=0 trials=$(work 10 300)
 for seed in $(seq "$trials"); do
-    "$BLOOMERY" sketch -s "$seed" -d 100 -o seed.bly mine
+    "$BLOOMERY" sketch -s "$seed" --differences 100 -o seed.bly mine
     "$BLOOMERY" diff seed.bly theirs >found 2>diff.err || [ $? = 1 ] ||
         failed=$((failed + 1))
 done
@@ -88,10 +88,10 @@ check 'sketches for 100 with 100 differences hardly ever fail: 0.5 %, 4 sigma' a
         exit x > n * p + 4 * sqrt(n * p * (1 - p)) + 1 }'
 figure 'sketches for 100 that failed' "$failed of $trials"
 change 2000
-"$BLOOMERY" sketch -d 100 -o small.bly mine
+"$BLOOMERY" sketch --differences 100 -o small.bly mine
 refused 'a sketch for fewer' 'ask for one made with .*-d' \
     "$BLOOMERY" diff small.bly theirs
-"$BLOOMERY" diff -e small.bly theirs >said || true
+"$BLOOMERY" diff --estimate small.bly theirs >said || true
 check 'which says about how many, within 5 sd' awk '{ gsub(/,/, ""); d = $1 - 2000
     exit d * d > 25 * $3 * $3 }' said
 figure '2000 differ: a sketch for 100 says' "$(cat said)"

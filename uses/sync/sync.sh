@@ -23,16 +23,16 @@ trap 'rm -rf "$folder"' EXIT
 sketch=$folder/sketch said=$folder/said
 
 # A small sketch estimates how many differ, with an error.
-"$BLOOMERY" sketch -d 100 -o "$sketch" -- "$mine" || exit 2
-"$@" diff -e -- - "$theirs" <"$sketch" >"$said" || [ $? = 1 ] || exit 2
+"$BLOOMERY" sketch --differences 100 -o "$sketch" -- "$mine" || exit 2
+"$@" diff --estimate -- - "$theirs" <"$sketch" >"$said" || [ $? = 1 ] || exit 2
 most=$(tr -d ',' <"$said" | awk '{ printf "%d", $1 + 2 * $3 + 10 }')
 
 # A sketch made for that many lists each line. One in a hundred fails by chance:
 # then a larger one is made.
 for seed in 1 2 3 4; do
     status=0
-    "$BLOOMERY" sketch -s "$seed" -d "$most" -o "$sketch" -- "$mine" || exit 2
-    "$@" diff -v -- - "$theirs" <"$sketch" >"$folder/theirs" 2>"$said" || status=$?
+    "$BLOOMERY" sketch -s "$seed" --differences "$most" -o "$sketch" -- "$mine" || exit 2
+    "$@" diff --verbose -- - "$theirs" <"$sketch" >"$folder/theirs" 2>"$said" || status=$?
     [ "$status" -gt 1 ] || break
     most=$((2 * most))
 done
@@ -44,7 +44,7 @@ most=$(($(tr -d ',' <"$said" |
     sed -n 's/.*: \([0-9]*\) key.* \([0-9]*\) only here$/\1 + \2 + 1/p')))
 for seed in 1 2 3 4; do
     status=0
-    "$@" sketch -s "$seed" -d "$most" -o - -- "$theirs" >"$sketch" || exit 2
+    "$@" sketch -s "$seed" --differences "$most" -o - -- "$theirs" >"$sketch" || exit 2
     "$BLOOMERY" diff -- "$sketch" "$mine" >"$folder/mine" 2>"$said" || status=$?
     [ "$status" -gt 1 ] || break
     most=$((2 * most))

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# check.sh - sourced by tools/postgresql: the tests, on servers of our own.
+# check.sh - sourced by tools/make/postgresql: the tests, on servers of our own.
 # shellcheck disable=SC2154  # $work, $bin, $out, $build, $effort, $bindings
 passed=0 failed=0
 more=1 plain=

@@ -153,7 +153,7 @@ def test_repeats_are_planned_once(db):
 def test_bytes_are_pythons(db, tmp_path):
     python = os.environ.get("BLOOMERY_PYTHON")
     if not python or not os.access(python, os.X_OK):
-        pytest.skip("there is no package of Python: make python")
+        pytest.skip("there is no package of Python: make bindings WHAT=python")
     program = ("import sys, math; from bloomery import Filter; "
                "sys.stdout.buffer.write(Filter.build(sys.argv[1], "
                f"{WORDS!r} + [1, 2.5, 7.0, b'x'], rate=0.02, seed=5, "

@@ -17,6 +17,7 @@
  * dedup.h and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -38,6 +38,10 @@
  * and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/headers.h"
+#include "frame/measure.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -156,7 +160,7 @@ static int exact_commit(exact_job *job, const cli_worker *w)
     const exact_own *own = w->own;
 
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
     job->tally.lines += own->rows.n;
@@ -236,7 +240,7 @@ static int exact_pass_again(exact_job *job, const cli_work *work,
                job->spool >= 0 ? operands->count : 0, true);
     lines->how.copy = job->spool >= 0;
     if (prints)
-        lines_print_header(lines, job->want->count ? "count\t" : "");
+        headers_print(lines, job->want->count ? "count\t" : "");
     if (job->spool < 0)
         lines_until(lines, job->ends);
     status = exact_pass(job, work, what);
@@ -751,8 +755,8 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     if (bly_keyed_draw(&job.keyed) < 0)
         return filter_error();
     lines_open(&job.lines, &want->how, operands, 0, true);
-    lines_same_header(&job.lines);
-    status = lines_measure(&job.lines, &job.total);
+    headers_alike(&job.lines);
+    status = measure_input(&job.lines, &job.total);
     if (status != CLI_ERROR) {
         bool twice = status == CLI_OK;
 

@@ -6,6 +6,7 @@
  * dedup.h only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -25,6 +25,10 @@
 #include <unistd.h>
 
 #include "bloomery/sketch/sketches.h"
+#include "frame/headers.h"
+#include "frame/measure.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
 
 /* Of the memory the filter takes an eighth at most. */
 enum { JOIN_FILTER = 8 };
@@ -83,8 +87,8 @@ static int join_pass(join_job *job, const cli_how *how,
     lines_name(&job->lines, &(cli_operands){ job->names->names + i, 1 }, 0);
     lines_until(&job->lines, &job->ends[i]);
     if (job->printing && !job->want->count)
-        lines_print_header(&job->lines, "");
-    job->total = lines_size(&job->lines);
+        headers_print(&job->lines, "");
+    job->total = measure_progress(&job->lines);
     progress_start(what, job->total, job->want->progress);
     status = work_run(&job->lines, work, job, job->jobs);
     progress_close();
@@ -96,7 +100,7 @@ static int join_pass(join_job *job, const cli_how *how,
 static int join_commit(const cli_worker *w)
 {
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     return w->failed ? report_no_memory() : CLI_GO;
 }
 

@@ -7,6 +7,8 @@
  * and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/bytes.h"
+#include "frame/output.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +61,7 @@ bool rows_fill(dedup_rows *r, cli_worker *w, const bly_keyed *keyed,
 {
     r->n = 0;
     r->keyless = 0;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!rows_room(r, w->batch->n))
             return false;
         rows_append(r, w, keyed, filter);

@@ -14,6 +14,7 @@
  * Floor 8; includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/bytes.h"
 
 #include <errno.h>
 #include <inttypes.h>

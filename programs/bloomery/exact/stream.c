@@ -15,6 +15,9 @@
  * dedup.h and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/headers.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
 
 #include <errno.h>
 
@@ -72,7 +75,7 @@ static int stream_commit(void *argument, cli_worker *w)
     int status = CLI_GO;
 
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
     if (job->table.keys > 0 && !table_fits(&job->table, job->want->held,
@@ -112,7 +115,7 @@ int stream_run(const exact_want *want, const bly_keyed *keyed,
     int status = stream_open(&job);
 
     if (status == CLI_GO) {
-        lines_print_header(lines, "");
+        headers_print(lines, "");
         progress_start("deduplicating", 0, want->progress);
         status = work_run(lines, &work, &job, work_jobs(want->jobs));
         progress_close();

@@ -12,6 +12,7 @@
  * includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
+#include "frame/sort.h"
 
 #include <stdlib.h>
 #include <string.h>

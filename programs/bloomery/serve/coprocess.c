@@ -7,6 +7,7 @@
  * serve.h only.
  */
 #include "bloomery/serve/serve.h"
+#include "frame/output.h"
 
 #include <errno.h>
 #include <poll.h>

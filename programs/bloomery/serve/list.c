@@ -7,6 +7,7 @@
  * they are. Floor 8; includes serve.h only.
  */
 #include "bloomery/serve/serve.h"
+#include "frame/members.h"
 
 #include <string.h>
 

@@ -25,6 +25,7 @@
 #define SERVE_SERVE_H
 
 #include "filters/filters.h"
+#include "frame/bytes.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

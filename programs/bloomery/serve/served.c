@@ -14,6 +14,7 @@
  * replaced in between, it is opened once more. Floor 8; includes serve.h only.
  */
 #include "bloomery/serve/serve.h"
+#include "frame/output.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,9 @@
  * here: to a filter they are one too. Floor 8; includes sketches.h only.
  */
 #include "bloomery/sketch/sketches.h"
+#include "frame/measure.h"
+#include "frame/progress.h"
+#include "frame/refuse.h"
 
 #include <stdlib.h>
 
@@ -21,7 +24,7 @@ typedef struct {
     uint64_t *hashes;
     size_t    n, room;
     uint64_t  asked, keyless;
-    bool      selected[LINES_MOST];
+    bool      selected[BATCHES_MOST];
 } distinct_own;
 
 /* ==== A chunk, in any thread ============================================ */
@@ -82,7 +85,7 @@ static bool distinct_work(void *argument, cli_worker *w)
 
     own->n = 0;
     own->asked = own->keyless = 0;
-    for (size_t at = 0; lines_split(w->lines, &w->chunk, &at, w->batch); ) {
+    for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!distinct_room(own, w->batch->n))
             return false;
         distinct_batch(job->how, w->batch, own);
@@ -105,8 +108,8 @@ static size_t distinct_fresh(distinct_job *job, distinct_own *own)
 {
     size_t kept = 0;
 
-    for (size_t at = 0; at < own->n; at += LINES_MOST) {
-        size_t some = own->n - at < LINES_MOST ? own->n - at : LINES_MOST;
+    for (size_t at = 0; at < own->n; at += BATCHES_MOST) {
+        size_t some = own->n - at < BATCHES_MOST ? own->n - at : BATCHES_MOST;
 
         hashes_add_many(&job->seen, own->hashes + at, some, own->selected);
         for (size_t i = 0; i < some; i++) {
@@ -125,7 +128,7 @@ static int distinct_commit(void *argument, cli_worker *w)
     size_t fresh;
 
     if (w->chunk.error != 0)
-        return lines_refuse_chunk(&w->chunk);
+        return refuse_chunk(&w->chunk);
     if (w->failed || !hashes_room(&job->seen, own->n))
         return report_no_memory();
     fresh = distinct_fresh(job, own);
@@ -148,7 +151,7 @@ int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
     distinct_job job = { .how = how, .fed = fed };
     double start = report_clock();
     uint64_t total = 0;
-    int status = lines_measure(lines, &total);
+    int status = measure_input(lines, &total);
 
     *fed = (cli_fed){ .keys = 0 };
     if (status == CLI_ERROR || hashes_open(&job.seen) != CLI_GO)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bloomery/exact/dedup.h"
+#include "frame/refuse.h"
 
 static bool reread_is_stdin(const char *path)
 {
@@ -40,7 +41,7 @@ static int reread_pour(int from, int to, const char *path, char *block,
         if (got == 0)
             return CLI_GO;
         if (got < 0 && errno != EINTR)
-            return lines_refuse(path, errno);
+            return refuse_file(path, errno);
         if (got > 0
             && spill_write(to, block, (size_t)got, false) != CLI_GO)
             return CLI_ERROR;
@@ -53,7 +54,7 @@ static int reread_copy(int to, const char *path)
     int from = reread_is_stdin(path) ? STDIN_FILENO
                                     : open(path, O_RDONLY | O_CLOEXEC);
     char *block = malloc(BLOCK);
-    int status = from < 0 ? lines_refuse(path, errno)
+    int status = from < 0 ? refuse_file(path, errno)
                : block == NULL ? report_no_memory()
                : reread_pour(from, to, path, block, BLOCK);
 

@@ -7,8 +7,8 @@
  * rediscuckoo (<bloomery/foreign.h>) are what such a server dumps, in one file;
  * here are the same filters piece by piece, for who keeps them as it does. All
  * memory is the caller's. Sizes, rates, bits and answers are those of the
- * server, bit for bit: docs/kinds/redisbloom.md and rediscuckoo.md say how they
- * come about.
+ * server, bit for bit; the essays of the kinds redisbloom and rediscuckoo
+ * describe them.
  *
  * THREADS
  *

@@ -1,14 +1,14 @@
 /* pages.c - filters worked on in their file, page by page.
  *
- * Floor 6. For kinds made of pages (image/kind.h, kind_pages; `buffered`). The
- * file is neither mapped nor read into memory: of the image only the head is
- * there, and what is added waits in memory (io/pending.h) until there is no
- * room left. Then one pass over the file in rising order reads each page that
- * gets keys, adds them, and writes it back: with b adds for a page, one read
- * and one write for all of them, neighbours together, and the next pages on
- * their way while these are worked on. A lookup reads one page and adds to its
- * copy what waits for it, so it answers just what the whole image would; a
- * batch reads each page once, many at a time.
+ * Works for kinds made of pages (image/abilities.h, kind_pages; `buffered`).
+ * The file is neither mapped nor read into memory. Only the head of the image
+ * is in memory, and added keys wait there (io/paged/pending.h) until no room is
+ * left. Then one pass over the file in rising order reads each page that gets
+ * keys, adds them, and writes it back. So b adds for a page cost one read and
+ * one write, which are joined with those of neighbours; the next pages are read
+ * in the meantime. A lookup reads one page and adds the keys that wait for it
+ * to its copy, so that it answers as the whole image would. A batch reads each
+ * page once, many at a time.
  *
  * WHAT SURVIVES
  *
@@ -41,8 +41,8 @@
  * nobody knows which pages are on the disk, and the system may take all for
  * written and say yes when it is asked again. So it is not asked again: nothing
  * is written any more, every sync and seal fails, and the file goes on saying
- * "open for writing" to its next writer, who finds what was flushed before,
- * and writes it anew.
+ * "open for writing" to its next writer, who finds what was flushed before, and
+ * writes it anew.
  */
 #include "io/paged/pages.h"
 

@@ -24,7 +24,8 @@ import operator
 import os
 import sys
 import threading
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
+from typing import (Any, Callable, Iterable, Iterator, NamedTuple, Optional,
+                    Union)
 
 from bloomery import _keys, _tasks
 from bloomery._errors import (AbsentError, BusyError, Cancelled, ClosedError,
@@ -124,7 +125,7 @@ class Kind(NamedTuple):
     summary: str
     can: frozenset[str]
     options: tuple[Option, ...]
-    experimental: bool
+    tier: str
 
 
 def _each(pointers: Any) -> Iterator[Any]:
@@ -135,7 +136,10 @@ def _each(pointers: Any) -> Iterator[Any]:
 
 
 def kinds() -> list[Kind]:
-    """All kinds of filters.
+    """All kinds of filters. Those to meet first have the tier "core".
+
+    >>> [kind.name for kind in kinds() if kind.tier == "core"][:3]
+    ['standard', 'blocked', 'split']
 
     >>> [kind.name for kind in kinds() if kind.family == "frozen"]
     ['xor', 'fuse', 'ribbon', 'gcs']
@@ -144,31 +148,45 @@ def kinds() -> list[Kind]:
                  _abilities(k.can),
                  tuple(Option(_text(o.name), _text(o.range), _text(o.standard),
                               _text(o.help)) for o in _each(k.options)),
-                 bool(k.experimental))
+                 _text(k.tier))
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
 # ---- What it costs -----------------------------------------------------------
 
 
+def _field(field: Any, rest: Iterator[Any]) -> Any:
+    """The value of a field, of which arrays and objects are in the rest."""
+    if field.absent:
+        return None
+    if field.type == lib.BLY_FIELD_TEXT:
+        return ffi.string(field.text).decode()
+    if field.type == lib.BLY_FIELD_COUNT:
+        return field.count
+    if field.type == lib.BLY_FIELD_REAL:
+        return field.real
+    if field.type == lib.BLY_FIELD_BOOL:
+        return bool(field.count)
+    inside = itertools.takewhile(lambda f: f.type != lib.BLY_FIELD_END, rest)
+    if field.type == lib.BLY_FIELD_ARRAY:
+        return tuple(_field(f, rest) for f in inside)
+    return {_text(f.name): _field(f, rest) for f in inside}
+
+
 class _Record:
-    """Numbers that the library tells, as attributes."""
+    """The fields that the library lists, as attributes."""
 
-    _fields: tuple[str, ...] = ()
-
-    def __init__(self, c: Any) -> None:
-        for field in self._fields:
-            value = getattr(c, field)
-            if field in ("kind", "hash"):
-                value = ffi.string(value).decode()
-            elif field == "geometry":
-                value = tuple(value)
-            elif field == "form":
-                value = _form_text(value)
-            setattr(self, field, value)
+    def __init__(self, fill: Callable[[Any], int]) -> None:
+        fields = ffi.gc(lib.held_fields_place(), lib.held_fields_free)
+        if not fields:
+            raise MemoryError
+        check(fill(fields))
+        rest = (fields.at[i] for i in range(fields.n))
+        for field in rest:
+            setattr(self, _text(field.name), _field(field, rest))
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{f}={getattr(self, f)!r}" for f in self._fields)
+        inside = ", ".join(f"{f}={value!r}" for f, value in vars(self).items())
         return f"{type(self).__name__}({inside})"
 
     def __eq__(self, other: object) -> bool:
@@ -178,12 +196,9 @@ class _Record:
 
 
 class Plan(_Record):
-    """What a filter would be: the fields of bly_plan_t in bloomery.h."""
+    """What a filter would be: the fields of bly_plan_t in bloomery.h. A field
+    that does not apply is None."""
 
-    _fields = ("kind", "capacity", "bytes", "packed", "scratch",
-               "bits_per_key", "rate", "rate_sd", "fill", "lost", "window",
-               "lines_present", "lines_absent", "probes", "label_bits",
-               "label_least", "label_most", "geometry")
     kind: str
     capacity: int
     bytes: int
@@ -194,49 +209,48 @@ class Plan(_Record):
     rate_sd: float
     fill: float
     lost: float
-    window: int
+    window: Optional[int]
+    probes: int
+    label_bits: Optional[int]
+    label_least: Optional[int]
+    label_most: Optional[int]
     lines_present: float
     lines_absent: float
-    probes: int
-    label_bits: int
-    label_least: int
-    label_most: int
     geometry: tuple[int, ...]
 
 
 class Stat(_Record):
-    """What a filter is: the fields of bly_stat_t in bloomery.h. `form` is the
-    form of its keys as text; Filter.keys has it, too."""
+    """What a filter is: the fields of bly_stat_t in bloomery.h, and what the
+    filter lists. A field that does not apply is None."""
 
-    _fields = ("kind", "hash", "seed", "capacity", "bytes", "packed",
-               "bits_per_key", "items", "distinct", "distinct_sd", "fill",
-               "rate", "planned_rate", "lost", "window", "saturated", "probes",
-               "label_bits", "label_least", "label_most", "geometry",
-               "items_exact", "form", "fullest")
     kind: str
-    hash: str
-    seed: int
+    items: int
+    items_exact: bool
     capacity: int
     bytes: int
     packed: int
+    attached: Optional[int]
     bits_per_key: float
-    items: int
-    distinct: float
-    distinct_sd: float
     fill: float
+    fullest: Optional[float]
     rate: float
     planned_rate: float
-    lost: float
-    window: int
-    saturated: int
+    seed: Optional[int]
+    mark: Optional[int]
+    hash: Optional[str]
+    keys: Optional[str]
     probes: int
-    label_bits: int
-    label_least: int
-    label_most: int
+    label_bits: Optional[int]
+    label_least: Optional[int]
+    label_most: Optional[int]
+    saturated: int
+    lost: float
+    window: Optional[int]
+    distinct: float
+    distinct_sd: float
     geometry: tuple[int, ...]
-    items_exact: bool
-    form: str
-    fullest: float
+    labels: Optional[tuple[dict[str, float], ...]]
+    can: tuple[str, ...]
 
 
 class Estimate(NamedTuple):
@@ -272,6 +286,7 @@ class Advice(NamedTuple):
     ns_add: float
     limit: str
     lacks: str
+    tier: str
 
 
 _AIMS = {"balance": 0, "fast": 1, "small": 2}
@@ -281,9 +296,11 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
            fixed: bool = False, present: float = 0.5, aim: str = "balance",
            memory: int = 0, others: int = 0, label_most: int = 0,
            times: int = 0) -> list[Advice]:
-    """The kinds, ranked for a need: `can` names abilities, as in kinds();
-    `fixed` says that all keys are known before; `aim` is "balance", "fast" or
-    "small".
+    """Rank the kinds for a need, the best one first.
+
+    `can` names abilities, as in kinds(). `fixed` says that all keys are known
+    before the filter is built. `aim` is "balance", "fast" or "small". Kinds of
+    every tier are ranked; those to prefer have the tier "core".
 
     >>> best = advise(1_000_000, 0.001, fixed=True, aim="small")[0]
     >>> best.fits, best.bits_per_key < 11
@@ -309,7 +326,8 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
             for i in range(lib.bly_ranking_count(ranking)))
     return [Advice(_text(a.kind), bool(a.fits), bool(a.beaten), _text(a.why),
                    a.plan.bits_per_key, a.plan.rate, a.plan.bytes, a.ns_lookup,
-                   a.ns_add, _text(a.limit), _text(a.lacks)) for a in each]
+                   a.ns_add, _text(a.limit), _text(a.lacks), _text(a.tier))
+            for a in each]
 
 
 def _name(text: str, what: str) -> Any:
@@ -595,7 +613,7 @@ class Filter:
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
         check(lib.bly_plan(out, _name(kind, "kind"), spec))
-        return Plan(out)
+        return Plan(lambda fields: lib.held_plan(fields, out))
 
     @classmethod
     def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
@@ -995,9 +1013,8 @@ class Filter:
     def stat(self, *, progress: Progress = None) -> Stat:
         """What it is, how full, and how often it errs: reads all of it.
         progress: as of build(), in bytes."""
-        out = ffi.new("bly_stat_t *")
-        check(lib.held_stat(self._h, out, _tasks.handle(progress)))
-        return Stat(out)
+        task = _tasks.handle(progress)
+        return Stat(lambda fields: lib.held_stat(self._h, fields, task))
 
     @property
     def can(self) -> frozenset[str]:
@@ -1028,7 +1045,7 @@ class Filter:
         except UnsupportedError:
             return "<bloomery.Filter>"
         return (f"<bloomery.Filter {s.kind}: {_added(s)}, "
-                f"planned for {s.capacity:,}, of form {s.form}, "
+                f"planned for {s.capacity:,}, of form {s.keys or 'any'}, "
                 f"{s.bytes:,} bytes, rate {s.rate:.3g}>")
 
     def _repr_html_(self) -> Optional[str]:
@@ -1044,7 +1061,7 @@ class Filter:
             f"<tr><td>{name}</td><td>{value}</td><td>{bar}</td></tr>"
             for name, value, bar in (
                 ("keys", f"{_added(s)}, planned for {s.capacity:,}", ""),
-                ("form", s.form, ""),
+                ("form", s.keys or "any", ""),
                 ("bytes", f"{s.bytes:,} ({s.bits_per_key:.2f} bits a key)", ""),
                 ("fill", f"{s.fill:.1%}", _bar(80 * share)),
                 ("rate", f"{s.rate:.3g}", _bar(scale * s.rate)),

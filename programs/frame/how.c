@@ -1,0 +1,102 @@
+/* how.c - verifies that the options about lines and keys fit each other.
+ *
+ * Every command that reads keys has the same options for them (how.h), and
+ * calls how_check before it reads anything. The tables of options say which
+ * exclude or need others (rules.c); this file has the checks that take more.
+ */
+#include "frame/how.h"
+
+#include "frame/inputs.h"
+#include "frame/keys.h"
+#include "frame/members.h"
+#include "frame/options.h"
+
+int how_check_member(const cli_how *how)
+{
+    const char *wrong;
+
+    if (how->member == NULL)
+        return CLI_GO;
+    wrong = members_wrong(how->member);
+    if (wrong != NULL)
+        return report_error("--json-field '%s' %s", how->member, wrong);
+    return members_open() ? CLI_GO : CLI_ERROR;
+}
+
+/* Refuses columns beside a label that cannot be one key. CLI_GO or
+ * CLI_ERROR. */
+static int how_check_columns(const cli_command *command, const cli_how *how)
+{
+    if (how->label.n > 0 && how->field.n == 0 && (how->csv || how->blanks))
+        return options_wrong(command, "with --csv or --blanks what stands "
+                                      "beside the label is no key: give -f "
+                                      "LIST too");
+    return CLI_GO;
+}
+
+/* Verifies the values of options about the keys themselves. CLI_GO or
+ * CLI_ERROR. */
+static int how_check_forms(const cli_command *command, const cli_how *how)
+{
+    if (how->comment != NULL && how->comment[0] == '\0')
+        return options_wrong(command, "--comment is empty: give what comments "
+                                      "begin with, such as '#'");
+    if (keys_skips(how) && how->member != NULL)
+        return options_wrong(command, "JSON has no comments, and blank lines "
+                                      "have no member: --json-field excludes "
+                                      "--skip-blank and --comment");
+    if (how->as == BLY_KEYS_BYTES
+        && (how->lower || how->upper || how->trim || how->keep_cr))
+        return options_wrong(command, "--as bytes takes lines as they are: it "
+                                      "excludes -i, --upper, --trim and "
+                                      "--keep-cr");
+    return CLI_GO;
+}
+
+int how_check(const cli_command *command, cli_how *how)
+{
+    if (how->csv && (how->separator == '"' || how->separator == '\n'
+                     || how->separator == '\r'))
+        return options_wrong(command, "with --csv quotes and ends of lines "
+                                      "have a meaning of their own: -t must "
+                                      "be another byte");
+    if (how_check_forms(command, how) != CLI_GO)
+        return CLI_ERROR;
+    forms_choose(how);
+    if (forms_can(how->form) != CLI_GO)
+        return CLI_ERROR;
+    if (how->csv)
+        report_lack = (report_words){ "column", "its number and -t",
+                                      "-f and -t", false };
+    if (keys_skips(how) && how->field.n == 0 && how->label.n == 0
+        && (how->form & BLY_FORM_CLASS) <= BLY_KEYS_TEXT)
+        report_lack = (report_words){
+            "key", "--skip-blank and --comment", "--skip-blank and --comment",
+            true
+        };
+    if (how->label.n > 0)
+        report_lack.options = how->field.n == 0 ? "-l and -t"
+                            : how->csv ? "-f, -l and -t"
+                            : "-f, -l, -t and --csv";
+    return how_check_columns(command, how) == CLI_GO
+         ? how_check_member(how) : CLI_ERROR;
+}
+
+/* Returns whether keys are read from stdin. */
+static bool how_want_stdin(const cli_operands *operands, size_t first)
+{
+    for (size_t i = first; i < operands->count; i++)
+        if (inputs_is_stdin(operands->names[i]))
+            return true;
+    return operands->count == first;
+}
+
+int how_check_asked(const cli_command *command, const cli_operands *operands)
+{
+    if (operands->count == 0)
+        return options_wrong(command, "the FILE to ask is missing");
+    if (inputs_is_stdin(operands->names[0]) && how_want_stdin(operands, 1))
+        return options_wrong(command, "the filter and the keys cannot both "
+                                      "come from standard input");
+    return CLI_GO;
+}
