@@ -1,8 +1,8 @@
 /* fuzz_options.c - any text is planned as a kind with options, or refused with
  * a one-line reason. A plan has the kind named first, is the same when repeated
  * and with its options in reverse order, and makes a filter of the planned
- * size. libFuzzer stops slow plans (-timeout, tools/check/fuzz); tests/steps.c counts
- * the steps.
+ * size. libFuzzer stops slow plans (-timeout, tools/check/fuzz); tests/steps.c
+ * counts the steps.
  */
 #include "targets.h"
 

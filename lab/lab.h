@@ -1,4 +1,4 @@
-/* lab.h - the framework of the lab's experiments.
+/* lab.h- the framework of the lab's experiments.
  *
  * Each folder of lab/ covers one paper: a program that measures, its essay, and
  * a plot for each figure:
@@ -12,7 +12,8 @@
  *     lab/PAPER/ranks         only of a program that runs under MPI: as how
  *                             many processes
  *
- * tools/make/lab runs them, in the order of lab/papers, and compiles the report.
+ * tools/make/lab runs them, in the order of lab/papers, and compiles the
+ * report.
  *
  * STATISTICS
  *

@@ -39,8 +39,8 @@
 /* Returns the amount of work that BLY_TEST_WORK selects: `full` is the default;
  * `usual` shortens only long repetitions; `paths` covers every case but repeats
  * it less, for the second compiler and the sanitizers. Bands are computed from
- * the counts. tools/check/run says which run uses which; tests/bloomery/lib.sh has
- * the same for scripts. */
+ * the counts. tools/check/run says which run uses which; tests/bloomery/lib.sh
+ * has the same for scripts. */
 static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
 {
     const char *work = getenv("BLY_TEST_WORK");

@@ -1,6 +1,6 @@
 /* threads.c - the concurrency that the header promises, for every kind that
- * supports it: nothing is lost, and the thread sanitizer (tools/check/run) sees no
- * race.
+ * supports it: nothing is lost, and the thread sanitizer (tools/check/run) sees
+ * no race.
  */
 #include "test.h"
 #include "views.h"

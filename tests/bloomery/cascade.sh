@@ -89,7 +89,7 @@ keeps 'the others cannot be the output' 'valid' valid \
 keeps 'nothing can be added' "takes no more keys: .* 'add' are standard, " f.bly \
     add f.bly one
 
-# ---- all other keys -----------------------------------------------------------
+# ---- all other keys ----------------------------------------------------------
 try build -k cascade --within all -o w.bly revoked
 silent '--within'
 check '--within: the file that --without makes' cmp w.bly f.bly
@@ -155,7 +155,7 @@ keeps '--within: the list cannot be the output' "'all' is the output" all \
 keeps '--within: a missing file' nowhere f.bly \
     build -k cascade --within nowhere -o f.bly revoked
 
-# ---- columns, and several files -----------------------------------------------
+# ---- columns, and several files ----------------------------------------------
 sed 's/^/x,/' revoked >revoked.csv
 sed 's/^/x,/' valid >valid.csv
 sed 's/^/x;/' valid >other.csv

@@ -23,7 +23,7 @@ from_corpus parts parts.sst
 printf '%s\n' k0 k1 other1 other2 >keys
 printf '%s\n' a3 b4 c5 d6 other >letters
 
-# ---- The filters --------------------------------------------------------------
+# ---- The filters -------------------------------------------------------------
 
 try info all.parquet
 out_has 'info: whose file' 0 '^  system     parquet$'
@@ -47,7 +47,7 @@ out_is 'check: they are well' 0 \
 try check --json parts.sst
 out_has 'check: json' 0 '"filters": *3'
 
-# ---- Asking them ----------------------------------------------------------------
+# ---- Asking them -------------------------------------------------------------
 
 try query --column a all.parquet keys
 out_is 'query: a column' 0 'k0\nk1\n'
@@ -130,7 +130,7 @@ refused 'query: a column without a name' "say which one by --column: ''"
 try query --column '' -c nameless.parquet keys
 out_is 'query: a column without a name, asked' 0 '2\n'
 
-# ---- Refusals ---------------------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 try query all.parquet keys
 refused 'query: no column named' 'say which one by --column: a$'

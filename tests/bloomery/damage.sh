@@ -18,7 +18,7 @@ for file in f counts labels; do
     zero $file.bad 4000 4000
 done
 
-# ---- asking -------------------------------------------------------------------
+# ---- asking ------------------------------------------------------------------
 damaged='bad: the payload is damaged .*: build the filter anew'
 while read -r command; do
     # shellcheck disable=SC2086  # a list of words
@@ -59,7 +59,7 @@ status_is 'get --no-verify' 0
 try info --no-verify f.bad
 out_has 'info --no-verify' 0 '^  kind +standard'
 
-# ---- writing ------------------------------------------------------------------
+# ---- writing -----------------------------------------------------------------
 keeps 'add' "$damaged" f.bad add f.bad keys
 keeps 'remove' "$damaged" counts.bad remove counts.bad keys
 keeps 'put' "$damaged" labels.bad put labels.bad labelled
@@ -74,7 +74,7 @@ keeps 'resize' "$damaged" more.bad resize -n 90000 more.bad
 keeps 'resize to another file' "$damaged" old.bly \
     resize -n 90000 -o old.bly more.bad
 
-# ---- page by page -------------------------------------------------------------
+# ---- page by page ------------------------------------------------------------
 try build -k buffered -n 200000 -o pages.bly keys
 cp pages.bly pages.bad
 size=$(wc -c <pages.bly)
@@ -91,7 +91,7 @@ head -n 1 keys >one
 try query --paged -c pages.bad one
 out_is 'query --paged: a page that is not' 0 '1\n'
 
-# ---- larger than is verified first ----------------------------------------------
+# ---- larger than is verified first -------------------------------------------
 # 57M keys take 68 MB, and 2.7 million lines verify all of it in passing.
 try build -n 57M -o large.bly keys
 cp large.bly large.bad

@@ -124,7 +124,7 @@ keeps 'build: over what may be anything' 'is no filter' text \
 keeps 'unite: over what may be anything' 'is no filter' text \
     unite --format leveldb -o text l.filter l.filter
 
-# ---- Attached data -------------------------------------------------------------
+# ---- Attached data -----------------------------------------------------------
 
 printf 'notes\0of its\nowner' >notes
 try build -k dcso -n 2000 -o b.bloom others
@@ -189,7 +189,7 @@ refused 'convert: to what' '--to, or what to attach'
 try convert --data - - x.bloom
 refused 'convert: two from standard input' 'only one of IN and the data'
 
-# ---- Required options ---------------------------------------------------------
+# ---- Required options --------------------------------------------------------
 
 block=bip158:block=000000006c02c8ea6e4ff69651f7fcde348fb9d557a06e6957b65552002a7820
 try build -k $block -o block.filter keys
@@ -259,7 +259,7 @@ refused 'build: a hash function' 'as its system does'
 try build -k dcso --seed 7 -n 10 -o x.bloom keys
 refused 'build: a seed' 'as its system does'
 
-# ---- Rates that a format cannot keep -------------------------------------------
+# ---- Rates that a format cannot keep -----------------------------------------
 
 # Double hashing gives small filters a rate far above the formula's: the warning
 # and info report the true one.

@@ -134,7 +134,7 @@ check "the message of Bitcoin's own test" \
 try query -c --format bip37 --as hex scripts.bip37 scripts
 out_is 'and it is asked' 0 '3\n'
 
-# ---- keys that cannot be read -------------------------------------------------
+# ---- keys that cannot be read ------------------------------------------------
 try build -k counting --as number -n 10 -o n.bly --key 7
 cp n.bly before
 for verb in add remove; do
@@ -250,7 +250,7 @@ try build --as hex -p 1e-9 -o uuid.bly --key 550E8400-e29b-41d4-a716-44665544000
 try query -c uuid.bly --key 550e8400e29b41d4a716446655440000
 out_is 'hex: a UUID' 0 '1\n'
 
-# ---- filters that go together have one form -----------------------------------
+# ---- filters that go together have one form ----------------------------------
 try unite host.bly text.bly -o no.bly
 refused 'unite: different forms' "'host.bly' has keys of the form \
 text:case=lower,trim, and 'text.bly' of the form text: they do not go together"
@@ -291,7 +291,7 @@ out_is 'another format: options are heeded' 0 '2\n'
 try info other.guava
 check 'another format: no form' [ "$(grep -c form out)" = 0 ]
 
-# ---- one key of several columns -----------------------------------------------
+# ---- one key of several columns ----------------------------------------------
 printf 'a,b,1\n"x,",y,2\n' >pairs.csv
 try build --csv -f 1,2 -p 1e-9 -o pairs.bly pairs.csv
 try query --csv -f 1,2 pairs.bly pairs.csv

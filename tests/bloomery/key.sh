@@ -112,7 +112,7 @@ out_has 'plan' 0 '^kind  *standard'
 try plan -n 1000 -k standard -H siphash
 refused 'plan without the key' 'siphash needs a secret'
 
-# ---- check needs no secret -----------------------------------------------------
+# ---- check needs no secret ---------------------------------------------------
 try check f.bly
 out_is 'check needs no key' 0 'f.bly: ok\n'
 # shellcheck disable=SC2002  # a pipe is what is tested

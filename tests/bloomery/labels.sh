@@ -201,7 +201,7 @@ try put - <pairs
 refused 'put into a pipe' 'pipe'
 try get -t , m.bly ask
 refused 'get -t without -f' '-f'
-# ---- what help says -----------------------------------------------------------
+# ---- what help says ----------------------------------------------------------
 for command in build put info; do
     try $command --help
     out_has "$command --help names attenuated" 0 'attenuated'

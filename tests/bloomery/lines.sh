@@ -148,7 +148,7 @@ try join -o box/none list many
 status_is 'join -o: no line' 1
 check 'join -o: an empty file' [ -f box/none -a ! -s box/none ]
 
-# ---- figures ------------------------------------------------------------------
+# ---- figures -----------------------------------------------------------------
 figures() {
     name=$1
     shift

@@ -131,7 +131,7 @@ refused 'the filter and keys from one pipe' 'both'
 try query f.bly </dev/null
 out_is 'no input' 1 ''
 
-# ---- no such column -----------------------------------------------------------
+# ---- no such column ----------------------------------------------------------
 # nothing_in NAME STATUS: nothing on stdout, and a note.
 nothing_in() {
     if [ "$(cat status)" = "$2" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] \
@@ -157,7 +157,7 @@ EOF
 try get -f 9 labels.bly ask
 nothing_in 'and get' 1
 
-# ---- an output that is also an input ------------------------------------------
+# ---- an output that is also an input -----------------------------------------
 # itself NAME FILE ARGUMENTS...: refused if the output is appended to FILE,
 # which does not change.
 itself() {

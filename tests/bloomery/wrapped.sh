@@ -12,7 +12,7 @@ hex() {
     od -An -v -tx1 "$1"
 }
 
-# ---- Hexadecimal digits -------------------------------------------------------
+# ---- Hexadecimal digits ------------------------------------------------------
 
 hex w.bip37 >lines.hex
 hex w.bip37 | tr -d ' \n' >bare.hex
@@ -121,7 +121,7 @@ refused 'hex: an odd number, info' 'odd number'
 keeps 'hex: what changes a filter does not take it' 'filterload' bare.hex \
     add --format bip37 bare.hex keys
 
-# ---- JSON ---------------------------------------------------------------------
+# ---- JSON --------------------------------------------------------------------
 
 bloom=$(hex e.bin | tr -d ' \n')
 printf '{"id":1,"result":{"note":"a \\"logsBloom\\": b","logsBloom" :\n "0x%s"}}\n' \
@@ -157,7 +157,7 @@ printf '{"logsBloom":' >cut.json
 try query cut.json keys
 refused 'json: cut short' 'not a Bloomery filter'
 
-# ---- Compressed -----------------------------------------------------------------
+# ---- Compressed --------------------------------------------------------------
 
 gzip -c a.bloom >a.bloom.gz
 try query -c a.bloom.gz keys

@@ -11,8 +11,8 @@
  *
  * a and b are alone, and proved unique; the two c, which are equal, and d and
  * e, which share a hash value, are candidates. The program's own code divides
- * and marks; a 64-bit hash is searched that it maps to the place. tools/make/ranks
- * starts three of these.
+ * and marks; a 64-bit hash is searched that it maps to the place.
+ * tools/make/ranks starts three of these.
  */
 #include "test.h"
 

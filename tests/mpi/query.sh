@@ -66,7 +66,7 @@ check 'and that nothing was sent, for a filter without local keys' \
     grep -q '^sent  *0 bytes by 4 ranks' out
 
 # ---- failure ----------------------------------------------------------------
-# ---- damage -------------------------------------------------------------------
+# ---- damage ------------------------------------------------------------------
 RANKS=2
 for kind in blocked xor; do
     cp $kind.bly $kind.bad

@@ -256,7 +256,7 @@ else
     fi
 fi
 
-# ---- Blocked output -----------------------------------------------------------
+# ---- Blocked output ----------------------------------------------------------
 
 # slow.py COMMAND...: the output goes to a pipe that is not read at first, and
 # that accepts or refuses. Refused output is lost, so the command must report

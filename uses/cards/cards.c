@@ -8,8 +8,8 @@
  * has all notches of each set of its descriptors; a card that lacks some has
  * those by chance.
  *
- * Prints a row of bits for each card, for `bloomery similar --superset`; a query
- * is a card, too. With -l it prints for people: the title, a TAB, and the
+ * Prints a row of bits for each card, for `bloomery similar --superset`; a
+ * query is a card, too. With -l it prints for people: the title, a TAB, and the
  * sites, from 1.
  */
 #define _DEFAULT_SOURCE                 /* getline, getopt, strsep           */

@@ -96,7 +96,7 @@ awk -v hard=1 -f "$USE/rules.awk" some | cut -f 2 | cmp - wanted \
     >cmp.out 2>&1 || true
 check 'words that are known' test ! -s cmp.out
 
-# ---- Words in another case -----------------------------------------------------
+# ---- Words in another case ---------------------------------------------------
 
 # A hard word is as hard at the start of a sentence, or in capitals.
 cat >cases.py <<'END'

@@ -71,7 +71,7 @@ awk -F , '{ for (i = 1; i <= NF; i++) printf "%.6f%s", 3 * $i, i < NF ? " " : "\
 new -l some stronger | sort -u >found
 check 'whatever its strength' test "$(cat found)" = 0.0000
 
-# ---- Similarity ---------------------------------------------------------------
+# ---- Similarity --------------------------------------------------------------
 
 # mean FILE: and its standard deviation.
 mean() {
@@ -134,7 +134,7 @@ figure 'Spearman, unlikeness and novelty' "$spearman"
 check 'novelty rises with unlikeness: above 0.9' \
     awk -v s="$spearman" 'BEGIN { exit s <= .9 }'
 
-# ---- Capacity -----------------------------------------------------------------
+# ---- Capacity ----------------------------------------------------------------
 
 trial=0
 while [ $trial -lt "$trials" ]; do
@@ -158,7 +158,7 @@ $(awk -v n="$n" 'BEGIN { printf "%.3f", .95 ^ n }')"
             exit d * d > (.03 + 4 * f[2]) ^ 2 }'
 done
 
-# ---- Memory --------------------------------------------------------------------
+# ---- Memory ------------------------------------------------------------------
 
 odours 7 40 >stream
 head -n 1 stream >first
