@@ -10,8 +10,8 @@
  *  - A page (4096 bytes) written since the last flush of its file (fsync,
  *    fdatasync, msync) holds its content at that flush or after any write
  *    since, independently of other pages.
- *  - The same holds for a file's length, on its own: missing pages within it
- *    are zeros, and data beyond it is lost.
+ *  - A file's length behaves likewise, on its own: missing pages within it are
+ *    zeros, and data beyond it is lost.
  *  - Names created, moved or removed since the last flush of their folder
  *    change in that order, as in a journal: a cut keeps some first part of the
  *    changes. Flushing a file flushes none of its names.

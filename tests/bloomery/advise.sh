@@ -1,5 +1,5 @@
-# advise.sh - which kind for which need: the ranking, the reasons, the command
-# lines, which must work, and the costs' file. Nothing is measured here.
+# advise.sh - advice: the ranking, the reasons, the file of costs, and command
+# lines, which must work. Nothing is measured here.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# cascade.sh - a revocation list: right for all serial numbers there are.
+# cascade.sh - a revocation list that is right for every issued serial number.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# columns.sh - keys that are columns: several, by number or by name, apart by
-# TABs or by runs of blanks. What is in quotes is in csv.sh.
+# columns.sh - keys in columns: several, by number or by name, separated by TABs
+# or runs of blanks. csv.sh covers quoted columns.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# completion.sh - what shells complete: the script for bash is asked as bash
-# asks it; zsh and fish read theirs, where they are there.
+# completion.sh - shell completion: bash's script is called the way bash does;
+# zsh and fish read theirs, if installed.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# compressed.sh - compressed keys are read as what they hold, or refused.
+# compressed.sh - compressed keys are decompressed, or refused.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

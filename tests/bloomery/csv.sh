@@ -1,4 +1,4 @@
-# csv.sh - keys that are columns of CSV, as RFC 4180 has it.
+# csv.sh - keys in CSV columns, by RFC 4180.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# damage.sh - a damaged filter gives no answers, or says that they are void.
+# damage.sh - a damaged filter gives no answers, or reports that they are void.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# diff.sh - sketch and diff: what one side has and the other has not.
+# diff.sh - sketch and diff: the differences between two sets.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# different.sh - filters are planned for the different keys, where a key that
-# comes again leaves them as they are, and never for too few.
+# different.sh - if repeated keys leave a filter unchanged, it is planned for
+# the different keys, and never for too few.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# http.sh - serve --http: curl, and, where there is python3, clients that send
-# all that a client can (serve.py, http.txt).
+# http.sh - serve --http: curl and, if python3 is installed, clients that send
+# everything a client can (serve.py, http.txt).
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

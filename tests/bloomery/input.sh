@@ -1,5 +1,5 @@
-# input.sh - files as people have them: binary, with CR LF and byte order marks,
-# in capitals or between blanks.
+# input.sh - typical odd files: binary, with CR LF and byte order marks, in
+# capitals or between blanks.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

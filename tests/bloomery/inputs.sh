@@ -1,4 +1,4 @@
-# inputs.sh - what is read: keys of the command line, lists of files, folders.
+# inputs.sh - sources of keys: the command line, lists of files, folders.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

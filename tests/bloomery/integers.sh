@@ -1,5 +1,5 @@
-# integers.sh - kind egh: integers without a false positive, and what is said
-# when there are more of them than promised.
+# integers.sh - kind egh: integers without a false positive, and the messages
+# beyond the promised number.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

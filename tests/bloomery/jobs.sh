@@ -1,5 +1,5 @@
-# jobs.sh - -j: however many threads, the same filter, the same lines, the same
-# order. The input is several chunks of a mebibyte long.
+# jobs.sh - -j: any number of threads gives the same filter and the same lines
+# in the same order. The input has several chunks of a mebibyte.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 lines=$(work 400000 100000)

@@ -1,4 +1,4 @@
-# join.sh - lines whose key is in another list, exactly; held against awk.
+# join.sh - lines whose key is in another list, exactly; compared with awk.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# json.sh - what --json prints is JSON and has what the manual promises.
+# json.sh - the output of --json is JSON and has the fields in the manual.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# jsonl.sh - keys that are members of JSON objects, a line each.
+# jsonl.sh - keys that are members of JSON objects, one per line.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

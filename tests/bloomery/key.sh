@@ -1,4 +1,4 @@
-# key.sh - --key-file: filters that nobody without the secret can use.
+# key.sh - --key-file: filters that are useless without the secret.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

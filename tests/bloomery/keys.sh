@@ -1,4 +1,5 @@
-# keys.sh - what a key is: lines, ends of lines, columns, long and empty ones.
+# keys.sh - the definition of a key: lines, line ends, columns, long and empty
+# ones.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

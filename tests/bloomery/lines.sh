@@ -1,4 +1,4 @@
-# lines.sh - -o FILE of dedup and join: complete or not at all; and --json.
+# lines.sh - -o FILE of dedup and join, which is written atomically; and --json.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# mark.sh - query's marks, line numbers and names of files; and query beside a
-# program that waits for each answer.
+# mark.sh - query's marks, line numbers and file names; and a program that waits
+# for each answer of query.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# newcomer.sh - mistakes that people make in their first minutes with the command,
-# and names that they bring along from elsewhere.
+# newcomer.sh - mistakes in the first minutes with the command, and names known
+# from other tools.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# paged.sh - filters that are built, changed and asked in their file: the same
-# bytes and answers as in memory, whole or not at all, mended after a kill.
+# paged.sh - filters built, changed and queried in their file: the same bytes
+# and answers as in memory, written atomically, repaired after a kill.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

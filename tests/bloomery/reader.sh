@@ -1,5 +1,5 @@
-# reader.sh - the reader of docs/format.md, as it stands there, finds the keys of
-# filters with and without a form.
+# reader.sh - the reader printed in docs/format.md finds the keys of filters
+# with and without a form.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

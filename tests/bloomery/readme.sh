@@ -1,4 +1,4 @@
-# readme.sh - the recipes that README.md begins with do what it shows.
+# readme.sh - the recipes at the beginning of README.md do what it shows.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 readme=$1/../../README.md

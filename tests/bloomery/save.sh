@@ -1,5 +1,5 @@
-# save.sh - writing: all of it or the old file, nothing left behind, no keys
-# lost between two writers, errors of standard output.
+# save.sh - writing: atomic, nothing left behind, no keys lost between two
+# writers, errors of standard output.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# serve.sh - serve: options, standard input, and, where there is python3,
+# serve.sh - serve: options, standard input and, if python3 is installed,
 # clients at sockets (serve.py).
 # shellcheck source=lib.sh
 . "$1/lib.sh"

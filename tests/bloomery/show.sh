@@ -1,4 +1,5 @@
-# show.sh - the commands that tell: info, check, plan, kinds, help, --version.
+# show.sh - commands that print information: info, check, plan, kinds, help,
+# --version.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

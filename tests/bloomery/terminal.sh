@@ -1,5 +1,5 @@
-# terminal.sh - what a terminal shows: lines and progress do not mix, and
-# progress fits into a line.
+# terminal.sh - output on a terminal: lines and progress do not mix, and
+# progress fits in a line.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -45,7 +45,7 @@ static void laws_many_is_one(void)
     bly_free(empty);
 }
 
-/* That holds with all vector instructions, and without. */
+/* This holds with all vector instructions, and without. */
 static void law_many_is_one(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* sizes.c - laws about resizing and folding filters. */
 #include "laws/laws.h"
 
-/* A filter that is folded by any possible number holds the same keys in so many
- * times fewer bytes. */
+/* A filter folded by any possible factor holds the same keys in that many times
+ * fewer bytes. */
 static void law_folded_holds_the_same(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-# build.sh - many ranks make the very filter that one process makes, or none.
+# build.sh - many ranks make exactly the filter of one process, or none.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

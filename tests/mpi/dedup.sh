@@ -1,5 +1,5 @@
-# dedup.sh - the same lines as awk '!seen[$0]++', for any number of ranks; what
-# is sent is what the formulas say.
+# dedup.sh - the lines of awk '!seen[$0]++' for any number of ranks, and the
+# traffic of the formulas.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

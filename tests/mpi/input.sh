@@ -1,4 +1,4 @@
-# input.sh - files as people have them: as one process reads them, or refused.
+# input.sh - typical odd files: read like one process does, or refused.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,4 +1,4 @@
-# start.sh - the program itself: ranks speak with one voice and end together.
+# start.sh - starting and ending: ranks report an error once and end together.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

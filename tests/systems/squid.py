@@ -1,12 +1,11 @@
-"""squid.py - Squid, on this machine alone and in a folder of its own, in front
-of a server of pages: what it says of its cache in its digest.
+"""squid.py - a local Squid in a temporary folder, in front of a web server: the
+digest of its cache.
 
     squid.py SQUID DIGEST URLS
 
-Asks Squid for 1000 pages, and writes the digest that it then makes, and serves,
-to DIGEST, and the URLs of the pages to URLS, a line each. Squid and the server
-end with this program, also where it is told to end; Squid says nothing but to
-the standard error.
+Requests 1000 pages from Squid, and writes the digest that it then serves to
+DIGEST, and the URLs of the pages to URLS, one per line. Squid and the server end
+with this program, even if it is terminated; Squid only writes to standard error.
 """
 import os
 import pwd

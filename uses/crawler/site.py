@@ -1,12 +1,12 @@
 """Sites for a crawler, on loopback: site.py serve PORT LOG FOLDER HOST... serves
 made pages, and FOLDER under /doc/, and writes a line for each request: time, host,
-path. site.py links prints what is to be fetched of the made pages but for the
-leaves, and site.py lists those, behind the list that each is linked from;
-site.py documents FOLDER URL... prints what a crawl of FOLDER finds, and
-site.py resolve BASE prints what each line, a link, is on that page.
+path. site.py links prints the made pages to be fetched, without the leaves, and
+site.py lists prints those, behind the list that links to each; site.py documents
+FOLDER URL... prints the result of a crawl of FOLDER, and site.py resolve BASE
+prints the URL of each line, a link on that page.
 
 Each host has / with links to its lists, lists with links to leaves of all hosts,
-to each other and to what is not to be fetched, and a robots.txt."""
+to each other and to forbidden pages, and a robots.txt."""
 import html.parser
 import os
 import re

@@ -1,15 +1,15 @@
-"""exchange.py - two Squids on this machine alone, of which the second asks the
-first for what is in its digest.
+"""exchange.py - two local Squids, the second of which requests from the first what
+is in its digest.
 
     exchange.py SQUID DIGEST CACHED OTHERS ASKED
 
-The first fetches pages, and makes a digest, which goes to the file DIGEST; the
-URLs of the pages go to CACHED. The second, its neighbour, is then asked for all of
-them and for other ones, OTHERS; ASKED says which of all these it asked the first
-one for. The last line of the output is how many pages the server of pages had to
-send for the second.
+The first fetches pages, and writes a digest to the file DIGEST; the URLs of the
+pages go to CACHED. Then all of them and some others, OTHERS, are requested from
+its neighbour, the second; ASKED lists those that it requested from the first. The
+last line of the output is how many pages the web server had to send for the
+second.
 
-The Squids and the server end with this program, also where it is told to end.
+The Squids and the server end with this program, even if it is terminated.
 """
 import os
 import pwd

@@ -1,10 +1,10 @@
-"""exact.py MOLECULES QUERIES: what RDKit says of its own list of molecules, of so
-many, and of parts of them: exactly.
+"""exact.py MOLECULES QUERIES: RDKit's exact results for some molecules of its own
+list, and for parts of them.
 
-Writes library.smi and query.smi, as RDKit writes molecules; hits, which of the
-queries are in which molecules, found atom by atom; and RDKit's own fingerprints, of
-molecules and of queries: rdkit.fps of paths, pattern.fps, which are for parts, and
-ecfp2.fps, circular ones; rdkit-query.fps and so on.
+Writes library.smi and query.smi, in RDKit's spelling; hits, which queries are in
+which molecules, found atom by atom; and RDKit's own fingerprints of molecules and
+queries: rdkit.fps of paths, pattern.fps, which are for parts, and ecfp2.fps,
+circular ones; rdkit-query.fps and so on.
 """
 import itertools
 import os

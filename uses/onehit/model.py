@@ -1,6 +1,6 @@
-"""model.py: the made trace. model.py TRACE C...: caches of so many objects, in
-another way than the program's. Each line: objects, rule, hits, their share of the
-requests, writes."""
+"""model.py: a synthetic trace. model.py TRACE C...: an independent model of caches
+of C objects. Each line: objects, rule, hits, their share of the requests,
+writes."""
 import sys
 from collections import OrderedDict
 

@@ -3,9 +3,9 @@
 
     drops.py BITS COLUMNS ASKED [ROWS QUESTIONS]
 
-Of a row of COLUMNS values, two bits each, and a question of ASKED others: by the
-usual formula, which takes all bits for independent; exactly; and, for so many
-rows and questions, the standard deviation of the share that drops.
+Prints how often a row of COLUMNS values, two bits each, drops for a query of
+ASKED others: by the usual formula, which takes all bits for independent; exactly;
+and, for that many rows and queries, the standard deviation of the share.
 """
 import sys
 from math import comb, sqrt

@@ -2,12 +2,12 @@
 
     store.py BLOCKS SPANS IDS ASKED
 
-Files block.01.json … of spans, ids/block.01 … of their ids, `strangers` of ids
-that are in no block, `large` of so many ids and `others` of others, and
-`shards`: what two filters in shards answer, asked for so many keys.
+Writes spans to block.01.json …, their ids to ids/block.01 …, ids that are in no
+block to `strangers`, IDS ids to `large` and others to `others`; and to `shards`
+the answers of two filters in shards for ASKED keys.
 
-The same in every run. Ids are hashes of a number, as random as those that a
-tracer draws.
+Every run gives the same files. Ids are hashes of a number, as random as those
+that a tracer draws.
 """
 import hashlib
 import os
