@@ -408,7 +408,7 @@ def test_pipelined():
     asked = b"".join(members[i % KEYS] + b"\n" if i % 3 else b"no %d\n" % i
                      for i in range(n))
     equal(stream(connect("s", s), asked, len(wanted)), wanted)
-    equal(stream(connect(port), asked, len(wanted)), wanted)
+    equal(stream(connect(port, s), asked, len(wanted)), wanted)
     found = queue.Queue()
     clients = [in_thread(lambda: found.put(
         stream(connect("s"), asked, len(wanted)) == wanted)) for _ in range(8)]
@@ -1089,11 +1089,11 @@ def test_gone():
         c = connect("s")
         c.sendall(b"key 1\n" * 1000 + b"ke")
         c.close()
-        c = connect(port)
+        c = connect(port, s)
         c.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
                   b"Content-Length: 100000\r\n\r\n[\"")
         c.close()
-        c = connect(port)
+        c = connect(port, s)
         c.sendall(b"GET /contains?key=key+1 HTTP/1.1\r\n")
         c.close()
     ask(good, b"key 1\n", b"1\n")
