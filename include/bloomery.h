@@ -505,7 +505,7 @@ BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
 
 typedef struct bly_filter bly_filter;
 
-/* One key. */
+/* A key: a run of bytes. */
 typedef struct {
     const void *data;           /* may be NULL where length is 0 */
     size_t      length;         /* bytes */

@@ -1,24 +1,25 @@
-/* bloomery/foreign.h - filters in other systems' files.
+/* bloomery/foreign.h - reads and writes filters in files of other systems.
  *
- * A *format* is how another system writes a filter. Here it is a kind of family
- * "foreign", which bly_kinds() does not list and bly_formats() does. Its image
- * is a header of ours and behind it that file, byte for byte. So a file of a
- * format is opened where it lies (bly_open, with BLY_MAP too, without a copy),
- * is asked and changed by the same verbs as all filters, and bly_save writes
- * what the other system reads. In memory that file is what follows the first
+ * A *format* is the way another system writes a filter. Each format is a kind
+ * of family "foreign", which bly_formats() lists and bly_kinds() does not. Its
+ * image is our header followed by the other system's file, byte for byte. So
+ * bly_open reads such a file in place (with BLY_MAP even without a copy), all
+ * functions work on it as on any filter, and bly_save writes a file that the
+ * other system can read. In memory that file is everything after the first
  * BLY_HEADER_BYTES of bly_image().
  *
- * bly_open and bly_unpack recognise a file where its bytes tell what it is, of
- * some formats together with how many there are, which a pipe does not tell. Of
- * other formats they do not: then name it in `format` of bly_options, which is
- * taken at its word. What a file does not tell, and its keys depend on, is said
- * there too, as options of the kind: "squid:method=post".
+ * bly_open and bly_unpack recognise many formats by their bytes. Some of these
+ * are recognised only if the file's size is known, which it is not for a pipe.
+ * Other formats cannot be recognised: name them in `format` of bly_options,
+ * which is then not verified. Facts that the keys depend on and that the file
+ * does not state are given there as well, as options of the kind:
+ * "squid:method=post".
  *
- * Such a filter hashes the keys themselves, as its system does: give it keys,
- * in the system's bytes, and no hashes. A spec may name no hash function, seed
- * or secret for it (BLY_EHASH, BLY_ESECRET). A file of another system has no
- * checksum; what can be wrong with its numbers is looked at, and no verb leaves
- * its bytes.
+ * Such a filter hashes whole keys, as its system does: give it keys in that
+ * system's bytes, not hashes. A spec for it must not name a hash function, seed
+ * or secret (BLY_EHASH, BLY_ESECRET). Files of other systems have no checksum.
+ * Their numbers are validated, and no function accesses memory outside their
+ * bytes.
  */
 #ifndef BLOOMERY_FOREIGN_H
 #define BLOOMERY_FOREIGN_H
@@ -29,57 +30,59 @@
 extern "C" {
 #endif
 
-/* What a field of `geometry` in bly_stat_t is, of a filter of some format. */
+/* The meaning of a field of `geometry` in bly_stat_t, for one format. */
 typedef struct {
     const char *name;           /* "bits", "tweak"; NULL: it is unused       */
     const char *means;          /* "0 mitz32, 1 mitz64"; NULL: a number      */
 } bly_number_info;
 
 typedef struct {
-    const bly_kind_info *kind;  /* whose name is the format's, too           */
+    const bly_kind_info *kind;  /* its name is the format's name             */
     const char *writer;         /* "DCSO's bloom, …": whose files these are  */
-    bool        told;           /* by its bytes: it need not be named        */
+    bool        told;           /* recognised by its bytes                   */
     const bly_number_info *numbers;     /* 4, one for each field             */
 } bly_format_info;
 
-/* All formats, a NULL at the end; *n, unless NULL, is how many. Constant for
- * the life of the program; thread-safe. */
+/* Returns all formats, with a NULL at the end, and their number in *n unless
+ * `n` is NULL. Constant for the life of the program; thread-safe. */
 BLY_API const bly_format_info *const *bly_formats(size_t *n);
 
-/* The name of the format that a file looks like by its first `n` bytes, of
- * `all` that it has: 4096 are enough, fewer may not be. NULL: none of them, or
- * one whose bytes do not tell. "bloomery" is our own. Thread-safe. */
+/* Returns the name of the format that a file of `all` bytes seems to have,
+ * judging by its first `n` bytes; 4096 suffice, fewer may not. "bloomery" is
+ * our own. NULL: no known format, or one that cannot be recognised.
+ * Thread-safe. */
 BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
                                   BLY_GIVEN(1);
 
-/* Save a filter in a format: as bly_save, which is the same with the format of
- * the filter's own kind. "bloomery" writes the image, whatever kind it is, so
- * that the file tells what it is and has checksums. Two kinds with the same
- * bits are written as each other: "split" that hashes by xxh64 with seed 0 as
- * "parquet", and that as "split", which is one of ours. BLY_EPARAM (no such
- * format); BLY_EUNSUPPORTED (the filter's bits cannot be written so); errors of
+/* Saves a filter in a format. With the format of the filter's own kind this is
+ * bly_save. "bloomery" writes the image of any kind, so that the file can be
+ * recognised and has checksums. Two kinds with the same bits can be written as
+ * each other: "split" with xxh64 and seed 0 as "parquet", and "parquet" as
+ * "split", which is one of our kinds. BLY_EPARAM (no such format);
+ * BLY_EUNSUPPORTED (the filter's bits do not fit the format); errors of
  * bly_save. */
 BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
                                const char *format) BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* What is attached to a filter: bytes of any content that its format keeps in
- * the file behind the bits. No verb looks at them. They stay as they are where
- * keys are added, where filters are united those of the one that takes the
- * other's keys, and they go along with what is copied, made alike, packed,
- * saved or written as "bloomery". *data is where they are in the filter, until
- * that changes or is freed, and not NULL where there are none and *bytes is 0.
- * BLY_EUNSUPPORTED: files of this format, or filters of ours, have no place for
- * any. BLY_ECORRUPT: somebody writes to the file that is mapped. A question as
- * bly_contains is: many threads may ask. */
+/* Finds the data that is attached to a filter: arbitrary bytes that its format
+ * keeps in the file after the bits. No function interprets them. They stay when
+ * keys are added. If filters are united, those of `into` stay. They are kept
+ * when the filter is copied, made alike, packed, saved or written as
+ * "bloomery". *data points into the filter until that changes or is freed; it
+ * is not NULL even if there is no such data and *bytes is 0. BLY_EUNSUPPORTED:
+ * files of this format, or filters of our own, have no place for such data.
+ * BLY_ECORRUPT: another process is writing to the mapped file. Any number of
+ * threads may call it at once, like bly_contains. */
 BLY_API bly_status bly_attached(const void **data, size_t *bytes,
                                 const bly_filter *filter) BLY_GIVEN(1, 2, 3);
 
-/* Attach bytes to a filter, in place of those that are; none: `bytes` is 0, and
- * `data` may be NULL. They are copied, and may be those of bly_attached, or a
- * part. Takes memory for the filter with them, which is moved there.
- * BLY_EUNSUPPORTED, BLY_ECORRUPT (as bly_attached); BLY_EREADONLY (mapped: open
- * it without BLY_MAP); BLY_EPARAM (mapped for writing, so that its size stays);
- * BLY_ENOMEM; BLY_ETOOBIG. A change: no other call beside it. */
+/* Attaches bytes to a filter in place of those it has; with `bytes` 0 it has
+ * none, and `data` may be NULL. The bytes are copied, and may be part of those
+ * of bly_attached. Moves the filter to newly allocated memory.
+ * BLY_EUNSUPPORTED, BLY_ECORRUPT (as for bly_attached); BLY_EREADONLY (mapped:
+ * open it without BLY_MAP); BLY_EPARAM (mapped for writing, so that its size is
+ * fixed); BLY_ENOMEM; BLY_ETOOBIG. Changes the filter: no other call may run
+ * beside it. */
 BLY_API bly_status bly_attach(bly_filter *filter, const void *data,
                               size_t bytes) BLY_GIVEN(1);
 

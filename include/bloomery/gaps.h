@@ -1,8 +1,9 @@
-/* bloomery/gaps.h - lists of numbers, for sending.
+/* bloomery/gaps.h - packs lists of numbers for sending.
  *
- * Different numbers in rising order, all below a range, in about
- * log2(range / n) + 1.47 bits each if they are random: their gaps, coded (see
- * docs/format.md). What programs tell each other of sets of hashes.
+ * A list of different numbers in rising order, all below `range`, takes about
+ * log2(range / n) + 1.47 bits per number if they are random, because only the
+ * gaps between them are coded (docs/format.md). Programs send sets of hashes to
+ * each other in this form. All functions here are thread-safe.
  */
 #ifndef BLOOMERY_GAPS_H
 #define BLOOMERY_GAPS_H
@@ -13,40 +14,41 @@
 extern "C" {
 #endif
 
-/* The divisor with which the code is shortest for n random numbers; one that
- * is a power of two is quicker to read and takes up to 0.07 bits more.
- * Thread-safe, as all of these. */
+/* Returns the divisor that makes the code shortest for n random numbers. A
+ * power of two is faster to read and costs at most 0.07 bits more per
+ * number. */
 BLY_API uint64_t bly_gaps_divisor(uint64_t n, uint64_t range);
 
-/* How many bytes a list of n numbers can take at most; SIZE_MAX: more than can
- * be. divisor 0: that of bly_gaps_divisor. */
+/* Returns the largest size in bytes of a list of n numbers; SIZE_MAX: too large
+ * to address. divisor 0: that of bly_gaps_divisor. */
 BLY_API size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor);
 
-/* The list as bytes; *bytes is how many. range and divisor at most 2^63;
- * divisor 0 as above. BLY_EPARAM: numbers that do not rise or are not below
- * the range; a range of 0; a divisor above the range; too little room. */
+/* Packs a list; *bytes is the size of the result. range and divisor are at most
+ * 2^63; divisor 0: that of bly_gaps_divisor. BLY_EPARAM: numbers that do not
+ * rise or are not below the range, a range of 0, a divisor above the range, or
+ * too little room. */
 BLY_API bly_status bly_gaps_pack(void *into, size_t room, size_t *bytes,
                                  const uint64_t *numbers, size_t n,
                                  uint64_t range, uint64_t divisor);
 
-/* A list that is being read. `left` says how many numbers are still to come,
- * which is at most eight for each byte; the rest is the library's. Needs no
- * closing, and a copy of it goes on from the same place. */
+/* A list that is being read. `left` is the number of numbers still to be read,
+ * at most eight per byte; `inside` is private. Needs no closing, and a copy
+ * continues from the same place. */
 typedef struct {
     uint64_t left;
     uint64_t inside[11];
 } bly_gaps;
 
-/* Read what bly_gaps_pack wrote, with the same range. The bytes must stay
- * until the end. BLY_EPARAM (range), BLY_ECORRUPT. */
+/* Begins to read a list that bly_gaps_pack wrote with the same range. The bytes
+ * must stay unchanged until the end. BLY_EPARAM (range), BLY_ECORRUPT. */
 BLY_API bly_status bly_gaps_open(bly_gaps *list, const void *packed,
                                  size_t bytes, uint64_t range);
 
-/* The next number; false: there are no more, or the list is damaged. Whatever
- * the bytes hold, numbers rise and are below the range. */
+/* Reads the next number. False: the list has ended or is damaged. Numbers rise
+ * and are below the range, whatever the bytes are. */
 BLY_API bool bly_gaps_next(bly_gaps *list, uint64_t *number);
 
-/* After the last number: was the list whole? BLY_ECORRUPT. */
+/* Verifies, after the last number, that the list was complete. BLY_ECORRUPT. */
 BLY_API bly_status bly_gaps_end(const bly_gaps *list);
 
 #ifdef __cplusplus

@@ -2,7 +2,7 @@
  *
  * Strangers who can compute the hash of a table can send keys that all share a
  * slot. Each lookup then compares thousands of keys. This hash depends on
- * random numbers, which a program draws anew in each run and shows nobody:
+ * random numbers, which a program draws anew in each run and keeps secret:
  *
  *      bly_keyed by;
  *      if (bly_keyed_draw(&by) < 0) {
@@ -11,10 +11,10 @@
  *      }
  *      slot = bly_keyed_hash(&by, name, length) % slots;
  *
- * Whoever knows the program but not the numbers cannot prepare keys that
- * collide: two keys that were chosen before share any b bits of their hashes
- * with probability 2^-b. For keys of more than 16 bytes, 2^-64 is added to
- * that; for more than 256, n / 2^67 for n bytes. src/verbs/keyed.c has the
+ * An attacker who knows the program but not the numbers cannot prepare keys
+ * that collide: two keys that were chosen before share any b bits of their
+ * hashes with probability 2^-b. For keys of more than 16 bytes, 2^-64 is added
+ * to that; for more than 256, n / 2^67 for n bytes. src/verbs/keyed.c has the
  * proof.
  *
  * The hashes mean nothing in another run or on another machine: do not store
@@ -36,21 +36,21 @@ typedef struct {
     uint64_t inside[80];
 } bly_keyed;
 
-/* Fills n bytes with random ones of the operating system, which are good enough
- * for a secret (bly_spec). BLY_EIO; BLY_EUNSUPPORTED where the library was
- * built without a system. Thread-safe. */
+/* Fills n bytes with random ones from the operating system, which are good
+ * enough for a secret (bly_spec). BLY_EIO; BLY_EUNSUPPORTED if the library was
+ * built without an operating system. Thread-safe. */
 BLY_API bly_status bly_draw(void *bytes, size_t n) BLY_MUST BLY_GIVEN(1);
 
 /* Draws the numbers of a hash. Errors of bly_draw. */
 BLY_API bly_status bly_keyed_draw(bly_keyed *keyed) BLY_MUST BLY_GIVEN(1);
 
-/* The hash of a key: all 64 bits are equally good. A key of no bytes may be
- * NULL. Thread-safe. */
+/* Returns the hash of a key; all 64 bits are equally good. A key of no bytes
+ * may be NULL. Thread-safe. */
 BLY_API uint64_t bly_keyed_hash(const bly_keyed *keyed, const void *key,
                                 size_t length) BLY_GIVEN(1);
 
-/* The hash of a number, such as another hash that strangers can compute.
- * Thread-safe. */
+/* Returns the hash of a number, such as another hash that strangers can
+ * compute. Thread-safe. */
 BLY_API uint64_t bly_keyed_number(const bly_keyed *keyed, uint64_t number)
                                   BLY_GIVEN(1);
 

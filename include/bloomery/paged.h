@@ -1,28 +1,27 @@
-/* bloomery/paged.h - filters bigger than memory, used in their file.
+/* bloomery/paged.h - filters larger than memory, used in their file.
  *
- * A filter of a kind that consists of pages ("page" among its abilities:
- * "buffered") can be used in its file, which is neither read nor mapped:
- * bly_open with BLY_PAGED, and BLY_WRITE to add, or bly_create. Adds are
- * collected in memory (bly_buffer) and applied page by page; a lookup reads
- * one page, a batch of lookups reads each of its pages once, many at a time.
- * So ask and add in large batches: these are sorted by page.
+ * A filter of a kind with the ability "page" ("buffered") can be used in its
+ * file, which is neither read whole nor mapped. Open it with bly_open and
+ * BLY_PAGED, and with BLY_WRITE to add keys, or make it with bly_create. Adds
+ * are collected in memory (bly_buffer) and applied page by page. A lookup reads
+ * one page; a batch of lookups is sorted by page and reads each page once, many
+ * at a time. So query and add in large batches.
  *
- * What differs from other filters: an add says BLY_OK, never BLY_SEEN, for it
- * does not look (unless the batch asks for `seen`); it may fail with BLY_EIO,
- * and BLY_ECORRUPT (a page is damaged), having lost nothing. A lookup that
- * cannot read its page says "perhaps", and the next bly_sync or bly_seal is
- * BLY_EIO. bly_stat reads the file: BLY_EIO, BLY_ENOMEM. bly_copy, bly_like,
- * bly_save, bly_pack and the verbs for sets are BLY_EUNSUPPORTED, and bly_image
- * is NULL: the file is the image. Any number of threads may ask at once while
- * nobody adds.
+ * Some functions behave differently. An add returns BLY_OK and never BLY_SEEN,
+ * because it does not look (unless the batch asks for `seen`). It may fail with
+ * BLY_EIO or BLY_ECORRUPT (a page is damaged), but loses no key. A lookup that
+ * cannot read its page answers "perhaps", and the next bly_sync or bly_seal
+ * returns BLY_EIO. bly_stat reads the file: BLY_EIO, BLY_ENOMEM. bly_copy,
+ * bly_like, bly_save, bly_pack and the operations on sets are BLY_EUNSUPPORTED,
+ * and bly_image is NULL: the file is the image. Any number of threads may query
+ * at once while no thread adds.
  *
- * There is one writer at a time: the file is locked, and opening it for
- * writing a second time is BLY_EIO. While it is open for writing its header
- * says so, and others get BLY_EUNSEALED. If the writer dies, everything is
- * there that bly_sync had made durable, and BLY_PAGED | BLY_WRITE opens the
- * file and mends it (it reads all pages once; how many adds were successful is
- * then no longer known exactly). bly_free closes the file in good order, as
- * bly_seal does (but see bly_create).
+ * A file has one writer at a time: it is locked, and opening it for writing
+ * again is BLY_EIO. While it is open for writing its header says so, and other
+ * readers get BLY_EUNSEALED. If the writer dies, everything that bly_sync made
+ * durable is still there. BLY_PAGED | BLY_WRITE then opens the file and repairs
+ * it, which reads all pages once; the exact number of successful adds is lost.
+ * bly_free closes the file in order, as bly_seal does (but see bly_create).
  */
 #ifndef BLOOMERY_PAGED_H
 #define BLOOMERY_PAGED_H
@@ -33,21 +32,21 @@
 extern "C" {
 #endif
 
-/* A new empty filter in a new file, which takes its place at `path`, in that of
- * an old file too, at the first bly_sync or bly_seal, as by bly_save; whose
- * errors these then have, and the old file is as it was; after BLY_EUNFLUSHED
- * the next one flushes the folder again. bly_free before that
- * lets it go. Pages that no key is in take no room on the disk. Errors of
- * bly_new; BLY_EIO; BLY_EUNSUPPORTED for a kind without pages. */
+/* Makes a new empty filter in a new file. The file appears at `path`, replacing
+ * an old file, at the first bly_sync or bly_seal, which then have the errors of
+ * bly_save. If they fail, the old file is unchanged; after BLY_EUNFLUSHED, the
+ * next call flushes the folder again. bly_free before that discards the new
+ * file. Pages without keys take no space on the disk. Errors of bly_new;
+ * BLY_EIO; BLY_EUNSUPPORTED for a kind without pages. */
 BLY_API bly_status bly_create(bly_filter **out, const char *path,
                               const char *kind, const bly_spec *spec)
                               BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Collect adds in so many bytes of memory from now on, 24 bytes for each; at
- * first 64 MiB. The more there are for each page of the file, the fewer writes
- * it takes. What is collected already is applied first: errors of bly_seal.
- * BLY_EPARAM (below 4096), BLY_ENOMEM, BLY_EREADONLY, BLY_EUNSUPPORTED (not
- * open with BLY_PAGED). */
+/* Sets the memory in which later adds are collected, 24 bytes for each; the
+ * default is 64 MiB. The more adds there are per page of the file, the fewer
+ * writes they take. Adds collected so far are applied first: errors of
+ * bly_seal. BLY_EPARAM (below 4096), BLY_ENOMEM, BLY_EREADONLY,
+ * BLY_EUNSUPPORTED (not open with BLY_PAGED). */
 BLY_API bly_status bly_buffer(bly_filter *filter, size_t bytes) BLY_GIVEN(1);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-/* bloomery/replace.h - a new file in an old one's place, all of it or nothing.
+/* bloomery/replace.h - replaces files atomically.
  *
- * bly_save writes filters in this way; here it is for files of other content,
+ * bly_save writes filters in this way. These functions do it for other content,
  * such as the lines that `bloomery dedup -o` writes. The new file is written in
- * the old one's folder. Where the file system can do that (O_TMPFILE), it has
- * no name until it is complete, so that SIGKILL leaves nothing of it.
- * Elsewhere, and between the two calls that put it in an old file's place, its
+ * the folder of the old one. If the file system supports O_TMPFILE, the new
+ * file has no name until it is complete, so that SIGKILL leaves nothing behind.
+ * Otherwise, and between the two calls that put it in an old file's place, its
  * name is .bloomery-HASH-N.tmp. It is locked, and the next writer of the same
  * file removes it if its own writer has died.
  */
@@ -20,21 +20,21 @@ extern "C" {
 /* A file that is being written. One thread at a time may use it. */
 typedef struct bly_replacement bly_replacement;
 
-/* Begin a file that is to replace the one at `path`, if one exists there: *file
- * is its descriptor, for reading and writing. An existing file's permissions
- * are kept, and its owner and group as far as the process may; symbolic links
- * are followed. BLY_EIO, also where something other than a file is at `path`;
+/* Begins a file that is to replace the one at `path`, if one exists. *file is
+ * its descriptor, for reading and writing. An existing file's permissions are
+ * kept, and its owner and group as far as the process may; symbolic links are
+ * followed. BLY_EIO, also if `path` is something other than a file;
  * BLY_ENOMEM. */
 BLY_API bly_status bly_replace(bly_replacement **out, int *file,
                                const char *path) BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Flush the file, put it in its place, flush the folder, and close the file.
- * BLY_EIO: the old file is as it was, and nothing of the new one is left.
- * BLY_EUNFLUSHED: the new one is in its place, but may not outlive a crash. */
+/* Flushes the file, puts it in its place, flushes the folder and closes the
+ * file. BLY_EIO: the old file is unchanged, and nothing of the new one is left.
+ * BLY_EUNFLUSHED: the new file is in its place, but may not survive a crash. */
 BLY_API bly_status bly_replace_end(bly_replacement *replacement)
                                    BLY_MUST BLY_GIVEN(1);
 
-/* Close the file and leave the old one as it was. NULL is fine. */
+/* Closes the file and leaves the old one unchanged. NULL is fine. */
 BLY_API void bly_replace_drop(bly_replacement *replacement);
 
 #ifdef __cplusplus
