@@ -101,21 +101,24 @@
  *    status as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
- *    bly_overlap_t, bly_gaps, bly_keyed, bly_processor_t, bly_inline_…) keep
- *    their size. New fields come out of `reserved`. The caller leaves it 0 in
- *    structs that it fills, or the call is BLY_EPARAM: the program was built
- *    for a newer library. The library sets it to 0 in structs that it fills.
+ *    bly_overlap_t, bly_processor_t, bly_inline_…) keep their size. New fields
+ *    come out of `reserved`. The caller leaves it 0 in structs that it fills,
+ *    or the call is BLY_EPARAM: the program was built for a newer library. The
+ *    library sets it to 0 in structs that it fills.
  *  - bly_key, bly_estimate, bly_allocator, bly_progress, bly_line_cost,
  *    bly_cost_point, bly_field and bly_json never change.
  *  - All other structs belong to the library, which hands out pointers to
  *    them; they grow at their end. Do not copy them or take their size.
  *
- * This promise covers bloomery.h, bloomery.hpp and the further headers below.
- * Products that are built on filters have headers of their own, outside the
- * promise and this manual: <bloomery/redis.h>, <bloomery/index.h> and
- * <bloomery/similar.h>. docs/format.md has the promise for bytes on disk.
+ * This promise covers bloomery.h, bloomery.hpp (except its class `gaps`) and
+ * the first list of further headers below, but not the second one. Products that are built on filters have
+ * headers of their own, outside the promise and this manual:
+ * <bloomery/redis.h>, <bloomery/index.h> and <bloomery/similar.h>.
+ * docs/format.md has the promise for bytes on disk.
  *
  * FURTHER HEADERS
+ *
+ * These are about filters, and the promise covers them:
  *
  *  - <bloomery/form.h> defines how texts and numbers become keys.
  *  - <bloomery/fields.h> lists the fields of a filter or a plan, also as JSON.
@@ -125,6 +128,10 @@
  *  - <bloomery/parts.h> divides one filter among processes.
  *  - <bloomery/sketch.h> lists the contents of filters that can list them.
  *  - <bloomery/foreign.h> reads filters in files of other systems.
+ *
+ * These are helpers for programs that use filters, and any version may change
+ * them:
+ *
  *  - <bloomery/container.h> finds filters inside larger files.
  *  - <bloomery/gaps.h> packs lists of numbers for sending.
  *  - <bloomery/replace.h> replaces files atomically.

@@ -1,10 +1,9 @@
-/* bloomery.hpp - the interface of bloomery.h for C++17: a filter that frees
- * itself, keys in any range, errors as exceptions.
+/* bloomery.hpp - the C++17 interface: filters that free themselves, keys in any
+ * range, and errors as exceptions.
  *
- * Everything is in the namespace bloomery, and nothing but this header is
- * needed beside the C library. Verbs have the names and the meaning of the C
- * functions without bly_, and their costs: bloomery.h is the manual. Here is
- * what differs.
+ * Everything is in the namespace bloomery. The header needs only the C library.
+ * Functions have the names, meanings and costs of the C functions without bly_;
+ * bloomery.h is the manual, and this comment describes the differences.
  *
  *      bloomery::filter f("standard", bloomery::spec(1'000'000, 0.01));
  *      f.insert("swordfish");
@@ -14,32 +13,33 @@
  *
  * ERRORS
  *
- * What bloomery.h calls an error is the exception bloomery::error, which holds
- * the status and says what bly_why() says. Answers are no errors: insert()
- * tells new from seen, remove() removed from not removed, get() a label from
- * none. What cannot fail is noexcept.
+ * An error of bloomery.h is thrown as bloomery::error, which holds the status
+ * and the text of bly_why(). Ordinary answers are not errors: insert() tells
+ * new from seen keys, remove() reports whether the key was removed, and get()
+ * whether there is a label. Functions that cannot fail are noexcept.
  *
  * KEYS
  *
- * A key is a std::string_view, and so anything that becomes one. The bytes of
- * an object, of an integer for instance, are a key by bytes(x), never by
- * themselves: such keys are others on a machine of another byte order. A hash
- * is a std::uint64_t, which only the verbs …_hash and …_many take.
+ * A key is a std::string_view, or anything that converts to one. To use the
+ * bytes of an object, such as an integer, as a key, write bytes(x). This is
+ * never implicit, because such keys differ on machines of another byte order. A
+ * hash is a std::uint64_t, which only the functions …_hash and …_many take.
  *
- * The verbs …_keys take many: `keys` is a view on keys as they lie in memory,
- * which copies none; or they take any range of what becomes a string_view and
- * lives as long as the call, a std::vector<std::string> or a std::set, from
- * which they go in batches of 256.
+ * The functions …_keys take many keys. A `keys` is a view of keys in memory and
+ * copies none. Alternatively, pass any range whose elements convert to
+ * string_view and live as long as the call, such as a std::vector<std::string>
+ * or a std::set; they are processed in batches of 256.
  *
- * A `span` is a view on what lies in one run of memory: a std::vector,
- * std::array, std::span or C array converts to it. Where a verb writes to one
- * it must have room for all: else the call is BLY_EPARAM.
+ * A `span` is a view of contiguous memory: a std::vector, std::array, std::span
+ * or C array converts to it. A span that a function writes to must have room
+ * for all results, or the call is BLY_EPARAM.
  *
  * A FILTER
  *
- * It can be moved and not copied: copy() says that it copies. One that was
- * moved from, or made without arguments, holds nothing: it is false as a bool,
- * and may only be assigned to, asked for that, and destroyed.
+ * A filter can be moved but not copied; copy() makes a copy explicitly. A
+ * filter that was moved from, or made without arguments, holds nothing. It is
+ * false as a bool, and may only be tested for that, assigned to and
+ * destroyed.
  */
 #ifndef BLOOMERY_HPP
 #define BLOOMERY_HPP
@@ -69,8 +69,8 @@ namespace bloomery {
 
 /* ==== Errors ============================================================ */
 
-/* A call that failed. what() is bly_why(): what was wrong this time, and how
- * to mend it. done() is, of a batch, how many keys went in before. */
+/* A failed call. what() is the text of bly_why(): what was wrong and how to fix
+ * it. done() is the number of keys that a batch processed before. */
 class error : public std::runtime_error {
 public:
     explicit error(bly_status status, std::size_t done = 0)
@@ -97,7 +97,7 @@ private:
     std::size_t done_;
 };
 
-/* The status itself where it is a success; else it is thrown. */
+/* Returns the status if it is a success, and throws it otherwise. */
 inline bly_status must(bly_status status, std::size_t done = 0)
 {
     if (status < 0)
@@ -107,7 +107,7 @@ inline bly_status must(bly_status status, std::size_t done = 0)
 
 /* ==== Views ============================================================= */
 
-/* What lies in one run of memory. */
+/* A view of contiguous memory. */
 template <typename T> class span {
 public:
     constexpr span() noexcept = default;
@@ -119,7 +119,7 @@ public:
     constexpr span(T (&all)[N]) noexcept : data_(all), size_(N)
     {
     }
-    /* (arrays of a derived type are none of its base's) */
+    /* not for arrays of a derived type */
     template <typename C,
               typename = std::enable_if_t<std::is_convertible_v<
                   std::remove_pointer_t<
@@ -154,8 +154,9 @@ private:
     std::size_t size_ = 0;
 };
 
-/* The bytes of an object as a key: without padding, for that has no value.
- * (A double has no unique bytes: 0.0 and -0.0 are equal.) */
+/* Returns the bytes of an object as a key. Types with padding are refused,
+ * because its value is undefined, and so is double, because 0.0 and -0.0 are
+ * equal but have different bytes. */
 template <typename T> std::string_view bytes(const T &object) noexcept
 {
     static_assert(std::has_unique_object_representations_v<T>
@@ -168,7 +169,7 @@ inline std::string_view bytes(const void *data, std::size_t length) noexcept
     return { static_cast<const char *>(data), length };
 }
 
-/* Text that ends in NUL: of a literal, or of a std::string. */
+/* Text that ends in NUL: a literal or a std::string. */
 class text {
 public:
     text(const char *all) noexcept : all_(all)
@@ -186,13 +187,13 @@ private:
     const char *all_;
 };
 
-/* Many keys as they lie in memory: bly_keys. */
+/* A view of many keys in memory: bly_keys. */
 class keys {
 public:
     keys(const bly_keys &all) noexcept : all_(all)
     {
     }
-    /* each by itself */
+    /* separate keys */
     keys(span<const bly_key> all) noexcept
     {
         all_.n = all.size();
@@ -202,7 +203,7 @@ public:
         : keys(span<const bly_key>(all))
     {
     }
-    /* in one buffer, key i from offsets[i] up to offsets[i + 1] */
+    /* one buffer, with key i from offsets[i] up to offsets[i + 1] */
     keys(const void *data, span<const std::uint32_t> offsets) noexcept
     {
         all_.n = offsets.size() - 1;
@@ -215,14 +216,14 @@ public:
         all_.data = data;
         all_.offsets64 = offsets.data();
     }
-    /* n rows of one width */
+    /* n rows of equal width */
     keys(const void *data, std::size_t n, std::size_t width) noexcept
     {
         all_.n = n;
         all_.data = data;
         all_.width = width;
     }
-    /* the bytes of each object of a run, as by bytes() */
+    /* the bytes of each object in a contiguous range, as by bytes() */
     template <typename C> static keys rows(const C &objects) noexcept
     {
         using T = std::remove_cv_t<std::remove_pointer_t<decltype(
@@ -245,9 +246,9 @@ private:
     bly_keys all_ = {};
 };
 
-/* ==== What is wanted ==================================================== */
+/* ==== Requests ========================================================== */
 
-/* bly_spec, whose fields can be set by these in a row. A bly_spec itself does
+/* A bly_spec whose fields can be set in a chain. A plain bly_spec can be used
  * as well. */
 struct spec : bly_spec {
     spec() noexcept : bly_spec()
@@ -357,7 +358,7 @@ labels(span<const std::uint64_t> all, std::size_t n)
     return all.data();
 }
 
-/* Is T a range of keys, but not one that is a view already, or one key? */
+/* Is T a range of keys that is neither a single key nor a view of keys? */
 template <typename T, typename = void> struct is_range : std::false_type {
 };
 template <typename T>
@@ -369,8 +370,8 @@ template <typename T>
 using if_range = std::enable_if_t<is_range<T>::value, int>;
 
 /* Can a range be read only once? Its iterator may then write each element to
- * the same place. (A category of C++20 says more than one of C++17, which knows
- * no views.) */
+ * the same place. (The C++20 category of an iterator is more precise than that
+ * of C++17, which has no views.) */
 template <typename I, typename = void> struct is_once : std::false_type {
 };
 template <typename I>
@@ -388,7 +389,7 @@ struct is_fleeting<I, std::void_t<typename I::iterator_concept>>
                                             typename I::iterator_concept>> {
 };
 
-/* The keys of a range, some at a time: what(keys, first) for each batch. */
+/* Passes the keys of a range in batches: what(keys, first) for each. */
 template <typename R, typename F> void batches(const R &range, F &&what)
 {
     using found = decltype(*std::begin(range));
@@ -416,7 +417,7 @@ template <typename R, typename F> void batches(const R &range, F &&what)
         what(keys(span<const bly_key>(some.data(), n)), first);
 }
 
-/* All of them. */
+/* Returns all keys of a range. */
 template <typename R> std::vector<bly_key> gather(const R &range)
 {
     std::vector<bly_key> all;
@@ -427,7 +428,7 @@ template <typename R> std::vector<bly_key> gather(const R &range)
     return all;
 }
 
-/* A part of a span that is empty or has room for all. */
+/* Returns part of a span, which is empty or has room for all. */
 template <typename T>
 span<T> part(span<T> all, std::size_t first, std::size_t n)
 {
@@ -437,8 +438,8 @@ span<T> part(span<T> all, std::size_t first, std::size_t n)
     return { all.data() + first, n };
 }
 
-/* What a visitor says: to go on, unless it is a bool that is false. An
- * exception must not pass through C: it waits until the visit is over. */
+/* Calls a visitor and continues unless it returns the bool false. An exception
+ * must not pass through C, so it is kept until the visit has ended. */
 template <typename F> struct visitor {
     F &visit;
     std::exception_ptr thrown = nullptr;
@@ -480,9 +481,9 @@ struct free_ranking {
 
 } // namespace inside
 
-/* ==== What there is, without a filter =================================== */
+/* ==== Kinds, plans and images =========================================== */
 
-/* The kinds, to be gone through by `for`. */
+/* Returns all kinds. */
 inline span<const bly_kind_info *const> kinds() noexcept
 {
     std::size_t n;
@@ -491,13 +492,13 @@ inline span<const bly_kind_info *const> kinds() noexcept
     return { all, n };
 }
 
-/* nullptr: there is none of that name. */
+/* Returns the kind with this name, or nullptr. */
 inline const bly_kind_info *kind_find(text kind) noexcept
 {
     return bly_kind_find(kind.get());
 }
 
-/* What a filter would be and cost. */
+/* Returns the size, rate and costs that a filter would have. */
 inline bly_plan_t plan(text kind, const bly_spec &wanted)
 {
     bly_plan_t out;
@@ -506,7 +507,7 @@ inline bly_plan_t plan(text kind, const bly_spec &wanted)
     return out;
 }
 
-/* The hashes of keys, for build() and elsewhere; kind nullptr: any. */
+/* Returns the hashes of keys, for build() or other uses; kind nullptr: any. */
 inline std::vector<std::uint64_t>
 hash_keys(text kind, const bly_spec &wanted, const keys &all)
 {
@@ -522,14 +523,14 @@ hash_keys(text kind, const bly_spec &wanted, const R &range)
     return hash_keys(kind, wanted, keys(inside::gather(range)));
 }
 
-/* Is it an image, whole and undamaged? Else it says what is wrong. */
+/* Verifies that the bytes are a complete and undamaged image. */
 inline void check(const void *image, std::size_t size,
                   const bly_options &how = {})
 {
     must(bly_check(image, size, &how));
 }
 
-/* The header of an image, or of a file. */
+/* Returns the header of an image or a file. */
 inline bly_header peek(const void *image, std::size_t size)
 {
     bly_header out;
@@ -553,12 +554,12 @@ public:
 
     filter() noexcept = default;
 
-    /* The owner of a filter that C made. */
+    /* Takes ownership of a filter that C code made. */
     explicit filter(bly_filter *owned) noexcept : filter_(owned)
     {
     }
 
-    /* A new empty filter. */
+    /* Makes a new empty filter. */
     filter(text kind, const bly_spec &wanted)
         : filter(made([&](bly_filter **out) {
               return bly_new(out, kind.get(), &wanted);
@@ -572,7 +573,8 @@ public:
     {
     }
 
-    /* Of all these keys, for every kind; labels: none, or one for each. */
+    /* Builds a filter from all its keys, for every kind; `labels` is empty or
+     * has one for each key. */
     static filter build(text kind, const bly_spec &wanted,
                         span<const std::uint64_t> hashes,
                         span<const std::uint64_t> labels = {})
@@ -605,8 +607,8 @@ public:
         });
     }
 
-    /* A new file that is worked on page by page, and is there when it is first
-     * synced or sealed: <bloomery/paged.h>. */
+    /* Makes a filter in a new file, used page by page, which appears at its
+     * path when it is first synced or sealed: <bloomery/paged.h>. */
     static filter create(text path, text kind, const bly_spec &wanted)
     {
         return made([&](bly_filter **out) {
@@ -614,7 +616,7 @@ public:
         });
     }
 
-    /* Borrow an image, which must outlive the filter. */
+    /* Wraps an image, which must outlive the filter. */
     static filter wrap(const void *image, std::size_t size,
                        const bly_options &how = {})
     {
@@ -631,19 +633,20 @@ public:
         });
     }
 
-    /* An empty filter of the same plan. */
+    /* Makes an empty filter of the same plan. */
     filter like(const bly_options &how = {}) const
     {
         return made([&](bly_filter **out) {
             return bly_like(out, get(), &how);
         });
     }
-    /* Follows later calls, and may cancel them: bly_progress_set. */
+    /* Sets a callback that reports and can cancel later calls:
+     * bly_progress_set. */
     void watch(const bly_progress *callback) noexcept
     {
         bly_progress_set(get(), callback);
     }
-    /* Takes all keys out. */
+    /* Removes all keys. */
     void clear()
     {
         must(bly_clear(get()));
@@ -660,7 +663,7 @@ public:
         return filter_ != nullptr;
     }
 
-    /* For functions of bloomery.h; release() gives the filter away. */
+    /* For calls to functions of bloomery.h; release() gives up ownership. */
     bly_filter *get() noexcept
     {
         return filter_.get();
@@ -676,7 +679,7 @@ public:
 
     /* ---- Add ----------------------------------------------------------- */
 
-    /* True: it is new. False: it was perhaps there before. */
+    /* Returns true if the key is new, false if it was perhaps there before. */
     bool insert(std::string_view key)
     {
         return must(bly_add(get(), key.data(), key.size())) != BLY_SEEN;
@@ -686,8 +689,9 @@ public:
         return must(bly_add_hash(get(), hash)) != BLY_SEEN;
     }
 
-    /* error::done() is how many went in before one failed. seen: none, or
-     * where it is told of each whether it was perhaps there before. */
+    /* If a key fails, error::done() is the number of keys added before it.
+     * `seen` is empty, or receives for each key whether it was perhaps there
+     * before. */
     void insert_many(span<const std::uint64_t> hashes, span<bool> seen = {})
     {
         std::size_t done = 0;
@@ -708,9 +712,9 @@ public:
         });
     }
 
-    /* ---- Ask ----------------------------------------------------------- */
+    /* ---- Look up ------------------------------------------------------- */
 
-    /* False: certainly not there. */
+    /* Returns false if the key is certainly not there. */
     bool contains(std::string_view key) const noexcept
     {
         return bly_contains(get(), key.data(), key.size());
@@ -725,7 +729,8 @@ public:
         inside::room(present.size(), hashes.size());
         bly_contains_many(get(), hashes.data(), hashes.size(), present.data());
     }
-    /* Bits, the lowest of a byte first; how many are 1. */
+    /* Writes a bit per key, lowest bit of a byte first; returns the number of
+     * ones. */
     std::uint64_t contains_mask(span<const std::uint64_t> hashes,
                                 span<std::uint8_t> mask) const
     {
@@ -747,7 +752,8 @@ public:
         });
     }
 
-    /* How often it was added, at most; UINT64_MAX: no bound is known. */
+    /* Returns how often a key was added, at most; UINT64_MAX: no bound
+     * known. */
     std::uint64_t count(std::string_view key) const noexcept
     {
         return bly_count(get(), key.data(), key.size());
@@ -776,8 +782,7 @@ public:
         });
     }
 
-    /* The hash by which this filter knows the key. */
-    /* For integers that are keys, where a hash is wanted. */
+    /* Returns a hash for an integer key: bly_mix64. */
     static std::uint64_t mix64(std::uint64_t integer) noexcept
     {
         return bly_mix64(integer);
@@ -789,9 +794,10 @@ public:
 
     /* ---- Remove -------------------------------------------------------- */
 
-    /* False: it stayed as it is, for the key is not there or cannot be removed
-     * without risk to others (bly_why() says which). Of many: were all
-     * removed? each: none, or where it is told of each what became of it. */
+    /* Returns false if the key stayed, because it is not there or cannot be
+     * removed without risk to others (bly_why() tells which). For many keys,
+     * returns whether all were removed; `each` is empty or receives the status
+     * of each. */
     bool remove(std::string_view key)
     {
         return removed(bly_remove(get(), key.data(), key.size()));
@@ -825,8 +831,8 @@ public:
 
     /* ---- Labels -------------------------------------------------------- */
 
-    /* False: the label that is there is as good or better, and nothing was
-     * changed. error::done() as of insert_many. */
+    /* Returns false if the present label is as good or better; nothing is then
+     * changed. error::done() is as for insert_many. */
     bool put(std::string_view key, std::uint64_t label)
     {
         return must(bly_put(get(), key.data(), key.size(), label)) != BLY_SEEN;
@@ -857,7 +863,7 @@ public:
         });
     }
 
-    /* Without a value: the key is certainly not there. */
+    /* Returns no value if the key is certainly not there. */
     std::optional<std::uint64_t> get(std::string_view key) const noexcept
     {
         std::uint64_t label;
@@ -919,8 +925,9 @@ public:
         return out;
     }
 
-    /* Visitors get what the C ones get, without the context, and return false
-     * to stop, or nothing. What they throw comes out here. */
+    /* Visitors get the arguments of the C ones, without the context, and return
+     * false to stop, or nothing. Their exceptions are passed on to the
+     * caller. */
     template <typename F> void list_labels(F &&visit) const
     {
         inside::visitor<F> each{ visit };
@@ -1017,7 +1024,7 @@ public:
         must(bly_buffer(get(), size));
     }
 
-    /* Empty for a filter that is open page by page. */
+    /* Returns an empty span for a filter that is open page by page. */
     span<const std::byte> image() const noexcept
     {
         std::size_t size = 0;
@@ -1027,8 +1034,8 @@ public:
                  first != nullptr ? size : 0 };
     }
 
-    /* The filter as save() writes it; into a span that has room for image():
-     * how many bytes it took. */
+    /* Packs the filter as save() writes it, into a span with room for image();
+     * returns the number of bytes used. */
     std::size_t pack(span<std::byte> into) const
     {
         std::size_t size;
@@ -1039,7 +1046,7 @@ public:
     std::vector<std::byte> pack() const
     {
         std::size_t most = image().size();
-        /* without a value, for most of it stays untouched */
+        /* uninitialised, because most of it stays untouched */
         std::unique_ptr<std::byte[]> into(new std::byte[most]);
         std::size_t size = pack(span<std::byte>(into.get(), most));
 
@@ -1048,7 +1055,7 @@ public:
 
     /* ---- Parts: <bloomery/parts.h> ------------------------------------- */
 
-    /* How many bytes there are at each of the places. */
+    /* Returns the number of bytes at each place. */
     std::size_t places(span<const std::uint64_t> hashes,
                        span<std::uint64_t> places) const
     {
@@ -1072,8 +1079,8 @@ public:
         must(bly_set_items(get(), items));
     }
 
-    /* part(from, span<std::byte>): write what begins there; false: it cannot
-     * be had. */
+    /* part(from, span<std::byte>) writes the bytes from `from` on, or returns
+     * false if it cannot. */
     template <typename F>
     void save_parts(text path, std::uint64_t items, F &&part) const
     {
@@ -1132,7 +1139,7 @@ private:
 
 /* ==== Advice: <bloomery/advice.h> ======================================= */
 
-/* The counters that can tell whether a key came so many times. */
+/* Plans counters that tell whether a key was added so many times. */
 inline bly_threshold_plan plan(const bly_threshold &need)
 {
     bly_threshold_plan out;
@@ -1141,7 +1148,7 @@ inline bly_threshold_plan plan(const bly_threshold &need)
     return out;
 }
 
-/* The kinds ranked for a need, the best first: ranking[0] is the advice. */
+/* The kinds ranked for a need, best first: ranking[0] is the advice. */
 class ranking {
 public:
     explicit ranking(const bly_need &need)
@@ -1220,7 +1227,7 @@ private:
 
 /* ==== Lists of numbers: <bloomery/gaps.h> =============================== */
 
-/* Different numbers in rising order, all below a range, as bytes. */
+/* Packs different numbers in rising order, all below a range. */
 inline std::vector<std::byte> gaps_pack(span<const std::uint64_t> numbers,
                                         std::uint64_t range,
                                         std::uint64_t divisor = 0)
@@ -1235,7 +1242,7 @@ inline std::vector<std::byte> gaps_pack(span<const std::uint64_t> numbers,
     return packed;
 }
 
-/* Such a list, being read; the bytes must stay. */
+/* A packed list that is being read; its bytes must stay unchanged. */
 class gaps {
 public:
     gaps(const void *packed, std::size_t size, std::uint64_t range)
@@ -1246,7 +1253,7 @@ public:
     {
         return list_.left;
     }
-    /* Without a value: there are no more, or the list is damaged. */
+    /* Returns no value at the end of the list, or if it is damaged. */
     std::optional<std::uint64_t> next() noexcept
     {
         std::uint64_t number;
@@ -1255,7 +1262,7 @@ public:
             return std::nullopt;
         return number;
     }
-    /* After the last one: was the list whole? */
+    /* Verifies, after the last number, that the list was complete. */
     void end() const
     {
         must(bly_gaps_end(&list_));

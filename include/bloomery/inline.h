@@ -1,10 +1,11 @@
-/* bloomery/inline.h - lookups without a call, for loops that ask key by key.
+/* bloomery/inline.h - lookups compiled into the program, for loops that query
+ * one key at a time.
  *
- * An image is documented bytes (docs/format.md), so a loop that asks for one
- * key at a time needs no call into the library for each. A *view* is what a
- * lookup needs of a filter, read once: where its bytes are, and how many. The
- * library fills it from a filter that it has checked, and the functions here,
- * which are compiled into the program, look where it points.
+ * An image is documented bytes (docs/format.md), so a loop that looks up one
+ * key at a time does not need a library call for each. A *view* holds what a
+ * lookup needs to know about a filter, such as the place and the number of its
+ * bytes. The library fills it from a filter that it has checked; the functions
+ * here are compiled into the program and read where it points.
  *
  *      bly_inline_blocked view;
  *      if (bly_inline_blocked_of(&view, filter) < 0) {
@@ -14,29 +15,30 @@
  *      for (size_t i = 0; i < n; i++)
  *          hits += bly_inline_blocked_contains(&view, hash[i]);
  *
- * A hash is the one by which the filter knows the key: bly_hash of the filter,
- * bly_hash_keys, or what the program's own function makes of the key, if that
- * is the filter's function with its seed (bly_stat_t tells both). Answers are
- * those of bly_contains_hash, for every filter of the kind, whatever options it
- * has and wherever its bytes are: in memory, mapped from a file, wrapped.
+ * A hash is the one by which the filter knows the key. It comes from bly_hash,
+ * from bly_hash_keys, or from the program's own code if that computes the
+ * filter's hash function with its seed (bly_stat_t names both). Answers are
+ * those of bly_contains_hash, for every filter of the kind, whatever its
+ * options and wherever its bytes are: in memory, mapped from a file or wrapped.
  *
- * Where hashes come many at a time bly_contains_many is quicker: it has the
- * lines of many keys on their way at once, and looks at several keys together.
- * In a loop of one's own a view's prefetch asks for what a later key will need.
+ * If many hashes are available at a time, bly_contains_many is faster: it
+ * fetches the cache lines of many keys at once and tests several keys together.
+ * In a loop of your own, call the view's prefetch for a later key.
  *
- * HOW LONG A VIEW HOLDS
+ * HOW LONG A VIEW IS VALID
  *
- * Until its filter is freed (bly_free) or gets another size (bly_resize). All
- * other verbs leave the bytes where they are: the view then shows what the
- * filter holds now. Many threads may ask by views, of one filter too, as long
- * as nobody changes it; or while others add to it with bly_add and the like, if
- * it is one with BLY_SHARED. A copy of a view is a view. A mapped file must not
- * be cut short by others meanwhile, as for every lookup.
+ * A view is valid until its filter is freed (bly_free) or changes its size
+ * (bly_resize). All other functions leave the bytes where they are, and the
+ * view shows the filter's present contents. Many threads may query by views,
+ * even of one filter, while no thread changes it. If the filter was made with
+ * BLY_SHARED, other threads may add to it with bly_add meanwhile. Views can be
+ * copied. As for every lookup, other processes must not truncate a mapped file
+ * meanwhile.
  *
  * ADDING
  *
- * Three kinds can be added to by a view. The library must know of it: its
- * filter counts its keys, a mapped file says that it is being written.
+ * Three kinds can be added to by a view. The library must be told, because the
+ * filter counts its keys and a mapped file is marked "being written":
  *
  *      if (bly_inline_begin(filter) < 0)
  *          return 1;
@@ -44,39 +46,41 @@
  *          bly_inline_blocked_add(&view, hash[i]);
  *      bly_inline_end(filter, n);
  *
- * Between the two the view may be asked and added to, in one thread, and no
- * other call may be made with the filter. To add at any other time is
- * undefined: the memory may be read-only, and checksums would be wrong.
+ * Between the two calls one thread may query and add by the view, and no other
+ * call may be made with the filter. Adding at any other time is undefined: the
+ * memory may be read-only, and checksums would be wrong.
  *
  * VECTORS
  *
- * The library finds out what the processor can do; what is compiled here uses
- * what the compiler may take for granted. With AVX2 or AVX-512 switched on
- * (-mavx2, -march=native) "blocked" and "split" look at a key's bits all at
- * once. On a processor that has AVX-512 "blocked" is slower here than by a
- * call, which uses it, unless that is switched on: about half as quick without
- * a flag, three quarters with -mavx2. The answers are the same everywhere;
- * BLY_INLINE_PORTABLE, defined before this header, leaves vectors out, and
- * BLY_CPU, BLY_AHEAD and BLY_NEAR (bly_processor) say nothing to a view.
+ * The library finds out what the processor supports; this header uses only what
+ * the compiler may assume. With AVX2 or AVX-512 enabled (-mavx2,
+ * -march=native), "blocked" and "split" test all bits of a key at once. On a
+ * processor with AVX-512 that is not enabled, "blocked" is slower here than a
+ * library call, which does use it: half as fast without a flag, three quarters
+ * with -mavx2. Answers are the same everywhere. BLY_INLINE_PORTABLE, defined
+ * before this header, disables vectors. BLY_CPU, BLY_AHEAD and BLY_NEAR
+ * (bly_processor) have no effect on views.
  *
- * One program for several processors: compile the file with the loop once for
- * each set of flags, under other names, and choose by what bly_processor says.
- * Functions that C++ shares among files (inline, templates) must not hold such
- * a loop where files have other flags: the linker would keep any one of them.
+ * To support several processors in one program, compile the file with the loop
+ * once for each set of flags, under different names, and choose by
+ * bly_processor. Do not put such a loop into functions that C++ shares among
+ * files (inline functions, templates) if the files have different flags: the
+ * linker would keep any one of them.
  *
- * WHAT STAYS
+ * COMPATIBILITY
  *
  * Views keep their size, as structs of bloomery.h do, and so do the meanings of
- * their fields: a program that was compiled with this header asks rightly with
- * every library that it may be linked to. A filter of a payload version that a
- * view does not know would be BLY_EUNSUPPORTED; there is none yet.
+ * their fields. A program compiled with this header answers correctly with
+ * every library that it may be linked to. If a filter has a payload version
+ * that a view does not know, the call is BLY_EUNSUPPORTED; no such version
+ * exists yet.
  */
 #ifndef BLOOMERY_INLINE_H
 #define BLOOMERY_INLINE_H
 
 #include <bloomery.h>
 
-/* The vectors that the compiler may use: 16, 32 or 64 bytes. */
+/* Vectors that the compiler may use: 16, 32 or 64 bytes. */
 #if !defined(__GNUC__) || defined(BLY_INLINE_PORTABLE) || !defined(__SSE2__)
 #define BLY_INSIDE_VECTOR 0
 #elif !defined(__AVX2__)
@@ -90,7 +94,8 @@
 #include <immintrin.h>
 #endif
 
-/* What programs are often warned of, and is meant here. */
+/* Suppresses warnings that programs often enable, about code that is
+ * intended. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"
@@ -99,8 +104,7 @@
 #endif
 #endif
 
-/* Functions that are compiled into the program: the public ones, and what they
- * are made of. */
+/* BLY_INLINE: public functions. BLY_INSIDE: their building blocks. */
 #if defined(__GNUC__) && !defined(BLY_INLINE_FREELY)
 #define BLY_INLINE static inline __attribute__((always_inline))
 #else
@@ -114,43 +118,43 @@ extern "C" {
 
 /* ==== Adding ============================================================ */
 
-/* Adds by a view of this filter follow: its file, if it is mapped, says "being
- * written". BLY_EREADONLY; BLY_EIO (as of bly_open, where the file cannot be
- * made to say so); BLY_EUNSUPPORTED (other kinds than "blocked", "split" and
- * "standard"; a filter with BLY_SHARED: bly_add_hash). */
+/* Announces adds by a view of this filter, and marks its file, if it is mapped,
+ * "being written". BLY_EREADONLY; BLY_EIO (as for bly_open, if the file cannot
+ * be marked); BLY_EUNSUPPORTED (kinds other than "blocked", "split" and
+ * "standard"; a filter with BLY_SHARED: use bly_add_hash). */
 BLY_API bly_status bly_inline_begin(bly_filter *filter) BLY_GIVEN(1);
 
-/* They are over, and were so many: repeats are counted too, as by bly_add. Once
- * for each bly_inline_begin that said BLY_OK. */
+/* Ends the adds and reports their number, including repeats, as bly_add counts
+ * them. Call it once for each successful bly_inline_begin. */
 BLY_API void bly_inline_end(bly_filter *filter, uint64_t added) BLY_GIVEN(1);
 
 /* ==== Blocked =========================================================== */
 
 /* A view of kind "blocked". */
 typedef struct {
-    uint8_t *payload;           /* 64 bytes a line                           */
+    uint8_t *payload;           /* 64 bytes per line                         */
     uint64_t lines;
-    uint32_t k;                 /* bits of a key, all in one line            */
+    uint32_t k;                 /* bits per key, all in one line             */
     uint32_t zero;
     uint64_t reserved[5];       /* 0                                         */
 } bly_inline_blocked;
 
-/* Fill in a view of a filter of kind "blocked". BLY_EUNSUPPORTED: it is of
- * another kind; the view is untouched. Thread-safe. */
+/* Fills in a view of a filter of kind "blocked". BLY_EUNSUPPORTED: the filter
+ * is of another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_blocked_of(bly_inline_blocked *view,
                                          const bly_filter *filter)
                                          BLY_MUST BLY_GIVEN(1, 2);
 
-/* Ask by a view as bly_contains_hash does, and add by one as bly_add_hash does:
- * BLY_OK, it was not there; BLY_SEEN, it was perhaps there before. Adds stand
- * between bly_inline_begin and bly_inline_end. */
+/* Looks up a hash by a view, like bly_contains_hash, or adds it, like
+ * bly_add_hash: BLY_OK if it was not there, BLY_SEEN if it was perhaps there
+ * before. Adds are allowed only between bly_inline_begin and bly_inline_end. */
 BLY_INLINE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
                                             uint64_t hash);
 BLY_INLINE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
                                              uint64_t hash);
 
-/* Ask for the memory that the question for this hash reads: a hint, some keys
- * ahead of it, where hashes come in bursts. */
+/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
+ * some keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_blocked_prefetch(const bly_inline_blocked *view,
                                             uint64_t hash);
 
@@ -158,27 +162,27 @@ BLY_INLINE void bly_inline_blocked_prefetch(const bly_inline_blocked *view,
 
 /* A view of kind "split". */
 typedef struct {
-    uint8_t *payload;           /* 32 bytes a block                          */
+    uint8_t *payload;           /* 32 bytes per block                        */
     uint64_t blocks;            /* below 2^31                                */
     uint64_t reserved[6];       /* 0                                         */
 } bly_inline_split;
 
-/* Fill in a view of a filter of kind "split". BLY_EUNSUPPORTED: it is of
- * another kind; the view is untouched. Thread-safe. */
+/* Fills in a view of a filter of kind "split". BLY_EUNSUPPORTED: the filter is
+ * of another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_split_of(bly_inline_split *view,
                                        const bly_filter *filter)
                                        BLY_MUST BLY_GIVEN(1, 2);
 
-/* Ask by a view as bly_contains_hash does, and add by one as bly_add_hash does:
- * BLY_OK, it was not there; BLY_SEEN, it was perhaps there before. Adds stand
- * between bly_inline_begin and bly_inline_end. */
+/* Looks up a hash by a view, like bly_contains_hash, or adds it, like
+ * bly_add_hash: BLY_OK if it was not there, BLY_SEEN if it was perhaps there
+ * before. Adds are allowed only between bly_inline_begin and bly_inline_end. */
 BLY_INLINE bool bly_inline_split_contains(const bly_inline_split *view,
                                           uint64_t hash);
 BLY_INLINE bly_status bly_inline_split_add(const bly_inline_split *view,
                                            uint64_t hash);
 
-/* Ask for the memory that the question for this hash reads: a hint, some keys
- * ahead of it, where hashes come in bursts. */
+/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
+ * some keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_split_prefetch(const bly_inline_split *view,
                                           uint64_t hash);
 
@@ -188,59 +192,60 @@ BLY_INLINE void bly_inline_split_prefetch(const bly_inline_split *view,
 typedef struct {
     uint8_t *payload;
     uint64_t m;                 /* bits                                      */
-    uint32_t k;                 /* bits of a key                             */
-    uint32_t index;             /* how they are found; 0: index=power        */
+    uint32_t k;                 /* bits per key                              */
+    uint32_t index;             /* the scheme that places them; 0:
+                                   index=power                               */
     uint64_t reserved[5];       /* 0                                         */
 } bly_inline_standard;
 
-/* Fill in a view of a filter of kind "standard". BLY_EUNSUPPORTED: it is of
- * another kind; the view is untouched. Thread-safe. */
+/* Fills in a view of a filter of kind "standard". BLY_EUNSUPPORTED: the filter
+ * is of another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_standard_of(bly_inline_standard *view,
                                           const bly_filter *filter)
                                           BLY_MUST BLY_GIVEN(1, 2);
 
-/* Ask by a view as bly_contains_hash does, and add by one as bly_add_hash does:
- * BLY_OK, it was not there; BLY_SEEN, it was perhaps there before. Adds stand
- * between bly_inline_begin and bly_inline_end. */
+/* Looks up a hash by a view, like bly_contains_hash, or adds it, like
+ * bly_add_hash: BLY_OK if it was not there, BLY_SEEN if it was perhaps there
+ * before. Adds are allowed only between bly_inline_begin and bly_inline_end. */
 BLY_INLINE bool bly_inline_standard_contains(const bly_inline_standard *view,
                                              uint64_t hash);
 BLY_INLINE bly_status bly_inline_standard_add(const bly_inline_standard *view,
                                               uint64_t hash);
 
-/* Ask for the memory of the key's first three bits, which is all that most keys
- * that are not there need (of index=power; of other schemes nothing is asked
- * for). A hint, some keys ahead of the question. */
+/* Prefetches the memory of the key's first three bits, which is all that most
+ * absent keys need, for index=power; does nothing for other schemes. A hint, to
+ * be given some keys ahead of the lookup. */
 BLY_INLINE void bly_inline_standard_prefetch(const bly_inline_standard *view,
                                              uint64_t hash);
 
 /* ==== Fuse ============================================================== */
 
-/* A view of kind "fuse", or "xor", which is laid out alike. */
+/* A view of kind "fuse", or of "xor", which has the same layout. */
 typedef struct {
-    const uint8_t *seeds;       /* a byte for each shard                     */
+    const uint8_t *seeds;       /* a byte per shard                          */
     const uint8_t *tables;
-    uint64_t stride;            /* bytes of a shard's table                  */
+    uint64_t stride;            /* bytes per shard's table                   */
     uint32_t shards;
-    uint32_t segment;           /* L: cells of a segment                     */
-    uint32_t windows;           /* c: segments that a key may begin in       */
-    uint32_t arity;             /* d: cells of a key, 3 or 4                 */
-    uint32_t bits;              /* of a cell, which is a fingerprint         */
-    uint32_t empty;             /* 1: there are no keys                      */
+    uint32_t segment;           /* L: cells per segment                      */
+    uint32_t windows;           /* c: segments in which a key may begin      */
+    uint32_t arity;             /* d: cells per key, 3 or 4                  */
+    uint32_t bits;              /* per cell, which is a fingerprint          */
+    uint32_t empty;             /* 1: the filter has no keys                 */
     uint64_t reserved[6];       /* 0                                         */
 } bly_inline_fuse;
 
-/* Fill in a view of a filter of kind "fuse" or "xor". BLY_EUNSUPPORTED: it is
- * of another kind; the view is untouched. Thread-safe. */
+/* Fills in a view of a filter of kind "fuse" or "xor". BLY_EUNSUPPORTED: the
+ * filter is of another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_fuse_of(bly_inline_fuse *view,
                                       const bly_filter *filter)
                                       BLY_MUST BLY_GIVEN(1, 2);
 
-/* Ask by a view as bly_contains_hash does. */
+/* Looks up a hash by a view, like bly_contains_hash. */
 BLY_INLINE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
                                          uint64_t hash);
 
-/* Ask for the memory that the question for this hash reads: a hint, some keys
- * ahead of it, where hashes come in bursts. */
+/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
+ * some keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
                                          uint64_t hash);
 
@@ -251,37 +256,37 @@ typedef struct {
     const uint8_t  *payload;
     const uint16_t *prefixes;   /* the library's table of sorted quads       */
     uint64_t buckets;
-    uint32_t quads;             /* of a bucket: 1, or more once it has grown */
-    uint32_t f;                 /* bits of a fingerprint                     */
-    uint32_t nibbles;           /* of a quad, which is four fingerprints     */
+    uint32_t quads;             /* per bucket: 1, or more once it has grown  */
+    uint32_t f;                 /* bits per fingerprint                      */
+    uint32_t nibbles;           /* per quad, which is four fingerprints      */
     uint32_t sorted;            /* 1: sorted=yes                             */
     uint64_t reserved[7];       /* 0                                         */
 } bly_inline_cuckoo;
 
-/* Fill in a view of a filter of kind "cuckoo". BLY_EUNSUPPORTED: it is of
- * another kind; the view is untouched. Thread-safe. */
+/* Fills in a view of a filter of kind "cuckoo". BLY_EUNSUPPORTED: the filter is
+ * of another kind; the view is untouched. Thread-safe. */
 BLY_API bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
                                         const bly_filter *filter)
                                         BLY_MUST BLY_GIVEN(1, 2);
 
-/* Ask by a view as bly_contains_hash does. */
+/* Looks up a hash by a view, like bly_contains_hash. */
 BLY_INLINE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
                                            uint64_t hash);
 
-/* Ask for the memory that the question for this hash reads: a hint, some keys
- * ahead of it, where hashes come in bursts. */
+/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
+ * some keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
                                            uint64_t hash);
 
-/* ==== What they are made of ============================================= */
+/* ==== Implementation ==================================================== */
 
-/* From here on there is nothing to call: the same arithmetic as in the library,
- * which docs/format.md describes, kind by kind. */
+/* Nothing below is to be called by programs. It is the arithmetic of the
+ * library, which docs/format.md describes kind by kind. */
 
 #define BLY_INSIDE_FACTOR UINT64_C(0xD1342543DE82EF95)
 #define BLY_INSIDE_GOLDEN UINT64_C(0x9E3779B97F4A7C15)
 
-/* The high half of a product: h spread evenly over [0, n). */
+/* Returns the high half of h * n: h spread evenly over [0, n). */
 BLY_INSIDE uint64_t bly_inside_range(uint64_t h, uint64_t n)
 {
 #if defined(__SIZEOF_INT128__)
@@ -308,14 +313,14 @@ BLY_INSIDE uint64_t bly_inside_mix(uint64_t v)
     return v ^ v >> 31;
 }
 
-/* The low `width` bits, 1 .. 64. */
+/* Returns a mask of the low `width` bits, 1 .. 64. */
 BLY_INSIDE uint64_t bly_inside_mask(uint32_t width)
 {
     return UINT64_MAX >> (64 - width);
 }
 
-/* Spelled out byte by byte, it is one load where the machine's order is the
- * image's, and right where it is not. */
+/* Loads eight bytes, lowest first. Compilers turn this into one load on
+ * little-endian machines; it is correct on all others. */
 BLY_INSIDE uint64_t bly_inside_load(const uint8_t *p)
 {
     return (uint64_t)p[0]       | (uint64_t)p[1] << 8
@@ -324,7 +329,7 @@ BLY_INSIDE uint64_t bly_inside_load(const uint8_t *p)
          | (uint64_t)p[6] << 48 | (uint64_t)p[7] << 56;
 }
 
-/* Bit `at` of a row, to which other threads may be adding. */
+/* Tests bit `at` of a row to which other threads may be adding. */
 BLY_INSIDE bool bly_inside_test(const uint8_t *row, uint64_t at)
 {
 #if defined(__GNUC__)
@@ -335,7 +340,7 @@ BLY_INSIDE bool bly_inside_test(const uint8_t *row, uint64_t at)
     return (byte >> (at & 7) & 1) != 0;
 }
 
-/* A hint: any address will do. */
+/* Prefetches a cache line; any address is allowed. */
 BLY_INSIDE void bly_inside_ask(const uint8_t *at)
 {
 #if defined(__GNUC__)
@@ -345,7 +350,7 @@ BLY_INSIDE void bly_inside_ask(const uint8_t *at)
 #endif
 }
 
-/* Set it; was it clear? */
+/* Sets a bit; returns whether it was clear. */
 BLY_INSIDE bool bly_inside_set(uint8_t *row, uint64_t at)
 {
     uint8_t *byte = row + (size_t)(at >> 3);
@@ -355,9 +360,9 @@ BLY_INSIDE bool bly_inside_set(uint8_t *row, uint64_t at)
 }
 
 #if BLY_INSIDE_VECTOR > 0
-/* A vector of bytes to which other threads may be adding: to C that would be a
- * race, to the machine it is none, so the load is an instruction of its own.
- * The sanitizers do not see into it: for them it is loads of bytes. */
+/* Loads a vector of bytes to which other threads may be adding. That would be a
+ * race in C but is none on the machine, so the load is an explicit instruction.
+ * The sanitizers cannot see into it and get loads of bytes instead. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BLY_INSIDE_WATCHED
 #elif defined(__has_feature)
@@ -396,9 +401,10 @@ BLY_INSIDE uint8_t *bly_inside_line(const bly_inline_blocked *v,
 }
 
 #if BLY_INSIDE_VECTOR == 64
-/* Up to sixteen probes at a time: a product's high four bits name a word of the
- * line, the next five a bit of it, and the word is turned until that bit is the
- * lowest. A bit for each probe that finds its own clear. */
+/* Tests up to sixteen probes at once. The high four bits of a product select a
+ * word of the line and the next five a bit of it; the word is rotated until
+ * that bit is the lowest. Returns a bit for each probe that found its bit
+ * clear. */
 BLY_INSIDE __mmask16 bly_inside_clear(__m512i line, uint32_t g, uint32_t k)
 {
     const __m512i steps = _mm512_setr_epi32(
@@ -406,7 +412,7 @@ BLY_INSIDE __mmask16 bly_inside_clear(__m512i line, uint32_t g, uint32_t k)
         (int)0xDEB7C719u, (int)0x0448B211u, (int)0x3459B749u, (int)0xAB25F4C1u,
         (int)0x52941879u, (int)0x9C95E071u, (int)0xF5AB9AA9u, (int)0x2D6BA521u,
         (int)0x8BEDEDD9u, (int)0x9BFB72D1u, (int)0x3AE1C209u, (int)0x7FCA7981u);
-    /* Without a mask gcc warns of what its own header leaves undefined. */
+    /* Without a mask, gcc warns about an undefined value in its own header. */
     const __mmask16 all = (__mmask16)0xFFFF;
     __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32((int)g), steps);
     __m512i picked = _mm512_maskz_permutexvar_epi32(
@@ -429,9 +435,9 @@ BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
     return clear == 0;
 }
 #elif BLY_INSIDE_VECTOR == 32
-/* Eight probes at a time: a product's high four bits name a word of the line,
- * its highest bit the half of the line that the word is in, and the next five
- * a bit of the word. */
+/* Tests eight probes at a time. The high four bits of a product select a word
+ * of the line, the highest one its half, and the next five a bit of the
+ * word. */
 BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
 {
     const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -460,7 +466,7 @@ BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
     return all != 0;
 }
 #else
-/* Of all k bits, without a branch that could not be foreseen. */
+/* Tests all k bits without an unpredictable branch. */
 BLY_INSIDE bool bly_inside_blocked(const uint8_t *line, uint32_t g, uint32_t k)
 {
     bool all = true;
@@ -514,7 +520,7 @@ BLY_INSIDE void bly_inline_split_prefetch(const bly_inline_split *view,
 }
 
 #if BLY_INSIDE_VECTOR >= 32
-/* The eight bits of a hash, one in each lane. */
+/* Returns the eight bits of a hash, one per lane. */
 BLY_INSIDE __m256i bly_inside_lanes(uint64_t hash)
 {
     const __m256i salts = _mm256_setr_epi32(
@@ -543,10 +549,11 @@ BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
     return _mm256_testc_si256(old, bits) ? BLY_SEEN : BLY_OK;
 }
 #elif BLY_INSIDE_VECTOR == 16
-/* The bits of a hash in four lanes, whose salts stand in the low halves of
- * `even` and `odd`. There is no shift of each lane by its own number: 2^n is
- * made of the exponent n of a float, a negative one, for -2^31 is an integer of
- * 32 bits and 2^31 is none, whose conversion would raise an exception. */
+/* Returns the bits of a hash in four lanes, whose salts are in the low halves
+ * of `even` and `odd`. SSE2 cannot shift each lane by a number of its own, so
+ * 2^n is made from a float with exponent n. The float is negative, because
+ * -2^31 fits in a 32-bit integer and 2^31 does not, and would raise an
+ * exception. */
 BLY_INSIDE __m128i bly_inside_lanes(uint64_t hash, __m128i even, __m128i odd)
 {
     __m128i low = _mm_set1_epi32((int)hash);
@@ -574,7 +581,7 @@ BLY_INSIDE __m128i bly_inside_last_lanes(uint64_t hash)
         _mm_setr_epi32((int)0x2DF1424Bu, 0, (int)0x5C6BFB31u, 0));
 }
 
-/* Are these bits set in those halves of a block? */
+/* Returns whether these bits are set in both halves of a block. */
 BLY_INSIDE bool bly_inside_hold(__m128i first, __m128i last, __m128i first_bits,
                                 __m128i last_bits)
 {
@@ -610,7 +617,7 @@ BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
                                                                : BLY_OK;
 }
 #else
-/* The bit, 0 .. 255 of the block, that a hash has in a lane. */
+/* Returns the bit of the block, 0 .. 255, that a hash has in a lane. */
 BLY_INSIDE uint64_t bly_inside_lane(uint64_t hash, uint32_t lane, uint32_t salt)
 {
     return lane * 32 + ((uint32_t)hash * salt >> 27);
@@ -649,9 +656,8 @@ BLY_INSIDE bly_status bly_inline_split_add(const bly_inline_split *view,
 
 /* ---- Standard ---------------------------------------------------------- */
 
-/* The schemes other than index=power, by their numbers in the image. They are
- * to compare rates with, not for speed: so only the compiler's own choice
- * decides whether they are inlined. */
+/* The schemes other than index=power, by their numbers in the image. They exist
+ * for comparing rates, not for speed, so inlining is left to the compiler. */
 enum {
     BLY_INSIDE_POWER, BLY_INSIDE_SEEDS, BLY_INSIDE_DOUBLE, BLY_INSIDE_ENHANCED,
     BLY_INSIDE_TRIPLE, BLY_INSIDE_STEP
@@ -664,7 +670,7 @@ static inline uint64_t bly_inside_word(uint64_t hash, uint64_t i)
     return bly_inside_mix(hash + i * BLY_INSIDE_GOLDEN);
 }
 
-/* (x + y) mod m for x, y < m. */
+/* Returns (x + y) mod m for x, y < m. */
 static inline uint64_t bly_inside_plus(uint64_t x, uint64_t y, uint64_t m)
 {
     return x >= m - y ? x - (m - y) : x + y;
@@ -688,7 +694,7 @@ bly_inside_start(const bly_inline_standard *v, uint64_t hash)
     return w;
 }
 
-/* The walk's next position. */
+/* Returns the walk's next position. */
 static inline uint64_t bly_inside_next(const bly_inline_standard *v,
                                        bly_inside_walk *w)
 {
@@ -736,7 +742,7 @@ BLY_INSIDE bool bly_inline_standard_contains(const bly_inline_standard *view,
     uint64_t state = bly_inside_spread(hash);
     uint32_t k = view->k;
     bool all = true;
-    if (k >= 3) {                       /* at once: few strangers pass them */
+    if (k >= 3) {                       /* at once: few absent keys pass     */
         uint64_t second = state * BLY_INSIDE_FACTOR;
         uint64_t third = second * BLY_INSIDE_FACTOR;
         all &= bly_inside_test(view->payload, bly_inside_range(state, m));
@@ -782,15 +788,15 @@ BLY_INSIDE void bly_inline_standard_prefetch(const bly_inline_standard *view,
 
 /* ---- Fuse -------------------------------------------------------------- */
 
-/* r times n, >> 32: evenly over [0, n). */
+/* Returns r * n >> 32: r spread evenly over [0, n). */
 BLY_INSIDE uint64_t bly_inside_share(uint64_t r, uint32_t n)
 {
     return (r & UINT32_MAX) * n >> 32;
 }
 
-/* Cell `at` of a table, and what is above its bits. Of the eight bytes that are
- * read none lies in a later line of 64 bytes than the cell does: a table is
- * whole lines, so that they are all in it. */
+/* Returns cell `at` of a table, with other bits above its own. None of the
+ * eight bytes that are read is in a later 64-byte line than the cell; a table
+ * is whole lines, so that all of them are inside it. */
 BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
                                     uint32_t bits)
 {
@@ -805,7 +811,7 @@ BLY_INSIDE uint64_t bly_inside_cell(const uint8_t *table, uint64_t at,
     return bly_inside_load(table + (size_t)from) >> (bit - 8 * from);
 }
 
-/* A key's cells, and the table that they are in. */
+/* A key's cells and their table. */
 typedef struct { const uint8_t *table; uint64_t at[4]; } bly_inside_cells;
 
 BLY_INSIDE bly_inside_cells bly_inside_cells_of(const bly_inline_fuse *view,
@@ -854,14 +860,14 @@ BLY_INSIDE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
 
 /* ---- Cuckoo ------------------------------------------------------------ */
 
-/* 1 in each of four lanes of `width` <= 16 bits. */
+/* Returns 1 in each of four lanes of `width` <= 16 bits. */
 BLY_INSIDE uint64_t bly_inside_four(uint32_t width)
 {
     return (UINT64_C(1) | UINT64_C(1) << width)
          * (UINT64_C(1) | UINT64_C(1) << 2 * width);
 }
 
-/* The highest bit of each lane that is zero. */
+/* Returns the highest bit of each lane that is zero. */
 BLY_INSIDE uint64_t bly_inside_zero(uint64_t word, uint32_t width)
 {
     uint64_t ones = bly_inside_four(width), high = ones << (width - 1);
@@ -869,8 +875,8 @@ BLY_INSIDE uint64_t bly_inside_zero(uint64_t word, uint32_t width)
     return ~(((word & low) + low) | word) & high;
 }
 
-/* Is the fingerprint one of the four of a quad of up to 64 bits? All slots at
- * once; nothing but 0 says no. */
+/* Tests the four fingerprints of a quad of up to 64 bits at once; returns 0
+ * only if none matches. */
 BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket,
                                     uint32_t fp)
 {
@@ -889,8 +895,8 @@ BLY_INSIDE uint64_t bly_inside_quad(const bly_inline_cuckoo *v, uint64_t bucket,
     return bly_inside_zero(ends, rest) >> (rest - 1) & there;
 }
 
-/* The `width` <= 32 bits from bit `at` of a payload on: at most five bytes,
- * behind which there are others. */
+/* Returns the `width` <= 32 bits from bit `at` of a payload. Reads up to five
+ * bytes, which are inside the payload. */
 static inline uint64_t bly_inside_cut(const uint8_t *payload, uint64_t at,
                                       uint32_t width)
 {
@@ -898,8 +904,8 @@ static inline uint64_t bly_inside_cut(const uint8_t *payload, uint64_t at,
          & bly_inside_mask(width);
 }
 
-/* The same slot by slot, in a bucket of any number of quads of any width: of a
- * filter that has grown, or errs less than once in ten thousand times. */
+/* Tests a bucket slot by slot, for any number of quads of any width: for
+ * filters that have grown, or whose rate is below one in ten thousand. */
 static inline bool bly_inside_bucket(const bly_inline_cuckoo *v,
                                      uint64_t bucket, uint32_t fp)
 {
@@ -919,7 +925,7 @@ static inline bool bly_inside_bucket(const bly_inline_cuckoo *v,
     return false;
 }
 
-/* A key's fingerprint, and its buckets. */
+/* A key's fingerprint and its two buckets. */
 typedef struct { uint64_t one, other; uint32_t fp; } bly_inside_place;
 
 BLY_INSIDE bly_inside_place bly_inside_place_of(const bly_inline_cuckoo *view,
