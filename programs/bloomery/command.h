@@ -1,16 +1,15 @@
-/* command.h - what the files of the command `bloomery` share.
+/* command.h - declarations shared by the files of the command `bloomery`.
  *
- * Floor 8: this folder, the frame, programs/filters/ and <bloomery.h> are all
- * they include, and the command is linked to the shared library alone.
+ * The command is linked to the shared library alone.
  *
  *      disjoint.c  two lists of keys that must have none in common
  *      within.c    a list of keys, some of which are members
- *      change.c    what `add`, `remove` and `put` have in common
- *      ask.c       what `query`, `count` and `get` have in common
- *      prefix.c    what stands before the lines that `query` prints
- *      combine.c   what `unite` and `intersect` have in common
- *      contents.c  what `info` and `check` tell of files with filters inside
- *      sketches.h  what `sketch` and `diff` have in common
+ *      change.c    shared by `add`, `remove` and `put`
+ *      ask.c       shared by `query`, `count` and `get`
+ *      prefix.c    prefixes of the lines that `query` prints
+ *      combine.c   shared by `unite` and `intersect`
+ *      contents.c  `info` and `check` for files with filters inside
+ *      sketches.h  shared by `sketch` and `diff`
  *      cmd_*.c     one subcommand each
  *      main.c      the table of `bloomery`
  */
@@ -25,39 +24,40 @@
 
 /* ==== disjoint.c ======================================================== */
 
-/* Where the keys of hashes came from. */
+/* The sources of the keys behind two lists of hashes. */
 typedef struct {
     const cli_how      *how;
     const cli_operands *members, *others;
 } cli_disjoint;
 
-/* Drop repeats among the first *members hashes, which come first again, and
- * among those behind them. CLI_OK; CLI_ERROR: one is among both, and stderr
- * names its key. */
+/* Drops repeats among the first *members hashes, which stay in front, and among
+ * the rest. CLI_OK; CLI_ERROR: a hash is in both lists; stderr names its
+ * key. */
 int disjoint_run(cli_hashes *hashes, size_t *members,
                  const cli_disjoint *lists);
 
-/* Where a key was found; path NULL: nowhere. */
+/* The place where a key was found; path NULL: not found. */
 typedef struct {
     const char *path;
     uint64_t    line;
     size_t      length;
-    char        text[41];       /* its beginning, fit for a terminal      */
+    char        text[41];       /* its beginning, safe to print */
 } disjoint_found;
 
-/* Look for the key of a hash in these files; a pipe cannot be read again. */
+/* Searches these files for the key of a hash; a pipe cannot be read again. */
 void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
                    const cli_operands *operands, const cli_hashes *of,
                    uint64_t hash);
 
-/* Sort hashes and drop repeats; how many stay. */
+/* Sorts hashes, drops repeats, and returns how many are left. */
 size_t disjoint_distinct(uint64_t *hashes, size_t n);
 
 /* ==== within.c ========================================================== */
 
-/* Drop repeats among the first *members hashes; behind them are those of a list
- * in which all members must be: keep its others, each once. CLI_OK; CLI_ERROR:
- * a member is not in it, and stderr names its key. */
+/* Drops repeats among the first *members hashes. The hashes after them are a
+ * list that must contain all members: only its other hashes are kept, each
+ * once. CLI_OK; CLI_ERROR: a member is missing from the list; stderr names its
+ * key. */
 int within_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists);
 
 /* ==== change.c ========================================================== */
@@ -65,9 +65,9 @@ int within_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists);
 typedef struct {
     cli_feed   *feed;
     uint64_t    ability;        /* BLY_CAN_ADD                            */
-    const char *lacks;          /* what is said of a kind without it      */
-    const char *missing;        /* what to say when FILE is               */
-    uint64_t    label;          /* the labels' column by default; 0: none */
+    const char *lacks;          /* message for a kind without it */
+    const char *missing;        /* message for a missing FILE */
+    uint64_t    label;          /* default column of labels; 0: none */
 } cli_change;
 
 int change_run(const cli_command *self, const cli_change *how, int argc,
@@ -80,9 +80,9 @@ extern const cli_option change_options[], change_add_options[],
 typedef struct {
     cli_how  how;
     cli_inputs inputs;
-    cli_operands filters;       /* of -F; names from malloc                */
-    cli_operands asked;         /* their names, or that of FILE            */
-    size_t   first;             /* operand that is KEYS: 1, with -F 0      */
+    cli_operands filters;       /* given by -F; names from malloc */
+    cli_operands asked;         /* their names, or FILE */
+    size_t   first;             /* index of the operand KEYS: 1, with -F 0 */
     uint64_t jobs, least, unpack_limit;
     const char *key_file, *format, *column;
     bool     invert, count, quiet, summary, json, no_progress, paged, all,
@@ -90,7 +90,7 @@ typedef struct {
     cli_verify verify;
 } ask_settings;
 
-/* Those that all have in common; the last ones of a list. */
+/* Options that all of them share; they end an option table. */
 #define ASK_OPTIONS                                                           \
     CLI_KEY_OPTION(ask_settings, inputs),                                     \
     CLI_FILES_OPTIONS(ask_settings, inputs),                                  \
@@ -104,131 +104,129 @@ typedef struct {
     { 0 }
 
 typedef struct {
-    /* Is each key perhaps there, and what is its number? */
+    /* Looks up keys and their numbers. */
     bly_status (*ask)(const bly_filter *filter, const bly_keys *keys,
                       bool *there, uint64_t *numbers);
     enum {
-        ASK_LINES,              /* no numbers: lines are printed as they are */
-        ASK_LABELS,             /* lines whose key is there, with its number */
-        ASK_COUNTS              /* lines with at least `least`; 0 is that of
-                                   a key that is not there, UINT64_MAX that
+        ASK_LINES,              /* no numbers: print lines unchanged         */
+        ASK_LABELS,             /* print present keys with their number      */
+        ASK_COUNTS              /* print lines that count at least `least`:
+                                   0 if the key is absent, UINT64_MAX if
                                    there is no bound                         */
     } answer;
     const char *doing;          /* "counting"                                */
-    const char *words;          /* before a header: "count\t"                */
+    const char *words;          /* in front of a header: "count\t"           */
 } ask_how;
 
 typedef struct {
     cli_asked keys;
-    uint64_t  sum, unbounded;   /* of numbers                                */
-    uint64_t  often;            /* lines whose count is the least or more    */
-    unsigned  letters;          /* DIGESTS_… of the first keys of batches    */
+    uint64_t  sum, unbounded;   /* sum of the numbers                        */
+    uint64_t  often;            /* lines whose count is `least` or more      */
+    unsigned  letters;          /* DIGESTS_… of the first keys in batches    */
 } ask_tally;
 
 /* The file whose lines are printed or counted. */
 typedef struct {
-    size_t   at;                /* in the list of files                      */
+    size_t   at;                /* index in the list of files                */
     uint64_t lines, selected;   /* so far                                    */
     bool     failed;            /* it cannot be read                         */
 } ask_file;
 
-/* Where a filter is. */
+/* The place of a filter. */
 typedef struct {
     const char *path;
-    size_t      file;           /* in the order of -F                        */
-    const char *group;          /* "row group"; NULL: it is the file         */
+    size_t      file;           /* index in the order of -F                  */
+    const char *group;          /* "row group"; NULL: the whole file         */
     uint64_t    number;
-    size_t      row;            /* of the answers to a batch                 */
+    size_t      row;            /* row of a batch's answers                  */
 } ask_place;
 
-/* What is asked; the rest is made while asking. */
+/* A query; the fields after `operands` are filled while it runs. */
 typedef struct {
     const ask_how    *how;
     ask_settings      want;
     cli_operands      operands;
-    size_t            n;        /* filters: one of each file that is asked,
-                                   or more of one that has them inside       */
+    size_t            n;        /* filters: one per file, or more for a file
+                                   that contains several                     */
     size_t            room;
-    size_t            rows;     /* of answers to a batch, of several filters */
-    bly_filter      **filters;  /* NULL where any key may be there           */
-    ask_place        *places;   /* where each is                             */
+    size_t            rows;     /* rows of a batch's answers, if n > 1       */
+    bly_filter      **filters;  /* NULL: any key may be there                */
+    ask_place        *places;   /* the place of each                         */
     uint64_t         *there;    /* keys that are perhaps in each             */
-    size_t            files;    /* that were opened                          */
-    bool              inside;   /* a file has them inside                    */
-    uint64_t            form;     /* of the keys of all files */
-    const char         *form_of;  /* the first of them        */
+    size_t            files;    /* opened files                              */
+    bool              inside;   /* a file contains filters                   */
+    uint64_t            form;     /* form of all files' keys */
+    const char         *form_of;  /* the first file with it */
     cli_lines         lines;
     ask_tally         tally;
     ask_file          file;
     double            seconds;
-    bool              unended;  /* the last line printed lacks its end       */
+    bool              unended;  /* the last line printed has no newline      */
     bool              failed;   /* a file could not be read                  */
-    bool              streams;  /* lines come from a pipe, or so             */
+    bool              streams;  /* lines come from a pipe or the like        */
 } ask_job;
 
-/* Read options and operands, and open the filters. CLI_GO, or the status to
- * end with. */
+/* Reads options and operands, and opens the filters. CLI_GO, or the exit
+ * status. */
 int ask_open(const cli_command *self, int argc, char **argv, ask_job *job);
 
-/* Ask for all keys, and print what is wanted. CLI_OK, CLI_NONE if no key is
- * there (`invert`: if all are), or CLI_ERROR; what is summed up is void then if
- * damage_seen. */
+/* Looks up all keys and prints the results. CLI_OK, CLI_NONE if no key is there
+ * (`invert`: if all are), or CLI_ERROR. After damage_seen the sums are void. */
 int ask_run(ask_job *job);
 
-/* Which letters the keys of a batch have, if they are hashes. */
+/* Letters of a batch's keys, if the keys are hashes in hexadecimal. */
 enum { DIGESTS_LOWER = 1, DIGESTS_UPPER = 2, DIGESTS_OTHER = 4 };
 unsigned digests_letters(const cli_batch *batch);
 
-/* Prints a note if the keys were probably asked for in the wrong case. */
+/* Prints a note if the keys were probably queried in the wrong case. */
 void digests_note(const ask_job *job);
 
-/* In the end, after an error of ask_open too; returns the status. */
+/* Frees everything, also after an error of ask_open; returns the status. */
 int ask_close(ask_job *job, int status);
 
-/* `count` and `get` themselves. `ability` is BLY_CAN_COUNT; `lacks`, "does not
- * count", what to say of a kind without it. */
+/* Runs `count` or `get`. `ability` is BLY_CAN_COUNT or the like; `lacks`, "does
+ * not count", is the message for a kind without it. */
 int ask_numbers(const cli_command *self, const ask_how *how,
                 uint64_t ability, const char *lacks, int argc, char **argv);
 
 /* ==== prefix.c ========================================================== */
 
-/* Lines with what stands before them. */
+/* Lines with their prefixes. */
 typedef struct ask_hole ask_hole;
 typedef struct {
     char     *bytes;
     size_t    length, room;
-    ask_hole *holes;            /* where numbers of lines belong             */
+    ask_hole *holes;            /* places for line numbers                   */
     size_t    n, holes_room;
 } ask_text;
 
 typedef struct {
-    const bool *marks;          /* rows of them, BATCHES_MOST apart         */
+    const bool *marks;          /* rows, BATCHES_MOST apart                  */
     size_t      filters;        /* 0: no marks                               */
-    const ask_place *places;    /* of each                                   */
-    bool        groups;         /* their numbers stand there, not marks      */
-    const char *name;           /* of the file; NULL: none                   */
-    uint64_t    number;         /* of the line, in the chunk; 0: none        */
+    const ask_place *places;    /* of each filter                            */
+    bool        groups;         /* print group numbers instead of marks      */
+    const char *name;           /* of the file; NULL: no name                */
+    uint64_t    number;         /* of the line in its chunk; 0: no number    */
 } ask_prefix;
 
-/* Is anything to stand before lines? */
+/* Returns whether lines have a prefix. */
 bool prefix_wanted(const ask_settings *s);
 
-/* Append a line. False: no memory. */
+/* Appends a line. Returns false if memory is short. */
 bool prefix_line(ask_text *t, const ask_prefix *p, const bly_key *line);
 bool prefix_room(ask_text *t, size_t more);
 void prefix_clear(ask_text *t);
 void prefix_free(ask_text *t);
 
-/* Print it, in the turn of its chunk, which so many lines of the file come
- * before. */
+/* Prints the lines of a chunk when it is its turn; `before` is the number of
+ * lines of the file before the chunk. */
 bool prefix_print(const ask_text *t, uint64_t before, char terminator,
                   bool *unended);
 
-/* A file as lines name it. */
+/* Returns the name of a file as printed in front of lines. */
 const char *prefix_name(const char *path);
 
-/* All files before this one, or all, are at their end: print their counts, if
- * that is wanted. */
+/* Prints the counts, if wanted, of all files before this one, or of all. */
 void prefix_file(ask_job *job, const char *path);
 
 /* ==== combine.c ========================================================= */
@@ -241,32 +239,32 @@ typedef struct {
 int combine_run(const cli_command *self, const cli_combination *how,
                 int argc, char **argv);
 extern const cli_option combine_options[];
-extern const cli_option combine_level_options[];        /* of unite alone */
+extern const cli_option combine_level_options[];        /* only for unite */
 
 /* ==== contents.c ======================================================== */
 
-/* Print what is inside a file of which container_is() says yes. CLI_OK or
+/* Prints the contents of a file that container_is() accepts. CLI_OK or
  * CLI_ERROR. */
 int contents_info(const char *path, bool json);
 
-/* Look at all filters inside; how many there are. */
+/* Checks all filters inside a file; *n is their number. */
 bly_status contents_check(const char *path, size_t *n);
 
 /* ==== cmd_build.c ======================================================= */
 
 typedef struct {
     const char *kind, *hash, *output, *key_file;
-    cli_operands without;       /* files of other keys; names from malloc  */
-    cli_operands within;        /* or of all keys, with the members        */
+    cli_operands without;       /* files of other keys; names from malloc */
+    cli_operands within;        /* files of all keys, members included */
     cli_inputs  inputs;
     uint64_t    items, seed, jobs, memory;
-    double      rate;           /* 0: the library's, 1 %                   */
+    double      rate;           /* 0: the library's default, 1 % */
     cli_how     how;
     bool        verbose, json, no_progress, force, overfill;
-    bool        whole;          /* never save a filter that lacks keys     */
+    bool        whole;          /* never save a filter that lacks keys */
 } cli_build;
 
-/* Make a filter of the keys of the operands and save it: `build` itself. */
+/* Runs `build`: makes a filter of the keys of the operands and saves it. */
 int build_make(const cli_command *self, cli_build *settings,
                const cli_operands *operands);
 
@@ -289,7 +287,7 @@ extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
     cmd_advise, cmd_kinds, cmd_formats, cmd_convert, cmd_list, cmd_unite,
     cmd_intersect, cmd_compare, cmd_sketch, cmd_diff, cmd_join, cmd_similar,
-    cmd_serve,                  /* of programs/bloomery/serve/  */
-    cmd_index, cmd_which, cmd_search;   /* of search/commands/ */
+    cmd_serve,                  /* programs/bloomery/serve/ */
+    cmd_index, cmd_which, cmd_search;   /* search/commands/ */
 
 #endif

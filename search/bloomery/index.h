@@ -1,10 +1,10 @@
-/* bloomery/index.h - many sets, one question: which of them have these keys?
+/* bloomery/index.h - finds which of many sets contain given keys.
  *
- * An index holds a set of keys for each of many documents (files, blocks of
- * logs, partitions, molecules): whatever has a name. Asked for some keys it
- * tells which documents perhaps have all of them, or at least so many. One
- * that has them is never left out; of the others a share is named that is
- * planned.
+ * An index holds a set of keys for each of many documents: files, blocks of
+ * logs, partitions, molecules, or anything else with a name. A query with some
+ * keys returns the documents that perhaps contain all of them, or at least a
+ * given number. Documents that contain them are never missed; the share of
+ * others that are returned by mistake is planned.
  *
  *      document   0 1 2 3 4 5 6 7            keys of "rust": rows 1 and 4
  *      row 0      1 . . 1 . . 1 .
@@ -13,38 +13,39 @@
  *      row 3      1 . 1 . . . . 1            . 1 . . . 1 . .
  *      row 4      . 1 . . 1 1 . .
  *
- * A filter for each document, all of one size, would be asked one by one.
- * Here they lie side by side, and bit i of all of them is row i: a question
- * is an AND of a few rows, and of the file no more is read. That is
- * Zatocoding's idea [Mooers 1951], superimposed codes; as rows of bits it is
- * BIGSI [Bradley et al. 2019], COBS [Bingmann et al. 2019] and BitFunnel
- * [Goodwin et al. 2017].
+ * The simple solution is a filter of the same size for each document, queried
+ * one by one. Here these filters lie side by side, and row i consists of bit i
+ * of all of them. A query is an AND of a few rows and reads nothing else of the
+ * file. This is the idea of Zatocoding, or superimposed codes [Mooers 1951]; as
+ * rows of bits it is known from BIGSI [Bradley et al. 2019], COBS [Bingmann et
+ * al. 2019] and BitFunnel [Goodwin et al. 2017].
  *
- * Documents with about as many different keys, up to a factor of 2^(1/4), are
- * a group with rows of its own, so that a large document costs the small ones
- * nothing. The bits of a document with n keys are n log2(1/p) / ln 2 for a
- * share p and as many probes as are best for it; with one probe n / -ln(1 -
- * p), and by the factor up to 1.19 times as many, 1.09 on average.
+ * Documents with about the same number of different keys, within a factor of
+ * 2^(1/4), form a group with rows of its own, so that a large document does not
+ * enlarge the small ones. For a rate p, a document with n keys takes n
+ * log2(1/p) / ln 2 bits with the best number of probes, or n / -ln(1 - p) bits
+ * with one probe. Rounding to groups makes that up to 1.19 times as many, 1.09
+ * on average.
  *
- * A question of q keys names a share p^q of the documents that have none of
- * them. So for questions of one key p is what may be named wrongly; for those
- * of many keys (all trigrams of a text, all k-mers of a read) p may be large.
- * With p = 0.3 and one probe a key is a row to be read, and 2.8 bits; two
- * probes take 2.5 bits and twice the rows, and from p = 0.39 on one probe is
- * smallest, too (lab/bingmann). Fewer are named, of one key two thirds or so,
- * as a group has as many rows as its largest document needs.
+ * A query of q keys returns a share p^q of the documents that contain none of
+ * them. So p is the rate for queries of one key, and may be large for queries
+ * of many keys (all trigrams of a text, all k-mers of a read). With p = 0.3 and
+ * one probe, a key reads one row and takes 2.8 bits; two probes take 2.5 bits
+ * and read two rows. From p = 0.39 on, one probe is also the smallest
+ * (lab/bingmann). In practice fewer documents are returned by mistake, about
+ * two thirds as many for one key, because a group has as many rows as its
+ * largest document needs.
  *
- * Keys are given as hashes of 64 bits: of a document as bly_hash_keys makes
- * them (with `kind` NULL, and with the hash and seed of the bly_index_spec if
- * it names any), of a question as bly_index_hash does. docs/format.md has the
- * file.
+ * Keys are given as 64-bit hashes: for documents those of bly_hash_keys (with
+ * `kind` NULL, and the hash and seed of the bly_index_spec if it names any),
+ * for queries those of bly_index_hash. docs/format.md describes the file.
  *
- *   [Mooers 1951]           Zatocoding applied to mechanical organization of
+ * [Mooers 1951]           Zatocoding applied to mechanical organization of
  *                           knowledge, American Documentation 2(1)
- *   [Goodwin et al. 2017]   BitFunnel: revisiting signatures for search, SIGIR
- *   [Bradley et al. 2019]   Ultrafast search of all deposited bacterial and
+ * [Goodwin et al. 2017]   BitFunnel: revisiting signatures for search, SIGIR
+ * [Bradley et al. 2019]   Ultrafast search of all deposited bacterial and
  *                           viral genomic data, Nature Biotechnology 37(2)
- *   [Bingmann et al. 2019]  COBS: a compact bit-sliced signature index, SPIRE
+ * [Bingmann et al. 2019]  COBS: a compact bit-sliced signature index, SPIRE
  */
 #ifndef BLOOMERY_INDEX_H
 #define BLOOMERY_INDEX_H
@@ -57,36 +58,36 @@ extern "C" {
 
 /* ==== Make ============================================================== */
 
-/* An index as it is to be. */
+/* The index that the caller wants. */
 typedef struct {
-    double      rate;           /* share of documents named wrongly by one key,
-                                   above 0, below 1; 0: 0.01                 */
-    uint32_t    probes;         /* bits of a key, 1 .. 32; 0: as many as are
-                                   best for the rate                         */
-    uint32_t    extra;          /* bytes that are kept of each document besides
+    double      rate;           /* share of documents that one key returns
+                                   by mistake, above 0, below 1; 0: 0.01     */
+    uint32_t    probes;         /* bits per key, 1 .. 32; 0: the best number
+                                   for the rate                              */
+    uint32_t    extra;          /* bytes stored for each document besides
                                    its name, 0 .. 4096                       */
-    uint64_t    memory;         /* bytes that columns may take in memory before
-                                   they are written; 0: 256 MiB              */
-    const char *hash;           /* by what the caller hashes keys, as in     */
+    uint64_t    memory;         /* bytes of memory for columns before they
+                                   are written; 0: 256 MiB                   */
+    const char *hash;           /* the caller's hash function, as in         */
     uint64_t    seed;           /* bly_spec; NULL: "xxh3". Not "siphash"     */
-    const void *about;          /* what the caller wants kept of the whole   */
+    const void *about;          /* data of the caller about the whole        */
     size_t      about_bytes;    /* index                                     */
     const bly_allocator *allocator;     /* NULL: the library's own           */
     const bly_progress *progress;       /* of all calls with the maker, in
-                                   bytes; kept, so its callback must be there
-                                   until bly_index_end; NULL: none           */
+                                           bytes; the callback must stay
+                                           valid until bly_index_end; NULL:
+                                           none                              */
     uint64_t    reserved[7];    /* 0                                         */
 } bly_index_spec;
 
-/* A document: what the index knows of it. */
+/* A document, as the index knows it. */
 typedef struct {
-    const char *name;           /* any bytes, not ended by a NUL; none, and
-                                   those of another document, are fine       */
+    const char *name;           /* any bytes, not ended by a NUL; may be
+                                   empty or repeat another's                 */
     size_t      length;
-    const void *extra;          /* as many bytes as the spec says, aligned to
-                                   nothing                                   */
-    uint64_t    keys;           /* different ones (given back; not heeded)   */
-    bool        dropped;        /* it counts no more (given back)            */
+    const void *extra;          /* as many bytes as the spec says, unaligned */
+    uint64_t    keys;           /* different ones (output only)              */
+    bool        dropped;        /* it no longer counts (output only)         */
     bool        zero[7];
     uint64_t    reserved[3];    /* 0                                         */
 } bly_document;
@@ -94,66 +95,65 @@ typedef struct {
 typedef struct bly_index_maker bly_index_maker;
 typedef struct bly_index bly_index;
 
-/* Begin an index that is to be at `path`. What is there stays until
- * bly_index_end. BLY_EPARAM, BLY_EHASH, BLY_EIO, BLY_ENOMEM. */
+/* Begins an index for `path`. An old file there stays until bly_index_end.
+ * BLY_EPARAM, BLY_EHASH, BLY_EIO, BLY_ENOMEM. */
 BLY_API bly_status bly_index_begin(bly_index_maker **out, const char *path,
                                    const bly_index_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Add a document with the n keys of these hashes, which may repeat. Its name
- * and extra bytes are copied; they tell which it is, for the index numbers its
- * documents in an order of its own. Any number of threads at once: the order in
- * which documents come does not show in the index, as long as they fit in
- * `spec->memory`. BLY_ENOMEM, BLY_EIO, BLY_ECANCELED (the document is not in;
- * after BLY_EIO no more can be done than to abort). */
+/* Adds a document with the n keys of these hashes, which may repeat. Its name
+ * and extra bytes are copied. They identify it, because the index numbers its
+ * documents in an order of its own. Any number of threads may add at once; as
+ * long as all columns fit in `spec->memory`, the order of adding does not
+ * affect the index. BLY_ENOMEM, BLY_EIO, BLY_ECANCELED: the document was not
+ * added. After BLY_EIO the maker can only be aborted. */
 BLY_API bly_status bly_index_add(bly_index_maker *maker,
                                  const bly_document *document,
                                  const uint64_t *hashes, size_t n)
                                  BLY_MUST BLY_GIVEN(1, 2);
 
-/* Is this document of another index to come along? */
+/* Returns whether a document of another index is to be taken. */
 typedef bool bly_index_keep(void *context, uint64_t document);
 
-/* Add the documents of an index of the same rate, probes, hash and extra
- * bytes, as they are there, without their keys: those that are not dropped,
- * and of which `keep` says true; NULL: all. BLY_EMISMATCH, BLY_ENOMEM,
- * BLY_EIO, BLY_ECORRUPT; after BLY_ECANCELED some of them are there: abort. */
+/* Adds documents of an index with the same rate, probes, hash and extra bytes,
+ * without needing their keys: those that are not dropped and for which `keep`
+ * returns true (NULL: all). BLY_EMISMATCH, BLY_ENOMEM, BLY_EIO, BLY_ECORRUPT.
+ * After BLY_ECANCELED some of them have been added: abort. */
 BLY_API bly_status bly_index_take(bly_index_maker *maker,
                                   const bly_index *from, bly_index_keep *keep,
                                   void *context) BLY_MUST BLY_GIVEN(1, 2);
 
-/* Write what is left and put the index in its place, all of it or nothing, as
- * bly_save does. The maker is gone then, whatever is said. BLY_EIO,
- * BLY_ENOMEM, BLY_ECANCELED; BLY_EUNFLUSHED as bly_save. */
+/* Writes the rest of the index and puts it in place atomically, as bly_save
+ * does. Frees the maker, whatever the result. BLY_EIO, BLY_ENOMEM,
+ * BLY_ECANCELED; BLY_EUNFLUSHED as for bly_save. */
 BLY_API bly_status bly_index_end(bly_index_maker *maker)
                                  BLY_MUST BLY_GIVEN(1);
 
-/* Give it up: nothing was written. NULL is fine. */
+/* Frees a maker without writing an index. NULL is fine. */
 BLY_API void bly_index_abort(bly_index_maker *maker);
 
-/* How many bits a document with so many different keys takes; UINT64_MAX: more
- * than can be. Thread-safe. */
+/* Returns how many bits a document with so many different keys takes;
+ * UINT64_MAX: too many. Thread-safe. */
 BLY_API uint64_t bly_index_bits(const bly_index_spec *spec, uint64_t keys)
                                 BLY_GIVEN(1);
 
-/* ==== Open and ask ====================================================== */
+/* ==== Open and query ==================================================== */
 
-/* Map an index, of which only what is asked for is read; its list of
- * documents is looked at, with its checksum, as by an enemy. Rows are looked
- * at, page by page with the checksums of these, when a question reads them.
- * Another file that comes to `path` does not change it, nor does it that the
- * file is removed. BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT,
- * BLY_EHASH, BLY_ETOOBIG, BLY_ENOMEM. */
+/* Maps an index. Only its list of documents is read, with its checksum, and
+ * validated as untrusted input. Rows are verified page by page when a query
+ * reads them. The index does not change if another file is put at `path` or the
+ * file is removed. BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH,
+ * BLY_ETOOBIG, BLY_ENOMEM. */
 BLY_API bly_status bly_index_open(bly_index **out, const char *path,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);
 
-/* The same of n bytes in memory, which stay the caller's. */
+/* Wraps an index of n bytes in the caller's memory, like bly_index_open. */
 BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);
 
-/* Close an index and give its memory back; NULL is fine. */
+/* Closes an index and frees its memory; NULL is fine. */
 BLY_API void bly_index_free(bly_index *index);
 
 /* Verifies the checksums of all rows. `progress`: as in bly_options, in bytes;
@@ -162,17 +162,18 @@ BLY_API bly_status bly_index_verify(const bly_index *index,
                                     const bly_progress *progress)
                                     BLY_GIVEN(1);
 
-/* What an index is. It may get longer: ask only for the fields that are known.
+/* Facts about an index. The struct may grow: read only known fields.
  */
 typedef struct {
-    uint64_t documents;         /* all of them, numbered from 0 …            */
-    uint64_t dropped;           /* … those that count no more included       */
-    uint64_t keys;              /* different ones of each document, summed   */
+    uint64_t documents;         /* all of them, numbered from 0              */
+    uint64_t dropped;           /* those that no longer count, included
+                                   above                                     */
+    uint64_t keys;              /* different ones per document, summed       */
     uint64_t groups;
-    uint64_t bytes;             /* of all                                    */
+    uint64_t bytes;             /* of the whole index                        */
     uint64_t row_bytes;         /* of the rows                               */
     double   rate;              /* as in the spec                            */
-    uint32_t probes;            /* of a key                                  */
+    uint32_t probes;            /* per key                                   */
     uint32_t extra;
     const char *hash;
     uint64_t seed;
@@ -181,40 +182,41 @@ typedef struct {
     uint64_t reserved[4];       /* 0                                         */
 } bly_index_stat_t;
 
-/* Tell what an index is. `about` points into it. Thread-safe. */
+/* Reports facts about an index. `about` points into it. Thread-safe. */
 BLY_API void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
                             BLY_GIVEN(1, 2);
 
-/* A document, which points into the index. BLY_EPARAM: there are not so many.
- * Thread-safe. */
+/* Finds a document by its number; pointers in *out point into the index.
+ * BLY_EPARAM: no such number. Thread-safe. */
 BLY_API bly_status bly_index_document(bly_document *out,
                                       const bly_index *index, uint64_t number)
                                       BLY_GIVEN(1, 2);
 
-/* Hash keys as those of the index's documents were: n hashes. Thread-safe.
- * BLY_EPARAM: the keys are none. */
+/* Hashes keys->n keys like the keys of the index's documents. Thread-safe.
+ * BLY_EPARAM: the keys are not well formed. */
 BLY_API bly_status bly_index_hash(uint64_t *hashes, const bly_index *index,
                                   const bly_keys *keys)
                                   BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Which documents perhaps have at least `least` of these n keys, 1 .. n? Bit
- * i of `row`, bit i % 64 of word i / 64, says it of document i; there are
- * (documents + 63) / 64 words. A key that is given twice counts twice. Of n =
- * 0 or `least` 0 it is all that are not dropped. Thread-safe. BLY_EPARAM
- * (least is above n), BLY_ENOMEM, BLY_ECORRUPT (rows that were asked for are
- * not those that were written: build it anew). */
+/* Finds the documents that perhaps contain at least `least` of these n keys, 1
+ * .. n. Bit i % 64 of word i / 64 of `row` is set for document i; `row` has
+ * (documents + 63) / 64 words. A key that is given twice counts twice. If n or
+ * `least` is 0, all documents that are not dropped are found. Thread-safe.
+ * BLY_EPARAM (`least` is above n), BLY_ENOMEM, BLY_ECORRUPT (rows are damaged:
+ * rebuild the index). */
 BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least) BLY_MUST BLY_GIVEN(1, 2);
 
-/* Is told of a document that perhaps has the keys; false: no more of them. */
+/* Called with each document that perhaps contains the keys. Return false to
+ * stop. */
 typedef bool bly_index_visitor(void *context, uint64_t number,
                                const bly_document *document);
 
-/* Call `visit` for each of these documents, in rising order of their numbers.
- * BLY_SEEN: for one at least; BLY_OK: there is none. Thread-safe if `visit`
- * is. BLY_EPARAM, BLY_ENOMEM and BLY_ECORRUPT as bly_index_which: none was
- * told. */
+/* Calls `visit` for each of these documents, in rising order of their numbers.
+ * BLY_SEEN if there was at least one, BLY_OK if there was none. Thread-safe if
+ * `visit` is. BLY_EPARAM, BLY_ENOMEM and BLY_ECORRUPT as for bly_index_which;
+ * `visit` is then never called. */
 BLY_API bly_status bly_index_visit(const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least, bly_index_visitor *visit,
