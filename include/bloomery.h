@@ -111,10 +111,10 @@
  *    them; they grow at their end. Do not copy them or take their size.
  *
  * This promise covers bloomery.h, bloomery.hpp (except its class `gaps`) and
- * the first list of further headers below, but not the second one. Products that are built on filters have
- * headers of their own, outside the promise and this manual:
- * <bloomery/redis.h>, <bloomery/index.h> and <bloomery/similar.h>.
- * docs/format.md has the promise for bytes on disk.
+ * the first list of further headers below, but not the second one. Products
+ * that are built on filters have headers of their own, outside the promise and
+ * this manual: <bloomery/redis.h>, <bloomery/index.h> and
+ * <bloomery/similar.h>. docs/format.md has the promise for bytes on disk.
  *
  * FURTHER HEADERS
  *

@@ -1,12 +1,10 @@
-/* ask.c - what `query`, `count` and `get` have in common: filters are asked for
- * the key of each line.
+/* ask.c - shared by `query`, `count` and `get`: looks up the key of each line.
  *
- * All threads split lines, hash and ask, and select among the lines of their
- * chunk; what is selected is printed in the order of the input. Lines that are
- * printed as they are move to the front of the chunk; those with something
- * before them are written behind one another elsewhere. When the next read may
- * wait for a slow writer, what has been found goes out first. Of several
- * filters each is asked for all keys. Floor 8; includes command.h only.
+ * All threads split lines, hash keys, query filters and select lines of their
+ * chunk; the selected lines are printed in input order. Lines that are printed
+ * unchanged move to the front of the chunk; lines with a prefix are written to
+ * a buffer. Before a read that may wait for a slow writer, all results so far
+ * are printed. If there are several filters, each is queried for all keys.
  */
 #include "bloomery/command.h"
 #include "frame/bytes.h"
@@ -24,17 +22,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A worker's chunk: what is known of its keys, and what is to be printed. */
+/* A worker's chunk: answers about its keys, and the lines to print. */
 typedef struct {
     ask_tally tally;
-    ask_text  text;             /* of lines as they are its length only: that
-                                   of the chunk's front                    */
+    ask_text  text;             /* for unchanged lines only its length, at
+                                   the front of the chunk */
     bool      there[BATCHES_MOST];
     uint64_t  numbers[BATCHES_MOST];
-    bool     *rows;             /* of several filters: job->rows answers to
-                                   a batch (ask_number_rows)                */
-    uint64_t *each_there;       /* and how many keys are in each           */
-    bool      open;             /* one of them is not there to be asked    */
+    bool     *rows;             /* for several filters: job->rows answers
+                                   per batch (ask_number_rows)               */
+    uint64_t *each_there;       /* and the number of keys in each */
+    bool      open;             /* a filter is missing: any key may be there */
 } ask_own;
 
 /* ==== A chunk, in any thread ============================================ */
@@ -44,7 +42,7 @@ static bool ask_prints(const ask_settings *s)
     return !s->count && !s->quiet && !s->summary && !s->json;
 }
 
-/* There is one as a rule. */
+/* Usually there is only one filter. */
 static bool ask_many(const ask_job *job)
 {
     return job->n > 1;
@@ -55,8 +53,8 @@ static bool *ask_row(const ask_job *job, const ask_own *own, size_t f)
     return own->rows + job->places[f].row * BATCHES_MOST;
 }
 
-/* What filter number f of several says joins what those before it said. Where
- * there is no filter any key may be. */
+/* Combines the answers of filter number f with those of the filters before it.
+ * Without a filter, any key may be there. */
 static void ask_join(const ask_job *job, const cli_batch *b, ask_own *own,
                      size_t f)
 {
@@ -89,7 +87,7 @@ static void ask_several(const ask_job *job, const cli_batch *b, ask_own *own)
         memset(own->there, true, b->n);
 }
 
-/* In a file that has nothing there is no key. */
+/* An empty file contains no key. */
 static void ask_one(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     const bly_keys keys = { .n = b->n, .keys = b->keys };
@@ -100,7 +98,7 @@ static void ask_one(const ask_job *job, const cli_batch *b, ask_own *own)
         memset(own->there, job->n > 0, b->n);
 }
 
-/* Lines that are skipped are not selected, even with -v. */
+/* Skipped lines are not selected, even with -v. */
 static void ask_skip(const ask_job *job, const cli_batch *b, ask_own *own)
 {
     for (size_t i = 0; i < b->n; i++)
@@ -129,10 +127,10 @@ static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
         own->tally.letters |= digests_letters(b);
 }
 
-/* ---- Lines as they are -------------------------------------------------- */
+/* ---- Unchanged lines ---------------------------------------------------- */
 
-/* Lines `from` to `to` of the batch, which lie side by side, go to the end of
- * what is selected already, at or before the place where they are. */
+/* Moves lines `from` to `to` of the batch, which are adjacent, to the end of
+ * the selected lines, at or before their own place. */
 static void ask_move(cli_worker *w, size_t from, size_t to)
 {
     ask_own *own = w->own;
@@ -162,7 +160,7 @@ static void ask_select(const ask_job *job, cli_worker *w)
 
 /* ---- Lines with a number before them ------------------------------------ */
 
-/* The number, a TAB and the line. */
+/* Writes the number, a TAB and the line. */
 static bool ask_write(ask_text *t, uint64_t number, bool bounded,
                       const bly_key *line)
 {
@@ -280,7 +278,7 @@ static void ask_clean(void *argument)
 
 /* ==== A chunk, in its turn ============================================== */
 
-/* False: output has failed. */
+/* Returns false if output failed. */
 static bool ask_print(ask_job *job, const cli_worker *w)
 {
     const ask_own *own = w->own;
@@ -311,7 +309,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->sum += more->sum;
 }
 
-/* What a chunk adds to the sums of all, and of its file. */
+/* Adds the results of a chunk to the totals, and to those of its file. */
 static void ask_sum(ask_job *job, const ask_own *own)
 {
     ask_add_up(&job->tally, &own->tally);
@@ -328,7 +326,7 @@ static int ask_commit(void *argument, cli_worker *w)
     bool printed;
 
     prefix_file(job, w->chunk.path);
-    if (w->chunk.error != 0) {          /* the other files are still asked */
+    if (w->chunk.error != 0) {          /* the other files are still read */
         refuse_chunk(&w->chunk);
         job->failed = job->file.failed = true;
         return CLI_GO;
@@ -346,10 +344,10 @@ static int ask_commit(void *argument, cli_worker *w)
     return printed ? CLI_GO : CLI_ERROR;
 }
 
-/* ==== All of it ========================================================= */
+/* ==== Running =========================================================== */
 
-/* Another thread might wait for more of a pipe when the first line selected is
- * there, and that is to be the end. */
+/* With -q, one thread is used for pipes: another thread might wait for more
+ * input although the first selected line ends the job. */
 static size_t ask_jobs(const ask_job *job)
 {
     return job->want.quiet && job->streams ? 1 : work_jobs(job->want.jobs);
@@ -371,9 +369,9 @@ static int ask_lines(ask_job *job)
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-/* Lines without a key are fine. But a key that cannot be read by the form was
- * not looked up, though it may be there. A note has named the line (lines.c),
- * and the status must not be that of "certainly not". */
+/* Lines without a key are fine. But a key that could not be read by the form
+ * was not looked up, although it may be there. A note has named the line
+ * (lines.c), and the exit status must not be that of "certainly not". */
 static int ask_keyless(const ask_job *job, int status)
 {
     bool unread = strange_lost();
@@ -407,9 +405,10 @@ int ask_run(ask_job *job)
     return damage_verdict(job->filters, job->n, status);
 }
 
-/* ==== What is asked ===================================================== */
+/* ==== Options and operands ============================================== */
 
-/* Nothing may go into a filter's file, and no lines into the keys'. */
+/* Refuses an output that is a filter's file, and lines that would be written to
+ * the keys' file. */
 static int ask_check_output(const ask_settings *want,
                             const cli_operands *operands)
 {
@@ -421,7 +420,7 @@ static int ask_check_output(const ask_settings *want,
          : status;
 }
 
-/* One input at most comes from standard input. */
+/* Refuses more than one input from standard input. */
 static int ask_check_stdin(const cli_command *self, const ask_settings *want,
                            const cli_operands *operands)
 {
@@ -438,7 +437,7 @@ static int ask_check_stdin(const cli_command *self, const ask_settings *want,
     return CLI_GO;
 }
 
-/* The operands in their parts. */
+/* Splits the operands into filters and files. */
 static int ask_operands(const cli_command *self, ask_settings *want,
                         cli_operands *operands)
 {
@@ -475,7 +474,7 @@ static int ask_options(const cli_command *self, int argc, char **argv,
 
 /* ==== Opening ============================================================ */
 
-/* Room for so many more filters. */
+/* Makes room for so many more filters. */
 static bool ask_room(ask_job *job, size_t more)
 {
     size_t room = job->n + more;
@@ -512,7 +511,7 @@ static int ask_form(ask_job *job, uint64_t form, const char *path)
                       job->want.assume);
 }
 
-/* All that are inside a file; what its keys are it tells too. */
+/* Opens all filters inside a file, which also tells the type of its keys. */
 static int ask_open_inside(ask_job *job, const char *path)
 {
     cli_inside inside;
@@ -550,7 +549,7 @@ static int ask_open_file(ask_job *job, const char *path)
     return ask_form(job, bly_form_of(filter), path);
 }
 
-/* Do options and files fit each other? */
+/* Verifies that options and files fit each other. */
 static int ask_check_inside(const cli_command *self, const ask_job *job)
 {
     const ask_settings *s = &job->want;
@@ -566,9 +565,10 @@ static int ask_check_inside(const cli_command *self, const ask_job *job)
     return CLI_GO;
 }
 
-/* Of several filters row 0 says which lines have a key: the answer where there
- * is no filter. The others have rows of their own where marks or groups are
- * printed, and else all of them row 1. */
+/* Numbers the rows of answers for several filters. Row 0 tells which lines have
+ * a key, and is the answer where there is no filter. If marks or groups are
+ * printed, each filter has a row of its own; otherwise all of them share row
+ * 1. */
 static void ask_number_rows(ask_job *job)
 {
     bool apart = job->want.mark || job->want.groups;

@@ -1,10 +1,8 @@
-/* change.c - what `add`, `remove` and `put` have in common.
+/* change.c - shared by `add`, `remove` and `put`.
  *
- * The file is locked, read, changed in memory and saved in its own place.
- * Another change of the same file waits for the lock and then reads what this
- * one has saved, so neither loses keys. Large files are changed in their place
- * (paged.c), under the same lock. Floor 8; includes its own folder's,
- * the frame's and the library's headers only.
+ * The file is locked, read, changed in memory and replaced. Another change of
+ * the same file waits for the lock and then reads the result, so neither loses
+ * keys. Large files are changed in place (paged.c), under the same lock.
  */
 #include "bloomery/command.h"
 #include "frame/options.h"
@@ -55,8 +53,8 @@ const cli_option change_add_options[] = {
     CHANGE_OPTIONS
 };
 
-/* What is done to which file, and in which way: page by page in its place, or
- * in memory, where many threads may add at once. */
+/* A change of a file: in place, page by page, or in memory, where many threads
+ * may add at once. */
 typedef struct {
     const cli_change      *how;
     const change_settings *want;
@@ -74,7 +72,7 @@ static int change_save(const change_job *job, bly_filter *filter)
                                           : filter_save(filter, job->path);
 }
 
-/* With the filter open and the file locked. */
+/* Applies the change; the filter is open and the file locked. */
 static int change_keys(const change_job *job, const cli_operands *operands,
                        bly_filter *filter)
 {
@@ -100,7 +98,8 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     status = feed(filter, &lines, work_jobs(s->jobs), !s->no_progress, &fed);
     lines_close(&lines);
     if (status == CLI_OK && (job->paged || fed.keys > fed.absent + fed.unsafe))
-        status = change_save(job, filter);              /* else: as it was */
+        status = change_save(job, filter);              /* otherwise the
+                                                           file is unchanged */
     if (status != CLI_OK)
         return status;
     if (feed_report(filter, &fed, &report) != CLI_OK
@@ -132,7 +131,7 @@ static int change_check(const cli_command *self, const cli_change *how,
          : status;
 }
 
-/* The locked file, if its kind can be changed so. */
+/* Opens the locked file, if its kind supports the change. */
 static bly_filter *change_open(const change_job *job)
 {
     uint64_t ability = job->how->ability;
@@ -165,8 +164,8 @@ static void change_way(change_job *job)
                                 work_jobs(job->want->jobs));
 }
 
-/* A pipe would be emptied, or waited for; what is changed is saved by putting a
- * file in its place. */
+/* Refuses a pipe: reading would empty it or wait for it, and saving would
+ * replace it with a file. */
 static int change_check_file(const char *path)
 {
     struct stat about;

@@ -1,6 +1,5 @@
-/* cmd_add.c - `bloomery add`: more keys into a filter file.
- *
- * The work is in change.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_add.c - `bloomery add`: adds keys to a filter file. The work is in
+ * change.c.
  */
 #include "bloomery/command.h"
 

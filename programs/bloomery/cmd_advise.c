@@ -112,9 +112,9 @@ static const cli_example advise_examples[] = {
 
 /* ==== The need ========================================================== */
 
-/* What of the abilities can be wished, and by which option. */
+/* Abilities that can be requested, with their options. */
 static const struct {
-    size_t      offset;         /* of its flag in the settings            */
+    size_t      offset;         /* of its flag in the settings */
     uint64_t    can;
     const char *option;
 } advise_wishes[] = {
@@ -275,8 +275,8 @@ static void advise_rest(const bly_ranking *all, size_t shown)
     output_text(": --all shows them.\n");
 }
 
-/* Shows the best five of a ranking, without kinds that one before them makes
- * needless: these do something else well, which was not asked for. */
+/* Shows the best five of a ranking, without beaten kinds: these have other
+ * strengths, which were not requested. */
 static void advise_show(const bly_ranking *best, const bly_ranking *all,
                         const advise_settings *s)
 {
@@ -294,7 +294,7 @@ static void advise_show(const bly_ranking *best, const bly_ranking *all,
     advise_rest(all, shown);
 }
 
-/* Shows every kind, and the reason of each that cannot. */
+/* Shows every kind, with the reason for each that does not fit. */
 static void advise_show_all(const bly_ranking *all, const advise_settings *s)
 {
     const bly_advice *a;
@@ -307,7 +307,7 @@ static void advise_show_all(const bly_ranking *all, const advise_settings *s)
             output_format(" - %-23s %s\n", a->kind, a->why);
 }
 
-/* Ranks the core kinds alone and shows these, or all if no core kind fits. */
+/* Ranks the core kinds and shows them, or all kinds if no core kind fits. */
 static int advise_show_core(const bly_ranking *all, const advise_settings *s,
                             bly_need need)
 {
@@ -333,7 +333,7 @@ static void advise_show_json(const bly_ranking *all, const advise_settings *s,
     json_close_object();
 }
 
-/* ==== No kind fits: what would help? ==================================== */
+/* ==== Hints if no kind fits ============================================= */
 
 enum { ADVISE_HINTS = 3 };
 
@@ -342,14 +342,15 @@ typedef struct {
     size_t count;
 } advise_hints;
 
-/* What would be advised for a need that asks for less. */
+/* The advice for a less demanding need. */
 typedef struct {
     bool     fits;
     char     kind[48];
     uint64_t bytes, label_most;
 } advise_then;
 
-/* The smallest where the memory is what was too little, or else the best. */
+/* Returns the smallest fitting kind if memory was the problem, else the
+ * best. */
 static advise_then advise_would(const bly_need *need, bool smallest)
 {
     advise_then then = { .fits = false };
@@ -413,7 +414,7 @@ static void advise_hint_static(advise_hints *h, bly_need less)
         advise_hint(h, then.kind, "add --static if no key comes later");
 }
 
-/* Without wish i and wish j, which may be the same. */
+/* Tries the need without abilities i and j, which may be the same. */
 static void advise_hint_without(advise_hints *h, bly_need less, size_t i,
                                 size_t j)
 {
@@ -431,7 +432,8 @@ static void advise_hint_without(advise_hints *h, bly_need less, size_t i,
                     advise_wishes[i].option, advise_wishes[j].option);
 }
 
-/* Without one wish; and where that is not enough, without two. */
+/* Tries the need without one ability and, if that is not enough, without
+ * two. */
 static void advise_hint_wishes(advise_hints *h, const bly_need *need)
 {
     size_t before = h->count;
@@ -443,7 +445,7 @@ static void advise_hint_wishes(advise_hints *h, const bly_need *need)
             advise_hint_without(h, *need, i, j);
 }
 
-/* The numbers 1, 2, 5, 10, 20, … */
+/* Returns the numbers 1, 2, 5, 10, 20, … */
 static double advise_step(int i)
 {
     static const double digit[] = { 1, 2, 5 };
@@ -513,7 +515,7 @@ static int advise_none(const bly_need *need)
 
 /* ==== The answer ======================================================== */
 
-/* Where the times are from. */
+/* Prints where the times come from. */
 static void advise_source(const advise_settings *s, const bly_costs *costs,
                           const char *path)
 {
@@ -584,7 +586,7 @@ static int advise_measure(costs_table *table, const char *path)
     return costs_write(table, path) ? CLI_OK : advise_unwritable(path);
 }
 
-/* *costs stays NULL where nothing was measured. */
+/* Loads the costs; *costs stays NULL if nothing was measured. */
 static int advise_fetch(const bly_costs **costs, costs_table *table,
                         const char *path, bool measure)
 {
@@ -612,7 +614,7 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
 
 /* ==== The command ======================================================= */
 
-/* Wishes that contradict each other; or NULL. */
+/* Refuses abilities that contradict each other. */
 static int advise_run(const cli_command *self, int argc, char **argv)
 {
     static costs_table table;

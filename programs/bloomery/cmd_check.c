@@ -1,7 +1,5 @@
-/* cmd_check.c - `bloomery check`: are filter files whole and undamaged?
- *
- * Floor 8; includes command.h, <bloomery.h>, <bloomery/foreign.h> and
- * <bloomery/index.h> only.
+/* cmd_check.c - `bloomery check`: verifies that filter files are complete and
+ * undamaged.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -52,7 +50,7 @@ static const char *check_name(bly_status status)
     return "unknown";
 }
 
-/* A whole filter may still hold more than it was to be exact for. */
+/* An intact filter may still hold more than its kind can store exactly. */
 static void check_promise(const bly_filter *filter, const char *path)
 {
     bly_stat_t stat;
@@ -64,7 +62,7 @@ static void check_promise(const bly_filter *filter, const char *path)
                     report_percent(stat.rate).text);
 }
 
-/* What is to be said of another system's filter of this kind; NULL: ours. */
+/* Returns the caveat for another system's filter of this kind; NULL: ours. */
 static const char *check_doubt(const char *kind)
 {
     const bly_format_info *const *formats = bly_formats(NULL);
@@ -78,14 +76,14 @@ static const char *check_doubt(const char *kind)
                               "this is all of it, or such a filter at all";
 }
 
-/* Without a secret it is no fault that one is needed. */
+/* Needing a secret is not a fault if none was given. */
 static bly_status check_lenient(bly_status status)
 {
     return status == BLY_ESECRET && secret_bytes() == NULL ? BLY_OK : status;
 }
 
-/* Mapping first: it needs no memory. What cannot be mapped is read. That a
- * secret is needed to use the filter is found last, when all else is right. */
+/* Maps the file, which needs no memory, or else reads it. The secret is
+ * verified last, after everything else. */
 static bly_status check_open(const char *path, bool quiet, const char **doubt)
 {
     bly_filter *filter = NULL;
@@ -145,8 +143,8 @@ static void check_text(const char *file, bool inside, const char *doubt,
         output_text(": ok\n");
 }
 
-/* That what it comes in is damaged, or has no filter, the library does not
- * know: *why then says it. */
+/* Checks a filter inside another file. The library cannot tell that the outer
+ * file is damaged or has no filter; *why then says so. */
 static bly_status check_wrapped(const char *file, bool quiet,
                                 const char **doubt, const char **why)
 {
@@ -166,8 +164,7 @@ static bly_status check_wrapped(const char *file, bool quiet,
     return status;
 }
 
-/* A packed filter is checked as its bytes are, as if it came in something:
- * opening it would unpack it. */
+/* Checks a packed filter by its bytes, because opening it would unpack it. */
 static bool check_packed(const char *file)
 {
     bly_header header;
@@ -187,7 +184,7 @@ static int check_file(const char *file, const check_settings *s)
                       : inside ? contents_check(file, &n)
                                 : check_open(file, quiet, &doubt);
 
-    if (status < 0 && !wrapped)         /* else it was said as it was read */
+    if (status < 0 && !wrapped)         /* otherwise reported when read */
         paged_refuse(file, status);
     if (s->json)
         check_json(file, status, why != NULL ? why : filter_why(), inside, n);

@@ -1,7 +1,5 @@
-/* cmd_compare.c - `bloomery compare`: how many keys two filters share.
- *
- * Estimates from the bits, each with its standard deviation. Floor 8;
- * includes command.h and <bloomery.h> only.
+/* cmd_compare.c - `bloomery compare`: estimates how many keys two filters
+ * share, from their bits, with standard deviations.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -79,8 +77,8 @@ static void compare_text(const bly_overlap_t *o, char **names)
         output_text("jaccard           unknown (a filter is saturated)\n");
 }
 
-/* An estimate below 0 says: nothing in common, as far as can be told. Then all
- * are in just one. */
+/* Raises an estimate below 0 to 0: no common keys can be detected, so all keys
+ * are in just one filter. */
 static void compare_at_least_none(bly_overlap_t *o)
 {
     o->differ.value = fmin(o->differ.value, o->either.value);

@@ -1,8 +1,6 @@
-/* cmd_convert.c - `bloomery convert`: the same filter in another format, or
- * with other data attached.
- *
- * What can be done without the keys the library knows (bly_save_as). Floor 8;
- * includes command.h and <bloomery/foreign.h> only.
+/* cmd_convert.c - `bloomery convert`: writes a filter in another format, or
+ * with other attached data. The library (bly_save_as) knows which conversions
+ * are possible without the keys.
  */
 #include "bloomery/command.h"
 #include "frame/options.h"
@@ -50,14 +48,14 @@ static const cli_example convert_examples[] = {
     { NULL, NULL }
 };
 
-/* ==== Data ============================================================== */
+/* ==== Attached data ===================================================== */
 
 typedef struct {
     unsigned char *bytes;
     size_t         n, room;
 } convert_data;
 
-/* Room for more than there is; false: there is no memory for it. */
+/* Enlarges the buffer. Returns false if memory is short. */
 static bool convert_grow(convert_data *data)
 {
     size_t room = data->room > 0 ? 2 * data->room : 1 << 16;
@@ -71,7 +69,7 @@ static bool convert_grow(convert_data *data)
     return true;
 }
 
-/* To the end of the file. CLI_GO or CLI_ERROR. */
+/* Reads to the end of the file. CLI_GO or CLI_ERROR. */
 static int convert_read(convert_data *data, int fd, const char *path)
 {
     ssize_t got = 1;
@@ -101,9 +99,9 @@ static int convert_load(convert_data *data, const char *path)
     return status;
 }
 
-/* ==== One filter ======================================================== */
+/* ==== Conversion ======================================================== */
 
-/* In memory, where data may be attached to it. */
+/* Opens the filter in memory, so that data can be attached. */
 static bly_filter *convert_open(const char *from)
 {
     if (wrapped_is(from))
@@ -111,7 +109,7 @@ static bly_filter *convert_open(const char *from)
     return load_whole(strcmp(from, "-") == 0 ? "/dev/stdin" : from, 0);
 }
 
-/* With the data, where there is any. */
+/* Opens the filter and attaches the data, if given. */
 static bly_filter *convert_filter(const convert_data *data, const char *from)
 {
     bly_filter *filter = data != NULL ? convert_open(from)
@@ -125,7 +123,8 @@ static bly_filter *convert_filter(const convert_data *data, const char *from)
     return NULL;
 }
 
-/* `lock`: of OUT, where that is IN and gets other data; or -1. */
+/* Converts a file. `lock`: the lock of OUT if it is also IN and gets other
+ * data; or -1. */
 static int convert_file(const convert_settings *s, const convert_data *data,
                         const cli_operands *operands, int lock)
 {
@@ -146,7 +145,7 @@ static int convert_file(const convert_settings *s, const convert_data *data,
     return status;
 }
 
-/* OUT may be IN, as where others attach data to a filter in its place. */
+/* Attaches data. OUT may be IN, as in programs that attach data in place. */
 static int convert_attach(const convert_settings *s,
                           const cli_operands *operands)
 {
@@ -166,7 +165,7 @@ static int convert_attach(const convert_settings *s,
     return status;
 }
 
-/* CLI_GO, or what is wrong with the command line. */
+/* Verifies the command line. CLI_GO or an error. */
 static int convert_check(const cli_command *self, const convert_settings *s,
                          const cli_operands *operands)
 {

@@ -1,6 +1,5 @@
-/* cmd_count.c - `bloomery count`: how often each line's key was added.
- *
- * The work is in ask.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_count.c - `bloomery count`: prints how often each line's key was added.
+ * The work is in ask.c.
  */
 #include "bloomery/command.h"
 

@@ -1,7 +1,5 @@
-/* cmd_formats.c - `bloomery formats`: the formats of other systems' filters.
- *
- * Everything comes from bly_formats; this file knows no format by name. Floor
- * 8; includes command.h and <bloomery/foreign.h> only.
+/* cmd_formats.c - `bloomery formats`: lists the formats of other systems'
+ * filters. Everything comes from bly_formats; this file names no format.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -30,7 +28,7 @@ static const cli_example formats_examples[] = {
     { NULL, NULL }
 };
 
-/* What all have in common: their keys are whole. */
+/* Abilities that all formats share, and that are not listed. */
 static const uint64_t formats_alike = BLY_CAN_WHOLE_KEYS;
 
 static void formats_json(const bly_format_info *format)

@@ -1,6 +1,5 @@
-/* cmd_get.c - `bloomery get`: the labels of keys.
- *
- * The work is in ask.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_get.c - `bloomery get`: prints the labels of keys. The work is in
+ * ask.c.
  */
 #include "bloomery/command.h"
 

@@ -1,6 +1,4 @@
-/* cmd_info.c - `bloomery info`: what is in a filter file.
- *
- * Floor 8; includes command.h, <bloomery.h> and <bloomery/foreign.h> only.
+/* cmd_info.c - `bloomery info`: describes filter files.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -46,8 +44,8 @@ static const cli_example info_examples[] = {
 
 /* ==== Labels ============================================================ */
 
-/* One after another; labels that no cell shows are left out. `any` is set by
- * the first of all, so that only kinds that tell them have a table. */
+/* Prints a row for a label, unless no cell shows it. The first row also prints
+ * the head of the table and sets `any`. */
 static bool info_text_label(void *context, const bly_label_t *label)
 {
     bool *any = context;
@@ -64,10 +62,10 @@ static bool info_text_label(void *context, const bly_label_t *label)
     return true;
 }
 
-/* ==== One file ========================================================== */
+/* ==== Files ============================================================= */
 
-/* After unite or intersect nobody knows how many were added, only how many
- * different ones there are, about. */
+/* Prints the number of keys. After unite or intersect the number of adds is
+ * unknown, and the number of different keys is an estimate. */
 static void info_keys(const bly_stat_t *stat)
 {
     output_format("  keys       %s added, planned for %s\n",
@@ -96,7 +94,7 @@ static void info_form(const bly_stat_t *stat)
                                                   : "not stated");
 }
 
-/* A planned rate of 0 is a promise. */
+/* Prints the rates. A planned rate of 0 is a guarantee. */
 static void info_rate(const bly_stat_t *stat)
 {
     if (filter_broken(stat))
@@ -121,7 +119,7 @@ static void info_mark(const char *hash, uint64_t mark)
     output_format("  hash       %s, mark of the secret %s\n", hash, digits);
 }
 
-/* Of another system's filter each number has a name. */
+/* Returns the names of the numbers of another system's filter. */
 static const bly_number_info *info_numbers(const char *kind)
 {
     const bly_format_info *const *formats = bly_formats(NULL);
@@ -207,7 +205,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     bly_list_labels(filter, info_text_label, &labels);
 }
 
-/* ==== Only the header =================================================== */
+/* ==== Header only ======================================================= */
 
 static bool info_secret(const bly_header *header)
 {
@@ -251,7 +249,7 @@ static int info_flags(const info_settings *s)
     return s->no_verify ? 0 : BLY_VERIFY;
 }
 
-/* Is a secret all that is lacking? Then there is the header. */
+/* If only the secret is missing, prints the header. */
 static bool info_header(const char *file, const info_settings *s)
 {
     bly_header header;
@@ -268,8 +266,9 @@ static bool info_header(const char *file, const info_settings *s)
     return true;
 }
 
-/* A packed filter is unpacked to look at its bits, if it is small. NULL: an
- * error, or *large is the header of one that is not. */
+/* Opens a filter, and unpacks a packed one to read its bits if it is small.
+ * Returns NULL after an error, or with *large set to the header of one that is
+ * too large. */
 static bly_filter *info_open(const char *file, const info_settings *s,
                              bly_header *large)
 {

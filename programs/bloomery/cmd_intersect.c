@@ -1,6 +1,5 @@
-/* cmd_intersect.c - `bloomery intersect`: the keys that several filters share.
- *
- * The work is in combine.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_intersect.c - `bloomery intersect`: makes a filter of the keys that
+ * several filters share. The work is in combine.c.
  */
 #include "bloomery/command.h"
 

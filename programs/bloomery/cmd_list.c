@@ -1,7 +1,5 @@
-/* cmd_list.c - `bloomery list`: the keys that a filter holds.
- *
- * For kinds that can tell all their keys apart (bly_list_keys). Floor 8;
- * includes command.h and <bloomery/sketch.h> only.
+/* cmd_list.c - `bloomery list`: prints the keys in a filter, for kinds that can
+ * decode all of their keys (bly_list_keys).
  */
 #include "bloomery/command.h"
 #include "frame/options.h"
@@ -37,8 +35,8 @@ typedef struct {
     bool numbers, nul;
 } list_job;
 
-/* A key as it was, where the filter keeps it whole; or the number that it is;
- * or else its hash. */
+/* Prints a key: the key itself if the filter keeps it whole, the number that it
+ * is, or else its hash. */
 static bool list_visit(void *context, const bly_listed *listed)
 {
     const list_job *job = context;

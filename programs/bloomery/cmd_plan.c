@@ -1,4 +1,4 @@
-/* cmd_plan.c - `bloomery plan`: what a filter would cost before it is built.
+/* cmd_plan.c - `bloomery plan`: prints the cost of a filter before it is built.
  *
  * The library computes the plan; nothing is built. Without -k the kinds are
  * compared: the core kinds, unless --all is given. JSON has all kinds.
@@ -42,7 +42,7 @@ static const cli_example plan_examples[] = {
     { NULL, NULL }
 };
 
-/* ==== One plan ========================================================== */
+/* ==== A plan ============================================================ */
 
 /* Prints a plan as an object, with the tier of its kind unless that is NULL. */
 static void plan_json(const bly_plan_t *p, const char *tier)

@@ -1,6 +1,5 @@
-/* cmd_put.c - `bloomery put`: new labels for keys of a filter file.
- *
- * The work is in change.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_put.c - `bloomery put`: stores labels of keys in a filter file. The work
+ * is in change.c.
  */
 #include "bloomery/command.h"
 

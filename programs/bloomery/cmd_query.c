@@ -1,7 +1,5 @@
-/* cmd_query.c - `bloomery query`: the lines whose key is perhaps there.
- *
- * grep, with a filter for a pattern. The work is in ask.c. Floor 8; includes
- * command.h only.
+/* cmd_query.c - `bloomery query`: prints the lines whose key is perhaps in a
+ * filter, like grep with a filter for a pattern. The work is in ask.c.
  */
 #include "bloomery/command.h"
 #include "frame/output.h"
@@ -94,7 +92,7 @@ static bly_status query_ask(const bly_filter *filter, const bly_keys *keys,
     return bly_contains_keys(filter, keys, there);
 }
 
-/* What is known of each of the filters; false: an error. */
+/* Collects facts about each filter. Returns false after an error. */
 static bool query_each(const ask_job *job, cli_asked_one *each)
 {
     for (size_t i = 0; i < job->n; i++) {

@@ -1,6 +1,5 @@
-/* cmd_remove.c - `bloomery remove`: keys out of a filter file.
- *
- * The work is in change.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_remove.c - `bloomery remove`: removes keys from a filter file. The work
+ * is in change.c.
  */
 #include "bloomery/command.h"
 

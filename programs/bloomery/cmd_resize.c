@@ -1,6 +1,5 @@
-/* cmd_resize.c - `bloomery resize`: more room in a filter, without its keys.
- *
- * Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_resize.c - `bloomery resize`: changes a filter's capacity without its
+ * keys.
  */
 #include "bloomery/command.h"
 #include "frame/options.h"
@@ -63,7 +62,7 @@ static int resize_filter(const resize_settings *s, const char *path,
     return status < 0 ? filter_error() : CLI_OK;
 }
 
-/* `lock`: of the output, if it is the input; or -1. */
+/* Resizes a file. `lock`: the lock of the output if it is the input; or -1. */
 static int resize_file(const resize_settings *s, const char *path,
                        const char *output, int lock)
 {

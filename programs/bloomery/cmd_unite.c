@@ -1,6 +1,5 @@
-/* cmd_unite.c - `bloomery unite`: a filter of the keys of several filters.
- *
- * The work is in combine.c. Floor 8; includes command.h and <bloomery.h> only.
+/* cmd_unite.c - `bloomery unite`: makes a filter of the keys of several
+ * filters. The work is in combine.c.
  */
 #include "bloomery/command.h"
 

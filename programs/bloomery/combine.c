@@ -1,9 +1,8 @@
-/* combine.c - what `unite` and `intersect` have in common.
+/* combine.c - shared by `unite` and `intersect`.
  *
- * The first filter is read into memory, the others are mapped and combined
- * with it one by one, and the result is saved. The output may be one of the
- * inputs: it is then locked, as `add` locks it. Floor 8; includes its own
- * folder's, the frame's and the library's headers only.
+ * The first filter is read into memory, the others are mapped and combined with
+ * it one by one, and the result is saved. The output may be one of the inputs:
+ * it is then locked, as `add` locks it.
  */
 #include "bloomery/command.h"
 #include "frame/options.h"
@@ -20,7 +19,7 @@ typedef struct {
     bool        force, verbose, json, assume;
 } combine_settings;
 
-/* Those of both. */
+/* Options of both subcommands. */
 #define COMBINE_OPTIONS                                                        \
     { 'o', "output", "OUT", CLI_TEXT, offsetof(combine_settings, output), true,\
       "Where the result goes; it may be one of the inputs, and '-' is "        \
@@ -48,7 +47,7 @@ const cli_option combine_level_options[] = {
     { 0 }
 };
 
-/* into := into (op) the filter at `path`. */
+/* Combines `into` with the filter at `path`. */
 static int combine_one(const cli_combination *how, const combine_settings *s,
                        bly_filter **into, const char *into_path,
                        const char *path)
@@ -77,7 +76,8 @@ static bool combine_is_stdin(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* `lock`: of the output, if it is one of the inputs; or -1. */
+/* Combines all filters. `lock`: the lock of the output if it is one of the
+ * inputs; or -1. */
 static int combine_all(const cli_combination *how, const combine_settings *s,
                        const cli_operands *operands, int lock)
 {
@@ -119,8 +119,8 @@ static bool combine_changes_input(const char *output,
     return false;
 }
 
-/* Is the output one of the inputs, a filter whose bytes do not tell its format,
- * but the command line does? */
+/* Returns whether the output is one of the inputs, and a filter whose format
+ * only the command line names. */
 static bool combine_named(const combine_settings *s,
                           const cli_operands *operands)
 {

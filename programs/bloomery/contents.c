@@ -1,8 +1,7 @@
-/* contents.c - what `info` and `check` tell of files that have filters inside.
+/* contents.c - `info` and `check` for files with filters inside.
  *
- * Each filter is opened by itself and closed again, so that a file of many
- * takes no more memory than its largest. Floor 8; includes command.h and
- * <bloomery/container.h> only.
+ * Each filter is opened and closed separately, so that a file takes no more
+ * memory than its largest filter.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -12,9 +11,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ==== One filter ======================================================== */
+/* ==== Filters =========================================================== */
 
-/* False: it is damaged, and stderr says so. */
+/* Reads a filter's statistics. Returns false if it is damaged; stderr says
+ * so. */
 static bool contents_stat(bly_stat_t *out, const bly_container *file,
                           size_t which)
 {
@@ -52,8 +52,8 @@ static void contents_json_one(const bly_contained *one, const bly_stat_t *stat)
     json_close_object();
 }
 
-/* A column's name, which may have any bytes: those that no text has are shown
- * as '?'. */
+/* Prints a column's name, which may have any bytes; those that are not text
+ * become '?'. */
 static void contents_column(const char *name)
 {
     for (; *name != '\0'; name++) {
@@ -76,9 +76,10 @@ static void contents_text_one(const bly_contained *one, const bly_stat_t *stat)
     output_text("\n");
 }
 
-/* ==== All of a file ===================================================== */
+/* ==== Files ============================================================= */
 
-/* *pass: the share of strangers that no filter lets pass. */
+/* Prints all filters of a file. *pass: the share of absent keys that no
+ * filter lets pass. */
 static bool contents_print(const bly_container *file, bool json, double *pass)
 {
     const bly_contents *is = bly_container_contents(file);
@@ -103,7 +104,7 @@ static bool contents_print(const bly_container *file, bool json, double *pass)
     return good;
 }
 
-/* How many have a filter, and why the first of the others has none. */
+/* Returns how many groups have a filter, and the first that has none. */
 static size_t contents_count(const bly_contents *is, const bly_contained **none)
 {
     size_t n = 0;

@@ -1,9 +1,9 @@
-/* disjoint.c - two lists of keys that must have none in common.
+/* disjoint.c - verifies that two lists of keys have none in common, for `build
+ * --without`.
  *
- * For `build --without`: hashes that come again in one list are dropped, since
- * a filter would be planned for each of them. A hash that is in both lists is
- * an error. Only hashes are held, so to name its key the files are read once
- * more, where they can be. Floor 8; includes command.h and <bloomery.h> only.
+ * Repeated hashes in a list are dropped, because a filter would be planned for
+ * each of them. A hash that is in both lists is an error. Only hashes are kept
+ * in memory; to name the key, the files are read again if possible.
  */
 #include "bloomery/command.h"
 #include "frame/measure.h"
@@ -35,7 +35,8 @@ size_t disjoint_distinct(uint64_t *hashes, size_t n)
     return kept;
 }
 
-/* The first hash that is in both sorted lists, and how many there are. */
+/* Returns the first hash in both sorted lists, and the number of such
+ * hashes. */
 static size_t disjoint_common(const uint64_t *a, size_t n, const uint64_t *b,
                               size_t m, uint64_t *first)
 {
@@ -67,7 +68,7 @@ static void disjoint_keep(disjoint_found *out, const bly_key *key)
     out->text[n] = '\0';
 }
 
-/* In a batch of all lines; false: not there. */
+/* Searches a batch of all lines. Returns false if the key is not there. */
 static bool disjoint_find_in(disjoint_found *out, const cli_lines *lines,
                              const cli_chunk *chunk, const cli_batch *b,
                              const cli_hashes *of, uint64_t hash)

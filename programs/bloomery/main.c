@@ -1,7 +1,6 @@
 /* main.c - the command `bloomery`: its table of subcommands.
  *
- * A new subcommand is one file cmd_NAME.c and one line in main_commands. Floor
- * 8 (programs); includes command.h and <bloomery.h> only.
+ * To add a subcommand, add a file cmd_NAME.c and a line in main_commands.
  */
 #include "bloomery/command.h"
 #include "frame/program.h"
@@ -42,7 +41,7 @@ static const cli_example main_environment[] = {
     { NULL, NULL }
 };
 
-/* What people try first, who know other tools. */
+/* Names that users of other tools are likely to try first. */
 static const cli_example main_others[] = {
     { "create", "build" }, { "make", "build" }, { "new", "build" },
     { "reserve", "build" }, { "insert", "add" }, { "append", "add" },

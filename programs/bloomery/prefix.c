@@ -1,12 +1,12 @@
-/* prefix.c - what stands before the lines that `query` prints: marks or groups,
- * the names of files and the numbers of lines; and the counts of files.
+/* prefix.c - prefixes of the lines that `query` prints: marks or groups, names
+ * of files and numbers of lines; also the counts of files.
  *
  *      01<TAB>words.txt:12:line         3,17<TAB>line
  *
- * All of it but the numbers is written by the thread that has asked for the
- * chunk. How many lines are before a chunk in its file is known when its turn
- * comes, so where a number belongs there is a hole until then, which counts the
- * lines of the chunk. Floor 8; includes command.h only.
+ * The thread that looked up a chunk writes everything except line numbers. The
+ * number of lines before a chunk is known only when its turn comes. Until then
+ * there is a hole in the place of each line number, which counts from the
+ * beginning of the chunk.
  */
 #include "bloomery/command.h"
 #include "frame/bytes.h"
@@ -19,8 +19,8 @@
 enum { PREFIX_DIGITS = 20 };
 
 struct ask_hole {
-    size_t   at;                /* the text before it                      */
-    uint64_t line;              /* of the chunk, counted from 1            */
+    size_t   at;                /* length of the text before it */
+    uint64_t line;              /* in the chunk, from 1 */
 };
 
 bool prefix_wanted(const ask_settings *s)
@@ -72,7 +72,8 @@ static char *prefix_digits(char digits[PREFIX_DIGITS], uint64_t n)
     return at;
 }
 
-/* "10": a digit for each file, in any of whose filters the key perhaps is. */
+/* Writes marks such as "10": a digit for each file, 1 if the key is perhaps in
+ * any of its filters. */
 static void prefix_marks(ask_text *t, const ask_prefix *p)
 {
     for (size_t i = 0, from; i < p->filters; ) {
@@ -85,7 +86,7 @@ static void prefix_marks(ask_text *t, const ask_prefix *p)
     }
 }
 
-/* "0,12". */
+/* Writes groups such as "0,12". */
 static void prefix_groups(ask_text *t, const ask_prefix *p)
 {
     char digits[PREFIX_DIGITS];
@@ -170,7 +171,7 @@ const char *prefix_name(const char *path)
     return strcmp(path, "-") == 0 ? "(standard input)" : path;
 }
 
-/* A file is at its end. */
+/* Prints the count of a file that has been read. */
 static void prefix_count(const ask_job *job, const char *path)
 {
     if (!job->want.count || !job->want.names || job->want.quiet

@@ -1,11 +1,10 @@
-/* within.c - a list of keys, some of them members: the others are its rest.
+/* within.c - subtracts members from a list of keys that contains them, for
+ * `build --within`.
  *
- * For `build --within`. As of two lists (disjoint.c) only hashes are held.
- * There a hash in both lists is an error; here each member's must be in the
- * list. So a key of the list that has the hash of a member by accident would be
- * taken for it: a second hash, by another function, tells them apart, and is
- * forgotten when that has been seen. Floor 8; includes command.h and
- * <bloomery.h> only.
+ * As in disjoint.c, only hashes are kept in memory. There a hash in both lists
+ * is an error; here each member's hash must be in the list. A key of the list
+ * that shares its hash with a member by accident would be mistaken for it. A
+ * second hash function detects this; its values are dropped after the check.
  */
 #include "bloomery/command.h"
 
@@ -26,7 +25,7 @@ static int within_compare(const void *a, const void *b)
     return (x->check > y->check) - (x->check < y->check);
 }
 
-/* The first of the sorted pairs whose hash is not below this one. */
+/* Returns the first of the sorted pairs whose hash is not below this one. */
 static size_t within_search(const within_pair *pairs, size_t n, uint64_t hash)
 {
     size_t from = 0;
@@ -44,7 +43,8 @@ static size_t within_search(const within_pair *pairs, size_t n, uint64_t hash)
     return from;
 }
 
-/* Is this pair, whose hash may be a member's, that of another key? */
+/* Returns whether a pair whose hash may be a member's belongs to another
+ * key. */
 static bool within_other(const within_pair *pairs, size_t n, uint64_t hash,
                          uint64_t check)
 {
@@ -58,8 +58,8 @@ static bool within_other(const within_pair *pairs, size_t n, uint64_t hash,
     return true;
 }
 
-/* Has a key of the list, behind the members, a member's hash and is another?
- * CLI_OK, or CLI_ERROR. */
+/* Verifies that no other key of the list, behind the members, has a member's
+ * hash. CLI_OK or CLI_ERROR. */
 static int within_check(const cli_hashes *hashes, size_t members)
 {
     within_pair *pairs = malloc((members + 1) * sizeof *pairs);
@@ -79,8 +79,9 @@ static int within_check(const cli_hashes *hashes, size_t members)
                         "another seed (-s) or hash function (-H)");
 }
 
-/* Take the n members out of the list, both sorted: how many others stay. What
- * is not in it is counted, and the first of those kept. */
+/* Removes the n members from the list, both sorted, and returns how many other
+ * hashes stay. Counts members that are not in it, and keeps the first of
+ * them. */
 static size_t within_subtract(const uint64_t *members, size_t n, uint64_t *list,
                               size_t m, size_t *lacking, uint64_t *first)
 {

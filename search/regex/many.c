@@ -1,19 +1,18 @@
-/* many.c - many fixed texts at once -> the first that begins in a text.
+/* many.c - finds the first of many fixed texts in a text.
  *
- * A window as long as the shortest of them moves over the text. Its last three
- * bytes say how far it may go on without passing over one: if they are at the
- * end of no text's window, to where they are in one, or behind them. Where they
- * are at the end of some, these are compared.
+ * A window as long as the shortest of the texts moves over the input. Its last
+ * three bytes tell how far it may move without missing a text: to the place
+ * where they are in some text's window, or beyond them if they are in none. If
+ * they are at the end of some windows, those texts are compared.
  *
- *      texts       needle, needy, noodle       window: 5 bytes, by 3
+ *      texts    needle, needy, noodle           window: 5 bytes, by 3
+ *
  *      ... all the noodles are ...
- *          |all t|  "l t": in none, 3 on
- *             | the n|  ...
+ *         |all t|                       "l t": in none, move by 3
+ *            | the |
  *
- * Floor 8; includes search.h only.
- *
- *  [Wu & Manber 1994]  A fast algorithm for multi-pattern searching, University
- *                      of Arizona, TR-94-17.
+ * [Wu & Manber 1994] A fast algorithm for multi-pattern searching, University
+ * of Arizona, TR-94-17.
  */
 #include "search/commands/search.h"
 
@@ -25,7 +24,8 @@ enum { MANY_BLOCK = 3, MANY_TABLE = 1 << 16, MANY_SHIFT = 255 };
 typedef struct {
     const char *bytes;
     size_t      n;
-    uint32_t    next;           /* with the same end of its window, plus 1   */
+    uint32_t    next;           /* next text with the same end of its
+                                   window, plus 1                            */
 } many_text;
 
 struct many {
@@ -44,7 +44,7 @@ static uint32_t many_hash(const many *m, const unsigned char *at)
     return block * UINT32_C(0x9E3779B1) >> 16;
 }
 
-/* The i-th text: where its blocks are in its window. */
+/* Adds the i-th text: the places of its blocks in its window. */
 static void many_add(many *m, uint32_t i)
 {
     const unsigned char *at = (const unsigned char *)m->texts[i].bytes;
@@ -79,7 +79,8 @@ many *many_open(const cli_operands *patterns, bool fold)
     for (unsigned c = 0; c < sizeof m->fold; c++)
         m->fold[c] = (unsigned char)(fold && c >= 'A' && c <= 'Z' ? c | 0x20
                                                                   : c);
-    for (size_t i = n; i-- > 0; ) {     /* so the longest are compared first */
+    for (size_t i = n; i-- > 0; ) {     /* so that the longest is compared
+                                           first                             */
         m->texts[i].bytes = patterns->names[i];
         m->texts[i].n = strlen(patterns->names[i]);
         many_add(m, (uint32_t)i);

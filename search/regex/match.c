@@ -1,16 +1,15 @@
-/* match.c - does a line match?
+/* match.c - matches lines; the only file that uses PCRE2.
  *
- * All that knows PCRE2. Bytes are bytes, and a letter is one of ASCII's, as in
- * grep -P where LC_ALL is C. Patterns become one, with an alternative for each,
- * as many as fit; one that knows of groups by their numbers or names, or that
- * could end the others, is by itself. The first match of all counts, and of
- * those that begin there that of the first pattern.
+ * Patterns match bytes, and letters are ASCII's, as in grep -P with LC_ALL=C.
+ * As many patterns as possible become alternatives of one pattern. A pattern
+ * that refers to groups by number or name, or that could end the others, is
+ * compiled separately. The leftmost match of all counts; of several that begin
+ * there, the first pattern's.
  *
- * Where each pattern is a plain text, or one expression has a text that all its
- * matches have, that is looked for in all of a block, and only lines that have
- * it are matched. Other expressions are matched line by line, for they could
- * match across two. Many fixed texts are for many.c. Floor 8; includes search.h
- * and PCRE2.
+ * If every pattern is plain text, or one expression has a text that all its
+ * matches contain, a whole block is searched for that text, and only lines that
+ * contain it are matched. Other expressions are matched line by line, because
+ * they could match across lines. many.c searches for many fixed texts.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "search/commands/search.h"
@@ -24,12 +23,12 @@ typedef struct { pcre2_code **all; size_t n; } match_codes;
 struct match {
     match_codes line, plain;            /* no plain ones: not all are texts  */
     many *many;                         /* instead of the plain ones         */
-    bool sure;                          /* and of the others                 */
+    bool sure;                          /* the same for other patterns       */
     pcre2_match_data *data;
-    bool shared;                        /* the codes are another's           */
+    bool shared;                        /* the codes belong to another match */
 };
 
-enum { MATCH_TOGETHER = 500 };          /* patterns of one code at most      */
+enum { MATCH_TOGETHER = 500 };          /* most patterns per code            */
 
 static const char match_special[] = "\\^$.[]|()?*+{}#-";
 
@@ -38,7 +37,7 @@ static bool match_is_plain(const char *pattern)
     return strpbrk(pattern, match_special) == NULL;
 }
 
-/* ==== One pattern of all ================================================ */
+/* ==== Combining patterns ================================================ */
 
 typedef struct { cli_bytes bytes; bool failed; } match_text;
 
@@ -69,7 +68,7 @@ static void match_join(match_text *to, const cli_operands *patterns, bool fixed)
             match_add_fixed(to, patterns->names[i]);
         else
             match_add_text(to, patterns->names[i]);
-        match_add_text(to, fixed ? ")" : "\\E)");       /* of a \Q */
+        match_add_text(to, fixed ? ")" : "\\E)");       /* closes a \Q */
     }
 }
 
@@ -94,7 +93,7 @@ static pcre2_code *match_compile(const char *text, size_t n,
     code = pcre2_compile((PCRE2_SPTR)text, n, options, error, where, context);
     pcre2_compile_context_free(context);
     if (code != NULL)
-        (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);     /* a wish */
+        (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);     /* optional */
     return code;
 }
 
@@ -104,8 +103,8 @@ void match_why(char *text, size_t room, int error)
         text[0] = '\0';
 }
 
-/* Each pattern by itself, so that a fault is found in its own, and a bracket
- * too few in one is not closed by the next. */
+/* Compiles each pattern separately, so that an error is reported for its own
+ * pattern, and a missing bracket in one is not supplied by the next. */
 static int match_check(const cli_operands *patterns, const match_how *how)
 {
     for (size_t i = 0; i < patterns->count && !how->fixed; i++) {
@@ -135,8 +134,8 @@ static bool match_all_plain(const cli_operands *patterns)
     return true;
 }
 
-/* Patterns as one code. NULL: they are too much together, or memory is too
- * small. */
+/* Compiles patterns as one code. NULL: they are too large together, or memory
+ * is short. */
 static pcre2_code *match_make(const cli_operands *patterns,
                               const match_how *how)
 {
@@ -163,8 +162,8 @@ static pcre2_code *match_make(const cli_operands *patterns,
     return code;
 }
 
-/* Behind '(?': is it a group that has no number, or flags, that mean the same
- * within other patterns? */
+/* Returns whether a group, given from behind its '(?', has no number, or sets
+ * flags, that mean the same among other patterns. */
 static bool match_is_own(const char *at)
 {
     if (*at == '<')
@@ -175,7 +174,7 @@ static bool match_is_own(const char *at)
     return *at == ')' || *at == ':';
 }
 
-/* May the pattern be one of several alternatives? */
+/* Returns whether the pattern can be one of several alternatives. */
 static bool match_joins(const char *pattern)
 {
     for (const char *at = pattern; *at != '\0'; at++)
@@ -190,7 +189,8 @@ static bool match_joins(const char *pattern)
     return true;
 }
 
-/* Codes more, of these patterns: of half of them each where all are too much.
+/* Adds codes for these patterns; if they are too large together, for each
+ * half.
  */
 static bool match_more(match_codes *codes, const cli_operands *patterns,
                        const match_how *how)
@@ -234,7 +234,7 @@ static bool match_all(match_codes *codes, const cli_operands *patterns,
     return fine;
 }
 
-/* The text that all matches of a regular expression have, if there is one. */
+/* Finds the text that all matches of a regular expression contain, if any. */
 static bool match_literal(match_codes *codes, char *pattern, bool fold)
 {
     const match_how fixed = { .fixed = true, .fold = fold };
@@ -257,7 +257,7 @@ static bool match_plain(match_codes *codes, const cli_operands *patterns,
         || match_literal(codes, patterns->names[0], how->fold);
 }
 
-/* The longest first. */
+/* Compares the lengths of texts: the longest comes first. */
 static int match_compare(const void *a, const void *b)
 {
     size_t n = strlen(*(char *const *)a), m = strlen(*(char *const *)b);
@@ -265,7 +265,8 @@ static int match_compare(const void *a, const void *b)
     return (n < m) - (n > m);
 }
 
-/* Of fixed texts that begin at one place the longest counts, as in grep. */
+/* Fixed texts are sorted by length: the longest at a place counts, as in
+ * grep. */
 match *match_open(cli_operands *patterns, const match_how *how)
 {
     match *m;
@@ -329,7 +330,8 @@ void match_close(match *m)
 
 /* ==== Matching ========================================================== */
 
-/* A text that goes on behind the first one that was found is in its line. */
+/* Finds the next match. A longer text at the place of the first one found is in
+ * the same line. */
 size_t match_next(match *m, const unsigned char *text, size_t n, size_t from)
 {
     match_span span = { from, from };
@@ -352,7 +354,7 @@ size_t match_next(match *m, const unsigned char *text, size_t n, size_t from)
     return first;
 }
 
-/* By one code: 1, and where; 0; or an error. */
+/* Matches by one code: 1, with the place; 0; or an error. */
 static int match_one(match *m, const pcre2_code *code,
                      const unsigned char *line, size_t n, match_span *span)
 {
@@ -360,12 +362,13 @@ static int match_one(match *m, const pcre2_code *code,
     int found = pcre2_match(code, line, n, from, 0, m->data, NULL);
     const size_t *at;
 
-    if (found == PCRE2_ERROR_JIT_STACKLIMIT)    /* the slow way needs none */
+    if (found == PCRE2_ERROR_JIT_STACKLIMIT)    /* the interpreter needs no
+                                                   JIT stack */
         found = pcre2_match(code, line, n, from, PCRE2_NO_JIT, m->data, NULL);
     if (found < 0)
         return found == PCRE2_ERROR_NOMATCH ? 0 : found;
     at = pcre2_get_ovector_pointer(m->data);
-    span->start = at[0] > from ? at[0] : from;  /* \K goes either way */
+    span->start = at[0] > from ? at[0] : from;  /* \K can move it either way */
     span->end = at[1] > span->start ? at[1] : span->start;
     return 1;
 }

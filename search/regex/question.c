@@ -1,18 +1,17 @@
-/* question.c - a pattern -> the documents that may have a match.
+/* question.c - finds the documents that may match a pattern.
  *
- * A match of a regular expression has some of its texts in it, and the index
- * knows which documents may have those [Cox 2012]:
+ * A match of a regular expression contains some of its texts, and the index
+ * knows which documents may contain those [Cox 2012]:
  *
- *      (open|close)d? +file     ("open" or "close") and "file"
+ *      (open|close)d? +file       ("open" or "close") and "file"
  *
- * What is not sure is left out, which only makes more documents candidates:
- * classes, what may be repeated no times, what is behind an escape that is not
- * known here. Of an index of words only whole words count: those that stand
- * apart within a text, and at its ends where the whole pattern is to match
- * words. Floor 8; includes search.h only.
+ * Anything uncertain is left out, which only adds candidates: classes, parts
+ * that may occur zero times, and unknown escapes. With an index of words only
+ * whole words count: those with separators on both sides within a text, and
+ * those at its ends if the whole pattern must match words.
  *
- *   [Cox 2012]  Regular expression matching with a trigram index, or how Google
- *               Code Search worked
+ * [Cox 2012] Regular expression matching with a trigram index, or how Google
+ * Code Search worked
  */
 #include "search/commands/search.h"
 
@@ -36,7 +35,7 @@ static uint64_t *question_row(question *q)
     return row;
 }
 
-/* Both are needed; NULL: all documents. One of them is given back. */
+/* Intersects two rows and frees one; NULL: all documents. */
 static uint64_t *question_and(const question *q, uint64_t *a, uint64_t *b)
 {
     if (a == NULL || b == NULL)
@@ -47,7 +46,7 @@ static uint64_t *question_and(const question *q, uint64_t *a, uint64_t *b)
     return a;
 }
 
-/* Either will do. */
+/* Unites two rows and frees one; NULL: all documents. */
 static uint64_t *question_or(const question *q, uint64_t *a, uint64_t *b)
 {
     if (a == NULL || b == NULL) {
@@ -69,8 +68,8 @@ static bool question_letter(unsigned char c)
         || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* May the word at an end of a text be asked for? Only where it is known to end
- * there, and where no byte from 0x80 on could go on behind it. */
+/* Returns whether the word at an end of a text can be looked up: it must be
+ * known to end there, and no byte from 0x80 on may continue it. */
 static bool question_ends(const unsigned char *from, size_t n, bool whole)
 {
     for (size_t i = 0; i < n; i++)
@@ -79,7 +78,7 @@ static bool question_ends(const unsigned char *from, size_t n, bool whole)
     return whole;
 }
 
-/* Of a text the part whose words are whole ones in each match. */
+/* Cuts a text to the part whose words are whole words in each match. */
 static void question_cut(unsigned char **text, size_t *n, bool whole)
 {
     unsigned char *at = *text;
@@ -89,7 +88,7 @@ static void question_cut(unsigned char **text, size_t *n, bool whole)
         first++;
     while (last > 0 && question_letter(at[last - 1]))
         last--;
-    if (first == *n) {                          /* one word */
+    if (first == *n) {                          /* a single word */
         *n = question_ends(at, *n, whole) ? *n : 0;
         return;
     }
@@ -101,7 +100,8 @@ static void question_cut(unsigned char **text, size_t *n, bool whole)
     }
 }
 
-/* Documents that may have this text; NULL: all. `whole`: as whole words. */
+/* Returns the documents that may have this text; NULL: all. `whole`: as whole
+ * words. */
 static uint64_t *question_text(question *q, const unsigned char *text, size_t n,
                                bool whole)
 {
@@ -127,20 +127,20 @@ static uint64_t *question_text(question *q, const unsigned char *text, size_t n,
 
 /* ==== Regular expressions =============================================== */
 
-/* Where reading of a pattern stands, and the text that is being read. */
+/* The state of reading a pattern, and the text being collected. */
 typedef struct {
     question *q;
     const unsigned char *at;
-    unsigned char *text;        /* room for all of the pattern               */
+    unsigned char *text;        /* room for the whole pattern                */
     size_t    n;
     unsigned  deep;
-    bool      unknown;          /* nothing can be said of the pattern        */
-    char     *longest;          /* of those that each match has; NULL: it is
+    bool      unknown;          /* the pattern excludes nothing              */
+    char     *longest;          /* longest text that each match has; NULL:
                                    not wanted                                */
-    bool      either;           /* there is none                             */
+    bool      either;           /* no such text exists                       */
 } question_reader;
 
-/* The text ends here. */
+/* Ends the text and looks it up. */
 static uint64_t *question_end(question_reader *r, uint64_t *row)
 {
     size_t n = r->n;
@@ -157,7 +157,7 @@ static uint64_t *question_end(question_reader *r, uint64_t *row)
          : question_and(r->q, row, question_text(r->q, r->text, n, false));
 }
 
-/* Behind a class's name, as '[:alpha:]', within a class; NULL: it is none. */
+/* Returns the place behind a class's name, such as '[:alpha:]', or NULL. */
 static const unsigned char *question_class_name(const unsigned char *at)
 {
     at += 2;
@@ -169,8 +169,8 @@ static const unsigned char *question_class_name(const unsigned char *at)
     return at[0] == ':' && at[1] == ']' ? at + 2 : NULL;
 }
 
-/* A class ends with the first ']' that is not its first byte; of what may hold
- * another one only names of classes are known. */
+/* Skips a class, which ends with the first ']' that is not its first byte and
+ * not part of a known class name. */
 static void question_skip_class(question_reader *r)
 {
     const unsigned char *name;
@@ -193,8 +193,8 @@ static void question_skip_class(question_reader *r)
     r->at += *r->at == ']';
 }
 
-/* Behind one of '*', '?', '+' and '{2,5}'; NULL: there is none. Blanks in the
- * braces are allowed by some versions of PCRE2. */
+/* Returns the place behind a '*', '?', '+' or '{2,5}', or NULL. Some versions
+ * of PCRE2 allow blanks in the braces. */
 static const unsigned char *question_times(const unsigned char *at)
 {
     const unsigned char *end = at + 1;
@@ -209,8 +209,8 @@ static const unsigned char *question_times(const unsigned char *at)
     return *end == '}' ? end + 1 : NULL;
 }
 
-/* How often? True: perhaps never. It is behind all that says so then: what is
- * repeated may be repeated again. */
+/* Skips all repeat signs, since repeats can be repeated. Returns true if zero
+ * times are possible. */
 static bool question_repeat(question_reader *r, bool *repeated)
 {
     const unsigned char *end;
@@ -224,7 +224,7 @@ static bool question_repeat(question_reader *r, bool *repeated)
     return never;
 }
 
-/* A byte of the text, unless it may be there no times. */
+/* Adds a byte to the text, unless it may occur zero times. */
 static uint64_t *question_byte(question_reader *r, uint64_t *row,
                                unsigned char byte)
 {
@@ -236,7 +236,7 @@ static uint64_t *question_byte(question_reader *r, uint64_t *row,
     return repeated ? question_end(r, row) : row;
 }
 
-/* What stands for no byte that is known, and how often it does. */
+/* Handles an item that does not stand for a known byte, and its repeats. */
 static uint64_t *question_other(question_reader *r, uint64_t *row)
 {
     bool repeated;
@@ -263,8 +263,8 @@ static uint64_t *question_escape(question_reader *r, uint64_t *row)
 
 static uint64_t *question_either(question_reader *r);
 
-/* A group of which the texts count: '(…' and '(?:…'. Of others, as those that
- * look ahead, nothing is known but where they end. */
+/* Handles a group. The texts of '(…' and '(?:…' count; other groups, such as
+ * lookaheads, are only skipped. */
 static uint64_t *question_group(question_reader *r, uint64_t *row)
 {
     uint64_t *within;
@@ -332,7 +332,7 @@ static uint64_t *question_either(question_reader *r)
     return row;
 }
 
-/* Read all of it; NULL: no document is left out by it. */
+/* Reads a whole pattern; NULL: it excludes no document. */
 static uint64_t *question_read(question_reader *r, const char *pattern)
 {
     uint64_t *row = NULL;

@@ -1,12 +1,11 @@
-/* select.c - a file and patterns -> the lines that are selected.
+/* select.c - selects and prints the lines of a file, as grep does.
  *
- *      unselected      the last `before` of them are printed with the next
- *      selected        printed
- *      unselected      the first `after` of them are printed
+ *      unselected     the last `before` of them are printed with the next
+ *      selected       printed
+ *      unselected     the first `after` of them are printed
  *
- * What is printed is what grep prints. A file comes in blocks, of which some
- * may be left out where no lines beside the selected ones are wanted. Floor 8;
- * includes search.h only.
+ * A file is read in blocks. Some may be skipped if only selected lines are
+ * wanted.
  */
 #include "search/commands/search.h"
 #include "frame/json.h"
@@ -36,11 +35,11 @@ bool select_waits(const select_file *f)
 
 /* ==== Printing ========================================================== */
 
-/* Colors as a terminal is told of them: those of grep. */
+/* Color codes for terminals: those of grep. */
 static const char select_names[] = "35", select_numbers[] = "32",
                   select_signs[] = "36", select_matches[] = "01;31";
 
-/* Bytes, in their color if there are colors. */
+/* Prints bytes, in their color if colors are on. */
 static bool select_in(select_file *f, const char *color, const void *bytes,
                       size_t n)
 {
@@ -68,7 +67,7 @@ static bool select_number(select_file *f, uint64_t number, char sign)
         && select_in(f, select_signs, &sign, 1);
 }
 
-/* The beginning of an object; what is in it besides follows. */
+/* Prints the beginning of a JSON object. */
 static bool select_json(select_file *f)
 {
     return bytes_text(&f->out, "{\"file\":")
@@ -84,7 +83,7 @@ static bool select_json_line(select_file *f, const unsigned char *bytes,
         && json_quote(&f->out, bytes, n) && bytes_text(&f->out, "}\n");
 }
 
-/* A line, with its matches in their color. */
+/* Prints a line with its matches in color. */
 static bool select_marked(select_file *f, const unsigned char *line, size_t n)
 {
     match_span span = { 0, 0 };
@@ -103,7 +102,7 @@ static bool select_marked(select_file *f, const unsigned char *line, size_t n)
     return fine && bytes_put(&f->out, line + from, n - from);
 }
 
-/* A line, or a match in it; `sign` stands behind its name and number. */
+/* Prints a line, or a match in it; `sign` follows its name and number. */
 static bool select_print(select_file *f, const unsigned char *bytes, size_t n,
                          uint64_t number, char sign)
 {
@@ -129,7 +128,7 @@ const char *select_break(const select_want *want)
     return want->color ? "\33[36m\33[K--\33[m\33[K\n" : "--\n";
 }
 
-/* Lines that stand apart from those before them are set apart. */
+/* Prints a separator if the lines are not adjacent to those before. */
 static bool select_apart(select_file *f, uint64_t number)
 {
     bool apart = select_beside(f->want) && !f->want->json && f->printed
@@ -139,7 +138,7 @@ static bool select_apart(select_file *f, uint64_t number)
     return !apart || bytes_text(&f->out, select_break(f->want));
 }
 
-/* The end of the line that begins here, without its newline. */
+/* Returns the end of the line that begins here, without its newline. */
 static const unsigned char *select_stop(const unsigned char *at,
                                         const unsigned char *end)
 {
@@ -156,7 +155,7 @@ static const unsigned char *select_behind(const unsigned char *at,
     return stop < end ? stop + 1 : end;
 }
 
-/* These lines, which are beside a selected one. */
+/* Prints lines beside a selected one. */
 static bool select_print_beside(select_file *f, const unsigned char *at,
                                 const unsigned char *end, uint64_t number)
 {
@@ -170,7 +169,7 @@ static bool select_print_beside(select_file *f, const unsigned char *at,
     return true;
 }
 
-/* All matches in a line. */
+/* Prints all matches in a line. */
 static int select_print_matches(select_file *f, const unsigned char *line,
                                 size_t n, uint64_t number)
 {
@@ -197,8 +196,8 @@ static uint64_t select_count(const unsigned char *at, const unsigned char *end)
     return n;
 }
 
-/* The last lines of these, as many as are to be printed before a selected one;
- * *most: how many there may be, and are. */
+/* Returns the last of these lines, as many as are to be printed before a
+ * selected one. *most is their limit and becomes their number. */
 static const unsigned char *select_last(const unsigned char *from,
                                         const unsigned char *end,
                                         uint64_t *most)
@@ -215,7 +214,8 @@ static const unsigned char *select_last(const unsigned char *from,
     return at;
 }
 
-/* Those right behind a selected line; what is left begins at *from then. */
+/* Prints the lines right after a selected one; *from then points behind
+ * them. */
 static bool select_after(select_file *f, const unsigned char **from,
                          const unsigned char *end, uint64_t *number)
 {
@@ -230,8 +230,8 @@ static bool select_after(select_file *f, const unsigned char **from,
     return true;
 }
 
-/* Those right before a selected line, the last ones of the block before too.
- * `number` is that of the selected line. */
+/* Prints the lines right before a selected one, including those of the block
+ * before. `number` is that of the selected line. */
 static bool select_before(select_file *f, const unsigned char *from,
                           const unsigned char *end, uint64_t number)
 {
@@ -252,7 +252,8 @@ static bool select_before(select_file *f, const unsigned char *from,
     return select_print_beside(f, at, end, number - here);
 }
 
-/* The end of a block: keep what may be printed before a line of the next. */
+/* Keeps the lines at the end of a block that may be printed before a line of
+ * the next block. */
 static bool select_keep(select_file *f, const unsigned char *from,
                         const unsigned char *end)
 {
@@ -299,7 +300,7 @@ static int select_line(select_file *f, const unsigned char *line, size_t n,
     return CLI_GO;
 }
 
-/* The rest of the file is not searched; others are. */
+/* Reports an error; the rest of the file is skipped, others are searched. */
 static int select_refuse(select_file *f, int error)
 {
     char why[256];
@@ -313,8 +314,8 @@ static int select_refuse(select_file *f, int error)
 
 /* ==== Blocks ============================================================ */
 
-/* The first line from here on that is selected, or may be: the lines before it
- * are not. */
+/* Returns the first line from here on that may be selected; those before it are
+ * not. */
 static const unsigned char *select_next(const select_file *f,
                                         const text_block *block,
                                         const unsigned char *at)
@@ -332,13 +333,14 @@ static const unsigned char *select_next(const select_file *f,
     return found;
 }
 
-/* Where the lines that were passed over since the last selected one begin. */
+/* The beginning of the unselected lines since the last selected one. */
 typedef struct {
     const unsigned char *from;
     uint64_t number;
 } select_gap;
 
-/* They end here, before the line of this number. False: no memory. */
+/* Ends the gap before the line of this number. Returns false if memory is
+ * short. */
 static bool select_pass(select_file *f, select_gap *gap,
                         const unsigned char *at)
 {
@@ -348,7 +350,7 @@ static bool select_pass(select_file *f, select_gap *gap,
     return true;
 }
 
-/* NULs of a file that is no text become newlines, as in grep. */
+/* Turns NULs of a binary file into newlines, as grep does. */
 static void select_zap(select_file *f, text_block *block)
 {
     unsigned char *end = block->bytes + block->n;
@@ -359,7 +361,7 @@ static void select_zap(select_file *f, text_block *block)
         *at++ = '\n';
 }
 
-/* The line at `at` is looked at, and the lines before it are not selected. */
+/* Decides about the line at `at`; the lines before it are not selected. */
 static int select_look(select_file *f, select_gap *gap,
                        const unsigned char *at, const unsigned char *end,
                        bool numbers)

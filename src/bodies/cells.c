@@ -108,7 +108,7 @@ PLATFORM_INLINE void cells_prefetch_write(const cells *c, const uint8_t *row,
     platform_prefetch_write(row + (at * c->width >> 3));
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 /* The first three probes together, as in bits/walk.c. */
 PLATFORM_INLINE bool cells_contains_by(const cells *c, const uint8_t *row,

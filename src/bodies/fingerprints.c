@@ -148,7 +148,7 @@ bool fingerprint_contains(const void *image, uint64_t hash)
                               : fingerprint_has(&v, 4, hash);
 }
 
-/* ---- One key, by a view -------------------------------------------------- */
+/* ---- Single keys, by a view ---------------------------------------------- */
 
 static_assert(sizeof(fingerprint_view) <= KIND_VIEW, "a view has its room");
 

@@ -143,7 +143,7 @@ bool labels_covers(const void *image, uint64_t is, uint64_t was)
     return labels_join(&r, is, was) == is;
 }
 
-/* ---- One cell ----------------------------------------------------------- */
+/* ---- Cells -------------------------------------------------------------- */
 
 /* A word that has `bits` bits from `bit` on, and the bit's place in it: it
  * begins with the bit's byte, but ends no later than the row, and in the line
@@ -319,7 +319,7 @@ bly_status labels_check(const void *image)
     return BLY_OK;
 }
 
-/* ---- One key ------------------------------------------------------------ */
+/* ---- Single keys -------------------------------------------------------- */
 
 PLATFORM_INLINE uint64_t labels_at(const labels_row *r, uint64_t state)
 {
@@ -338,8 +338,8 @@ PLATFORM_INLINE uint64_t labels_least(const labels_row *r, const uint8_t *row,
     return least;
 }
 
-/* Of a row of fields; by itself, since it needs more registers than the others
- * should have to save. */
+/* Looks up a label of several fields. Not inlined, because it needs more
+ * registers than the other cases should have to save. */
 PLATFORM_APART static uint64_t labels_of_fields(const void *image,
                                                 uint64_t hash)
 {

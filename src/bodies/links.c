@@ -89,7 +89,7 @@ void links_write(uint8_t *head, uint64_t link, const bly_link *from)
     of[LINKS_OF_POWER] = (uint8_t)from->power;
 }
 
-/* ---- What is wrong ------------------------------------------------------ */
+/* ---- Errors ------------------------------------------------------------- */
 
 bly_status links_wrong(uint64_t at, const char *what)
 {

@@ -140,7 +140,7 @@ static inline void links_keys_begin(links_keys *of, const bly_key *keys,
     of->n = n;
 }
 
-/* Which of those that are left has this link? */
+/* Keeps the keys that have this link. */
 PLATFORM_INLINE void links_query(links_keys *of, const probes_row *row,
                                  bool *present)
 {

@@ -126,7 +126,7 @@ bool peel_scratch(uint64_t *out, const peel_shape *shape, uint64_t n)
     return fits;
 }
 
-/* ---- One shard --------------------------------------------------------- */
+/* ---- Shards ------------------------------------------------------------ */
 
 /* A slot's word: the number of its keys in the high bits, and the XOR of their
  * places in the low ones. With one key left it names that key. */

@@ -67,7 +67,7 @@ void runs_spills_less_far(const runs_view *v, uint64_t from, uint64_t to)
     }
 }
 
-/* ---- What is in a run -------------------------------------------------- */
+/* ---- The contents of a run --------------------------------------------- */
 
 uint64_t runs_length(uint64_t count, uint32_t r)
 {

@@ -263,7 +263,7 @@ PLATFORM_INLINE uint64_t runs_gap(const runs_view *v, uint64_t from,
     return v->space;
 }
 
-/* ---- What is in a run -------------------------------------------------- */
+/* ---- The contents of a run --------------------------------------------- */
 
 /* A remainder of a run and how often it is there, in slots at … next - 1. */
 typedef struct {

@@ -6,17 +6,17 @@
 
 #include "image/kind_foreign.h"
 
-/* ---- Which kinds are built in -------------------------------------------
+/* ---- Built-in kinds -----------------------------------------------------
  *
- * BLY_KINDS, which the compiler is given as -DBLY_KINDS=core, is one of
+ * BLY_KINDS, set with -DBLY_KINDS=core or the like, is one of
  *
  *      all     every kind and format (the default);
  *      core    the kinds of tier CORE below, and no other system's formats;
- *      sets    family "sets" alone: for a web page, which has to send the
- *              library along. bly_kinds() then lists no aliases.
+ *      sets    only the family "sets", for a web page, which must download
+ *              the library. bly_kinds() then lists no aliases.
  *
- * Nothing but the tables in registry.c changes. A kind that no table names is
- * dropped by the linker (--gc-sections), unless another kind is made of it:
+ * Only the tables in registry.c differ. The linker (--gc-sections) drops a kind
+ * that no table names, unless another kind contains it:
  * "scalable:of=partitioned" works in every build that has "scalable". */
 #ifndef BLY_KINDS
 #define BLY_KINDS all

@@ -481,7 +481,7 @@ static bool attenuated_alike(const void *a, const void *b)
     return inner_alike(attenuated_look(a).first, attenuated_look(b).first);
 }
 
-/* That a filter cannot be taken into a level. */
+/* Reports that a filter cannot be united into a level. */
 static bly_status attenuated_unlike(const attenuated_view *v,
                                     const uint8_t *other)
 {

@@ -421,7 +421,7 @@ static bly_status buffered_check(const void *image)
     return BLY_OK;
 }
 
-/* ---- One page ---------------------------------------------------------- */
+/* ---- Pages ------------------------------------------------------------- */
 
 static const uint8_t buffered_nothing[IMAGE_HEADER];
 

@@ -162,7 +162,8 @@ enum {
     CASCADE_LINE = 64
 };
 
-/* Which the states of a key are apart by: no step of a kind inside. */
+/* The distance between the states of a key, which no inner kind uses as a
+ * step. */
 #define CASCADE_STEP UINT64_C(0x9E3779B97F4A7C15)
 
 #define CASCADE_PARTS(X) X(standard) X(ribbon) X(xor) X(fuse)

@@ -349,7 +349,7 @@ static void crlite_contains_keys(const void *image, const uint64_t *hashes,
                                          keys[i].length);
 }
 
-/* ---- What it says of itself -------------------------------------------- */
+/* ---- Statistics -------------------------------------------------------- */
 
 static void crlite_stat(bly_stat_t *out, const void *image)
 {

@@ -392,7 +392,7 @@ static bly_status redisbloom_grow(void *image)
     return BLY_OK;
 }
 
-/* ---- What it says of itself -------------------------------------------- */
+/* ---- Statistics -------------------------------------------------------- */
 
 /* Returns the share of drawn hashes that a link has. A stranger with a bad step
  * has it in all links, so that the rates of small links are not independent. */

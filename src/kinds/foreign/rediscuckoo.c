@@ -355,7 +355,7 @@ static bly_status rediscuckoo_grow(void *image)
     return BLY_OK;
 }
 
-/* ---- What it says of itself -------------------------------------------- */
+/* ---- Statistics -------------------------------------------------------- */
 
 static void rediscuckoo_stat(bly_stat_t *out, const void *image)
 {

@@ -285,7 +285,7 @@ static double stable_spread(stable_chain c, double rate)
     return zero * (1 - zero) + 2 * near + (c.m - 2 * c.p) * far;
 }
 
-/* ---- What is lost ------------------------------------------------------ */
+/* ---- False negatives --------------------------------------------------- */
 
 /* P(Bin(n, p) >= least), by the terms that are below. */
 static double stable_tail(double n, double p, double least)
@@ -702,7 +702,7 @@ PLATFORM_INLINE void stable_lower(const stable_view *v, uint64_t start)
         stable_lower_run(v->row, 0, v->p - first, v->width);
 }
 
-/* ---- One add ----------------------------------------------------------- */
+/* ---- Adding ------------------------------------------------------------ */
 
 /* Where an add goes: the cell from which on it lowers, then the key's k. */
 PLATFORM_INLINE void stable_find(uint64_t *turn, const stable_view *v,

@@ -406,7 +406,7 @@ PLATFORM_INLINE uint64_t dleft_mask(const dleft_view *v, uint32_t k)
     return k + 1 == v->words ? v->last : UINT64_MAX;
 }
 
-/* Which cells of a bucket are in use. */
+/* Returns a bit for each cell of a bucket that is in use. */
 PLATFORM_INLINE uint32_t dleft_used(const dleft_view *v, const uint8_t *bucket)
 {
     return dleft_fold(image_u64(bucket, 0) & v->counters);

@@ -144,7 +144,7 @@ static uint32_t compaction_slots(uint32_t bits)
     return COMPACTION_LINE_BITS / bits;
 }
 
-/* ---- What becomes of a key --------------------------------------------- */
+/* ---- The fate of a key ------------------------------------------------- */
 
 /* In a line of `slots` slots, by its entries: the chance that a key which was
  * never added is taken for seen, and that it is passed on. */

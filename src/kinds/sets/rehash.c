@@ -397,7 +397,7 @@ static void rehash_begin(const probes_row *v, probes_key *key)
         key->state[REHASH_NUMBER] = image_u64(key->bytes, 0);
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 static bly_status rehash_wants_key(void)
 {

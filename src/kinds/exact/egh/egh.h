@@ -19,7 +19,8 @@ enum {
 
 #define EGH_M_MAX (UINT64_C(1) << 36)
 
-/* That so many keys were in once, or a saturated counter has lost count. */
+/* The number of keys is unknown: so many keys were in once, or a saturated
+ * counter has lost count. */
 #define EGH_KEYS_UNKNOWN UINT64_MAX
 
 /* A block: its modulus, and where its bits or counters begin. */

@@ -483,7 +483,8 @@ gcs_sums_wide(__m512i words, uint32_t top, uint32_t k)
     return _mm512_add_epi32(x, _mm512_alignr_epi32(x, zero, 8));
 }
 
-/* Which of a row's keys pass: `left` less L is a multiple of 2^k. */
+/* Returns a bit for each key of a row that passes: `left` less L is a multiple
+ * of 2^k. */
 CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
 gcs_pass(__m512i sums, uint64_t left, uint32_t k, bool wide)
 {
@@ -495,7 +496,7 @@ gcs_pass(__m512i sums, uint64_t left, uint32_t k, bool wide)
                _mm512_sub_epi16(_mm512_set1_epi16((short)left), sums));
 }
 
-/* Which keys of the rows in the queue pass. */
+/* Finds the keys that pass in all rows of the queue. */
 CPU_TARGET_AVX512 PLATFORM_INLINE void
 gcs_sift(const gcs_view *v, gcs_queue *q, bool wide)
 {
@@ -568,10 +569,10 @@ gcs_answer_avx512(const gcs_view *v, gcs_queue *q, size_t j,
     q->rows += rows;
 }
 
-/* One key by itself has no list to wait on: its rows follow each other, and of
- * each all keys that pass are looked up in the quotients at once. Half of those
- * that pass by chance have no one bit where it should be, which leaves to an
- * absent key less than half a key to settle.
+/* A single key has no other keys to wait with. Its rows are read in turn, and
+ * all keys of a row that pass are looked up in the quotients at once. Half of
+ * those that pass by chance lack a one bit where it should be, so that an
+ * absent key leaves less than half a key to settle.
  */
 
 /* 512 bits of the code, from bit `from` on; the block begins at the `skip`-th

@@ -115,8 +115,8 @@ PLATFORM_INLINE uint64_t ribbon_last_add(uint32_t last_seed)
     return (last_seed + UINT64_C(2)) * HASH_STEP;
 }
 
-/* Which of the 64 slots from its start are in the key's equation: always the
- * first. */
+/* Returns the coefficients of the key's equation, for 64 slots from its start.
+ * The first is always 1. */
 PLATFORM_INLINE uint64_t ribbon_coefficients(uint64_t state)
 {
     uint64_t product = state * RIBBON_COEFFICIENTS;

@@ -41,7 +41,7 @@ void ribbon_geometry(uint64_t geometry[IMAGE_GEOMETRY_FIELDS],
     geometry[RIBBON_END] = g->buckets[3] | (uint64_t)g->last << 32;
 }
 
-/* ---- What a build works with ------------------------------------------- */
+/* ---- The state of a build ---------------------------------------------- */
 
 enum {
     RIBBON_LANES = 4,                   /* shards that a worker has in hand  */

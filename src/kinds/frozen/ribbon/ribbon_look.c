@@ -10,7 +10,7 @@
 #include "base/vector.h"
 #include "bits/eight.h"
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 /* A band has 64 rows in three tiles: its coefficients, shifted to where it
  * starts in the first one, a word for each tile. */

@@ -45,7 +45,7 @@ PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
     return v->buckets * v->quads / 2 * v->nibbles > cpu_near();
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 enum { CUCKOO_STEPS = 2000, CUCKOO_NOTED = 8, CUCKOO_KNOWN = 256 };
 

@@ -34,7 +34,7 @@ PLATFORM_INLINE cuckoo_pairs cuckoo_pairs_at(uint64_t low, uint64_t high,
     };
 }
 
-/* Whether a wide quad has `fp`: not 0, if so. */
+/* Returns a number other than 0 if a wide quad has `fp`. */
 PLATFORM_INLINE uint64_t cuckoo_match_wide(const cuckoo_view *v, uint64_t quad,
                                            uint32_t fp, bool sorted)
 {
@@ -66,7 +66,7 @@ PLATFORM_INLINE cuckoo_rest cuckoo_rest_of(const cuckoo_view *v)
          : v->sorted ? CUCKOO_WIDE_CODED : CUCKOO_WIDE;
 }
 
-/* Whether a bucket of several quads has it. */
+/* Returns a number other than 0 if a bucket of several quads has `fp`. */
 PLATFORM_INLINE uint64_t cuckoo_match_grown(const cuckoo_view *v,
                                             uint64_t bucket, uint32_t fp)
 {
@@ -91,7 +91,7 @@ PLATFORM_INLINE bool cuckoo_test_rest(const cuckoo_view *v, cuckoo_key key,
           | cuckoo_match_wide(v, key.other, key.fp, sorted)) != 0;
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 uint64_t cuckoo_count(const void *image, uint64_t hash)
 {
@@ -266,8 +266,8 @@ cuckoo_zero_avx512(__m512i words, uint32_t width)
     return cuckoo_zero_of_avx512(words, cuckoo_lanes(width), width);
 }
 
-/* Which of four sorted prefixes the fingerprints have: the lowest of four bits
- * each. */
+/* Returns four bits per quad, the lowest of each set if the sorted prefix
+ * equals that of `fp`. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 cuckoo_prefix_avx512(__m512i words, __m512i fp, uint32_t rest)
 {

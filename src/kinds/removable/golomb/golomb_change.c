@@ -179,7 +179,7 @@ static bly_status golomb_minus(const golomb_view *v, golomb_place p,
                    : golomb_delete(v, p.page, codes, &f);
 }
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 /* A bucket's codes, if the page says what it can mean of its own end and the
  * last one. */

@@ -28,7 +28,7 @@ static_assert(BLOCKED_LINE_BITS == 1 << (32 - BLOCKED_SHIFT),
 
 static const uint32_t BLOCKED_STEP = 0x9E3779B9;
 
-/* ---- One key ----------------------------------------------------------- */
+/* ---- Single keys ------------------------------------------------------- */
 
 /* The fields of an image that probes need, read once. */
 typedef struct {
