@@ -79,15 +79,16 @@
 
 #define GAPS_RANGE_MAX (UINT64_C(1) << 63)
 
-enum { GAPS_NUMBER = 10 };              /* bytes of a number, at most */
+enum { GAPS_NUMBER = 10 };              /* most bytes per number */
 
 /* ---- Divisor and sizes ------------------------------------------------- */
 
-/* Bits of the longer remainders. */
+/* Returns the bits of the longer remainders. */
 static unsigned gaps_width(uint64_t divisor)
 {
     unsigned width = 0;
-    while (UINT64_C(1) << width < divisor)      /* 2^63 at most: it ends */
+    while (UINT64_C(1) << width < divisor)      /* at most 2^63, so that it
+                                                   ends */
         width++;
     return width;
 }
@@ -109,7 +110,8 @@ static size_t gaps_number_bytes(uint64_t number)
     return bytes;
 }
 
-/* The head and so many bits of code; SIZE_MAX: more than can be. */
+/* Returns the bytes of the head and so many bits of code; SIZE_MAX: too
+ * many. */
 static size_t gaps_bytes(uint64_t n, uint64_t divisor, uint64_t bits)
 {
     uint64_t bytes = gaps_number_bytes(n) + gaps_number_bytes(divisor)
@@ -122,7 +124,7 @@ size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor)
     uint64_t bits;
     if (divisor == 0)
         divisor = bly_gaps_divisor(n, range);
-    if (divisor > GAPS_RANGE_MAX              /* of which no list is packed */
+    if (divisor > GAPS_RANGE_MAX              /* never packed                */
         || !sizes_mul(&bits, n, gaps_width(divisor) + 1)
         || !sizes_add(&bits, bits, n > 0 ? range / divisor : 0))
         return SIZE_MAX;
@@ -143,7 +145,7 @@ static gaps_code gaps_code_for(uint64_t divisor)
     return (gaps_code){ divisor, (UINT64_C(1) << width) - divisor, width };
 }
 
-/* The bits of the code of all gaps. */
+/* Counts the bits of the code of all gaps. */
 static bly_status gaps_measure(uint64_t *bits, const gaps_code *c,
                                const uint64_t *numbers, size_t n,
                                uint64_t range)
@@ -164,14 +166,14 @@ static bly_status gaps_measure(uint64_t *bits, const gaps_code *c,
     return BLY_OK;
 }
 
-/* Bits on their way to bytes: fewer than eight wait in `word`. */
+/* A writer of bits: fewer than eight wait in `word`. */
 typedef struct {
     uint8_t *out;
     uint64_t word;
     unsigned used;
 } gaps_writer;
 
-/* `value` of at most 32 bits. */
+/* Writes `value` as at most 32 bits. */
 PLATFORM_INLINE void gaps_put(gaps_writer *w, uint64_t value, unsigned bits)
 {
     w->word |= value << w->used;
@@ -258,7 +260,7 @@ bly_status bly_gaps_pack(void *into, size_t room, size_t *bytes,
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* What a bly_gaps is inside. */
+/* The private contents of a bly_gaps. */
 typedef struct {
     uint64_t left;
     const uint8_t *code;
@@ -282,7 +284,7 @@ static bly_status gaps_damaged(void)
                        "short, or of another range: get it again");
 }
 
-/* A number of the head, in its shortest form. */
+/* Reads a number of the head, in its shortest form. */
 static bool gaps_take_number(const uint8_t **at, const uint8_t *end,
                              uint64_t *number)
 {
@@ -321,8 +323,7 @@ bly_status bly_gaps_open(bly_gaps *list, const void *packed, size_t bytes,
     return BLY_OK;
 }
 
-/* At least 57 bits from bit `at` on, as far as there are so many; zeros for
- * those behind the end. */
+/* Returns at least 57 bits from bit `at` on, with zeros after the end. */
 PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
 {
     uint64_t byte = at >> 3, bytes = g->bits >> 3, word = 0;
@@ -333,8 +334,8 @@ PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
     return word >> (at & 7);
 }
 
-/* The zeros before the next one, which is passed; more than `most`: it is
- * not there, or not to be believed. */
+/* Counts the zeros before the next one, and skips both; more than `most`: the
+ * one is missing or implausible. */
 PLATFORM_INLINE uint64_t gaps_zeros(gaps_list *g, uint64_t most)
 {
     uint64_t from = g->at, window;
@@ -347,7 +348,7 @@ PLATFORM_INLINE uint64_t gaps_zeros(gaps_list *g, uint64_t most)
     return g->at - from - 1;
 }
 
-/* `bits` of them, at most 63. */
+/* Reads `bits` bits, at most 63. */
 PLATFORM_INLINE uint64_t gaps_take(gaps_list *g, unsigned bits)
 {
     uint64_t low = gaps_window(g, g->at);

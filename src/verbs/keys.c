@@ -1,6 +1,4 @@
-/* keys.c - many keys at once, however they lie in memory, as hashes.
- *
- * Floor 5.
+/* keys.c - hashes many keys at once, in any layout.
  */
 #include "verbs/keys.h"
 
@@ -28,7 +26,7 @@ static bool keys_rise64(const uint64_t *offsets, size_t n)
     return rise && sizes_fits(offsets[n]);
 }
 
-/* The offsets and what they end at, which is no more than can be addressed. */
+/* Checks the offsets and their end, which must be addressable. */
 static bly_status keys_check_offsets(const bly_keys *keys, uint64_t *bytes)
 {
     if (keys->n == 0)
@@ -70,8 +68,8 @@ bly_status keys_check(const bly_keys *keys)
     return status;
 }
 
-/* By number, because nothing may be added to a pointer that is NULL, as that
- * to the data of empty keys may be. */
+/* Computes the address as a number, because adding to a NULL pointer is
+ * undefined, and the data of empty keys may be NULL. */
 static const void *keys_byte(const bly_keys *keys, uint64_t at)
 {
     return (const void *)((uintptr_t)keys->data + (uintptr_t)at);

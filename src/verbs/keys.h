@@ -1,24 +1,22 @@
-/* keys.h - many keys at once, however they lie in memory, as hashes.
- *
- * Floor 5.
+/* keys.h - hashes many keys at once, in any layout.
  */
 #ifndef BLY_VERBS_KEYS_H
 #define BLY_VERBS_KEYS_H
 
 #include "verbs/handle.h"
 
-/* Keys hashed at a time: enough that filling and emptying the pipelines of a
- * batch does not count, and 8 KiB of hashes. */
+/* Keys hashed at a time: enough to make filling and emptying the pipelines of a
+ * batch negligible, and 8 KiB of hashes. */
 enum { KEYS_CHUNK = 1024 };
 
-/* Are they in just one of the forms? BLY_EPARAM. */
+/* Verifies that the keys are in exactly one layout. BLY_EPARAM. */
 bly_status keys_check(const bly_keys *keys);
 
-/* Key number i of keys that were checked. */
+/* Returns key i of keys that were checked. */
 bly_key keys_at(const bly_keys *keys, size_t i);
 
-/* The hash of a key that its kind gets whole, or 0 where that looks at the key
- * alone, as those of other systems' filters do. */
+/* Returns the hash of a key for a kind that gets whole keys, or 0 if the kind
+ * looks at the key alone, as those of other systems do. */
 static inline uint64_t keys_hash_whole(const bly_filter *filter,
                                        const void *key, size_t length)
 {
@@ -27,12 +25,11 @@ static inline uint64_t keys_hash_whole(const bly_filter *filter,
          ? 0 : bly_hash(filter, key, length);
 }
 
-/* The hashes of up to KEYS_CHUNK keys from number `from` on; how many those
- * are. */
+/* Hashes up to KEYS_CHUNK keys from number `from` on; returns their number. */
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
                  const bly_keys *keys, size_t from);
 
-/* Hashes all of them. */
+/* Hashes all keys. */
 void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
                    const bly_keys *keys);
 

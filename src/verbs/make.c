@@ -11,7 +11,7 @@
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
-/* The filter, if all went well with it, or it is given up. */
+/* Returns the filter if all went well, or frees it. */
 static bly_status make_done(bly_filter **out, bly_filter *filter,
                             bly_status status)
 {
@@ -24,8 +24,8 @@ static bly_status make_done(bly_filter **out, bly_filter *filter,
     return status;
 }
 
-/* A handle for a finished image of `bytes` bytes, which it owns, or which is
- * gone on an error. */
+/* Makes a handle for a finished image of `bytes` bytes, which it owns; after an
+ * error the image is released. */
 static bly_status make_own(bly_filter **out, const order *o, void *image,
                            size_t bytes)
 {
@@ -34,7 +34,7 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
                                    &o->options);
     if (status != BLY_OK)
         return status;
-    filter->changed = true;             /* its checksums are still to be made */
+    filter->changed = true;             /* its checksums are not made yet     */
     if ((o->flags & BLY_SHARED) != 0)
         status = handle_share(filter);
     return make_done(out, filter, status);
@@ -79,9 +79,9 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     return status;
 }
 
-/* A plan comes from anywhere. Its filter must be one that could be opened:
- * that is looked at where all of it can be read, as `check` may, but nothing
- * takes memory before it is sound. */
+/* Plans are untrusted: their filter must be one that could be opened. That is
+ * verified where all of it can be read, as `check` may, but no memory is
+ * allocated before the plan is known to be sound. */
 static bly_status make_check_plan(const order *o)
 {
     size_t bytes = (size_t)o->plan.bytes;
@@ -101,8 +101,8 @@ static bly_status make_check_plan(const order *o)
                        "it by bly_plan", o->kind->name);
 }
 
-/* The order that it came from, as far as that is known. BLY_EPARAM: its kind is
- * more than a name. */
+/* Reconstructs the order behind a plan, as far as possible. BLY_EPARAM: its
+ * kind is more than a name. */
 static bly_status make_read_plan(order *o, const bly_plan_t *plan,
                                  const bly_spec *spec)
 {
@@ -165,9 +165,9 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     return BLY_OK;
 }
 
-/* ---- Of another -------------------------------------------------------- */
+/* ---- From another filter ----------------------------------------------- */
 
-/* How a filter made of this one is held: it hashes as this one does. */
+/* Fills in options for a filter made from this one, which hashes as it does. */
 static bly_status make_options(handle_options *out, const bly_filter *filter,
                                const bly_options *options)
 {
@@ -178,7 +178,7 @@ static bly_status make_options(handle_options *out, const bly_filter *filter,
     return status;
 }
 
-/* Can what an empty filter holds be told from this one alone? */
+/* Verifies that this filter determines what an empty one holds. */
 static bly_status make_can_empty(const bly_filter *filter, const char *verb)
 {
     const bly_kind *kind = filter->kind;
@@ -188,7 +188,8 @@ static bly_status make_can_empty(const bly_filter *filter, const char *verb)
     return handle_unsupported(kind, verb, 0);
 }
 
-/* The image of an empty filter of this one's plan, but for its checksums. */
+/* Makes the image of an empty filter with this one's plan, without its
+ * checksums. */
 static bly_status make_empty(uint8_t **out, const bly_filter *filter,
                              const bly_allocator *allocator)
 {
@@ -222,7 +223,7 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter,
                             &options);
     if (status != BLY_OK)
         return status;
-    like->changed = true;               /* its checksums are still to be made */
+    like->changed = true;               /* its checksums are not made yet     */
     *out = like;
     return BLY_OK;
 }
@@ -273,15 +274,16 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter,
     if (status != BLY_OK)
         return status;
     copy->items = filter->items;
-    copy->changed = true;               /* as it may have been in the other  */
+    copy->changed = true;               /* as it may have been in the
+                                           original                          */
     copy->sharing = filter->sharing;
     *out = copy;
     return BLY_OK;
 }
 
-/* ---- Built of their keys ------------------------------------------------ */
+/* ---- Built from keys ---------------------------------------------------- */
 
-/* By the kind's own build, into an image that is there. */
+/* Runs the kind's own build, into an existing image. */
 static bly_status make_build_image(void *image, const order *o,
                                    const kind_keys *keys)
 {
@@ -301,8 +303,8 @@ static bly_status make_build_image(void *image, const order *o,
     return status;
 }
 
-/* Where the kind has used fewer bytes than planned: move to a smaller place.
- * No memory for it: *bytes, and the image, stay as they are for the moment. */
+/* Moves the image to a smaller block if the kind used fewer bytes than planned.
+ * If memory is short, *bytes and the image stay as they are for now. */
 static void *make_trim(void *image, size_t *bytes,
                        const bly_allocator *allocator)
 {
@@ -337,7 +339,8 @@ static bly_status make_build(bly_filter **out, const order *o,
     return make_own(out, o, image, bytes);
 }
 
-/* A kind without a build of its own is made empty and filled. */
+/* Makes an empty filter and fills it, for kinds without a build of their
+ * own. */
 static bly_status make_fill(bly_filter **out, const order *o,
                             const kind_keys *keys)
 {
@@ -351,7 +354,7 @@ static bly_status make_fill(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
-/* The order for so many keys, where nothing else is said. */
+/* Makes the order for so many keys, unless the spec says otherwise. */
 static bly_status make_order(order *o, const char *name, const bly_spec *spec,
                              const kind_keys *keys)
 {
@@ -373,8 +376,8 @@ static bly_status make_from(bly_filter **out, const order *o,
                                   : make_fill(out, o, keys);
 }
 
-/* Of how many hashes a bit is looked at, and of how many different ones it is
- * not the same but once in 10^17 times. */
+/* The number of hashes in which a bit is examined, and of different ones among
+ * which it differs, except once in 10^17 times. */
 enum { MAKE_LOOK = 256, MAKE_DIFFERENT = 64 };
 
 static bool make_many_differ(uint64_t *hashes, size_t n)
@@ -386,8 +389,8 @@ static bool make_many_differ(uint64_t *hashes, size_t n)
     return different >= MAKE_DIFFERENT;
 }
 
-/* Are these hashes, and not integers that nobody has mixed, for a kind that
- * mixes none? */
+/* Verifies that these are hashes and not unmixed integers, for a kind that does
+ * not mix them. */
 static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
 {
     uint64_t some[MAKE_LOOK], any = 0, all = ~UINT64_C(0);
@@ -420,7 +423,7 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     return task_end(&t, status);
 }
 
-/* A kind that may want more of a key than its hash gets the keys themselves. */
+/* Passes whole keys to a kind that may need more than their hashes. */
 static bly_status make_fill_whole(bly_filter **out, const order *o,
                                   const bly_keys *keys)
 {
@@ -435,7 +438,7 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
 /* The share of a build that hashing the keys takes. */
 static const double MAKE_HASHING = 0.1;
 
-/* The keys as hashes, for as long as it takes. */
+/* Hashes the keys, into an array for the time of the build. */
 static bly_status make_from_hashed(bly_filter **out, const order *o,
                                    const bly_keys *keys,
                                    const uint64_t *labels)

@@ -10,9 +10,9 @@
 #include "maths/maths.h"
 #include "verbs/registry.h"
 
-static const double ORDER_RATE = 0.01;          /* when none is asked for */
+static const double ORDER_RATE = 0.01;          /* the default */
 
-/* So much of a rate is no reason to take a bit more for every key. */
+/* A part of the rate that is too small to justify a bit more per key. */
 static const double ORDER_RATE_PART = 1.0 / (1 << 20);
 
 const bly_spec *order_spec(const bly_spec *spec)
@@ -21,9 +21,9 @@ const bly_spec *order_spec(const bly_spec *spec)
     return spec != NULL ? spec : &none;
 }
 
-/* The rate that is left for the kind to keep, once the chance that two keys
- * share all 64 bits of their hash is taken off, where that is worth it. Another
- * system's sizes are for the rate that was asked. */
+/* Computes the rate that is left for the kind, after subtracting the chance
+ * that two keys share all 64 bits of their hash, if that matters. Another
+ * system's sizes are for the requested rate. */
 static bly_status order_rate(double *left, const bly_spec *spec,
                              uint64_t capacity, bool foreign)
 {
@@ -41,8 +41,8 @@ static bly_status order_rate(double *left, const bly_spec *spec,
     return BLY_OK;
 }
 
-/* Does it put its keys where the bits of their hashes say, or do those that it
- * is made of? */
+/* Returns whether the kind, or one inside it, places keys by the bits of their
+ * hashes. */
 static bool order_raw_hash(const order *o)
 {
     return o->kind->raw_hash
@@ -50,7 +50,7 @@ static bool order_raw_hash(const order *o)
             && o->kind->hashing->raw_of(&o->asked));
 }
 
-/* Another system's keys are hashed as that does. */
+/* Refuses hash options for another system's kind, which has its own hash. */
 static bly_status order_foreign(const bly_kind *kind, const bly_spec *spec)
 {
     if (kind->foreign == NULL
@@ -123,13 +123,13 @@ void order_finish(order *o)
     strcpy(plan->kind, o->kind->name);
     plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
     plan->rate += (1 - plan->rate) * same;
-    /* of few keys the formulas may say more than what is 0 .. 1 can have */
+    /* for few keys the formulas may exceed what a value in 0 .. 1 can have */
     double most = sqrt(plan->rate * (1 - plan->rate));
     if (plan->rate_sd > most)
         plan->rate_sd = most;
 }
 
-/* Which keys it is for may change what is asked. */
+/* Adapts the request to the keys. */
 static bly_status order_keys(order *o, const kind_keys *keys)
 {
     const bly_kind *kind = o->kind;
@@ -156,7 +156,7 @@ static bly_status order_reserved(const bly_spec *spec)
     return BLY_OK;
 }
 
-/* By what another system's kind hashes, where that is to 64 bits. */
+/* Finds the hash function of another system's kind, if it has 64 bits. */
 static bly_status order_foreign_hasher(order *o)
 {
     const kind_foreign *foreign = o->kind->foreign;

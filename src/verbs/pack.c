@@ -1,8 +1,6 @@
-/* pack.c - filters as bytes: the image, borrowed or shown; packed for the way
- * where the kind can, whole where it cannot.
- *
- * The other direction trusts nothing; files go through the same two functions
- * (src/io/).
+/* pack.c - filters as bytes: borrowed or shown as an image, or packed if the
+ * kind can do that. Reading trusts nothing; files go through the same two
+ * functions (src/io/).
  */
 #include "bloomery.h"
 
@@ -57,7 +55,7 @@ uint64_t handle_packed(const bly_kind *kind, const void *image)
     return bytes;
 }
 
-/* The image for a handle of its own: unpacked, or copied. */
+/* Makes an image for a new handle: unpacked or copied. */
 static void *pack_image(const bly_kind *kind, const void *image,
                         uint64_t plain, size_t bytes,
                         const bly_allocator *allocator)
@@ -101,7 +99,7 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
     return status;
 }
 
-/* A copy of another system's file, behind a header. */
+/* Copies another system's file, behind a header. */
 static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
                                size_t bytes, const handle_options *options)
 {
@@ -128,7 +126,7 @@ static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
     status = handle_own(out, found.kind, image, bytes + IMAGE_HEADER,
                         options);
     if (status == BLY_OK)
-        (*out)->changed = true;         /* its checksums are still to be made */
+        (*out)->changed = true;         /* its checksums are not made yet     */
     return status;
 }
 
@@ -159,9 +157,9 @@ bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
     return task_end(&t, pack_unpack(out, packed, bytes, &options));
 }
 
-/* ---- Where it is -------------------------------------------------------- */
+/* ---- In place ----------------------------------------------------------- */
 
-/* A borrowed image: nothing to give back. */
+/* A borrowed image, which is not released. */
 static const handle_source pack_borrowed = { .release = NULL };
 
 bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
@@ -210,7 +208,8 @@ const void *bly_image(const bly_filter *filter, size_t *bytes)
     if (handle_here(filter, "shown as one image") != BLY_OK)
         return NULL;
     task_begin(&t, &filter->progress, filter->bytes);
-    (void)handle_seal(filter);          /* or it says "being written" */
+    (void)handle_seal(filter);          /* otherwise it stays marked "being
+                                           written" */
     if (task_end(&t, task_status()) != BLY_OK)
         return NULL;
     if (bytes != NULL)

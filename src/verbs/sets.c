@@ -33,7 +33,7 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
                        bly_form_write(second, b));
 }
 
-/* Do both know a key by the same hash? */
+/* Verifies that both filters hash keys in the same way. */
 static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
 {
     if (a->hasher.function != b->hasher.function)
@@ -51,7 +51,7 @@ static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
     return sets_match_forms(bly_form_of(a), bly_form_of(b));
 }
 
-/* May these two be combined? */
+/* Verifies that two filters can be combined. */
 static bly_status sets_match(const bly_filter *a, const bly_filter *b)
 {
     bly_status status = sets_here(a, b);
@@ -89,7 +89,7 @@ static bly_status sets_cannot(const bly_kind *kind, const char *verb,
                        "kinds that can are %s", kind->name, verb, able);
 }
 
-/* May `into` be changed by the other, and does its kind do that? */
+/* Begins a change of `into`, if its kind supports it. */
 static bly_status sets_begin(bly_filter *into, const bly_filter *other,
                              uint64_t ability, const char *verb)
 {
@@ -99,8 +99,8 @@ static bly_status sets_begin(bly_filter *into, const bly_filter *other,
     return status == BLY_OK ? handle_begin(into) : status;
 }
 
-/* The items of a union: for a kind that counts, or sums them as one that
- * subtracts does, all of both; for another, some keys may be in both. */
+/* Returns the items of a union: the sum for kinds that count or subtract; for
+ * others it is unknown, because some keys may be in both. */
 static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
 {
     uint64_t sum;
@@ -117,7 +117,7 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
     return sum;
 }
 
-/* ---- One that is changed ------------------------------------------------ */
+/* ---- A filter that is changed ------------------------------------------- */
 
 typedef struct {
     task        task;
