@@ -53,8 +53,8 @@ typedef struct {
 
 /* ==== The need ========================================================== */
 
-/* What to minimise. Time is the time of a lookup, weighted by the need's share
- * of present keys. */
+/* The goal of a ranking. Time is the time of a lookup, weighted by the need's
+ * share of present keys. */
 typedef enum {
     BLY_AIM_BALANCE,            /* time x size^(1/3): a filter that is eight
                                    times larger must be twice as fast         */

@@ -404,7 +404,7 @@ static void completion_fish(void)
     }
 }
 
-/* ==== Which ============================================================= */
+/* ==== Shells ============================================================ */
 
 bool completion_script(const char *shell)
 {

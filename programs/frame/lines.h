@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which part of a line is its key: all of it, a column between separators, a
- * changed text, or a member of the JSON object that it is. */
+/* The part of a line that is its key: all of it, a column between separators, a
+ * changed text, or a member of a JSON object. */
 typedef enum {
     LINES_WHOLE, LINES_COLUMNS, LINES_CHANGED, LINES_MEMBERS
 } cli_form;
@@ -57,7 +57,7 @@ struct cli_lines {
     const char *strange_path;   /* and that file                           */
 };
 
-/* What a note reports about the first lines of a file (mistakes.c). */
+/* The subjects of notes about the first lines of a file (mistakes.c). */
 typedef enum {
     MISTAKE_NONE,
     MISTAKE_CR_LF,              /* keys end with CR                         */

@@ -9,7 +9,7 @@
 
 typedef struct cli_how cli_how;
 
-/* Whether a line has a key. An empty line is CLI_NO_OBJECT. */
+/* The result of looking for a line's key. An empty line is CLI_NO_OBJECT. */
 typedef enum { CLI_MEMBER, CLI_NO_MEMBER, CLI_NO_OBJECT } cli_member;
 
 enum { CLI_MEMBER_PADDING = 64 };

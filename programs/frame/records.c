@@ -29,7 +29,7 @@ void records_begin(cli_records *r, int separator)
     *r = (cli_records){ .separator = separator };
 }
 
-/* ==== One by one ======================================================== */
+/* ==== Record by record ================================================== */
 
 /* Returns the state after a byte outside quotes. */
 static records_state records_outside(const cli_records *r, unsigned char byte)

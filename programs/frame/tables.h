@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the value of an option is, and the C type that stores it. */
+/* The type of an option's value, and the C type that stores it. */
 typedef enum {
     CLI_FLAG,                   /* bool                          */
     CLI_TEXT,                   /* const char *                  */

@@ -71,10 +71,10 @@ PLATFORM_INLINE bool cells_saturated(const cells *c, uint32_t value)
     return value == counters_max(c->width);
 }
 
-/* Can a counter of this value hold the increment? value == own or
- * value >= own + l, by the sign bits: of two comparisons compilers make two
- * branches, and either goes both ways. (A saturated one is at 4l - 1 at least,
- * which holds any.) */
+/* Returns whether a counter of this value can hold the increment: value == own
+ * or value >= own + l. It uses the sign bits, because compilers turn two
+ * comparisons into two branches, which would be unpredictable. (A saturated
+ * counter is at least 4l - 1, which holds any increment.) */
 PLATFORM_INLINE bool cells_pass(const cells *c, uint32_t value, uint32_t own)
 {
     if (c->l == 1)
@@ -239,8 +239,8 @@ bly_status cells_remove(const cells *c, uint8_t *row, uint64_t hash)
 
 /* ---- Count ------------------------------------------------------------- */
 
-/* How many times at most the increment is in the value, if what is left over is
- * a sum of increments too. */
+/* Returns how many times, at most, the increment is in the value, if the rest
+ * must be a sum of increments, too. */
 PLATFORM_INLINE uint64_t cells_times(const cells *c, uint32_t value,
                                      uint32_t own)
 {
@@ -419,8 +419,8 @@ PLATFORM_INLINE void cells_prefetch_key(const cells *c, const uint8_t *row,
     }
 }
 
-/* Do `work` for each i < n in turn, with the lines of later keys on their
- * way. */
+/* Does `work` for each i < n in turn, and prefetches the lines of later
+ * keys. */
 #define CELLS_ROLL(c, row, hashes, n, work)                                    \
     do {                                                                       \
         size_t ahead = cells_keys_ahead(c);                                    \
@@ -487,7 +487,7 @@ void cells_unite(const cells *c, uint8_t *into, const uint8_t *other)
     CELLS_FOR(c, cells_unite_by(&known, into, other));
 }
 
-/* How many counters are above 0 in a, in b, in a or b. */
+/* Numbers of counters above 0 in a, in b, and in a or b. */
 typedef struct { uint64_t a, b, either; } cells_pair;
 
 PLATFORM_INLINE cells_pair cells_compare_by(const cells *c, const uint8_t *a,
@@ -529,8 +529,8 @@ typedef struct {
                                            share that does                   */
 } cells_view;
 
-/* How many of the l increments pass a counter of this value: the one that is
- * the value, and those up to value - l. */
+/* Returns how many of the l increments pass a counter of this value: the one
+ * equal to it, and those up to value - l. */
 PLATFORM_INLINE uint32_t cells_passes(const cells *c, uint32_t value)
 {
     if (c->l > CELLS_L_MAX) {

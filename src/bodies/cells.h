@@ -71,7 +71,8 @@ PLATFORM_INLINE uint32_t cells_element(const cells_set *set, uint64_t i)
     return set->element >> 8 * i & 0xff;
 }
 
-/* Is a number 0 or a sum? What is below 0 has its highest bit set. */
+/* Returns whether a number is 0 or a sum. Numbers below 0 have their highest
+ * bit set. */
 PLATFORM_INLINE bool cells_sum(const cells_set *set, uint32_t rest)
 {
     uint32_t small = rest < 64, large = rest - 64 < (1u << 31) - 64;
@@ -98,9 +99,9 @@ bool       cells_contains_one(const void *view, uint64_t hash);
 bool       cells_contains(const cells *c, const uint8_t *row, uint64_t hash);
 bly_status cells_add     (const cells *c, uint8_t *row, uint64_t hash);
 
-/* For l = 1: raise only those of the key's counters that are at the least of
- * them, to one more. Such a row does depend on the order of the adds, and
- * nothing can be removed from it; cells_count is still never too low. */
+/* Adds with conservative update, for l = 1: raises only the smallest of the
+ * key's counters by one. Such a row depends on the order of adds, and nothing
+ * can be removed from it; cells_count is still never too low. */
 bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash);
 
 /* BLY_EABSENT: it is not there, or passes only because probes of it that meet
@@ -109,8 +110,8 @@ bly_status cells_add_least(const cells *c, uint8_t *row, uint64_t hash);
  * was. */
 bly_status cells_remove  (const cells *c, uint8_t *row, uint64_t hash);
 
-/* How often the key can have been added at most; UINT64_MAX: all its counters
- * are saturated. 0 if and only if it is not there. */
+/* Returns how often the key can have been added, at most; UINT64_MAX: all its
+ * counters are saturated. 0 if and only if it is not there. */
 uint64_t   cells_count   (const cells *c, const uint8_t *row, uint64_t hash);
 
 /* Looks up many keys. */

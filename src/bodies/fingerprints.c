@@ -19,7 +19,8 @@ enum {
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* How much of a rate may be missed, for two keys that share their hash. */
+/* The part of a rate that may be missed, because two keys may share their
+ * hash. */
 static const double FINGERPRINT_NEARLY = 1.0 / (1 << 20);
 
 /* The least f for the rate. */
@@ -353,8 +354,8 @@ fingerprint_salt_avx512(const fingerprint_view *v, __m512i shard)
                               eight_all(HASH_STEP));
 }
 
-/* Where a cell of eight keys is: fingerprint_place(). *over: a bit for each
- * that ends in another line than it begins in. */
+/* Computes fingerprint_place() for eight keys. *over: a bit for each cell that
+ * ends in another cache line than it begins in. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 fingerprint_place_avx512(const fingerprint_view *v, __m512i bit, __mmask8 *over)
 {
@@ -510,8 +511,8 @@ PLATFORM_INLINE size_t fingerprint_turn(size_t at, size_t size)
     return at + 1 < size ? at + 1 : 0;
 }
 
-/* As many keys as make whole vectors; how many those were. Turn i is for the
- * lines of group i and the answers of group i - `asking`. */
+/* Looks up as many keys as fill whole vectors; returns their number. Turn i
+ * fetches the lines of group i and answers for group i - `asking`. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
                         const uint64_t *hashes, size_t n, bool *present)

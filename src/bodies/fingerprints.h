@@ -154,7 +154,7 @@ PLATFORM_INLINE uint64_t fingerprint_read(const fingerprint_view *v,
     return read;
 }
 
-/* Is that what a key of this fingerprint would read? */
+/* Returns whether this is what a key with this fingerprint would read. */
 PLATFORM_INLINE bool fingerprint_match(const fingerprint_view *v, uint64_t read,
                                        uint64_t fingerprint)
 {

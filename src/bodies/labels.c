@@ -388,13 +388,13 @@ static bly_status labels_wrong(const labels_row *r, uint64_t label)
                        (unsigned long long)r->most, (unsigned long long)label);
 }
 
-/* May there be this label? */
+/* Returns whether the label is in the range. */
 PLATFORM_INLINE bool labels_fits(const labels_row *r, uint64_t label)
 {
     return label - 1 < r->most;
 }
 
-/* As labels_of_fields. */
+/* Not inlined, like labels_of_fields. */
 PLATFORM_APART static bly_status labels_put_fields(void *image, uint64_t hash,
                                                    uint64_t label)
 {
@@ -508,7 +508,7 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
     }
 }
 
-/* Where labels_contains_many keeps a group, whichever way it goes. */
+/* The state of labels_contains_many for a group of keys. */
 typedef struct {
     uint64_t words[LABELS_GROUP];
     uint16_t key[LABELS_GROUP];
@@ -641,7 +641,7 @@ bly_status labels_unite(void *into, const void *other)
     return BLY_OK;
 }
 
-/* How many cells are above 0 in a, in b, in a or b. */
+/* Numbers of cells above 0 in a, in b, and in a or b. */
 typedef struct { uint64_t a, b, either; } labels_pair;
 
 PLATFORM_INLINE labels_pair labels_compare(const labels_row *r,
@@ -673,10 +673,10 @@ void labels_overlap(bly_overlap_t *out, const void *a, const void *b)
 
 /* ---- Look inside -------------------------------------------------------- */
 
-/* How often a stranger is found, at most: its cells must be above 0, and all of
- * them in one field at least. Of fields that were raised by different keys the
- * second is the chance; those that were raised together are above 0 together,
- * which makes it less. */
+/* Returns an upper bound of the rate at which absent keys are found: their
+ * cells must be above 0, and all of them in at least one field. The chance is
+ * computed as if different keys raised the fields; fields raised together are
+ * above 0 together, which lowers it. */
 static double labels_fields_rate(const labels_row *fields, const uint8_t *row,
                                  double fill)
 {
@@ -712,8 +712,8 @@ void labels_stat(bly_stat_t *out, const void *image)
     out->label_most = r.most;
 }
 
-/* How many cells have each of some labels: of a row of less than 2^32 cells in
- * 32 bits, so that twice as many labels are counted at a time. */
+/* Numbers of cells with each label. Rows of less than 2^32 cells use 32 bits,
+ * so that twice as many labels are counted at a time. */
 typedef union {
     uint32_t narrow[LABELS_TALLY];
     uint64_t wide[LABELS_TALLY / 2];

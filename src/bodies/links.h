@@ -23,7 +23,7 @@ enum {
     LINKS_GROWTH_MOST = 32768
 };
 
-/* Where in the header its bytes begin. */
+/* Returns the place of a link in the header. */
 static inline size_t links_at(uint64_t link)
 {
     return (size_t)(BLY_CHAIN_HEAD + BLY_CHAIN_HEAD_LINK * link);
@@ -43,9 +43,9 @@ bool links_next(bly_link *out, const bly_link *last, uint64_t growth);
 bly_link links_look (const uint8_t *head, uint64_t link);
 void     links_write(uint8_t *head, uint64_t link, const bly_link *of);
 
-/* Are the header's own numbers right, and are there so many links in so many
- * bytes? Those of each link then: that its bits are 8 times its bytes, and all
- * else; `at` is where they are. BLY_ECORRUPT, BLY_EVERSION. */
+/* Verifies the header's own numbers, and that it has room for so many links;
+ * then, for each link, all its numbers and that its bits are 8 times its bytes.
+ * `at` is the place of the links. BLY_ECORRUPT, BLY_EVERSION. */
 bly_status links_check_head(const uint8_t *head, uint64_t bytes,
                             uint64_t links);
 bly_status links_check_options(uint32_t options, uint32_t growth);
@@ -60,7 +60,7 @@ bly_status links_wrong(uint64_t at, const char *what);
 /* The two hashes of a key, from which its places in all links come. */
 void links_hash(uint64_t h[2], const void *key, size_t length);
 
-/* How the places of a link's keys are made. */
+/* Returns the scheme that places the keys of a link. */
 static inline strides links_strides(uint64_t m, uint32_t k)
 {
     return (strides){ .m = m, .k = k, .form = STRIDES_PLAIN, .width = 64 };

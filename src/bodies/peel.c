@@ -109,7 +109,7 @@ static uint64_t peel_bins(const peel_shape *shape)
     return bins < 1 ? 1 : bins > PEEL_BINS_EACH ? PEEL_BINS_EACH : bins;
 }
 
-/* Where each part's share of each bin begins. */
+/* Returns the bytes of the index of each part's share in each bin. */
 static uint64_t peel_index_bytes(const peel_shape *shape)
 {
     return (shape->shards * peel_bins(shape) * PEEL_PARTS + 7) / 8 * 64;

@@ -23,8 +23,8 @@ static uint64_t runs_end(const runs_view *v, uint64_t from, uint64_t k)
     return runs_end_by(v, from, k, false);
 }
 
-/* Where the runs of this block's quotients end, at least at the next block, if
- * those of earlier ones end at `at`. */
+/* Returns the end of the runs of this block's quotients, which is at least the
+ * next block's start, if those of earlier quotients end at `at`. */
 static uint64_t runs_pass(const runs_view *v, uint64_t block, uint64_t at)
 {
     uint64_t runs = platform_popcount(

@@ -34,8 +34,8 @@ enum {
 
 /* ---- The image, read once ---------------------------------------------- */
 
-/* As many remainders of r bits as fit into 57, which a load of eight bytes has
- * at any bit: the lowest bit of each. */
+/* Masks of the lowest bit of each remainder of r bits in 57 bits, which a load
+ * of eight bytes has at any bit. */
 extern const uint64_t runs_fields[RUNS_R_MAX + 1];
 
 typedef struct {
@@ -199,9 +199,9 @@ PLATFORM_INLINE uint64_t runs_end_by(const runs_view *v, uint64_t from,
     return v->space;
 }
 
-/* Where the runs of the quotients before this block end: the slot behind the
- * last of them, or the block's first. Where the byte does not hold it, count
- * from the last block before whose byte does. */
+/* Returns the end of the runs of the quotients before this block: the slot
+ * after the last of them, or the block's first. If the block's byte cannot hold
+ * it, counts from the last earlier block whose byte can. */
 uint64_t runs_begin(const runs_view *v, uint64_t block);
 
 /* The run of a quotient: slots start … stop - 1. Where there is none it would
@@ -408,7 +408,7 @@ PLATFORM_INLINE void runs_delete(const runs_view *v, uint64_t quotient,
 
 /* ---- All fingerprints in rising order ---------------------------------- */
 
-/* Where a walk through a filter is, and the fingerprint it has come to. */
+/* The state of a walk through a filter, with its present fingerprint. */
 typedef struct {
     const runs_view *view;
     uint64_t quotient;                  /* the next to look at               */
@@ -427,8 +427,8 @@ static inline runs_cursor runs_first(const runs_view *v)
  * rise. */
 bool runs_next(runs_cursor *c);
 
-/* Where fingerprints that come in rising order would be in some filter, before
- * they are written there. */
+/* The places that fingerprints in rising order will have in a filter, before
+ * they are written. */
 typedef struct {
     uint64_t at, used;
 } runs_fit;

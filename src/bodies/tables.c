@@ -39,8 +39,8 @@ static bool tables_is_power(uint64_t v)
     return v != 0 && (v & (v - 1)) == 0;
 }
 
-/* Where tables grow, few of them reach the most buckets; where they do not,
- * there may be many, and all are of one size. */
+/* A filter of growing tables has few of the largest size; others may have many,
+ * all of one size. */
 bool tables_slots(uint64_t *out, const bly_tables *of, uint64_t n)
 {
     bool grows = of->expansion > 1;

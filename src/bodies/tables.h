@@ -28,8 +28,8 @@ bool tables_slots(uint64_t *out, const bly_tables *of, uint64_t n);
 bly_tables tables_look (const uint8_t *head);
 void       tables_write(uint8_t *head, const bly_tables *of);
 
-/* Are the numbers such as there can be, but for how many keys are in? Are no
- * more than there are slots? BLY_ECORRUPT, by tables_wrong. */
+/* Verifies all numbers except how many keys are in the tables, which must not
+ * exceed the slots. BLY_ECORRUPT, by tables_wrong. */
 bly_status tables_check(const bly_tables *of);
 bly_status tables_check_items(const bly_tables *of);
 bly_status tables_wrong(unsigned at, const char *what);

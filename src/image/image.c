@@ -59,7 +59,7 @@ static uint64_t image_header_sum(const void *image)
     return hash_xxh3(image, IMAGE_HEADER_SUM, 0);
 }
 
-/* In steps, so that the call can be cancelled: then false. */
+/* Sums in steps, so that the call can be cancelled; returns false then. */
 static bool image_sum_in_steps(uint64_t *sum, const uint8_t *at, size_t bytes)
 {
     hash_stream *stream = hash_stream_start();

@@ -150,25 +150,25 @@ void image_seal_by(void *image, uint64_t sum);
 /* Say "open for writing": payload checksum 0, header checksum to match. */
 void image_unseal(void *image);
 
-/* Do these `bytes` bytes begin with a header of this version, undamaged? What
- * its fields say is not looked at. BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT. */
+/* Verifies that these `bytes` bytes begin with an undamaged header of this
+ * version; does not look at its fields. BLY_EFORMAT, BLY_EVERSION,
+ * BLY_ECORRUPT. */
 bly_status image_check_start(const void *image, uint64_t bytes);
 
-/* Can an image of so many bytes be addressed here? BLY_ETOOBIG. */
+/* Verifies that an image of so many bytes can be addressed. BLY_ETOOBIG. */
 bly_status image_check_size(uint64_t bytes);
 
-/* Is this a header of `bytes` bytes of image that this library can read, with
- * every field in its range? Reads 128 bytes only, once it knows that they are
- * there. It does not look at the kind's name or geometry, nor for 0 in the
- * payload's checksum. BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH,
- * BLY_ETOOBIG. */
+/* Verifies a header for an image of `bytes` bytes, with every field in its
+ * range. Reads only the first 128 bytes, if they are there. Does not look at
+ * the kind's name or geometry, nor at whether the payload's checksum is 0.
+ * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG. */
 bly_status image_check_header(const void *image, uint64_t bytes);
 
 /* Was the image closed after writing? BLY_EUNSEALED. The header must have
  * been checked. */
 bly_status image_check_sealed(const void *image);
 
-/* Does the payload match its checksum? Reads all of it. BLY_ECORRUPT,
+/* Verifies the payload's checksum; reads all of it. BLY_ECORRUPT,
  * BLY_EUNSEALED. The header must have been checked. */
 bly_status image_check_payload(const void *image);
 

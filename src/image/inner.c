@@ -100,7 +100,7 @@ bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,
     return status;
 }
 
-/* Are hash and seed of both the same? */
+/* Returns whether both have the same hash and seed. */
 static bool inner_hashes_alike(const uint8_t *a, const uint8_t *b)
 {
     return image_u64(a, IMAGE_SEED) == image_u64(b, IMAGE_SEED)
@@ -174,7 +174,8 @@ void inner_rest_query(inner_rest *rest, const bly_kind *kind, const void *image,
     rest->n = left;
 }
 
-/* Where there is no batch, the lookups of one bring the lines near. */
+/* Adds keys in turn; without a batch function, a batch lookup prefetches their
+ * lines and fills `seen`. */
 bly_status inner_add_each(const bly_kind *kind, void *image,
                           const uint64_t *hashes, size_t n, bool *seen,
                           size_t *done)

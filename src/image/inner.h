@@ -14,7 +14,7 @@
 
 #include "image/kind.h"
 
-/* Where an inner image stands. */
+/* The place of an inner image. */
 typedef struct {
     const bly_kind *kind;
     void *image;
@@ -43,13 +43,14 @@ bly_status inner_plan_fresh(bly_plan_t *plan, kind_spec *spec,
 bly_status inner_format(void *at, const bly_kind *kind, const bly_plan_t *plan,
                         const void *outer, const kind_spec *spec);
 
-/* Is there, `offset` bytes into the outer payload, an image of this kind that
- * may be used? Its header must be sound, its hash and seed the outer image's,
- * and it must end within the payload. Trusts nothing. */
+/* Verifies the image of this kind `offset` bytes into the outer payload: its
+ * header must be sound, its hash and seed the outer image's, and it must end
+ * within the payload. Trusts nothing. */
 bool inner_check(const void *outer, uint64_t offset, const bly_kind *kind);
 
-/* Are two images, each of which has been accepted, of one kind and plan, so
- * that their payloads mean the same? (Hash and seed are compared elsewhere.) */
+/* Returns whether two accepted images have the same kind and plan, so that
+ * their payloads have the same meaning. (Hash and seed are compared
+ * elsewhere.) */
 bool inner_alike(const void *a, const void *b);
 
 /* The inner image, `offset` bytes into the payload; inner_check() has said

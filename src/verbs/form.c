@@ -114,7 +114,7 @@ bool bly_form_same(uint64_t a, uint64_t b)
     return a == b && a != BLY_KEYS_UNSTATED;
 }
 
-/* ---- Of a filter --------------------------------------------------------- */
+/* ---- The form of a filter ------------------------------------------------ */
 
 uint64_t bly_form_of(const bly_filter *filter)
 {

@@ -328,7 +328,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
     return BLY_OK;
 }
 
-/* ---- What a kind can do -------------------------------------------------- */
+/* ---- The abilities of a kind --------------------------------------------- */
 
 uint64_t registry_can(const bly_kind *kind)
 {
