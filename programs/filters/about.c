@@ -1,7 +1,5 @@
 /* about.c - what there is to tell of a filter, for programs: the JSON of
  * `bloomery info`.
- *
- * Floor 8; includes filters.h, <bloomery.h> and <bloomery/foreign.h> only.
  */
 #include "filters/filters.h"
 #include "frame/json.h"

@@ -1,7 +1,6 @@
 /* asked.c - what is said of many keys that a filter was asked for.
  *
- * Shared by `bloomery query` and `bloomery-mpi query`. Floor 8; includes
- * filters.h only.
+ * Shared by `bloomery query` and `bloomery-mpi query`.
  */
 #include "filters/filters.h"
 #include "frame/json.h"

@@ -18,7 +18,6 @@
  * with the version of Bloomery, whose kinds were measured, and the four numbers
  * of each point of BLY_COST_POINTS. It is made anew by measuring, so that a
  * table that is not just like this is not used, whatever is wrong with it.
- * Floor 8.
  */
 #include "filters/costs.h"
 

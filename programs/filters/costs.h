@@ -1,7 +1,5 @@
 /* costs.h - what lookups and adds cost on this machine: measured, kept in a
  * file, read again. `bloomery advise` and its benchmark share it.
- *
- * Floor 8; needs <bloomery.h> only.
  */
 #ifndef FILTERS_COSTS_H
 #define FILTERS_COSTS_H

@@ -20,7 +20,7 @@
  * --no-verify never does. What comes through a pipe or is packed is verified as
  * it is read, and so is each page of a filter that is asked page by page
  * (paged.c). Commands that write a filter from filters verify before they
- * write, always. Floor 8; includes filters.h and <bloomery.h> only.
+ * write, always.
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"

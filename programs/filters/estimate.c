@@ -20,8 +20,7 @@
  * Papers: P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, HyperLogLog: the
  * analysis of a near-optimal cardinality estimation algorithm, AofA 2007.
  * O. Ertl, New cardinality estimation algorithms for HyperLogLog sketches,
- * arXiv:1702.01284, 2017. Floor 8; includes its own folder's, the frame's and
- * the library's headers only.
+ * arXiv:1702.01284, 2017.
  */
 #include "filters/filters.h"
 

@@ -5,8 +5,7 @@
  * (BLY_SHARED) each then adds those of its chunk, for their order leaves no
  * trace in such a kind. Else they are added or removed in the order of the
  * input, by one thread at a time: a filter whose state depends on the order is
- * the same whatever -j. Shared by `build`, `add`, `remove` and `put`. Floor 8;
- * includes its own folder's, the frame's and the library's headers only.
+ * the same whatever -j. Shared by `build`, `add`, `remove` and `put`.
  */
 #include "filters/filters.h"
 #include "frame/batches.h"

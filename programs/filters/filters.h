@@ -1,8 +1,5 @@
 /* filters.h - what programs that work on filter files share.
  *
- * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
- * includes.
- *
  *      format.c    how filters are opened, and the format of --format
  *      secret.c    the secret of --key-file
  *      filter.c    locking and saving of filter files, facts about filters

@@ -1,8 +1,6 @@
 /* made.c - what is said of a filter that was made of other filters.
  *
  * Nobody has counted its keys: how many there are is estimated from its bits.
- * Floor 8; includes its own folder's, the frame's and the library's headers
- * only.
  */
 #include "filters/filters.h"
 #include "frame/json.h"

@@ -3,7 +3,6 @@
  *
  * Kinds that consist of pages can be (<bloomery/paged.h>). A
  * filter of more than half the memory is; a smaller one is quicker in memory.
- * Floor 8; includes filters.h and <bloomery.h> only.
  */
 #include "filters/filters.h"
 

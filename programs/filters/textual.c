@@ -10,7 +10,7 @@
  * Nearly any bytes are a filter in some formats, in which a key that was added
  * would be missing then: so what is text is taken as these or refused, and
  * digits that may be addresses, or numbers of more than one byte whose order is
- * the machine's, are refused too. Floor 8; includes filters.h only.
+ * the machine's, are refused too.
  */
 #include "filters/filters.h"
 

@@ -10,7 +10,7 @@
  * for all layers: bly_memory_limit of the bytes of the file itself. What comes
  * from it has at most so many bytes, and so has the filter that these unpack
  * to. A file whose bytes are none of these in whole is left to the library as
- * it is. Floor 8; includes filters.h and <bloomery.h> only.
+ * it is.
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"

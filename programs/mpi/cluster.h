@@ -1,6 +1,6 @@
 /* cluster.h - what the files of the command `bloomery-mpi` share.
  *
- * Floor 8 (programs). The command runs as several processes, the *ranks* of an
+ * The command runs as several processes, the *ranks* of an
  * MPI job, on one machine or many. All ranks go through the same steps, and
  * talk only in steps that all take (collective ones, marked so below): a rank
  * that fails in between says so in the next job_agree, and all end together.

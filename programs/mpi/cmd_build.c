@@ -16,7 +16,6 @@
  *      filter   |  part of 0   |  part of 1   |  part of 2   |  part of 3   |
  *
  * Rank 0 saves, and the file is the one that `bloomery build` would have made.
- * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
 #include "frame/options.h"

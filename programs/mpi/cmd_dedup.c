@@ -15,8 +15,6 @@
  *
  * With --approximate the rounds go on until the rate is reached, and pass 2 is
  * left out: a line in doubt counts as repeated, and no key is sent or kept.
- *
- * Floor 8 (programs); includes dedup.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
 #include "frame/json.h"

@@ -16,8 +16,6 @@
  *
  *      rank r   lines -> hashes -- 8 bytes a key --> rank of the place
  *               lines <- selected <- 1 bit a key --- asks its part
- *
- * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
 #include "frame/options.h"

@@ -6,8 +6,6 @@
  *      rounds.c     hashes that no other line can have drop out
  *      verify.c     the keys that are left, compared byte by byte
  *      cmd_dedup.c  the command
- *
- * Floor 8 (programs); includes cluster.h only.
  */
 #ifndef CLUSTER_DEDUP_H
 #define CLUSTER_DEDUP_H

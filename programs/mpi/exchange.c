@@ -1,7 +1,7 @@
 /* exchange.c - bytes from every rank to every rank.
  *
  * MPI counts in `int`; here a message goes in pieces of at most 1 GiB, so that
- * it may have any length. Floor 8 (programs); includes cluster.h and MPI only.
+ * it may have any length.
  */
 #include "mpi/cluster.h"
 

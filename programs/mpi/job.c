@@ -2,7 +2,7 @@
  *
  * A rank that cannot go on does not stop: the others would wait for it. It
  * keeps its message, takes part in the next job_agree, and there all learn of
- * it. Floor 8 (programs); includes cluster.h, <bloomery.h> and MPI only.
+ * it.
  */
 #include "mpi/cluster.h"
 

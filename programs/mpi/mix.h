@@ -1,7 +1,4 @@
-/* mix.h - numbers that look random, from hashes.
- *
- * Floor 8 (programs); includes nothing of the project.
- */
+/* mix.h - numbers that look random, from hashes. */
 #ifndef CLUSTER_MIX_H
 #define CLUSTER_MIX_H
 

@@ -8,8 +8,6 @@
  * So each rank has a range of the blocks, and keys travel to it as hashes. Each
  * has a handle for the whole filter, so that the library's verbs work as ever;
  * but what it never touches of the image takes no memory (BLY_SPARSE).
- *
- * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
 

@@ -22,8 +22,6 @@
  *   [Kumar 1994]  Kumar, Grama, Gupta, Karypis: Introduction to parallel
  *                 computing (all-to-all broadcast on a hypercube)
  *   [Sanders 2013] as in sparse.c
- *
- * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
 

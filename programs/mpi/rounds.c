@@ -60,8 +60,6 @@
  * its positions the ranks before have taken; a key that comes for the first
  * time is taken for a later one with this chance, so that A of them that were
  * not are a sign of A p / (1 - p) that were.
- *
- * Floor 8 (programs); includes dedup.h, mix.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
 

@@ -7,7 +7,6 @@
  * A part begins and ends at any byte; a line belongs to the part in which its
  * first byte is. So a part's reader skips what is left of a line that began
  * before it, unless a file begins there, and reads its last line to the end.
- * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
 #include "frame/keys.h"

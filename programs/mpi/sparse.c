@@ -36,8 +36,6 @@
  *   [Sanders 2013]  Sanders, Schlag & Mueller, Communication efficient
  *                   algorithms for fundamental big data problems, IEEE Big
  *                   Data: filters replicated as compressed lists
- *
- * Floor 8 (programs); includes cluster.h and <bloomery.h> only.
  */
 #include "mpi/cluster.h"
 

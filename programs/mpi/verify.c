@@ -12,8 +12,7 @@
  *      answer    a bit for each record: is this one to be printed? or, where
  *                counts are wanted, a number: how often it comes, 0 for no
  *
- * Numbers have seven bits a byte, the lowest first. Floor 8 (programs);
- * includes dedup.h, mix.h and <bloomery.h> only.
+ * Numbers have seven bits a byte, the lowest first.
  */
 #include "mpi/dedup.h"
 

@@ -39,8 +39,6 @@
  *                   algorithms for fundamental big data problems, IEEE Big
  *                   Data: rounds of distributed single-shot Bloom filters
  *   [Schlag 2013]   Distributed duplicate removal, KIT
- *
- * Floor 8 (programs); includes dedup.h only.
  */
 #include "mpi/dedup.h"
 

@@ -10,8 +10,6 @@
  *
  * All of it is looked at before it is taken, as a dump may come from anybody
  * who may send RESTORE.
- *
- * Floor 8 (programs); includes bloom.h only.
  */
 #include "redis/bloom.h"
 

@@ -1,7 +1,4 @@
-/* bloom.h - the values of BF.*.
- *
- * Floor 8 (programs); includes module.h only.
- */
+/* bloom.h - the values of BF.*. */
 #ifndef BLY_REDIS_BLOOM_H
 #define BLY_REDIS_BLOOM_H
 

@@ -1,7 +1,6 @@
 /* cmd_bf.c - BF.*: Bloom filters as RedisBloom's clients know them.
  *
- * Errors are its words, of which several lack "ERR". Floor 8 (programs);
- * includes bloom.h only.
+ * Errors are its words, of which several lack "ERR".
  */
 #include <inttypes.h>
 #include <stdio.h>

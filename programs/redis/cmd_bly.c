@@ -5,8 +5,6 @@
  * item and that of many are one function, which replies an array or its one
  * element. All items of a command are read by the filter's form before any of
  * them is used, so an item that cannot be read has no effect.
- *
- * Floor 8 (programs); includes items.h, wish.h and work.h only.
  */
 #include "redis/items.h"
 #include "redis/wish.h"

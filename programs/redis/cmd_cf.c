@@ -1,7 +1,6 @@
 /* cmd_cf.c - CF.*: cuckoo filters as RedisBloom's clients know them.
  *
- * Errors are its words, of which several lack "ERR". Floor 8 (programs);
- * includes cuckoo.h only.
+ * Errors are its words, of which several lack "ERR".
  */
 #include <inttypes.h>
 #include <stdio.h>

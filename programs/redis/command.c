@@ -6,8 +6,6 @@
  *
  * A word in capitals is typed as it is, and what follows it is its value; words
  * with bars between them are to choose from.
- *
- * Floor 8 (programs); includes module.h only.
  */
 #include "redis/module.h"
 

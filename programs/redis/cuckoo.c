@@ -5,8 +5,6 @@
  * buckets of the first, keys, removed keys, slots a bucket, moves, expansion;
  * and of each table its buckets and its slots. All of it is looked at before it
  * is taken, as a dump may come from anybody who may send RESTORE.
- *
- * Floor 8 (programs); includes cuckoo.h only.
  */
 #include "redis/cuckoo.h"
 

@@ -1,7 +1,4 @@
-/* cuckoo.h - the values of CF.*.
- *
- * Floor 8 (programs); includes module.h only.
- */
+/* cuckoo.h - the values of CF.*. */
 #ifndef BLY_REDIS_CUCKOO_H
 #define BLY_REDIS_CUCKOO_H
 

@@ -12,8 +12,6 @@
  *
  * A filter moves only as a whole, so the server cannot move its pieces to
  * lie better (`defrag`): it has few, and they are large.
- *
- * Floor 8 (programs); includes held.h only.
  */
 #include "redis/held.h"
 

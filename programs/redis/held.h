@@ -1,7 +1,4 @@
-/* held.h - the values of BLY.*: filters of the library, of any kind.
- *
- * Floor 8 (programs); includes module.h only.
- */
+/* held.h - the values of BLY.*: filters of the library, of any kind. */
 #ifndef BLY_REDIS_HELD_H
 #define BLY_REDIS_HELD_H
 

@@ -1,6 +1,4 @@
 /* items.c - the items of a command as keys of a filter, by the filter's form.
- *
- * Floor 8 (programs); includes items.h only.
  */
 #include "redis/items.h"
 

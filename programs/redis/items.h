@@ -4,8 +4,6 @@
  * read them, and changes such as case=lower are made to them. With the forms
  * any, bytes and text without changes, an item is a key as it is, and nothing
  * is copied.
- *
- * Floor 8 (programs); includes held.h only.
  */
 #ifndef BLY_REDIS_ITEMS_H
 #define BLY_REDIS_ITEMS_H

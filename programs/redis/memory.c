@@ -3,8 +3,6 @@
  * Redis ends when it cannot have what it asks for, so that who can send a
  * command, a chunk or a dump could end it. Large requests are looked at first:
  * against the server's own limit, and what the system says it has.
- *
- * Floor 8 (programs); includes module.h only.
  */
 #include "redis/module.h"
 

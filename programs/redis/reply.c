@@ -1,7 +1,4 @@
-/* reply.c - replies that several commands give, and keys of the keyspace.
- *
- * Floor 8 (programs); includes module.h only.
- */
+/* reply.c - replies that several commands give, and keys of the keyspace. */
 #include "redis/module.h"
 
 #include <ctype.h>

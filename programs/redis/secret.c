@@ -18,8 +18,6 @@
  *
  * A replica, and the append-only file, get a RESTORE as it came, and may not
  * know the secret. So it is announced to them by BLY.KNOWSECRET before.
- *
- * Floor 8 (programs); includes held.h only.
  */
 #include "redis/held.h"
 

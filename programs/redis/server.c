@@ -1,7 +1,4 @@
-/* server.c - the functions of the module interface, found by their names.
- *
- * Floor 8 (programs); includes server.h only.
- */
+/* server.c - the functions of the module interface, found by their names. */
 #include "redis/server.h"
 
 #include <string.h>

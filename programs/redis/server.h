@@ -12,8 +12,6 @@
  * that is let go in the background, and for `rdb_save` and `aof_rewrite`, which
  * run in a child process. From a thread of its own a module may call
  * `try_allocate`, `release` and `unblock`, and nothing else.
- *
- * Floor 8 (programs); includes no header of ours.
  */
 #ifndef BLY_REDIS_SERVER_H
 #define BLY_REDIS_SERVER_H

@@ -1,7 +1,5 @@
 /* wish.c - what a command of BLY.* is told of a filter, and what all of them
  * reply.
- *
- * Floor 8 (programs); includes wish.h only.
  */
 #include "redis/wish.h"
 

@@ -1,7 +1,5 @@
 /* wish.h - what a command of BLY.* is told of a filter, and what all of them
  * reply.
- *
- * Floor 8 (programs); includes held.h and <bloomery/form.h> only.
  */
 #ifndef BLY_REDIS_WISH_H
 #define BLY_REDIS_WISH_H

@@ -1,6 +1,4 @@
 /* work.c - what takes long, beside the server: one thread, one work at a time.
- *
- * Floor 8 (programs); includes work.h only.
  */
 #include "redis/work.h"
 

@@ -16,8 +16,6 @@
  *
  * A child process of the server, which writes its dump, is not begun in the
  * midst of a work: the library's locks would be taken in it for ever.
- *
- * Floor 8 (programs); includes held.h only.
  */
 #ifndef BLY_REDIS_WORK_H
 #define BLY_REDIS_WORK_H

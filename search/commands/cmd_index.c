@@ -3,7 +3,7 @@
  * Threads take file after file, find the terms of each block and hand them to
  * the index, which does not depend on the order in which they come. With
  * --update only those files are read whose state has changed; the rest of the
- * old index is taken as it is. Floor 8; includes search.h only.
+ * old index is taken as it is.
  */
 #include "search/commands/search.h"
 #include "frame/inputs.h"

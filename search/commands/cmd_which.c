@@ -1,7 +1,4 @@
-/* cmd_which.c - `bloomery which`: an index and words -> names of files.
- *
- * Floor 8; includes search.h only.
- */
+/* cmd_which.c - `bloomery which`: an index and words -> names of files. */
 #include "search/commands/search.h"
 #include "frame/json.h"
 #include "frame/options.h"

@@ -4,7 +4,7 @@
  *      documents, by name    a  b     d  d        keep a
  *
  * A document stays if its file is still asked for and in the state that it had
- * when it was read. Floor 8; includes search.h only.
+ * when it was read.
  */
 #include "search/commands/search.h"
 #include "frame/work.h"

@@ -3,7 +3,7 @@
  * A text that is twice as long has less than twice as many terms, so files are
  * taken by size: of each class, up to a factor of two, some are read, evenly
  * from all of them, and what these would take is extended to the class by its
- * bytes. Floor 8; includes search.h only.
+ * bytes.
  */
 #include "search/commands/search.h"
 #include "frame/json.h"

@@ -1,8 +1,5 @@
 /* search.h - what the files of `bloomery index`, `which` and `search` share.
  *
- * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and
- * <bloomery/index.h> are all they include; match.c knows PCRE2.
- *
  *      terms.c     bytes of a document -> its terms, hashed
  *      text.c      a file -> blocks of whole lines
  *      settings.c  what an index says of how it was made

@@ -11,8 +11,7 @@
  * U+2000 to U+207F and U+3000 to U+303F, known by their bytes wherever they
  * are. Each run of ASCII within a word is one, too, as writing that sets no
  * blanks has them; and addresses of the internet and of machines, and UUIDs,
- * which are several words, are one more as a whole. Floor 8; includes search.h
- * only.
+ * which are several words, are one more as a whole.
  */
 #include "search/commands/search.h"
 #include "frame/numbers.h"

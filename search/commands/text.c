@@ -6,8 +6,7 @@
  * Compressed files are known by their first bytes and read through a pipe. A
  * line that is longer than a block makes the block longer, so that a line is
  * in one block, but no longer than 64 MiB: then it ends at a NUL, as in files
- * that are no text it does anyway, or is refused. Floor 8; includes search.h
- * only.
+ * that are no text it does anyway, or is refused.
  */
 #include "search/commands/search.h"
 #include "frame/work.h"

@@ -1,6 +1,6 @@
 /* columns.h - columns of bits, and the rows that they are together.
  *
- * Floor 6. A column is m bits in whole words of 64, in memory; rows are as a
+ * A column is m bits in whole words of 64, in memory; rows are as a
  * group has them in its file (layout.h).
  */
 #ifndef BLY_INDEX_COLUMNS_H

@@ -1,7 +1,4 @@
-/* file.c - an index is mapped, or wrapped where it lies in memory.
- *
- * Floor 6.
- */
+/* file.c - an index is mapped, or wrapped where it lies in memory. */
 #include "search/library/reader.h"
 
 #include <fcntl.h>

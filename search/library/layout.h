@@ -1,6 +1,6 @@
 /* layout.h - what lies where in an index.
  *
- * Floor 6. The file, little-endian:
+ * The file, little-endian:
  *
  *      header     128 bytes
  *      rows       of each group, from a multiple of 64 on

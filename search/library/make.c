@@ -16,7 +16,7 @@
  *
  * Groups that are taken from another index are copied as they lie there. Where
  * many of their documents do not come along, or they are small, their rows are
- * turned into columns again, and join the others. Floor 6.
+ * turned into columns again, and join the others.
  */
 #include "search/library/reader.h"
 

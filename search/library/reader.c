@@ -1,6 +1,6 @@
 /* reader.c - an index is looked at, and its documents are told.
  *
- * Floor 6. What is looked at is the header and the list. Of rows, which are
+ * What is looked at is the header and the list. Of rows, which are
  * bits within their group whatever they hold, only pages that are asked for
  * are, when they are: a bit that has become 0 would hide documents. Behind the
  * rows there is at least a group of the list, so that 64 bits may be read where

@@ -1,7 +1,4 @@
-/* reader.h - an index that is open.
- *
- * Floor 6.
- */
+/* reader.h - an index that is open. */
 #ifndef BLY_INDEX_READER_H
 #define BLY_INDEX_READER_H
 

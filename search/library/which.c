@@ -1,6 +1,6 @@
 /* which.c - which documents of an index perhaps have these keys?
  *
- * Floor 6. Each group is asked by itself, and its documents are bits of the
+ * Each group is asked by itself, and its documents are bits of the
  * answer from its first document on. The lines where rows begin are asked for
  * some rows ahead: a question out of cache costs about as many of them as it
  * has rows.

@@ -2,8 +2,7 @@
  * others, of chemistry's fingerprints.
  *
  * Both files are read into memory (chemfp's FPS), the library is sorted, and
- * queries are answered some at a time, in their order. Floor 8; includes
- * command.h and <bloomery/similar.h> only.
+ * queries are answered some at a time, in their order.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"

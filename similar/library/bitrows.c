@@ -8,7 +8,7 @@
  * equally many bits are side by side, in the order in which they were added.
  * Until they are sorted all are in that order. Arrays grow by a fourth, as what
  * is copied is then some times what is there, and little of it is room; sorting
- * copies into one of the right size. Floor 5.
+ * copies into one of the right size.
  */
 #include "similar/library/bitrows.h"
 

@@ -1,7 +1,4 @@
-/* bitrows.h - rows of bits with names, in memory (bly_rows).
- *
- * Floor 5.
- */
+/* bitrows.h - rows of bits with names, in memory (bly_rows). */
 #ifndef SIMILAR_BITROWS_H
 #define SIMILAR_BITROWS_H
 

@@ -6,7 +6,7 @@
  *      8103 TAB first row, bits 0, 7, 8 and 9
  *
  * Every byte is from elsewhere: a row is written into memory only when its line
- * is known to have as many digits as it takes. Floor 5.
+ * is known to have as many digits as it takes.
  */
 #include "similar/library/bitrows.h"
 

@@ -33,7 +33,7 @@
  * Many queries are dealt out to the threads. Of few each is looked for by all
  * of them, each in its own part of every range, and what they have found is put
  * together: as no two rows are equal, by similarity and then by number, the
- * answer does not depend on it. Floor 5.
+ * answer does not depend on it.
  */
 #include "bloomery/similar.h"
 

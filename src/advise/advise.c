@@ -1,7 +1,7 @@
 /* advise.c - which kind for which need: the kinds ranked by what they would
  * cost, and why.
  *
- * Floor 7. Nothing is built or measured here: sizes come from each kind's
+ * Nothing is built or measured here: sizes come from each kind's
  * plan, times from a table of what filters of known size took (bly_costs), and
  * what a kind can do from the slots it fills.
  *

@@ -6,7 +6,7 @@
  * two virtual processors of an AMD EPYC (Zen 5), 1 MiB and 32 MiB of cache.
  * (On a Xeon rehash was measured beside floom, and golomb beside quotient; they
  * are in proportion to those.)
- * What the numbers are is said at bly_cost. Floor 7.
+ * What the numbers are is said at bly_cost.
  */
 #ifndef BLY_ADVISE_COSTS_H
 #define BLY_ADVISE_COSTS_H

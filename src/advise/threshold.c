@@ -1,7 +1,7 @@
 /* threshold.c - "it came at least T times": the counters that can say so, and
  * the least memory for a rate.
  *
- * Floor 7. A key that came T times finds T at least in each of its counters; so
+ * A key that came T times finds T at least in each of its counters; so
  * may another one, by chance (maths/maths.h has how often). The more of T a
  * counter is to hold, the fuller the row may be, so that neither m nor k are
  * those of a Bloom filter of this rate.

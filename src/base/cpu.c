@@ -1,7 +1,4 @@
-/* cpu.c - finding out what the processor has, and what is asked of it.
- *
- * Floor 0.
- */
+/* cpu.c - finding out what the processor has, and what is asked of it. */
 #include "base/cpu.h"
 
 #include <stdlib.h>

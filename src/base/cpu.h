@@ -1,7 +1,7 @@
 /* cpu.h - what depends on the processor: which vector instructions there are,
  * how many keys ahead memory is asked for, and what of it is near.
  *
- * Floor 0. Batches ask here, and have of their own only how many keys there is
+ * Batches ask here, and have of their own only how many keys there is
  * room for; what is asked for ahead within a build is a few keys, and has small
  * numbers where it is done. A kind that has vector bodies for its batch verbs
  * asks once a batch and picks one; the portable body is always there, and all

@@ -1,7 +1,4 @@
-/* memory.c - the choice among allocators, and what is made of them.
- *
- * Floor 0.
- */
+/* memory.c - the choice among allocators, and what is made of them. */
 #include "base/memory.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* memory.h - memory for images and handles.
  *
- * Floor 0. Everything comes from a bly_allocator; the built-in one gives
+ * Everything comes from a bly_allocator; the built-in one gives
  * blocks of 2 MiB and more fresh from the system, on huge pages where it has
  * them (a lookup in a big filter is a random access, and half of its cost can
  * be the walk of the page table), and smaller ones from the C library.

@@ -1,6 +1,6 @@
 /* platform.h - what differs between compilers and processors, in one place.
  *
- * Floor 0. Everything else is C11; only this file uses compiler extensions,
+ * Everything else is C11; only this file uses compiler extensions,
  * and each has a portable body beside it.
  */
 #ifndef BLY_BASE_PLATFORM_H

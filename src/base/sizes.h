@@ -1,6 +1,6 @@
 /* sizes.h - arithmetic on sizes that cannot overflow unnoticed.
  *
- * Floor 0. Sizes in the format are uint64_t. Each function returns false, and
+ * Sizes in the format are uint64_t. Each function returns false, and
  * leaves *out alone, when the true result does not fit; sizes_fits() then
  * tells whether this machine can address that many bytes at all.
  */

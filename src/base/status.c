@@ -1,7 +1,4 @@
-/* status.c - the texts of the statuses, and the last failure's own line.
- *
- * Floor 0.
- */
+/* status.c - the texts of the statuses, and the last failure's own line. */
 #include "base/status.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* status.h - how a failure is told: a status, and one line that explains it.
  *
- * Floor 0. The line is kept per thread for bly_why(). It says what is wrong
+ * The line is kept per thread for bly_why(). It says what is wrong
  * and how to mend it, and has no newline.
  */
 #ifndef BLY_BASE_STATUS_H

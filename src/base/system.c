@@ -1,7 +1,5 @@
 /* system.c - memory of the system: large blocks on huge pages, sparse ones; and
  * its random bytes.
- *
- * Floor 0.
  */
 #include "base/system.h"
 

@@ -1,6 +1,6 @@
 /* system.h - memory and random bytes as the system gives them.
  *
- * Floor 0. system.c is of a Unix; bare.c of where there is no system.
+ * system.c is of a Unix; bare.c of where there is no system.
  */
 #ifndef BLY_BASE_SYSTEM_H
 #define BLY_BASE_SYSTEM_H

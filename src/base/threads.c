@@ -1,6 +1,4 @@
 /* threads.c - one piece of work cut into parts for all processors, and locks.
- *
- * Floor 0.
  */
 #include "base/threads.h"
 

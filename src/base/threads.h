@@ -1,6 +1,6 @@
 /* threads.h - one piece of work cut into parts for all processors, and locks.
  *
- * Floor 0. Without a system (BLY_WITHOUT_SYSTEM, src/base/bare.c) there is one
+ * Without a system (BLY_WITHOUT_SYSTEM, src/base/bare.c) there is one
  * thread, the caller's, and nobody to be locked out.
  */
 #ifndef BLY_BASE_THREADS_H

@@ -1,7 +1,7 @@
 /* vector.h - a block or a line of a filter as one vector, while other threads
  * may set bits of it; and four lanes of 32 bits, the same everywhere.
  *
- * Floor 0. To C a load of 16, 32 or 64 bytes is no atomic access, and beside an
+ * To C a load of 16, 32 or 64 bytes is no atomic access, and beside an
  * atomic OR of one of these bytes a data race. To the machine it is none: each
  * byte comes as it was before or after the OR, which is all that a filter whose
  * bits only go up needs. So the load is an instruction of its own, which is

@@ -1,6 +1,6 @@
 /* bits.h - a run of bytes as a row of bits.
  *
- * Floor 1. Bit i is bit (i mod 8) of byte i / 8, on every machine, so an image
+ * Bit i is bit (i mod 8) of byte i / 8, on every machine, so an image
  * means the same everywhere and needs no particular alignment. Rows are
  * measured in bytes; `at` must lie inside.
  */

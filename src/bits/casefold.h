@@ -1,6 +1,6 @@
 /* casefold.h - case folding of text in all alphabets.
  *
- * Floor 1. Texts that differ only in the case of their letters have the same
+ * Texts that differ only in the case of their letters have the same
  * folded text. ICU provides Unicode's tables, which have some 1500 rows and
  * grow. A library that is built without ICU (-DBLY_UNICODE=OFF, or WebAssembly)
  * folds nothing, and casefold_lacks() says so.

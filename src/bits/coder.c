@@ -1,7 +1,4 @@
-/* coder.c - the arithmetic coder of coder.h.
- *
- * Floor 1.
- */
+/* coder.c - the arithmetic coder of coder.h. */
 #include "bits/coder.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* coder.h - a row of bits in hardly more than its entropy.
  *
- * Floor 1. For bits that are independent and of which a share p is set, as in
+ * For bits that are independent and of which a share p is set, as in
  * a Bloom filter, no code can do with less than
  *
  *      H(p) = -p log2 p - (1-p) log2 (1-p)                               (1)

@@ -1,6 +1,6 @@
 /* counters.h - packed counters of 1 .. 16 bits in a run of bytes.
  *
- * Floor 1. Counter i of width w occupies bits i*w … i*w + w-1 of the row, its
+ * Counter i of width w occupies bits i*w … i*w + w-1 of the row, its
  * lowest bit first, bits numbered as in bits.h: with w = 4, byte 0 holds
  * counter 0 in its low half and counter 1 in its high half. Counters may
  * straddle bytes. A row of n counters takes counters_bytes(n, w) bytes and no

@@ -1,7 +1,5 @@
 /* crc.h - the checksum CRC-32C, of Castagnoli, by which tables of other systems
  * protect their blocks.
- *
- * Floor 1.
  */
 #ifndef BLY_BITS_CRC_H
 #define BLY_BITS_CRC_H

@@ -1,7 +1,4 @@
-/* digest.c - cryptographic digests, by nettle.
- *
- * Floor 1.
- */
+/* digest.c - cryptographic digests, by nettle. */
 #include "bits/digest.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* digest.h - cryptographic digests, which other systems' formats hash keys by.
  *
- * Floor 1. They are computed by nettle: it has all four, Keccak as it was
+ * They are computed by nettle: it has all four, Keccak as it was
  * before it became SHA-3 too (by its permutation), allocates nothing and keeps
  * no state of its own. A library that is built without it (-DBLY_DIGESTS=OFF)
  * has the formats that need none of them; of the others digest_check() says

@@ -1,6 +1,6 @@
 /* eight.h - what bits/hash.h does to one hash, done to eight at a time.
  *
- * Floor 1. For bodies with AVX-512 instructions, whose intrinsics it includes;
+ * For bodies with AVX-512 instructions, whose intrinsics it includes;
  * there is nothing in it for other machines.
  */
 #ifndef BLY_BITS_EIGHT_H

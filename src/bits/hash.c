@@ -1,6 +1,6 @@
 /* hash.c - the hash functions that are ours, and the table of all.
  *
- * Floor 1. xxHash comes from its header, whole: a call into its library takes
+ * xxHash comes from its header, whole: a call into its library takes
  * half as long again for a short key. MurmurHash2 and 3 are Austin
  * Appleby's (2008-2011), FNV-1a is Fowler, Noll and Vo's (1991); each is
  * written here from its definition and held against its published vectors and

@@ -1,6 +1,6 @@
 /* hash.h - hash functions by name, and what kinds derive from a hash.
  *
- * Floor 1. A key is hashed once, on entry, to 64 bits; the name of the
+ * A key is hashed once, on entry, to 64 bits; the name of the
  * function and its seed are in the image. Functions read bytes little-endian
  * and unsigned on every machine, at any alignment, at any length.
  *

@@ -1,6 +1,6 @@
 /* index.h - from one hash to k positions in [0, m): the literature's schemes.
  *
- * Floor 1. The formula of the false-positive rate wants k independent uniform
+ * The formula of the false-positive rate wants k independent uniform
  * positions. Hashing the key k times gives them and costs k hashes; every
  * scheme here makes them from one 64-bit hash, and pays more or less for it:
  *

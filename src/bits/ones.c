@@ -1,7 +1,4 @@
-/* ones.c - bits that rows have in common, by words and by vectors.
- *
- * Floor 1.
- */
+/* ones.c - bits that rows have in common, by words and by vectors. */
 #include "bits/ones.h"
 
 #include "base/cpu.h"

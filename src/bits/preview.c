@@ -1,7 +1,4 @@
-/* preview.c - XXH3 as it was in a preview, xxHash 0.7.2.
- *
- * Floor 1.
- */
+/* preview.c - XXH3 as it was in a preview, xxHash 0.7.2. */
 #include "bits/preview.h"
 
 #include "base/platform.h"

@@ -1,7 +1,4 @@
-/* walk.c - batches of keys whose k bits lie anywhere in a large row.
- *
- * Floor 1.
- */
+/* walk.c - batches of keys whose k bits lie anywhere in a large row. */
 #include "bits/walk.h"
 
 #include "base/cpu.h"

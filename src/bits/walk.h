@@ -1,6 +1,6 @@
 /* walk.h - batches of keys whose k bits lie anywhere in a large row.
  *
- * Floor 1. `standard` and `partitioned` touch a line of memory for every probe.
+ * `standard` and `partitioned` touch a line of memory for every probe.
  * One key alone waits for each line in turn; a batch need not. The lookups
  * here take a group of keys through their probes together: the first probe of
  * all, then the second of those whose first bit was set, and so on, each time

@@ -1,7 +1,5 @@
 /* carriers.c - files of other systems that carry filters inside: which system a
  * file is from, by its end, and the reader for it.
- *
- * Floor 5.
  */
 #include "formats/contents.h"
 

@@ -1,6 +1,6 @@
 /* contents.h - what is inside files of other systems that carry filters.
  *
- * Floor 5. The readers of the two forms (footer.c, table.c) get the file's
+ * The readers of the two forms (footer.c, table.c) get the file's
  * bytes by a function, and trust none of them. No operating system.
  */
 #ifndef BLY_FORMATS_CONTENTS_H

@@ -21,7 +21,7 @@
  *                         filter's own header tells it
  *
  * A chunk whose filter cannot be asked is listed without one: any key may be in
- * it. Floor 5.
+ * it.
  */
 #include "formats/contents.h"
 

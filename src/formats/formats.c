@@ -1,7 +1,4 @@
-/* formats.c - other systems' files, recognised and made images of.
- *
- * Floor 5.
- */
+/* formats.c - other systems' files, recognised and made images of. */
 #include "formats/formats.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* formats.h - other systems' files, recognised and made images of.
  *
- * Floor 5. What is known of a format stands with its kind (src/kinds/foreign/,
+ * What is known of a format stands with its kind (src/kinds/foreign/,
  * kind_foreign in image/kind.h); here is what is done with it. No operating
  * system.
  */

@@ -32,7 +32,7 @@
  *
  * and of others none that can be asked here: they are listed as lacking.
  * Neither can RocksDB's where its properties say that it has only prefixes of
- * keys, nor what is no Bloom filter of its version 5. Floor 5.
+ * keys, nor what is no Bloom filter of its version 5.
  *
  *   RocksDB 11.8: table/format.cc, filter_policy.cc; LevelDB: table_format.md
  */

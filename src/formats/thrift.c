@@ -1,7 +1,4 @@
-/* thrift.c - the compact protocol of Apache Thrift, read from memory.
- *
- * Floor 5.
- */
+/* thrift.c - the compact protocol of Apache Thrift, read from memory. */
 #include "formats/thrift.h"
 
 /* ---- Bytes -------------------------------------------------------------- */

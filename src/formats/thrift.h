@@ -5,7 +5,7 @@
  * enemy: nothing is read behind the end, what is not wanted is skipped to a
  * depth of THRIFT_DEPTH, and an error sticks: from then on there is nothing
  * more to read. Every element of a list takes a byte at least, so that a count
- * cannot make more work than there are bytes. Floor 5.
+ * cannot make more work than there are bytes.
  */
 #ifndef BLY_FORMATS_THRIFT_H
 #define BLY_FORMATS_THRIFT_H

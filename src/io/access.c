@@ -1,7 +1,5 @@
 /* access.c - what the ways of opening a file have in common: errors, reading,
  * room for what is read, and the lock that keeps other writers away.
- *
- * Floor 6.
  */
 #include "io/access.h"
 

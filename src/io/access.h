@@ -1,7 +1,4 @@
-/* access.h - what the ways of opening a file have in common.
- *
- * Floor 6.
- */
+/* access.h - what the ways of opening a file have in common. */
 #ifndef BLY_IO_ACCESS_H
 #define BLY_IO_ACCESS_H
 

@@ -1,6 +1,6 @@
 /* container.c - files of other systems that have filters inside: the file.
  *
- * Floor 6. What is in them is for src/formats/contents.h. The file stays open,
+ * What is in them is for src/formats/contents.h. The file stays open,
  * so that what is listed and what is read are of the same one, even if another
  * comes by its name.
  */

@@ -1,6 +1,6 @@
 /* foreign.c - opening other systems' files.
  *
- * Floor 6. An image is a header of ours with such a file behind it, as it is.
+ * An image is a header of ours with such a file behind it, as it is.
  * In memory the file is read to behind where the header will be. Mapped, it
  * begins on a page, and the page in front of that is memory whose last 128
  * bytes are the header: nothing of a file of many gigabytes is read or copied

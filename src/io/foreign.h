@@ -1,7 +1,4 @@
-/* foreign.h - opening other systems' files (src/formats/).
- *
- * Floor 6.
- */
+/* foreign.h - opening other systems' files (src/formats/). */
 #ifndef BLY_IO_FOREIGN_H
 #define BLY_IO_FOREIGN_H
 

@@ -1,7 +1,7 @@
 /* open.c - from a file to a handle: read into memory, or mapped. (Page by page:
  * pages.c.)
  *
- * Floor 6. A file mapped for writing says "being written" (no payload
+ * A file mapped for writing says "being written" (no payload
  * checksum) on the disk before its first page may change there, and is sealed
  * only after all its pages are on the disk: whoever opens it after a crash is
  * told, instead of losing keys in silence. Two writers would lose each other's

@@ -1,6 +1,6 @@
 /* replace.c - a new file in an old one's place, all of it or nothing.
  *
- * Floor 6. The new file is written in the old one's folder. Where the system
+ * The new file is written in the old one's folder. Where the system
  * can do that it has no name until it is complete (O_TMPFILE): however the
  * process may end before, nothing of it is left. Then it is flushed, named,
  * renamed over the old file, and the folder is flushed:

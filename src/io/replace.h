@@ -1,7 +1,4 @@
-/* replace.h - a new file in an old one's place, all of it or nothing.
- *
- * Floor 6.
- */
+/* replace.h - a new file in an old one's place, all of it or nothing. */
 #ifndef BLY_IO_REPLACE_H
 #define BLY_IO_REPLACE_H
 

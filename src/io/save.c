@@ -1,6 +1,6 @@
 /* save.c - writing a filter to a file, all of it or not at all.
  *
- * Floor 6. What is at hand in memory, or comes in parts, goes into a new file
+ * What is at hand in memory, or comes in parts, goes into a new file
  * that takes the old one's place (replace.c). Whatever fails before that
  * leaves the old file as it was and nothing of the new one.
  */

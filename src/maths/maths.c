@@ -1,6 +1,6 @@
 /* maths.c - the formulas of Bloom filters.
  *
- * Floor 1. Differences from 1 go through expm1 and log1p: m may be 10^15, and
+ * Differences from 1 go through expm1 and log1p: m may be 10^15, and
  * 1 - 1/m is then 1 in double. tests/maths/maths.c holds every function against
  * values found by enumeration in rationals.
  */

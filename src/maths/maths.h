@@ -1,6 +1,6 @@
 /* maths.h - the formulas of Bloom filters, each a small pure function.
  *
- * Floor 1. Symbols as in the literature: a filter of m bits (or a lane of m
+ * Symbols as in the literature: a filter of m bits (or a lane of m
  * bits) holds n keys of k probes each; p is a rate. Whole numbers are passed
  * as double where they only enter formulas, so that n may be an expectation.
  * All functions are thread-safe and allocate nothing. Arguments outside the

@@ -1,7 +1,4 @@
-/* moduli.c - pairwise coprime numbers whose product is beyond a power.
- *
- * Floor 1.
- */
+/* moduli.c - pairwise coprime numbers whose product is beyond a power. */
 #include "maths/moduli.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* moduli.h - pairwise coprime numbers whose product is beyond a power.
  *
- * Floor 1. A set of at most n integers 0 .. last is told apart from every
+ * A set of at most n integers 0 .. last is told apart from every
  * other integer there by its residues modulo numbers that have no factor in
  * common and whose product is above last^n (src/kinds/exact/egh/egh.c has the
  * proof). There are two ways to choose them:

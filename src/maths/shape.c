@@ -1,6 +1,6 @@
 /* shape.c - rate, size and estimates of filters made of plain bits.
  *
- * Floor 1. The formulas are in shape.h; tests/maths/shape.c checks them against
+ * The formulas are in shape.h; tests/maths/shape.c checks them against
  * the literature's tables and by simulation.
  */
 #include "maths/shape.h"

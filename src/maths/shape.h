@@ -1,7 +1,7 @@
 /* shape.h - filters made of plain bits, whatever their shape: their rate,
  * their size, and what their bits tell about the keys in them.
  *
- * Floor 1. The four kinds of family `sets` are one construction:
+ * The four kinds of family `sets` are one construction:
  *
  *      a filter is `blocks` blocks, of which a key chooses one;
  *      a block is `lanes` lanes, all of which the key uses;

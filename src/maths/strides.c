@@ -1,6 +1,6 @@
 /* strides.c - the rate of positions that come from one hash.
  *
- * Floor 1. The formulas are in strides.h; tests/formats/rates.c compares every
+ * The formulas are in strides.h; tests/formats/rates.c compares every
  * format's plan with counted answers.
  */
 #include "maths/strides.h"

@@ -1,7 +1,7 @@
 /* strides.h - the false-positive rate of one row of bits whose positions are
  * not independent: k positions a + i b, where a and b come from one hash.
  *
- * Floor 1. [Kirsch 2006] shows that such a row errs no more often than one of
+ * [Kirsch 2006] shows that such a row errs no more often than one of
  * independent positions as m grows. [Dillinger 2004] counts what is left for a
  * finite m, and it is most of the rate of a small filter:
  *

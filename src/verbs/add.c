@@ -1,6 +1,6 @@
 /* add.c - keys go in, with labels or without.
  *
- * Floor 5. A verb here checks what may be done, hashes the key, and calls the
+ * A verb here checks what may be done, hashes the key, and calls the
  * kind's slot; for a slot the kind left out it loops over the single form, or
  * says BLY_EUNSUPPORTED. How many went in is told whatever happens.
  */

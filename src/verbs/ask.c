@@ -1,6 +1,6 @@
 /* ask.c - is a key there, how often, with which label.
  *
- * Floor 5. Nothing here can fail, but keys that are no keys.
+ * Nothing here can fail, but keys that are no keys.
  */
 #include <string.h>
 

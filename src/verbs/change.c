@@ -1,7 +1,5 @@
 /* change.c - keys are removed, filters get another size, and data is attached
  * to them.
- *
- * Floor 5.
  */
 #include <stdio.h>
 #include <string.h>

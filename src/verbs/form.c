@@ -1,7 +1,7 @@
 /* form.c - reads and writes the names of key forms, and gets and sets the form
  * of a filter: <bloomery/form.h>.
  *
- * Floor 5. value.c makes keys by a form.
+ * value.c makes keys by a form.
  */
 #include "bloomery/form.h"
 

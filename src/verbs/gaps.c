@@ -63,8 +63,6 @@
  *  [Rice 1971]      Rice & Plaunt, Adaptive variable-length coding for
  *                   efficient compression of spacecraft television data, IEEE
  *                   Trans. Communication Technology 19(6)
- *
- * Floor 5.
  */
 #include "bloomery/gaps.h"
 

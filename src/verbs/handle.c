@@ -1,7 +1,5 @@
 /* handle.c - from an image to a handle, and what all verbs do with one: begin
  * a change, count items, seal.
- *
- * Floor 5.
  */
 #include "verbs/handle.h"
 

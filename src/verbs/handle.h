@@ -1,7 +1,5 @@
 /* handle.h - what a bly_filter is inside: an image, its kind, and how the
  * bytes were come by.
- *
- * Floor 5; floor 6 (src/io/) makes handles too.
  */
 #ifndef BLY_VERBS_HANDLE_H
 #define BLY_VERBS_HANDLE_H

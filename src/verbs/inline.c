@@ -1,6 +1,6 @@
 /* inline.c - views of filters, for lookups that are compiled into programs.
  *
- * Floor 5. A kind knows what its view holds; what is done with a view is all in
+ * A kind knows what its view holds; what is done with a view is all in
  * bloomery/inline.h. Here is seen to it that view and filter belong together.
  */
 #include "bloomery/inline.h"

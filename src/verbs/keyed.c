@@ -52,7 +52,7 @@
  * xorshifts, breaks these steps. tests/keyed.c counts the probes of tables with
  * such keys.
  *
- * Words are read in the machine's order, since hashes are not stored. Floor 5.
+ * Words are read in the machine's order, since hashes are not stored.
  *
  * PAPERS
  *

@@ -1,7 +1,4 @@
-/* keys.c - many keys at once, however they lie in memory, as hashes.
- *
- * Floor 5.
- */
+/* keys.c - many keys at once, however they lie in memory, as hashes. */
 #include "verbs/keys.h"
 
 #include <math.h>

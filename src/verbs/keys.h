@@ -1,7 +1,4 @@
-/* keys.h - many keys at once, however they lie in memory, as hashes.
- *
- * Floor 5.
- */
+/* keys.h - many keys at once, however they lie in memory, as hashes. */
 #ifndef BLY_VERBS_KEYS_H
 #define BLY_VERBS_KEYS_H
 

@@ -1,7 +1,4 @@
-/* look.c - what a filter is and how it stands; what an image says of itself.
- *
- * Floor 5.
- */
+/* look.c - what a filter is and how it stands; what an image says of itself. */
 #include <math.h>
 #include <string.h>
 

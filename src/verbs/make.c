@@ -1,7 +1,4 @@
-/* make.c - new filters: empty ones, copies, and filters built of their keys.
- *
- * Floor 5.
- */
+/* make.c - new filters: empty ones, copies, and filters built of their keys. */
 #include <string.h>
 
 #include "base/memory.h"

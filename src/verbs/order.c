@@ -1,7 +1,4 @@
-/* order.c - from what is asked for to a plan.
- *
- * Floor 5.
- */
+/* order.c - from what is asked for to a plan. */
 #include "verbs/order.h"
 
 #include <math.h>

@@ -1,7 +1,4 @@
-/* order.h - what is asked for, worked out: kind, options, hash and plan.
- *
- * Floor 5.
- */
+/* order.h - what is asked for, worked out: kind, options, hash and plan. */
 #ifndef BLY_VERBS_ORDER_H
 #define BLY_VERBS_ORDER_H
 

@@ -1,7 +1,7 @@
 /* pack.c - filters as bytes: the image, borrowed or shown; packed for the way
  * where the kind can, whole where it cannot.
  *
- * Floor 5. The other direction trusts nothing; files go through the same two
+ * The other direction trusts nothing; files go through the same two
  * functions (src/io/).
  */
 #include "bloomery.h"

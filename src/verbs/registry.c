@@ -1,7 +1,5 @@
 /* registry.c - the list of kinds, the listing made from it, and the reading
  * of "kind:option=value,…".
- *
- * Floor 5.
  */
 #include "verbs/registry.h"
 

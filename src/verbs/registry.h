@@ -1,7 +1,4 @@
-/* registry.h - the list of all kinds, and how a kind is asked for by name.
- *
- * Floor 5.
- */
+/* registry.h - the list of all kinds, and how a kind is asked for by name. */
 #ifndef BLY_VERBS_REGISTRY_H
 #define BLY_VERBS_REGISTRY_H
 

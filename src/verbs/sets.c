@@ -1,7 +1,7 @@
 /* sets.c - filters as sets of keys: union, intersection, overlap,
  * difference.
  *
- * Floor 5. Only filters of one kind, geometry, hash and seed go together:
+ * Only filters of one kind, geometry, hash and seed go together:
  * anything else would need every pair of kinds to know each other. Others meet
  * through their keys.
  */

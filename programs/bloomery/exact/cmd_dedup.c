@@ -3,8 +3,7 @@
  * Exactly (exact.c, the default), by a filter that grows (--approximate), or by
  * one that forgets (--window). By a filter all threads split lines and hash
  * keys; whether a key is new is asked, and answered by adding it, in the order
- * of the input, a whole chunk at a time. Floor 8; includes dedup.h and
- * <bloomery.h> only.
+ * of the input, a whole chunk at a time.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"

@@ -1,7 +1,6 @@
 /* cmd_join.c - `bloomery join`: the lines whose key is in another list.
  *
- * An exact semi-join, or anti-join: join.c does it. Floor 8; includes dedup.h
- * and <bloomery.h> only.
+ * An exact semi-join, or anti-join: join.c does it.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/json.h"

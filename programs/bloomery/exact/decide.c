@@ -13,8 +13,7 @@
  * of each of the others is decided if it is among them.
  *
  * Reading the same keys in the same order again, each finds its decision as
- * the next one of its part: no line numbers are kept. Floor 8; includes
- * dedup.h and <bloomery.h> only.
+ * the next one of its part: no line numbers are kept.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/progress.h"

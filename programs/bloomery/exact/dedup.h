@@ -15,8 +15,6 @@
  *      cmd_dedup.c  the command
  *      join.c       lines whose key is in another list, exactly
  *      cmd_join.c   the command
- *
- * Floor 8 (programs); includes command.h only.
  */
 #ifndef CLI_DEDUP_H
 #define CLI_DEDUP_H

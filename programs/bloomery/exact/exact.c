@@ -35,7 +35,7 @@
  *
  * Files must not change until the end, though more may be written behind them:
  * all passes read what they held at first, their size and time are compared,
- * and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
+ * and the lines counted.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"

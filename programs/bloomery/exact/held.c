@@ -2,8 +2,7 @@
  *
  * What exact.c does with a table of all lines: print those that are wanted, in
  * the order in which they came first; or write all of them to a file, each as
- * often as it came, when there is no more memory for others. Floor 8; includes
- * dedup.h only.
+ * often as it came, when there is no more memory for others.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/output.h"

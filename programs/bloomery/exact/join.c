@@ -15,8 +15,7 @@
  *
  * A filter that is too small for its list finds too much: more keys go the long
  * way, and the output is the same. What would have to be read twice and cannot
- * be, a pipe, is copied to a temporary file first. Floor 8; includes dedup.h,
- * sketches.h and <bloomery.h> only.
+ * be, a pipe, is copied to a temporary file first.
  */
 #include "bloomery/exact/dedup.h"
 

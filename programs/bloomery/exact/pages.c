@@ -5,8 +5,7 @@
  * are few enough to be known. realloc would give the system's small ones back,
  * so that a mapping is moved to a place that begins on a large page: what moves
  * is the pages' places, and no byte of them. Where the system cannot do that
- * the bytes are copied, and below a large page it is malloc. Floor 8; includes
- * dedup.h only.
+ * the bytes are copied, and below a large page it is malloc.
  */
 #include "bloomery/exact/dedup.h"
 

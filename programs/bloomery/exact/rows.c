@@ -3,8 +3,7 @@
  * What all passes of `dedup` begin with, in all threads: split the chunk, hash
  * the keys. What is then decided about the lines, in their order, is a mark on
  * each; lines without a mark are printed, those side by side at once. A line
- * without an end gets one, as awk, sort and uniq do. Floor 8; includes dedup.h
- * and <bloomery.h> only.
+ * without an end gets one, as awk, sort and uniq do.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/bytes.h"

@@ -11,7 +11,6 @@
  * What the filter does not have is not in the run, without a look. For what it
  * perhaps has the fences tell which KiB to read and compare. A run does not
  * change, so that all threads look at once, while one writes the next run.
- * Floor 8; includes dedup.h and <bloomery.h> only.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/bytes.h"

@@ -9,7 +9,7 @@
  *      the file         | place 0 | place 1 | place 2 | …
  *
  * The file has no name from the beginning on: whatever happens to the program,
- * the system takes its space back. Floor 8; includes dedup.h only.
+ * the system takes its space back.
  */
 #include "bloomery/exact/dedup.h"
 

@@ -2,8 +2,7 @@
  *
  * A pass that decides and one that prints must see the same lines. A file's
  * number, size and times say so. A log may grow meanwhile: all passes read it
- * up to where it ended at first. What is copied first needs no stamp. Floor 8;
- * includes dedup.h only.
+ * up to where it ended at first. What is copied first needs no stamp.
  */
 #include "bloomery/exact/dedup.h"
 

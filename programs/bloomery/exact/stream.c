@@ -11,8 +11,7 @@
  *
  * What a thread finds in a run stays true: keys are there for good, and were in
  * an earlier chunk. Before a chunk is decided there is room in the table for
- * all its keys, so that no run is written in the midst of it. Floor 8; includes
- * dedup.h and <bloomery.h> only.
+ * all its keys, so that no run is written in the midst of it.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"

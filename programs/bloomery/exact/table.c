@@ -8,8 +8,7 @@
  *
  * The low 32 bits of a hash choose the slot and the next 24 are in it, so that
  * a key of another hash is hardly ever looked at; the high ones are left to
- * those who part keys among several tables. A slot of zeros is free. Floor 8;
- * includes dedup.h and <bloomery.h> only.
+ * those who part keys among several tables. A slot of zeros is free.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/sort.h"

@@ -5,8 +5,7 @@
  * -F: a key is there if it is perhaps in any of them, or, with --all, in all. A
  * filter that cannot read a key says neither yes nor no. If the other filters
  * do not decide the answer then (one of any that perhaps holds the key, or one
- * of all that does not), the answer is an error. Floor 8; includes serve.h
- * only.
+ * of all that does not), the answer is an error.
  */
 #include "bloomery/serve/serve.h"
 

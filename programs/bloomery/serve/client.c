@@ -13,7 +13,7 @@
  * To close a socket in which there is something unread throws away, of TCP,
  * what was written and has not arrived. So who is told that he sent garbage is
  * first told that nothing more comes, and what he still sends is read, for two
- * seconds at most. Floor 8; includes serve.h only.
+ * seconds at most.
  */
 #include "bloomery/serve/serve.h"
 

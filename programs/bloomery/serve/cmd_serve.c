@@ -1,7 +1,4 @@
-/* cmd_serve.c - `bloomery serve`: its options.
- *
- * Floor 8; includes serve.h only.
- */
+/* cmd_serve.c - `bloomery serve`: its options. */
 #include "bloomery/serve/serve.h"
 #include "frame/options.h"
 #include "frame/work.h"

@@ -3,8 +3,7 @@
  * A program that keeps us at its side waits for the answer before it asks
  * again: what is known goes out before more input is waited for. Whoever it is
  * waits for us and we for it, so that reading and writing may block, and the
- * state of descriptors that others share stays as it is. Floor 8; includes
- * serve.h only.
+ * state of descriptors that others share stays as it is.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/output.h"

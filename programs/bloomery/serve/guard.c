@@ -9,7 +9,7 @@
  * leads back to before the batch.
  *
  * That is no promise: bytes that change while they are read can lead a lookup
- * anywhere. Floor 8; includes serve.h only.
+ * anywhere.
  */
 #include "bloomery/serve/serve.h"
 

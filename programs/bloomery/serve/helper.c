@@ -8,8 +8,7 @@
  * With concurrency=N a line begins with the number of a channel, and so does
  * its answer; else it begins with the first field. Fields are apart by blanks,
  * and in each a % and two hexadecimal digits stand for a byte. Squid puts what
- * an acl line adds behind its format's fields, or a hyphen. Floor 8; includes
- * serve.h only.
+ * an acl line adds behind its format's fields, or a hyphen.
  */
 #include "bloomery/serve/serve.h"
 

@@ -4,7 +4,7 @@
  * true or false, which stand for their text. null, objects and arrays are none:
  * so nothing is deeper than one bracket. A key lies in the text, of which a
  * string with escapes takes the place. Bytes that are no UTF-8 are taken as
- * they are. Floor 8; includes serve.h only.
+ * they are.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/members.h"

@@ -9,7 +9,7 @@
  * takes the place of the one that has owed us something for longest: the rest
  * of a request, or reading its answers. Of HTTP, whose clients expect it, an
  * idle one goes as well, if none owes anything. So clients that hold
- * connections open cannot keep others out. Floor 8; includes serve.h only.
+ * connections open cannot keep others out.
  */
 #include "bloomery/serve/serve.h"
 

@@ -4,7 +4,7 @@
  * taken away only if it is a socket and nobody listens to it; the folder is
  * locked meanwhile, so that of two servers that begin at once one sees the
  * other. A port is one of the loopback, since nothing here is encrypted and
- * nobody asked who he is. Floor 8; includes serve.h only.
+ * nobody asked who he is.
  */
 #include "bloomery/serve/serve.h"
 

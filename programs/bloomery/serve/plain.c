@@ -5,7 +5,7 @@
  *
  * 1: the key is perhaps there; 0: it is certainly not; ? and a reason: there is
  * no answer. A line ends with a newline, or with NUL where that is wanted, and
- * its answer with the same. Floor 8; includes serve.h only.
+ * its answer with the same.
  */
 #include "bloomery/serve/serve.h"
 

@@ -14,8 +14,6 @@
  *      get a@b.cc                 200 OK
  *                                 500 not%20found
  *                                 400 why
- *
- * Floor 8; includes serve.h only.
  */
 #include "bloomery/serve/serve.h"
 

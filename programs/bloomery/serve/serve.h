@@ -1,8 +1,5 @@
 /* serve.h - what the files of `bloomery serve` share.
  *
- * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and what the
- * system has of sockets are all they include.
- *
  *      guard.c     files that are written over while they are mapped
  *      served.c    the filters, and new files in the place of old ones
  *      counts.c    what is counted, and Prometheus' text of it

@@ -11,7 +11,7 @@
  * the same of what was opened from its file; but a filter that came compressed
  * was not, and a file that was refused has no filter, and shall not be refused
  * every second.) What a file is is looked at before it is opened: if it is
- * replaced in between, it is opened once more. Floor 8; includes serve.h only.
+ * replaced in between, it is opened once more.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/output.h"

@@ -5,8 +5,7 @@
  * file was replaced: so that to open a new one, which may take minutes, keeps
  * nobody waiting, nor the end. Signals are blocked in all threads and come by a
  * descriptor, which no code can be interrupted by. Until the filters are open
- * there is nothing to lose, and they end the program. Floor 8; includes serve.h
- * only.
+ * there is nothing to lose, and they end the program.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/output.h"

@@ -1,8 +1,7 @@
 /* talk.c - bytes of a client -> batches of requests -> bytes for it.
  *
  * Whatever has come in is asked at once: one lookup in a filter waits for
- * memory, and a batch waits for many lookups together. Floor 8; includes
- * serve.h only.
+ * memory, and a batch waits for many lookups together.
  */
 #include "bloomery/serve/serve.h"
 

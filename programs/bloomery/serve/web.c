@@ -7,8 +7,7 @@
  *
  * With ?filter=NAME one filter is queried, else all. &as=CLASS says how keys
  * are written, as --as does. A key in JSON is a string, or the text of a
- * number, true or false. An error is {"error": "..."}. Floor 8; includes
- * serve.h only.
+ * number, true or false. An error is {"error": "..."}.
  */
 #include "bloomery/serve/serve.h"
 

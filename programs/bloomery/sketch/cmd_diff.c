@@ -3,7 +3,7 @@
  * By a sketch that can be listed: the same sketch is made of the keys here, the
  * two are subtracted, and what is left is listed; the keys that are only here
  * are then looked for in a second reading, by their hashes. By any other
- * filter: the keys that are not in it. Floor 8; includes sketch.h only.
+ * filter: the keys that are not in it.
  */
 #include "bloomery/sketch/sketches.h"
 #include "frame/json.h"

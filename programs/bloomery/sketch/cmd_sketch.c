@@ -2,7 +2,7 @@
  * machine to compare with its own.
  *
  * A sketch is a filter like any other: one that can be listed, for a known
- * number of differences, or one of bits. Floor 8; includes sketch.h only.
+ * number of differences, or one of bits.
  */
 #include "bloomery/sketch/sketches.h"
 #include "frame/json.h"

@@ -3,7 +3,7 @@
  * All threads split lines, hash keys and choose those of interest; which of
  * these have come before is told by a set of hashes, in the order of the input,
  * by one thread at a time. Two keys of one 64-bit hash are one to whoever asks
- * here: to a filter they are one too. Floor 8; includes sketches.h only.
+ * here: to a filter they are one too.
  */
 #include "bloomery/sketch/sketches.h"
 #include "frame/measure.h"

@@ -2,7 +2,7 @@
  *
  * Linear probing in three quarters of the slots at most. Strangers can compute
  * the hashes, which are those of a filter, so a keyed hash of them chooses the
- * slot. Floor 8; includes sketches.h only.
+ * slot.
  */
 #include "bloomery/sketch/sketches.h"
 

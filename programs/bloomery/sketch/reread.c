@@ -2,7 +2,7 @@
  *
  * What is no plain file is copied to a file without a name, and read from there
  * under the name that the system has for an open file. So memory is bounded
- * whatever comes. Floor 8; includes sketches.h only.
+ * whatever comes.
  */
 #include "bloomery/sketch/sketches.h"
 

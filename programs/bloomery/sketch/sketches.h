@@ -6,8 +6,6 @@
  *      reread.c     pipes, so that they can be read twice
  *      distinct.c   the keys of lines, each once
  *      cmd_sketch.c, cmd_diff.c
- *
- * Floor 8 (programs); includes command.h only.
  */
 #ifndef CLI_SKETCHES_H
 #define CLI_SKETCHES_H

@@ -1,7 +1,5 @@
 /* redis.c - the verbs of <bloomery/redis.h>: filters of Redis' module, piece by
  * piece.
- *
- * Floor 5.
  */
 #include "bloomery/redis.h"
 

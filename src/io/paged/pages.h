@@ -1,6 +1,6 @@
 /* pages.h - filters worked on in their file, page by page.
  *
- * Floor 6. What bly_open(…, BLY_PAGED) and bly_create make: see pages.c.
+ * What bly_open(…, BLY_PAGED) and bly_create make: see pages.c.
  */
 #ifndef BLY_IO_PAGED_PAGES_H
 #define BLY_IO_PAGED_PAGES_H

@@ -1,7 +1,4 @@
-/* pending.c - keys that wait in memory to be written to their pages.
- *
- * Floor 6.
- */
+/* pending.c - keys that wait in memory to be written to their pages. */
 #include "io/paged/pending.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* pending.h - keys that wait in memory to be written to their pages.
  *
- * Floor 6. An add costs eight bytes here and no look at the disk. When there
+ * An add costs eight bytes here and no look at the disk. When there
  * is no room left all that wait are sorted by page, for one pass over the
  * file in rising order. A lookup must see what waits: for it the hashes of
  * one page are chained, the newest first. The chains are made when a lookup

@@ -1,7 +1,4 @@
-/* queue.c - reading many pieces of a file at once.
- *
- * Floor 6.
- */
+/* queue.c - reading many pieces of a file at once. */
 #include "io/paged/queue.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* queue.h - reading many pieces of a file at once.
  *
- * Floor 6. A disk answers one read after another slowly and many together
+ * A disk answers one read after another slowly and many together
  * fast. Where the build has liburing and the system lets it, the pieces go to
  * the kernel in one call (io_uring) and come as they come; elsewhere the
  * kernel is told which pieces will be wanted, begins with all of them, and
