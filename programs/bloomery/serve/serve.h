@@ -102,21 +102,21 @@ void served_close(void);
  * retries such files. Returns whether the set has changed. */
 bool served_renew(bool again);
 
-/* Takes the current set; release it with served_give. served_number identifies
- * the set without taking a lock. */
+/* Takes the current set; release it with served_give. served_age returns a
+ * number that differs for each set, without taking a lock. */
 const served_set *served_take(void);
 void served_give(const served_set *set);
 uint64_t served_age(void);
 
 /* Returns the name of filter i: its file name without folder and extension. */
 const char *served_name(size_t i);
-size_t served_find(const void *name, size_t length);    /* Returns SERVED_ALL if
-                                                           no filter has the
-                                                           name. */
+
+/* Returns the index of the filter with that name, or SERVED_ALL. */
+size_t served_find(const void *name, size_t length);
 
 extern atomic_uint_fast64_t served_reloads, served_refusals;
 
-/* ==== How all is done =================================================== */
+/* ==== Requests, protocols and settings ================================== */
 
 /* A request, and later its answer. */
 typedef struct {
@@ -440,7 +440,7 @@ int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS],
 void *loop_run(void *loop);
 void  loop_close(serve_loop *loop);
 
-/* Wakes the thread that waits on this eventfd; loop_awake resets it. */
+/* Wakes the thread that waits on this eventfd. */
 void  loop_wake(int wake);
 void  loop_hear(int wake);
 
