@@ -1,21 +1,21 @@
-/* work.h - what takes long, beside the server.
+/* work.h - runs long work in the background.
  *
- * The server answers all its clients from one thread. What reads or writes all
- * of a large filter is done in another one, while the client that asked for it
- * waits and the others are served. Such work never changes a value: it reads
- * values, which are not changed until it has ended, and makes a new one, which
- * the server's thread then puts in its place, replicates and answers in one
- * step. A command that would change a value which is being read waits too.
+ * The server handles all clients in one thread. Work that reads or writes a
+ * whole large filter runs in another thread, while its client waits and the
+ * others are served. Such work never changes a value. It reads values, which
+ * must not change until it ends, and makes a new one, which the server's thread
+ * then stores, replicates and replies in one step. A command that would change
+ * a value being read waits too.
  *
- * Where clients cannot wait (in transactions, in scripts, in what a master
- * sends and in files that are loaded) work is done at once, and what would have
- * to wait is refused with the error BUSY; what a master sends is not refused,
- * but lets the work come to its end first.
+ * Where clients cannot wait (in transactions and scripts, in commands of a
+ * master and while files are loaded) the work runs at once, and commands that
+ * would have to wait fail with the error BUSY. Commands of a master are not
+ * refused, but wait until the work ends.
  *
- * A work whose client goes away, or is killed, has no effect and ends soon.
+ * A work whose client disconnects or is killed ends soon and has no effect.
  *
- * A child process of the server, which writes its dump, is not begun in the
- * midst of a work: the library's locks would be taken in it for ever.
+ * While a work runs, the server must not fork to write its dump: the child
+ * would inherit the library's locks as held.
  */
 #ifndef BLY_REDIS_WORK_H
 #define BLY_REDIS_WORK_H
@@ -24,90 +24,92 @@
 
 typedef struct work work;
 
-/* One kind of work. `run` may be in any thread, and calls nothing of the server
- * but for memory. `finish` is in the server's: it replies, and may open keys.
- * If `run` has failed it is not called: what is wrong is replied. */
+/* A kind of work. `run` may be called in any thread, and may only call the
+ * server's allocator. `finish` is called in the server's thread: it replies,
+ * and may open keys. If `run` fails, the error is replied instead. */
 typedef struct {
     void (*run)(work *w);
     int  (*finish)(work *w, server_context *context, server_string **argv,
                    int argc);
-    bool changes;                       /* `finish` sets keys                */
-    const char *event;                  /* for `finish`: what became of one  */
-    void (*forget)(work *w);            /* gives back what it found, whether
-                                           or not it was finished; NULL: there
-                                           is nothing                        */
+    bool changes;                       /* whether `finish` sets keys        */
+    const char *event;                  /* name of the event, for `finish`   */
+    void (*forget)(work *w);            /* frees the state, whether or not the
+                                           work has finished; NULL if there is
+                                           none                              */
 } work_kind;
 
 enum {
-    WORK_VALUES = 64,                   /* at most that a work reads         */
-    WORK_LARGE = 4 << 20                /* bytes that take a millisecond to be
-                                           read: for more a client waits     */
+    WORK_VALUES = 64,                   /* maximum values that a work reads  */
+    WORK_LARGE = 4 << 20                /* bytes read in about a millisecond;
+                                           for more a client waits           */
 };
 
 struct work {
     const work_kind *kind;
     held       *reads[WORK_VALUES];
     size_t      n;
-    held       *made;                   /* dropped at the end, if not NULL   */
+    held       *made;                   /* dropped at the end unless NULL    */
     bly_status  status;
     char        why[512];               /* bly_why(), if it failed           */
-    uint64_t    number;                 /* what `run` is to be told          */
+    uint64_t    number;                 /* a parameter of `run`              */
     union {
         bly_stat_t    stat;
         bly_overlap_t overlap;
         void         *other;
     } found;
-    server_string *given;               /* that it reads (work_given)        */
-    void       *bytes;                  /* of the server's memory, released at
-                                           the end                           */
+    server_string *given;               /* argument that it reads (work_given)
+                                                                             */
+    void       *bytes;                  /* memory of the server, released at the
+                                           end                               */
     size_t      length, room;
-    /* work.c's */
-    server_blocked *client;             /* NULL: it is done at once          */
-    bool        begun;                  /* its values count it as a job      */
-    bool        gone;                   /* so is the client; atomic          */
+    /* for work.c only */
+    server_blocked *client;             /* NULL if it runs at once           */
+    bool        begun;                  /* whether its values count it       */
+    bool        gone;                   /* whether the client is gone; atomic */
     uint64_t    left;
     work       *next;
-    work       *next_blocked;           /* of all whose clients wait         */
+    work       *next_blocked;           /* of all works with waiting clients */
 };
 
-/* An empty one. */
+/* Creates an empty work. */
 work *work_new(const work_kind *kind);
 
-/* One that is not to be done. */
+/* Drops a work that was not started. */
 void work_drop(work *w);
 
-/* It reads this value too. */
+/* Adds a value that the work reads. */
 void work_reads(work *w, held *value);
 
-/* It reads an argument of the command, which may be gone before it ends. */
+/* Keeps an argument of the command that the work reads. */
 void work_given(work *w, server_string *argument);
 
-/* Do it: at once where it is about so many bytes that this is quick, or where
- * the client cannot wait. The work is gone then, or will be. */
+/* Runs the work: at once if it is small, judging by its bytes, or if the client
+ * cannot wait. The work must not be used afterwards. */
 int work_do(work *w, server_context *context, server_string **argv, int argc,
             uint64_t bytes);
 
-/* Say how a verb of the library ended; what is wrong is kept, to be replied. */
+/* Records the status of a library call, and its message for the reply. Returns
+   whether it succeeded. */
 bool work_went(work *w, bly_status status);
 
-/* It failed by itself. */
+/* Makes the work fail with its own message. */
 void work_failed(work *w, bly_status status, const char *why);
 
-/* Has its client gone away? Then `run` may end at once. */
+/* Returns whether the client is gone, so that `run` may end. */
 bool work_is_gone(const work *w);
 
-/* The callback by which calls of the library end then. What the work makes has
- * it until `run` has returned. */
+/* Returns a callback that ends library calls when the client is gone. It is
+ * valid until `run` returns. */
 bly_progress work_progress(work *w);
 void work_watch_made(work *w);
 
-/* Is a value, which is to be changed, being read? Then the command has been put
- * off, to be called again, or an error was replied: there is nothing more to be
- * done. */
+/* Returns whether a value to be changed is being read. If so, the command was
+ * postponed, to be called again, or an error was replied; the caller must
+ * return. */
 bool work_reads_it(server_context *context, held *value, server_call *again);
 
-/* A key has another value now: commands that wait for the old one go on, with
- * the new one. */
+/* Continues commands that wait for the old value of a key that has a new one.
+ */
 void work_wake(const held *value);
 
-#endif /* BLY_REDIS_WORK_H */
+#endif

@@ -73,7 +73,7 @@ typedef struct {
     int  (*fresh)(void *context, const bly_key *keys, const uint64_t *hashes,
                   size_t n);
     void  *context;
-    bool   idle;                /* whether input is idle: fresh() should flush */
+    bool   idle;                /* whether to flush output: input is idle   */
 } sketch_distinct;
 
 /* Processes all lines. Returns CLI_GO or the status that stopped it. *fed
