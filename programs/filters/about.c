@@ -1,13 +1,11 @@
-/* about.c - what there is to tell of a filter, for programs: the JSON of
- * `bloomery info`.
- */
+/* about.c - a filter's properties as JSON, for `bloomery info`. */
 #include "filters/filters.h"
 #include "frame/json.h"
 
 #include <bloomery/foreign.h>
 
-/* What stands in the header where others have the seed: opened with a secret,
- * the filter has none. */
+/* Returns the seed, or what stands in its place: a filter opened with a secret
+ * has none. */
 static const char *about_seed(void)
 {
     return secret_bytes() != NULL ? "mark" : "seed";
