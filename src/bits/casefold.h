@@ -13,8 +13,8 @@
 /* Returns NULL if text can be folded, and otherwise how to change that. */
 const char *casefold_lacks(void);
 
-/* A folded text has at most this many times the bytes of the text: U+0390, of 2
- * bytes, becomes three characters of 2 bytes each. */
+/* Maximum growth of a folded text: U+0390, of 2 bytes, becomes three characters
+ * of 2 bytes each. */
 enum { CASEFOLD_TIMES = 3 };
 
 /* Writes the folded text and returns its number of bytes. This is full case

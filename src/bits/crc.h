@@ -6,7 +6,7 @@
 
 #include "bloomery.h"
 
-/* Of n bytes behind those whose checksum is `crc`; of none it is 0. */
+/* Continues the checksum `crc` with n bytes; it is 0 for no bytes. */
 uint32_t crc_32c(uint32_t crc, const void *bytes, size_t n);
 
 #endif /* BLY_BITS_CRC_H */

@@ -114,7 +114,7 @@ bool bly_form_same(uint64_t a, uint64_t b)
     return a == b && a != BLY_KEYS_UNSTATED;
 }
 
-/* ---- Of a filter --------------------------------------------------------- */
+/* ---- Filters ------------------------------------------------------------- */
 
 uint64_t bly_form_of(const bly_filter *filter)
 {
@@ -145,7 +145,7 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
     return BLY_OK;
 }
 
-/* In a file that is open for writing, the header's checksum must stay valid. */
+/* In a file open for writing, the header's checksum must stay valid. */
 bly_status bly_form_set(bly_filter *filter, uint64_t form)
 {
     if (form == bly_form_of(filter))

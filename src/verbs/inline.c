@@ -1,7 +1,7 @@
-/* inline.c - views of filters, for lookups that are compiled into programs.
+/* inline.c - views of filters, for lookups compiled into programs.
  *
- * A kind knows what its view holds; what is done with a view is all in
- * bloomery/inline.h. Here is seen to it that view and filter belong together.
+ * A kind fills its view, and bloomery/inline.h uses it. This file checks that
+ * view and filter belong together.
  */
 #include "bloomery/inline.h"
 
@@ -11,7 +11,7 @@
 #include "verbs/handle.h"
 #include "verbs/registry.h"
 
-/* `kind` is one of those that have this view: they share the function. */
+/* `kind` is one of those that share this view and its function. */
 static bly_status inline_fill(void *view, size_t bytes, const char *kind,
                               const bly_filter *filter)
 {

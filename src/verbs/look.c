@@ -1,4 +1,4 @@
-/* look.c - what a filter is and how it stands; what an image says of itself. */
+/* look.c - the state of a filter, and the contents of an image's header. */
 #include <math.h>
 #include <string.h>
 
@@ -35,13 +35,13 @@ uint64_t bly_can(const bly_filter *filter)
 
 /* ---- A filter ---------------------------------------------------------- */
 
-/* An estimate as a whole number. */
+/* Rounds an estimate to a whole number. */
 static uint64_t look_whole(double v)
 {
     return v < 18446744073709549568.0 ? (uint64_t)(v + 0.5) : UINT64_MAX;
 }
 
-/* What the header says, and the handle. */
+/* Fills in what the header and the handle say. */
 static void look_begin(bly_stat_t *s, const bly_filter *filter)
 {
     const uint8_t *image = filter->image;
@@ -110,8 +110,8 @@ bly_status bly_list_fingerprints(const bly_filter *filter,
 
 /* ---- An image ---------------------------------------------------------- */
 
-/* Whether this library knows the kind, and has it packed; without a word in
- * bly_why() if it does not. */
+/* Finds whether this library knows the kind, and how it packs it; does not set
+ * the message of bly_why(). */
 static void look_known(bly_header *h, const void *image)
 {
     status_kept before = status_keep();

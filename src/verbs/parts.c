@@ -1,4 +1,4 @@
-/* parts.c - what programs need that divide one filter among processes.
+/* parts.c - support for programs that divide a filter among processes.
  *
  * bly_save_parts, which writes files, is in src/io/save.c.
  */

@@ -29,14 +29,14 @@ enum {
     REGISTRY_ALL = REGISTRY_SIZE + REGISTRY_OTHERS
 };
 
-/* Number i of all: those of ours, and then those of other systems. */
+/* Returns kind i of all: first ours, then those of other systems. */
 static const bly_kind *registry_at(size_t i)
 {
     return i < REGISTRY_SIZE ? registry_kinds[i]
                              : registry_foreign[i - REGISTRY_SIZE];
 }
 
-/* Is `name` the text of `length` characters? */
+/* Returns whether `name` equals the text of `length` characters. */
 static bool registry_same(const char *name, const char *text, size_t length)
 {
     return strlen(name) == length && memcmp(name, text, length) == 0;
@@ -52,8 +52,7 @@ const bly_kind *registry_find(const char *name, size_t length)
 
 /* ---- Aliases ----------------------------------------------------------- */
 
-/* The options of an alias have a colon before them in memory, as in the text of
- * a kind with options. */
+/* An alias, with its options preceded by a colon, like those of a kind. */
 typedef struct { bly_alias_info info; const char *kind; } registry_alias;
 
 static const registry_alias registry_aliases[] = {
@@ -91,7 +90,7 @@ const bly_kind *registry_named(const char *text)
 
 /* ---- Reading "kind:option=value,…" ------------------------------------- */
 
-/* Append ", word" to a list in a buffer; what does not fit is left out. */
+/* Appends ", word" to a list; drops what does not fit. */
 static void registry_append(char *list, size_t room, const char *between,
                             const char *word)
 {
@@ -141,7 +140,7 @@ static bool registry_digits(uint64_t *out, const char *text, size_t length)
     return length > 0;
 }
 
-/* 1000000 or 1e6. */
+/* Parses 1000000 or 1e6. */
 static bool registry_number(uint64_t *out, const char *text, size_t length)
 {
     const char *e = memchr(text, 'e', length);
@@ -167,7 +166,7 @@ static bool registry_choose(uint64_t *out, const kind_option *o,
     return false;
 }
 
-/* A choice between kinds, such as of=blocked, takes their aliases too. */
+/* Parses a choice; one between kinds, such as of=blocked, accepts aliases. */
 static bool registry_choice(uint64_t *out, const kind_option *o,
                             const char *text, size_t length)
 {
@@ -182,7 +181,7 @@ static bool registry_choice(uint64_t *out, const kind_option *o,
 
 enum { REGISTRY_DIGITS = 64 };         /* of a long number */
 
-/* The last 32 of 64 hexadecimal digits. */
+/* Parses the last 32 of 64 hexadecimal digits. */
 static bool registry_long(uint64_t *low, uint64_t *high, const char *text,
                           size_t length)
 {
@@ -202,7 +201,7 @@ static bool registry_long(uint64_t *low, uint64_t *high, const char *text,
     return true;
 }
 
-/* The value, or both, of option number i of the table. */
+/* Parses the value, or both values, of option i of the table. */
 static bly_status registry_value(uint64_t *option, size_t i,
                                  const bly_kind *kind, const char *text,
                                  size_t length)
@@ -227,7 +226,7 @@ static bly_status registry_value(uint64_t *option, size_t i,
     return BLY_OK;
 }
 
-/* What stands between two commas, or after the colon, but is no option. */
+/* Reports text between commas, or after the colon, that is not an option. */
 static bly_status registry_no_text(const bly_kind *kind, const char *text,
                                    size_t length)
 {
@@ -240,7 +239,7 @@ static bly_status registry_no_text(const bly_kind *kind, const char *text,
                        (int)(length < 40 ? length : 40), text, kind->name);
 }
 
-/* One "name=value" of `length` characters, whose bit is then set in *given. */
+/* Parses a "name=value" of `length` characters, and sets its bit in *given. */
 static bly_status registry_option(uint64_t option[KIND_OPTIONS],
                                   unsigned *given, const bly_kind *kind,
                                   const char *text, size_t length)
@@ -305,7 +304,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
     return BLY_OK;
 }
 
-/* ---- What a kind can do -------------------------------------------------- */
+/* ---- Abilities ---------------------------------------------------------- */
 
 uint64_t registry_can(const bly_kind *kind)
 {
@@ -367,7 +366,7 @@ const char *bly_ability(uint64_t flag)
 
 enum { REGISTRY_TEXT = 192 };
 
-/* Everything the listing points to: written once, then constant. */
+/* The data of the listing: written once, then constant. */
 static struct {
     bly_kind_info          info;
     const bly_option_info *list[KIND_OPTIONS + 1];

@@ -51,9 +51,9 @@ enum { REGISTRY_WHOLE = 1 };
     X(buffered)
 #endif
 
-/* Those of other systems' formats (src/kinds/foreign/), which are asked for by
- * name as the others are, but listed apart: they are there for files that there
- * are, and hash whole keys. Which comes first is recognised first. */
+/* Kinds for other systems' formats (src/kinds/foreign/). They are used by name
+ * like the others but listed separately, as they exist for existing files and
+ * hash whole keys. Formats are recognised in this order. */
 #ifdef BLY_ONLY_SETS
 #define REGISTRY_FOREIGN(X)
 #else
@@ -123,7 +123,7 @@ REGISTRY_KINDS(REGISTRY_DECLARE)
 REGISTRY_FOREIGN(REGISTRY_DECLARE)
 #undef REGISTRY_DECLARE
 
-/* The kinds, a NULL at the end. */
+/* The kinds, ended by NULL. */
 extern const bly_kind *const registry_kinds[];
 extern const bly_kind *const registry_foreign[];
 
@@ -135,15 +135,16 @@ const bly_kind *registry_find(const char *name, size_t length);
  * or by an alias, or NULL. */
 const bly_kind *registry_named(const char *text);
 
-/* Read "kind:option=value,…": the kind, and its options' values in the order
- * of its table, those not given as their standard. BLY_EKIND, BLY_EOPTION. */
+/* Parses "kind:option=value,…" into the kind and its options' values in the
+ * order of its table, with defaults for those not given. Returns BLY_EKIND or
+ * BLY_EOPTION. */
 bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
                           const char *text);
 
-/* What a kind can do, BLY_CAN_…: which slots it fills. */
+/* Returns the abilities of a kind, BLY_CAN_…, which follow from its slots. */
 uint64_t registry_can(const bly_kind *kind);
 
-/* "counting, cuckoo": the kinds that have one ability, in one line. */
+/* Lists the kinds with one ability in a line: "counting, cuckoo". */
 enum { REGISTRY_LINE = 320 };
 void registry_able(char out[REGISTRY_LINE], uint64_t flag);
 
