@@ -1,9 +1,8 @@
-/* cmd_index.c - `bloomery index`: an index of what files hold.
+/* cmd_index.c - `bloomery index`: makes an index of the contents of files.
  *
- * Threads take file after file, find the terms of each block and hand them to
- * the index, which does not depend on the order in which they come. With
- * --update only those files are read whose state has changed; the rest of the
- * old index is taken as it is.
+ * Threads read the files, find the terms of each block and pass them to the
+ * index, which does not depend on their order. With --update only files whose
+ * state has changed are read; the rest of the old index is reused.
  */
 #include "search/commands/search.h"
 #include "frame/inputs.h"
@@ -125,7 +124,8 @@ static int index_add(index_job *job, const char *name,
     return CLI_GO;
 }
 
-/* Is it us who have too little, so that other files would be missing, too? */
+/* Returns whether the error is a lack of resources, so that other files would
+   be missing too. */
 static bool index_lacks(int error)
 {
     return error == ENOMEM || error == EMFILE || error == ENFILE
@@ -150,8 +150,8 @@ static int index_refuse(index_job *job, const char *name, int error)
     return CLI_GO;
 }
 
-/* A file that could be read only in part is there with a state that none has,
- * so that it counts as changed. */
+/* A file that was read only in part is stored with an invalid state, so that it
+ * counts as changed. */
 static int index_cut(index_job *job, const char *name, terms *t, int error)
 {
     if (index_refuse(job, name, error) != CLI_GO)
@@ -353,10 +353,10 @@ static int index_all(const cli_command *self, index_job *job,
     return status == CLI_GO ? index_make(job) : status;
 }
 
-/* ==== What may be written ============================================== */
+/* ==== The output ====================================================== */
 
-/* May the output be written? Not over what is no index: nobody may have it a
- * second time. CLI_GO or CLI_ERROR. */
+/* Checks the output, which must not replace a file that is not an index.
+ * Returns CLI_GO or CLI_ERROR. */
 static int index_check_output(const index_settings *s)
 {
     struct stat about;
@@ -369,8 +369,8 @@ static int index_check_output(const index_settings *s)
                         "or give --force to replace it", s->output);
 }
 
-/* What an update is of is there: where a folder is missing that was, because
- * it is not mounted, say, all of its files would go. CLI_GO or CLI_ERROR. */
+/* Checks that the folders of an update exist: if one is not mounted, all of its
+ * files would be dropped. Returns CLI_GO or CLI_ERROR. */
 static int index_check_paths(const index_job *job, const cli_operands *paths)
 {
     for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
@@ -383,7 +383,7 @@ static int index_check_paths(const index_job *job, const cli_operands *paths)
 
 /* ==== Options =========================================================== */
 
-/* The old index says how the new one is to be. CLI_GO or CLI_ERROR. */
+/* Takes the settings of the old index. Returns CLI_GO or CLI_ERROR. */
 static int index_renew(const cli_command *self, index_settings *s,
                        index_job *job, cli_operands *operands)
 {
@@ -417,7 +417,7 @@ static int index_renew(const cli_command *self, index_settings *s,
     return CLI_GO;
 }
 
-/* The same for a new one. */
+/* Takes the settings of a new index. Returns CLI_GO or CLI_ERROR. */
 static int index_new(const cli_command *self, const index_settings *s,
                      index_job *job, const cli_operands *operands)
 {

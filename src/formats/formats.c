@@ -52,7 +52,7 @@ static bly_status formats_unknown(const char *name)
                        "%s", name, known);
 }
 
-/* The kind that a name names, with its options: "squid:method=post". */
+/* Finds the kind for a name with its options: "squid:method=post". */
 static bly_status formats_named(formats_found *out, const char *name)
 {
     const bly_kind *kind = registry_find(name, strcspn(name, ":"));
