@@ -1,6 +1,6 @@
-/* tell.c - what a filter is, what one would cost, and which kinds there are.
+/* tell.c - describes filters, plans and kinds in JSON.
  *
- * JSON has the names of `bloomery info --json` and `bloomery plan --json`.
+ * The names are those of `bloomery info --json` and `bloomery plan --json`.
  */
 #include "filter.h"
 
@@ -97,7 +97,7 @@ static void info_stat(StringInfo to, const bly_stat_t *s)
     }
 }
 
-/* Of a filter with a secret, which is not here, what its header says. */
+/* Describes a keyed filter, whose secret is unknown here, from its header. */
 static void info_header(StringInfo to, const bly_header *h)
 {
     json_text(to, "kind", h->kind);

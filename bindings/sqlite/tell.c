@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What SQLite's functions for JSON know a value by. */
+/* The subtype by which SQLite's JSON functions recognise JSON. */
 enum { TELL_SUBTYPE = 'J' };
 
 #ifndef SQLITE_RESULT_SUBTYPE
@@ -76,8 +76,8 @@ static void tell_bool(tell_json *json, const char *name, bool yes)
     sqlite3_str_appendall(json->text, yes ? "true" : "false");
 }
 
-/* The fewest of 15, 16 or 17 digits that give the same double back, whatever
- * the program's locale has for a point. */
+/* Prints the fewest of 15, 16 or 17 digits that read back as the same double,
+ * whatever the locale's decimal point. */
 static void tell_real(tell_json *json, const char *name, double x)
 {
     char text[40];
@@ -139,7 +139,7 @@ static void tell_give(sqlite3_context *context, tell_json *json)
     sqlite3_result_subtype(context, TELL_SUBTYPE);
 }
 
-/* ---- What a filter is ---------------------------------------------------- */
+/* ---- Filters ------------------------------------------------------------- */
 
 typedef struct { tell_json *json; bool any; } tell_visit;
 
@@ -211,7 +211,7 @@ static void tell_info(sqlite3_context *context, int n, sqlite3_value **values)
     bly_free(filter);
 }
 
-/* ---- What one would be --------------------------------------------------- */
+/* ---- Plans --------------------------------------------------------------- */
 
 static void tell_planned(tell_json *json, const bly_plan_t *p)
 {

@@ -101,7 +101,7 @@ static void similar_find_words(similar_bench *b)
     b->words = first;
 }
 
-/* ---- What is measured -------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------ */
 
 static uint64_t similar_read(void *context, unsigned part, unsigned parts)
 {

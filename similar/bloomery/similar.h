@@ -110,7 +110,7 @@ typedef enum {
     BLY_TANIMOTO, BLY_DICE, BLY_TVERSKY, BLY_CONTAINED
 } bly_measure;
 
-/* What is looked for. Zero it before you fill it in. */
+/* A search. Zero it before you fill it in. */
 typedef struct {
     bly_measure measure;
     uint32_t    threads;        /* that may work; 0: as many as there are

@@ -112,7 +112,7 @@ cpu_level cpu_limit(cpu_level most);
 #define CPU_WASM 0
 #endif
 
-/* Whether there is a vector4 (base/vector.h). */
+/* Defined as true if there is a vector4 (base/vector.h). */
 #define CPU_VECTOR4 (CPU_SSE2 || CPU_NEON || CPU_WASM)
 
 #if defined(__GNUC__) && defined(__x86_64__)

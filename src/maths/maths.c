@@ -218,7 +218,7 @@ double math_set_variance(double m, double t)
     return variance > 0 ? variance : 0;
 }
 
-/* ---- One of R numbers for a key ---------------------------------------- */
+/* ---- A number below R for a key ---------------------------------------- */
 
 double math_numbers_rate(double range, double n)
 {

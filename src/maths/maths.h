@@ -95,7 +95,7 @@ double math_collision(double n);
 double math_set_mean(double m, double t);
 double math_set_variance(double m, double t);
 
-/* ---- One of R numbers for a key ---------------------------------------- */
+/* ---- A number below R for a key ---------------------------------------- */
 
 /* Returns the chance that an absent key has the number of one of n members: 1 -
    (1 - 1/R)^n. */

@@ -257,7 +257,7 @@ uint64_t shape_capacity(const shape *s, double p)
     return low;
 }
 
-/* ---- One row of bits --------------------------------------------------- */
+/* ---- A row of bits ----------------------------------------------------- */
 
 uint32_t shape_row_probes(double p, uint32_t most_k)
 {

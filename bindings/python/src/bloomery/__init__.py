@@ -95,7 +95,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- What there is -----------------------------------------------------------
+# ---- Kinds -------------------------------------------------------------------
 
 
 def _abilities(can: int) -> frozenset[str]:
@@ -148,7 +148,7 @@ def kinds() -> list[Kind]:
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
-# ---- What it costs -----------------------------------------------------------
+# ---- Costs -------------------------------------------------------------------
 
 
 class _Record:
