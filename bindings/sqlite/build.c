@@ -31,8 +31,7 @@ typedef struct {
     bool      started, labelled, whole, once, foreign, failed;
     char     *data;                     /* keys that are not hashed yet      */
     size_t    used, data_room;
-    uint64_t *ends;                     /* ends of the keys, after a leading 0
-                                                                             */
+    uint64_t *ends;                     /* key ends, after a leading 0       */
     size_t    keys, ends_room;
     uint64_t *hashes;
     size_t    hashed, hashes_room;

@@ -79,7 +79,7 @@ static bool held_is_header(const void *data, size_t bytes)
 char *held_no_filter(sqlite3_value *value)
 {
     if (sqlite3_value_type(value) == SQLITE_BLOB)
-        return sqlite3_mprintf("a header alone is no filter, and what "
+        return sqlite3_mprintf("a header alone is not a filter, and what "
                                "bloomery_open gives stands for one only where "
                                "it is asked: give the filter itself");
     return sqlite3_mprintf("a filter is a BLOB, and not %s: make one by "

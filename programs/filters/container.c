@@ -21,8 +21,7 @@
 
 enum {
     CONTAINER_LOOK = 4096, CONTAINER_END = 8, CONTAINER_COLUMNS = 50,
-    CONTAINER_EACH = 1024               /* approximate bytes of an open filter
-                                                                            */
+    CONTAINER_EACH = 1024               /* rough bytes of an open filter     */
 };
 
 /* ==== Is it one? ======================================================== */

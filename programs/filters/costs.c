@@ -470,7 +470,7 @@ static const char *costs_read_rows(costs_table *t, FILE *file)
     char row[512] = "";
 
     if (fgets(row, sizeof row, file) == NULL || strcmp(row, costs_head) != 0)
-        return "is no table of costs of this version";
+        return "is not a table of costs of this version";
     while (fgets(row, sizeof row, file) != NULL && strcmp(row, costs_end) != 0)
         if (!(row[0] == 'l' ? costs_read_line(t, row)
                             : costs_read_kind(t, row)))

@@ -377,8 +377,7 @@ typedef struct {
     uint64_t keys, keyless, bytes;
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
-    const char *full;           /* advice for a full filter; set before adding
-                                                                             */
+    const char *full;           /* advice if it is full; set before adding   */
     bool     overfill;          /* take more than twice as many keys as planned;
                                    set before adding                       */
     bool     over;              /* whether there were that many            */

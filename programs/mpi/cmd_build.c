@@ -448,15 +448,13 @@ static int build_check(const cli_command *self, build_job *job,
     if (status != CLI_GO)
         return status;
     job->spec.form = s->how.stated ? s->how.form : BLY_KEYS_UNSTATED;
-    if (strcmp(s->output, "-") == 0)    /* mpirun may connect it to a terminal
-                                                                            */
-        return options_wrong(self, "standard output is no place for a filter "
-                                   "here: give -o a file");
+    if (strcmp(s->output, "-") == 0)    /* mpirun may use a terminal         */
+        return options_wrong(self, "standard output is not a place for a "
+                                   "filter here: give -o a file");
     if (s->sparse && s->partition)
         return options_wrong(self, "--sparse is how whole filters are sent, "
                                    "and --partition sends none: leave out one");
-    status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* the rank's
-                                                                   own     */
+    status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own    */
     job->spec.secret = secret_bytes();
     if (status == CLI_GO)
         status = build_plan(job);       /* the kind may not exist */

@@ -54,8 +54,7 @@ typedef struct {
     job_bytes     answers, selected;
     part_mail     hashes, bits;
     cli_asked     tally;
-    bool          unended;              /* whether the last line has no newline
-                                                                            */
+    bool          unended;              /* the last line has no newline      */
 } query_job;
 
 static const cli_option query_options[] = {

@@ -17,8 +17,7 @@ unsigned char *job_extend(job_bytes *b, size_t more)
 {
     size_t n = b->n;
 
-    if (more > b->room - n || b->bytes == NULL) {   /* even no bytes need an
-                                                       address             */
+    if (more > b->room - n || b->bytes == NULL) {   /* needs an address    */
         size_t room = 2 * b->room > n + more ? 2 * b->room : n + more;
 
         b->bytes = job_memory(b->bytes, room);
@@ -152,8 +151,7 @@ void exchange_all(const job_bytes *to, job_bytes *in, size_t *begin)
         if (r != job_rank)
             exchange_start_receive(&open, r, in->bytes + begin[r],
                                    begin[r + 1] - begin[r]);
-    for (int i = 1; i < job_ranks; i++) {       /* do not all start with rank 0
-                                                                           */
+    for (int i = 1; i < job_ranks; i++) {       /* do not all begin at 0     */
         int r = (job_rank + i) % job_ranks;
 
         exchange_start_send(&open, r, to[r].bytes, to[r].n);

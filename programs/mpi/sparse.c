@@ -201,8 +201,7 @@ double sparse_share(double p)
     if (!(p > 0))
         return 0;
     bits = ceil(log2(m));
-    shorter = exp2(bits) - m;           /* remainders that are one bit shorter
-                                         */
+    shorter = exp2(bits) - m;           /* remainders one bit shorter        */
     bits -= (1 - pow(none, shorter)) / (1 - pow(none, m)) * (shorter > 0);
     return fmin(1, p * (1 / (1 - pow(none, m)) + bits));
 }

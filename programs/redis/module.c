@@ -237,7 +237,7 @@ static bool module_argument(server_context *context, const server_string *name,
                    module_numbers[i].most);
         return false;
     }
-    server_log(context, "warning", "'%s' is no setting of this module",
+    server_log(context, "warning", "'%s' is not a setting of this module",
                server_text(name, &(size_t){ 0 }));
     return false;
 }

@@ -117,8 +117,7 @@ enum {
 };
 
 static const struct {
-    const char *word, *wrong;           /* for an invalid value; NULL: no value
-                                                                             */
+    const char *word, *wrong;           /* for a bad value; NULL: none       */
 } wish_words[] = {
     [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
     [WISH_RATE]     = { "RATE", REPLY_RATE_WRONG },

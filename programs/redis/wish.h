@@ -15,8 +15,7 @@ typedef struct {
     char          kind[WISH_KIND], hash[WISH_HASH];
     unsigned char secret[BLY_SECRET_BYTES];
     bly_spec      spec;                 /* points into this                  */
-    bool          any_hash;             /* whether keys and hash were left open
-                                                                             */
+    bool          any_hash;             /* keys and hash were left open      */
 } wish;
 
 /* Reads the kind and the words after it:

@@ -57,8 +57,7 @@ struct work {
         bly_overlap_t overlap;
         void         *other;
     } found;
-    server_string *given;               /* argument that it reads (work_given)
-                                                                             */
+    server_string *given;               /* argument it reads (work_given)    */
     void       *bytes;                  /* memory of the server, released at the
                                            end                               */
     size_t      length, room;

@@ -131,8 +131,7 @@ typedef struct {
     unsigned     k;
     uint64_t     block;
     bool         recursive, git, plain;
-    const char  *folder;        /* where it was made; names are relative to it
-                                                                             */
+    const char  *folder;        /* where it was made; the base of names      */
     cli_operands paths;         /* as given                                  */
 } settings;
 

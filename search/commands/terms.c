@@ -66,7 +66,7 @@ const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
         while (*rule < TERMS_RULES && strcmp(text, terms_name(*rule)) != 0)
             (*rule)++;
         if (*rule == TERMS_RULES)
-            return "is no rule: give trigrams, words, fields, lines or "
+            return "is not a rule: give trigrams, words, fields, lines or "
                    "kmers=31";
     }
     *k = (unsigned)length;

@@ -199,8 +199,7 @@ static bool which_tell(const uint64_t *row, const bly_index *index,
     for (uint64_t w = 0; w < words; w++)
         for (uint64_t left = row[w]; left != 0; left &= left - 1) {
             uint64_t i = 64 * w + platform_trailing_zeros(left);
-            (void)!bly_index_document(&document, index, i);     /* cannot fail
-                                                                 */
+            (void)!bly_index_document(&document, index, i);
             any = true;
             if (!visit(context, i, &document))
                 return any;

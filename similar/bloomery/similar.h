@@ -114,15 +114,13 @@ typedef struct {
     uint32_t    threads;        /* the maximum; 0 for one per processor      */
     double      alpha, beta;    /* for BLY_TVERSKY: finite, at least 0       */
     double      least;          /* minimum similarity, 0 .. 1                */
-    uint64_t    most;           /* maximum number of rows per query, at least 1
-                                                                             */
+    uint64_t    most;           /* maximum rows per query, at least 1        */
     bool        within;         /* only rows that have all bits of the query: a
                                    molecule has the bits of each of its parts if
                                    bits stand for parts, so none is missed   */
     bool        zero[7];
     const bly_progress *progress;       /* in queries; after BLY_ECANCELED the
-                                           results are unspecified; may be NULL
-                                                                             */
+                                           results are unspecified; or NULL  */
     uint64_t    reserved[3];    /* 0                                         */
 } bly_similar_spec;
 

@@ -29,8 +29,7 @@ static void *system_map_huge(size_t bytes)
         munmap(base, before);
     munmap(base + before + bytes, room - before - bytes);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + before, bytes, MADV_HUGEPAGE); /* a hint that may fail
-                                                                              */
+    (void)madvise(base + before, bytes, MADV_HUGEPAGE); /* may fail          */
 #endif
     return base + before;
 }

@@ -30,8 +30,7 @@ enum { TASK_KEYS = 8192, TASK_CELLS = 32768 };
 /* A part of the progress that is divided into phases. */
 typedef struct {
     double from, span;                  /* position in the whole             */
-    double at, share;                   /* of the current phase, within the part
-                                                                             */
+    double at, share;                   /* of the current phase, in the part */
     bool   phased;                      /* false if the part is one phase    */
 } task_part;
 

@@ -24,8 +24,7 @@ typedef enum {
 
 typedef struct {
     const uint8_t *at, *end;
-    const uint8_t *bad;                 /* position of the first error, or NULL
-                                                                             */
+    const uint8_t *bad;                 /* place of the first error, or NULL */
 } thrift;
 
 typedef struct {

@@ -414,7 +414,7 @@ bly_status bly_replace(bly_replacement **out, int *file, const char *path)
     bly_status status = replace_find(r, path);
     if (status == BLY_OK && r->exists && !S_ISREG(r->old.st_mode)) {
         errno = S_ISDIR(r->old.st_mode) ? EISDIR : EINVAL;
-        status = replace_failed("replace what is no file", path);
+        status = replace_failed("replace what is not a file", path);
     }
     if (status == BLY_OK)
         status = replace_begin(r);

@@ -10,15 +10,13 @@
 
 /* A replacement in progress. */
 typedef struct bly_replacement {
-    char        path[PATH_MAX];         /* of the old file, all links followed
-                                                                             */
+    char        path[PATH_MAX];         /* of the old file, links followed   */
     bool        exists;                 /* whether there is an old file      */
     struct stat old;                    /* its status                        */
     int         file;                   /* the new file, open for reading and
                                            writing; -1 if not open           */
     char        name[PATH_MAX];         /* its temporary name, or ""         */
-    bool        placed;                 /* whether it has replaced the old file
-                                                                             */
+    bool        placed;                 /* the old file was replaced         */
 } replacement;
 
 /* Finds the file at `path` and follows its links. Returns BLY_EIO if that is

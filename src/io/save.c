@@ -49,8 +49,7 @@ static bool save_write(int file, const uint8_t *bytes, size_t n)
 typedef struct save_source save_source;
 struct save_source {
     bool (*write)(save_source *from, int file);
-    bly_status     status;              /* why it failed, unless errno says it
-                                                                             */
+    bly_status     status;              /* why it failed, if not by errno    */
     const uint8_t *bytes;               /* an image in memory …              */
     size_t         n;
     uint8_t       *header;              /* … or in parts behind its header,  */

@@ -102,8 +102,8 @@ bly_status bly_form_check(uint64_t form)
 {
     if (image_is_form(form))
         return BLY_OK;
-    return status_fail(BLY_EPARAM, "0x%llx is no form of keys: make one of the "
-                       "constants of <bloomery/form.h>, or of a text with "
+    return status_fail(BLY_EPARAM, "0x%llx is not a form of keys: make one of "
+                       "the constants of <bloomery/form.h>, or of a text with "
                        "bly_form_read", (unsigned long long)form);
 }
 

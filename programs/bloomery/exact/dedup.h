@@ -269,8 +269,7 @@ typedef struct {
     const bly_keyed *keyed;
     bool         counting;
     bool         joining;       /* whether the first records of a part are
-                                   members and the others are compared with them
-                                                                           */
+                                   members; the others are looked up         */
     unsigned     bits;          /* bits of the hash that choose a part, 1..16 */
     uint64_t     most;          /* maximum bytes of a table                */
     uint64_t     keys, bytes;   /* expected per part                       */

@@ -21,8 +21,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { CLIENT_PATIENCE = 60, CLIENT_HEAD = 5, CLIENT_FAREWELL = 2 }; /* seconds
-                                                                      */
+enum { CLIENT_PATIENCE = 60, CLIENT_HEAD = 5, CLIENT_FAREWELL = 2 }; /* s    */
 
 /* Returns whether more input is wanted from the client. */
 static bool client_reads(const serve_client *c)

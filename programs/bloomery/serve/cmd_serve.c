@@ -147,7 +147,7 @@ static int serve_check_mode(const cli_command *self, const serve_settings *s,
 {
     how->mode = s->mode != NULL ? serve_mode(s->mode) : -1;
     if (s->mode != NULL && how->mode < 0)
-        return serve_refuse("mode", s->mode, "is no mode: give octal digits "
+        return serve_refuse("mode", s->mode, "is not a mode: give octal digits "
                             "up to 777, such as 660");
     if (s->mode != NULL && how->socket.path == NULL && how->web.path == NULL)
         return options_wrong(self, "--mode is about Unix sockets, and there is "

@@ -84,7 +84,7 @@ static bool coprocess_answer(serve_coprocess *c, serve_talk *t)
         bytes_done(&t->out, bytes_waiting(&t->out));
     } while (!t->idle);
     if (t->broken) {
-        report_error("standard input: %s", "what came is no request of this "
+        report_error("standard input: %s", "the input is not a request of this "
                      "protocol, and nothing behind it can be found: see "
                      "--protocol");
         c->failed = true;

@@ -14,8 +14,7 @@
 
 #include <string.h>
 
-enum { HELPER_CHANNEL = 20 };           /* maximum number of digits of a channel
-                                         */
+enum { HELPER_CHANNEL = 20 };           /* maximum digits of a channel       */
 
 static bool helper_blank(unsigned char byte)
 {

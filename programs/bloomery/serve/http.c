@@ -27,8 +27,7 @@
 enum {
     HTTP_HEAD = 1 << 16,        /* bytes of a head or of all trailers       */
     HTTP_LINE = 1 << 10,        /* bytes of a line in a chunked body        */
-    HTTP_BODIES = 1 << 26       /* bytes that all large bodies may take together
-                                                                            */
+    HTTP_BODIES = 1 << 26       /* bytes of all large bodies together        */
 };
 
 static atomic_size_t http_bodies;

@@ -29,7 +29,7 @@ const char *place_path(const char *path, serve_place *out)
     struct sockaddr_un *unix_address = (struct sockaddr_un *)&out->address;
 
     if (*path == '\0')
-        return "is no path: give one for the socket";
+        return "is not a path: give one for the socket";
     if (strlen(path) >= sizeof unix_address->sun_path)
         return "is longer than the path of a socket may be, 107 bytes: give a "
                "shorter one";
@@ -110,10 +110,10 @@ const char *place_read(const char *text, bool paths, serve_place *out)
         || !(colon != NULL ? place_host(text, (size_t)(colon - text), port, out)
                            : place_host("127.0.0.1", 9, port, out)))
         return paths
-             ? "is no place: give a port, 1 to 65535, an address of this "
+             ? "is not a place: give a port, 1 to 65535, an address of this "
                "machine and a port, 127.0.0.1:8080 or [::1]:8080, or the path "
                "of a Unix socket with a slash in it, ./socket"
-             : "is no place: give a port, 1 to 65535, or an address of this "
+             : "is not a place: give a port, 1 to 65535, or an address of this "
                "machine and a port, 127.0.0.1:8080 or [::1]:8080";
     if (!place_is_loopback(out))
         return "can be reached from other machines, and nothing here is "
@@ -235,7 +235,7 @@ static int place_clear(const serve_place *place)
     if (lstat(place->path, &about) < 0)
         return errno == ENOENT ? CLI_GO : place_failed(place, errno);
     if (!S_ISSOCK(about.st_mode))
-        return report_error("'%s' is there already and is no socket: give "
+        return report_error("'%s' is there already and is not a socket: give "
                             "another path, or remove it", place->path);
     if (place_is_alive(place))
         return place_failed(place, EADDRINUSE);

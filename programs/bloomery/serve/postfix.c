@@ -24,7 +24,7 @@
 enum { POSTFIX_DIGITS = 7 };            /* of SERVE_LONGEST */
 
 static const char postfix_no_netstring[] =
-    "this is no netstring: is it another protocol that is spoken here?";
+    "this is not a netstring: does the client use another protocol?";
 
 /* Parses the length of a netstring and returns the number of bytes in front of
  * its content; 0 if incomplete, TALK_GARBAGE if malformed. */

@@ -210,13 +210,11 @@ typedef struct {
     size_t        places[SERVE_BATCH];  /* indices of the requests with keys */
     bool          there[SERVE_BATCH], one[SERVE_BATCH];
     bool          some_unread;          /* whether some keys cannot be read */
-    uint8_t       unread[SERVE_BATCH];  /* class of the filter that cannot, or 0
-                                                                            */
+    uint8_t       unread[SERVE_BATCH];  /* class of keys required, or 0      */
 
     /* The keys for one filter, in its form. */
     bly_key       keys[SERVE_BATCH];
-    bool          lacks[SERVE_BATCH];   /* whether the filter cannot read the
-                                           key                              */
+    bool          lacks[SERVE_BATCH];   /* the filter cannot read the key    */
     size_t        lacking;              /* number of those                  */
     uint64_t      form;                 /* BLY_KEYS_TEXT if as written      */
     bool          cut_cr;               /* whether CRs are dropped          */
@@ -405,8 +403,7 @@ enum {
 /* A listening socket. */
 typedef struct {
     loop_source source;
-    double      paused;             /* time at which it was paused; 0 if active
-                                                                             */
+    double      paused;             /* time of the pause; 0 if active        */
 } loop_listener;
 
 /* State shared by the loops. */

@@ -32,8 +32,7 @@ typedef struct {
     const char  *path, *name;
     size_t       name_length;
     served_state state;
-    double       refused;               /* time of the last refusal; 0 if none
-                                                                             */
+    double       refused;               /* time of the last refusal, or 0    */
 } served_file;
 
 enum { SERVED_AGAIN = 60 };             /* seconds before a refused file is
@@ -44,8 +43,7 @@ static struct {
     served_file *files;
     char        *names;
     size_t       n;
-    pthread_mutex_t lock;               /* guards the fields below, and `users`
-                                                                             */
+    pthread_mutex_t lock;               /* guards all below, and `users`     */
     served_set  *set;
     atomic_uint_fast64_t age;
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };

@@ -220,8 +220,8 @@ static int sketch_check(const cli_command *self, sketch_settings *s,
     if (status != CLI_GO)
         return status;
     if (b->kind != NULL || b->rate != 0 || b->items != 0)
-        return options_wrong(self, "with -d the sketch is no filter of bits: "
-                                   "it excludes -k, -p and -n");
+        return options_wrong(self, "with -d the sketch is not a filter of "
+                                   "bits: it excludes -k, -p and -n");
     if (s->differences > SKETCH_MOST)
         return report_error("%s differences are more than a sketch can tell: "
                             "ask for fewer differences",

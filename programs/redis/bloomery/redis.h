@@ -126,8 +126,7 @@ typedef struct {
     void *const *table;         /* oldest first, bly_tables_bytes(…, i) bytes
                                    each; 0 in an empty one                   */
     uint64_t n;                 /* tables, at least 1                        */
-    uint64_t buckets;           /* of the first table, a power of two up to 2^56
-                                                                             */
+    uint64_t buckets;           /* of table 0, a power of two up to 2^56     */
     uint64_t items;             /* stored copies of keys                     */
     uint64_t removed;           /* since the tables were last compacted      */
     uint16_t slots;             /* per bucket, 1 .. 255                      */

@@ -613,8 +613,7 @@ static bly_status pages_walk(pages *p, const bly_allocator *allocator,
 /* The result of a walk over all pages. */
 typedef struct {
     hash_stream *stream;
-    uint64_t     damaged;               /* index of a damaged page plus 1, or 0
-                                                                             */
+    uint64_t     damaged;               /* a damaged page plus 1, or 0       */
 } pages_found;
 
 static bly_status pages_sum_window(pages *p, pages_window *w, void *context)
