@@ -5,8 +5,7 @@
 
 /* ---- Ask ----------------------------------------------------------------- */
 
-/* Some keys are refused by what they are (of a kind of integers): a filter that
- * cannot hold them does not. */
+/* Keys that are invalid for a kind of integers are not in the filter. */
 static Datum ask_contains(FunctionCallInfo fcinfo, bool written)
 {
     key k;
@@ -14,7 +13,7 @@ static Datum ask_contains(FunctionCallInfo fcinfo, bool written)
     PG_RETURN_BOOL(bly_contains(filter, k.data, k.length));
 }
 
-/* How often, at most; NULL where the filter cannot bound it. */
+/* Returns an upper bound, or NULL if the filter has none. */
 static Datum ask_count(FunctionCallInfo fcinfo, bool written)
 {
     key k;
@@ -47,8 +46,8 @@ KEY_FUNCTIONS(bloomery_get, ask_get)
 
 /* ---- Change -------------------------------------------------------------- */
 
-/* An empty filter takes the class of its first key. Other systems' files cannot
- * state one. */
+/* Sets the form of an empty filter from the class of its first key; other
+ * systems' files cannot store one. */
 static void change_state(bly_filter *filter, uint64_t class)
 {
     bly_stat_t stat;
@@ -74,7 +73,7 @@ static bly_filter *change_of(FunctionCallInfo fcinfo, bool written, bool adds,
     return filter;
 }
 
-/* The value of the changed filter, which goes. */
+/* Returns the changed filter as a value, and frees it. */
 static Datum change_made(bly_filter *filter, bly_status status)
 {
     Datum value;

@@ -28,8 +28,8 @@ void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes)
     return memory;
 }
 
-/* A context's memory begins on a multiple of 8, and the library wants lines:
- * before what it gets is the place that is to be given back. */
+/* Memory contexts align to 8 bytes but the library wants cache lines, so the
+ * address to free is stored in front of the aligned memory. */
 static void *memory_take(void *context, size_t alignment, size_t bytes)
 {
     const filter_memory *memory = context;
@@ -124,7 +124,7 @@ static int error_code(bly_status status)
     }
 }
 
-/* What the library says may quote bytes that are no text here. */
+/* The library's messages may quote bytes that are not valid text here. */
 static char *error_text(const char *why)
 {
     char *text = pstrdup(why);
@@ -137,8 +137,7 @@ static char *error_text(const char *why)
     return text;
 }
 
-/* What the library says of a full filter, and of a limit, names its own ways
- * out. */
+/* Replaces advice that the library gives on a full filter, or on a limit. */
 void filter_must(bly_status status)
 {
     filter_must_or(status, status == BLY_EFULL
@@ -255,7 +254,7 @@ Datum filter_value(bly_filter *filter)
     return PointerGetDatum(value);
 }
 
-/* ---- What is asked for --------------------------------------------------- */
+/* ---- Arguments ----------------------------------------------------------- */
 
 char *filter_string(Datum value)
 {
@@ -317,7 +316,7 @@ Datum bloomery_in(PG_FUNCTION_ARGS)
     return type_checked(DatumGetByteaPP(bytes));
 }
 
-/* As bytea with bytea_output = hex, whatever that is. */
+/* Prints like bytea with bytea_output = hex, whatever the setting. */
 PG_FUNCTION_INFO_V1(bloomery_out);
 Datum bloomery_out(PG_FUNCTION_ARGS)
 {

@@ -1,17 +1,17 @@
-/* filter.h - filters as PostgreSQL holds them: values of type bloomery.
+/* filter.h - filters in PostgreSQL: values of type bloomery.
  *
- * A value is what bly_save would write, an image or its packed form, in a
- * varlena. Three rules hold in all files here:
+ * A value is a varlena that contains what bly_save would write: an image or its
+ * packed form. All files here obey three rules:
  *
- *  - PostgreSQL tells errors by longjmp, which must never go through a frame of
- *    the library. So nothing that the library calls back (memory, visits) may
- *    raise one, and errors are raised when the library has returned.
- *  - All memory of a filter is of a memory context: where an error ends the
- *    statement, the filter goes with the context, and no bly_free is missed.
- *  - The library starts no thread in a backend: filter_threads.
+ * - PostgreSQL raises errors by longjmp, which must never cross a frame of the
+ *   library. Callbacks from the library (memory, visitors) must not raise
+ *   errors; they are raised after it has returned.
+ * - All memory of a filter belongs to a memory context. If an error ends the
+ *   statement, the context frees the filter without bly_free.
+ * - The library starts no threads in a backend: filter_threads.
  *
- * Long calls get filter_progress, which cancels them where the server wants the
- * query to end; then filter_must raises the server's own error.
+ * Long calls get filter_progress, which cancels them when the server wants to
+ * end the query; filter_must then raises the server's own error.
  */
 #ifndef BLOOMERY_POSTGRESQL_FILTER_H
 #define BLOOMERY_POSTGRESQL_FILTER_H
@@ -28,11 +28,11 @@
 
 enum { filter_threads = 1 };
 
-/* What no image and no value can be larger than. */
+/* Maximum bytes of an image or value. */
 #define FILTER_MOST ((uint64_t)MaxAllocSize - VARHDRSZ)
 
-/* Memory of `room`, for the library: NULL where there is none. One piece above
- * `most` bytes is refused, so that a few forged bytes do not unpack to more
+/* Memory of `room`, for the library; NULL if it is exhausted. A block above
+ * `most` bytes is refused, so that a few forged bytes cannot unpack to more
  * than a value may hold. */
 typedef struct {
     bly_allocator allocator;
@@ -42,8 +42,8 @@ typedef struct {
 
 void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most);
 
-/* Up to FILTER_MOST, kept with what it serves: a filter asks for memory as long
- * as it lives. */
+/* Creates one with the limit FILTER_MOST. It lives as long as its filter, which
+ * allocates throughout its life. */
 filter_memory *filter_memory_in(MemoryContext room);
 
 /* Cancels a call of the library if CHECK_FOR_INTERRUPTS would end the query:
@@ -54,19 +54,19 @@ extern const bly_progress filter_progress;
  * which with it would be done on a copy. */
 void filter_unwatch_quick(bly_filter *filter);
 
-/* Memory without an error: NULL. What there was of it is in the new piece. */
+/* Grows memory without raising an error: returns NULL if out of memory. */
 void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes);
 
-/* Raise what the library said last, unless the status is a success; with a hint
- * of what to do about it in SQL, or NULL. */
+/* Raises the library's last error, unless the status is a success, with a hint
+ * for SQL, or NULL. */
 void filter_must(bly_status status);
 void filter_must_or(bly_status status, const char *hint);
 
-/* The same for a status of combining two filters. */
+/* Does the same for the status of combining two filters. */
 void filter_must_two(bly_status status, const bly_filter *a,
                      const bly_filter *b);
 
-/* The bytes of a value, out of TOAST. */
+/* The bytes of a value, detoasted. */
 typedef struct {
     const unsigned char *at;
     size_t               bytes;
@@ -74,37 +74,37 @@ typedef struct {
 
 filter_bytes filter_bytes_of(Datum value);
 
-/* A filter to change, in memory of `room`; a copy. */
+/* Returns a copy of a filter, to be changed, in memory of `room`. */
 bly_filter *filter_own(Datum value, MemoryContext room);
 
-/* A filter to read, in memory of `room` or in the value's own. */
+/* Returns a filter to read, in memory of `room` or inside the value. */
 bly_filter *filter_read(Datum value, MemoryContext room);
 
-/* The parts of filter_read: is the image packed? Unpack it in memory of `room`;
- * read it where it lies, as it was checked when it came. */
+/* The parts of filter_read: test whether the image is packed; unpack it in
+ * memory of `room`; or use it in place, since it was verified on input. */
 bool filter_packed(filter_bytes image);
 bly_filter *filter_unpack(filter_bytes image, MemoryContext room);
 bly_filter *filter_wrap(filter_bytes image, const filter_memory *memory);
 
-/* Where the state of the aggregate lives that this call is a part of; an error
- * of any other call. */
+/* Returns the context of the aggregate's state; raises an error in other calls.
+ */
 MemoryContext filter_room(FunctionCallInfo fcinfo);
 
-/* The value of a filter. */
+/* Converts a filter to a value. */
 Datum filter_value(bly_filter *filter);
 
-/* What the caller asks for, who may leave it out but not ask for 0, by which
- * the library means what is usual. */
+/* Checks an argument that may be omitted but not 0, which the library would
+ * take as a default. */
 int64 filter_items(int64 items);
 double filter_rate(double rate);
 
-/* The spec of what is asked. */
+/* Makes the spec from arguments. */
 bly_spec filter_spec(int64 items, double rate, const filter_memory *memory);
 
-/* Refuse what would be larger than a value, before it takes memory. */
+/* Refuses a filter larger than a value, before memory is allocated. */
 void filter_fits(const char *kind, const bly_spec *spec);
 
-/* The text as a string. */
+/* Converts text to a C string. */
 char *filter_string(Datum text);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct {
     size_t used, room;                  /* bytes                             */
 } heap;
 
-/* The arguments after the key, or the key and its label. */
+/* The arguments after the key, or after the key and its label. */
 typedef struct {
     filter_bytes kind, keys;
     double       rate;
@@ -40,13 +40,13 @@ typedef struct {
     bool          whole;                /* the filter wants keys, not hashes */
     bool          labelled;
     heap          bytes, ends;          /* keys that wait; offsets of ends   */
-    heap          hashes;               /* of all others                     */
-    heap          labels;               /* of all                            */
+    heap          hashes;               /* of all earlier keys               */
+    heap          labels;               /* of all keys                       */
 } gathered;
 
 /* ---- Room ---------------------------------------------------------------- */
 
-/* Where n more bytes are to be put. */
+/* Returns where to put n more bytes. */
 static char *heap_room(gathered *g, heap *h, size_t n)
 {
     if (n > h->room - h->used) {
@@ -85,9 +85,10 @@ static uint64_t *heap_array(const heap *h)
     return (uint64_t *)(void *)h->at;
 }
 
-/* ---- One group of rows --------------------------------------------------- */
+/* ---- A group of rows ----------------------------------------------------- */
 
-/* How many keys wait: the first of the ends is the first one's beginning. */
+/* Returns the number of pending keys: the first end is the beginning of the
+   first key. */
 static size_t gather_waiting(const gathered *g)
 {
     return heap_numbers(&g->ends) - 1;
@@ -104,7 +105,7 @@ static bly_keys gather_keys(const gathered *g)
                        .offsets64 = heap_array(&g->ends) };
 }
 
-/* What waits becomes hashes. */
+/* Hashes the pending keys. */
 static void gather_hash(gathered *g)
 {
     bly_spec spec = filter_spec(g->asked.items, g->asked.rate, NULL);
@@ -131,7 +132,8 @@ static void gather_key(gathered *g, const key *k)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* From the third argument on, or from the fourth where the third is a label. */
+/* Reads the arguments from the third on, or from the fourth if the third is a
+   label. */
 static wanted wanted_of(FunctionCallInfo fcinfo, int from)
 {
     const char *kind = from > 2 ? "bloomier" : BLY_DEFAULT_KIND;
@@ -168,7 +170,7 @@ static gathered *gather_new(MemoryContext room, const wanted *w)
     return g;
 }
 
-/* One without keys. */
+/* Frees the keys. */
 static void gather_free(gathered *g)
 {
     if (g == NULL)
@@ -201,7 +203,7 @@ static void wanted_same(const gathered *g, const wanted *w)
                                "of them")));
 }
 
-/* A filter without keys tells whether the kind is one, and what it wants. */
+/* Makes an empty filter to check the kind, and whether it needs whole keys. */
 static bool kind_wants_keys(const gathered *g)
 {
     MemoryContext room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
@@ -219,8 +221,8 @@ static bool kind_wants_keys(const gathered *g)
     return wants;
 }
 
-/* What the calls of one query remember: how to read keys, and a group without
- * keys, by which later groups that want the same are known. */
+/* State kept between the calls of a query: how to read keys, and an empty group
+ * for recognising later groups with the same arguments. */
 typedef struct {
     key_source source;
     gathered  *first;
@@ -238,8 +240,8 @@ static remembered *rows_remembered(FunctionCallInfo fcinfo)
     return all;
 }
 
-/* The class of the keys is the form of the filter, unless `keys` names it.
- * Files of other systems have no room for one. */
+/* Chooses the form: the class of the keys, unless `keys` names another. Files
+ * of other systems cannot store one. */
 static uint64_t kind_form(const gathered *g, const key_source *source)
 {
     const bly_kind_info *kind = bly_kind_find(g->kind);
@@ -283,7 +285,7 @@ static gathered *rows_state(FunctionCallInfo fcinfo, int from, remembered *all)
     return g;
 }
 
-/* state, key[, kind[, rate[, items[, keys]]]] */
+/* Arguments: state, key[, kind[, rate[, items[, keys]]]]. */
 PG_FUNCTION_INFO_V1(bloomery_gather);
 Datum bloomery_gather(PG_FUNCTION_ARGS)
 {
@@ -297,7 +299,7 @@ Datum bloomery_gather(PG_FUNCTION_ARGS)
     PG_RETURN_POINTER(g);
 }
 
-/* state, key, label[, kind[, rate[, items[, keys]]]] */
+/* Arguments: state, key, label[, kind[, rate[, items[, keys]]]]. */
 PG_FUNCTION_INFO_V1(bloomery_gather_labels);
 Datum bloomery_gather_labels(PG_FUNCTION_ARGS)
 {
@@ -400,7 +402,8 @@ Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
     PG_RETURN_POINTER(g);
 }
 
-/* How a part is sent: this, the kind, the name of the form, and the heaps. */
+/* The header of a serialised part, followed by the kind, the form's name, and
+   the heaps. */
 typedef struct {
     double   rate;
     int64    items;
@@ -448,7 +451,7 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     PG_RETURN_BYTEA_P(part);
 }
 
-/* No one but a worker of ours calls it: SQL has no values of type internal. */
+/* Only called for our own workers: SQL has no values of type internal. */
 PG_FUNCTION_INFO_V1(bloomery_gather_receive);
 Datum bloomery_gather_receive(PG_FUNCTION_ARGS)
 {

@@ -25,13 +25,13 @@ typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
     bly_filter        *filter;          /* NULL: none                        */
     filter_bytes       image;           /* the copy                          */
-    bool               toasted;         /* it came by:                       */
+    bool               toasted;         /* if toasted, its pointer:          */
     struct varatt_external toast;
 } kept;
 
 typedef struct {
     MemoryContext room;
-    filter_memory memory;               /* of the one that is asked in place */
+    filter_memory memory;               /* of the filter queried in place    */
     bly_filter   *lying;
     key_source    source;               /* how to read the keys              */
     int           n, last;              /* how many, and which was asked     */
@@ -72,8 +72,8 @@ static kept *keeper_took(keeper *all, int which)
     return all->some[which];
 }
 
-/* The search begins where the last one ended, so that it is short where one
- * filter is asked, and where all are in turns. NULL: it is not kept. */
+/* Finds a kept filter, starting where the last search ended, so that a single
+ * filter, or all in turn, are found quickly. Returns NULL if it is not kept. */
 static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
 {
     for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
@@ -118,7 +118,7 @@ static void kept_renew(kept *k, filter_bytes image)
               : filter_wrap(k->image, filter_memory_in(k->room));
 }
 
-/* The image where it lies, until the next call. */
+/* Queries the image in place; valid until the next call. */
 static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
 {
     bly_free(all->lying);
@@ -127,7 +127,7 @@ static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
     return all->lying;
 }
 
-/* What was taken out of TOAST for this call only. */
+/* Frees what was detoasted for this call only. */
 static void kept_drop(struct varlena *v, filter_bytes image)
 {
     if ((const char *)image.at < (const char *)v

@@ -1,5 +1,5 @@
-/* keep.h - what a function of SQL keeps from one call to the next: the filters
- * it was asked, and how to read its keys.
+/* keep.h - state that an SQL function keeps between calls: the filters it has
+ * used, and how to read its keys.
  */
 #ifndef BLOOMERY_POSTGRESQL_KEEP_H
 #define BLOOMERY_POSTGRESQL_KEEP_H

@@ -47,7 +47,7 @@ Datum bloomery_and(PG_FUNCTION_ARGS)
 
 /* ---- Many: aggregates ---------------------------------------------------- */
 
-/* The first one, changed by the others. */
+/* Combines the others into the first filter. */
 static Datum many(FunctionCallInfo fcinfo, verb *how)
 {
     MemoryContext room = filter_room(fcinfo), before;
@@ -82,7 +82,7 @@ Datum bloomery_intersect_next(PG_FUNCTION_ARGS)
     return many(fcinfo, bly_intersect);
 }
 
-/* The value of the state: at the end, and of a worker's part. */
+/* Returns the state as a value: at the end, and for a worker's part. */
 PG_FUNCTION_INFO_V1(bloomery_many_value);
 Datum bloomery_many_value(PG_FUNCTION_ARGS)
 {
@@ -99,7 +99,7 @@ Datum bloomery_many_receive(PG_FUNCTION_ARGS)
     PG_RETURN_POINTER(filter_own(PG_GETARG_DATUM(0), CurrentMemoryContext));
 }
 
-/* A part of another worker is a filter, not a value. */
+/* The part of another worker is a filter, not a value. */
 static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
 {
     MemoryContext room = filter_room(fcinfo);
@@ -137,14 +137,14 @@ Datum bloomery_intersect_combine(PG_FUNCTION_ARGS)
 
 /* ---- Keys ---------------------------------------------------------------- */
 
-/* A key that was visited: its bytes follow. */
+/* A visited key, followed by its bytes. */
 typedef struct {
     uint64_t hash;
     uint64_t length;                    /* UINT64_MAX: hash only             */
     int64    side;
 } visited;
 
-/* What a visit puts by, for rows are made where errors may be raised. */
+/* Keys stored by a visitor: rows are made later, where errors may be raised. */
 typedef struct {
     MemoryContext room;
     char         *at;

@@ -1,7 +1,6 @@
-/* tell.c - functions that describe filters, plans, and the kinds there are.
+/* tell.c - describes filters, plans and kinds in JSON.
  *
- * JSON has the fields of <bloomery/fields.h>, like `bloomery info --json` and
- * `bloomery plan --json`.
+ * The names are those of `bloomery info --json` and `bloomery plan --json`.
  */
 #include "filter.h"
 

@@ -1,17 +1,16 @@
-/* build.c - aggregates that make a filter of keys.
+/* build.c - aggregates that build a filter from keys.
  *
- *      bloomery_build(x[, kind[, rate[, items[, seed[, hash[, keys]]]]]])
- *      bloomery_build_labels(x, label[, kind[, …[, keys]]])
+ *     bloomery_build(x[, kind[, rate[, items[, seed[, hash[, keys]]]]]])
+ *     bloomery_build_labels(x, label[, kind[, …[, keys]]])
  *
- * SQL gives a row at a time, and a filter is planned when all are there. So
- * keys are gathered, and hashed some thousand at a time: what stays of a key is
- * the 8 bytes of its hash. Kinds that keep whole keys, or hash them in ways of
- * their own, get the keys themselves in the end.
+ * SQL passes one row at a time, but a filter is planned when all are known.
+ * Keys are therefore gathered and hashed by the thousand, and only their 8-byte
+ * hashes are kept. Kinds that store whole keys, or hash them in ways of their
+ * own, keep the keys themselves.
  *
- * Without `items` a filter is planned for as many keys as come: for as many
- * different ones, where a key that comes twice takes no more room. These are
- * counted exactly, by a table of hashes. It is what `bloomery build -n` makes
- * of that number, byte for byte. */
+ * Without `items` the filter is planned for the number of distinct keys, which
+ * is counted exactly with a table of hashes. The result equals `bloomery build
+ * -n` with that number, byte for byte. */
 #include "extension.h"
 
 #include <bloomery/keyed.h>
@@ -32,7 +31,7 @@ typedef struct {
     bool      started, labelled, whole, once, foreign, failed;
     char     *data;                     /* keys that are not hashed yet      */
     size_t    used, data_room;
-    uint64_t *ends;                     /* where they end; 0 stands first    */
+    uint64_t *ends;                     /* key ends, after a leading 0       */
     size_t    keys, ends_room;
     uint64_t *hashes;
     size_t    hashed, hashes_room;
@@ -160,8 +159,8 @@ static bly_status build_add(build *b, const keys_key *key, uint64_t label)
 
 /* ---- A row --------------------------------------------------------------- */
 
-/* The numbers of keys of these kinds are those of different ones, as the
- * command counts them: others keep something of each time that a key comes. */
+/* Kinds that can be planned for the distinct keys, as in the command; others
+ * store something for each occurrence. */
 static bool build_is_once(uint64_t can)
 {
     return (can & BLY_CAN_ADD) != 0
@@ -169,8 +168,8 @@ static bool build_is_once(uint64_t can)
                    | BLY_CAN_EXACT | BLY_CAN_LABEL | BLY_CAN_WHOLE_KEYS)) == 0;
 }
 
-/* Is something wrong that needs no keys to be seen? A kind whose size depends
- * on nothing else is planned for one. */
+/* Checks everything that needs no keys. A kind whose size depends only on them
+ * is planned for one key. */
 static bly_status build_try(const build *b)
 {
     bly_spec spec = b->spec;
@@ -180,7 +179,7 @@ static bly_status build_try(const build *b)
     return bly_plan(&plan, b->kind, &spec);
 }
 
-/* The first row says what is to be made. */
+/* Reads the arguments of the first row. */
 static bool build_start(sqlite3_context *context, build *b, int n,
                         sqlite3_value **values)
 {
@@ -217,7 +216,7 @@ static bool build_start(sqlite3_context *context, build *b, int n,
     return b->started = true;
 }
 
-/* Do these arguments still say the same? */
+/* Checks that the arguments have not changed. */
 static bool build_same(sqlite3_context *context, build *b, int n,
                        sqlite3_value **values)
 {
@@ -253,7 +252,7 @@ static bool build_label(sqlite3_context *context, uint64_t *label,
     return keys_count(context, label, "label", value);
 }
 
-/* Of the class that `keys` says, or the first key. */
+/* Converts a key to the class named by `keys`, or to that of the first key. */
 static bool build_key(sqlite3_context *context, build *b, keys_key *key,
                       sqlite3_value *value)
 {
@@ -273,7 +272,7 @@ static bool build_key(sqlite3_context *context, build *b, keys_key *key,
     return found == KEYS_ONE;
 }
 
-/* NULL is no key. */
+/* Adds a row; NULL is not a key. */
 static bool build_take(sqlite3_context *context, build *b, int n,
                        sqlite3_value **values)
 {
@@ -351,7 +350,7 @@ static bly_status build_make(bly_filter **out, build *b)
                           b->labelled ? b->labels : NULL);
 }
 
-/* No key, no filter: NULL, as of sum(). */
+/* Returns NULL if there were no keys, like sum(). */
 static void build_final(sqlite3_context *context)
 {
     build *b = sqlite3_aggregate_context(context, 0);

@@ -1,21 +1,20 @@
-/* held.c - filters out of blobs, and back.
+/* held.c - filters from blobs, and back.
  *
- * A function is called for each row, and has to see cheaply that the filter is
- * the one of the row before:
+ * A function is called once per row, and must detect cheaply that the filter is
+ * the same as in the previous row:
  *
- * - An argument that is the same in all rows by its form, a parameter or a
- *   literal, keeps what SQLite lets us lay beside it (sqlite3_set_auxdata). At
- *   the first row that is a mark; if the mark is there at the next one, it is a
- *   copy of the filter, which serves until the statement ends.
- * - Any other is asked where it lies. To borrow it (bly_wrap) takes a fraction
- *   of a microsecond each time, with all the checks that keep lookups within
- *   its bytes. Only the payload's checksum is not computed again while address,
- *   size and header, which has that checksum, are those of a blob that was
- *   found whole. So an answer is always that of the bytes that were given.
- * - But SQLite copies what a subquery gives anew for each row, all of its
- *   bytes. bloomery_open(blob) spares that: it keeps the filter, for the
- *   connection, and gives the filter's header to be handed around instead. A
- *   header that is not known here is an error. */
+ * - For an argument that is constant by its syntax, a parameter or a literal,
+ *   SQLite keeps auxiliary data (sqlite3_set_auxdata). In the first row that
+ *   is a mark. If the mark is there in the next row, it is replaced by a copy
+ *   of the filter, which serves until the statement ends.
+ * - Other filters are queried in place. Borrowing one (bly_wrap) takes a
+ *   fraction of a microsecond per call, with all checks that keep lookups in
+ *   bounds. Only the payload's checksum is not recomputed while address, size
+ *   and header, which contains the checksum, are those of a verified blob. So
+ *   an answer always reflects the bytes that were passed.
+ * - However, SQLite copies the result of a subquery for each row. To avoid
+ *   this, bloomery_open(blob) keeps the filter in the connection and returns
+ *   only the filter's header. An unknown header is an error. */
 #include "extension.h"
 
 #include <string.h>
@@ -25,7 +24,7 @@ enum { HELD_BLOBS = 8, HELD_OPEN = 64 };
 typedef struct {
     const void   *data;
     size_t        bytes;
-    uint64_t      calls;                /* that it was given                 */
+    uint64_t      calls;                /* times it was used                 */
     unsigned char header[BLY_HEADER_BYTES];
 } held_blob;
 
@@ -70,7 +69,8 @@ void held_home_less(void *user)
     sqlite3_free(home);
 }
 
-/* Is this what bloomery_open gives? Another system's filter may be as small. */
+/* Returns whether this is a result of bloomery_open. Another system's filter
+   may be equally small. */
 static bool held_is_header(const void *data, size_t bytes)
 {
     return bytes == BLY_HEADER_BYTES && memcmp(data, "bloomery", 8) == 0;
@@ -79,7 +79,7 @@ static bool held_is_header(const void *data, size_t bytes)
 char *held_no_filter(sqlite3_value *value)
 {
     if (sqlite3_value_type(value) == SQLITE_BLOB)
-        return sqlite3_mprintf("a header alone is no filter, and what "
+        return sqlite3_mprintf("a header alone is not a filter, and what "
                                "bloomery_open gives stands for one only where "
                                "it is asked: give the filter itself");
     return sqlite3_mprintf("a filter is a BLOB, and not %s: make one by "
@@ -96,7 +96,7 @@ static void held_refuse(sqlite3_context *context, sqlite3_value *value)
     sqlite3_free(why);
 }
 
-/* The bytes of a blob; NULL: there is no memory for them. */
+/* Returns the bytes of a blob; NULL if out of memory. */
 static const void *held_bytes(sqlite3_value *value, size_t *bytes)
 {
     const void *data = sqlite3_value_blob(value);
@@ -154,8 +154,8 @@ static held_open *held_known(held_home *home, const void *header)
     return NULL;
 }
 
-/* The filter takes a free place, or that of the one that was not asked for the
- * longest time. */
+/* Stores the filter in a free place, or replaces the least recently used one.
+ */
 static void held_put(held_home *home, bly_filter *filter, const void *header)
 {
     int at = 0;
@@ -170,7 +170,7 @@ static void held_put(held_home *home, bly_filter *filter, const void *header)
     home->last = at;
 }
 
-/* The filter that was opened with this header. */
+/* Returns the filter that was opened with this header. */
 static held_filter held_opened(sqlite3_context *context, held_home *home,
                                const void *header)
 {
@@ -182,8 +182,8 @@ static held_filter held_opened(sqlite3_context *context, held_home *home,
     return (held_filter){ .filter = o != NULL ? o->filter : NULL };
 }
 
-/* A header stands for a filter only while no other one has it: whoever makes
- * filters can bring its checksum to that of another one. */
+/* A header only stands for a filter if no other filter has the same: an
+ * attacker can craft a filter with the checksum of another. */
 static bool held_alike(const bly_filter *a, const bly_filter *b)
 {
     size_t bytes, others;
@@ -236,7 +236,7 @@ static held_blob *held_find(held_home *home, const void *data, size_t bytes)
     return NULL;
 }
 
-/* The blob is whole; NULL and an error: it is not. */
+/* Verifies the blob. Returns NULL after raising an error. */
 static held_blob *held_check(sqlite3_context *context, held_home *home,
                              const void *data, size_t bytes)
 {
@@ -254,8 +254,8 @@ static held_blob *held_check(sqlite3_context *context, held_home *home,
     return b;
 }
 
-/* Is this an image as it lies there? What is packed, or another system's, is
- * unpacked for each row. */
+/* Returns whether the image can be used in place. Packed ones, and those of
+ * other systems, are unpacked for each row. */
 static bool held_is_image(const void *data, size_t bytes)
 {
     bly_header header;
@@ -263,8 +263,8 @@ static bool held_is_image(const void *data, size_t bytes)
         && !header.packed;
 }
 
-/* Beside the argument of a blob that comes again there is to be a mark: at its
- * call number 1, 2, 4, 8, …, because a mark costs more than to borrow. */
+/* Sets a mark beside a repeated blob's argument at calls 1, 2, 4, 8, …, since a
+ * mark costs more than borrowing. */
 static bool held_is_power(uint64_t n)
 {
     return (n & (n - 1)) == 0;
@@ -303,7 +303,7 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
     return held;
 }
 
-/* What is laid beside an argument at its first row. */
+/* The mark set beside an argument in its first row. */
 static char held_mark;
 
 static void held_drop(void *filter)
@@ -311,7 +311,7 @@ static void held_drop(void *filter)
     bly_free(filter);
 }
 
-/* The argument is the same in all rows, as the mark is still there. */
+/* Keeps a copy: the mark shows that the argument is constant. */
 static held_filter held_keep(sqlite3_context *context, int argument,
                              sqlite3_value *value)
 {
@@ -319,7 +319,7 @@ static held_filter held_keep(sqlite3_context *context, int argument,
     if (held.filter == NULL)
         return held;
     sqlite3_set_auxdata(context, argument, held.filter, held_drop);
-    /* where SQLite has no memory to keep it, it has let it go already */
+    /* if SQLite could not keep it, it has already freed it */
     if (sqlite3_get_auxdata(context, argument) != held.filter) {
         held.filter = NULL;
         sqlite3_result_error_nomem(context);

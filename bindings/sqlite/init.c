@@ -1,9 +1,8 @@
-/* init.c - what SQLite calls to load the extension, which registers all of it.
- */
+/* init.c - the entry point, which registers the whole extension. */
 #include "extension.h"
 
-/* SQLite finds this by the name of the file, and a program that has the
- * extension inside gives it to sqlite3_auto_extension. */
+/* SQLite finds this by the file's name. A program that contains the extension
+ * passes it to sqlite3_auto_extension. */
 __attribute__((visibility("default")))
 int sqlite3_bloomerysqlite_init(sqlite3 *db, char **error,
                                 const sqlite3_api_routines *api);

@@ -1,15 +1,15 @@
-/* keys.c - values of SQL as keys, and as what is asked of a new filter.
+/* keys.c - converts values of SQL to keys, and reads arguments for new filters.
  *
- * TEXT is its UTF-8, whatever the database is encoded in, a BLOB is itself, and
- * a number is the 8 bytes of bly_integer_key or bly_real_key, by which 1 and
- * 1.0 are one key as they are in SQL. NULL is no key. Where the filter states a
- * form that makes other bytes, bly_form_key has them. */
+ * TEXT is its UTF-8, whatever the database's encoding; a BLOB is itself; a
+ * number is the 8 bytes of bly_integer_key or bly_real_key, so that 1 and 1.0
+ * are the same key, as in SQL. NULL is not a key. If the filter states a form
+ * that changes keys, bly_form_key makes them. */
 #include "extension.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A value of no bytes has no place. */
+/* An empty value has no address. */
 static keys_found keys_bytes(keys_key *out, sqlite3_value *value,
                              const void *data)
 {
@@ -27,8 +27,8 @@ static keys_found keys_text_of(keys_key *out, sqlite3_value *value)
     return text != NULL ? keys_bytes(out, value, text) : KEYS_NO_MEMORY;
 }
 
-/* A value as it is where the form is not stated, or changes none of its class.
- */
+/* Makes a plain key, if no form is stated or the form does not change its
+   class. */
 static keys_found keys_plain(keys_key *out, sqlite3_value *value, int type)
 {
     switch (type) {
@@ -159,7 +159,7 @@ const char *keys_type(sqlite3_value *value)
     }
 }
 
-/* A number is told itself, and of anything else its type. */
+/* Raises an error with the number itself or, for other values, their type. */
 static bool keys_wrong(sqlite3_context *context, const char *what,
                        const char *wanted, sqlite3_value *value)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What stands before memory that is aligned: where SQLite's begins. */
+/* Stores SQLite's address in front of aligned memory. */
 static void *memory_take(void *context, size_t alignment, size_t bytes)
 {
     size_t all;

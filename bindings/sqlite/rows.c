@@ -63,8 +63,7 @@ static int rows_disconnect(sqlite3_vtab *table)
     return SQLITE_OK;
 }
 
-/* The filters must be given; where a plan does not have them yet, another one
- * does. */
+/* The filters must be given; if a plan lacks them, SQLite tries another one. */
 static int rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     rows_table *table = (rows_table *)base;
@@ -146,7 +145,7 @@ static bool rows_gather(void *context, const bly_listed *listed)
     return true;
 }
 
-/* Of a filter of integers the hash is the key. */
+/* Finds whether keys are integers that equal their hashes. */
 static bly_status rows_of_integers(bool *out, const bly_filter *filter)
 {
     bly_stat_t stat;
@@ -173,7 +172,7 @@ static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
     return filter;
 }
 
-/* into := into - the filter of a value; `into` goes where there is none. */
+/* Computes into := into - the filter of a value; frees `into` on an error. */
 static bly_filter *rows_subtract(rows_cursor *c, bly_filter *into,
                                  sqlite3_value *value, int *error)
 {
@@ -223,8 +222,8 @@ static int rows_eof(sqlite3_vtab_cursor *base)
     return c->now >= c->n;
 }
 
-/* The integer that was a key, if it was one: nobody has kept what the type of
- * the 8 bytes was. */
+/* Returns the integer that the key stands for if it was one: the type of the 8
+ * bytes is not stored. */
 static void rows_integer(sqlite3_context *context, const rows_cursor *c,
                          const rows_key *key)
 {

@@ -1,8 +1,8 @@
-/* scalar.c - functions of a filter and of keys: what is asked of it, and the
- * filter that it becomes by a change.
+/* scalar.c - functions of a filter and keys: queries, and changes that return a
+ * new filter.
  *
- * A blob in SQL is a value, so a change gives a new one: all of it is copied.
- * For many keys there are the aggregates of build.c. */
+ * A blob is a value in SQL, so a change copies all of it. For many keys use the
+ * aggregates of build.c. */
 #include "extension.h"
 
 /* ---- Asked --------------------------------------------------------------- */
@@ -10,7 +10,7 @@
 typedef void scalar_answer(sqlite3_context *context, const bly_filter *filter,
                            const keys_key *key);
 
-/* NULL for a filter that is NULL, or a key. */
+/* Returns NULL if the filter or the key is NULL. */
 static void scalar_ask(sqlite3_context *context, sqlite3_value **values,
                        scalar_answer *answer)
 {
@@ -42,7 +42,7 @@ static void scalar_contains(sqlite3_context *context, int n,
     scalar_ask(context, values, scalar_contains_answer);
 }
 
-/* What cannot be bounded is not known: NULL. */
+/* Returns the count, or NULL if it has no bound. */
 static void scalar_count_answer(sqlite3_context *context,
                                 const bly_filter *filter, const keys_key *key)
 {
@@ -108,8 +108,8 @@ static bly_status scalar_put_key(bly_filter *filter, const keys_key *key,
     return bly_put(filter, key->data, key->length, label);
 }
 
-/* The first key of an empty filter says of which class all are to be; other
- * systems' files cannot state it. */
+/* Sets the form from the class of the first key of an empty filter; other
+ * systems' files cannot store one. */
 static bly_status scalar_state(bly_filter *filter, sqlite3_value *value)
 {
     bly_stat_t stat;
@@ -209,7 +209,7 @@ static bool scalar_is_any(sqlite3_context *context, uint64_t form, bool given)
     return given && form == BLY_KEYS_UNSTATED;
 }
 
-/* bloomery_state_keys(filter, keys) */
+/* Implements bloomery_state_keys(filter, keys). */
 static void scalar_state_keys(sqlite3_context *context, int n,
                               sqlite3_value **values)
 {
@@ -231,7 +231,7 @@ static void scalar_state_keys(sqlite3_context *context, int n,
     bly_free(filter);
 }
 
-/* bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]) */
+/* Implements bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]). */
 static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
 {
     const bly_progress progress
@@ -257,12 +257,13 @@ static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
     bly_free(filter);
 }
 
-/* ---- What there is ------------------------------------------------------- */
+/* ---- Registration -------------------------------------------------------- */
 
 typedef void scalar_function(sqlite3_context *context, int n,
                              sqlite3_value **values);
 
-/* Of functions that are asked for each row: they remember blobs, together. */
+/* Registers functions that are called for each row; they share remembered
+   blobs. */
 static int scalar_asked(sqlite3 *db, held_home *home)
 {
     static const struct {
@@ -279,7 +280,7 @@ static int scalar_asked(sqlite3 *db, held_home *home)
     int status = SQLITE_OK;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (status == SQLITE_OK)
-            /* SQLite gives it back where it fails, too */
+            /* SQLite frees it on failure too */
             status = sqlite3_create_function_v2(
                 db, asked[i].name, asked[i].n, asked[i].flags,
                 held_home_more(home), asked[i].call, NULL, NULL,

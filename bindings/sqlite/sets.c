@@ -14,8 +14,8 @@ typedef struct {
 
 typedef bly_status sets_verb(bly_filter *into, const bly_filter *other);
 
-/* If a filter is watched, its verbs work on a copy. Where they combine bits at
- * the speed of memory, that costs more than an interrupt could spare. */
+/* Verbs on a watched filter work on a copy. If they combine bits at the speed
+ * of memory, that costs more than an interrupt could save. */
 static void sets_unwatch_quick(bly_filter *filter)
 {
     size_t bytes;
@@ -24,7 +24,7 @@ static void sets_unwatch_quick(bly_filter *filter)
         bly_progress_set(filter, NULL);
 }
 
-/* NULL is no filter. */
+/* Skips NULL, which is not a filter. */
 static void sets_row(sqlite3_context *context, sqlite3_value *value,
                      sets_verb *verb)
 {

@@ -14,7 +14,7 @@
 
 enum { TABLE_KEY, TABLE_LABEL, TABLE_COUNT };
 
-/* An opened file, for as long as a cursor needs it. */
+/* An open file, kept as long as a cursor needs it. */
 typedef struct {
     bly_filter *filter;
     int         users;
@@ -26,7 +26,7 @@ typedef struct {
     table_file  *file;                  /* NULL: not opened yet              */
     char        *path, *format;
     int          flags;
-    uint64_t     limit;                 /* of memory; 0: not said            */
+    uint64_t     limit;                 /* of memory; 0 if not given         */
 } table;
 
 typedef struct {
@@ -64,7 +64,7 @@ static int table_open_file(table *t, table_file **out)
     return SQLITE_OK;
 }
 
-/* The file as it is now: opened anew where another one has taken its place. */
+/* Returns the current file, which is reopened if it was replaced. */
 static int table_current(table *t)
 {
     bool replaced = true;
@@ -86,7 +86,8 @@ static int table_current(table *t)
 
 /* ---- The table ----------------------------------------------------------- */
 
-/* What is between quotes of SQL, or all of it. NULL: no memory, or an error. */
+/* Returns the text inside SQL quotes, or all of it. Returns NULL if out of
+   memory or invalid. */
 static char *table_unquoted(const char *text, char **error)
 {
     const char *all = text;
@@ -107,7 +108,7 @@ static char *table_unquoted(const char *text, char **error)
     return NULL;
 }
 
-/* A number of bytes, at least 1. */
+/* Parses a number of bytes, at least 1. */
 static bool table_limit(table *t, const char *text, char **error)
 {
     char *end;
@@ -163,13 +164,13 @@ static bool table_read_arguments(table *t, int n, const char *const *arguments,
         if (!table_option(t, arguments[i], error))
             return false;
     if ((t->flags & BLY_VERIFY) != 0 && (t->flags & BLY_MAP) == 0)
-        t->flags &= ~BLY_VERIFY;        /* what is read is always checked    */
+        t->flags &= ~BLY_VERIFY;        /* loaded bytes are always verified  */
     return true;
 }
 
-/* The file is opened by the first statement, so that a table whose file is gone
- * can still be dropped. Views and triggers may not ask it: in a database from
- * elsewhere they would open whatever file it names. */
+/* The file is opened by the first statement, so that a table whose file is
+ * missing can still be dropped. Views and triggers may not use the table: an
+ * untrusted database could otherwise open any file. */
 static int table_connect(sqlite3 *db, void *unused, int n,
                          const char *const *arguments, sqlite3_vtab **out,
                          char **error)
@@ -192,7 +193,7 @@ static int table_connect(sqlite3 *db, void *unused, int n,
     return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 }
 
-/* A new one whose file is wrong is not made. */
+/* Refuses to create a table whose file is invalid. */
 static int table_create(sqlite3 *db, void *unused, int n,
                         const char *const *arguments, sqlite3_vtab **out,
                         char **error)
@@ -213,19 +214,18 @@ static int table_create(sqlite3 *db, void *unused, int n,
 
 /* ---- A plan -------------------------------------------------------------- */
 
-/* What a statement asks for. */
+/* The plans of statements. */
 enum { TABLE_ALL, TABLE_COLLATED, TABLE_ONE };
 
-/* A key is asked for by its bytes, and so by no other collation. */
+/* Keys are compared by their bytes, so other collations do not apply. */
 static bool table_is_binary(sqlite3_index_info *info, int i)
 {
     const char *collation = sqlite3_vtab_collation(info, i);
     return collation == NULL || sqlite3_stricmp(collation, "BINARY") == 0;
 }
 
-/* What cannot be done has a plan that is as dear as can be, so that each other
- * one is preferred (an OR is one only after this), and is refused when it
- * runs. */
+/* Impossible requests get a plan of maximum cost, so that SQLite prefers any
+ * other (an OR becomes one only afterwards), and fail when run. */
 static void table_best_refused(sqlite3_index_info *info, int number)
 {
     info->idxNum = number;

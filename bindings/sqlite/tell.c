@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The subtype by which SQLite's JSON functions recognize JSON. */
+/* The subtype by which SQLite's JSON functions recognise JSON. */
 enum { TELL_SUBTYPE = 'J' };
 
 #ifndef SQLITE_RESULT_SUBTYPE

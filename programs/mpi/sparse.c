@@ -36,8 +36,6 @@
  *   [Sanders 2013]  Sanders, Schlag & Mueller, Communication efficient
  *                   algorithms for fundamental big data problems, IEEE Big
  *                   Data: filters replicated as compressed lists
- *
- * Floor 8 (programs); includes cluster.h and <bloomery.h> only.
  */
 #include "mpi/cluster.h"
 
@@ -57,7 +55,7 @@ static void sparse_put(job_bytes *to, uint64_t number, unsigned bytes)
         into[i] = (unsigned char)(number >> 8 * i);
 }
 
-/* The next number of a message; the job ends if there is none. */
+/* Reads the next number of a message; ends the job if there is none. */
 static uint64_t sparse_get(const job_bytes *from, size_t *at, unsigned bytes)
 {
     uint64_t number = 0;
@@ -73,7 +71,8 @@ static uint64_t sparse_get(const job_bytes *from, size_t *at, unsigned bytes)
 
 /* ==== To lists ========================================================== */
 
-/* Eight bytes from number i on, of n; what is behind them counts as 0. */
+/* Returns eight of n bytes, from index i on; bytes beyond the end count as 0.
+ */
 static uint64_t sparse_word(const unsigned char *bytes, size_t i, size_t n)
 {
     uint64_t word = 0;
@@ -94,13 +93,14 @@ uint64_t sparse_count(const void *image, size_t n)
     return count;
 }
 
-/* The places of the bits that are set, in order. */
+/* Lists the positions of the set bits in order. */
 static void sparse_places(uint64_t *places, const unsigned char *bytes,
                           size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
         if (sparse_word(bytes, i, n) == 0)
-            continue;                   /* most, where it is worth while */
+            continue;                   /* the common case if lists are worth
+                                           while */
         for (size_t j = i; j < n && j < i + 8; j++)
             for (unsigned byte = bytes[j]; byte != 0; byte &= byte - 1)
                 *places++ = 8 * j + (unsigned)__builtin_ctz(byte);
@@ -152,7 +152,7 @@ void sparse_pack(job_bytes *to, const void *image, size_t n)
 
 /* ==== And back ========================================================== */
 
-/* A list of n bytes, into bytes that are all zero. */
+/* Decodes a list of n bytes into zeroed bytes. */
 static void sparse_unpack_list(unsigned char *into, size_t bytes,
                                const unsigned char *list, size_t n)
 {
@@ -201,7 +201,7 @@ double sparse_share(double p)
     if (!(p > 0))
         return 0;
     bits = ceil(log2(m));
-    shorter = exp2(bits) - m;           /* remainders of one bit less */
+    shorter = exp2(bits) - m;           /* remainders one bit shorter        */
     bits -= (1 - pow(none, shorter)) / (1 - pow(none, m)) * (shorter > 0);
     return fmin(1, p * (1 / (1 - pow(none, m)) + bits));
 }

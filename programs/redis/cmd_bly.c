@@ -1,10 +1,10 @@
 /* cmd_bly.c - BLY.*: filters of every kind, and their keys.
  *
- * What a filter is to be is said once, by the words of `wish`; they stand in
- * BLY.NEW, BLY.BUILD, BLY.PLAN. Where no batch is to be had a command of one
- * item and that of many are one function, which replies an array or its one
- * element. All items of a command are read by the filter's form before any of
- * them is used, so an item that cannot be read has no effect.
+ * The words that describe a filter (`wish`) are the same in BLY.NEW, BLY.BUILD
+ * and BLY.PLAN. A command on one item and its form for many share a function
+ * that replies one element or an array, unless batching helps. All items of a
+ * command are parsed by the filter's form before any is used, so an invalid
+ * item has no effect.
  */
 #include "redis/items.h"
 #include "redis/wish.h"
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLY_BATCH = 256 };               /* items that go together            */
+enum { BLY_BATCH = 256 };               /* items handled together            */
 
 /* ---- Making -------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ static bly_status bly_make(held **out, const wish *wanted,
     return status;
 }
 
-/* BLY.NEW works on what its words say, and says them again to replicas. */
+/* Creates the filter, and replicates the words with all defaults filled in. */
 static void bly_new_run(work *w)
 {
     const bly_progress progress = work_progress(w);
@@ -166,8 +166,8 @@ static int bly_build_command(server_context *context, server_string **argv,
 
 /* ---- Finding ------------------------------------------------------------- */
 
-/* The filter of a key to be changed. NULL: an error was replied, or the command
- * was put off. */
+/* Returns the filter at a key, for changing it. Returns NULL after an error
+ * reply, or if the command was postponed. */
 static held *bly_to_change(server_context *context, server_string *name,
                            server_call *again)
 {
@@ -182,8 +182,8 @@ static held *bly_to_change(server_context *context, server_string *name,
     return work_reads_it(context, value, again) ? NULL : value;
 }
 
-/* What is added to: the filter that is there, or a new one, which comes to the
- * key once something is in it. */
+/* The target of an add: the existing filter, or a new one, which is stored at
+ * the key once it contains something. */
 typedef struct {
     held       *value;
     server_key *key;
@@ -191,7 +191,7 @@ typedef struct {
     wish        wanted;
 } bly_adding;
 
-/* False: an error was replied, or the command was put off. */
+/* Returns false after an error reply, or if the command was postponed. */
 static bool bly_to_add(bly_adding *out, server_context *context,
                        server_string *name, server_call *again)
 {
@@ -214,7 +214,7 @@ static bool bly_to_add(bly_adding *out, server_context *context,
     return out->made;
 }
 
-/* Something is in it. */
+/* Keeps the target after items were added. */
 static void bly_added(bly_adding *adding, server_context *context,
                       server_string *name)
 {
@@ -224,14 +224,14 @@ static void bly_added(bly_adding *adding, server_context *context,
     bly_replicate_new(context, name, &adding->wanted);
 }
 
-/* Nothing is. */
+/* Drops a new target if no items were added. */
 static void bly_not_added(bly_adding *adding)
 {
     if (adding->made)
         held_drop(adding->value);
 }
 
-/* Has the filter this ability? Else an error was replied. */
+/* Returns whether the filter has this ability, or replies an error. */
 static bool bly_able(server_context *context, const held *value,
                      uint64_t ability, const char *verb)
 {
@@ -245,9 +245,9 @@ static bool bly_able(server_context *context, const held *value,
     return false;
 }
 
-/* A command of many items changed the filter by the first arguments up to
- * `end`, and refused the others: for want of memory, perhaps, which a replica
- * has. It is replicated as if it had been of those alone. */
+/* Replicates a command on many items that stopped early, as if it had only had
+ * the arguments up to `end`: a replica may have more memory and accept the
+ * rest. */
 static void bly_changed_by(server_context *context, const char *verb,
                            const char *event, server_string **argv, int end)
 {
@@ -282,8 +282,8 @@ static int bly_add_command(server_context *context, server_string **argv,
     return server_reply_bool(context, status == BLY_OK);
 }
 
-/* Adds items and replies for each, up to the first that cannot be added.
- * Returns how many were added; *status < 0: the next one was not. */
+/* Adds items and replies for each, up to the first that fails. Returns the
+ * number added; *status < 0 is the error of the next one. */
 static int bly_add_items(bly_status *status, server_context *context,
                          bly_filter *filter, const items *all)
 {
@@ -334,8 +334,8 @@ static int bly_madd_command(server_context *context, server_string **argv,
     return SERVER_OK;
 }
 
-/* Finds the filter that a command queries, NULL if none is there, and reads the
- * items. False: an error was replied. Otherwise items_free is due. */
+/* Finds the filter that a command queries, or NULL, and reads the items.
+ * Returns false after an error reply. Otherwise call items_free. */
 static bool bly_to_ask(const held **value, items *all, server_context *context,
                        server_string **argv, int argc)
 {
@@ -343,7 +343,7 @@ static bool bly_to_ask(const held **value, items *all, server_context *context,
         && items_read(all, context, items_form(*value), argv + 2, argc - 2, 1);
 }
 
-/* Does the same for a command of this name, which needs an ability. */
+/* Does the same for a command that needs an ability. */
 static bool bly_to_ask_of(const held **value, items *all, uint64_t ability,
                           const char *verb, server_context *context,
                           server_string **argv, int argc)
@@ -396,7 +396,7 @@ static int bly_mexists_command(server_context *context, server_string **argv,
 
 /* ---- Removing and counting ----------------------------------------------- */
 
-/* 1: removed; 0: it was not there. */
+/* Replies 1 if removed, 0 if absent. */
 static int bly_reply_removed(server_context *context, bly_status status,
                              const char *why)
 {
@@ -480,7 +480,7 @@ static int bly_mcount_command(server_context *context, server_string **argv,
 
 /* ---- Labels -------------------------------------------------------------- */
 
-/* All labels are looked at before the first is put. */
+/* Reads all labels before the first is stored. */
 static bool bly_labels(uint64_t *labels, server_context *context,
                        server_string **argv, int argc)
 {

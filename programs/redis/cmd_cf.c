@@ -1,6 +1,6 @@
-/* cmd_cf.c - CF.*: cuckoo filters as RedisBloom's clients know them.
+/* cmd_cf.c - CF.*: cuckoo filters, compatible with RedisBloom's clients.
  *
- * Errors are its words, of which several lack "ERR".
+ * Error messages are RedisBloom's, several of which lack "ERR".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "redis/cuckoo.h"
 
-/* ---- What a filter is to be ---------------------------------------------- */
+/* ---- Plans of filters -------------------------------------------------- */
 
 typedef struct {
     long long capacity, slots, moves, expansion;
@@ -38,7 +38,7 @@ static const reply_range cf_expansions = {
     0, MODULE_GROWTH_MOST, "EXPANSION: value must be in the range [0, 32768]"
 };
 
-/* A new filter at an empty key. NULL: an error was replied. */
+/* Creates a filter at an empty key. Returns NULL after an error reply. */
 static cuckoo *cf_make(server_context *context, server_key *key,
                        const cf_plan *plan)
 {
@@ -61,7 +61,7 @@ static cuckoo *cf_make(server_context *context, server_key *key,
     return filter;
 }
 
-/* The pairs behind the capacity. False: an error was replied. */
+/* Reads the pairs after the capacity. Returns false after an error reply. */
 static bool cf_reserve_words(cf_plan *plan, server_context *context,
                              server_string **argv, int argc)
 {
@@ -92,7 +92,7 @@ static bool cf_reserve_words(cf_plan *plan, server_context *context,
     return true;
 }
 
-/* As bf_replicate_made, of BF.*. */
+/* Replicates a new filter, as bf_replicate_made does for BF.*. */
 static void cf_replicate_made(server_context *context, server_string *name,
                               const cf_plan *plan)
 {
@@ -125,7 +125,8 @@ static int cf_reserve(server_context *context, server_string **argv, int argc)
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* BLY_OK, BLY_SEEN (with `once`: it is there), BLY_EFULL, BLY_ENOMEM. */
+/* Adds an item. Returns BLY_OK, BLY_SEEN (with `once`, if it is present),
+   BLY_EFULL or BLY_ENOMEM. */
 static bly_status cf_put(server_context *context, cuckoo *filter,
                          const server_string *argument, bool once)
 {
@@ -140,12 +141,12 @@ static bly_status cf_put(server_context *context, cuckoo *filter,
          ? bly_tables_add(tables, key.data, key.length) : BLY_ENOMEM;
 }
 
-/* What is to be done with the items of a command. */
+/* How to handle the items of a command. */
 typedef struct {
-    const cf_plan *plan;                /* of a filter that is not there; NULL:
-                                           an error                          */
+    const cf_plan *plan;                /* used to create a missing filter; if
+                                           NULL, that is an error            */
     const char *event;
-    int  first;                         /* argument                          */
+    int  first;                         /* index of the first item           */
     bool once, many;
 } cf_job;
 
@@ -164,8 +165,8 @@ static int cf_reply_put(server_context *context, const cf_job *job,
                                : status == BLY_SEEN ? 0 : -1);
 }
 
-/* May no item come any more? What a master has done, or a file says, is not to
- * be refused: it would be lost. */
+/* Returns whether the filter has reached its maximum size. Commands from a
+ * master or a file are never refused, as their data would be lost. */
 static bool cf_is_widest(server_context *context, const cuckoo *filter)
 {
     return filter->tables.n >= (uint64_t)settings.cuckoo_tables
@@ -173,7 +174,7 @@ static bool cf_is_widest(server_context *context, const cuckoo *filter)
             & (SERVER_REPLICATED | SERVER_LOADING)) == 0;
 }
 
-/* All commands that add end here. */
+/* Ends all commands that add. */
 static int cf_insert_into(server_context *context, server_string **argv,
                           int argc, const cf_job *job)
 {
@@ -224,7 +225,7 @@ static int cf_addnx(server_context *context, server_string **argv, int argc)
     return cf_add_one(context, argv, argc, true);
 }
 
-/* Read the words before the items into the job. False: an error was replied. */
+/* Reads the words before the items. Returns false after an error reply. */
 static bool cf_insert_words(cf_job *job, cf_plan *plan, server_context *context,
                             server_string **argv, int argc)
 {
@@ -271,8 +272,8 @@ static int cf_insertnx(server_context *context, server_string **argv, int argc)
 
 /* ---- Asking -------------------------------------------------------------- */
 
-/* As in RedisBloom, a key that does not exist, or that holds a value of another
- * type, has nothing in it; but a filter of BLY.* is refused. */
+/* Looks up items. As in RedisBloom, a missing key or one of another type
+ * contains nothing; but a filter of BLY.* is refused. */
 static int cf_exists(server_context *context, server_string **argv, int argc)
 {
     void *value;
@@ -287,7 +288,7 @@ static int cf_exists(server_context *context, server_string **argv, int argc)
                                                     key.length));
 }
 
-/* reply_ask. */
+/* Implements reply_ask. */
 static bly_status cf_ask(const void *filter, const bly_keys *keys,
                          bool *present)
 {
@@ -340,9 +341,9 @@ static int cf_del(server_context *context, server_string **argv, int argc)
     return server_reply_bool(context, gone);
 }
 
-/* RedisBloom calls this a command that only reads. It changes the filter and is
- * replicated, so the server must know it as one that writes: else a paused
- * server, which nothing may replicate from, stops at it. */
+/* Compacts the filter. RedisBloom declares this command as read-only, but it
+ * changes the filter and is replicated. It must be declared as a write, because
+ * replication aborts a paused server. */
 static int cf_compact(server_context *context, server_string **argv, int argc)
 {
     if (argc != 2)
@@ -421,7 +422,7 @@ static int cf_scandump(server_context *context, server_string **argv, int argc)
         server_reply_number(context, 1);
         server_reply_bytes(context, head, sizeof head);
     } else {
-        /* A table that fits into one chunk goes as a whole, wherever in it the
+        /* A table that fits into one chunk is sent whole, wherever in it the
          * position is. */
         uint64_t from = bytes <= MODULE_CHUNK ? 0 : inside;
         uint64_t some = bytes - from < MODULE_CHUNK ? bytes - from
@@ -432,7 +433,7 @@ static int cf_scandump(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* Put a chunk where the position that came with it says that it ends. */
+/* Stores a chunk; `at` is the position of its end. */
 static bool cf_load(cuckoo *filter, long long at, bly_key chunk)
 {
     uint64_t end = (uint64_t)at - 1, bytes = 0;
@@ -446,7 +447,8 @@ static bool cf_load(cuckoo *filter, long long at, bly_key chunk)
     return true;
 }
 
-/* A filter of a header, with empty tables. NULL: an error was replied. */
+/* Creates a filter with empty tables from a header. Returns NULL after an error
+   reply. */
 static cuckoo *cf_of_head(server_context *context, bly_key head)
 {
     bly_tables tables;

@@ -36,7 +36,7 @@ static int dump_command(server_context *context, server_string **argv, int argc)
 }
 
 typedef struct {
-    bool replace, keyed, told;          /* told: given by SECRET             */
+    bool replace, keyed, told;          /* whether SECRET was given          */
     unsigned char secret[BLY_SECRET_BYTES];
 } dump_restore;
 

@@ -2,7 +2,7 @@
 #include "redis/whole.h"
 #include "redis/wish.h"
 
-/* Resizing takes so many times as long as reading. */
+/* Cost of resizing, relative to reading. */
 enum { RESIZE_TIMES = 32 };
 
 static void resize_run(work *w)

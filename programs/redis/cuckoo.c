@@ -1,10 +1,10 @@
-/* cuckoo.c - the type of CF.*: tables of fingerprints, each of which has memory
- * of its own.
+/* cuckoo.c - the type of CF.*: tables of fingerprints, each with memory of its
+ * own.
  *
- * Its bytes in a dump are RedisBloom's: of type MBbloomCF, version 4: tables,
- * buckets of the first, keys, removed keys, slots a bucket, moves, expansion;
- * and of each table its buckets and its slots. All of it is looked at before it
- * is taken, as a dump may come from anybody who may send RESTORE.
+ * A dump has RedisBloom's format: type MBbloomCF, version 4: tables, buckets of
+ * the first, keys, removed keys, slots per bucket, moves, expansion; and for
+ * each table its buckets and its slots. All of it is verified before use, since
+ * anyone who may send RESTORE can craft a dump.
  */
 #include "redis/cuckoo.h"
 
@@ -16,7 +16,7 @@ server_type *cuckoo_type;
 
 /* ---- Values -------------------------------------------------------------- */
 
-/* One with room for the pointers of its tables, none of which is there yet. */
+/* Creates a filter with room for the pointers of its tables, all NULL. */
 static cuckoo *cuckoo_bare(const bly_tables *tables)
 {
     cuckoo *filter = server_allocate_zeroed(1, sizeof *filter);
@@ -129,7 +129,7 @@ static uint16_t cuckoo_small(server_io *rdb, bool *right)
     return (uint16_t)number;
 }
 
-/* The slots are kept as the server read them. */
+/* Reads the tables, and keeps the slots as the server allocated them. */
 static bool cuckoo_load_tables(cuckoo *filter, server_io *rdb)
 {
     const bly_tables *tables = &filter->tables;
@@ -182,7 +182,8 @@ static void *cuckoo_load(server_io *rdb, int version)
     return NULL;
 }
 
-/* The append-only file gets what CF.SCANDUMP gives, of an empty filter too. */
+/* Writes the chunks of CF.SCANDUMP to the append-only file, also for an empty
+   filter. */
 static void cuckoo_rewrite(server_io *aof, server_string *key, void *value)
 {
     const cuckoo *filter = value;
@@ -204,7 +205,7 @@ static void cuckoo_rewrite(server_io *aof, server_string *key, void *value)
     }
 }
 
-/* ---- What else a server does to values ----------------------------------- */
+/* ---- Memory, copies and digests ---------------------------------------- */
 
 static size_t cuckoo_usage(const void *value)
 {

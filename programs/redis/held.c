@@ -1,17 +1,17 @@
-/* held.c - the type of BLY.*: a filter of the library, of any kind.
+/* held.c - the type of BLY.*: a filter of any kind of the library.
  *
- * Its bytes in a dump: type "bloomery-", version 1:
+ * A dump has type "bloomery-", version 1:
  *
- *      the image, as docs/format.md has it; the secret's 16 bytes, or none
+ *      the image (docs/format.md); the secret's 16 bytes, or none
  *
- * A keyed filter without its secret is what DUMP gave: the image tells which
+ * A keyed filter without its secret comes from DUMP; the image identifies the
  * secret it needs.
  *
- * An image is checked as one from anybody is, by bly_unpack, before it is
- * taken; so the module has no format of its own to trust.
+ * The image is verified by bly_unpack like any untrusted one, so the module has
+ * no format of its own.
  *
- * A filter moves only as a whole, so the server cannot move its pieces to
- * lie better (`defrag`): it has few, and they are large.
+ * The server cannot defragment a filter (`defrag`), since it moves only as a
+ * whole; but it consists of few, large allocations.
  */
 #include "redis/held.h"
 
@@ -77,8 +77,8 @@ static void held_save(server_io *rdb, void *of)
                       with ? sizeof value->secret : 0);
 }
 
-/* The secret by which a filter from a dump is keyed, if the dump has none.
- * NULL: it is not keyed, or not by a secret that is known here. */
+/* Returns the secret of a keyed filter whose dump has none. Returns NULL if it
+ * is not keyed, or if the secret is unknown. */
 static const unsigned char *held_secret(server_io *rdb, const void *image,
                                         size_t bytes)
 {
@@ -95,8 +95,8 @@ static const unsigned char *held_secret(server_io *rdb, const void *image,
     return secret;
 }
 
-/* What a packed image may take: a dump of ours has none, but one that somebody
- * restores may. No more than all that the server may have. */
+/* Returns the maximum size of a packed image: our dumps contain none, but a
+ * crafted one may. It is limited to the memory that the server may use. */
 static uint64_t held_limit(server_io *rdb, const void *image, size_t bytes)
 {
     uint64_t limit = bly_memory_limit(NULL, bytes), most;
@@ -153,7 +153,7 @@ static void held_rewrite(server_io *aof, server_string *key, void *of)
         server_emit(aof, "BLY.RESTORE", "sb", key, image, bytes);
 }
 
-/* ---- What else a server does to values ----------------------------------- */
+/* ---- Memory, copies and digests ---------------------------------------- */
 
 static size_t held_usage(const void *of)
 {

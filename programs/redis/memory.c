@@ -1,8 +1,8 @@
-/* memory.c - memory of the server's allocator, refused before it is taken.
+/* memory.c - allocates from the server, and refuses what would not fit.
  *
- * Redis ends when it cannot have what it asks for, so that who can send a
- * command, a chunk or a dump could end it. Large requests are looked at first:
- * against the server's own limit, and what the system says it has.
+ * Redis aborts when an allocation fails, so anyone who can send a command, a
+ * chunk or a dump could end it. Large requests are therefore first checked
+ * against the server's limit and the system's free memory.
  */
 #include "redis/module.h"
 
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMORY_LARGE = 1 << 20 };        /* bytes: below, the flag deny-oom of
-                                           the commands will do              */
+enum { MEMORY_LARGE = 1 << 20 };        /* bytes: below this the commands'
+                                           deny-oom flag suffices            */
 
-/* Bytes that the system has left; UINT64_MAX: it does not say. */
+/* Returns the system's free memory; UINT64_MAX if unknown. */
 static uint64_t memory_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "re");
@@ -28,7 +28,7 @@ static uint64_t memory_available(void)
     return kib > UINT64_MAX >> 10 ? UINT64_MAX : kib << 10;
 }
 
-/* What the server's own limit is, and how much of it is used. */
+/* Returns the server's limit, and how much of it is used. */
 static uint64_t memory_figures(server_context *context, uint64_t *used)
 {
     int error = 0;
@@ -45,9 +45,9 @@ uint64_t memory_most(server_context *context)
     return memory_figures(context, &used);
 }
 
-/* What the server's own limit leaves. One that evicts keys makes room for all
- * that its limit can hold. What a master has done, or a file says, is not to be
- * refused: it would be lost. */
+/* Returns the memory left up to the server's limit. A server that evicts keys
+ * makes room for anything below its limit. Data from a master or a file is
+ * never refused, as it would be lost. */
 static uint64_t memory_limit(server_context *context)
 {
     int flags = context == NULL ? SERVER_LOADING
@@ -68,8 +68,8 @@ bool memory_room(server_context *context, uint64_t bytes)
 
 /* ---- For filters of the library ------------------------------------------ */
 
-/* Who asks in this thread: a command, or work for one, with what the server's
- * limit left when it began. */
+/* For whom this thread allocates: a command, or a work with the memory left
+ * when it began. */
 static _Thread_local struct {
     server_context *context;
     uint64_t        left;
@@ -81,9 +81,9 @@ void memory_for(server_context *context)
     memory_asker.left = UINT64_MAX;
 }
 
-/* What the server's limit left when the last work began, less what works have
- * taken since: works that run at once must not each have all of it. The lock is
- * held from when it is taken until the server counts it. */
+/* Memory left when the last work began, minus what works have taken since, so
+ * that concurrent works do not each take all of it. The lock is held from an
+ * allocation until the server counts it. */
 static uint64_t memory_shared = UINT64_MAX;
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -97,7 +97,7 @@ uint64_t memory_left(server_context *context)
     return left;
 }
 
-/* Of the server, of what all works have. */
+/* Allocates from the server, within the share of all works. */
 static void *memory_share(uint64_t bytes)
 {
     void *memory = NULL;
@@ -110,7 +110,7 @@ static void *memory_share(uint64_t bytes)
     return memory;
 }
 
-/* And back. */
+/* Frees such memory. */
 static void memory_share_back(void *memory, uint64_t bytes)
 {
     pthread_mutex_lock(&memory_lock);
@@ -126,8 +126,7 @@ void memory_within(uint64_t left)
     memory_asker.left = left;
 }
 
-/* What stands before memory that is aligned: where the server's begins, and how
- * many bytes it has. */
+/* Precedes aligned memory: the start and size of the server's allocation. */
 typedef struct {
     void  *begin;
     size_t bytes;
@@ -174,8 +173,8 @@ bly_allocator memory_allocator_of(uint64_t *taken)
 
 /* ---- For pieces ---------------------------------------------------------- */
 
-/* Would the allocator give so much? Older servers have no way to ask for memory
- * that is all 0 and be told that there is none. */
+/* Returns whether the allocator can provide that much. Older servers cannot
+ * allocate zeroed memory and report a failure. */
 static bool memory_there(size_t bytes)
 {
     void *probe = server_try_allocate(bytes);

@@ -1,10 +1,9 @@
-/* module.c - loading bloomery.so: how its settings are given, its types and
- * commands.
+/* module.c - loads bloomery.so: settings, types and commands.
  *
- * Settings are those of RedisBloom, by its names: as arguments behind the
+ * RedisBloom's settings are accepted under its names: as arguments after the
  * module's path, in their old form too, and as the server's configuration
- * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins. Those
- * of BLY.* are given likewise.
+ * ("bf-error-rate" or, before Redis 8, "bf.bf-error-rate"), which takes
+ * precedence. So are the settings of BLY.*.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 enum { MODULE_VERSION = BLY_VERSION_NUMBER };
 
-static const char MODULE_NAME[] = "bf";         /* RedisBloom's              */
+static const char MODULE_NAME[] = "bf";         /* the same as RedisBloom's  */
 
 /* ---- Settings ------------------------------------------------------------ */
 
@@ -53,7 +52,7 @@ static long long module_get_number(const char *name, void *setting)
     return *(long long *)setting;
 }
 
-/* Of BF.*: a large one is lowered. */
+/* Sets the rate of BF.*, and lowers a large one. */
 static bool module_rate(const server_string *value)
 {
     if (!reply_rate(&settings.rate, value))
@@ -68,7 +67,7 @@ static bool module_held_rate(const server_string *value)
     return reply_rate(&settings.held_rate, value);
 }
 
-/* One that can be added to, and is of one item if not of more. */
+/* Sets the kind, which must support adding, also of single items. */
 static bool module_held_kind(const server_string *value)
 {
     size_t n;
@@ -151,7 +150,7 @@ static const struct {
 
 enum { MODULE_TEXTS = sizeof module_texts / sizeof *module_texts };
 
-/* `setting` is the number of a text. */
+/* `setting` is the index of a text. */
 static int module_set_text(const char *name, server_string *value,
                            void *setting, server_string **error)
 {
@@ -162,8 +161,8 @@ static int module_set_text(const char *name, server_string *value,
     return SERVER_ERR;
 }
 
-/* The server reads it at once, and does not free it: it is kept until the next
- * time. */
+/* Returns a string that the server reads at once and does not free. It is kept
+ * until the next call. */
 static server_string *module_get_text(const char *name, void *setting)
 {
     static server_string *last;
@@ -174,8 +173,8 @@ static server_string *module_get_text(const char *name, void *setting)
     return last;
 }
 
-/* What the arguments said are the standards of the server's own settings. One
- * that knows settings without the module's name before them gets those. */
+/* Registers the settings, with the arguments as defaults. Servers that support
+ * names without the module's prefix get those. */
 static bool module_register_settings(server_context *context)
 {
     unsigned flags = server_load_standards != NULL ? SERVER_UNPREFIXED : 0;
@@ -210,7 +209,7 @@ static bool module_is(const server_string *word, const char *name,
         || (old != NULL && reply_is_word(word, old));
 }
 
-/* One argument and its value. False: what is wrong is in the log. */
+/* Reads one argument and its value. Returns false after logging an error. */
 static bool module_argument(server_context *context, const server_string *name,
                             const server_string *value)
 {
@@ -238,7 +237,7 @@ static bool module_argument(server_context *context, const server_string *name,
                    module_numbers[i].most);
         return false;
     }
-    server_log(context, "warning", "'%s' is no setting of this module",
+    server_log(context, "warning", "'%s' is not a setting of this module",
                server_text(name, &(size_t){ 0 }));
     return false;
 }
@@ -259,8 +258,8 @@ static bool module_arguments(server_context *context, server_string **argv,
 
 /* ---- Loading ------------------------------------------------------------- */
 
-/* Servers that have lists of access by category know ours; others go by the
- * flags of the commands. */
+/* Adds our access category to servers that support it; others use the flags of
+ * the commands. */
 static void module_add_access(server_context *context)
 {
     if (server_set_access == NULL || server_add_access == NULL)
@@ -285,7 +284,7 @@ static bool module_register_commands(server_context *context)
     return true;
 }
 
-/* The only name that a server looks up. */
+/* the only symbol that the server looks up */
 __attribute__((visibility("default")))
 int RedisModule_OnLoad(server_context *context, server_string **argv,
                        int argc);

@@ -54,7 +54,7 @@ enum {
 
 /* ---- Commands ------------------------------------------------------------ */
 
-/* One command. `syntax` is for COMMAND DOCS and the documentation: the
+/* A command. `syntax` is for COMMAND DOCS and the documentation: the
  * arguments in their order, literal words in capitals, optional parts in
  * brackets, and "…" after a part that may be repeated. */
 typedef struct {

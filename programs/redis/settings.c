@@ -1,5 +1,5 @@
-/* settings.c - what the module is configured with, and the defaults. module.c
- * has the range of each setting, and changes them as the server is told to.
+/* settings.c - the settings and their defaults. module.c has the range of each
+ * and changes them at run time.
  */
 #include "redis/module.h"
 

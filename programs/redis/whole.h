@@ -34,4 +34,4 @@ int whole_store(work *w, server_context *context, server_string **argv,
 int whole_replace(work *w, server_context *context, server_string **argv,
                   int argc);
 
-#endif /* BLY_REDIS_WHOLE_H */
+#endif

@@ -1,5 +1,5 @@
-/* wish.c - what a command of BLY.* is told of a filter, and what all of them
- * reply.
+/* wish.c - reads descriptions of filters in commands of BLY.*, and writes
+ * common replies.
  */
 #include "redis/wish.h"
 
@@ -128,7 +128,7 @@ bool wish_number(uint64_t *number, const server_string *argument)
     return n > 0;
 }
 
-/* A name, without a NUL in it. */
+/* Copies a name, which must not contain a NUL. */
 static bool wish_name(char *name, size_t room, const server_string *argument)
 {
     size_t n;
@@ -147,14 +147,14 @@ bool wish_form(uint64_t *form, const server_string *argument)
         && bly_form_read(form, text) == BLY_OK;
 }
 
-/* What may be said of a filter. */
+/* The properties of a filter that a command may state. */
 enum {
     WISH_CAPACITY, WISH_RATE, WISH_KEYS, WISH_KEYED, WISH_UNKEYED, WISH_HASHED,
     WISH_SEED, WISH_SECRET, WISH_ITEMS, WISH_UNKNOWN
 };
 
 static const struct {
-    const char *word, *wrong;           /* wrong: of its value; NULL: none   */
+    const char *word, *wrong;           /* for a bad value; NULL: none       */
 } wish_words[] = {
     [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
     [WISH_RATE]     = { "RATE", REPLY_RATE_WRONG },
@@ -197,8 +197,8 @@ static bool wish_value(wish *wanted, int word, const server_string *argument)
     }
 }
 
-/* Which secret, after all words: `said` has a bit for each. False: an error was
- * replied. */
+/* Chooses the secret after all words were read; `said` has a bit for each.
+ * Returns false after an error reply. */
 static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
 {
     bool keyed = (said & (1U << WISH_KEYED | 1U << WISH_SECRET)) != 0;
@@ -250,8 +250,8 @@ static bool wish_is_foreign(const char *kind)
     return false;
 }
 
-/* Items are text unless KEYS says otherwise. Formats of other systems have no
- * room for a form. False: an error was replied. */
+/* Chooses the form: text, unless KEYS says otherwise. Formats of other systems
+ * cannot store one. Returns false after an error reply. */
 static bool wish_forming(wish *wanted, server_context *context, bool said)
 {
     if (!wish_is_foreign(wanted->kind))

@@ -1,5 +1,4 @@
-/* work.c - what takes long, beside the server: one thread, one work at a time.
- */
+/* work.c - runs long work in one background thread, one work at a time. */
 #include "redis/work.h"
 
 #include <pthread.h>
@@ -8,7 +7,7 @@
 /* ---- The thread ---------------------------------------------------------- */
 
 static struct {
-    pthread_mutex_t lock;               /* of the queue                      */
+    pthread_mutex_t lock;               /* guards the queue                  */
     pthread_cond_t  changed;
     pthread_mutex_t running;            /* held while a work runs            */
     work *first, **last;
@@ -74,7 +73,7 @@ static void work_after_fork(void)
     pthread_mutex_unlock(&work_queue.running);
 }
 
-/* False: there is no thread to be had. */
+/* Returns false if no thread can be created. */
 static bool work_begin(void)
 {
     pthread_attr_t detached;
@@ -101,7 +100,7 @@ static void work_put(work *w)
     pthread_mutex_unlock(&work_queue.lock);
 }
 
-/* Until nothing is read any more. */
+/* Waits until no value is being read. */
 static void work_wait(void)
 {
     pthread_mutex_lock(&work_queue.lock);
@@ -120,14 +119,15 @@ typedef struct work_waiter {
 } work_waiter;
 
 static work_waiter *work_waiters;
-static bool work_again_now;             /* a command is called once more     */
+static bool work_again_now;             /* whether a command is being called
+                                           again                             */
 
-/* Commands that will be called again, for which what is read by others has come
- * to its end; until they were, no other work begins to read it. */
+/* Number of postponed commands to be called again because the works that they
+ * waited for have ended. Until then no other work may start reading. */
 static uint64_t work_woken;
 static work *work_delayed, **work_delayed_last = &work_delayed;
 
-/* It begins to read. */
+/* Marks the values as being read. */
 static void work_start(work *w)
 {
     for (size_t i = 0; i < w->n; i++)
@@ -147,8 +147,8 @@ static void work_start_delayed(void)
     work_delayed_last = &work_delayed;
 }
 
-/* May a client that has waited change anything? The server may have become a
- * replica since, or be about to. */
+/* Returns whether a client that has waited may still change anything: the
+ * server may have become a replica, or be about to. */
 static bool work_may_change(server_context *context)
 {
     if (server_paused())
@@ -182,7 +182,7 @@ static void work_waiter_free(server_context *context, void *waiter)
         work_start_delayed();
 }
 
-/* In the order in which they came. */
+/* Calls the commands in the order in which they were postponed. */
 void work_wake(const held *value)
 {
     for (work_waiter **at = &work_waiters; *at != NULL;) {
@@ -328,7 +328,7 @@ void work_watch_made(work *w)
     bly_progress_set(w->made->filter, &progress);
 }
 
-/* The work of a client that waited has come to its end. */
+/* Replies to a waiting client when its work has ended. */
 static int work_reply(server_context *context, server_string **argv, int argc)
 {
     work *w = server_blocked_data(context);
@@ -338,7 +338,7 @@ static int work_reply(server_context *context, server_string **argv, int argc)
     return work_finish(w, context, argv, argc);
 }
 
-/* The client may be gone by now: then its work has no effect. */
+/* Ends a work; it has no effect if the client is gone. */
 static void work_over(server_context *context, void *data)
 {
     work *w = data;

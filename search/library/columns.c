@@ -1,6 +1,6 @@
 /* columns.c - columns of bits, and the rows that they are together.
  *
- * Floor 6. A square of 64 times 64 bits is turned over by exchanging its
+ * A square of 64 times 64 bits is turned over by exchanging its
  * quarters, then the quarters of these, and so on [Warren, Hacker's Delight,
  * 7-3]; columns are taken 64 at a time, which stay in the cache while all their
  * rows are written.

@@ -1,6 +1,6 @@
 /* columns.h - columns of bits, and the rows that they are together.
  *
- * Floor 6. A column is m bits in whole words of 64, in memory; rows are as a
+ * A column is m bits in whole words of 64, in memory; rows are as a
  * group has them in its file (layout.h).
  */
 #ifndef BLY_INDEX_COLUMNS_H
@@ -15,17 +15,17 @@ static inline uint64_t columns_words(uint64_t m)
     return m / 64 + (m % 64 != 0);
 }
 
-/* Write d columns of m bits as rows: to zero bytes, of which there are 9 more
- * than layout_bits says. Any threads may do so for other bytes. */
+/* Writes d columns of m bits as rows, to zeroed memory with 9 bytes more than
+ * layout_bits says. Threads may write to other rows concurrently. */
 void columns_to_rows(uint8_t *rows, const uint64_t *const *columns, uint64_t d,
                      uint64_t m);
 
-/* The columns `first` to `first + n` of a group, n being 64 at most, to zero
- * words; rows have 9 bytes more behind them that may be read. */
+/* Reads columns `first` to `first + n` of a group, n <= 64, into zeroed words.
+ * Up to 9 bytes after the rows are read. */
 void columns_of_rows(uint64_t *const *columns, const uint8_t *rows,
                      uint64_t first, size_t n, uint64_t d, uint64_t m);
 
-/* 64 bits that begin at any bit; up to 9 bytes are read. */
+/* Loads 64 bits from any bit offset; reads up to 9 bytes. */
 uint64_t columns_load(const uint8_t *bytes, uint64_t bit);
 
 #endif /* BLY_INDEX_COLUMNS_H */

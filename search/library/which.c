@@ -1,6 +1,6 @@
 /* which.c - which documents of an index perhaps have these keys?
  *
- * Floor 6. Each group is asked by itself, and its documents are bits of the
+ * Each group is asked by itself, and its documents are bits of the
  * answer from its first document on. The lines where rows begin are asked for
  * some rows ahead: a question out of cache costs about as many of them as it
  * has rows.
@@ -17,19 +17,19 @@
 
 enum { WHICH_AHEAD = 64 };              /* keys whose rows are on their way  */
 
-/* What a question works in. */
+/* The buffers of a query. */
 typedef struct {
     const bly_index *index;
     const uint64_t  *hashes;
     size_t           n, least;
     uint64_t        *some;              /* documents that have all so far    */
-    uint32_t        *counts;            /* of each, how many keys; or NULL   */
+    uint32_t        *counts;            /* number of keys for each, or NULL  */
     bool             damaged;           /* rows are not what was written     */
 } which_job;
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* False: none of the documents is left, or the row is damaged. */
+/* Returns false if no documents are left, or the row is damaged. */
 static bool which_and(which_job *job, const reader_group *group, uint64_t row)
 {
     uint64_t bit = row * group->documents, any = 0, *some = job->some;
@@ -68,7 +68,7 @@ static void which_bring(const which_job *job, const reader_group *group,
     }
 }
 
-/* The documents that have this key, of those that are left. */
+/* Finds the documents with this key among those left. */
 static bool which_key(which_job *job, const reader_group *group,
                       uint64_t hash)
 {
@@ -119,7 +119,7 @@ static void which_least(which_job *job, const reader_group *group)
             job->some[d / 64] |= UINT64_C(1) << d % 64;
 }
 
-/* The group's documents are those from `first` on. */
+/* Writes a group's documents, which are numbered from `first` on. */
 static void which_put(uint64_t *row, const uint64_t *some, uint64_t first,
                       uint64_t documents)
 {
@@ -199,7 +199,7 @@ static bool which_tell(const uint64_t *row, const bly_index *index,
     for (uint64_t w = 0; w < words; w++)
         for (uint64_t left = row[w]; left != 0; left &= left - 1) {
             uint64_t i = 64 * w + platform_trailing_zeros(left);
-            (void)!bly_index_document(&document, index, i);     /* it is */
+            (void)!bly_index_document(&document, index, i);
             any = true;
             if (!visit(context, i, &document))
                 return any;

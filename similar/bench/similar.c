@@ -2,7 +2,7 @@
  *
  *      similar [ROWS [THREADS]]
  *
- * Floor 7: a program, through <bloomery.h> only. Makes ROWS (default 10^6) rows
+ * Makes ROWS (default 10^6) rows
  * of 2048 random bits, and asks for the ten that are most similar to each of
  * some queries, in turns with adding up all words of the same memory, as quick
  * as one loop can. Three times:
@@ -101,7 +101,7 @@ static void similar_find_words(similar_bench *b)
     b->words = first;
 }
 
-/* ---- What is measured -------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------ */
 
 static uint64_t similar_read(void *context, unsigned part, unsigned parts)
 {

@@ -11,8 +11,8 @@
 
 enum { ONES_STEP = 32 };
 
-/* shared[i]: how many bits are set in row i and in `query` too. All have so
- * many bytes, a multiple of ONES_STEP and at most 2^28. */
+/* Sets shared[i] to the number of bits set both in row i and in `query`. All
+ * rows have the same length, a multiple of ONES_STEP and at most 2^28. */
 void ones_shared(uint32_t *shared, const uint8_t *rows, size_t n, size_t bytes,
                  const uint8_t *query);
 

@@ -13,7 +13,7 @@
 
 /* ---- Growing ----------------------------------------------------------- */
 
-/* Make the image of a full filter longer, where its kind does that. */
+/* Enlarges the image of a full filter, if its kind does that. */
 static bly_status add_grow(bly_filter *filter)
 {
     const bly_kind *kind = filter->kind;
@@ -41,7 +41,7 @@ static bly_status add_grow(bly_filter *filter)
     return BLY_OK;
 }
 
-/* ---- One --------------------------------------------------------------- */
+/* ---- A key ------------------------------------------------------------- */
 
 static bly_status add_one(bly_filter *filter, uint64_t hash)
 {
@@ -70,7 +70,7 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     return status;
 }
 
-/* For a kind that takes keys whole. */
+/* Adds a key to a kind that takes whole keys. */
 static bly_status add_key(bly_filter *filter, const void *key, size_t length)
 {
     uint64_t hash = keys_hash_whole(filter, key, length);
@@ -141,7 +141,7 @@ static bly_status add_in_steps(bly_filter *filter, const uint64_t *hashes,
     return status;
 }
 
-/* All of a batch, growing on the way where the kind does that. */
+/* Adds a whole batch, and grows the filter on the way if its kind does that. */
 static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
                           bool *seen, size_t *done)
 {
@@ -157,7 +157,7 @@ static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
     while (status == BLY_EFULL && filter->kind->growing != NULL) {
         size_t more = 0;
         status = add_grow(filter);
-        if (status != BLY_OK)           /* it may be full for good */
+        if (status != BLY_OK)           /* it may be unable to grow */
             break;
         status = add_in_steps(filter, hashes + *done, n - *done,
                               seen != NULL ? seen + *done : NULL, &more);
@@ -287,7 +287,7 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
     return status < 0 ? status : BLY_OK;
 }
 
-/* The line of the key at which a batch of labels stops. */
+/* Names the key at which a batch of labels stopped. */
 static bly_status add_put_stopped(bly_status status, size_t key)
 {
     char others[64] = "nothing was changed";

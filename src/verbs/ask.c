@@ -40,8 +40,8 @@ void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
         filter->kind->contains_many(filter->image, hashes, n, present);
 }
 
-/* Eight answers as a byte, the first one lowest: the product brings each to its
- * place in the highest byte, and no two of its sums meet. */
+/* Packs eight answers into a byte, the first one lowest: the multiplication
+ * moves each to its place in the top byte without carries. */
 static uint8_t ask_byte(uint64_t answers)
 {
     return (uint8_t)(answers * UINT64_C(0x0102040810204080) >> 56);
@@ -76,7 +76,7 @@ uint64_t bly_contains_mask(const bly_filter *filter, const uint64_t *hashes,
     return all;
 }
 
-/* As many as fit into a frame beside their hashes. */
+/* Hashes as many keys as fit into a frame. */
 static void ask_whole(const bly_filter *filter, const bly_keys *keys,
                       bool *present)
 {
@@ -165,7 +165,7 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
     return BLY_OK;
 }
 
-/* ---- Which label ------------------------------------------------------- */
+/* ---- Labels ------------------------------------------------------------ */
 
 bool bly_get_hash(const bly_filter *filter, uint64_t hash, uint64_t *label)
 {

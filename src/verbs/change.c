@@ -13,7 +13,7 @@
 
 /* ---- Remove ------------------------------------------------------------ */
 
-/* Not all kinds leave a line for a key that is not there. */
+/* Sets a message for a key that is absent, which not all kinds do. */
 static bly_status change_removed(bly_filter *filter, bly_status status)
 {
     if (status == BLY_OK)
@@ -22,7 +22,7 @@ static bly_status change_removed(bly_filter *filter, bly_status status)
                                                           : status;
 }
 
-/* May keys be removed from it? Then removing begins. */
+/* Checks that keys can be removed, and begins the change. */
 static bly_status change_begin(bly_filter *filter)
 {
     if (filter->kind->remove == NULL)
@@ -41,7 +41,7 @@ bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
     return change_removed(filter, filter->kind->remove(filter->image, hash));
 }
 
-/* For a kind that takes keys whole. */
+/* Removes a key from a kind that takes whole keys. */
 static bly_status change_remove_key(bly_filter *filter, const void *key,
                                     size_t length)
 {
@@ -62,8 +62,8 @@ bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
 
 /* The results of a batch. */
 typedef struct {
-    bly_status  first;          /* that is not BLY_OK, of which key, and
-                                   the line that was left for it          */
+    bly_status  first;          /* the first that is not BLY_OK, its key, and
+                                   its message */
     uint64_t    key;
     status_kept why;
     uint64_t    tried, removed;
@@ -80,7 +80,7 @@ static void change_count(change_tally *tally, bly_status status)
     tally->removed += status == BLY_OK;
 }
 
-/* The line of the first key that could not be removed. */
+/* Restores the message of the first key that could not be removed. */
 static bly_status change_told(const change_tally *tally)
 {
     const char *wrong = tally->first == BLY_EABSENT ? " is not there"
@@ -95,8 +95,8 @@ static bly_status change_told(const change_tally *tally)
                        (unsigned long long)tally->removed);
 }
 
-/* Some of the batch, with a place for what became of each. A filter that wants
- * its keys whole refuses the first hash, and then nothing is written. */
+/* Removes some of the batch, with a status for each. A filter that takes whole
+ * keys refuses the first hash, and then nothing is written. */
 static bly_status change_remove_some(bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
                                      bly_status *each, change_tally *tally)
@@ -118,7 +118,8 @@ static bly_status change_remove_some(bly_filter *filter,
     return BLY_OK;
 }
 
-/* BLY_OK: all were tried, and the tally says what became of them. */
+/* Removes all keys. Returns BLY_OK if all were tried; the tally has the
+   results. */
 static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
                                     size_t n, bly_status *each,
                                     change_tally *tally)
@@ -209,7 +210,7 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
 
 /* ---- Another size ------------------------------------------------------- */
 
-/* May this filter get another size at all? */
+/* Checks whether the filter can be resized at all. */
 static bly_status change_resizable(const bly_filter *filter)
 {
     if (!filter->writable)
@@ -233,7 +234,7 @@ static order change_order(const bly_filter *filter)
     };
 }
 
-/* The image in place of the filter's own; or it is released. */
+/* Replaces the filter's image, or frees the new one on an error. */
 static bly_status change_replace(bly_filter *filter, void *image,
                                  uint64_t bytes, bly_status status)
 {
@@ -282,7 +283,7 @@ bly_status bly_resize(bly_filter *filter, uint64_t capacity)
     return task_end(&t, change_resize(filter, &o, capacity));
 }
 
-/* The spec of the filter itself, with fewer keys, and nothing of its size. */
+/* Returns the filter's own spec, with fewer keys and no size. */
 static kind_spec change_fold_spec(const bly_filter *filter, uint64_t times)
 {
     uint64_t capacity = image_u64(filter->image, IMAGE_CAPACITY);
@@ -332,8 +333,8 @@ static bly_status change_no_data(const bly_kind *kind)
                        kind->name, able);
 }
 
-/* Where the data begins, counted from the image's start. Others may write to an
- * image that is mapped: its numbers are read once and looked at. */
+/* Finds where the attached data begins in the image. Others may write to a
+ * mapped image, so its numbers are read once and then checked. */
 static bly_status change_data_at(uint64_t *at, const bly_filter *filter)
 {
     const kind_foreign *foreign = filter->kind->foreign;
@@ -361,7 +362,7 @@ bly_status bly_attached(const void **data, size_t *bytes,
     return BLY_OK;
 }
 
-/* The data may be what is attached now, or a part of it. */
+/* The data may be the data attached now, or a part of it. */
 bly_status bly_attach(bly_filter *filter, const void *data, size_t bytes)
 {
     uint64_t at = 0, all = 0;

@@ -63,8 +63,6 @@
  *  [Rice 1971]      Rice & Plaunt, Adaptive variable-length coding for
  *                   efficient compression of spacecraft television data, IEEE
  *                   Trans. Communication Technology 19(6)
- *
- * Floor 5.
  */
 #include "bloomery/gaps.h"
 
@@ -109,7 +107,8 @@ static size_t gaps_number_bytes(uint64_t number)
     return bytes;
 }
 
-/* The head and so many bits of code; SIZE_MAX: more than can be. */
+/* Returns the size of the head and that many bits of code; SIZE_MAX if too
+   large. */
 static size_t gaps_bytes(uint64_t n, uint64_t divisor, uint64_t bits)
 {
     uint64_t bytes = gaps_number_bytes(n) + gaps_number_bytes(divisor)
@@ -122,7 +121,7 @@ size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor)
     uint64_t bits;
     if (divisor == 0)
         divisor = bly_gaps_divisor(n, range);
-    if (divisor > GAPS_RANGE_MAX              /* of which no list is packed */
+    if (divisor > GAPS_RANGE_MAX              /* no list is packed with these */
         || !sizes_mul(&bits, n, gaps_width(divisor) + 1)
         || !sizes_add(&bits, bits, n > 0 ? range / divisor : 0))
         return SIZE_MAX;
@@ -131,7 +130,7 @@ size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor)
 
 /* ---- Packing ----------------------------------------------------------- */
 
-/* The code's parameters; `brief` remainders are a bit shorter. */
+/* The parameters of the code; `brief` remainders are one bit shorter. */
 typedef struct {
     uint64_t divisor, brief;
     unsigned width;
@@ -143,7 +142,7 @@ static gaps_code gaps_code_for(uint64_t divisor)
     return (gaps_code){ divisor, (UINT64_C(1) << width) - divisor, width };
 }
 
-/* The bits of the code of all gaps. */
+/* Computes the bits of the code of all gaps. */
 static bly_status gaps_measure(uint64_t *bits, const gaps_code *c,
                                const uint64_t *numbers, size_t n,
                                uint64_t range)
@@ -171,7 +170,7 @@ typedef struct {
     unsigned used;
 } gaps_writer;
 
-/* `value` of at most 32 bits. */
+/* Appends `value`, of at most 32 bits. */
 PLATFORM_INLINE void gaps_put(gaps_writer *w, uint64_t value, unsigned bits)
 {
     w->word |= value << w->used;
@@ -258,7 +257,7 @@ bly_status bly_gaps_pack(void *into, size_t room, size_t *bytes,
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* What a bly_gaps is inside. */
+/* The contents of a bly_gaps. */
 typedef struct {
     uint64_t left;
     const uint8_t *code;
@@ -282,7 +281,7 @@ static bly_status gaps_damaged(void)
                        "short, or of another range: get it again");
 }
 
-/* A number of the head, in its shortest form. */
+/* Reads a number of the head, in its shortest form. */
 static bool gaps_take_number(const uint8_t **at, const uint8_t *end,
                              uint64_t *number)
 {
@@ -321,8 +320,7 @@ bly_status bly_gaps_open(bly_gaps *list, const void *packed, size_t bytes,
     return BLY_OK;
 }
 
-/* At least 57 bits from bit `at` on, as far as there are so many; zeros for
- * those behind the end. */
+/* Returns at least 57 bits from bit `at` on; bits beyond the end are 0. */
 PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
 {
     uint64_t byte = at >> 3, bytes = g->bits >> 3, word = 0;
@@ -333,8 +331,8 @@ PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
     return word >> (at & 7);
 }
 
-/* The zeros before the next one, which is passed; more than `most`: it is
- * not there, or not to be believed. */
+/* Skips zeros and the one after them. Returns the number of zeros; more than
+ * `most` if the code is invalid. */
 PLATFORM_INLINE uint64_t gaps_zeros(gaps_list *g, uint64_t most)
 {
     uint64_t from = g->at, window;
@@ -347,7 +345,7 @@ PLATFORM_INLINE uint64_t gaps_zeros(gaps_list *g, uint64_t most)
     return g->at - from - 1;
 }
 
-/* `bits` of them, at most 63. */
+/* Reads `bits` bits, at most 63. */
 PLATFORM_INLINE uint64_t gaps_take(gaps_list *g, unsigned bits)
 {
     uint64_t low = gaps_window(g, g->at);

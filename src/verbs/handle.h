@@ -9,15 +9,15 @@
 #include "image/kind_foreign.h"
 #include "bits/hash.h"
 
-/* Where an image's bytes live, and what that asks for. */
+/* How the bytes of an image are stored. */
 typedef struct {
-    /* Before the first change since the image was last sealed; or NULL.
-     * BLY_EIO: there must be none. */
+    /* Called before the first change since the image was last sealed, or NULL.
+     * Returns BLY_EIO to refuse the change. */
     bly_status (*begin)(bly_filter *filter);
-    /* Before it is sealed: what has changed goes to the disk; or NULL. False:
-     * it may not have come there, and the image must not be sealed. */
+    /* Flushes changes to the disk before sealing, or NULL. Returns false if
+     * they may not have arrived; the image must then not be sealed. */
     bool (*flush)(bly_filter *filter);
-    /* Give the bytes back; or NULL where they are not ours. */
+    /* Frees the bytes; NULL if they are not ours. */
     void (*release)(bly_filter *filter);
 } handle_source;
 
@@ -25,7 +25,7 @@ typedef struct {
  * (image/abilities.h, kind_pages), and only slots that need no more than a head
  * may be called. Other verbs are refused; see handle_here(). */
 typedef struct {
-    /* add_many, or with `seen` add_each, of kind.h */
+    /* add_many, or add_each if `seen`, of kind.h */
     bly_status (*add_many)(bly_filter *filter, const uint64_t *hashes,
                            size_t n, bool *seen, size_t *done);
     void       (*contains_many)(const bly_filter *filter,
@@ -36,7 +36,7 @@ typedef struct {
     bly_status (*seal)(bly_filter *filter);
 } handle_away;
 
-/* The file that an image was opened from, as the system tells files apart. */
+/* The identity of the file that an image was opened from. */
 typedef struct {
     bool     known;
     bool     ours;                      /* we write to it: its time changes  */
@@ -66,7 +66,7 @@ struct bly_filter {
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
     bool                 unsure;        /* a flush of that has failed        */
-    threads_lock         lock;          /* of setting and clearing `changed` */
+    threads_lock         lock;          /* guards `changed`                  */
 };
 
 /* Options of a new handle. All zero: the defaults, as for a NULL bly_options.
@@ -75,122 +75,124 @@ typedef struct {
     bly_allocator      allocator;
     const void        *secret;
     const char        *format;          /* another system's, named; or NULL  */
-    const kind_hasher *hasher;          /* that of another filter; or NULL: by
+    const kind_hasher *hasher;          /* that of another filter; NULL to use
                                            the header and the secret         */
     uint32_t           threads;
-    const bly_progress *progress;       /* of the call; or NULL              */
+    const bly_progress *progress;       /* of the call, or NULL              */
     uint64_t           memory_limit;
 } handle_options;
 
-/* The memory_limit of a filter that was not read from anywhere. */
+/* The memory_limit of a filter that was not read. */
 #define HANDLE_NO_LIMIT UINT64_MAX
 
-/* From what a caller gave; NULL is fine. BLY_EPARAM: reserved fields. */
+/* Reads a caller's options; accepts NULL. Returns BLY_EPARAM if reserved fields
+   are set. */
 bly_status handle_options_read(handle_options *out, const bly_options *options);
 
-/* An image in memory from the handle's allocator. */
+/* For an image in memory from the handle's allocator. */
 extern const handle_source handle_owned;
 
-/* Choose how one key is asked for: after the image has come to another place,
- * and once `away` is set. The kind's quickest way, by the image or by a view of
- * it, which stands behind the handle in its memory; of an image that is away by
- * the batch. So a question is one jump. */
+/* Chooses how single keys are looked up, after the image has moved or `away` is
+ * set: by the kind's fastest function, on the image or on a view stored after
+ * the handle, or by batches for an image that is away. A lookup is then one
+ * jump. */
 void handle_choose(bly_filter *filter);
 
-/* Another image from the filter's allocator in the place of its own, which goes
- * back there. */
+/* Replaces the filter's image, which is freed, by one from the same allocator.
+ */
 void handle_replace(bly_filter *filter, void *image, size_t bytes);
 
-/* "kind X cannot VERB", and which kinds can, those with the ability BLY_CAN_…,
- * or 0 where no one ability decides: BLY_EUNSUPPORTED. */
+/* Returns BLY_EUNSUPPORTED with the message "kind X cannot VERB" and the kinds
+ * that have the ability BLY_CAN_…, or 0 if no single ability decides. */
 bly_status handle_unsupported(const bly_kind *kind, const char *verb,
                               uint64_t ability);
 
-/* May the filter take so many bytes more for a while, or become as large?
- * BLY_ELIMIT. */
+/* Returns BLY_ELIMIT if the filter may not take that many more bytes for a
+ * while. */
 bly_status handle_allows(const bly_filter *filter, uint64_t bytes);
 
-/* BLY_ENOMEM, or BLY_ETOOBIG, with how many bytes it was for. */
+/* Returns BLY_ENOMEM, or BLY_ETOOBIG, for that many bytes. */
 bly_status handle_no_memory(uint64_t bytes);
 
-/* The kind that a header names, once image_check_header() has said OK; nothing
- * else is looked at. BLY_EKIND, BLY_EVERSION. */
+/* Finds the kind named by a header that image_check_header() has accepted;
+ * reads nothing else. Returns BLY_EKIND or BLY_EVERSION. */
 bly_status handle_find(const bly_kind **kind, const void *image);
 
-/* The same, and is this an image that can be used, or a packed one that can be
- * unpacked? All but header and checksum of the payload. Errors of bly_check. */
+/* Does the same, and checks that the image can be used, or unpacked if it is
+ * packed. Does not check the header or the payload's checksum. Errors of
+ * bly_check. */
 bly_status handle_check_kind(const bly_kind **kind, const void *image);
 
-/* Both: header, and kind. All but the payload's checksum. */
+/* Checks both header and kind, but not the payload's checksum. */
 bly_status handle_check(const bly_kind **kind, const void *image,
                         uint64_t bytes);
 
-/* The same for the first KIND_PAGE_MOST bytes of an image of `bytes` bytes, if
- * its kind has pages; else BLY_EUNSUPPORTED. */
+/* Checks the first KIND_PAGE_MOST bytes of an image of `bytes` bytes, if its
+ * kind has pages; else returns BLY_EUNSUPPORTED. */
 bly_status handle_check_head(const bly_kind **kind, const void *head,
                              uint64_t bytes);
 
-/* Of an image that handle_check() accepted: the bytes it has when unpacked, or
- * 0 if it is not packed. */
+/* Returns the unpacked size of an image that handle_check() accepted; 0 if it
+ * is not packed. */
 uint64_t handle_packed(const bly_kind *kind, const void *image);
 
-/* A handle for a copy of such an image in memory of its own, unpacked if it is
- * packed. BLY_ENOMEM, BLY_ESECRET, BLY_ELIMIT. */
+/* Makes a handle for a copy of such an image, unpacked if it was packed.
+ * Returns BLY_ENOMEM, BLY_ESECRET or BLY_ELIMIT. */
 bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
                          const void *image, const handle_options *options);
 
-/* The filter as it is saved and sent, to where there is room for as many bytes
- * as its image has; how many they are. */
+/* Writes the filter as it is saved and sent; needs room for its whole image.
+ * Returns the number of bytes. */
 size_t handle_pack(const bly_filter *filter, void *into);
 
-/* How the image's keys are hashed. BLY_ESECRET: not by this secret; *out is
- * untouched. */
+/* Finds how the image's keys are hashed. Returns BLY_ESECRET, with *out
+ * unchanged, if the secret does not match. */
 bly_status handle_hasher(kind_hasher *out, const void *image,
                          const void *secret);
 
-/* Would that do? BLY_ESECRET. */
+/* Checks the secret. Returns BLY_ESECRET if it does not match. */
 bly_status handle_check_secret(const void *image, const void *secret);
 
-/* A handle for an image that handle_check() accepted, not packed. It owns the
- * bytes from then on, as `source` says; on an error, BLY_ENOMEM or BLY_ESECRET,
- * it does not. */
+/* Makes a handle for an unpacked image that handle_check() accepted. The handle
+ * owns the bytes, as `source` says, unless it fails with BLY_ENOMEM or
+ * BLY_ESECRET. */
 bly_status handle_make(bly_filter **out, const bly_kind *kind, void *image,
                        size_t bytes, const handle_source *source,
                        const handle_options *options);
 
-/* The same for one in memory from the allocator, which goes back there on an
- * error. */
+/* Does the same for an image from the allocator, which is freed on an error. */
 bly_status handle_own(bly_filter **out, const bly_kind *kind, void *image,
                       size_t bytes, const handle_options *options);
 
-/* Let many threads add; BLY_EUNSUPPORTED if the kind cannot. */
+/* Allows concurrent adds. Returns BLY_EUNSUPPORTED if the kind does not. */
 bly_status handle_share(bly_filter *filter);
 
-/* BLY_EREADONLY, with what to do about it. */
+/* Returns BLY_EREADONLY, with advice. */
 bly_status handle_read_only(void);
 
-/* To be called before each change. BLY_EREADONLY, BLY_EIO. */
+/* Must be called before each change. Returns BLY_EREADONLY or BLY_EIO. */
 bly_status handle_begin(bly_filter *filter);
 
-/* After a change: so many adds more, or fewer. A count that this would take
- * past its ends was wrong before: it is not known from then on. */
+/* Adjusts the item count after a change. A count that would overflow or
+ * underflow was wrong before, and is unknown from then on. */
 void handle_count_items(bly_filter *filter, uint64_t n);
 void handle_uncount_items(bly_filter *filter, uint64_t n);
 
-/* Is the image in memory? BLY_EUNSUPPORTED, saying what cannot be done. */
+/* Checks that the image is in memory. Returns BLY_EUNSUPPORTED, naming the
+   verb. */
 bly_status handle_here(const bly_filter *filter, const char *verb);
 
-/* Write the item count into the header, and both checksums, if anything has
- * changed since that was done. Many threads may do so at once. False: what has
- * changed could not be flushed, and the image says "being written". Where the
- * call is cancelled the image stays as it was. */
+/* Writes the item count and both checksums into the header if anything has
+ * changed. May be called concurrently. Returns false if changes could not be
+ * flushed; the image then says "being written". A cancelled call leaves the
+ * image unchanged. */
 bool handle_seal(const bly_filter *filter);
 
-/* Is the image in memory, and sealed now? Else as handle_here(), BLY_EIO or
- * BLY_ECANCELED. */
+/* Checks that the image is in memory and sealed. Errors like handle_here(),
+ * BLY_EIO or BLY_ECANCELED. */
 bly_status handle_whole(const bly_filter *filter, const char *verb);
 
-/* Copy the first bytes of the image, while others may be sealing it. */
+/* Copies the first bytes of the image, safely while others seal it. */
 void handle_read(const bly_filter *filter, void *into, size_t bytes);
 
 /* The head of an empty filter of a kind that has pages, in KIND_PAGE_MOST

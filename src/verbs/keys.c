@@ -1,7 +1,4 @@
-/* keys.c - many keys at once, however they lie in memory, as hashes.
- *
- * Floor 5.
- */
+/* keys.c - many keys at once, however they lie in memory, as hashes. */
 #include "verbs/keys.h"
 
 #include <math.h>
@@ -28,7 +25,7 @@ static bool keys_rise64(const uint64_t *offsets, size_t n)
     return rise && sizes_fits(offsets[n]);
 }
 
-/* The offsets and what they end at, which is no more than can be addressed. */
+/* Checks the offsets and the total size, which must be addressable. */
 static bly_status keys_check_offsets(const bly_keys *keys, uint64_t *bytes)
 {
     if (keys->n == 0)
@@ -70,8 +67,8 @@ bly_status keys_check(const bly_keys *keys)
     return status;
 }
 
-/* By number, because nothing may be added to a pointer that is NULL, as that
- * to the data of empty keys may be. */
+/* Computes an address as a number, since adding to a NULL pointer, which empty
+ * keys may have, is undefined. */
 static const void *keys_byte(const bly_keys *keys, uint64_t at)
 {
     return (const void *)((uintptr_t)keys->data + (uintptr_t)at);

@@ -1,7 +1,4 @@
-/* keys.h - many keys at once, however they lie in memory, as hashes.
- *
- * Floor 5.
- */
+/* keys.h - many keys at once, however they lie in memory, as hashes. */
 #ifndef BLY_VERBS_KEYS_H
 #define BLY_VERBS_KEYS_H
 
@@ -11,14 +8,15 @@
  * batch does not count, and 8 KiB of hashes. */
 enum { KEYS_CHUNK = 1024 };
 
-/* Are they in just one of the forms? BLY_EPARAM. */
+/* Checks that the keys are given in exactly one way. Returns BLY_EPARAM if not.
+ */
 bly_status keys_check(const bly_keys *keys);
 
-/* Key number i of keys that were checked. */
+/* Returns key i of keys that were checked. */
 bly_key keys_at(const bly_keys *keys, size_t i);
 
-/* The hash of a key that its kind gets whole, or 0 where that looks at the key
- * alone, as those of other systems' filters do. */
+/* Returns the hash of a key whose kind takes whole keys; 0 if the kind ignores
+ * it, as kinds of other systems' filters do. */
 static inline uint64_t keys_hash_whole(const bly_filter *filter,
                                        const void *key, size_t length)
 {
@@ -27,8 +25,7 @@ static inline uint64_t keys_hash_whole(const bly_filter *filter,
          ? 0 : bly_hash(filter, key, length);
 }
 
-/* The hashes of up to KEYS_CHUNK keys from number `from` on; how many those
- * are. */
+/* Hashes up to KEYS_CHUNK keys from number `from` on. Returns their number. */
 size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
                  const bly_keys *keys, size_t from);
 

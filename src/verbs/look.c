@@ -37,7 +37,7 @@ uint64_t bly_can(const bly_filter *filter)
 
 /* ---- A filter ---------------------------------------------------------- */
 
-/* An estimate as a whole number. */
+/* Rounds an estimate to a whole number. */
 static uint64_t look_whole(double v)
 {
     return v < 18446744073709549568.0 ? (uint64_t)(v + 0.5) : UINT64_MAX;
@@ -112,8 +112,8 @@ bly_status bly_list_fingerprints(const bly_filter *filter,
 
 /* ---- An image ---------------------------------------------------------- */
 
-/* Whether this library knows the kind, and has it packed; without a word in
- * bly_why() if it does not. */
+/* Finds whether this library knows the kind, and how it packs it; does not set
+ * the message of bly_why(). */
 static void look_known(bly_header *h, const void *image)
 {
     status_kept before = status_keep();

@@ -11,7 +11,7 @@
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
-/* The filter, if all went well with it, or it is given up. */
+/* Returns the filter if nothing failed, or frees it. */
 static bly_status make_done(bly_filter **out, bly_filter *filter,
                             bly_status status)
 {
@@ -24,8 +24,8 @@ static bly_status make_done(bly_filter **out, bly_filter *filter,
     return status;
 }
 
-/* A handle for a finished image of `bytes` bytes, which it owns, or which is
- * gone on an error. */
+/* Makes a handle that owns a finished image of `bytes` bytes, which is freed on
+ * an error. */
 static bly_status make_own(bly_filter **out, const order *o, void *image,
                            size_t bytes)
 {
@@ -79,9 +79,9 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     return status;
 }
 
-/* A plan comes from anywhere. Its filter must be one that could be opened:
- * that is looked at where all of it can be read, as `check` may, but nothing
- * takes memory before it is sound. */
+/* Checks a plan, which may come from anywhere: its filter must be one that
+ * could be opened. The check may read all of it, but allocates nothing before
+ * it passes. */
 static bly_status make_check_plan(const order *o)
 {
     size_t bytes = (size_t)o->plan.bytes;
@@ -101,8 +101,8 @@ static bly_status make_check_plan(const order *o)
                        "it by bly_plan", o->kind->name);
 }
 
-/* The order that it came from, as far as that is known. BLY_EPARAM: its kind is
- * more than a name. */
+/* Recovers the order that a plan came from, as far as possible. Returns
+ * BLY_EPARAM if its kind is more than a name. */
 static bly_status make_read_plan(order *o, const bly_plan_t *plan,
                                  const bly_spec *spec)
 {
@@ -165,9 +165,9 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     return BLY_OK;
 }
 
-/* ---- Of another -------------------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------ */
 
-/* How a filter made of this one is held: it hashes as this one does. */
+/* Returns options for a filter made from this one: it has the same hash. */
 static bly_status make_options(handle_options *out, const bly_filter *filter,
                                const bly_options *options)
 {
@@ -178,7 +178,7 @@ static bly_status make_options(handle_options *out, const bly_filter *filter,
     return status;
 }
 
-/* Can what an empty filter holds be told from this one alone? */
+/* Checks that an empty filter can be derived from this one alone. */
 static bly_status make_can_empty(const bly_filter *filter, const char *verb)
 {
     const bly_kind *kind = filter->kind;
@@ -188,7 +188,8 @@ static bly_status make_can_empty(const bly_filter *filter, const char *verb)
     return handle_unsupported(kind, verb, 0);
 }
 
-/* The image of an empty filter of this one's plan, but for its checksums. */
+/* Makes the image of an empty filter with this one's plan, without checksums.
+ */
 static bly_status make_empty(uint8_t **out, const bly_filter *filter,
                              const bly_allocator *allocator)
 {
@@ -281,7 +282,7 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter,
 
 /* ---- Built of their keys ------------------------------------------------ */
 
-/* By the kind's own build, into an image that is there. */
+/* Calls the kind's own build on an existing image. */
 static bly_status make_build_image(void *image, const order *o,
                                    const kind_keys *keys)
 {
@@ -301,8 +302,8 @@ static bly_status make_build_image(void *image, const order *o,
     return status;
 }
 
-/* Where the kind has used fewer bytes than planned: move to a smaller place.
- * No memory for it: *bytes, and the image, stay as they are for the moment. */
+/* Moves the image to a smaller block if the kind used fewer bytes than planned.
+ * If memory is short, *bytes and the image stay as they are for now. */
 static void *make_trim(void *image, size_t *bytes,
                        const bly_allocator *allocator)
 {
@@ -337,7 +338,7 @@ static bly_status make_build(bly_filter **out, const order *o,
     return make_own(out, o, image, bytes);
 }
 
-/* A kind without a build of its own is made empty and filled. */
+/* Makes an empty filter and fills it, for a kind without a build. */
 static bly_status make_fill(bly_filter **out, const order *o,
                             const kind_keys *keys)
 {
@@ -351,7 +352,7 @@ static bly_status make_fill(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
-/* The order for so many keys, where nothing else is said. */
+/* Makes the default order for that many keys. */
 static bly_status make_order(order *o, const char *name, const bly_spec *spec,
                              const kind_keys *keys)
 {
@@ -373,8 +374,8 @@ static bly_status make_from(bly_filter **out, const order *o,
                                   : make_fill(out, o, keys);
 }
 
-/* Of how many hashes a bit is looked at, and of how many different ones it is
- * not the same but once in 10^17 times. */
+/* Number of hashes whose bits are examined, and the number of distinct ones
+ * that all agree in a bit only once in 10^17 times. */
 enum { MAKE_LOOK = 256, MAKE_DIFFERENT = 64 };
 
 static bool make_many_differ(uint64_t *hashes, size_t n)
@@ -386,8 +387,7 @@ static bool make_many_differ(uint64_t *hashes, size_t n)
     return different >= MAKE_DIFFERENT;
 }
 
-/* Are these hashes, and not integers that nobody has mixed, for a kind that
- * mixes none? */
+/* Refuses unmixed integers instead of hashes, for a kind that does not mix. */
 static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
 {
     uint64_t some[MAKE_LOOK], any = 0, all = ~UINT64_C(0);
@@ -420,7 +420,7 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     return task_end(&t, status);
 }
 
-/* A kind that may want more of a key than its hash gets the keys themselves. */
+/* Fills a kind that may need whole keys. */
 static bly_status make_fill_whole(bly_filter **out, const order *o,
                                   const bly_keys *keys)
 {
@@ -432,10 +432,10 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
-/* The share of a build that hashing the keys takes. */
+/* Share of a build's time spent on hashing. */
 static const double MAKE_HASHING = 0.1;
 
-/* The keys as hashes, for as long as it takes. */
+/* Builds from the hashes of the keys, kept for the duration of the call. */
 static bly_status make_from_hashed(bly_filter **out, const order *o,
                                    const bly_keys *keys,
                                    const uint64_t *labels)

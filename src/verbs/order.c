@@ -12,7 +12,8 @@
 
 static const double ORDER_RATE = 0.01;          /* when none is asked for */
 
-/* So much of a rate is no reason to take a bit more for every key. */
+/* Relative differences in rate below this do not justify another bit per key.
+ */
 static const double ORDER_RATE_PART = 1.0 / (1 << 20);
 
 const bly_spec *order_spec(const bly_spec *spec)
@@ -21,9 +22,9 @@ const bly_spec *order_spec(const bly_spec *spec)
     return spec != NULL ? spec : &none;
 }
 
-/* The rate that is left for the kind to keep, once the chance that two keys
- * share all 64 bits of their hash is taken off, where that is worth it. Another
- * system's sizes are for the rate that was asked. */
+/* Returns the rate left for the kind once the chance that two keys share their
+ * 64-bit hash is subtracted, where that matters. Other systems' sizes use the
+ * rate as requested. */
 static bly_status order_rate(double *left, const bly_spec *spec,
                              uint64_t capacity, bool foreign)
 {
@@ -50,7 +51,7 @@ static bool order_raw_hash(const order *o)
             && o->kind->hashing->raw_of(&o->asked));
 }
 
-/* Another system's keys are hashed as that does. */
+/* Uses another system's hash function for its keys. */
 static bly_status order_foreign(const bly_kind *kind, const bly_spec *spec)
 {
     if (kind->foreign == NULL
@@ -123,13 +124,13 @@ void order_finish(order *o)
     strcpy(plan->kind, o->kind->name);
     plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
     plan->rate += (1 - plan->rate) * same;
-    /* of few keys the formulas may say more than what is 0 .. 1 can have */
+    /* for few keys the formulas may exceed what is possible in 0 .. 1 */
     double most = sqrt(plan->rate * (1 - plan->rate));
     if (plan->rate_sd > most)
         plan->rate_sd = most;
 }
 
-/* Which keys it is for may change what is asked. */
+/* Applies the keys, which may change what was requested. */
 static bly_status order_keys(order *o, const kind_keys *keys)
 {
     const bly_kind *kind = o->kind;
@@ -156,7 +157,7 @@ static bly_status order_reserved(const bly_spec *spec)
     return BLY_OK;
 }
 
-/* By what another system's kind hashes, where that is to 64 bits. */
+/* Uses the hash function of another system's kind, if it has 64 bits. */
 static bly_status order_foreign_hasher(order *o)
 {
     const kind_foreign *foreign = o->kind->foreign;

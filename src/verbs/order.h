@@ -6,7 +6,7 @@
 #include "image/abilities.h"
 #include "verbs/handle.h"
 
-/* Everything bly_new needs to know, worked out from kind and spec. */
+/* All that bly_new needs, derived from kind and spec. */
 typedef struct {
     const bly_kind  *kind;
     const hash_info *hash;
@@ -20,31 +20,32 @@ typedef struct {
     handle_options   options;
 } order;
 
-/* The spec, or one of nothing but zeros. */
+/* Returns the spec, or an all-zero one. */
 const bly_spec *order_spec(const bly_spec *spec);
 
-/* For these keys; NULL: they are not known yet. Errors of bly_plan. */
+/* Makes an order for these keys; NULL if they are not known yet. Errors of
+   bly_plan. */
 bly_status order_make(order *o, const char *kind, const bly_spec *spec,
                       const kind_keys *keys);
 
 /* Does so without the plan, which is left to the caller. */
 bly_status order_begin(order *o, const char *kind, const bly_spec *spec);
 
-/* Whatever came of the two above: the order keeps no secret. */
+/* Erases the secret; must be called whether or not the two above succeed. */
 void order_end(order *o);
 
-/* What every kind's plan has in common, after the kind has filled in its own.
- */
+/* Computes the fields that all kinds share, after the kind has filled in its
+   own. */
 void order_finish(order *o);
 
-/* The chance that a foreign key shares its hash with one of n: none for an
+/* Returns the chance that an absent key shares its hash with one of n; 0 for an
  * exact kind of integers. */
 double order_collision(const bly_kind *kind, const hash_info *hash, double n);
 
-/* The header of the filter, over zero bytes. */
+/* Writes the filter's header over zero bytes. */
 void order_format(const order *o, void *image);
 
-/* The zeroed image of an empty filter with its header, or NULL. */
+/* Returns the zeroed image of an empty filter with its header, or NULL. */
 void *order_image(const order *o, const bly_allocator *allocator);
 
 #endif /* BLY_VERBS_ORDER_H */

@@ -57,7 +57,7 @@ uint64_t handle_packed(const bly_kind *kind, const void *image)
     return bytes;
 }
 
-/* The image for a handle of its own: unpacked, or copied. */
+/* Returns a new image: unpacked, or copied. */
 static void *pack_image(const bly_kind *kind, const void *image,
                         uint64_t plain, size_t bytes,
                         const bly_allocator *allocator)
@@ -101,7 +101,7 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
     return status;
 }
 
-/* A copy of another system's file, behind a header. */
+/* Copies another system's file behind a header. */
 static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
                                size_t bytes, const handle_options *options)
 {
@@ -161,7 +161,7 @@ bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
 
 /* ---- Where it is -------------------------------------------------------- */
 
-/* A borrowed image: nothing to give back. */
+/* For a borrowed image, which is not freed. */
 static const handle_source pack_borrowed = { .release = NULL };
 
 bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,

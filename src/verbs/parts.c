@@ -1,6 +1,6 @@
-/* parts.c - what programs need that divide one filter among processes.
+/* parts.c - support for programs that divide a filter among processes.
  *
- * Floor 5. bly_save_parts, which writes files, is in src/io/save.c.
+ * bly_save_parts, which writes files, is in src/io/save.c.
  */
 #include "bloomery/parts.h"
 

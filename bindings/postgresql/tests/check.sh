@@ -38,7 +38,7 @@ alive() {
         "$work/$1/log"
 }
 
-# ---- What it says ------------------------------------------------------------
+# ---- Reports -----------------------------------------------------------------
 
 regression() {
     extension installcheck PGHOST="$work/one" PGUSER=tester PGPORT=5432 && return
@@ -46,7 +46,7 @@ regression() {
     return 1
 }
 
-# ---- The same filter as the command's ----------------------------------------
+# ---- Filters equal to the command's ------------------------------------------
 
 # The kinds that are built of keys alone, and some options.
 kinds() {

@@ -51,7 +51,7 @@ static void scarce_begin(void)
     sqlite3_initialize();
 }
 
-/* ---- What is done -------------------------------------------------------- */
+/* ---- Operations ---------------------------------------------------------- */
 
 static const char scarce_prepared[] =
     "CREATE TABLE k(x);"

@@ -1,9 +1,8 @@
-/* held.c - the different lines of a pipe, in a table that counts them.
+/* held.c - prints or writes the lines that a table has counted.
  *
- * What exact.c does with a table of all lines: print those that are wanted, in
- * the order in which they came first; or write all of them to a file, each as
- * often as it came, when there is no more memory for others. Floor 8; includes
- * dedup.h only.
+ * exact.c holds the lines of a pipe in a table. The lines wanted are printed in
+ * the order of their first occurrence. If memory runs out, all lines are
+ * written to a file instead, each as often as it was read.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/output.h"

@@ -1,12 +1,11 @@
-/* pages.c - memory in large pages, which grows without being copied.
+/* pages.c - memory in large pages, which grows without copying.
  *
- * What is looked for all over a table costs, beside the line of memory, the
- * walk to its page where the processor does not know that page: large pages
- * are few enough to be known. realloc would give the system's small ones back,
- * so that a mapping is moved to a place that begins on a large page: what moves
- * is the pages' places, and no byte of them. Where the system cannot do that
- * the bytes are copied, and below a large page it is malloc. Floor 8; includes
- * dedup.h only.
+ * Random access to a large table costs a page walk as well as a cache miss if
+ * the processor does not hold the page's translation. Large pages are few
+ * enough to be held. realloc would fall back to small pages, so a mapping is
+ * moved to an address aligned to a large page instead: only the page tables
+ * change. If the system cannot do that the bytes are copied, and sizes below a
+ * large page use malloc.
  */
 #include "bloomery/exact/dedup.h"
 
@@ -26,7 +25,7 @@ static bool pages_small(size_t bytes)
     return bytes < PAGES_LARGE || bytes > SIZE_MAX - 2 * PAGES_LARGE;
 }
 
-/* Places for whole large pages, the first of which begins where one can. */
+/* Reserves addresses for large pages, aligned to one if possible. */
 static unsigned char *pages_map(size_t bytes)
 {
     unsigned char *base = mmap(NULL, bytes + PAGES_LARGE,
@@ -59,9 +58,9 @@ void pages_free(void *memory, size_t bytes)
         munmap(memory, pages_whole(bytes));
 }
 
-/* The pages of the old mapping at a new place; NULL: they are where they were.
- * A system that begins to move them, and fails, may have given the new place to
- * somebody else meanwhile: then it is not touched again. */
+/* Moves the old mapping to a new address. Returns NULL if it has not moved. If
+ * a move fails half way, the new address may already belong to somebody else,
+ * so it is not touched again. */
 static void *pages_move(void *old, size_t had, size_t bytes)
 {
 #ifdef MREMAP_FIXED

@@ -1,10 +1,9 @@
-/* rows.c - the lines of a chunk, hashed, and printing those that stay.
+/* rows.c - the lines of a chunk: splitting, hashing and printing.
  *
- * What all passes of `dedup` begin with, in all threads: split the chunk, hash
- * the keys. What is then decided about the lines, in their order, is a mark on
- * each; lines without a mark are printed, those side by side at once. A line
- * without an end gets one, as awk, sort and uniq do. Floor 8; includes dedup.h
- * and <bloomery.h> only.
+ * All passes of `dedup` begin by splitting the chunk and hashing its keys, in
+ * all threads. Later steps, in input order, mark the lines to drop. Unmarked
+ * lines are printed, adjacent ones at once. A last line without a newline gets
+ * one, as in awk, sort and uniq.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/bytes.h"
@@ -79,8 +78,8 @@ void rows_free(dedup_rows *r)
 
 /* ==== Adding ============================================================ */
 
-/* Rows from number `from` on that all have a key, or all have none: where they
- * end. */
+/* Returns the end of the rows starting at `from` that all have a key, or all
+ * have none. */
 static size_t rows_alike(const dedup_rows *r, size_t from)
 {
     bool keyed = r->keys[from].data != NULL;
@@ -93,8 +92,8 @@ static size_t rows_alike(const dedup_rows *r, size_t from)
     return to;
 }
 
-/* A kind that removes takes a key again as often as it comes, and would be full
- * of repeats: only a key that is not there is added. */
+/* Adds only keys that are absent: a kind that supports removal stores repeated
+ * keys again and would fill up. */
 static bool rows_add_once(dedup_rows *r, bly_filter *filter, size_t from,
                           size_t to)
 {

@@ -1,17 +1,16 @@
-/* runs.c - keys that do not fit memory, sorted, in a temporary file.
+/* runs.c - keys that do not fit in memory, sorted, in a temporary file.
  *
- * When a table is full its keys are written one behind the other in the order
- * of their tags, 24 bits of the hash, as one run more at the end of the file:
+ * When a table is full, its keys are written as a new run at the end of the
+ * file, sorted by their tags, 24 bits of the hash:
  *
- *      record   | tag, 3 bytes | length, 1 to 10 bytes | key |
- *      run      | record | record | … | record | record | …
- *      fences     ^ tag, place          ^ tag, place         every KiB
- *      filter   of all its keys, in memory
+ *     record   | tag, 3 bytes | length, 1 to 10 bytes | key |
+ *     run      | record | record | … | record | record | …
+ *     fences     ^ tag, place          ^ tag, place         every KiB
+ *     filter   of all its keys, in memory
  *
- * What the filter does not have is not in the run, without a look. For what it
- * perhaps has the fences tell which KiB to read and compare. A run does not
- * change, so that all threads look at once, while one writes the next run.
- * Floor 8; includes dedup.h and <bloomery.h> only.
+ * A key that is not in the filter is not in the run, and costs no read.
+ * Otherwise the fences tell which KiB to read and compare. Runs are immutable,
+ * so all threads can look up keys while one writes the next run.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/bytes.h"
@@ -25,18 +24,18 @@
 
 enum {
     RUNS_TAG = 24, RUNS_TAG_BYTES = 3, RUNS_PLACE = 64 - RUNS_TAG,
-    RUNS_STRIDE = 1024,         /* bytes from fence to fence, at least */
-    RUNS_BITS = 12,             /* of the filter, for each key         */
-    RUNS_BLOCK = 1 << 18        /* written at once                     */
+    RUNS_STRIDE = 1024,         /* minimum bytes between fences */
+    RUNS_BITS = 12,             /* of the filter, per key */
+    RUNS_BLOCK = 1 << 18        /* bytes per write */
 };
 
 #define RUNS_PLACES (UINT64_C(1) << RUNS_PLACE)
 
 struct runs_run {
     bly_filter *filter;
-    uint64_t   *fences;         /* tag and place; behind them the end  */
+    uint64_t   *fences;         /* tag and place; the last one is the end */
     size_t      n, room;
-    uint64_t    begin, bytes;   /* in the file                         */
+    uint64_t    begin, bytes;   /* in the file */
     runs_run  *next;
 };
 
@@ -79,13 +78,13 @@ static uint64_t runs_tag(uint64_t hash)
 
 /* ==== Writing =========================================================== */
 
-/* A run on its way to the file. */
+/* A run that is being written. */
 typedef struct {
     dedup_runs    *runs;
     runs_run     *run;
     unsigned char *block;
     size_t         used;
-    uint64_t       fenced;      /* place of the last fence             */
+    uint64_t       fenced;      /* offset of the last fence */
     uint64_t       hashes[256];
     size_t         hashed;
 } runs_writer;
@@ -226,7 +225,7 @@ int runs_write(dedup_runs *runs, dedup_table *table)
 
 /* ==== Looking =========================================================== */
 
-/* The last fence before all records of the tag: they begin behind it. */
+/* Returns the last fence before all records of the tag. */
 static size_t runs_search(const runs_run *run, uint64_t tag)
 {
     size_t low = 0, high = run->n;      /* low .. high: the first not below */
@@ -242,7 +241,7 @@ static size_t runs_search(const runs_run *run, uint64_t tag)
     return low > 0 ? low - 1 : 0;
 }
 
-/* What lies between fence i and the next: 0, or errno. */
+/* Reads the bytes between fence i and the next. Returns 0 or errno. */
 static int runs_fetch(const dedup_runs *runs, const runs_run *run, size_t i,
                       runs_space *space, size_t *n)
 {
@@ -259,8 +258,8 @@ static int runs_fetch(const dedup_runs *runs, const runs_run *run, size_t i,
 
 typedef enum { RUNS_FOUND, RUNS_ABSENT, RUNS_FURTHER } runs_answer;
 
-/* Is the key among these records? RUNS_FURTHER: not here, but behind them it
- * may be. */
+/* Looks for the key in these records. RUNS_FURTHER: it may be in the next ones.
+ */
 static runs_answer runs_compare(const unsigned char *at, size_t n,
                                 uint64_t tag, bly_key key)
 {
@@ -284,7 +283,7 @@ static runs_answer runs_compare(const unsigned char *at, size_t n,
     return RUNS_FURTHER;
 }
 
-/* 0, or errno. */
+/* Looks for the key in a run. Returns 0 or errno. */
 static int runs_find(const dedup_runs *runs, const runs_run *run,
                      uint64_t hash, bly_key key, runs_space *space, bool *found)
 {
@@ -320,7 +319,7 @@ static int runs_look_in(const dedup_runs *runs, const runs_run *run,
 int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
               runs_space *space)
 {
-    const runs_run *run = NULL;        /* the links behind the last change */
+    const runs_run *run = NULL;        /* the link in front of the next run */
     int error = 0;
 
     if (from == to)

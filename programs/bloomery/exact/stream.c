@@ -1,18 +1,16 @@
-/* stream.c - `bloomery dedup` in one pass: each new line is printed at once.
+/* stream.c - `bloomery dedup` in one pass, which prints each new line at once.
  *
- * Every different key is kept, byte by byte, in a table in memory. When the
- * table is full its keys go to a temporary file, sorted (runs.c), and it begins
- * anew. So a line is new when its key is in no run and not in the table:
+ * All distinct keys are kept, byte by byte, in a table. When it is full, its
+ * keys go to a sorted run in a temporary file (runs.c) and it starts again
+ * empty. A line is new if its key is in no run and not in the table:
  *
- *      all threads         split, hash; a filter of each run says "not here";
- *                          else the run is looked at
- *      in order, by one    the runs that are newer than that; the table;
- *                          print
+ *     all threads       split and hash; look up the keys in the runs
+ *     in order, one     look up newer runs and the table; print
+ *     at a time
  *
- * What a thread finds in a run stays true: keys are there for good, and were in
- * an earlier chunk. Before a chunk is decided there is room in the table for
- * all its keys, so that no run is written in the midst of it. Floor 8; includes
- * dedup.h and <bloomery.h> only.
+ * A key found in a run by any thread stays found, since runs only hold keys of
+ * earlier chunks. The table gets room for all keys of a chunk before the chunk
+ * is decided, so no run is written half way through.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"
@@ -32,8 +30,8 @@ typedef struct {
 typedef struct {
     dedup_rows rows;
     runs_space space;
-    size_t     seen;            /* runs that were looked at                */
-    int        error;           /* of looking at them: errno               */
+    size_t     seen;            /* number of runs searched                 */
+    int        error;           /* errno of the search                     */
 } stream_own;
 
 static void stream_clean(void *argument)
@@ -56,7 +54,7 @@ static bool stream_work(void *argument, cli_worker *w)
     return true;
 }
 
-/* The runs that the worker has not seen. */
+/* Searches the runs that the worker has not seen. */
 static int stream_look(stream_job *job, stream_own *own)
 {
     size_t n = runs_count(&job->runs);
@@ -99,7 +97,7 @@ static int stream_commit(void *argument, cli_worker *w)
 
 static int stream_open(stream_job *job)
 {
-    enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* of large pages */
+    enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* in large pages */
 
     job->table.keyed = job->keyed;
     runs_open(&job->runs, job->keyed);

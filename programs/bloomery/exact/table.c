@@ -1,15 +1,14 @@
 /* table.c - a set of keys in memory, compared byte by byte.
  *
- * A table of slots with linear probing, and the keys' bytes one behind the
- * other in the order in which they came:
+ * A hash table with linear probing. The bytes of the keys follow each other in
+ * insertion order:
  *
- *      slot     | 24 bits of the hash | place of the key + 1, 40 bits |
- *      bytes    | [count, 8 bytes] length, 1 to 10 bytes | key | …
+ *     slot     | 24 bits of the hash | place of the key + 1, 40 bits |
+ *     bytes    | [count, 8 bytes] length, 1 to 10 bytes | key | …
  *
- * The low 32 bits of a hash choose the slot and the next 24 are in it, so that
- * a key of another hash is hardly ever looked at; the high ones are left to
- * those who part keys among several tables. A slot of zeros is free. Floor 8;
- * includes dedup.h and <bloomery.h> only.
+ * The low 32 bits of a hash choose the slot, and the next 24 are stored in it,
+ * so that other keys are hardly ever compared. The high bits are left for
+ * dividing keys among tables. A slot of zero is free.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/sort.h"
@@ -22,7 +21,7 @@ enum { TABLE_PLACE = 40, TABLE_COUNT = 8, TABLE_SOME = 32 };
 #define TABLE_PLACES (UINT64_C(1) << TABLE_PLACE)
 #define TABLE_ROOM_MOST (UINT64_C(1) << 32)
 
-/* Three slots in four are used, as planned; seven in eight at most. */
+/* Returns the number of slots: 3/4 of them are used as planned, at most 7/8. */
 static uint64_t table_room(uint64_t keys)
 {
     return keys + keys / 3 + 64;
@@ -85,7 +84,7 @@ static uint64_t table_u64(const unsigned char *at)
     return value;
 }
 
-/* The length before a key; *at moves on to the key. */
+/* Reads the length in front of a key, and moves *at to the key. */
 static size_t table_length(const unsigned char **at)
 {
     uint64_t length = 0;
@@ -99,7 +98,7 @@ static size_t table_length(const unsigned char **at)
     }
 }
 
-/* Where a slot leads: to the length, behind the count. */
+/* Returns what a slot points to: the length, after the count. */
 static const unsigned char *table_at(const dedup_table *t, uint64_t slot)
 {
     return t->bytes + (slot & (TABLE_PLACES - 1)) - 1
@@ -124,7 +123,7 @@ static uint64_t table_tag(uint64_t hash)
     return hash >> 32 << TABLE_PLACE;
 }
 
-/* The slot of a key with this tag, or the free one where it would go. */
+/* Returns the slot of a key with this tag, or the free one for it. */
 static uint64_t table_next(const dedup_table *t, uint64_t at, uint64_t tag)
 {
     while (t->slots[at] != 0 && (t->slots[at] & ~(TABLE_PLACES - 1)) != tag)
@@ -168,7 +167,7 @@ void table_prefetch_key(const dedup_table *t, uint64_t hash)
 
 /* ==== Growing =========================================================== */
 
-/* The free slot where a key with this hash goes. */
+/* Returns the free slot for a key with this hash. */
 static uint64_t table_free(const dedup_table *t, uint64_t hash)
 {
     uint64_t at = table_home(t, hash);
@@ -178,8 +177,8 @@ static uint64_t table_free(const dedup_table *t, uint64_t hash)
     return at;
 }
 
-/* All keys into the slots, which are free: the slots of some keys are on their
- * way from memory while the next ones are hashed. */
+/* Inserts all keys into the empty slots; slots are prefetched while later keys
+ * are hashed. */
 static void table_move(dedup_table *t)
 {
     enum { SOME = 32 };
@@ -243,7 +242,7 @@ static table_answer table_grow_bytes(dedup_table *t, size_t more)
     return TABLE_NEW;
 }
 
-/* Room for one key more; TABLE_NEW if there is. */
+/* Makes room for one more key. Returns TABLE_NEW if there is. */
 static table_answer table_make_room(dedup_table *t, size_t more)
 {
     table_answer answer = TABLE_NEW;
@@ -276,9 +275,9 @@ static bool table_reserve(dedup_table *t, uint64_t keys, size_t bytes)
         || table_grow_bytes(t, bytes) == TABLE_NEW;
 }
 
-/* So many keys with those of a chunk, or twice as many if it must grow, as long
- * as the slots take a quarter of the memory at most: growing less often is
- * quicker. */
+/* Returns the number of keys to make room for: those of the chunk, or twice as
+ * many on growth, as long as the slots take at most a quarter of the memory.
+ * Growing rarely is faster. */
 static uint64_t table_keys_for(const dedup_table *t, uint64_t memory, size_t n)
 {
     uint64_t keys = t->keys + n;
@@ -288,7 +287,8 @@ static uint64_t table_keys_for(const dedup_table *t, uint64_t memory, size_t n)
          ? 2 * keys : keys;
 }
 
-/* A key takes its place in the chunk, where its end makes up for its length. */
+/* Bounds the bytes added: the end of each line makes up for the key's length.
+ */
 static uint64_t table_more(const dedup_table *t, size_t n, size_t bytes)
 {
     return (t->counting ? (uint64_t)n * TABLE_COUNT : 0) + bytes;
@@ -311,7 +311,7 @@ bool table_prepare(dedup_table *t, uint64_t memory, size_t n, size_t bytes)
 
 /* ==== Adding ============================================================ */
 
-/* Slot `at` is free, and the key's unless the slots grow. */
+/* Stores the key in slot `at`, which is free, unless the slots grow. */
 static table_answer table_put(dedup_table *t, uint64_t hash, bly_key key,
                               uint64_t at)
 {
@@ -346,7 +346,7 @@ static void table_count_one(dedup_table *t, uint64_t slot)
     memcpy(count, &more, sizeof more);
 }
 
-/* No slot from the key's home to `at` holds it. */
+/* Adds the key; no slot from its home up to `at` holds it. */
 static table_answer table_add_at(dedup_table *t, uint64_t hash, bly_key key,
                                  uint64_t at)
 {
@@ -399,13 +399,13 @@ bool table_each(const dedup_table *t, size_t *at, bly_key *key, uint64_t *count)
 
 /* ==== Many at once ====================================================== */
 
-/* Rows that go through the table together, and the slots they have come to. */
+/* Rows that are added together, and their current slots. */
 typedef struct {
     size_t   rows[TABLE_SOME], n;
     uint64_t at[TABLE_SOME];
 } table_some;
 
-/* The next ones from *next on, which moves on; their slots are asked for. */
+/* Takes the next rows from *next, and prefetches their slots. */
 static void table_take(const dedup_table *t, const dedup_rows *r,
                        const table_picks *picks, size_t *next, table_some *some)
 {
@@ -423,8 +423,8 @@ static void table_take(const dedup_table *t, const dedup_rows *r,
     some->n = n;
 }
 
-/* The first slot of each that is free or perhaps its key's, which is asked
- * for. */
+/* Finds for each row the first slot that is free or may hold its key, and
+ * prefetches the key. */
 static void table_find(const dedup_table *t, const dedup_rows *r,
                        table_some *some)
 {

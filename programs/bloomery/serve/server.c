@@ -1,12 +1,10 @@
-/* server.c - threads, signals, and new files.
+/* server.c - threads, signals and reloading.
  *
- * The thread that began opens the filters, starts those that serve, and then
- * waits for a signal. One more looks once a second, and at SIGHUP, whether a
- * file was replaced: so that to open a new one, which may take minutes, keeps
- * nobody waiting, nor the end. Signals are blocked in all threads and come by a
- * descriptor, which no code can be interrupted by. Until the filters are open
- * there is nothing to lose, and they end the program. Floor 8; includes serve.h
- * only.
+ * The main thread opens the filters, starts the serving threads, and waits for
+ * signals. A watcher thread checks for replaced files once a second and after
+ * SIGHUP, so that opening a new file, which may take minutes, delays neither
+ * clients nor shutdown. Signals are blocked in all threads and read from a
+ * descriptor. Until the filters are open they simply end the program.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/output.h"
@@ -23,11 +21,11 @@
 #include <unistd.h>
 
 enum {
-    SERVER_PLACES = 3,          /* socket, port and web of serve_how        */
-    SERVER_LOOK = 1000,         /* ms between looks at the files            */
-    SERVER_SPARE = 64,          /* descriptors beside those of clients, …   */
-    SERVER_LOOP = 8,            /* … of a loop, …                           */
-    SERVER_FILE = 4,            /* … and of a file while there is a new one */
+    SERVER_PLACES = 3,          /* socket, port and HTTP port of serve_how  */
+    SERVER_LOOK = 1000,         /* ms between checks of the files           */
+    SERVER_SPARE = 64,          /* descriptors besides those of clients, …  */
+    SERVER_LOOP = 8,            /* … per loop, …                            */
+    SERVER_FILE = 4,            /* … and per file while it is replaced      */
     SERVER_END = 5,             /* seconds for a reader of standard output  */
     SERVER_LEAVE = 1            /* … and for a file that is being opened    */
 };
@@ -43,10 +41,11 @@ typedef struct {
     serve_counted   *counted;
     size_t           counted_n;
     serve_coprocess  coprocess;
-    pthread_t        watcher;           /* who looks at the files            */
-    int              watch;             /* to wake it                        */
-    bool             watched, busy;     /* it has begun; it does not end     */
-    atomic_bool      again;             /* files that were refused, too      */
+    pthread_t        watcher;           /* checks the files                  */
+    int              watch;             /* eventfd that wakes it             */
+    bool             watched, busy;     /* whether it was started; is opening a
+                                           file                              */
+    atomic_bool      again;             /* retry files that were refused     */
 } serve_server;
 
 static bool server_sockets(const serve_how *how)
@@ -74,7 +73,7 @@ static int server_signals(serve_server *s)
                         "(ulimit -n)", strerror(errno));
 }
 
-/* As many descriptors as clients need, as far as we may. */
+/* Raises the descriptor limit to what the clients need, as far as allowed. */
 static void server_descriptors(const serve_server *s)
 {
     struct rlimit limit;
@@ -89,7 +88,7 @@ static void server_descriptors(const serve_server *s)
 
 /* ==== Loops ============================================================= */
 
-/* What /metrics tells: counters of one protocol side by side. */
+/* Lists the counters for /metrics, with those of one protocol adjacent. */
 static void server_count(serve_server *s)
 {
     size_t n = s->how->threads;
@@ -108,7 +107,7 @@ static const serve_place *server_place(const serve_how *how, size_t i)
     return i == 0 ? &how->socket : i == 1 ? &how->port : &how->web;
 }
 
-/* From here on each loop has its own, and closes it. */
+/* Opens the loops, which then own their sockets. */
 static int server_open_loops(serve_server *s, const int *sockets)
 {
     size_t n = s->how->threads;
@@ -129,7 +128,7 @@ static int server_open_loops(serve_server *s, const int *sockets)
     return status;
 }
 
-/* For each place a socket for each loop, -1 where nobody comes to. */
+/* Opens a socket for each address and loop; -1 for unused addresses. */
 static int server_listen(serve_server *s, int *sockets)
 {
     size_t n = s->how->threads;
@@ -187,7 +186,7 @@ static int server_start(serve_server *s)
     return CLI_GO;
 }
 
-/* Wake the loops, or the coprocess. */
+/* Wakes the loops or the coprocess. */
 static void server_wake(const serve_server *s)
 {
     for (size_t i = 0; i < s->started; i++)
@@ -204,7 +203,7 @@ static void server_stop(serve_server *s)
 
 /* ==== Meanwhile ========================================================= */
 
-/* The signal that has come; 0: none. */
+/* Returns the signal received; 0 if none. */
 static uint32_t server_signal(const serve_server *s)
 {
     struct signalfd_siginfo came;
@@ -213,8 +212,7 @@ static uint32_t server_signal(const serve_server *s)
          ? came.ssi_signo : 0;
 }
 
-/* What was replaced is renewed, and all are told so, that nobody keeps the old
- * one. */
+/* Reloads replaced files, and wakes all loops to release the old ones. */
 static void *server_watch(void *server)
 {
     serve_server *s = server;
@@ -232,7 +230,7 @@ static void *server_watch(void *server)
     return NULL;
 }
 
-/* Until a signal says so, the coprocess has ended, or a loop cannot go on. */
+/* Waits for a signal, the end of the coprocess, or the failure of a loop. */
 static int server_wait(serve_server *s, int done)
 {
     struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
@@ -255,8 +253,8 @@ static int server_wait(serve_server *s, int done)
     return CLI_GO;
 }
 
-/* Who is opening a file is not waited for, but left with all he needs for it.
- */
+/* Stops the watcher. If it is opening a file it is abandoned, together with the
+   memory it uses. */
 static void server_unwatch(serve_server *s)
 {
     struct timespec until;
@@ -293,7 +291,7 @@ static int server_run_loops(serve_server *s)
     return status == CLI_GO ? CLI_OK : status;
 }
 
-/* Whoever does not read our answers would keep us for ever. */
+/* Joins the coprocess, but not for ever: its output may be unread. */
 static void server_join(const serve_coprocess *c)
 {
     struct timespec until;

@@ -1,7 +1,5 @@
-/* redis.c - the verbs of <bloomery/redis.h>: filters of Redis' module, piece by
+/* redis.c - implements <bloomery/redis.h>: filters of Redis' module, piece by
  * piece.
- *
- * Floor 5.
  */
 #include "bloomery/redis.h"
 
@@ -46,13 +44,13 @@ bly_status bly_chain_next(bly_link *out, const bly_chain *chain)
          ? BLY_OK : redis_too_big("the filter is full, and its next link");
 }
 
-/* From the last link to the first. */
+/* Walks the links from the last to the first. */
 typedef struct {
     const bly_link *link;
     uint32_t        left;
 } redis_walk;
 
-/* links_walk. */
+/* Implements links_walk. */
 static bool redis_before(void *context, probes_row *row)
 {
     redis_walk *walk = context;
@@ -99,7 +97,7 @@ bly_status bly_chain_contains_keys(const bly_chain *chain, const bly_keys *keys,
     return status;
 }
 
-/* To a link, a key that no older one has. */
+/* Adds to a link a key that no older one contains. */
 static bly_status redis_put(bly_link *link, const probes_row *row,
                             const uint64_t h[2])
 {
@@ -112,8 +110,8 @@ static bly_status redis_put(bly_link *link, const probes_row *row,
     return status;
 }
 
-/* Up to PROBES_GROUP keys: all but the last link are asked for them together,
- * and what is left of the last one is brought together. */
+/* Adds up to PROBES_GROUP keys: queries all links but the last for all of them,
+ * and prefetches from the last one what the rest need. */
 static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
                                   size_t n, bool *seen, size_t *done)
 {
