@@ -217,7 +217,7 @@ check 'nothing else is left behind' test "$(ls)" = "$names"
 
 # ---- Refused -----------------------------------------------------------------
 
-keeps 'no such rule' "no rule: give" seq.blx index -o seq.blx --by letters t/b
+keeps 'no such rule' "not a rule: give" seq.blx index -o seq.blx --by letters t/b
 keeps 'k-mers that are too long' 'length of 1 to 31' seq.blx \
     index -o seq.blx --by kmers=32 t/b
 keeps 'nothing to read' 'nothing to read: give files' seq.blx index -o seq.blx
