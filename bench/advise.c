@@ -1,18 +1,17 @@
-/* advise.c - is the advice good? What bly_advise puts first, against every
- * kind that fits, built and measured.
+/* advise.c - checks the advice: the first choice of bly_advise, compared with
+ * every suitable kind, built and measured.
  *
  *      advise [COSTS]
  *
- * On a grid of needs the ranking is made from the library's own costs, and from
- * those in the file. Then every kind that fits is built with that many keys at
- * that rate, and asked: those of the ranking, and each with every word that
- * one of its options may have. What is held to at most ADVISE_BOUND is the
- * measured score of the first advice, which is what its aim makes least, over
- * the best measured score. Before two are compared they are measured again in
- * turn, and the least times count. Exit status 1 where the bound is broken by
- * the costs of the file, or, without one, by the library's own. Some minutes;
- * best on an idle machine. Floor 7: <bloomery.h>, bench.h and the costs of the
- * command.
+ * For each need on a grid, the ranking is made from the library's own costs and
+ * from those in the file. Then every suitable kind is built with that many keys
+ * at that rate and queried: those of the ranking, and each with every word of
+ * its options. The score is the quantity that the aim minimises. The first
+ * choice's measured score, over the best measured score, must be at most
+ * ADVISE_BOUND. Two kinds are measured again in turn before they are compared,
+ * and the smallest times count. Exit status 1 if the bound is exceeded by the
+ * costs of the file, or, without a file, by the library's own. Takes some
+ * minutes; best on an idle machine.
  */
 #include "bench.h"
 #include "filters/costs.h"
@@ -28,8 +27,8 @@
 
 enum { ADVISE_TAKEN = 2048, ADVISE_AGAIN = 3, ADVISE_CANDIDATES = 256 };
 
-/* From what is in a cache to what is not, rates from 1e-1 to 1e-6, each share
- * and each ability. */
+/* Sizes from cached to far beyond the cache, rates from 1e-1 to 1e-6, each
+ * share and each ability. */
 static const struct {
     const char *name;
     bly_need    need;
@@ -130,7 +129,7 @@ static const struct {
 
 enum { ADVISE_GRID = sizeof advise_grid / sizeof *advise_grid };
 
-/* ---- What was measured -------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------- */
 
 static struct {
     char     kind[48];
@@ -142,7 +141,7 @@ static struct {
 
 static costs_room *advise_room;
 
-/* Where this filter's times are; they are measured if there are none. */
+/* Returns the index of this filter's times, measuring them if missing. */
 static size_t advise_find(const char *kind, const bly_need *need)
 {
     size_t i = 0;
@@ -169,13 +168,13 @@ static void advise_again(size_t i)
         costs_least(&advise_taken[i].point, &p);
 }
 
-/* The grid asks for shares of 0, 1 and a half only. */
+/* The grid has shares of 0, 1 and a half only. */
 static double advise_time(const bly_cost_point *p, double present)
 {
     return present < 0.25 ? p->absent : present > 0.75 ? p->present : p->mixed;
 }
 
-/* ---- What there is to choose from --------------------------------------- */
+/* ---- Candidates --------------------------------------------------------- */
 
 typedef struct {
     char   kind[48];
@@ -185,7 +184,7 @@ typedef struct {
 static advise_candidate advise_list[ADVISE_CANDIDATES];
 static size_t           advise_listed;
 
-/* Where this kind is in the list; it is put there. */
+/* Returns the index of this kind in the list, adding it if new. */
 static size_t advise_candidate_at(const char *kind, double bits)
 {
     size_t i = 0;
@@ -199,7 +198,7 @@ static size_t advise_candidate_at(const char *kind, double bits)
     return advise_listed++;
 }
 
-/* A kind with a word for an option, if it is in the rate and the memory. */
+/* Adds a kind with a word for an option, if rate and memory allow it. */
 static void advise_try(const char *kind, const char *option, const char *word,
                        size_t length, const bly_need *need)
 {
@@ -215,7 +214,7 @@ static void advise_try(const char *kind, const char *option, const char *word,
         advise_candidate_at(text, plan.bits_per_key);
 }
 
-/* All words of all options that have words: "one | two | three". */
+/* Tries all words of all options: "one | two | three". */
 static void advise_words(const bly_kind_info *kind, const bly_need *need)
 {
     const bly_option_info *o;
@@ -231,8 +230,8 @@ static void advise_words(const bly_kind_info *kind, const bly_need *need)
             }
 }
 
-/* What the advice says fits, then its kinds with other words: not of an exact
- * one, whose size is not known by a plan. */
+/* Lists the suitable kinds of the ranking, then their variants with other
+ * words, except of an exact kind, whose size no plan knows. */
 static void advise_candidates(const bly_ranking *all, const bly_need *need)
 {
     bly_need wide = *need;
@@ -263,7 +262,7 @@ static double advise_score(const advise_candidate *c, size_t taken,
     return ns * cbrt(c->bits);
 }
 
-/* Which of them measures best. */
+/* Returns the candidate that measures best. */
 static size_t advise_best(const bly_need *need)
 {
     size_t best = 0;
@@ -280,10 +279,10 @@ static size_t advise_best(const bly_need *need)
     return best;
 }
 
-/* ---- One need ----------------------------------------------------------- */
+/* ---- A single need ------------------------------------------------------ */
 
-/* The best after it and the first advice, which is the first of the list, were
- * measured until the same one stays the best. */
+/* Repeats measuring the first choice and the best candidate until the best one
+ * stays the same. */
 static size_t advise_settle(const bly_need *need)
 {
     size_t best = advise_best(need);
@@ -295,7 +294,7 @@ static size_t advise_settle(const bly_need *need)
     return best;
 }
 
-/* The ratio. */
+/* Measures a need and returns the ratio. */
 static double advise_need_one(const char *name, const char *whose,
                               const bly_need *need)
 {
@@ -326,7 +325,7 @@ static double advise_need_one(const char *name, const char *whose,
     return ratio;
 }
 
-/* ---- All of them -------------------------------------------------------- */
+/* ---- All needs ---------------------------------------------------------- */
 
 typedef struct {
     const char      *whose;

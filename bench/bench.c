@@ -1,6 +1,5 @@
-/* bench.c - the speed of every kind, beside the machine's limits and peers.
- *
- * Floor 7: a program, through <bloomery.h> only.
+/* bench.c - the speed of every kind, compared with the machine's limits and
+ * with peers.
  *
  *      bench [--keys N[,N…]] [--rates P[,P…]] [--kinds KIND[,KIND…]]
  *            [--rounds R] [--threads T] [--csv FILE] [--commit NAME]
@@ -19,38 +18,38 @@
  *
  * WHAT IS MEASURED
  *
- * limits.c measures the machine: the time of a random line of memory in a
- * buffer of the filter's size, the best over several depths of prefetch. No
- * filter larger than the cache can be faster than the lines it needs, so that
- * is the ruler: the table gives each lookup as a multiple of it, for each line
- * that the answer needs (bly_plan's lines_present and lines_absent).
+ * limits.c measures the machine: the time to read a random line of memory from
+ * a buffer of the filter's size, with the best of several prefetch distances.
+ * No filter larger than the cache can be faster than its lines, so the table
+ * gives each lookup as a multiple of this limit, per line that the answer needs
+ * (bly_plan's lines_present and lines_absent).
  *
- * A number is the median of its rounds. A round measures everything once, one
- * after the other, in another order each time: what else the machine does then
- * falls on all alike. Ratios are taken inside the rounds, the median last; so
- * they can differ a little from the ratio of two numbers of the table.
+ * A number is the median of its rounds. A round measures everything once, in
+ * another order each time, so that other load on the machine affects all alike.
+ * Ratios are computed within rounds, and their median is taken last, so they
+ * can differ slightly from the ratio of two numbers in the table.
  *
- * Numbers of one thread are its processor time, so that other programs take
- * less away from them; "build", and several threads with the one thread that
- * they are held against ("alone", "add shared"), are by the clock on the wall.
+ * Single-threaded numbers are processor time, which other programs disturb
+ * less. "build", and several threads with the single thread they are compared
+ * with ("alone", "add shared"), are wall-clock time.
  *
- * Keys are numbers through the finaliser of splitmix64. Lookups ask for
- * keys of all ages in random order; "50" mixes present and absent at random.
- * Hashes lie in an array that is read in order. A batch is 4096 hashes
- * ("batch64k", in the CSV: 65536). "single" is bly_contains_hash; "inline" is
- * the same by a view (bloomery/inline.h), with the vectors that bench itself is
- * compiled for; "key" (CSV) is bly_contains with a key of eight bytes, hashing
- * included: that one is held against the peers. Every filter is asked for keys
- * that are in it before it is timed; one lost key ends the program.
+ * Keys are numbers through the finaliser of splitmix64. Lookups use keys of all
+ * ages in random order; "50" mixes present and absent ones at random. Hashes
+ * are in an array that is read in order. A batch is 4096 hashes ("batch64k", in
+ * the CSV: 65536). "single" is bly_contains_hash; "inline" is the same through
+ * a view (bloomery/inline.h), with the vectors that bench itself is compiled
+ * for; "key" (CSV) is bly_contains with a key of eight bytes, including
+ * hashing, for comparison with the peers. Every filter's own keys are verified
+ * before it is timed; a lost key ends the program.
  *
  * PEERS
  *
- * libbloom (peers_libbloom.c). RocksDB's filters are not here, although its
- * library is packaged: since RocksDB 7.0 the builder and the reader of a
- * filter are internal. The public <rocksdb/filter_policy.h> only declares
- * FilterBitsBuilder and FilterBitsReader, their definitions are in headers that
- * are not installed, and what remains (a table file, or a database, with the
- * filter inside) measures the table reader and its cache, not the filter.
+ * libbloom (peers_libbloom.c). RocksDB's filters are missing although its
+ * library is packaged: since RocksDB 7.0 the builder and reader of a filter are
+ * internal. The public <rocksdb/filter_policy.h> only declares
+ * FilterBitsBuilder and FilterBitsReader, the headers that define them are not
+ * installed, and going through a table file or a database would measure the
+ * table reader and its cache instead of the filter.
  */
 #include "bench.h"
 #include "machine.h"
@@ -80,7 +79,7 @@ static void bench_misuse(const char *text)
     exit(2);
 }
 
-/* A number, perhaps with a per cent sign, in [least, most]. */
+/* Parses a number, perhaps with a per cent sign, in [least, most]. */
 static double bench_number(const char *text, double least, double most)
 {
     char *end;
@@ -94,7 +93,7 @@ static double bench_number(const char *text, double least, double most)
     return value;
 }
 
-/* Split at commas, in place. */
+/* Splits at commas, in place. */
 static size_t bench_list(char *text, char *part[BENCH_LIST_MAX])
 {
     size_t n = 0;
@@ -138,7 +137,7 @@ static void bench_all_kinds(bench_plan *plan)
         plan->kinds[plan->kind_count++] = kinds[i]->name;
 }
 
-/* Where the CSV goes, or NULL; and the commit's name. */
+/* Returns the path of the CSV, or NULL, and sets the commit's name. */
 static const char *bench_options(bench_plan *plan, const char **commit,
                                  int argc, char **argv)
 {
@@ -177,9 +176,9 @@ static const char *bench_options(bench_plan *plan, const char **commit,
     return csv;
 }
 
-/* ---- Questions --------------------------------------------------------- */
+/* ---- Queries ----------------------------------------------------------- */
 
-/* Numbers of keys that are never added: far above those that are. */
+/* Numbers of keys that are never added, far above the others. */
 static const uint64_t BENCH_ABSENT = UINT64_C(1) << 40;
 static const uint64_t BENCH_FRESH = UINT64_C(1) << 44;
 

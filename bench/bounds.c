@@ -1,6 +1,5 @@
-/* bounds.c - what the project set itself to reach, and what this run says.
- *
- * Floor 7: a part of bench. Speed is not a test: nothing here fails.
+/* bounds.c - the project's goals, beside the measurements of this run. Speed is
+ * not a test: nothing here fails.
  */
 #include "bench.h"
 
@@ -25,7 +24,7 @@ static void bounds_line(const char *claim, double measured, const char *than,
            bound, unit, met ? "met" : "NOT met");
 }
 
-/* what / limit / lines, of one filter. */
+/* Returns what / limit / lines for a filter. */
 static double bounds_limit(const char *kind, uint64_t keys, double rate,
                            const char *what, const char *limit,
                            const char *lines)
@@ -130,7 +129,7 @@ static void bounds_threads(const bench_plan *plan, uint64_t n)
     }
 }
 
-/* Frozen kinds, at the first rate of the run. */
+/* Prints the frozen kinds, at the first rate of the run. */
 static void bounds_frozen(const bench_plan *plan, uint64_t n)
 {
     double rate = plan->rates[0];
@@ -170,8 +169,8 @@ static void bounds_cache(uint64_t n)
     }
 }
 
-/* What was left out since the last call, and why: filters of so many keys were
- * not asked for, or a kind, a rate or a library was not there. */
+/* Prints what was skipped since the last call, and why: the run does not
+ * include that number of keys, a kind, a rate or a library. */
 static void bounds_print_missing(const bench_plan *plan, uint64_t keys,
                                  const char *named)
 {

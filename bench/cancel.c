@@ -1,11 +1,11 @@
-/* cancel.c - how long a call may go on after its caller has cancelled it.
+/* cancel.c - how long a call continues after being cancelled.
  *
  *      cancel [KEYS [KIND]]
  *
- * Follows each long call with each kind by a progress callback, with one
- * thread, and prints the longest time between two calls of the callback, in ms
- * of processor time. <bloomery.h> promises 50 ms. Calls without a gap of 1 ms
- * are left out. The last line has the longest of all.
+ * Follows each long call on each kind with a progress callback, using one
+ * thread, and prints the longest interval between callbacks, in ms of processor
+ * time. <bloomery.h> promises 50 ms. Intervals below 1 ms are omitted. The last
+ * line has the longest of all.
  */
 #include "bench.h"
 
@@ -57,7 +57,7 @@ static bool cancel_end(const char *kind, const char *call, bly_status status)
     return true;
 }
 
-/* Measures one call: an expression that is a bly_status. */
+/* Measures one call: an expression that returns a bly_status. */
 #define CANCEL_CALL(kind, name, call)                                          \
     (cancel_start(), cancel_end((kind), (name), (call)))
 
@@ -66,7 +66,7 @@ typedef struct {
     size_t    n;
 } cancel_keys;
 
-/* Calls that change a filter. */
+/* Measures calls that change a filter. */
 static void cancel_changes(const char *kind, const bly_filter *other,
                            const cancel_keys *keys, const bly_spec *spec)
 {
@@ -86,7 +86,7 @@ static void cancel_changes(const char *kind, const bly_filter *other,
     bly_free(f);
 }
 
-/* Calls that read one, and its bytes. */
+/* Measures calls that read a filter, and its bytes. */
 static void cancel_reads(const char *kind, const bly_filter *f,
                          const bly_options *options)
 {
@@ -129,7 +129,7 @@ static void cancel_kind(const bly_kind_info *info, cancel_keys keys)
 {
     const bly_options options = { .progress = &cancel_progress, .threads = 1 };
     bly_filter *f;
-    if (strcmp(info->name, "egh") == 0) /* its size is that of a square */
+    if (strcmp(info->name, "egh") == 0) /* its size is quadratic in the keys */
         keys.n = keys.n < 200 ? keys.n : 200;
     bly_spec spec = { .capacity = keys.n, .rate = 0.001, .threads = 1,
                       .progress = &cancel_progress };
@@ -146,7 +146,7 @@ static void cancel_kind(const bly_kind_info *info, cancel_keys keys)
     bly_free(f);
 }
 
-/* Kinds of other systems take keys. */
+/* Other systems' kinds take keys. */
 static void cancel_format(const bly_kind_info *info, const cancel_keys *keys)
 {
     const bly_options options = { .progress = &cancel_progress, .threads = 1 };

@@ -1,22 +1,20 @@
-/* counts.c - the instructions of a lookup, of each kind, under callgrind.
+/* counts.c - the instructions of a lookup, for each kind, under callgrind.
  *
  * tools/check/counts builds and runs this program once for each level of vector
  * instructions, and compares the counts with bench/counts.txt.
  *
  *      valgrind --tool=callgrind --instr-atstart=no counts
  *
- * A time differs from run to run, and a slow path that has crept into a lookup
- * is lost in it. The number of instructions does not: the keys are fixed, the
- * filters are built by one thread, and callgrind counts what a processor of its
- * own executes. It says nothing of memory, so that the filters are small; what
- * a lookup takes is measured by bench.c.
+ * Times vary between runs, which hides a slow path that has crept into a
+ * lookup. Instruction counts do not: the keys are fixed, one thread builds the
+ * filters, and callgrind simulates the processor. They say nothing about
+ * memory, so the filters are small; bench.c measures times.
  *
- * Of each kind, and of those with options in counts_variants, a filter of
- * COUNTS_KEYS keys is asked for as many members, and for as many strangers: one
- * at a time (bly_contains_hash) and in one batch (bly_contains_many), each once
- * before it is counted, for what the first call alone has to do. callgrind
- * writes a dump after each of the four, with its name: "VERB SHARE LOOKUPS
- * KIND". In the counts of one at a time is the loop that asks, some six
+ * A filter of COUNTS_KEYS keys, for each kind and each of counts_variants, is
+ * queried for as many members and as many strangers: singly (bly_contains_hash)
+ * and in one batch (bly_contains_many). A first, uncounted call does the
+ * one-time work. After each of the four callgrind writes a dump named "VERB
+ * SHARE LOOKUPS KIND". Single lookups include the loop around them, some six
  * instructions.
  */
 #include "bench.h"
@@ -31,7 +29,7 @@
 enum { COUNTS_KEYS = 4096, COUNTS_GROWN = 8, COUNTS_PROBES_MAX = 300,
        COUNTS_NAME = 96 };
 
-/* Lookups that go another way than those of the kind by its name alone. */
+/* Variants whose lookups take another path than the plain kind's. */
 static const char *const counts_variants[] = {
     "standard:index=seeds", "standard:index=double,m=40960,k=7",
     "blocked:k=4", "blocked:k=16",
@@ -48,7 +46,7 @@ static const char *const counts_variants[] = {
     "layered:of=partitioned", "attenuated:of=blocked", "cascade:of=fuse",
 };
 
-/* Members at [0], strangers at [1], as they lie for a kind that is built of
+/* Members at [0], strangers at [1], as a kind needs them that is built from
  * both. */
 static uint64_t counts_hashes[2][COUNTS_KEYS];
 static uint64_t counts_labels[2][COUNTS_KEYS];
@@ -65,8 +63,8 @@ static void counts_draw(void)
 
 /* ---- Build ------------------------------------------------------------- */
 
-/* So many keys, or half of them and so on, that a key has not more probes than
- * it would have in use: the probes of egh rise with the keys. */
+/* Returns COUNTS_KEYS, halved until a key has no more probes than in normal
+ * use: egh's probes rise with the keys. */
 static size_t counts_room(const char *kind)
 {
     size_t keys = COUNTS_KEYS;
@@ -82,7 +80,8 @@ static size_t counts_room(const char *kind)
     return keys;
 }
 
-/* A filter that grows has grown by then: a lookup asks several. */
+/* Builds a filter; one that grows has grown, so that a lookup queries
+ * several. */
 static bly_filter *counts_build(const char *kind, uint64_t can, size_t keys)
 {
     bool separate = (can & BLY_CAN_SEPARATE) != 0;
@@ -97,7 +96,7 @@ static bly_filter *counts_build(const char *kind, uint64_t can, size_t keys)
     return filter;
 }
 
-/* ---- Ask --------------------------------------------------------------- */
+/* ---- Query ------------------------------------------------------------- */
 
 typedef void counts_ask(const bly_filter *filter, const uint64_t *hashes,
                         size_t n);
@@ -122,8 +121,8 @@ static void counts_verify(const char *kind, size_t n)
             bench_stop(kind, "a key that was added is not found");
 }
 
-/* By what this was compiled, for the head of counts.txt: a compiler, its major
- * version, and a processor. */
+/* Prints the compiler, its major version and the processor, for the head of
+ * counts.txt. */
 static void counts_print_compiler(void)
 {
 #if defined(__clang__)
@@ -135,7 +134,7 @@ static void counts_print_compiler(void)
     printf(" %s\n", uname(&machine) == 0 ? machine.machine : "unknown");
 }
 
-/* The answers stay those of the lookups that were counted. */
+/* Counts one verb, and keeps the answers alive. */
 static void counts_one(const char *kind, const char *verb, counts_ask *ask,
                        const bly_filter *filter, bool strangers, size_t n)
 {

@@ -1,12 +1,11 @@
-/* kinds.c - the library's own kinds under the clock.
+/* kinds.c - measures the library's own kinds.
  *
- * Floor 7: a part of bench. A round measures every kind once, beginning with
- * another one each time; the filters of the first round are kept and asked in
- * all. "build" is a filter made anew and filled by batches with all its keys,
- * the system's clearing of its pages included; the keys' hashes are made
- * between the batches, off the clock. A kind that must have all its keys gets
- * them in one array, and builds with all processors. "add" is adding to a
- * filter whose pages are there.
+ * A round measures every kind once, beginning with another one each time; the
+ * filters of the first round are kept for later ones. "build" makes a new
+ * filter and fills it in batches with all its keys, including the time the
+ * system takes to clear its pages; hashes are made between the batches, off the
+ * clock. A kind that needs all keys at once gets them in one array, and builds
+ * with all processors. "add" adds to a filter whose pages exist already.
  */
 #include "bench.h"
 
@@ -61,7 +60,7 @@ static uint64_t kinds_ask_single(void *context, unsigned part, unsigned parts)
     return sum;
 }
 
-/* The same by a view, for each kind that has one. */
+/* Queries through a view, for each kind that has one. */
 #define KINDS_ASK_INLINE(kind)                                                 \
     static uint64_t kinds_ask_##kind(void *context, unsigned part,             \
                                      unsigned parts)                           \
@@ -101,7 +100,7 @@ static bench_work *kinds_ask_inline(const bly_filter *filter)
     return NULL;
 }
 
-/* The eight bytes of the number are the key: what a peer's call includes. */
+/* The number's eight bytes are the key, as in a peer's call. */
 static uint64_t kinds_ask_key(void *context, unsigned part, unsigned parts)
 {
     const kinds_job *job = context;
@@ -151,8 +150,8 @@ static bly_filter *kinds_new(const bench_case *of, int flags)
     return filter;
 }
 
-/* A kind that takes all its keys at once, with all processors. */
-/* Built by one thread, too: the library takes the processors it is given. */
+/* Measures a single-threaded build too, as the library uses the processors it
+ * is given. */
 static void kinds_build_alone(const bench_case *of, const uint64_t *hashes)
 {
     bly_spec want = { .capacity = of->keys, .rate = of->rate };
@@ -211,16 +210,17 @@ static bly_filter *kinds_build(const bench_case *of)
     return filter;
 }
 
-/* ---- Adds to a filter that is there ------------------------------------ */
+/* ---- Adds to an existing filter ---------------------------------------- */
 
-/* `threads` 0: the cost for one thread; else by the wall's clock. */
+/* With `threads` 0 it measures processor time of one thread, otherwise
+ * wall-clock time. */
 static double kinds_time(bench_work *work, kinds_job *job, unsigned threads)
 {
     return threads == 0 ? bench_cost(work, job)
                         : bench_time(work, job, threads);
 }
 
-/* One measurement in a new filter whose pages have been touched. */
+/* Measures once in a new filter whose pages have been touched. */
 static void kinds_add_as(const bench_case *of, const bench_questions *q,
                          const char *what, bench_work *work, int flags,
                          unsigned threads)
@@ -315,7 +315,7 @@ static uint64_t kinds_count_batch(void *context, unsigned part, unsigned parts)
     return job->counts[0];
 }
 
-/* What was removed goes in again: into a filter that is as good as full. */
+/* Adds removed keys again, to a nearly full filter. */
 static void kinds_readd(const bench_case *of, const kinds_removal *removal)
 {
     uint64_t *gone = bench_allocate(removal->n * sizeof *gone);
@@ -332,8 +332,8 @@ static void kinds_readd(const bench_case *of, const kinds_removal *removal)
     free(gone);
 }
 
-/* On a copy of the full filter: some of its keys are counted, go, and come
- * back. */
+/* On a copy of the full filter, counts some of its keys, removes them, and adds
+ * them again. */
 static void kinds_removes(const bench_case *of, const bly_filter *filter,
                           const bench_questions *q)
 {
@@ -376,7 +376,7 @@ static void kinds_facts(const bench_case *of, const bly_filter *filter,
     table_add(of, "lines absent", planned->lines_absent);
 }
 
-/* No key may be lost, however fast, but by a kind that forgets. */
+/* No kind may lose a key, however fast, unless it forgets by design. */
 static void kinds_verify(const bench_case *of, const bly_filter *filter,
                          const bench_questions *q)
 {

@@ -1,22 +1,20 @@
-/* large.c - are filters of a thousand million keys as quick, for each key, as
- * those of a hundred million?
- *
- * Floor 8: a program, through <bloomery.h> only.
+/* large.c - compares the time per key of filters with a thousand million keys
+ * and with a hundred million.
  *
  *      large [KIND,KIND,...] [KEYS,KEYS,...]
  *
- * Of each kind, and of each number of keys in turn, a filter for 1 % is built
- * and all its members are asked for, with as many strangers as the first number
- * says. Kinds that take one key after another get them in pieces, so that no
- * more is in memory than the filter; the others need all hashes at once, and
- * scratch memory as large. Where that is more than the machine has, hashes and
- * scratch are two files without a name in TMPDIR or /var/tmp, mapped: scratch
- * memory is used from its front to its end, and a disk will do. A filter that
- * does not fit into the memory, or files that there is no room for, are said
- * and left out. Times are ns a key of one thread's processor time; "waited" is
- * what a frozen filter's build took beyond that, for the disk or for others.
+ * For each kind and number of keys in turn, a filter for 1 % is built and
+ * queried for all its members, and for as many strangers as the first number
+ * says. Kinds that accept keys one by one get them in pieces, so that only the
+ * filter is in memory; the others need all hashes at once, and scratch memory
+ * as large. If that exceeds the machine's memory, hashes and scratch are two
+ * mapped, unnamed files in TMPDIR or /var/tmp: scratch is used from front to
+ * end, so a disk will do. Filters that do not fit in memory, or whose files do
+ * not fit on disk, are reported and skipped. Times are ns a key of one thread's
+ * processor time; "waited" is the time a frozen filter's build took beyond
+ * that, for the disk or other programs.
  *
- * A member that is not found ends the program, with status 1.
+ * A member that is not found ends the program with status 1.
  */
 #include "bench.h"
 
@@ -41,7 +39,7 @@ typedef struct {
     bool     present[LARGE_PIECE];
 } large_piece;
 
-/* Keys `from` and on, of all of which none comes twice. */
+/* Draws the hashes of keys `from` .. `to`, all of them different. */
 static size_t large_draw(large_piece *p, uint64_t from, uint64_t to)
 {
     size_t n = to - from < LARGE_PIECE ? (size_t)(to - from) : LARGE_PIECE;
@@ -50,11 +48,11 @@ static size_t large_draw(large_piece *p, uint64_t from, uint64_t to)
     return n;
 }
 
-/* ---- Memory, and files in its place ------------------------------------ */
+/* ---- Memory, and files instead ----------------------------------------- */
 
 enum { LARGE_HUGE = 2 << 20 };
 
-/* Of the memory that the machine has, what a program may have. */
+/* Returns how much of the machine's memory a program may use. */
 static double large_free(void)
 {
     return 0.9 * (double)sysconf(_SC_PHYS_PAGES)
@@ -67,7 +65,7 @@ static const char *large_folder(void)
     return folder != NULL && *folder != '\0' ? folder : "/var/tmp";
 }
 
-/* Bytes that files there may have. */
+/* Returns the free bytes for files there. */
 static double large_disk(void)
 {
     struct statvfs is;
@@ -76,7 +74,7 @@ static double large_disk(void)
     return (double)is.f_bavail * (double)is.f_frsize;
 }
 
-/* A file without a name, mapped, its place on the disk taken. */
+/* Maps an unnamed file whose disk space is reserved. */
 static void *large_file(size_t bytes)
 {
     char path[4096];
@@ -96,8 +94,8 @@ static void *large_file(size_t bytes)
     return memory;
 }
 
-/* For bly_spec: memory, unless the context says that what takes more than half
- * of it is to be a file. */
+/* Allocates for bly_spec: memory or, if the context says so, a file for
+ * anything larger than half of it. */
 static void *large_allocate(void *context, size_t alignment, size_t bytes)
 {
     const bool *files = context;
@@ -126,7 +124,7 @@ static void large_release(void *context, void *memory, size_t bytes)
 
 /* ---- Build ------------------------------------------------------------- */
 
-/* ns, without the making of hashes. */
+/* Returns ns without the time to make hashes. */
 static double large_add(bly_filter *filter, large_piece *p, uint64_t keys)
 {
     double spent = 0;
@@ -160,9 +158,9 @@ static double large_build(bly_filter **out, const char *kind, uint64_t keys,
     return spent;
 }
 
-/* ---- Ask --------------------------------------------------------------- */
+/* ---- Query ------------------------------------------------------------- */
 
-/* ns; *found: of the keys. */
+/* Returns ns; *found counts the keys found. */
 static double large_ask(const bly_filter *filter, large_piece *p, uint64_t from,
                         uint64_t to, uint64_t *found)
 {
@@ -179,10 +177,10 @@ static double large_ask(const bly_filter *filter, large_piece *p, uint64_t from,
     return spent;
 }
 
-/* ---- One row ----------------------------------------------------------- */
+/* ---- A row ------------------------------------------------------------- */
 
-/* Is there no room for the filter, or for the rest of what a build needs? Says
- * so. *files: the rest is more than the memory. */
+/* Returns, with a message, whether the filter, or the rest that a build needs,
+ * does not fit. *files: the rest exceeds the memory. */
 static bool large_too_large(const bly_plan_t *plan, double rest, bool *files)
 {
     *files = (double)plan->bytes + rest > large_free();
@@ -238,7 +236,7 @@ static void large_row(const char *kind, uint64_t keys, uint64_t strangers)
 
 /* ---- Lists ------------------------------------------------------------- */
 
-/* The parts of a list, which it is cut into. */
+/* Splits a list in place; returns the number of parts. */
 static size_t large_parts(char *list, const char *part[LARGE_LIST])
 {
     size_t n = 0;

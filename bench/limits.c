@@ -1,21 +1,19 @@
-/* limits.c - what the machine can do: lines of memory, streams, hashes.
+/* limits.c - the machine's limits: lines of memory, streams, hashes.
  *
- * Floor 7: a part of bench.
+ * The limit is the time to read a random 64-byte line from a buffer as large as
+ * the filter, on pages of the same kind (aligned and with huge pages requested,
+ * as in the library), doing nothing but adding up one word of each line. A
+ * counter and a multiplication choose the next line, so that no array of
+ * indices competes for memory. Lines are prefetched `depth` ahead through a
+ * ring of their numbers; depth 0 leaves it to the processor, which looks ahead
+ * by itself. The limit is the minimum over depths; the survey finds it, and
+ * each round measures the two best again beside every filter.
  *
- * The limit is the time of one random 64-byte line out of a buffer as large as
- * the filter, on pages of the same kind (aligned and asked to be huge, as the
- * library's own), with nothing done but adding up one word of each line. Which
- * line is next comes from a counter and one multiplication, so that no array
- * of indices competes for memory. The lines are prefetched `depth` ahead
- * through a ring of their numbers; depth 0 leaves it to the processor, which
- * looks ahead by itself. The smallest of the depths is the limit; the survey
- * finds it, and each round measures the two best again beside every filter.
+ * "line fed" (in the CSV) reads the lines of an array of hashes, 64 ahead: it
+ * shows how much of a lookup's distance from the limit is due to the array.
  *
- * "line fed" (in the CSV) is the same for the lines of an array of hashes, 64
- * ahead: how much of a lookup's distance from the limit is the array's.
- *
- * "write" adds one to a word of each line: its line is read, and written back
- * when it leaves the cache.
+ * "write" adds one to a word of each line, which is read, and written back when
+ * it leaves the cache.
  */
 #include "bench.h"
 
@@ -45,7 +43,7 @@ static const unsigned limits_depths[LIMITS_DEPTHS] = { 0, 16, 32, 64, 128 };
 
 typedef struct {
     uint64_t *words;
-    size_t    bytes, mapped;            /* mapped: 0 when from malloc        */
+    size_t    bytes, mapped;            /* mapped: 0 if from malloc          */
     void     *base;
 } limits_buffer;
 
@@ -105,7 +103,7 @@ LIMITS_INLINE void limits_fetch(const uint64_t *line, const bool write)
         LIMITS_FETCH(line);
 }
 
-/* `depth` and `write` are constants where this is called. */
+/* Callers pass constants for `depth` and `write`. */
 LIMITS_INLINE uint64_t limits_lines(const limits_job *job, uint64_t count,
                                     uint64_t state, const unsigned depth,
                                     const bool write)
@@ -176,8 +174,8 @@ static uint64_t limits_stream(void *context, unsigned part, unsigned parts)
     return sum;
 }
 
-/* The same with the lines of hashes in an array, as a batch is given them: the
- * array's own way through the cache is in it. */
+/* Reads the lines of an array of hashes, like a batch: this includes the
+ * array's own way through the cache. */
 static uint64_t limits_fed(void *context, unsigned part, unsigned parts)
 {
     const limits_job *job = context;

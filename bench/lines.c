@@ -1,13 +1,11 @@
-/* lines.c - lines that look like addresses of pages, for timing commands.
- *
- * Floor 7: a program of its own.
+/* lines.c - prints lines that look like web addresses, for timing commands.
  *
  *      lines repeats N     N lines of 56 bytes, half of them seen before
  *      lines half N        N lines, every second of them one of `repeats N`,
  *                          in random order, the others never
  *
- * Line i of `repeats` is the address of number i, or, by the toss of a coin,
- * that of an earlier number; the same N gives the same lines.
+ * Line i of `repeats` is the address of number i or, with chance 1/2, that of
+ * an earlier number; the same N gives the same lines.
  */
 #include "bench.h"
 
@@ -38,7 +36,7 @@ static void lines_write(char out[LINES_LENGTH], uint64_t number)
     memcpy(out + head + 16, lines_tail, sizeof lines_tail - 1);
 }
 
-/* Which number line i of `repeats` has. */
+/* Returns the number in line i of `repeats`. */
 static uint64_t lines_repeat(uint64_t i)
 {
     uint64_t draw = bench_hash(~i);

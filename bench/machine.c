@@ -1,7 +1,4 @@
-/* machine.c - of which machine, compiler and library the numbers are.
- *
- * Floor 8: a part of bench and of tune.
- */
+/* machine.c - the machine, compiler and library behind the numbers. */
 #include "machine.h"
 
 #include <inttypes.h>
@@ -11,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The processor's name, or where the system does not tell it, its family. */
+/* Returns the processor's name, or its family if the system does not say. */
 static void machine_processor(char *name, size_t room)
 {
     char line[256];

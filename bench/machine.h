@@ -1,7 +1,4 @@
-/* machine.h - what the numbers of a run are of.
- *
- * Floor 8: a part of bench and of tune.
- */
+/* machine.h - the origin of a run's numbers. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
@@ -9,13 +6,13 @@
 
 #include <stdio.h>
 
-/* The processor, how the library uses it, its cores, the memory, the library's
- * version. */
+/* Prints the processor, how the library uses it, its cores, the memory, the
+ * library's version. */
 void machine_print(const bly_processor_t *used);
 
-/* The same and the compiler, the date, the commit, and which of a number's
- * columns, "median" or "least", is the one that was printed: in lines
- * "# name: value", for tools/bench/diff. */
+/* Writes the same, with the compiler, the date, the commit, and the printed
+ * column of each number, "median" or "least", in lines "# name: value", for
+ * tools/bench/diff. */
 void machine_write_head(FILE *csv, const bly_processor_t *used,
                         const char *commit, const char *statistic);
 

@@ -1,27 +1,27 @@
-/* paged.c - adds to a filter four times the memory: mapped, and page by page.
+/* paged.c - adds to a filter four times as large as memory: mapped, and page by
+ * page.
  *
  *      paged FOLDER [MIB [real]]
  *
- * Floor 7: a program, through <bloomery.h> only. Makes a `buffered` filter of
- * MIB (default 512) in a file in FOLDER, which is deleted at the end, and adds
- * keys to it in both ways by turns, as if there were a fourth of MIB of memory:
+ * Makes a `buffered` filter of MIB (default 512) in a file in FOLDER, which is
+ * deleted at the end, and adds keys to it in both ways by turns, as if the
+ * memory were a fourth of MIB:
  *
  *      mapped  BLY_MAP | BLY_WRITE; all that memory holds pages of the file
  *      paged   BLY_PAGED | BLY_WRITE; half of it holds adds that wait
  *
- * The limit is simulated, because a program cannot set one for the system's
- * cache of its own file alone. What the kernel would do page by page is done
- * in one go: when as much of the file as may be is in memory it is all written
- * to the disk and forgotten (fdatasync, POSIX_FADV_DONTNEED). For `mapped` that
- * is when half of the file has been touched, so that a fourth is there on
- * average, as many as a cache of that size would keep of random pages. For
- * `paged` it is after each pass, which leaves nothing that the next one could
- * use. Both wait for their writes.
+ * The limit is simulated, because a program cannot limit the system's cache of
+ * a single file. Instead of page by page, as the kernel would, the whole file
+ * is written to the disk and dropped (fdatasync, POSIX_FADV_DONTNEED) once as
+ * much of it as allowed is in memory. For `mapped` that is when half of the
+ * file has been touched, so that a fourth is cached on average, as in a cache
+ * of that size with random pages. For `paged` it is after each pass, which
+ * leaves nothing useful for the next. Both wait for their writes.
  *
- * Lookups follow, in batches of 512 whose pages are not in memory.
+ * Then come lookups, in batches of 512 whose pages are not in memory.
  *
- * With `real` nothing is simulated: run it where the memory is limited, in a
- * container or a control group.
+ * With `real` nothing is simulated: run it in a container or a control group
+ * with limited memory.
  */
 #include "bench.h"
 
@@ -36,7 +36,7 @@
 
 enum {
     PAGED_ROUNDS = 3, PAGED_SHARE = 4,
-    PAGED_WAITS = 24,                   /* bytes of an add that waits        */
+    PAGED_WAITS = 24,                   /* bytes of a pending add            */
     PAGED_BATCH = 4096,                 /* adds                              */
     PAGED_ASK = 512, PAGED_BATCHES = 20 /* lookups                           */
 };
@@ -82,7 +82,7 @@ static void paged_add(paged_bench *b, bly_filter *filter, uint64_t n)
     }
 }
 
-/* Adds a second by passes over the file. */
+/* Returns adds per second by passes over the file. */
 static double paged_by_page(paged_bench *b, unsigned passes)
 {
     bly_filter *filter;
@@ -103,14 +103,15 @@ static double paged_by_page(paged_bench *b, unsigned passes)
     return (double)(passes * n) / seconds;
 }
 
-/* Adds a second of some seconds, or until the file has been through memory. */
+/* Returns adds per second over some seconds, or until the file has been through
+ * memory. */
 static double paged_by_map(paged_bench *b)
 {
     bly_filter *filter;
     paged_need(bly_open(&filter, b->path, BLY_MAP | BLY_WRITE, NULL),
                "mapping");
     const void *image = bly_image(filter, NULL);
-    /* So many random pages are half of all: n = pages ln 2. */
+    /* This many random pages are half of all: n = pages ln 2. */
     uint64_t half = (uint64_t)((double)b->pages * 0.6931), n = 0, since = 0;
     paged_forget(b, image);
     double start = bench_now();
@@ -129,7 +130,7 @@ static double paged_by_map(paged_bench *b)
     return (double)n / seconds;
 }
 
-/* Lookups a second in batches, none of whose pages is in memory before. */
+/* Returns lookups per second in batches whose pages are not in memory. */
 static double paged_asked(paged_bench *b, int flags)
 {
     uint64_t hashes[PAGED_ASK];
@@ -150,7 +151,7 @@ static double paged_asked(paged_bench *b, int flags)
     return PAGED_BATCHES * PAGED_ASK / (taken / 1e9);
 }
 
-/* A file of that size, all of its pages on the disk. */
+/* Makes a file of that size, with all of its pages on the disk. */
 static void paged_make(paged_bench *b, const char *folder, uint64_t bytes)
 {
     bly_spec spec = { .rate = 0.01, .capacity = bytes / 5 * 4 };

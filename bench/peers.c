@@ -1,8 +1,8 @@
-/* peers.c - other libraries under the same clock, in the same rounds.
+/* peers.c - other libraries on the same clock, in the same rounds.
  *
- * Floor 7: a part of bench. Each peer is asked in its own normal way, one key
- * of eight bytes at a call. Only the first round fills a whole filter ("build",
- * one sample); "add single" is measured in every round.
+ * Each peer is called in its usual way, one eight-byte key per call. Only the
+ * first round fills a whole filter ("build", one sample); "add single" is
+ * measured in every round.
  */
 #include "bench.h"
 

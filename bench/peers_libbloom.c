@@ -1,6 +1,5 @@
-/* peers_libbloom.c - libbloom, the C library of Debian's libbloom-dev.
- *
- * Floor 7: a part of bench, compiled when <bloom.h> is there.
+/* peers_libbloom.c - libbloom, the C library of Debian's libbloom-dev, compiled
+ * if <bloom.h> is installed.
  */
 #include "bench.h"
 

@@ -1,7 +1,5 @@
-/* proof.c - two claims, counted in the open: no false negatives, and the rate
- * that was promised.
- *
- * Floor 7: a program, through <bloomery.h> only.
+/* proof.c - demonstrates two claims by counting: no false negatives, and the
+ * promised rate.
  *
  *      proof memberships [KEYS [ROUNDS [FIRST]]]
  *                                 every key of filters of KEYS keys (default
@@ -22,7 +20,7 @@
  *                                 distance from the plan in standard
  *                                 deviations and must stay within 5
  *
- * Exit status 1 when a claim does not hold.
+ * Exit status 1 if a claim fails.
  */
 #include <bloomery.h>
 
@@ -89,7 +87,7 @@ static uint64_t proof_mix(uint64_t v)
     return v ^ v >> 31;
 }
 
-/* Key number i; different i, different keys. Its length. */
+/* Writes key i, different for different i; returns its length. */
 typedef size_t proof_key(char *out, uint64_t i);
 
 static size_t proof_sequential(char *out, uint64_t i)
@@ -105,7 +103,7 @@ static size_t proof_random(char *out, uint64_t i)
     return sizeof i;
 }
 
-/* A word, then pairs of words: as many keys as anybody wants. */
+/* A word, then pairs of words: as many keys as needed. */
 static size_t proof_word(char *out, uint64_t i)
 {
     const char *first = proof_words[i % proof_word_count];
@@ -122,7 +120,7 @@ static const struct { const char *name; proof_key *make; } proof_keys[] = {
     { "words", proof_word },
 };
 
-/* Hashes of the keys i … i + n-1. */
+/* Computes the hashes of keys i … i + n-1. */
 static void proof_hashes(uint64_t *out, const bly_filter *filter,
                          proof_key *make, uint64_t i, size_t n)
 {
@@ -147,8 +145,8 @@ static bool proof_can(const char *kind, uint64_t ability)
     return (bly_kind_find(kind)->can & ability) != 0;
 }
 
-/* A filter of a kind that is built from all its keys at once; a small one of
- * another kind says what their hashes are. */
+/* Builds a filter from all keys at once, taking the hashes from a small filter
+ * of another kind. */
 static bly_filter *proof_build(const char *kind, const bly_spec *want,
                                proof_key *make, uint64_t from, uint64_t n)
 {
@@ -163,7 +161,7 @@ static bly_filter *proof_build(const char *kind, const bly_spec *want,
     return filter;
 }
 
-/* A filter of n keys. */
+/* Returns a filter of n keys. */
 static bly_filter *proof_of(const char *kind, const bly_spec *want,
                             proof_key *make, uint64_t from, uint64_t n)
 {
@@ -175,7 +173,7 @@ static bly_filter *proof_of(const char *kind, const bly_spec *want,
     return filter;
 }
 
-/* How many of the n keys are reported present. */
+/* Counts the keys, of n, that are reported present. */
 static uint64_t proof_count(const bly_filter *filter, proof_key *make,
                             uint64_t from, uint64_t n)
 {
@@ -195,7 +193,7 @@ static uint64_t proof_count(const bly_filter *filter, proof_key *make,
 
 static uint64_t proof_asked, proof_wrong;
 
-/* In batches, and one by one. */
+/* Queries in batches and singly. */
 static void proof_all_there(const bly_filter *filter, uint64_t from,
                             uint64_t n)
 {
@@ -229,9 +227,9 @@ static void proof_wrapped(const bly_filter *filter, uint64_t from, uint64_t n)
     bly_free(borrowed);
 }
 
-/* The other filter's keys into the file; one that is packed cannot be changed
- * in its place. (A kind that counts has the keys of both twice, and may be
- * full.) */
+/* Unites the other filter with the file, unless it is packed and cannot be
+ * changed in place. (A counting kind then has the keys of both twice, and may
+ * be full.) */
 static void proof_united(const char *kind, const char *path,
                          const bly_filter *other, uint64_t first, uint64_t n)
 {
@@ -250,8 +248,8 @@ static void proof_united(const char *kind, const char *path,
     proof_reopened(path, BLY_MAP | BLY_VERIFY, first, there);
 }
 
-/* Keys first … first+n-1 in one filter, the upper half and n more in the
- * other. */
+/* Puts keys first … first+n-1 into one filter, the upper half and n more into
+ * the other. */
 static void proof_members_of(const char *kind, const bly_spec *want,
                              const char *path, uint64_t first, uint64_t n)
 {
@@ -277,8 +275,8 @@ static void proof_members_of(const char *kind, const bly_spec *want,
     bly_free(b);
 }
 
-/* Half again as many keys as n, or as many as the kind can have; 0 where it may
- * forget some of n. */
+/* Returns half again as many keys as n, or as many as the kind supports; 0 if
+ * it may forget some of n. */
 static uint64_t proof_capacity(const char *kind, uint64_t n, uint64_t seed)
 {
     bly_spec want = { .capacity = n + n / 2, .rate = 0.01, .seed = seed };
@@ -300,7 +298,7 @@ static void proof_round(const char *path, uint64_t n, uint64_t round)
         if (want.capacity > 0)
             proof_members_of(kinds[i]->name, &want, path, round << 40,
                              want.capacity - want.capacity / 3);
-        if (round == 0)                 /* all others are alike */
+        if (round == 0)                 /* all later rounds are alike */
             printf("%-12s %12" PRIu64 " memberships checked in a round\n",
                    kinds[i]->name, proof_asked - before);
     }
@@ -320,7 +318,7 @@ static int proof_memberships(uint64_t n, uint64_t rounds, uint64_t first)
 
 /* ---- Rates ------------------------------------------------------------- */
 
-/* One line of the table: so many filters of n keys. Its z. */
+/* Prints a line of the table, from several filters of n keys; returns its z. */
 static double proof_rate_of(const char *kind, double rate, uint64_t n,
                             size_t keys)
 {

@@ -1,13 +1,11 @@
-/* run.c - run a command; note the time it takes and the memory it needs.
- *
- * Floor 7: a program of its own.
+/* run.c - runs a command; records its time and memory.
  *
  *      run RESULTS NAME COMMAND [ARGUMENT…]
  *
- * Adds the line "NAME <TAB> seconds <TAB> KiB" to the file RESULTS: by the
- * clock on the wall, and the largest resident size. Exit status 0 whatever the
- * command's, unless it could not be run or died of a signal: a search that
- * finds nothing says 1.
+ * Appends the line "NAME <TAB> seconds <TAB> KiB" to the file RESULTS:
+ * wall-clock time, and the largest resident size. Exit status 0 whatever the
+ * command's, unless it could not be run or died of a signal: a search without a
+ * match exits with 1.
  */
 #include "bench.h"
 

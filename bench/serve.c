@@ -1,5 +1,5 @@
-/* serve.c - requests of one client at a Unix socket, and a plain server that
- * answers them without looking at them.
+/* serve.c - a client's requests at a Unix socket, and a plain server that
+ * answers without reading them.
  *
  *      serve keys N                so many lines, to make a filter of
  *      serve echo SOCKET           a server with a loop like that of `bloomery
@@ -8,8 +8,7 @@
  *                                  DEPTH are not answered; prints how many were
  *                                  answered in a second
  *
- * tools/bench/serve holds one against the other. A line has 16 bytes, an answer
- * two. Floor 8: a program, through nothing but the system.
+ * tools/bench/serve compares the two. A line has 16 bytes, an answer two.
  */
 #include <errno.h>
 #include <poll.h>
@@ -59,7 +58,7 @@ static int serve_socket(const char *path, struct sockaddr_un *address, int how)
 
 /* ---- Answering ----------------------------------------------------------- */
 
-/* Answer what has come. False: there is nothing more. */
+/* Answers what has arrived. Returns false if nothing more comes. */
 static int serve_answer(int client)
 {
     static char in[SERVE_BLOCK], out[SERVE_ANSWER * SERVE_BLOCK];
@@ -102,7 +101,7 @@ static void serve_echo(const char *path)
     }
 }
 
-/* ---- Asking -------------------------------------------------------------- */
+/* ---- Querying ------------------------------------------------------------ */
 
 static double serve_now(void)
 {
@@ -111,7 +110,7 @@ static double serve_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Bytes are counted, since a send may take a part of a line. */
+/* Counts bytes, as a send may be partial. */
 static void serve_go(int fd, const char *text, uint64_t depth, uint64_t n)
 {
     static char in[SERVE_BLOCK];

@@ -1,18 +1,16 @@
-/* settings.c - one table, asked under several settings of the environment.
+/* settings.c - queries one table under several settings of the environment.
  *
- * Floor 8: a part of tune.
+ * The library reads the environment once per process, so each setting has its
+ * own process. Filters built separately would differ in addresses and perhaps
+ * page sizes, and building would take longer than all measurements. So the
+ * measuring process calls no library function that decides anything: a child
+ * builds the filter and sends its image. Then one child is forked per setting,
+ * which sets its variable and wraps that image, whose pages all children share
+ * as long as nobody writes. They are queried in turn, once a round, in another
+ * order each time; the others sleep.
  *
- * The library reads the environment once a process, so that each setting has a
- * process. A filter built anew in each of them would lie elsewhere in memory,
- * on pages of other sizes perhaps, and building would take longer than all
- * measurements. So the process that measures calls nothing of the library that
- * decides: a child builds the filter and sends its image; then a child for each
- * setting is forked, which sets its variable and wraps that image, whose pages
- * all of them share as long as nobody writes. They are asked in turn, each once
- * a round, in another order each time; those that are not asked sleep.
- *
- * A filter to which keys can be added is built of 7/8 of the keys that it has
- * room for. Adds go to a copy, whose pages the copying has touched.
+ * A filter that accepts adds is built with 7/8 of the keys it has room for.
+ * Adds go to a copy, whose pages the copying has touched.
  */
 #include "settings.h"
 
@@ -38,7 +36,7 @@ static size_t settings_smaller(size_t a, size_t b)
 
 /* ---- Between processes ------------------------------------------------- */
 
-/* All of it; false where the other end is gone. */
+/* Reads everything; returns false if the other end is closed. */
 static bool settings_read(int from, void *to, size_t bytes)
 {
     for (unsigned char *at = to; bytes > 0;) {
@@ -63,8 +61,8 @@ static bool settings_write(int to, const void *from, size_t bytes)
     return true;
 }
 
-/* A child at the other end of *line: 0 in the child, as fork says. What is
- * printed is printed before, so that it does not come out of both. */
+/* Forks a child at the other end of *line; returns 0 in the child, like fork.
+ * Output is flushed before, so that it is not printed twice. */
 static pid_t settings_fork(int *line)
 {
     int ends[2];
@@ -79,8 +77,8 @@ static pid_t settings_fork(int *line)
     return child;
 }
 
-/* A child that ends before it has answered has said what was wrong, unless it
- * was killed. The others end with this process. */
+/* A child that ends before it has answered has printed an error, unless it was
+ * killed. The other children end with this process. */
 static void settings_hear(int line, void *to, size_t bytes)
 {
     int status;
@@ -107,7 +105,7 @@ bly_processor_t settings_processor(void)
         bly_processor(&processor);
         _exit(!settings_write(line, &processor, sizeof processor));
     }
-    /* Its words are constants, at the same place in both processes. */
+    /* Its strings are constants, at equal addresses in both processes. */
     settings_hear(line, &processor, sizeof processor);
     settings_end(line, child);
     return processor;
@@ -115,19 +113,19 @@ bly_processor_t settings_processor(void)
 
 /* ---- The table --------------------------------------------------------- */
 
-/* What a child sends of the filter that it has built; its image follows. */
+/* A child's description of the filter that it has built; the image follows. */
 typedef struct {
     uint64_t keys, bytes, can;
 } settings_built;
 
-/* The image, on huge pages where there are some, as the library's own. */
+/* The image, on huge pages if available, like the library's own. */
 typedef struct {
     settings_built built;
     void  *image, *base;
     size_t mapped;
 } settings_table;
 
-/* The most keys for which the image is no larger than asked. */
+/* Returns the most keys whose image is within the requested size. */
 static uint64_t settings_capacity(const settings_subject *subject)
 {
     uint64_t fits = SETTINGS_LEAST, over = 8 * subject->bytes;
@@ -189,14 +187,14 @@ static settings_table settings_open(const settings_subject *subject)
     return t;
 }
 
-/* ---- Questions --------------------------------------------------------- */
+/* ---- Queries ----------------------------------------------------------- */
 
-/* Numbers of keys that are not in the filter: far above those that are. */
+/* Numbers of keys that are not in the filter, far above the others. */
 static const uint64_t SETTINGS_ABSENT = UINT64_C(1) << 40;
 static const uint64_t SETTINGS_FRESH = UINT64_C(1) << 44;
 
-/* Hashes of members, of strangers, and of keys to add. Of a small table few are
- * asked for several times, so that it is the table that fills the cache. */
+/* Hashes of members, of strangers, and of keys to add. For a small table a few
+ * are repeated, so that the table, not the hashes, fills the cache. */
 typedef struct {
     uint64_t *hashes[SETTINGS_VERBS];
     size_t    n[SETTINGS_VERBS], repeats[SETTINGS_VERBS];
@@ -232,7 +230,7 @@ static void settings_forget(settings_questions *q)
         free(q->hashes[verb]);
 }
 
-/* ---- The child of one setting ------------------------------------------ */
+/* ---- A setting's child ------------------------------------------------- */
 
 typedef struct {
     bly_filter     *filter;
@@ -267,7 +265,7 @@ static uint64_t settings_adds(void *context, unsigned part, unsigned parts)
     return 0;
 }
 
-/* A setting may make a filter slow, and never make it lose a key. */
+/* No setting may make a filter lose a key. */
 static void settings_verify(const settings_job *job, const char *setting)
 {
     bool answers[SETTINGS_BATCH];
@@ -282,8 +280,8 @@ static void settings_verify(const settings_job *job, const char *setting)
     }
 }
 
-/* Nanoseconds a key; the first lookups bring back what the other settings'
- * turns have pushed out of the cache. */
+/* Returns nanoseconds per key; the first lookups restore what other settings'
+ * turns pushed out of the cache. */
 static double settings_time_lookups(settings_job job)
 {
     settings_job warm = job;
@@ -308,7 +306,7 @@ static double settings_time_adds(settings_job job, const char *setting)
     return taken / ((double)job.n * (double)job.repeats);
 }
 
-/* The verbs that come are measured until none comes. */
+/* Measures the requested verbs until the requests end. */
 static void settings_serve(int line, const settings_one *with,
                            const settings_table *table,
                            const settings_questions *q)
@@ -341,8 +339,8 @@ typedef struct {
     size_t n;
 } settings_crew;
 
-/* A child has no business with the lines of those before it: only with them
- * closed does the end of this process end them all. */
+/* A child must close the lines of earlier children, so that all end with this
+ * process. */
 static void settings_hire(settings_crew *crew, const settings_one *with,
                           const settings_table *table,
                           const settings_questions *q)
@@ -375,8 +373,8 @@ static void settings_round(const settings_crew *crew, settings_verb verb,
     }
 }
 
-/* A kind that is fast has the time for more rounds than are asked for, and
- * needs them: its samples are short. */
+/* A fast kind has time for more rounds than requested, and needs them, as its
+ * samples are short. */
 static bool settings_more(const settings_subject *subject, size_t round,
                           double start)
 {

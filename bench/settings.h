@@ -1,6 +1,6 @@
-/* settings.h - one table, asked under several settings of the environment.
+/* settings.h - queries one table under several settings of the environment.
  *
- * Floor 8: a part of tune. settings.c says how.
+ * settings.c explains how.
  */
 #ifndef BENCH_SETTINGS_H
 #define BENCH_SETTINGS_H
@@ -11,11 +11,11 @@
 
 enum { SETTINGS_MAX = 32 };
 
-/* A variable of the environment and what it says; no variable: what the library
- * does by itself. */
+/* A variable of the environment and its value; without a variable, the
+ * library's default. */
 typedef struct {
     char name[16];                      /* in the CSV: "AHEAD=64"            */
-    const char *variable;               /* NULL: none                        */
+    const char *variable;               /* or NULL                           */
     char value[24];
 } settings_one;
 
@@ -25,29 +25,29 @@ typedef enum {
 
 extern const char *const settings_verbs[SETTINGS_VERBS];
 
-/* What is asked, and how much. */
+/* The subject, and the amount of work. */
 typedef struct {
     const char *kind;
     double      rate;
-    uint64_t    bytes;                  /* of the image, at most             */
-    size_t      asked, rounds;          /* lookups a sample, samples at least*/
-    double      seconds;                /* more samples until they are over  */
-    bool        adds;                   /* measure them, where there are any */
+    uint64_t    bytes;                  /* largest image                     */
+    size_t      asked, rounds;          /* per sample; least number of them  */
+    double      seconds;                /* more samples until this time      */
+    bool        adds;                   /* measure adds, if possible         */
 } settings_subject;
 
-/* What the numbers are of, and which verbs there are. */
+/* The description of the numbers, and the verbs measured. */
 typedef struct {
     bench_case of;
     bool       adds;
 } settings_measured;
 
-/* Measure all verbs under the n settings: each number goes to the table under
- * "VERB NAME", nanoseconds a key. */
+/* Measures all verbs under the n settings: each number goes to the table under
+ * "VERB NAME", in nanoseconds per key. */
 settings_measured settings_measure(const settings_subject *subject,
                                    const settings_one *settings, size_t n);
 
-/* What the library does by itself, as a process of its own is told; it leaves
- * this one undecided. */
+/* Returns the library's own choices, found by another process so that this one
+ * remains undecided. */
 bly_processor_t settings_processor(void);
 
 #endif /* BENCH_SETTINGS_H */

@@ -1,7 +1,4 @@
-/* table.c - the numbers of a run: kept by name, printed, written as CSV.
- *
- * Floor 7: a part of bench.
- */
+/* table.c - a run's numbers: stored by name, printed, written as CSV. */
 #include "bench.h"
 
 #include <inttypes.h>
@@ -93,8 +90,8 @@ double table_ratio(const bench_series *a, const bench_series *b)
 
 /* ---- Ratios to the limit ----------------------------------------------- */
 
-/* The limit of this number, as the number of lines it needs and the series of
- * one line's time; false where there is none. */
+/* Returns the limit of this number, as the lines it needs and the series of one
+ * line's time; false if it has none. */
 static bool table_limit(const bench_series *s, double *lines,
                         const bench_series **line)
 {
@@ -210,9 +207,9 @@ void table_print(const bench_plan *plan)
            "as fast as one thread.\n\n");
 }
 
-/* What others measured of their own filters, one thread, 10^8 keys, on a
- * machine of this sort (Zen 5): to look at beside ours, not to divide by.
- * Where a range was seen this is its middle. */
+/* Published numbers of other filters by their authors, one thread, 10^8 keys,
+ * on a similar machine (Zen 5): for orientation, not for ratios. A range is
+ * given by its middle. */
 typedef struct {
     const char *name;
     double bits, rate, build, absent, half, present, remove;
@@ -237,8 +234,8 @@ static const table_other table_others_frozen[] = {
     { "Golomb-coded set",    10.05, 0.0039, 210, 318, 318, 318, TABLE_NONE },
 };
 
-/* A column of one of the tables below: what was measured, its heading, and
- * where others' number of it stands, or SIZE_MAX. */
+/* A column of a table below: the measurement, its heading, and the index of the
+ * published number, or SIZE_MAX. */
 typedef struct {
     const char *what, *head;
     size_t other;
@@ -291,7 +288,7 @@ static void table_other_row(const table_other *other, const table_part *parts,
     printf("\n");
 }
 
-/* The filters of which `mark` was measured, and others beside them. */
+/* Prints the filters for which `mark` was measured, beside published ones. */
 static void table_print_parts(const char *title, const char *mark,
                               const table_part *parts, size_t n,
                               const table_other *others, size_t m)

@@ -1,7 +1,4 @@
-/* timing.c - the clock, keys, memory and threads of the benchmark.
- *
- * Floor 7: a part of bench.
- */
+/* timing.c - the clock, keys, memory and threads of the benchmark. */
 #include "bench.h"
 
 #include <pthread.h>

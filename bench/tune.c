@@ -1,6 +1,4 @@
-/* tune.c - which settings of the library suit this processor?
- *
- * Floor 8: a program, through <bloomery.h> only.
+/* tune.c - finds the library's best settings for this processor.
  *
  *      tune [--quick] [--kinds KIND[,KIND…]] [--csv FILE] [--commit NAME]
  *
@@ -11,8 +9,8 @@
  *                 tools/bench/diff compares two machines
  *      --commit   the commit of the library, for the CSV
  *
- * What the library knows of a processor are three numbers (src/base/cpu.h), and
- * each can be set from the environment:
+ * The library knows a processor by three numbers (src/base/cpu.h), each of
+ * which the environment can set:
  *
  *      BLY_AHEAD  keys of a batch on their way at a time
  *      BLY_NEAR   KiB that count as near
@@ -20,29 +18,28 @@
  *
  * tune tries them on batches: lookups of members and of strangers, and adds, in
  * a table of half the second-level cache and in one some times as large as the
- * last (four times, or 256 MiB if that is less, but at least twice; never more
- * than a sixteenth of the memory that is free). settings.c says how. What the
- * environment says of the three is not heeded: what the library does by itself,
- * the default, is what all is held against.
+ * last-level cache (four times, or 256 MiB if that is less, but at least twice;
+ * never more than a sixteenth of the free memory). settings.c explains how. The
+ * environment's own settings are ignored: everything is compared with the
+ * library's defaults.
  *
- * A number is the least of its rounds, of which a fast kind gets more; the
- * tables, the advice and, by the column "least", tools/bench/diff go by it. The
- * default is measured twice, by two processes that differ in nothing ("first"
- * and "again" in the CSV), and what all is held against is their geometric mean
- * ("default"), so that it is not one that had bad luck. How far the two are
- * apart over all rows is the noise: three standard errors of it, and 1 % at
- * least, are what a setting must gain by the geometric mean of all rows before
- * it is called better.
+ * A number is the minimum of its rounds; a fast kind gets more rounds. The
+ * tables, the advice and, through the column "least", tools/bench/diff use it.
+ * The default is measured twice, by two identical processes ("first" and
+ * "again" in the CSV), and the reference is their geometric mean ("default"),
+ * to avoid an unlucky one. Their distance over all rows is the noise. A setting
+ * is called better only if the geometric mean of all rows gains three standard
+ * errors of it, and at least 1 %.
  *
- * BLY_NEAR is tried on fuse and xor, whose batches choose by it between three
- * ways: where the table's bytes are at most 3/4 of what is near, nothing is
- * asked for ahead; where they are more than 8 times as many, many keys are
- * prepared before their lines are asked for; between, eight at a time. (Without
- * AVX-512 there is one way, and nothing to gain.) A table of each size goes all
- * three, and from that follows what any number of KiB would take.
+ * BLY_NEAR is tried on fuse and xor, whose batches choose between three ways by
+ * it. If the table has at most 3/4 of the near bytes, nothing is prefetched; if
+ * it has more than 8 times as many, many keys are prepared before their lines
+ * are prefetched; in between, eight at a time. (Without AVX-512 there is only
+ * one way, and nothing to gain.) A table of each size goes all three ways,
+ * which shows what any number of KiB would cost.
  *
- * The last line is what to put into the environment, or "leave the defaults".
- * Exit status 2 for bad options, or where a setting lost a key.
+ * The last line is a setting for the environment, or "leave the defaults". Exit
+ * status 2 for bad options, or if a setting lost a key.
  */
 #include "machine.h"
 #include "settings.h"
@@ -59,11 +56,11 @@
 typedef struct {
     const char *name;
     double rate;
-    bool   ahead, near;                 /* tried for BLY_AHEAD, for BLY_NEAR */
+    bool   ahead, near;                 /* tried for BLY_AHEAD, BLY_NEAR     */
 } tune_kind;
 
-/* Low rates, where a kind can have them: a large table is built of fewer keys,
- * in less time. */
+/* Low rates, if the kind supports them: a large table then needs fewer keys,
+ * and less time. */
 static const tune_kind tune_kinds[] = {
     { "blocked", 0.01, true, false },
     { "split", 0.01, true, false },
@@ -91,7 +88,7 @@ typedef struct {
     bly_processor_t processor;
 } tune_plan;
 
-/* What was measured under several settings. */
+/* Measurements under several settings. */
 typedef struct {
     bench_case    of;
     settings_verb verb;
@@ -168,7 +165,7 @@ static void tune_options(tune_plan *plan, int argc, char **argv)
 
 /* ---- The machine ------------------------------------------------------- */
 
-/* Bytes of the last cache of all, or 0 where the system does not tell. */
+/* Returns the bytes of the last-level cache, or 0 if unknown. */
 static uint64_t tune_last_cache(void)
 {
     long bytes = 0;
@@ -182,7 +179,7 @@ static uint64_t tune_last_cache(void)
     return bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* Memory that can be had, files in the cache included where Linux tells. */
+/* Returns the available memory, including cached files if Linux reports it. */
 static uint64_t tune_free_memory(void)
 {
     char line[128];
@@ -272,7 +269,7 @@ static double tune_log(const tune_row *row, const char *setting,
     return log(tune_ns(row, setting) / tune_ns(row, base));
 }
 
-/* Some rows: those of a kind, unless it is NULL, in tables of such sizes. */
+/* Selects rows: of a kind, unless NULL, in tables of certain sizes. */
 typedef struct {
     const char *name, *kind;
     bool small, large;
@@ -284,8 +281,8 @@ static bool tune_in(const tune_row *row, const tune_share *share)
         && (row->large ? share->large : share->small);
 }
 
-/* The geometric mean of the rows' ratios of a setting to the default; NAN where
- * there are no rows. */
+/* Returns the geometric mean of the rows' ratios of a setting to the default,
+ * or NAN without rows. */
 static double tune_mean(const tune_table *table, const tune_share *share,
                         const char *setting)
 {
@@ -298,7 +295,7 @@ static double tune_mean(const tune_table *table, const tune_share *share,
     return n > 0 ? exp(sum / n) : (double)NAN;
 }
 
-/* How far the two processes of the default are apart in a row: the root of the
+/* Returns how far the default's two processes differ in a row: the root of the
  * mean square. */
 static double tune_row_noise(const tune_table *table)
 {
@@ -310,7 +307,7 @@ static double tune_row_noise(const tune_table *table)
     return sqrt(squares / (double)table->n);
 }
 
-/* What a mean over all rows must gain to mean something. */
+/* Returns the gain that a mean over all rows needs to be significant. */
 static double tune_noise(double row, size_t rows)
 {
     return fmax(0.01, 3 * row / sqrt((double)rows));
@@ -324,8 +321,8 @@ static void tune_add_rows(tune_table *table, const settings_measured *m,
             table->row[table->n++] = (tune_row){ m->of, verb, large };
 }
 
-/* The default of the rows from the first on: the mean of its two processes, as
- * one more number, so that the CSV has what the tables show. */
+/* Adds the mean of the default's two processes as one more number to the rows
+ * from `first` on, so that the CSV has what the tables show. */
 static void tune_add_default(const tune_table *table, size_t first)
 {
     for (size_t i = first; i < table->n; i++) {
@@ -339,8 +336,8 @@ static void tune_add_default(const tune_table *table, size_t first)
 
 /* ---- Tables ------------------------------------------------------------ */
 
-/* The columns: what stands above each, the value that this is, and the setting
- * whose numbers they are. `own` is the default's. */
+/* The columns: their headings, values, and the settings whose numbers they
+ * show. `own` is the default's. */
 typedef struct {
     char head[16], value[12], setting[16];
 } tune_column;
@@ -373,8 +370,8 @@ static void tune_print_row(const tune_row *row, const tune_columns *c)
     printf("%8.1f %%\n", (ns[c->own] / ns[best] - 1) * 100);
 }
 
-/* The means of the rows of a share, as multiples of the default's; the column
- * of the best. */
+/* Prints the means of a share of rows, as multiples of the default; returns the
+ * best column. */
 static size_t tune_print_means(const tune_table *table, const tune_columns *c,
                                const tune_share *share)
 {
@@ -393,8 +390,8 @@ static size_t tune_print_means(const tune_table *table, const tune_columns *c,
     return best;
 }
 
-/* Say whether anything is better than the default, and by how much: where that
- * is more than the noise of a mean over all rows, true. */
+/* Prints whether anything beats the default, and by how much. Returns true if
+ * by more than the noise of a mean over all rows. */
 static bool tune_judge(const char *variable, const char *own, const char *best,
                        double gain, double noise)
 {
@@ -416,8 +413,8 @@ static bool tune_judge(const char *variable, const char *own, const char *best,
     return better;
 }
 
-/* All rows under all columns; the column of the best, or the default where that
- * is not beaten by more than the noise. */
+/* Prints all rows under all columns; returns the best column, or the default's
+ * unless it is beaten by more than the noise. */
 static size_t tune_print(const tune_table *table, const tune_columns *c,
                          const char *variable, const char *title)
 {
@@ -446,32 +443,32 @@ static const uint32_t tune_aheads[] = {
     1, 8, 16, 32, 64, 96, 128, 192, 256, 512,
 };
 
-/* Those of x86; elsewhere there is one more than the first at most, and that is
- * then the default. */
+/* The levels of x86; other architectures have at most one beyond the first,
+ * which is then the default. */
 static const char *const tune_levels[] = {
     "portable", "sse2", "avx2", "avx512",
 };
 
-/* Does the processor go by this level, or is it of another architecture, whose
- * own stands in the place of the second one? */
+/* Returns whether the processor has this level, or another architecture's own
+ * in place of the second one. */
 static bool tune_reached(size_t level, const char *instructions)
 {
     return strcmp(tune_levels[level], instructions) == 0
         || (level == 1 && strcmp(instructions, "neon") == 0);
 }
 
-/* The settings that are tried, and as columns of two tables. */
+/* The settings to try, and as columns of two tables. */
 typedef struct {
     settings_one setting[SETTINGS_MAX];
     size_t       n;
     tune_columns ahead, level;
 } tune_choices;
 
-/* Among the settings as they are asked in turn the default and its second
- * process are far apart: what disturbs one must not disturb the other. */
+/* The default and its second process are far apart in the order of queries, so
+ * that a disturbance does not hit both. */
 enum { TUNE_AGAIN_AT = 7 };
 
-/* One more setting, unless it is the default, and its column. */
+/* Adds a setting, unless it is the default, and its column. */
 static void tune_choose(tune_choices *c, tune_columns *columns,
                         const char *what, const char *variable,
                         const char *value, bool own)
@@ -502,8 +499,8 @@ static void tune_choose_ahead(tune_choices *c, uint32_t keys, uint32_t own)
     tune_choose(c, &c->ahead, "AHEAD=", "BLY_AHEAD", value, keys == own);
 }
 
-/* The default comes first, and has its place among the columns also where it is
- * none of the numbers that are tried. */
+/* The default comes first, and has a column even if it is not one of the
+ * numbers tried. */
 static tune_choices tune_all_choices(const bly_processor_t *processor)
 {
     tune_choices c = {
@@ -554,7 +551,7 @@ static void tune_measure(const tune_plan *plan, const tune_choices *c,
     tune_progress_end();
 }
 
-/* What to put into the environment goes to the end of `line`. */
+/* Appends the recommended setting to `line`. */
 static void tune_advise(char *line, size_t room, const char *variable,
                         const char *value)
 {
@@ -591,7 +588,7 @@ static const char *const tune_ways[TUNE_WAYS] = {
     [TUNE_FAR] = "NEAR=far",
 };
 
-/* The way that a table of so many bytes goes, as fuse and xor decide. */
+/* Returns the way of a table of that size, as fuse and xor choose it. */
 static tune_way tune_way_of(uint64_t bytes, uint64_t near_bytes)
 {
     return bytes / 3 <= near_bytes / 4 ? TUNE_NEAR
@@ -605,8 +602,8 @@ static void tune_near_setting(settings_one *s, tune_way way, uint64_t kib)
     s->variable = "BLY_NEAR";
 }
 
-/* Each way is what follows from a number of KiB: nearly none, a quarter of
- * the table, and more than any table. */
+/* Each way follows from a number of KiB: almost none, a quarter of the table,
+ * and more than any table. */
 static void tune_near_size(const tune_plan *plan, const tune_kind *kind,
                            uint64_t bytes, tune_table *table)
 {
@@ -625,8 +622,8 @@ static void tune_near_size(const tune_plan *plan, const tune_kind *kind,
     tune_add_rows(table, &m, bytes > plan->processor.near_bytes);
 }
 
-/* What all rows would take with so many bytes near, as a multiple of what they
- * take with as many as by default. */
+/* Returns the cost of all rows with that many near bytes, as a multiple of the
+ * default's. */
 static double tune_near_mean(const tune_table *table, uint64_t near_bytes,
                              uint64_t own)
 {
@@ -640,7 +637,7 @@ static double tune_near_mean(const tune_table *table, uint64_t near_bytes,
     return exp(sum / (double)table->n);
 }
 
-/* The default as its way was measured, beside itself, tells the noise. */
+/* Returns the noise from the default's way, measured twice. */
 static double tune_near_noise(const tune_table *table, uint64_t own)
 {
     double squares = 0;
@@ -673,8 +670,8 @@ static void tune_print_near(const tune_table *table, uint64_t own)
     }
 }
 
-/* The best number of KiB among powers of two, or the default where that is not
- * beaten. */
+/* Prints the best number of KiB among powers of two, or the default unless it
+ * is beaten. */
 static void tune_judge_near(const tune_table *table, uint64_t own, char *line,
                             size_t room)
 {
@@ -720,9 +717,9 @@ static void tune_near(const tune_plan *plan, char *line, size_t room)
     tune_judge_near(&table, own, line, room);
 }
 
-/* ---- All of it --------------------------------------------------------- */
+/* ---- All together ------------------------------------------------------ */
 
-/* What the environment says would be measured as the default. */
+/* Settings in the environment would be measured as the default. */
 static void tune_clear_environment(void)
 {
     unsetenv("BLY_AHEAD");

@@ -1,6 +1,6 @@
-/* cards.c - a pack of cards with notches, as in Calvin Mooers' Zatocoding of
- * 1951: each descriptor is four of forty notches. Put needles where those of
- * some descriptors are: the cards that have them all drop, and few others.
+/* cards.c - a pack of notched cards, as in Calvin Mooers' Zatocoding of 1951:
+ * each descriptor is four of forty notches. Put needles through the notches of
+ * some descriptors: the cards that have them all drop, and few others.
  *
  *   cc -o cards cards.c $(pkg-config --cflags --libs bloomery) -lm
  */
@@ -37,7 +37,7 @@ static const char *const pack[CARDS][1 + WORDS] = {
 static const bly_index_spec want = { .rate = 0.025, .probes = 4, .extra = 4 };
 static double planned, in_vain, missed;
 
-/* For an index, or for one that is to be made: NULL. */
+/* Hashes words for an index, or, if NULL, for one being made. */
 static bly_status hash_words(uint64_t *hashes, const char *const *words,
                              size_t n, const bly_index *index)
 {
@@ -67,8 +67,8 @@ static bly_status notch(const char *path)
     return status;
 }
 
-/* Read a card, which is no longer where it was in the pack: how many of these
- * words are not on it? */
+/* Reads a card, whose place in the pack has changed; returns how many of these
+ * words it lacks. */
 static int lacks(const bly_document *card, const char *const *words, size_t n)
 {
     uint32_t at;
@@ -80,7 +80,8 @@ static int lacks(const bly_document *card, const char *const *words, size_t n)
     return lacking;
 }
 
-/* Which cards drop? Of those that lack k of the words a share rate^k. */
+/* Prints which cards drop. A share rate^k of those that lack k of the words
+ * does. */
 static bly_status ask(const bly_index *index, const char *const *words,
                       size_t n, bool print)
 {
@@ -121,8 +122,8 @@ int main(void)
              && bly_index_open(&index, path, NULL) == BLY_OK
              && ask(index, words, 3, true) == BLY_OK
              && ask(index, two, 2, true) == BLY_OK;
-    remove(path);                       /* what is open stays                */
-    for (int i = 0; i < CARDS && good; i++)     /* two that are on a card    */
+    remove(path);                       /* open files survive removal        */
+    for (int i = 0; i < CARDS && good; i++)     /* two descriptors of a card */
         for (int j = 1; j < WORDS && good; j++)
             good = ask(index, pack[i] + j, 2, false) == BLY_OK;
     bly_index_free(index);

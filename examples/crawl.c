@@ -1,10 +1,10 @@
-/* crawl.c - a crawler's seen-set: many threads, one filter, no lock of ours.
+/* crawl.c - a crawler's set of seen pages: many threads, one filter, no locks.
  *
  *   cc -o crawl crawl.c $(pkg-config --cflags --libs bloomery) -lpthread
  *
- * Each page links to three others of a web of ten thousand. A thread visits a
- * page only if the filter says that nobody has seen it; where two threads find
- * the same new page at the same moment both may visit it, which does no harm.
+ * Each page links to three others in a web of ten thousand. A thread visits a
+ * page only if the filter reports it as new. If two threads find the same new
+ * page at the same moment, both may visit it, which does no harm.
  */
 #include <bloomery.h>
 
@@ -16,7 +16,7 @@ enum { WEB = 10000, THREADS = 4, ROOM = 4 * WEB };
 static bly_filter *seen;
 static atomic_uint queue[ROOM], queued, taken, visited;    /* 0: no page yet */
 
-/* Into the queue, unless it has certainly or perhaps been there. */
+/* Enqueues a page unless it may have been enqueued before. */
 static void find(unsigned page)
 {
     char url[40];
@@ -52,7 +52,7 @@ int main(void)
         pthread_create(&threads[i], NULL, crawl, NULL);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    crawl(NULL);                        /* what was found by the last one */
+    crawl(NULL);                        /* visits the pages found last */
     printf("visited about %u hundred pages\n", (visited + 50) / 100);
     bly_free(seen);
     return visited > WEB / 2 && visited <= ROOM ? 0 : 1;

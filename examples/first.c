@@ -1,4 +1,5 @@
-/* first.c - the smallest useful program: make a filter, add, ask, save, open.
+/* first.c - the smallest useful program: makes a filter, adds, queries, saves,
+ * opens.
  *
  *      cc first.c $(pkg-config --cflags --libs bloomery) && ./a.out
  */

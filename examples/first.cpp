@@ -1,4 +1,4 @@
-/* first.cpp - first.c in C++: make a filter, add, ask, save, open.
+/* first.cpp - first.c in C++: makes a filter, adds, queries, saves, opens.
  *
  *      c++ -std=c++17 first.cpp $(pkg-config --cflags --libs bloomery)
  */

@@ -1,5 +1,5 @@
-/* kmers.c - which sequence does a read come from? That which has most of its
- * k-mers: all runs of 31 bases, on whichever strand.
+/* kmers.c - finds the sequence a read comes from: the one with most of its
+ * k-mers, all runs of 31 bases on either strand.
  *
  *   cc -o kmers kmers.c $(pkg-config --cflags --libs bloomery)
  */
@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Three changed bases are in 93 k-mers at most of the 470 that a read has. */
+/* Three changed bases are in at most 93 of a read's 470 k-mers. */
 enum { K = 31, MOST = 10000, SEQUENCES = 60, READS = 300, READ = 500,
        CHANGED = 3, KMERS = READ - K + 1, ENOUGH = KMERS * 8 / 10 };
 static const char letters[] = "ACGT";   /* the other strand's: from the end  */
 static struct { char name[16], bases[MOST + 1]; size_t n; } all[SEQUENCES];
-static unsigned right, wrong;           /* sequences that were named         */
+static unsigned right, wrong;           /* sequences named                   */
 
 static char draw_base(uint64_t seed, uint64_t i)
 {
@@ -38,8 +38,8 @@ static uint64_t code(char base)
     return (uint64_t)(strchr(letters, base) - letters);
 }
 
-/* A k-mer is the lesser of two numbers: as it is read here and as on the other
- * strand. They are hashed for an index, or for one that is to be made: NULL. */
+/* Hashes k-mers for an index, or, if NULL, for one being made. A k-mer is the
+ * smaller of two numbers: as read here, and as on the other strand. */
 static bly_status hash_kmers(uint64_t *hashes, const char *bases, size_t n,
                              const bly_index *index)
 {
@@ -75,8 +75,8 @@ static bly_status index_sequences(const char *path)
     return status;
 }
 
-/* A piece of a sequence with some bases changed, every second time from the
- * other strand. */
+/* Takes a piece of a sequence and changes some bases; every second read is from
+ * the other strand. */
 static void take_read(char *read, unsigned s, uint64_t number)
 {
     size_t at = bly_mix64(number) % (all[s].n - READ + 1);
@@ -89,7 +89,7 @@ static void take_read(char *read, unsigned s, uint64_t number)
     }
 }
 
-/* A sequence that perhaps has enough k-mers of a read from `name`. */
+/* Counts a sequence that may have enough k-mers of a read from `name`. */
 static bool count_named(void *name, uint64_t number, const bly_document *d)
 {
     bool same = d->length == strlen(name)
@@ -117,7 +117,7 @@ int main(void)
     make_sequences();
     bool good = index_sequences(path) == BLY_OK
              && bly_index_open(&index, path, NULL) == BLY_OK;
-    remove(path);                       /* what is open stays                */
+    remove(path);                       /* open files survive removal        */
     for (unsigned r = 0; r < READS && good; r++) {
         take_read(read, r % SEQUENCES, r);
         good = ask(index, read, all[r % SEQUENCES].name) >= 0;

@@ -1,10 +1,10 @@
-/* reload.c - a service that goes on answering while its filter's file is
- * replaced, again and again, by somebody else.
+/* reload.c - a service that answers queries while another thread keeps
+ * replacing its filter's file.
  *
  *   cc -o reload reload.c $(pkg-config --cflags --libs bloomery) -lpthread
  *
- * bly_save puts a whole new file in the old one's place, so the service never
- * sees half of one; what it has mapped stays whole until it lets go of it.
+ * bly_save replaces the file atomically, so the service never sees a partial
+ * one, and a mapped file stays valid until the service closes it.
  */
 #include <bloomery.h>
 

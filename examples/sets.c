@@ -1,5 +1,5 @@
-/* sets.c - how alike are two sets that are too large to compare? Two filters,
- * filled in batches of hashes, tell with error bars.
+/* sets.c - estimates how similar two large sets are from two filters, filled in
+ * batches of hashes, with error bars.
  *
  *      cc sets.c $(pkg-config --cflags --libs bloomery) -lm && ./a.out
  */
@@ -10,7 +10,7 @@
 
 enum { BATCH = 1000 };
 
-/* Add the numbers from .. to-1 as keys of eight bytes. */
+/* Adds the numbers from .. to-1 as keys of eight bytes. */
 static bly_status add_numbers(bly_filter *f, uint64_t from, uint64_t to)
 {
     uint64_t hashes[BATCH];

@@ -1,5 +1,5 @@
-/* store.c - a store of sorted tables, as databases keep them on disk: a frozen
- * filter for each table tells which ones need not be read for a key.
+/* store.c - a store of sorted tables, like a database's on disk: a frozen
+ * filter for each table tells which tables need not be read for a key.
  *
  *   cc -o store store.c $(pkg-config --cflags --libs bloomery)
  */
@@ -11,7 +11,7 @@
 
 enum { TABLES = 16, KEYS = 20000 };
 typedef struct { uint64_t key[KEYS]; bly_filter *filter; } table;
-static unsigned reads;                  /* of tables: what costs             */
+static unsigned reads;                  /* of tables: the expensive part     */
 
 static int by_key(const void *a, const void *b)
 {
@@ -19,8 +19,8 @@ static int by_key(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Table t has every key k with k mod TABLES == t. The keys go to the library
- * where they lie: as rows of eight bytes. */
+/* Table t has every key k with k mod TABLES == t. The library reads the keys in
+ * place, as rows of eight bytes. */
 static bly_status fill(table *t, uint64_t number)
 {
     bly_keys keys = { .n = KEYS, .data = t->key, .width = sizeof *t->key };

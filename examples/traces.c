@@ -1,5 +1,6 @@
-/* traces.c - where are the spans of a trace? They were stored as they came;
- * an index of the ids in each of many blocks tells which few to open.
+/* traces.c - finds the spans of a trace. They are stored in order of arrival;
+ * an index of the trace ids in each of many blocks tells which few blocks to
+ * open.
  *
  *   cc -o traces traces.c $(pkg-config --cflags --libs bloomery)
  */
@@ -11,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPANS = 160000, TRACES = 25000 };    /* the last ones never were      */
+enum { SPANS = 160000, TRACES = 25000 };    /* the last ones have no spans   */
 typedef struct { uint64_t half[2]; } trace_id;
 typedef struct { uint64_t from, end; } block;           /* of the store      */
-static trace_id store[SPANS];           /* of each span only its trace       */
+static trace_id store[SPANS];           /* only the trace of each span       */
 static uint64_t hashes[SPANS], spans_of[TRACES];
 static double useful, in_vain, missed;  /* blocks, blocks and spans          */
 
@@ -23,7 +24,7 @@ static trace_id id_of(uint64_t trace)
     return (trace_id){ { bly_mix64(2 * trace), bly_mix64(2 * trace + 1) } };
 }
 
-/* A trace has eight spans or so, and a hundred traces go on at a time. */
+/* A trace has about eight spans, and a hundred traces are active at a time. */
 static bly_status store_spans(void)
 {
     bly_keys ids = { .n = SPANS, .data = store, .width = sizeof *store };
@@ -35,7 +36,8 @@ static bly_status store_spans(void)
     return bly_hash_keys(hashes, NULL, NULL, &ids);
 }
 
-/* Blocks of 100 to 800 spans. A name is any bytes: here where the block is. */
+/* Blocks have 100 to 800 spans. A name is any bytes: here, the block's
+ * place. */
 static bly_status index_blocks(const char *path)
 {
     bly_index_maker *maker = NULL;
@@ -55,7 +57,7 @@ static bly_status index_blocks(const char *path)
     return status;
 }
 
-/* How many spans of the trace are truly in this block? */
+/* Counts the spans of the trace in this block. */
 static bool open_block(void *id, uint64_t number, const bly_document *d)
 {
     unsigned found = 0;
@@ -90,7 +92,7 @@ int main(void)
         return perror(path), 1;
     bool good = store_spans() == BLY_OK && index_blocks(path) == BLY_OK
              && bly_index_open(&index, path, NULL) == BLY_OK;
-    remove(path);                       /* what is open stays                */
+    remove(path);                       /* open files survive removal        */
     for (uint64_t trace = 0; trace < TRACES && good; trace++)
         good = look_up(index, trace) >= 0;
     if (!good)
@@ -102,6 +104,6 @@ int main(void)
            (double)is.documents, useful / TRACES, in_vain / TRACES,
            planned / TRACES, missed);
     bly_index_free(index);
-    /* a block has 1 to 1.19 times the bits that it needs: not many too few */
+    /* a block has 1 to 1.19 times the bits it needs: slightly fewer errors */
     return missed != 0 || in_vain > planned || in_vain < planned / 3;
 }

@@ -1,7 +1,7 @@
 /* check.c - hostile bytes through every verb.
  *
- * A payload may hold anything, so its answers mean nothing here; but they are
- * the same answers by whatever verb, and what the library writes it accepts.
+ * A payload may hold anything, so its answers mean nothing here; but all verbs
+ * must agree, and the library must accept what it writes itself.
  */
 #include "check.h"
 
@@ -15,17 +15,17 @@
 
 enum { CHECK_HASHES = 96, CHECK_MEMORY = 64 << 20 };
 
-/* Return the finding from here on unless `good`. */
+/* Returns the finding unless `good`. */
 #define CHECK(good, finding)                                                   \
     do {                                                                       \
         if (!(good))                                                           \
             return (finding);                                                  \
     } while (0)
 
-/* The next step, unless one before has found something. */
+/* Runs the next step, unless an earlier one has found something. */
 #define CHECK_THEN(found, step) ((found) != NULL ? (found) : (step))
 
-/* Hashes that lead to the ends of ranges, and others that the input draws. */
+/* Draws hashes at the ends of ranges, and others from the input. */
 static void check_draw(uint64_t hashes[CHECK_HASHES], uint64_t seed)
 {
     static const uint64_t ends[] = {
@@ -40,7 +40,7 @@ static void check_draw(uint64_t hashes[CHECK_HASHES], uint64_t seed)
 
 /* ---- Memory ------------------------------------------------------------- */
 
-/* So much and no more at a time: a forged header can have a filter grow by any
+/* Limits each allocation, as a forged header can make a filter grow by any
  * amount. */
 static void *check_allocate(void *context, size_t alignment, size_t bytes)
 {
@@ -93,7 +93,7 @@ static const char *check_stat(const bly_filter *f)
     return NULL;
 }
 
-/* How far the labels have come, and whether all was as it should be. */
+/* The next label expected, and whether all were valid so far. */
 typedef struct { uint64_t next, most; bool sound; } check_labels;
 
 static bool check_label(void *context, const bly_label_t *label)
@@ -165,7 +165,7 @@ static bool check_visit(void *context, const bly_listed *one)
     return true;
 }
 
-/* The same list twice, or none. */
+/* Two listings agree, or both are refused. */
 static const char *check_list(const bly_filter *f)
 {
     uint64_t sum = 0, again = 0;
@@ -189,7 +189,7 @@ static const char *check_read(const bly_filter *f, const uint64_t *hashes)
 
 /* ---- Verbs that write -------------------------------------------------- */
 
-/* Any outcome will do that the verb may have. */
+/* Returns whether a verb may have this status. */
 static bool check_wrote(bly_status status)
 {
     return status == BLY_OK || status == BLY_SEEN || status == BLY_EFULL
@@ -197,15 +197,15 @@ static bool check_wrote(bly_status status)
         || status == BLY_EUNSAFE || status == BLY_EREMOVED;
 }
 
-/* Adds may also make the filter grow, or be of a key that is not one of its
- * integers. */
+/* Adds may also make the filter grow, or refuse a key that is not an integer in
+ * range. */
 static bool check_added(bly_status status)
 {
     return check_wrote(status) || status == BLY_ENOMEM
         || status == BLY_ETOOBIG || status == BLY_EPARAM;
 }
 
-/* Sets of two sizes, where one has grown, do not mix. */
+/* Sets whose sizes differ after growth do not combine. */
 static bool check_mixed(bly_status status, const bly_filter *a,
                         const bly_filter *b)
 {
@@ -260,7 +260,7 @@ static const char *check_combine(bly_filter *f, const bly_filter *other)
     return NULL;
 }
 
-/* A kind that cannot be changed keeps the checksum it came with, right or
+/* A kind that cannot be changed keeps the checksum of its bytes, right or
  * wrong. */
 static bool check_changes(bly_filter *f)
 {
@@ -283,7 +283,7 @@ static const char *check_write(const bly_filter *wrapped,
 {
     bly_filter *copy = NULL;
     if (bly_copy(&copy, wrapped, &check_options) != BLY_OK)
-        return NULL;                    /* no memory: nothing to find */
+        return NULL;                    /* out of memory: no finding */
     const char *found = check_change(copy, hashes);
     found = CHECK_THEN(found, check_read(copy, hashes));
     found = CHECK_THEN(found, check_image(copy));
@@ -294,7 +294,7 @@ static const char *check_write(const bly_filter *wrapped,
     return found;
 }
 
-/* What is borrowed cannot be changed. */
+/* Borrowed filters cannot be changed. */
 static const char *check_refuse(bly_filter *f)
 {
     const bly_status refused[] = {
@@ -311,7 +311,7 @@ static const char *check_refuse(bly_filter *f)
 
 /* ---- The bytes --------------------------------------------------------- */
 
-/* The statuses that bytes may be refused with. */
+/* Returns whether bytes may be refused with this status. */
 static bool check_refused(bly_status status)
 {
     return status == BLY_EFORMAT || status == BLY_EVERSION
@@ -319,7 +319,8 @@ static bool check_refused(bly_status status)
         || status == BLY_EHASH || status == BLY_EKIND;
 }
 
-/* Does the image want a secret? There is none here, and check needs none. */
+/* Returns whether the image needs a secret. None is given here, and bly_check
+ * needs none. */
 static bool check_keyed(const uint8_t *block, size_t n)
 {
     bly_header h;
@@ -341,7 +342,8 @@ static const char *check_wrapped(bly_filter *f, const uint8_t *block, size_t n)
     return found;
 }
 
-/* What it unpacks to is sound, and packs to what unpacks to the same. */
+/* A packed filter unpacks to a valid one, whose packed form unpacks to the
+ * same. */
 static const char *check_repack(bly_filter *f)
 {
     size_t bytes, used, again_bytes;
@@ -367,7 +369,7 @@ static const char *check_repack(bly_filter *f)
     return NULL;
 }
 
-/* From bytes that are packed, or not, to a filter of its own. */
+/* Unpacks bytes, packed or not, to a filter of its own. */
 static const char *check_unpack(const uint8_t *block, size_t n,
                                 bly_status checked)
 {
@@ -389,7 +391,7 @@ static const char *check_unpack(const uint8_t *block, size_t n,
     return found;
 }
 
-/* The statuses that a plan may be refused with. */
+/* Returns whether a plan may be refused with this status. */
 static bool check_unplanned(bly_status status)
 {
     return status == BLY_EKIND || status == BLY_EOPTION || status == BLY_EHASH
@@ -398,7 +400,7 @@ static bool check_unplanned(bly_status status)
         || status == BLY_ESECRET;
 }
 
-/* A plan of what a header says makes a filter that can be used, or none. */
+/* A plan made from a header gives a usable filter, or none. */
 static const char *check_planned(const bly_header *h)
 {
     uint64_t hashes[CHECK_HASHES];
@@ -427,7 +429,7 @@ static const char *check_planned(const bly_header *h)
     return found;
 }
 
-/* The header alone. */
+/* Checks the header alone. */
 static const char *check_peek(const uint8_t *block, size_t n,
                               bly_status checked)
 {
@@ -473,7 +475,8 @@ static const char *check_block(const uint8_t *block, size_t n)
     return found;
 }
 
-/* In a block of its own, after `repair` unless that is NULL. */
+/* Copies the bytes to a block of their own, calls `repair` unless it is NULL,
+ * and checks them. */
 static const char *check_form(const uint8_t *bytes, size_t n,
                               void (*repair)(uint8_t *, size_t))
 {

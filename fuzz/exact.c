@@ -22,7 +22,7 @@ void exact_copy(exact *out, const exact *set)
     memcpy(out->slot, set->slot, sizeof set->slot);
 }
 
-/* The slot of a hash: its own, or the free one where it would go. */
+/* Returns the slot of a hash, or the free slot where it would go. */
 static uint16_t *exact_slot(exact *set, uint64_t hash)
 {
     size_t at = (size_t)((hash ^ hash >> 29) * UINT64_C(0x9E3779B97F4A7C15)
@@ -84,7 +84,8 @@ void exact_unite(exact *into, const exact *other)
 
 void exact_intersect(exact *into, exact *other)
 {
-    /* A filter that has forgotten its adds does not learn that all are gone. */
+    /* A filter that no longer knows its number of adds does not notice that all
+     * keys are gone. */
     bool nothing = (into->plain && into->adds == 0)
                 || (other->plain && other->adds == 0);
     into->adds = 0;

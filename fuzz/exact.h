@@ -1,8 +1,8 @@
-/* exact.h - the exact set that a filter is held against: up to 8192 hashes,
- * each with how often it was added.
+/* exact.h - the exact set that a filter is compared with: up to 8192 hashes,
+ * and how often each was added.
  *
- * A dense array in order of arrival, and a hash table of places in it. A key
- * that is taken out stays in the array with a count of 0.
+ * A dense array in order of arrival, and a hash table of places in it. A
+ * removed key stays in the array with a count of 0.
  */
 #ifndef BLY_FUZZ_EXACT_H
 #define BLY_FUZZ_EXACT_H
@@ -18,11 +18,11 @@ typedef struct {
 } exact_entry;
 
 typedef struct {
-    size_t      used;                   /* entries, those of count 0 too     */
+    size_t      used;                   /* entries, including count 0        */
     uint64_t    adds;                   /* adds less removes                 */
     bool        adds_known;             /* not after an intersection         */
-    bool        pure;                   /* the filter holds just these keys'
-                                           bits: never intersected           */
+    bool        pure;                   /* only these keys' bits: never
+                                           intersected                       */
     bool        plain;                  /* nor united: it knows its adds     */
     exact_entry entry[EXACT_KEYS];
     uint16_t    slot[EXACT_SLOTS];      /* 1 + place in `entry`; 0: free     */
@@ -31,19 +31,19 @@ typedef struct {
 void exact_clear(exact *set);
 void exact_copy(exact *out, const exact *set);
 
-/* Its entry if it is in the set, or NULL. */
+/* Returns its entry if it is in the set, or NULL. */
 exact_entry *exact_find(exact *set, uint64_t hash);
 
-/* Is there room for n more keys? */
+/* Returns whether n more keys fit. */
 bool exact_room(const exact *set, size_t n);
 
-/* Add a hash `count` times. There must be room. */
+/* Adds a hash `count` times. There must be room. */
 void exact_add(exact *set, uint64_t hash, uint64_t count);
 
-/* Take one out. It must be in the set. */
+/* Removes one copy. It must be in the set. */
 void exact_remove(exact *set, exact_entry *entry);
 
-/* Some entry in the set, chosen by `which`; NULL if the set is empty. */
+/* Returns an entry chosen by `which`, or NULL if the set is empty. */
 exact_entry *exact_pick(exact *set, uint64_t which);
 
 /* into := into + other. There must be room. */

@@ -1,4 +1,4 @@
-/* forge.c - fields of an image's header, and checksums that match. */
+/* forge.c - fields of an image's header, and matching checksums. */
 #include "forge.h"
 
 #include <stdbool.h>
@@ -39,8 +39,8 @@ void forge_repair(uint8_t *image, size_t bytes)
     forge_seal(image, bytes);
 }
 
-/* Is what begins here an image whose payload is here too? Buffered and
- * compressed filters begin with a header alone. */
+/* Returns whether a complete image begins here. Buffered and compressed filters
+ * begin with a header alone. */
 static bool forge_is_whole(const uint8_t *outer, const uint8_t *inner,
                            size_t left)
 {

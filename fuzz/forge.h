@@ -1,9 +1,9 @@
 /* forge.h - a forger's tools: fields of an image's header, and checksums that
- * match whatever the bytes say.
+ * match any bytes.
  *
- * Written from docs/format.md, not from the library's own headers, so that the
- * two are held against each other. A fuzzer cannot guess a checksum; with
- * forge_seal() it gets past them to what they guard.
+ * Written from docs/format.md and not from the library's headers, so that the
+ * two check each other. A fuzzer cannot guess a checksum; forge_seal() gets it
+ * past them to the code behind.
  */
 #ifndef BLY_FUZZ_FORGE_H
 #define BLY_FUZZ_FORGE_H
@@ -22,17 +22,17 @@ enum {
 uint64_t forge_u64(const uint8_t *image, size_t at);
 void forge_set_u64(uint8_t *image, size_t at, uint64_t value);
 
-/* Make the header's checksum match. At least FORGE_HEADER bytes. */
+/* Makes the header's checksum match. Needs at least FORGE_HEADER bytes. */
 void forge_seal_header(uint8_t *image);
 
-/* Make both checksums match. At least FORGE_HEADER bytes. */
+/* Makes both checksums match. Needs at least FORGE_HEADER bytes. */
 void forge_seal(uint8_t *image, size_t bytes);
 
-/* The same, with the magic and the size put right before. */
+/* Corrects the magic and the size, then makes both checksums match. */
 void forge_repair(uint8_t *image, size_t bytes);
 
-/* The same, of the images within it first. A checksum of an inner payload that
- * is 0 stays so: the outer one covers it. */
+/* Repairs the images inside first, then this one. A checksum of 0 of an inner
+ * payload is kept: the outer one covers it. */
 void forge_mend(uint8_t *image, size_t bytes);
 
 #endif /* BLY_FUZZ_FORGE_H */

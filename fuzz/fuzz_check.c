@@ -1,4 +1,4 @@
-/* fuzz_check.c - any bytes taken for an image (check.h). */
+/* fuzz_check.c - arbitrary bytes taken for an image (check.h). */
 #include "targets.h"
 
 #include "check.h"

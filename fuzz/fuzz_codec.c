@@ -1,6 +1,5 @@
-/* fuzz_codec.c - any bytes that look compressed become the same in whatever
- * pieces they come and go: all at once, and in pieces of sizes that the first
- * bytes choose.
+/* fuzz_codec.c - bytes that look compressed give the same output in any pieces:
+ * all at once, and in sizes chosen by the first bytes.
  */
 #include "targets.h"
 
@@ -15,10 +14,11 @@ typedef struct {
     XXH64_state_t *sum;
     size_t         length;
     codec_step     last;
-    bool           over;        /* of CODEC_MOST: it was not all */
+    bool           over;        /* CODEC_MOST was not enough */
 } codec_outcome;
 
-/* A step with at most so much room and input; false: no step goes on. */
+/* Makes a step with limited room and input; returns false if no step makes
+ * progress. */
 static bool codec_once(const codec *c, void *state, codec_flow *flow,
                        size_t in_piece, size_t out_piece, codec_outcome *o)
 {

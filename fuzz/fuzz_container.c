@@ -1,6 +1,5 @@
-/* fuzz_container.c - any bytes taken for a file that has filters inside are
- * refused, or are a list of which every filter lies in the file, and answers if
- * it can be opened.
+/* fuzz_container.c - any bytes taken for a file with filters inside are
+ * refused, or list filters that lie in the file and answer if they open.
  */
 #include "targets.h"
 
@@ -9,7 +8,7 @@
 #include "bloomery.h"
 #include "bloomery/container.h"
 
-enum { CONTAINER_MOST = 16 };           /* filters that are asked            */
+enum { CONTAINER_MOST = 16 };           /* filters that are queried          */
 
 static const char *container_ask(const bly_container *file, size_t which)
 {

@@ -1,6 +1,6 @@
-/* fuzz_forge.c - a filter, most of them made of others, forged anywhere, with
- * checksums that match at every depth (forge.h): what is accepted is safe to
- * use (check.h).
+/* fuzz_forge.c - a filter, usually a compound one, forged anywhere, with
+ * matching checksums at every depth (forge.h): if accepted, it is safe to use
+ * (check.h).
  */
 #include "targets.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_formats.c - any bytes taken for another system's file are refused, or
- * are a filter that keeps those bytes, answers alike in every way that it can
- * be asked, finds what is added to it, takes data where there is a place for
- * it, and is itself again when it is saved.
+ * give a filter that keeps them, answers alike in every way, finds keys added
+ * to it, takes attached data if the format has them, and is saved and read back
+ * unchanged.
  */
 #include "targets.h"
 
@@ -17,7 +17,7 @@ static const char FORMATS_BLOCK[]
     = "bip158:block="
       "000000006c02c8ea6e4ff69651f7fcde348fb9d557a06e6957b65552002a7820";
 
-/* The format that a byte chooses; NULL: what the bytes tell. */
+/* Returns the format chosen by a byte, or NULL to recognise it. */
 static const char *formats_name(uint64_t choice)
 {
     size_t n;
@@ -29,7 +29,7 @@ static const char *formats_name(uint64_t choice)
     return strcmp(name, "bip158") == 0 ? FORMATS_BLOCK : name;
 }
 
-/* Keys of 0 bytes to FORMATS_LONGEST, those of 20 and of 8 among them. */
+/* Draws keys of 0 to FORMATS_LONGEST bytes, some of 20 and 8. */
 static void formats_keys(bly_key keys[FORMATS_KEYS])
 {
     static uint8_t text[FORMATS_LONGEST];
@@ -61,7 +61,7 @@ static const char *formats_ask(const bly_filter *filter)
     return stat.rate >= 0 && stat.rate <= 1 ? NULL : "the rate is no rate";
 }
 
-/* Of this filter's file: is it as it was? */
+/* Returns whether the filter's file is unchanged. */
 static bool formats_file_is(const bly_filter *filter, const uint8_t *bytes,
                             size_t n)
 {
@@ -71,7 +71,7 @@ static bool formats_file_is(const bly_filter *filter, const uint8_t *bytes,
         && (n == 0 || memcmp(image + BLY_HEADER_BYTES, bytes, n) == 0);
 }
 
-/* The file of what has been changed is read back as the same. */
+/* A changed filter's file is read back as the same. */
 static const char *formats_again(const bly_filter *filter,
                                  const bly_options *options)
 {
@@ -109,7 +109,7 @@ static const char *formats_change(bly_filter *filter)
     return NULL;
 }
 
-/* What is attached ends where the file does; its second half replaces it. */
+/* Attached data end with the file; their second half can replace them. */
 static const char *formats_attach(bly_filter *filter)
 {
     const void *data;

@@ -1,6 +1,5 @@
-/* fuzz_gaps.c - any bytes read as a list of numbers give numbers that rise and
- * are below the range, as many as were promised or fewer; and any list is read
- * as it was written.
+/* fuzz_gaps.c - any bytes read as a list give rising numbers below the range,
+ * at most as many as promised; and any list is read back as written.
  */
 #include "targets.h"
 
@@ -54,7 +53,7 @@ static const char *gaps_read(const uint8_t *packed, size_t bytes,
          ? "the end is not where it was written" : NULL;
 }
 
-/* Numbers whose gaps the bytes are. */
+/* Uses the bytes as gaps between numbers. */
 static const char *gaps_own(target_input *in, uint64_t range)
 {
     static uint64_t numbers[GAPS_MOST];

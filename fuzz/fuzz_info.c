@@ -1,6 +1,5 @@
-/* fuzz_info.c - what `bloomery info --json` prints of any filter that it takes
- * is JSON, whatever its fields are forged to; and it prints nothing of what it
- * refuses.
+/* fuzz_info.c - `bloomery info --json` prints JSON for any filter that it
+ * accepts, however its fields are forged, and nothing for a refused one.
  */
 #include "targets.h"
 
@@ -22,7 +21,7 @@ static void info_silent(const char *line, size_t length)
     (void)length;
 }
 
-/* All that a file has; to be freed. */
+/* Reads a whole file; to be freed. */
 static uint8_t *info_read(int file, size_t *n)
 {
     off_t end = lseek(file, 0, SEEK_END);
@@ -32,7 +31,7 @@ static uint8_t *info_read(int file, size_t *n)
     return text;
 }
 
-/* Run the command with its output into `file`. */
+/* Runs the command with its output in `file`. */
 static int info_run(int file, const char *path, bool json)
 {
     char name[64], *arguments[] = { (char[]){ "info" }, name,
@@ -41,7 +40,7 @@ static int info_run(int file, const char *path, bool json)
     report_to = info_silent;
     dup2(file, STDOUT_FILENO);
     snprintf(name, sizeof name, "%s", path);
-    optind = 0;                         /* as of a new command line */
+    optind = 0;                         /* for a new command line */
     int status = cmd_info.run(&cmd_info, json ? 3 : 2, arguments);
     output_flush();
     dup2(out, STDOUT_FILENO);

@@ -1,7 +1,6 @@
-/* fuzz_lines.c - of any text, cut into lines and keys by any options: the lines
- * are the text again, each key lies in its chunk, and it is the same from
- * memory as from a file. As a file that may be compressed, or no text, it is
- * refused or read, and safe either way.
+/* fuzz_lines.c - any text, cut into lines and keys by any options: joined lines
+ * give the text, each key lies in its chunk, and memory and file give the same.
+ * A compressed or binary file is refused or read, safely in both cases.
  */
 #include "targets.h"
 
@@ -16,7 +15,7 @@
 #include "frame/lines.h"
 #include "frame/tables.h"
 
-/* What was read: a hash of all keys, and how many bytes the lines had. */
+/* The result: a hash of all keys, and the bytes of all lines. */
 typedef struct {
     uint64_t    sum, lines;
     size_t      length;
@@ -24,7 +23,7 @@ typedef struct {
     const char *found;
 } lines_seen;
 
-/* The options; any that exclude each other are not both there. */
+/* Draws options; mutually exclusive ones are never combined. */
 static cli_how lines_options(target_input *in)
 {
     static const char separators[] = ",;\t|";
@@ -81,7 +80,7 @@ static void lines_see(lines_seen *seen, const cli_how *how, const cli_chunk *c,
     }
 }
 
-/* Read it all. `text` NULL: the lines may be anything. */
+/* Reads everything. If `text` is NULL, the lines may be anything. */
 static lines_seen lines_run(const cli_how *how, char *path,
                             const uint8_t *text, size_t n)
 {
@@ -103,7 +102,7 @@ static lines_seen lines_run(const cli_how *how, char *path,
     return seen;
 }
 
-/* From memory and from a file: all of it, but for a header. */
+/* Memory and a file give the same, except for a header. */
 static const char *lines_alike(cli_how how, char *path, const uint8_t *text,
                                size_t n)
 {

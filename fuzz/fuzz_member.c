@@ -1,6 +1,6 @@
-/* fuzz_member.c - any line, asked for any member (--json-field): what is a JSON
- * object by the grammar (strict.h) is known for one, and the value found lies
- * in the line or in the room. Without the module there is nothing to ask.
+/* fuzz_member.c - any line, searched for any member (--json-field): a JSON
+ * object by the grammar (strict.h) is recognised, and the value found lies in
+ * the line or in the buffer. Does nothing without the module.
  */
 #include "targets.h"
 
@@ -33,7 +33,7 @@ static bool member_object(const uint8_t *line, size_t n)
     return i < n && line[i] == '{' && strict_json(line, n);
 }
 
-/* Is the line no deeper than strict_json reads? */
+/* Returns whether the line is shallow enough for strict_json. */
 static bool member_shallow(const uint8_t *line, size_t n)
 {
     size_t brackets = 0;

@@ -1,5 +1,5 @@
-/* fuzz_model.c - any bytes are a program (model.h), with files. What fails is
- * printed as short as it fails; libFuzzer keeps the program as it was.
+/* fuzz_model.c - any bytes are a program (model.h), with files. A failing one
+ * is shrunk and printed; libFuzzer keeps the original.
  */
 #include "targets.h"
 

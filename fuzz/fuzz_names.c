@@ -1,5 +1,5 @@
-/* fuzz_names.c - a list of files (--files0-from) of any bytes: its names are
- * read as they stand between the NULs, or it is refused, for an empty name or
+/* fuzz_names.c - any bytes as a list of files (--files0-from): the names
+ * between NULs are read unchanged, or the list is refused for an empty name or
  * one that ends with a newline.
  */
 #include "targets.h"
@@ -29,7 +29,7 @@ static const char *names_same(const cli_operands *files, const uint8_t *bytes,
     return i == files->count ? NULL : "there are more names than were written";
 }
 
-/* Is there a reason to refuse the list? */
+/* Returns whether the list must be refused. */
 static bool names_wrong(const uint8_t *bytes, size_t n)
 {
     bool wrong = n == 0 || memchr(bytes, '\0', n) == NULL;

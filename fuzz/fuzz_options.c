@@ -1,8 +1,8 @@
 /* fuzz_options.c - any text is planned as a kind with options, or refused with
- * one line that says why. What is planned has the kind that stands in front, is
- * planned the same once more and with its options the other way round, and
- * makes a filter of as many bytes. That it takes no minutes is libFuzzer's to
- * see (-timeout, tools/check/fuzz); tests/steps.c counts the steps.
+ * a one-line reason. A plan has the kind named first, is the same when repeated
+ * and with its options in reverse order, and makes a filter of the planned
+ * size. libFuzzer stops slow plans (-timeout, tools/check/fuzz); tests/steps.c
+ * counts the steps.
  */
 #include "targets.h"
 
@@ -13,7 +13,7 @@
 
 enum { OPTIONS_TEXT = 200, OPTIONS_IMAGE = 1 << 20 };
 
-/* The same options from the last to the first. */
+/* Writes the options in reverse order. */
 static void options_turn(char turned[OPTIONS_TEXT], const char *text)
 {
     const char *colon = strchr(text, ':'), *end = text + strlen(text);
@@ -43,7 +43,7 @@ static const char *options_refused(bly_status status, const char *text)
          ? "plan and kind_find disagree whether there is such a kind" : NULL;
 }
 
-/* Of equal fields, so that no byte between them counts. */
+/* Compares field by field, as padding does not count. */
 static bool options_equal(const bly_plan_t *a, const bly_plan_t *b)
 {
     return strcmp(a->kind, b->kind) == 0 && a->capacity == b->capacity

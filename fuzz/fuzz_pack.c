@@ -1,6 +1,6 @@
-/* fuzz_pack.c - a packed filter whose bytes were changed on the way, or cut, is
- * refused; and if somebody has mended its checksums, what it unpacks to is safe
- * (check.h). Unchanged it unpacks to the filter that it was.
+/* fuzz_pack.c - a packed filter with changed or missing bytes is refused; with
+ * repaired checksums, it unpacks to something safe (check.h). Unchanged, it
+ * unpacks to the original.
  */
 #include "targets.h"
 
@@ -11,7 +11,7 @@
 #include "check.h"
 #include "forge.h"
 
-/* Is what unpacks what was packed? */
+/* Returns whether it unpacks to the packed filter. */
 static const char *pack_back(const uint8_t *packed, size_t bytes)
 {
     bly_filter *filter = NULL;

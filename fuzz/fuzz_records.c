@@ -1,6 +1,6 @@
-/* fuzz_records.c - where records of CSV end is the same whether the bytes come
- * one by one, in pieces, or all at once, which goes by blocks of 64; and so is
- * where they are at fault. (tests/programs/records.c has a parser of its own.)
+/* fuzz_records.c - the ends of CSV records, and their faults, are at the same
+ * places whether bytes arrive singly, in pieces, or all at once, in blocks of
+ * 64. (tests/programs/records.c has an independent parser.)
  */
 #include "targets.h"
 
@@ -18,7 +18,8 @@ static bool records_alike(const cli_records *a, const cli_records *b)
             && (a->state != RECORDS_QUOTED || a->opened == b->opened));
 }
 
-/* In pieces of a size, up to a fault; where the last record ended. */
+/* Reads pieces of a fixed size, up to a fault; returns where the last record
+ * ended. */
 static size_t records_pieces(cli_records *r, int separator,
                              const unsigned char *text, size_t n, size_t piece)
 {
@@ -32,7 +33,8 @@ static size_t records_pieces(cli_records *r, int separator,
     return last;
 }
 
-/* Of whole records without a fault: all ends, by blocks and one by one. */
+/* For complete records without a fault: all ends, by blocks and byte by
+ * byte. */
 static const char *records_all_ends(int separator, const unsigned char *text,
                                     size_t n, bool stray)
 {

@@ -1,8 +1,7 @@
-/* fuzz_serve.c - what clients of `bloomery serve` send, any bytes: requests are
- * the same whether all comes at once or in pieces of any sizes, and lie in what
- * has come; and as a list of keys it is accepted if it is a JSON array of
- * strings, numbers, true and false (strict.h), and only then. Requests of HTTP
- * are the same in pieces, too.
+/* fuzz_serve.c - any bytes sent to `bloomery serve`: requests are the same in
+ * one piece or many and lie within what has arrived. A list of keys is accepted
+ * if and only if it is a JSON array of strings, numbers, true and false
+ * (strict.h). HTTP requests are the same in pieces, too.
  */
 #include "targets.h"
 
@@ -15,7 +14,7 @@
 
 /* ---- Requests ------------------------------------------------------------ */
 
-/* What was taken, with all that it says, one behind the other. */
+/* The requests so far, with all their fields, one after the other. */
 typedef struct {
     cli_bytes said;
     const char *wrong;
@@ -53,7 +52,7 @@ static void serve_note(serve_log *log, size_t took, const serve_request *r,
         bytes_put(&log->said, r->tag, r->tag_length);
 }
 
-/* All requests of n bytes, which come in pieces of these sizes. */
+/* Reads all requests of n bytes, which arrive in pieces of these sizes. */
 static void serve_take_all(const serve_how *how, unsigned char *bytes,
                            size_t n, target_input sizes, bool whole,
                            serve_log *log)
@@ -109,7 +108,7 @@ static const char *serve_pieces(const serve_how *how, const uint8_t *bytes,
 
 /* ---- Lists --------------------------------------------------------------- */
 
-/* Of what is JSON: is it an array without what is no key? */
+/* Returns whether JSON is an array of valid keys only. */
 static bool serve_is_flat(const unsigned char *text, size_t n)
 {
     bool flat = true;
@@ -124,7 +123,7 @@ static bool serve_is_flat(const unsigned char *text, size_t n)
     return flat && brackets == 1;
 }
 
-/* A byte that is no ASCII is a letter here: the list takes any. */
+/* Bytes beyond ASCII become letters here, as a list accepts any. */
 static const char *serve_array(const uint8_t *bytes, size_t n)
 {
     unsigned char *text = calloc(1, n + 1);
@@ -156,7 +155,7 @@ static void serve_say(cli_bytes *said, http_text text)
         bytes_put(said, text.data, text.length);
 }
 
-/* Says all that a request has. */
+/* Appends all fields of a request. */
 static void serve_question(cli_bytes *said, const http_question *q)
 {
     bytes_put(said, &q->status, sizeof q->status);
@@ -167,7 +166,7 @@ static void serve_question(cli_bytes *said, const http_question *q)
     serve_say(said, (http_text){ (char *)q->body, q->length });
 }
 
-/* All requests of n bytes, which arrive in pieces of these sizes. */
+/* Reads all requests of n bytes, which arrive in pieces of these sizes. */
 static void serve_http(const serve_how *how, const uint8_t *bytes, size_t n,
                        target_input sizes, bool whole, cli_bytes *said)
 {

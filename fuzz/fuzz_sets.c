@@ -1,6 +1,6 @@
-/* fuzz_sets.c - two filters of one plan, both forged: to unite, intersect,
- * subtract and compare them leaves sound images, or both as they were; and what
- * lists them ends.
+/* fuzz_sets.c - two forged filters with one plan: uniting, intersecting,
+ * subtracting and comparing them leaves valid images, or both unchanged; and
+ * listing ends.
  */
 #include "targets.h"
 
@@ -34,7 +34,7 @@ static bool sets_sound(const bly_filter *filter)
     return bly_check(image, bytes, NULL) == BLY_OK;
 }
 
-/* Of a copy of `a`. A verb that is refused has changed nothing. */
+/* Combines into a copy of `a`. A refused verb has changed nothing. */
 static const char *sets_combine(const bly_filter *a, const bly_filter *b,
                                 sets_verb *verb)
 {
@@ -56,7 +56,7 @@ static const char *sets_combine(const bly_filter *a, const bly_filter *b,
 
 /* ---- Lists ------------------------------------------------------------- */
 
-/* A forged payload may list anything, but not without end. */
+/* A forged payload may list anything, but must end. */
 enum { SETS_LISTED = 1 << 20 };
 
 typedef struct {
@@ -124,7 +124,7 @@ static const char *sets_pair(const bly_filter *a, const bly_filter *b)
     return found;
 }
 
-/* A forged image, and another one of the same plan. */
+/* Draws a forged image, and another with the same plan. */
 const char *fuzz_sets(const uint8_t *bytes, size_t n)
 {
     target_input in = { bytes, bytes + n };

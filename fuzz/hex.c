@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEX_LINE = 32 };                 /* bytes on a line we write */
+enum { HEX_LINE = 32 };                 /* bytes per line written */
 
-/* The next character that is neither blank nor comment; EOF at the end. */
+/* Returns the next character outside blanks and comments; EOF at the end. */
 static int hex_next(FILE *file)
 {
     int c = getc(file);
@@ -29,7 +29,8 @@ static int hex_digit(int c)
     return -1;
 }
 
-/* The bytes in the text, into `bytes` unless that is NULL; how many, or -1. */
+/* Decodes the text into `bytes` unless that is NULL; returns the number of
+ * bytes, or -1. */
 static long hex_decode(FILE *file, uint8_t *bytes)
 {
     long n = 0;

@@ -1,4 +1,4 @@
-/* hex.h - bytes kept as text: the corpus and the golden images.
+/* hex.h - bytes as text: the corpus and the golden images.
  *
  * A file is lines of hex digits, two to a byte; blanks between bytes and
  * everything from a '#' to the end of its line are skipped. So there are no
@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Read a file of hex text into a block of just its size, to be freed. False:
- * it cannot be read, or holds something else; nothing is set. */
+/* Reads a file of hex text into a block of exactly its size, to be freed.
+ * Returns false, and sets nothing, if it cannot be read or is not hex. */
 bool hex_read(const char *path, uint8_t **bytes, size_t *n);
 
-/* Write one, with a line of comment at its head. */
+/* Writes a file, with a comment as its first line. */
 bool hex_write(const char *path, const char *comment, const uint8_t *bytes,
                size_t n);
 

@@ -1,6 +1,4 @@
-/* libfuzzer.c - libFuzzer's way into the target that the build names,
- * FUZZ_TARGET.
- */
+/* libfuzzer.c - the entry point of libFuzzer for the target FUZZ_TARGET. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* model.c - the machine that runs a filter against an exact set: its head and
- * its loop. The table of instructions is in model_ops.c, and the law in
- * model_base.c.
+ * its loop. model_ops.c has the table of instructions, and model_base.c the
+ * law.
  *
- * Sees only the public interface: what it finds, a caller could have met.
+ * It uses only the public interface, so a caller could run into any finding.
  */
 #include "machine.h"
 
@@ -12,12 +12,12 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Capacities, and what numbers of options are above their least. */
+/* Capacities, and offsets of numeric options from their minimum. */
 static const uint64_t model_sizes[16] = {
     0, 1, 2, 3, 7, 20, 63, 100, 128, 300, 511, 1000, 1023, 3000, 5000, 60000,
 };
 
-/* Append ":name=value" or ",name=value" to the kind's string, the value chosen
+/* Appends ":name=value" or ",name=value" to the kind's string, with a value
  * from the option's range: "a | b | c" or "1 .. 64". */
 static void model_give_option(model *m, const bly_option_info *option,
                               uint32_t choice)
@@ -28,7 +28,7 @@ static void model_give_option(model *m, const bly_option_info *option,
     uint64_t low, high;
     char mark = strchr(out, ':') != NULL ? ',' : ':';
     if (strstr(range, "whole") != NULL)
-        return;                         /* keys have hashes alone here */
+        return;                         /* keys are only hashes here */
     if (sscanf(range, "%" SCNu64 " .. %" SCNu64, &low, &high) == 2) {
         uint64_t value = low + model_sizes[choice % 16];
         snprintf(out + used, room - used, "%c%s=%" PRIu64, mark, option->name,
@@ -59,7 +59,7 @@ static void model_read_head(model *m)
     snprintf(m->report->kind, sizeof m->report->kind, "%s", m->kind->name);
     m->spec.capacity = model_sizes[model_u8(m) % 16];
     if (strcmp(m->kind->name, "egh") == 0)
-        m->spec.capacity %= 101;        /* its bytes rise with the square */
+        m->spec.capacity %= 101;        /* its size rises with the square */
     m->spec.rate = rates[model_u8(m) % 8];
     uint8_t hash = model_u8(m);
     m->spec.hash = hashes[hash % 8];
@@ -74,8 +74,7 @@ static void model_read_head(model *m)
             model_give_option(m, m->kind->options[i], model_u8(m));
 }
 
-/* Memory for images up to MODEL_IMAGE: a program that asks for more is not
- * worth running. */
+/* Limits images to MODEL_IMAGE: a larger program is not worth running. */
 static void *model_allocate(void *context, size_t alignment, size_t bytes)
 {
     void *memory = NULL;
@@ -96,13 +95,13 @@ static const bly_allocator model_allocator = {
     .allocate = model_allocate, .release = model_release,
 };
 
-/* Empty filters of the latest plans, each at the place its name hashes to. */
+/* Empty filters of the latest plans, placed by the hash of their names. */
 static struct {
     char        name[256];
     bly_filter *empty;
 } model_cache[MODEL_CACHE];
 
-/* The empty filter of this plan, or NULL. It stays in the cache. */
+/* Returns the empty filter of this plan, or NULL. The cache keeps it. */
 static const bly_filter *model_empty(model *m)
 {
     char name[sizeof model_cache->name];
@@ -127,8 +126,7 @@ static const bly_filter *model_empty(model *m)
     return empty;
 }
 
-/* Programs add hashes: a filter that takes nothing but whole keys is not for
- * them. */
+/* Programs add hashes, so filters that accept only whole keys are skipped. */
 static bool model_takes_hashes(const model *m)
 {
     bly_filter *copy = NULL;
@@ -140,7 +138,7 @@ static bool model_takes_hashes(const model *m)
     return status != BLY_EUNSUPPORTED;
 }
 
-/* Make the empty filter, and A and B as copies of it. */
+/* Makes the empty filter, and A and B as copies of it. */
 static bool model_begin(model *m)
 {
     m->spec.allocator = &model_allocator;
@@ -161,7 +159,7 @@ static void model_check_empty(model *m)
                      "an empty filter found something");
 }
 
-/* Here an instruction ends, and the next one begins. */
+/* Marks the end of an instruction and the beginning of the next. */
 static void model_start(model *m)
 {
     if (m->report->starts < MODEL_STARTS)

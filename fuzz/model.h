@@ -1,10 +1,10 @@
 /* model.h - a machine whose programs are byte strings: each runs a filter and
- * an exact set side by side and tells where they disagree.
+ * an exact set side by side and reports where they disagree.
  *
- * In the spirit of SQLite's tester of its bit vectors: any bytes are a
- * program, so a fuzzer may write them, a test may draw them, and a failure is
- * kept as a line of hex. The machine has two filters, A and B, of one plan,
- * and for each of them the exact set of its keys.
+ * In the spirit of SQLite's tester of its bit vectors: any bytes are a program,
+ * so a fuzzer can write it, a test can draw it, and a failure is stored as a
+ * line of hex. The machine has two filters, A and B, with one plan, and an
+ * exact set of keys for each.
  *
  *      byte 0        kind, its place in bly_kinds()
  *      byte 1        capacity, of a table of sixteen (0: not given)
@@ -18,11 +18,10 @@
  *      then          instructions: a byte, modulo their number, and operands,
  *                    as the functions model_op_… read them
  *
- * Bytes that end early are read on as zeros. A plan can take milliseconds: so
- * the tables are small, and the empty filters of the latest heads are kept
- * from run to run, which makes this a machine for one thread. The law, held at
- * the end and whenever an instruction asks: every key of the exact set is
- * found.
+ * Programs that end early continue with zeros. A plan can take milliseconds, so
+ * tables are small, and the empty filters of the latest heads are kept between
+ * runs, which limits the machine to one thread. The law, checked at the end and
+ * whenever an instruction asks: every key of the exact set is found.
  */
 #ifndef BLY_FUZZ_MODEL_H
 #define BLY_FUZZ_MODEL_H
@@ -32,7 +31,7 @@
 #include <stdint.h>
 
 enum {
-    MODEL_FILES = 1,    /* `file` saves and opens; else it does nothing      */
+    MODEL_FILES = 1,    /* `file` saves and opens; otherwise it does nothing */
     MODEL_BUILD = 2,    /* `rebuild` calls bly_build, which takes time       */
     MODEL_PLANT = 4     /* `plant` breaks the filter and ends the program:   */
 };                      /* the law must then be found broken, or this test   */
@@ -42,9 +41,9 @@ enum { MODEL_STARTS = 1024 };   /* instructions whose places are kept        */
 
 typedef struct {
     uint64_t lost;              /* keys of the exact set not found           */
-    uint64_t mismatches;        /* anything else that should not be          */
+    uint64_t mismatches;        /* any other disagreement                    */
     uint64_t steps;             /* instructions run                          */
-    uint64_t asked;             /* times a key was looked for that is there  */
+    uint64_t asked;             /* queries for keys that are present         */
     bool     planted;           /* a fault was planted                       */
     char     kind[192];         /* "standard:index=double"                   */
     char     first[1024];       /* the first finding, in words; or ""        */

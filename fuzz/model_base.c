@@ -1,5 +1,5 @@
-/* model_base.c - what the instructions of the machine of model.h are made of:
- * findings, operands, the law, keys and labels that are drawn, and files.
+/* model_base.c - parts of the instructions of the machine of model.h: findings,
+ * operands, the law, drawing keys and labels, and files.
  */
 #include "machine.h"
 
@@ -43,8 +43,7 @@ void model_found(model *m, bool found, const char *by)
 bool model_can(const model *m, uint64_t ability)
 {
     if (ability == BLY_CAN_REMOVE && strstr(m->report->kind, "rule=least"))
-        return false;                   /* of a kind that can, a filter that
-                                           cannot */
+        return false;                   /* not with this rule */
     return ((m->a.filter != NULL ? bly_can(m->a.filter) : m->kind->can)
             & ability) != 0;
 }
@@ -70,7 +69,7 @@ uint64_t model_u64(model *m)
     return value;
 }
 
-/* Number i of a stream of random-looking hashes. */
+/* Returns number i of a pseudorandom stream of hashes. */
 uint64_t model_mix(uint64_t i)
 {
     uint64_t v = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
@@ -119,7 +118,7 @@ static void model_law_chunk(model *m, const bly_filter *filter,
     }
 }
 
-/* Every key of the set is found in the filter. */
+/* Checks that every key of the set is found in the filter. */
 void model_law(model *m, const bly_filter *filter, const exact *set)
 {
     m->work -= (long)set->used;
@@ -131,8 +130,8 @@ void model_law(model *m, const bly_filter *filter, const exact *set)
 
 /* ---- Making filters ---------------------------------------------------- */
 
-/* An empty filter of this program's plan; one of a hundred keys where the kind
- * must be built. */
+/* Makes an empty filter of this program's plan, or one of a hundred keys if the
+ * kind must be built. */
 bool model_fresh(model *m, model_side *side)
 {
     exact_clear(side->set);
@@ -150,7 +149,7 @@ bool model_fresh(model *m, model_side *side)
 
 /* ---- Keys and labels --------------------------------------------------- */
 
-/* Put `n` hashes into m->hash; every eighth is of a key that A holds. */
+/* Draws `n` hashes into m->hash; every eighth is a key of A. */
 void model_draw_hashes(model *m, uint64_t from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -160,7 +159,7 @@ void model_draw_hashes(model *m, uint64_t from, size_t n)
     }
 }
 
-/* Key number i: 0 .. 39 bytes, among them NULs. */
+/* Returns key i: 0 .. 39 bytes, some of them NUL. */
 bly_key model_draw_key(uint8_t text[MODEL_KEY], uint64_t i)
 {
     for (size_t j = 0; j < MODEL_KEY; j++)
@@ -176,7 +175,7 @@ void model_draw_keys(model *m, uint64_t from, size_t n)
     }
 }
 
-/* How many keys a batch has: short ones are frequent. */
+/* Returns the size of a batch: short ones are frequent. */
 size_t model_batch(model *m)
 {
     size_t n = model_u8(m);
@@ -199,10 +198,10 @@ void model_draw_labels(model *m, uint64_t *labels, size_t n)
     }
 }
 
-/* ---- What verbs may say ------------------------------------------------ */
+/* ---- Statuses of verbs ------------------------------------------------- */
 
-/* Is the filter full: or, if it grows, has it reached the most memory that is
- * given here; or, if it is for integers, is a key outside their range? */
+/* Returns whether the filter is full: or, if it grows, has reached the memory
+ * limit of the machine; or, for integers, a key is out of range. */
 bool model_full(const model *m, bly_status status)
 {
     return status == BLY_EFULL
@@ -218,7 +217,7 @@ uint64_t model_items(const model *m)
     return stat.items;
 }
 
-/* Put the first of m->hash, as many as the filter took, into the set. */
+/* Puts the first of m->hash, as many as the filter accepted, into the set. */
 void model_added_many(model *m, size_t n, uint64_t items,
                       bly_status status)
 {
@@ -235,13 +234,13 @@ void model_added_many(model *m, size_t n, uint64_t items,
         bly_stat(&stat, m->a.filter);
         n = stat.items_exact ? (size_t)(stat.items - items) : 0;
         if (!stat.items_exact)
-            m->over = true;             /* it is not known which are in */
+            m->over = true;             /* unknown which ones are in */
     }
     for (size_t i = 0; i < n; i++)
         exact_add(m->a.set, m->hash[i], 1);
 }
 
-/* What a removal of a key that is there may say. */
+/* Checks the status of removing a key that is present. */
 void model_removed(model *m, bly_status status)
 {
     bly_stat_t stat;
@@ -252,8 +251,8 @@ void model_removed(model *m, bly_status status)
                  "a key that is there cannot be removed");
 }
 
-/* Two filters of a kind that packs its keys may differ in size, and are then
- * found unlike before it is asked what the kind can do. */
+/* Filters of a kind that packs its keys may differ in size, which is noticed
+ * before the kind's abilities are. */
 bool model_refused(bly_status status)
 {
     return status == BLY_EUNSUPPORTED || status == BLY_EMISMATCH;
@@ -266,7 +265,7 @@ bool model_apart(const model *m, bly_status status)
 
 /* ---- Two handles ------------------------------------------------------- */
 
-/* Two handles of one content: the same bytes and answers. */
+/* Checks that two handles agree in bytes and answers. */
 void model_same(model *m, const bly_filter *x, const bly_filter *y)
 {
     size_t x_bytes, y_bytes;
@@ -284,14 +283,14 @@ void model_same(model *m, const bly_filter *x, const bly_filter *y)
     model_viewed(m, y, 64);
 }
 
-/* Let a filter take the place of another. */
+/* Replaces a filter by another. */
 void model_replace(bly_filter **old, bly_filter *fresh)
 {
     bly_free(*old);
     *old = fresh;
 }
 
-/* Do two filters hold the same payload? */
+/* Returns whether two filters have the same payload. */
 bool model_same_payload(const bly_filter *x, const bly_filter *y)
 {
     size_t x_bytes, y_bytes;
@@ -328,8 +327,8 @@ bool model_saved(model *m, char path[MODEL_PATH])
     return true;
 }
 
-/* Open the file and compare. A has no bound to its memory, and may have grown
- * beyond what the machine's allocator gives. */
+/* Opens the file and compares. A has no memory limit, and may have grown beyond
+ * the machine's allocator. */
 void model_reopen(model *m, const char *path, int flags)
 {
     bly_filter *opened = NULL;

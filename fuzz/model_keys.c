@@ -1,5 +1,5 @@
-/* model_keys.c - instructions of the machine of model.h: whole keys, in each of
- * the forms of bly_keys, and what batches tell of each key.
+/* model_keys.c - instructions of the machine of model.h: whole keys, in each
+ * form of bly_keys, and the results of batches for each key.
  */
 #include "machine.h"
 #include "views.h"
@@ -8,7 +8,7 @@
 
 /* ---- The forms --------------------------------------------------------- */
 
-/* Keys behind one another, as Arrow or an array of C would have them. */
+/* Keys one behind the other, as in Arrow or an array in C. */
 typedef struct {
     uint8_t  data[MODEL_BATCH * MODEL_KEY];
     uint32_t offsets32[MODEL_BATCH + 1];
@@ -17,7 +17,7 @@ typedef struct {
 
 static model_laid laid;
 
-/* Keys of one width: the numbers of 8 bytes that their hashes are. */
+/* Lays out keys of one width: the 8 bytes of their hashes. */
 static bly_keys model_lay_wide(model *m, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -28,7 +28,7 @@ static bly_keys model_lay_wide(model *m, size_t n)
     return (bly_keys){ .n = n, .data = laid.data, .width = 8 };
 }
 
-/* m->key in one of the four forms. */
+/* Lays out m->key in one of the four forms. */
 static bly_keys model_lay(model *m, size_t n, uint8_t form)
 {
     size_t end = 0;
@@ -51,7 +51,7 @@ static bly_keys model_lay(model *m, size_t n, uint8_t form)
                        .offsets64 = laid.offsets64 };
 }
 
-/* A form, where they begin, how many: the keys, also in m->key. */
+/* Draws a form, a first key and a number; the keys are also in m->key. */
 static bly_keys model_draw_form(model *m)
 {
     uint8_t form = model_u8(m);
@@ -99,7 +99,8 @@ void model_op_ask_forms(model *m)
 
 /* ---- Add --------------------------------------------------------------- */
 
-/* Add them to `f` one by one until one is refused; how many went in. */
+/* Adds keys to `f` one by one until one is refused; returns how many went
+ * in. */
 static size_t model_add_each(model *m, bly_filter *f, size_t n,
                              bly_status *last)
 {
@@ -115,7 +116,7 @@ static size_t model_add_each(model *m, bly_filter *f, size_t n,
     return i;
 }
 
-/* A batch is the single form repeated, with what it says of each key. */
+/* A batch equals single calls, including the result for each key. */
 void model_op_add_forms(model *m)
 {
     bly_keys keys = model_draw_form(m);
@@ -130,7 +131,7 @@ void model_op_add_forms(model *m)
     bly_status status = bly_add_keys(m->a.filter, &keys, seen, &done);
     if (!model_can(m, BLY_CAN_ADD))
         last = BLY_EUNSUPPORTED;
-    /* Their allocators may differ, and so how far they grow. */
+    /* Allocators may differ, and so the limits of growth. */
     bool full = model_full(m, status) || model_full(m, last);
     model_expect(m, status == last || full,
                  "the batch ends with another status than its keys");
@@ -144,7 +145,7 @@ void model_op_add_forms(model *m)
     bly_free(copy);
 }
 
-/* Of filters that are not shared. */
+/* Filters that are not shared. */
 static bool model_adds_by_view(const model *m)
 {
     const char *kind = m->kind->name;
@@ -152,7 +153,7 @@ static bool model_adds_by_view(const model *m)
         || strcmp(kind, "standard") == 0;
 }
 
-/* Adds by a view leave in the filter what adds to a copy leave there. */
+/* Adding through a view has the same effect as adding to a copy. */
 void model_op_add_by_view(model *m)
 {
     uint64_t from = model_u16(m), items = model_items(m);
@@ -189,8 +190,8 @@ void model_op_add_by_view(model *m)
 
 /* ---- Remove ------------------------------------------------------------ */
 
-/* Of the keys drawn let m->key hold those that are in the set, each as often as
- * it may be removed; how many. */
+/* Reduces m->key to drawn keys in the set, each as often as it may be removed;
+ * returns how many. */
 static size_t model_removable(model *m, size_t n)
 {
     size_t picked = 0;
@@ -230,7 +231,7 @@ void model_op_remove_keys(model *m)
 
 /* ---- Labels ------------------------------------------------------------ */
 
-/* What get says after a put of `done` keys, in each of its forms. */
+/* Checks get after a put of `done` keys, in each of its forms. */
 static void model_labelled(model *m, const bly_keys *keys, size_t done)
 {
     bool found[MODEL_BATCH], again[MODEL_BATCH];

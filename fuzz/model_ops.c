@@ -1,6 +1,6 @@
-/* model_ops.c - the table of the instructions of the machine of model.h, and
- * the first of them, one function each. Others are in model_keys.c,
- * model_sets.c and model_ways.c.
+/* model_ops.c - the table of instructions of the machine of model.h, and the
+ * first of them, one function each. model_keys.c, model_sets.c and model_ways.c
+ * have the others.
  */
 #include "machine.h"
 
@@ -79,7 +79,7 @@ static void model_op_add_keys(model *m)
                                   NULL));
 }
 
-/* ---- Instructions: ask ------------------------------------------------- */
+/* ---- Instructions: query ----------------------------------------------- */
 
 static void model_op_ask(model *m)
 {
@@ -152,8 +152,8 @@ static void model_op_remove(model *m)
     }
 }
 
-/* Keys that are there, each at most as often as it is: once more would take the
- * traces of another. */
+/* Removes present keys, each at most as often as it is there: once more would
+ * remove traces of another. */
 static void model_op_remove_many(model *m)
 {
     uint64_t from = model_u16(m);
@@ -175,7 +175,7 @@ static void model_op_remove_many(model *m)
     }
 }
 
-/* A copy in another size holds the same. */
+/* A resized copy holds the same keys. */
 static void model_op_resize(model *m)
 {
     bly_filter *copy = NULL;
@@ -195,7 +195,7 @@ static void model_op_resize(model *m)
     bly_free(copy);
 }
 
-/* A copy that is folded holds the same, and perhaps more. */
+/* A folded copy holds the same keys, and perhaps more. */
 static void model_op_fold(model *m)
 {
     bly_filter *copy = NULL;
@@ -212,7 +212,8 @@ static void model_op_fold(model *m)
     bly_free(copy);
 }
 
-/* What is cleared is empty, and as it was where it cannot be. */
+/* Clearing leaves an empty filter, or an unchanged one if it cannot be
+ * cleared. */
 static void model_op_clear(model *m)
 {
     bly_status status = bly_clear(m->a.filter);
@@ -239,8 +240,7 @@ static void model_op_remove_absent(model *m)
     bly_free(before);
 }
 
-/* What is put counts as an add, where there is one; and put again it changes
- * nothing. */
+/* A put counts as an add if the kind has one; repeated, it changes nothing. */
 static void model_op_put(model *m, uint64_t hash, uint64_t label)
 {
     uint64_t got = 0, again = 0, was = 0;
@@ -319,8 +319,8 @@ void model_op_check(model *m)
                  "check refuses the library's own image");
 }
 
-/* Borrow the image at an address that is no multiple of 8, its end at the end
- * of a block. */
+/* Borrows the image at an address that is not a multiple of 8, its end at the
+ * end of a block. */
 static void model_op_wrap(model *m)
 {
     size_t bytes, off = 1 + model_u8(m) % 7;
@@ -344,9 +344,9 @@ static void model_op_wrap(model *m)
     free(block);
 }
 
-/* The filter built at once from the exact set, each key once, holds the same
- * keys; and, where it is of bits alone, it is the same filter. (Without a
- * capacity bly_build plans for the number of keys, and bly_new cannot.) */
+/* A filter built from the exact set, each key once, holds the same keys; if it
+ * consists of bits only, it is equal. (Without a capacity bly_build plans for
+ * the number of keys, and bly_new cannot.) */
 static void model_op_rebuild(model *m)
 {
     const exact *set = m->a.set;
@@ -379,7 +379,7 @@ static void model_op_rebuild(model *m)
 
 /* ---- Instructions: files ----------------------------------------------- */
 
-/* The same key goes into the file and into A. */
+/* Adds a key to the file and to A. */
 static void model_write_through(model *m, const char *path)
 {
     uint64_t hash = model_u64(m);
@@ -395,7 +395,7 @@ static void model_write_through(model *m, const char *path)
     bly_status there = bly_add_hash(opened, hash);
     bly_free(opened);
     if (there == BLY_EFULL && model_can(m, BLY_CAN_GROW))
-        return;                         /* it cannot where it is mapped */
+        return;                         /* a mapped one cannot */
     bly_status here = bly_add_hash(m->a.filter, hash);
     model_expect(m, there == here, "mapped and in memory differ");
     if (here >= 0)
@@ -473,7 +473,7 @@ static void model_op_overlap(model *m)
                  "more in both than in either, or no number");
 }
 
-/* The image of A with another seed; NULL if there is no memory. */
+/* Returns the image of A with another seed, or NULL without memory. */
 static uint8_t *model_stranger(const model *m, size_t *bytes)
 {
     const void *image = bly_image(m->a.filter, bytes);
@@ -486,7 +486,7 @@ static uint8_t *model_stranger(const model *m, size_t *bytes)
     return other;
 }
 
-/* A filter with another seed has no business with this one. */
+/* Filters with different seeds do not combine. */
 static void model_op_refuse(model *m)
 {
     size_t bytes;
@@ -509,7 +509,7 @@ static void model_op_refuse(model *m)
 
 /* ---- The planted fault ------------------------------------------------- */
 
-/* Has this image lost the key? */
+/* Returns whether this image has lost the key. */
 static bool model_lost(const model *m, const uint8_t *image, size_t bytes,
                        uint64_t hash)
 {
@@ -520,8 +520,8 @@ static bool model_lost(const model *m, const uint8_t *image, size_t bytes,
     return lost;
 }
 
-/* Clear one set bit of the payload, from some bit on and round, such that the
- * key is lost; all of the payload if no bit alone will do. */
+/* Clears one set bit of the payload, from some bit on and around, such that the
+ * key is lost; the whole payload if no single bit does it. */
 static void model_break(const model *m, uint8_t *image, size_t bytes,
                         uint64_t hash)
 {
@@ -565,8 +565,8 @@ static void model_op_plant(model *m)
 
 /* ---- The table --------------------------------------------------------- */
 
-/* The place in this table is the instruction's number: add at the end, or the
- * corpus means something else. */
+/* An instruction's number is its place in this table: append only, or the
+ * corpus changes its meaning. */
 const model_op model_ops[] = {
     { "add",       model_op_add },
     { "add hash",  model_op_add_hash },

@@ -1,5 +1,5 @@
-/* model_sets.c - instructions of the machine of model.h: filters made like
- * others, in other sizes, sets of keys, and the lists of what is in one.
+/* model_sets.c - instructions of the machine of model.h: filters made from
+ * others, in other sizes, unions, and lists of their keys.
  */
 #include "machine.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- Made in other ways ------------------------------------------------ */
 
-/* A plan, made elsewhere, of this very filter. */
+/* Makes this filter from a plan of its own. */
 static bly_status model_new_planned(model *m, bly_filter **fresh)
 {
     bly_plan_t plan;
@@ -21,7 +21,7 @@ static bly_status model_new_planned(model *m, bly_filter **fresh)
     return bly_new_planned(fresh, &plan, &m->spec);
 }
 
-/* Memory of its own, which the machine's allocator does not bound. */
+/* Uses memory outside the limit of the machine's allocator. */
 static bly_status model_new_sparse(model *m, bly_filter **fresh)
 {
     bly_spec spec = m->spec;
@@ -33,8 +33,7 @@ static bly_status model_new_sparse(model *m, bly_filter **fresh)
     return bly_new(fresh, m->report->kind, &spec);
 }
 
-/* Some keys, none of them empty, so that no two are the same; the set is then
- * theirs. */
+/* Builds from some non-empty, different keys, which become the set. */
 static bly_status model_new_built(model *m, bly_filter **fresh)
 {
     size_t n = MODEL_KEY - 1;
@@ -50,8 +49,8 @@ static bly_status model_new_built(model *m, bly_filter **fresh)
     return BLY_OK;
 }
 
-/* Is `label` what get may say of a key that was built with `wanted`? Where keys
- * can be added a better one will do. */
+/* Returns whether get may return `label` for a key built with `wanted`. If keys
+ * can be added, a better one is allowed. */
 static bool model_labelled_so(const model *m, const bly_filter *f,
                               uint64_t hash, uint64_t wanted)
 {
@@ -62,7 +61,8 @@ static bool model_labelled_so(const model *m, const bly_filter *f,
         && (label == wanted || model_can(m, BLY_CAN_ADD));
 }
 
-/* Some hashes with labels, or, of a kind that separates, members and others. */
+/* Builds hashes with labels or, for a kind that separates, members and
+ * others. */
 static bly_status model_new_labelled(model *m, bly_filter **fresh)
 {
     size_t n = MODEL_KEY;
@@ -94,7 +94,7 @@ void model_op_renew_by(model *m)
     uint8_t how = model_u8(m) % 5;
     bly_filter *fresh = NULL;
     if (how > 0 && !(m->flags & MODEL_BUILD))
-        return;                         /* to plan takes time */
+        return;                         /* planning is slow */
     bly_status status
         = how == 0 ? bly_like(&fresh, m->a.filter, &m->options)
         : how == 1 ? model_new_planned(m, &fresh)
@@ -110,11 +110,11 @@ void model_op_renew_by(model *m)
         model_expect(m, !bly_contains_hash(fresh, model_mix(how)),
                      "an empty filter found something");
     }
-    m->resized |= how != 0;             /* or A had grown, and now has not */
+    m->resized |= how != 0;             /* or A had grown, and no longer has */
     model_replace(&m->a.filter, fresh);
 }
 
-/* A takes another size, or is as it was. */
+/* Resizes A, or leaves it unchanged. */
 void model_op_resize_here(model *m)
 {
     uint8_t how = model_u8(m);
@@ -139,7 +139,7 @@ void model_op_resize_here(model *m)
 
 /* ---- Sets -------------------------------------------------------------- */
 
-/* At a distance what B holds may be left out, but A keeps what it has. */
+/* At a distance B's keys may be left out, but A keeps its own. */
 void model_op_unite_at(model *m)
 {
     uint64_t label;
@@ -158,7 +158,7 @@ void model_op_unite_at(model *m)
     set->adds_known = set->pure = set->plain = false;
 }
 
-/* What is listed, against the sets. */
+/* A list, compared with the sets. */
 typedef struct {
     model    *m;
     exact    *left, *right;             /* `right` may be NULL               */
@@ -178,7 +178,7 @@ static bool model_visit_key(void *context, const bly_listed *one)
     return true;
 }
 
-/* Is each key in the set once? *n: how many there are. */
+/* Returns whether each key in the set occurs once; *n is their number. */
 static bool model_once(const exact *set, uint64_t *n)
 {
     *n = 0;
@@ -190,7 +190,7 @@ static bool model_once(const exact *set, uint64_t *n)
     return set->pure;
 }
 
-/* Keys that are in both. */
+/* Counts the keys in both. */
 static uint64_t model_common(const exact *a, exact *b)
 {
     uint64_t n = 0;
@@ -263,8 +263,8 @@ static bool model_visit_fingerprint(void *context, uint64_t hash,
     return true;
 }
 
-/* Has a key's fingerprint been listed, as often as the key? Those that share it
- * are fewer than twice 2^(64 - bits). */
+/* Returns whether a key's fingerprint was listed as often as the key. Fewer
+ * than twice 2^(64 - bits) share it. */
 static bool model_listed(const model_fingerprints *f, const exact_entry *key)
 {
     size_t low = 0, high = f->n;
@@ -319,7 +319,7 @@ void model_op_list_labels(model *m)
 
 /* ---- The header, and where a key is ------------------------------------ */
 
-/* A filter is opened by its own secret only, or, without one, by none. */
+/* A filter opens only with its own secret, or, without one, with none. */
 static void model_other_secret(model *m, const void *image, size_t bytes)
 {
     static const uint8_t wrong[BLY_SECRET_BYTES] = "another secret!";
@@ -339,7 +339,7 @@ void model_op_peek(model *m)
     bly_stat_t s;
     size_t bytes;
     const void *image = bly_image(m->a.filter, &bytes);
-    bool grows = model_can(m, BLY_CAN_GROW);    /* stat tells how far it has */
+    bool grows = model_can(m, BLY_CAN_GROW);    /* stat reports its growth   */
     bly_stat(&s, m->a.filter);
     model_expect(m, bly_peek(&h, image, BLY_HEADER_BYTES) == BLY_OK,
                  "the library's own header is refused");
@@ -356,7 +356,7 @@ void model_op_peek(model *m)
     model_other_secret(m, image, bytes);
 }
 
-/* An add changes the header and the key's part of the image, and no more. */
+/* An add changes only the header and the key's part of the image. */
 static void model_changed_part(model *m, bly_filter *copy, uint64_t hash)
 {
     uint64_t place = 0;
@@ -395,7 +395,7 @@ void model_op_places(model *m)
     bly_free(copy);
 }
 
-/* The number of adds is forgotten, or told again where it is known. */
+/* Forgets the number of adds, or restores it if known. */
 void model_op_set_items(model *m)
 {
     exact *set = m->a.set;

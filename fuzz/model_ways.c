@@ -1,6 +1,5 @@
-/* model_ways.c - instructions of the machine of model.h: the ways to save a
- * filter and to open it, what can be done in its file, two handles of one file,
- * threads.
+/* model_ways.c - instructions of the machine of model.h: ways to save and open
+ * a filter, work in its file, two handles of one file, threads.
  */
 #include "machine.h"
 
@@ -15,8 +14,8 @@
 
 /* ---- Memory ------------------------------------------------------------ */
 
-/* What unpacks takes A's place. A may have grown beyond what the machine's
- * allocator gives, as in model_reopen(). */
+/* Unpacks and replaces A. A may have grown beyond the machine's allocator, as
+ * in model_reopen(). */
 static void model_unpack(model *m, const uint8_t *packed, size_t bytes)
 {
     bly_filter *back = NULL;
@@ -35,7 +34,7 @@ static void model_unpack(model *m, const uint8_t *packed, size_t bytes)
     model_replace(&m->a.filter, back);
 }
 
-/* A bit that has changed on the way is found. */
+/* A flipped bit is detected. */
 static void model_unpack_broken(model *m, uint8_t *packed, size_t bytes)
 {
     bly_filter *broken = NULL;
@@ -76,7 +75,7 @@ static bool model_part(void *context, uint64_t from, void *into, size_t n)
     return true;
 }
 
-/* Of A there is no more than a header at hand, with memory without bounds. */
+/* Saves A in parts, with only a header in memory and no limit. */
 void model_op_parts(model *m)
 {
     char path[MODEL_PATH];
@@ -103,8 +102,8 @@ void model_op_parts(model *m)
 
 /* ---- In the file ------------------------------------------------------- */
 
-/* Add a batch to A and to the filter that is open in its file; false: one
- * cannot go on as the other, because only in memory there is room to grow. */
+/* Adds a batch to A and to the filter open in its file. Returns false if they
+ * diverge, because only memory has room to grow. */
 static bool model_add_both(model *m, bly_filter *file)
 {
     uint64_t from = model_u16(m), items = model_items(m);
@@ -124,7 +123,7 @@ static bool model_add_both(model *m, bly_filter *file)
     return there == here && !m->over;
 }
 
-/* Remove a key from both, if there is one and it can be. */
+/* Removes a key from both, if possible. */
 static void model_remove_both(model *m, bly_filter *file)
 {
     exact_entry *entry = exact_pick(m->a.set, model_u16(m));
@@ -138,14 +137,14 @@ static void model_remove_both(model *m, bly_filter *file)
         exact_remove(m->a.set, entry);
 }
 
-/* What is worked on page by page has a buffer larger than all that the
- * machine's allocator gives. */
+/* Paged work needs a buffer larger than the limit of the machine's
+ * allocator. */
 static bly_options model_unbound(const model *m)
 {
     return (bly_options){ .secret = m->options.secret };
 }
 
-/* A second handle of a file that is being written, or has been sealed. */
+/* Opens a second handle of a file that is being written, or sealed. */
 static void model_second(model *m, const char *path, int flags,
                          bly_status wanted)
 {
@@ -158,8 +157,8 @@ static void model_second(model *m, const char *path, int flags,
     bly_free(second);
 }
 
-/* Make what was written durable, by seal or by sync, after which another may
- * read what is sealed: a mapped file is by either. */
+/* Makes changes durable by seal or sync. Afterwards others may read a sealed
+ * file: a mapped one is sealed by either. */
 static void model_settle(model *m, bly_filter *file, const char *path,
                          int flags, bool seals)
 {
@@ -169,8 +168,8 @@ static void model_settle(model *m, bly_filter *file, const char *path,
         model_second(m, path, flags, BLY_OK);
 }
 
-/* Some rounds of adds, each settled or not. False: A has gone on without the
- * file. */
+/* Makes some rounds of adds, each settled or not. Returns false if A has gone
+ * on without the file. */
 static bool model_write_rounds(model *m, bly_filter *file, const char *path,
                                int flags, uint8_t how)
 {
@@ -185,15 +184,15 @@ static bool model_write_rounds(model *m, bly_filter *file, const char *path,
     return true;
 }
 
-/* A file that cannot be changed is refused: one that is packed, or, page by
- * page, without pages. */
+/* A file that cannot be changed is refused: packed, or, for paged work, without
+ * pages. */
 static bool model_unwritable(model *m, int flags)
 {
     return flags == BLY_MAP ? model_can(m, BLY_CAN_PACK)
                             : !model_can(m, BLY_CAN_PAGE);
 }
 
-/* A saved, worked on in its file, closed and read again. */
+/* Saves A, works on it in its file, closes it and reads it again. */
 static void model_write(model *m, int flags)
 {
     char path[MODEL_PATH];
@@ -231,7 +230,7 @@ void model_op_page(model *m)
     model_write(m, BLY_PAGED);
 }
 
-/* All keys of A into a file that is made for them. */
+/* Adds all keys of A to a new file. */
 static void model_fill(model *m, bly_filter *file, const char *path)
 {
     const exact *set = m->a.set;
@@ -291,7 +290,7 @@ static void model_peek_file(model *m, const char *path)
                  "the file's header says something else than stat");
 }
 
-/* A handle of A's file stays A while B is saved in its place. */
+/* A handle of A's file still reads A while B is saved in its place. */
 void model_op_handles(model *m)
 {
     static const int flags[] = { BLY_MAP, BLY_MAP | BLY_VERIFY };
@@ -336,7 +335,7 @@ static void *model_thread_run(void *context)
     return NULL;
 }
 
-/* Each thread adds, if it is to, and asks for its share of m->hash. */
+/* Each thread adds, if told to, and queries its share of m->hash. */
 static void model_threads(model *m, bly_filter *filter, bool adds)
 {
     model_thread thread[MODEL_THREADS];
@@ -359,8 +358,8 @@ static void model_threads(model *m, bly_filter *filter, bool adds)
                      "a thread was told something else");
 }
 
-/* Into a shared handle of A's file, which then takes A's place. A may have
- * grown beyond what the machine's allocator gives, as in model_reopen(). */
+/* Shares a handle of A's file, which then replaces A. A may have grown beyond
+ * the machine's allocator, as in model_reopen(). */
 static void model_share(model *m, const char *path)
 {
     bly_filter *shared = NULL;

@@ -6,10 +6,10 @@
  *                                          bytes, for libFuzzer
  *
  * "NAME-….hex" goes through the target NAME (targets.h), and through `check`
- * and `model`, which take anything. "check-valid-…" must be accepted as an
- * image and "check-bad-…" refused; each kind must have a valid one, or a new
- * version of its payload would leave it without; and each target must have some
- * input. Exit status 1: something was found.
+ * and `model`, which accept anything. "check-valid-…" must be accepted as an
+ * image and "check-bad-…" refused. Each kind must have a valid one, so that a
+ * new payload version is not forgotten, and each target some input. Exit status
+ * 1: a finding.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -57,7 +57,7 @@ static void replay_see_kind(replay_tally *tally, const uint8_t *image)
             tally->kind_seen[i] = true;
 }
 
-/* The targets by their names, check and model first. */
+/* The targets by name, check and model first. */
 static const struct {
     const char *prefix;
     target_run *run;
@@ -69,7 +69,7 @@ static const struct {
 
 enum { REPLAY_TARGETS = sizeof replay_targets / sizeof *replay_targets };
 
-/* Of what no target is named after nothing would be known. */
+/* A file without a target would test nothing. */
 static void replay_target(replay_tally *tally, const char *name,
                           const uint8_t *bytes, size_t n)
 {
@@ -138,7 +138,7 @@ static void replay_raw(replay_tally *tally, const char *folder,
 
 /* ---- The corpus -------------------------------------------------------- */
 
-/* One file: to `raw` if that is given, else through the targets. */
+/* Writes a file to `raw` if that is given, or runs it through the targets. */
 static void replay_file(replay_tally *tally, const char *folder,
                         const char *name, const char *raw)
 {

@@ -1,12 +1,12 @@
-/* seeds.c - makes the corpus of images, fuzz/corpus/check-*.hex, and what the
- * other targets begin with:
+/* seeds.c - makes the corpus of images, fuzz/corpus/check-*.hex, and seeds for
+ * the other targets:
  *
  *      seeds fuzz/corpus
  *
- * "check-valid-…" are images that must be accepted, "check-bad-…" must be
- * refused, each for one reason; replay holds them to it. Run this again when
- * the format or a kind's payload version changes. The programs, model-*.hex,
- * are written by hand, and codec-*.hex by the compressors themselves.
+ * "check-valid-…" are images that must be accepted, and "check-bad-…" must be
+ * refused, each for one reason; replay checks that. Run this again when the
+ * format or a kind's payload version changes. The programs, model-*.hex, are
+ * written by hand, and codec-*.hex by the compressors themselves.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 #include "forge.h"
 #include "hex.h"
 
-/* How the bytes are sealed after the edit. */
+/* The checksums to make after the edit. */
 typedef enum { SEEDS_BOTH, SEEDS_HEADER, SEEDS_NEITHER } seeds_sums;
 
-/* Take a small filter of `kind`, write `value` at byte `at`, `width` bytes
- * wide, cut to `cut` bytes (0: not; 1: to none), seal. */
+/* An edit of a small filter of `kind`: writes `value` at byte `at`, `width`
+ * bytes wide, cuts to `cut` bytes (0: not; 1: to none), and seals. */
 typedef struct {
     const char *name, *kind, *comment;
     size_t      at, width;
@@ -309,7 +309,7 @@ static const seeds_bad seeds_bads[] = {
       FORGE_HEADER + 1, 1, 2, SEEDS_BOTH, 0 },
 };
 
-/* The same, but strange fields that a reader must live with. */
+/* Odd fields that a reader must accept. */
 static const seeds_bad seeds_odds[] = {
     { "items-unknown", "split", "an unknown number of keys",
       FORGE_ITEMS, 8, UINT64_MAX, SEEDS_BOTH, 0 },
@@ -352,8 +352,8 @@ static const seeds_bad seeds_odds[] = {
       4096 + FORGE_PAYLOAD_SUM, 8, 1, SEEDS_BOTH, 0 },
 };
 
-/* Filters of many plans: "check-valid-" and the string, ':' '=' ',' ' ' made
- * '-'. */
+/* Filters of many plans: "check-valid-" and the string, with ':' '=' ',' ' '
+ * replaced by '-'. */
 static const char *const seeds_plans[] = {
     "standard:index=seeds", "standard:m=77,k=4,index=double",
     "standard:m=77,k=4,index=enhanced", "standard:m=77,k=4,index=triple",
@@ -367,8 +367,8 @@ static const char *const seeds_plans[] = {
     "approximator:parts=2",
 };
 
-/* What other targets begin with, "TARGET-name": a head, as the file of the
- * target reads it, and a text. */
+/* Seeds of other targets, "TARGET-name": a head, in the format of the target's
+ * file, and a text. */
 typedef struct {
     const char *name, *comment, *bytes;
     size_t      n;
@@ -547,10 +547,10 @@ static void seeds_die(const char *what, const char *why)
     exit(2);
 }
 
-/* Before a kind's name: the packed form of it. */
+/* Marks a packed form in a kind's name. */
 static const char SEEDS_PACKED[] = "packed ";
 
-/* The image of a small filter of a few keys, or the packed form. */
+/* Returns the image of a small filter of a few keys, or the packed form. */
 static uint8_t *seeds_image(const char *kind, size_t *bytes)
 {
     bool packed = strncmp(kind, SEEDS_PACKED, strlen(SEEDS_PACKED)) == 0;
@@ -622,7 +622,7 @@ static void seeds_valid(const char *folder, const char *kind)
     free(image);
 }
 
-/* Every bit that may be set, set. */
+/* Sets every bit that may be set. */
 static void seeds_saturated(const char *folder, const char *kind)
 {
     size_t n;
@@ -647,7 +647,7 @@ static void seeds_packed(const char *folder, const bly_kind_info *kind)
     }
 }
 
-/* Of the targets that forge a filter: small ones of some plans, as they are and
+/* Seeds of targets that forge a filter: small ones of some plans, unchanged and
  * with their bytes changed in three places. */
 static void seeds_forged(const char *folder, const char *target)
 {
@@ -663,8 +663,8 @@ static void seeds_forged(const char *folder, const char *target)
     }
 }
 
-/* Of each format that we write, a small file, with data attached where there is
- * a place for it; and of the one that is only read one without layers. */
+/* A small file of each format that we write, with attached data if possible;
+ * and one without layers of the format that is only read. */
 static void seeds_format(const char *folder, const char *name, uint8_t choice)
 {
     static const char block[]

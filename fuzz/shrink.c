@@ -1,4 +1,4 @@
-/* shrink.c - what a failing program can do without, and how it reads. */
+/* shrink.c - shrinks a failing program, and prints it. */
 #include "shrink.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 
 #include "machine.h"
 
-/* Run the program without the bytes from `from` to `to`, and let them go if it
- * fails all the same. `rest` has room for it. */
+/* Runs the program without the bytes from `from` to `to`, and drops them if it
+ * still fails. `rest` has room for it. */
 static bool shrink_drop(uint8_t *program, size_t *n, size_t from, size_t to,
                         unsigned flags, model_report *report, uint8_t *rest)
 {
@@ -24,8 +24,8 @@ static bool shrink_drop(uint8_t *program, size_t *n, size_t from, size_t to,
     return true;
 }
 
-/* One pass, from the end: the instructions before the one dropped stay where
- * they are. What follows the last one was never read. */
+/* Makes one pass, from the end, so that the instructions before the dropped one
+ * stay in place. Bytes behind the last one were never read. */
 static bool shrink_pass(uint8_t *program, size_t *n, unsigned flags,
                         model_report *report, uint8_t *rest)
 {

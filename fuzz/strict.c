@@ -1,4 +1,5 @@
-/* strict.c - a parser that accepts JSON and builds nothing, by descent. */
+/* strict.c - a recursive-descent parser that accepts JSON and builds
+ * nothing. */
 #include "strict.h"
 
 #include <string.h>
@@ -31,8 +32,8 @@ static void strict_blanks(strict_text *t)
 
 /* ---- Strings ----------------------------------------------------------- */
 
-/* A character of more than one byte: the value that its bits make must need as
- * many, be no half of a pair, and be at most U+10FFFF. */
+/* A character of several bytes: its value must need that many, must not be a
+ * surrogate, and is at most U+10FFFF. */
 static bool strict_wide(strict_text *t)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -131,7 +132,7 @@ static bool strict_member(strict_text *t)
     return strict_take(t, ':') && strict_value(t);
 }
 
-/* What stands between brackets that have been opened. */
+/* Reads the contents of opened brackets. */
 static bool strict_row(strict_text *t, int close,
                        bool (*element)(strict_text *t))
 {

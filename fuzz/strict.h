@@ -1,5 +1,5 @@
-/* strict.h - is a text JSON? By the grammar of RFC 8259 and nothing else, in
- * UTF-8, to hold writers and readers against.
+/* strict.h - checks whether a text is JSON, strictly by the grammar of RFC 8259
+ * and in UTF-8, for comparison with writers and readers.
  */
 #ifndef BLY_FUZZ_STRICT_H
 #define BLY_FUZZ_STRICT_H
@@ -10,8 +10,8 @@
 
 enum { STRICT_DEEPEST = 200 };
 
-/* One value and nothing but blanks beside it, at most STRICT_DEEPEST brackets
- * deep. */
+/* Returns whether the text is one value between blanks, at most STRICT_DEEPEST
+ * brackets deep. */
 bool strict_json(const uint8_t *text, size_t n);
 
 #endif /* BLY_FUZZ_STRICT_H */

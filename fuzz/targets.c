@@ -1,5 +1,4 @@
-/* targets.c - what several targets begin with: an image to be forged, a file.
- */
+/* targets.c - inputs of several targets: an image to be forged, a file. */
 #include "targets.h"
 
 #include <stdio.h>
@@ -14,7 +13,7 @@ target_totals target_did;
 
 /* ---- Images ------------------------------------------------------------ */
 
-/* Plans with more inside than the kinds' own defaults. */
+/* Plans with more levels inside than the kinds' defaults. */
 static const char *const target_plans[] = {
     "compressed:of=partitioned", "compressed:m=20,k=1", "scalable:of=split",
     "scalable:of=deletable", "aging:of=split", "layered:of=partitioned",
@@ -32,8 +31,8 @@ static const char *target_plan(size_t choice)
     return choice < n ? kinds[choice]->name : target_plans[choice - n];
 }
 
-/* An empty filter of a plan. Those that there are stay, for to plan one takes
- * longer than all that is done with it. */
+/* Returns an empty filter of a plan. It is cached, as planning takes longer
+ * than the test. */
 static bly_status target_empty(bly_filter **out, size_t choice)
 {
     static bly_filter *empty[256];
@@ -48,7 +47,8 @@ static uint64_t target_hash(uint64_t i)
     return bly_mix64(i * UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* A filter for few keys, with up to 255 in it: one that grows has grown. */
+/* Returns a filter for few keys, with up to 255 in it, so that growing kinds
+ * have grown. */
 static bly_filter *target_filter(target_input *in)
 {
     uint64_t hashes[256];
@@ -86,8 +86,8 @@ uint8_t *target_image(target_input *in, bool packed, size_t *bytes)
     return copy;
 }
 
-/* A place, a width of 1 or 8 bytes, and a value that is written, added, or, of
- * a bit, flipped. */
+/* Reads a place, a width of 1 or 8 bytes, and a value to write, to add or, for
+ * a bit, to flip. */
 void target_edit(target_input *in, uint8_t *image, size_t bytes, size_t most)
 {
     for (size_t i = 0; i < most && target_left(in) > 0; i++) {

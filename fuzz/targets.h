@@ -1,13 +1,12 @@
-/* targets.h - the one list of the fuzz targets, and what each of them is.
+/* targets.h - the list of fuzz targets and their properties.
  *
- * A target is a property: a function of any bytes that says what it found, or
- * NULL. The file fuzz_NAME.c has it, fuzz/corpus/NAME-*.hex are bytes that it
- * begins with. CMakeLists.txt makes a program for libFuzzer of each
- * (libfuzzer.c), tools/check/fuzz and tools/check/soak run them all, and
- * replay.c, in `make check`, runs the corpus: each takes its names from the
- * lines below.
+ * A target is a property: a function of any bytes that returns its finding, or
+ * NULL. fuzz_NAME.c contains it, and fuzz/corpus/NAME-*.hex its first inputs.
+ * CMakeLists.txt makes a libFuzzer program of each (libfuzzer.c),
+ * tools/check/fuzz and tools/check/soak run them all, and replay.c, in
+ * `make check`, runs the corpus. They take the names from the lines below.
  *
- * A file that is to be read lies in memory, under a name in /proc.
+ * Files to be read are in memory, with a name in /proc.
  */
 #ifndef BLY_FUZZ_TARGETS_H
 #define BLY_FUZZ_TARGETS_H
@@ -16,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(name, what holds whatever the bytes are) */
+/* X(name, property that holds for any bytes) */
 #define TARGETS(X)                                                             \
     X(check,   "an image that is accepted is safe to use")                     \
     X(model,   "a program of verbs loses no key")                              \
@@ -43,8 +42,8 @@ typedef const char *target_run(const uint8_t *bytes, size_t n);
 TARGETS(TARGETS_DECLARE)
 #undef TARGETS_DECLARE
 
-/* What was done so far beside running; libfuzzer.c tells it at the end, and
- * tools/check/soak adds it up. */
+/* Counts of work beside runs; libfuzzer.c prints them at the end, and
+ * tools/check/soak adds them up. */
 typedef struct {
     uint64_t programs, operations, answers, images;
 } target_totals;
@@ -73,16 +72,16 @@ static inline size_t target_left(const target_input *in)
 
 /* ---- Images and files (targets.c) -------------------------------------- */
 
-/* The image of a small filter, or packed, that the first bytes choose; to be
- * freed, or NULL. */
+/* Returns the image of a small filter, or its packed form, chosen by the first
+ * bytes; to be freed, or NULL. */
 uint8_t *target_image(target_input *in, bool packed, size_t *bytes);
 
-/* Change some of the image's bytes, as the input says, until it has no more or
- * `most` changes were made. */
+/* Changes some of the image's bytes, as the input says, until it ends or `most`
+ * changes are made. */
 void target_edit(target_input *in, uint8_t *image, size_t bytes, size_t most);
 
-/* The name of a file that holds just these bytes until the next call; NULL:
- * there can be none. */
+/* Returns the name of a file that holds exactly these bytes until the next
+ * call, or NULL if it cannot be made. */
 const char *target_file(const uint8_t *bytes, size_t n);
 
 #endif /* BLY_FUZZ_TARGETS_H */

@@ -1,7 +1,7 @@
-/* views.c - the views of bloomery/inline.h, of whichever kind a filter is.
+/* views.c - the views of bloomery/inline.h, for a filter of any kind.
  *
- * VIEWS_BODY names what is made of them: tests/inline.c has this file several
- * times, compiled for unlike processors.
+ * VIEWS_BODY names the table of functions: tests/inline.c compiles this file
+ * several times, for different processors.
  */
 #include "views.h"
 

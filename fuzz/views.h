@@ -1,5 +1,5 @@
-/* views.h - the views of bloomery/inline.h, of whichever kind a filter is: for
- * tests and models that ask filters of any kind.
+/* views.h - the views of bloomery/inline.h, for tests and models that query
+ * filters of any kind.
  */
 #ifndef BLY_FUZZ_VIEWS_H
 #define BLY_FUZZ_VIEWS_H
@@ -22,19 +22,19 @@ typedef struct {
     } as;
 } views_view;
 
-/* The functions of the header as one compilation of views.c has them. */
+/* The header's functions in one compilation of views.c. */
 typedef struct {
-    /* False: the kind has no view. */
+    /* Returns false if the kind has no view. */
     bool (*of)(views_view *out, const bly_filter *filter);
     bool (*contains)(const views_view *view, uint64_t hash);
-    /* Of kinds that can be added to by a view. */
+    /* Only for kinds whose views can add. */
     bly_status (*add)(const views_view *view, uint64_t hash);
 } views_body;
 
 extern const views_body views_plain;
 
-/* The same without vectors and with those of one length, in tests/inline.c on
- * x86. */
+/* Compilations without vectors and with those of one length, in tests/inline.c
+ * on x86. */
 extern const views_body views_portable, views_sse2, views_avx2, views_avx512;
 
 #endif /* BLY_FUZZ_VIEWS_H */

@@ -1,38 +1,39 @@
-/* bloomery.h - approximate membership: one interface, every kind of filter.
+/* bloomery.h - approximate membership filters: one interface for every kind.
  *
  * CONCEPTS
  *
  * A *filter* remembers a set of keys in a few bits each and answers "have I
  * seen this key?" with *certainly not* or *perhaps*. A key that was added is
- * always found (no false negatives); a key that was not is found by accident
- * with a small, known probability, the *false-positive rate*.
+ * always found (no false negatives). A key that was not added is found by
+ * accident with a small, known probability, the *false-positive rate*.
  *
- * A *kind* is a way to build one: "standard", "blocked", … The same verbs
- * serve them all; a verb that a kind cannot do is BLY_EUNSUPPORTED, and
- * bly_can() tells beforehand. A kind is named by a string, with options:
- * "standard", "standard:k=5,index=seeds". bly_kinds() lists them. Names that
- * are common elsewhere, such as "bloom", "cbf" and "xor8", are accepted as
+ * A *kind* is a way to build a filter: "standard", "blocked", … All kinds share
+ * the same functions. A function that a kind does not support returns
+ * BLY_EUNSUPPORTED; bly_can() tells beforehand. A kind is named by a string,
+ * with options if needed: "standard", "standard:k=5,index=seeds". bly_kinds()
+ * lists the kinds; those of the tier "core" are the ones to meet first. Names
+ * that are common elsewhere, such as "bloom", "cbf" and "xor8", are accepted as
  * well.
  *
  * An *image* is the filter itself: one run of bytes without pointers, the same
  * in memory, in a file and on the wire (docs/format.md). A *handle* (the type
  * bly_filter) is how a program holds an image.
  *
- * A *key* is any bytes; how texts, numbers and lines become the bytes of keys
- * is the filter's *form*, which the image can state (<bloomery/form.h>). A key
- * is hashed once, on entry, to 64 bits with the
- * filter's own hash function and seed. Every verb comes in four forms: for one
- * key (bly_add), for one hash (…_hash), for many hashes (…_many) and for many
- * keys (…_keys). The batch is the fast path.
+ * A *key* is a string of bytes. How texts, numbers and lines become the bytes
+ * of keys is the filter's *form*, which the image can state
+ * (<bloomery/form.h>). A key is hashed once, on entry, to 64 bits with the
+ * filter's own hash function and seed. Each operation on keys comes in four
+ * versions: for one key (bly_add), for one hash (…_hash), for many hashes
+ * (…_many) and for many keys (…_keys). Batches are the fast path.
  *
- * HASHES OF ONE'S OWN
+ * HASHES OF YOUR OWN
  *
- * A hash that the program gives must be as good as random in all its 64 bits.
- * Numbers such as 0, 1, 2, … are not, nor are 32-bit hashes or pointers: some
- * kinds use a hash bit by bit as it comes, and "split" and "quotient" would say
- * "perhaps" of every such number; others err more, or less, than planned. Give
- * integer keys to these verbs as bly_mix64 of the integer, when they are added
- * and when they are asked for.
+ * A hash that the program computes itself must be as good as random in all its
+ * 64 bits. Numbers such as 0, 1, 2, … are not, nor are 32-bit hashes or
+ * pointers. Some kinds use the bits of a hash as they are: "split" and
+ * "quotient" would answer "perhaps" for every such number, and other kinds
+ * would miss their planned rate. Pass integer keys to these functions as
+ * bly_mix64 of the integer, both for adding and for lookups.
  *
  * A FIRST PROGRAM
  *
@@ -51,81 +52,88 @@
  *
  * ERRORS
  *
- * A function that can fail returns a bly_status: negative is an error,
- * BLY_OK is 0, BLY_SEEN (1) is a success with news. bly_strerror() names the
- * status; bly_why() says, in one line, what was wrong this time and how to
- * mend it. On an error the out-parameters are untouched and the filter is as
- * it was, unless the function says otherwise. The library prints nothing,
+ * A function that can fail returns a bly_status. A negative status is an error,
+ * BLY_OK is 0, and BLY_SEEN (1) is a success with news. bly_strerror() names
+ * the status; bly_why() says in one line what was wrong this time and how to
+ * fix it. After an error the out-parameters are untouched and the filter is
+ * unchanged, unless the function says otherwise. The library prints nothing,
  * never exits or aborts, and installs no signal handler.
  *
  * THREADS
  *
- * Different filters are independent. One filter that nobody changes may be
+ * Different filters are independent. A filter that is not being changed may be
  * read by any number of threads at once: contains, count, get, stat, image,
- * pack, save, copy, like, and as `other` of the verbs for sets. A filter that
- * is changed needs external locking: no other call beside it.
+ * pack, save, copy, like, and as `other` of the set operations. A filter that
+ * is being changed needs external locking: no other call may run beside it.
  *
- * A filter made or opened with BLY_SHARED may be added to and asked by any
- * number of threads at once, by bly_add and bly_contains in all their forms;
- * all else still needs external locking. Only kinds with the ability
- * BLY_CAN_SHARE can: of others BLY_SHARED is BLY_EUNSUPPORTED. What one thread
- * has added another finds as soon as it learns of it by any means that orders
- * memory (a lock, a join, an atomic flag). Where two threads add the same new
- * key at the same time, both may be told BLY_OK: "new" is exact for one thread
- * alone.
+ * A filter made or opened with BLY_SHARED may be added to and queried by any
+ * number of threads at once, with bly_add and bly_contains in all their
+ * versions; all other calls still need external locking. Only kinds with the
+ * ability BLY_CAN_SHARE support it: with other kinds BLY_SHARED is
+ * BLY_EUNSUPPORTED. A key that one thread has added is found by another thread
+ * as soon as that thread learns of it by any means that orders memory (a lock,
+ * a join, an atomic flag). If two threads add the same new key at the same
+ * time, both may get BLY_OK: "new" is exact for one thread alone.
  *
- * The library starts threads of its own for large builds and large images:
- * at most as many as `threads` in bly_spec and bly_options says; 1: none. They
+ * The library starts threads of its own for large builds and large images: at
+ * most as many as `threads` in bly_spec and bly_options says (1: none). They
  * block all signals and have ended when the call returns. There are no global
  * settings: no call changes what a call with another filter does.
  *
- * A program that forks while another of its threads is in a call with a filter,
- * even one that only reads, must not use that filter in the child: the filter
+ * If a program forks while another of its threads is in a call with a filter,
+ * even a call that only reads, the child must not use that filter. The filter
  * may be half changed there, or its lock held for ever by a thread that the
  * child does not have. Let such calls end before the fork (pthread_atfork).
  *
  * THE STACK
  *
- * No function has a frame above 16 KiB, and every verb of every kind works in
- * a thread that has 64 KiB of stack.
+ * No function has a stack frame above 16 KiB, and every function works with
+ * every kind in a thread that has 64 KiB of stack.
  *
- * WHAT STAYS
+ * COMPATIBILITY
  *
- * Until 1.0 every minor version (0.1, 0.2) may change this interface: the
- * shared library's name holds both numbers, so that programs built for
- * another one do not start. From 1.0 on, within one major version:
+ * Until 1.0 every minor version (0.1, 0.2) may change this interface. The
+ * shared library's name holds both numbers, so that programs built for another
+ * version do not start. From 1.0 on, within one major version:
  *
  *  - Functions, macros and the values of enums stay. Statuses, flags, hash
- *    functions, kinds and options are added: treat an unknown negative status
- *    as an error.
+ *    functions, kinds and options may be added: treat an unknown negative
+ *    status as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
  *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
  *    bly_overlap_t, bly_gaps, bly_keyed, bly_processor_t, bly_inline_…) keep
- *    their size.
- *    New fields come out of `reserved`, which the caller leaves 0 in what it
- *    fills (or the call is BLY_EPARAM: it was built for a newer library), and
- *    the library sets to 0 in what it fills.
+ *    their size. New fields come out of `reserved`. The caller leaves it 0 in
+ *    structs that it fills, or the call is BLY_EPARAM: the program was built
+ *    for a newer library. The library sets it to 0 in structs that it fills.
  *  - bly_key, bly_estimate, bly_allocator, bly_progress, bly_line_cost,
- *    bly_cost_point, bly_link, bly_chain and bly_tables never change.
- *  - Other structs are the library's own, handed out by pointer; they grow at
- *    their end. Do not copy them or take their size.
+ *    bly_cost_point, bly_field and bly_json never change.
+ *  - All other structs belong to the library, which hands out pointers to
+ *    them; they grow at their end. Do not copy them or take their size.
  *
- * What stays of the bytes on disk is said in docs/format.md.
+ * This promise covers bloomery.h, bloomery.hpp and the further headers below.
+ * Products that are built on filters have headers of their own, outside the
+ * promise and this manual: <bloomery/redis.h>, <bloomery/index.h> and
+ * <bloomery/similar.h>. docs/format.md has the promise for bytes on disk.
  *
- * Further headers: <bloomery/form.h> how texts and numbers become keys;
- * <bloomery/advice.h> which kind for which need;
- * <bloomery/foreign.h> filters in other systems' files;
- * <bloomery/container.h> files that have filters inside them;
- * <bloomery/redis.h> filters of Redis' module, piece by piece;
- * <bloomery/paged.h> filters larger than memory; <bloomery/parts.h> one filter
- * divided among processes; <bloomery/sketch.h> filters that list what they
- * hold; <bloomery/gaps.h> lists of numbers for sending; <bloomery/replace.h>
- * files that replace others atomically; <bloomery/inline.h> lookups that are
- * compiled into the program, for loops; <bloomery/keyed.h> a hash for tables
- * whose keys strangers choose.
+ * FURTHER HEADERS
  *
- * Of the environment the library heeds BLY_CPU, BLY_AHEAD and BLY_NEAR, which
- * say how the processor is used: see bly_processor.
+ *  - <bloomery/form.h> defines how texts and numbers become keys.
+ *  - <bloomery/fields.h> lists the fields of a filter or a plan, also as JSON.
+ *  - <bloomery/advice.h> ranks the kinds for a need.
+ *  - <bloomery/inline.h> has lookups that are compiled into the program.
+ *  - <bloomery/paged.h> is for filters larger than memory.
+ *  - <bloomery/parts.h> divides one filter among processes.
+ *  - <bloomery/sketch.h> lists the contents of filters that can list them.
+ *  - <bloomery/foreign.h> reads filters in files of other systems.
+ *  - <bloomery/container.h> finds filters inside larger files.
+ *  - <bloomery/gaps.h> packs lists of numbers for sending.
+ *  - <bloomery/replace.h> replaces files atomically.
+ *  - <bloomery/keyed.h> has a hash for tables whose keys strangers choose.
+ *
+ * ENVIRONMENT
+ *
+ * The library reads three environment variables, BLY_CPU, BLY_AHEAD and
+ * BLY_NEAR, which say how to use the processor: see bly_processor.
  */
 #ifndef BLOOMERY_H
 #define BLOOMERY_H
@@ -147,8 +155,8 @@
 #define BLY_API
 #endif
 
-/* The result of what can fail must be looked at; arguments that may not be
- * NULL, by their places. */
+/* BLY_MUST: the caller must look at the result. BLY_GIVEN: the arguments at
+ * these places must not be NULL. */
 #if defined(__GNUC__)
 #define BLY_MUST       __attribute__((warn_unused_result))
 #define BLY_GIVEN(...) __attribute__((nonnull(__VA_ARGS__)))
@@ -163,7 +171,7 @@ extern "C" {
 
 /* ==== Status ============================================================ */
 
-/* One list: the enum, the names and the messages are all made from it. */
+/* The list from which the enum, the names and the messages are made. */
 #define BLY_STATUS_MAP(X)                                                      \
     X(OK,            0, "success")                                             \
     X(SEEN,          1, "the key was perhaps there before")                    \
@@ -198,25 +206,26 @@ typedef enum {
     BLY_STATUS_END = 2          /* one past the largest; not a status */
 } bly_status;
 
-/* What the status means, in general: a constant English sentence, for any
- * number (an unknown one too). Thread-safe. */
+/* Returns the general meaning of a status: a constant English sentence, for any
+ * number, even an unknown one. Thread-safe. */
 BLY_API const char *bly_strerror(bly_status status);
 
-/* What was wrong in the last call that failed in this thread, and how to mend
- * it: one line without a newline, "" before the first failure. The text lives
- * until the next failure in the same thread: read it after an error only, for a
- * call that succeeds leaves what the last failure said. */
+/* Returns what was wrong in the last call that failed in this thread, and how
+ * to fix it: one line without a newline, "" before the first failure. The text
+ * lives until the next failure in the same thread. Read it only after an error,
+ * because a call that succeeds leaves the text of the last failure. */
 BLY_API const char *bly_why(void);
 
-/* The error number of the system (ENOENT, EACCES, … of <errno.h>) that was
- * behind that failure; 0: there was none, as with a damaged file. The text of
- * bly_why names it, too. */
+/* Returns the system's error number behind that failure (ENOENT, EACCES, … of
+ * <errno.h>), or 0 if there was none, as with a damaged file. The text of
+ * bly_why names it as well. */
 BLY_API int bly_errno(void);
 
-/* BLY_VERSION of the library that is linked (the header may be another). */
+/* Returns BLY_VERSION of the linked library, which may differ from that of the
+ * header. */
 BLY_API const char *bly_version(void);
 
-/* How a processor is used. */
+/* How the library uses the processor. */
 typedef struct {
     const char *instructions;   /* "portable"; on x86 "sse2", "avx2" or
                                    "avx512"; on aarch64 "neon"; of
@@ -228,17 +237,17 @@ typedef struct {
     uint64_t    reserved[5];    /* 0                                         */
 } bly_processor_t;
 
-/* How the library uses this processor; answers and bytes do not depend on it.
- * The environment may say otherwise, before the first call: BLY_CPU=portable,
- * sse2 or avx2 (no higher instructions than these), BLY_AHEAD=N (1 .. 65536
- * keys), and BLY_NEAR=N (KiB, 1 .. 2^30). What it says else is not heeded.
- * Thread-safe. */
+/* Reports how the library uses this processor; answers and bytes do not depend
+ * on it. Environment variables that are set before the first call change it:
+ * BLY_CPU=portable, sse2 or avx2 (no higher instructions than these),
+ * BLY_AHEAD=N (1 .. 65536 keys), and BLY_NEAR=N (KiB, 1 .. 2^30). Other values
+ * are ignored. Thread-safe. */
 BLY_API void bly_processor(bly_processor_t *out) BLY_GIVEN(1);
 
-/* ==== What there is ===================================================== */
+/* ==== Kinds and abilities ================================================ */
 
-/* What a kind can do: one list, from which come the flags BLY_CAN_…, their
- * names, and what is said of a kind that lacks the ability. */
+/* The abilities of kinds: the list from which the flags BLY_CAN_…, their names,
+ * and the messages about a kind that lacks an ability are made. */
 #define BLY_ABILITY_MAP(X)                                                     \
     X(ADD,          0, "add",        "it is built of all its keys at once")    \
     X(WHOLE_KEYS,   1, "whole keys", "it sees hashes only")                    \
@@ -273,7 +282,8 @@ enum {
     BLY_ABILITIES = 23          /* how many there are; not a flag */
 };
 
-/* "remove" for BLY_CAN_REMOVE; NULL for what is no single flag. Thread-safe. */
+/* Returns the name of an ability, "remove" for BLY_CAN_REMOVE, or NULL if the
+ * number is not a single flag. Thread-safe. */
 BLY_API const char *bly_ability(uint64_t flag);
 
 typedef struct {
@@ -283,8 +293,8 @@ typedef struct {
     const char *help;           /* one line                                  */
 } bly_option_info;
 
-/* Another name by which a kind may be asked for. Filters report the kind's own
- * name. */
+/* Another name for a kind, accepted wherever a kind is named. Filters report
+ * the kind's own name. */
 typedef struct {
     const char *name;           /* "xor8"                                    */
     const char *options;        /* what it implies: "bits=8", or ""          */
@@ -296,37 +306,38 @@ typedef struct {
     const char *summary;        /* one line                                  */
     uint64_t    can;            /* BLY_CAN_…, without options                */
     const bly_option_info *const *options;      /* NULL ends it              */
-    bool        experimental;   /* its bytes may change in a later version   */
+    const char *tier;           /* "core": the kinds to meet first; "more":
+                                   for rarer needs; "experimental": its bytes
+                                   may change in a later version             */
     const bly_alias_info *const *aliases;       /* NULL ends it              */
 } bly_kind_info;
 
-/* All kinds, a NULL at the end; *n, unless NULL, is how many. Constant for the
- * life of the program; thread-safe. */
+/* Returns all kinds, by family, with a NULL at the end, and their number in *n
+ * unless `n` is NULL. Constant for the life of the program; thread-safe. */
 BLY_API const bly_kind_info *const *bly_kinds(size_t *n);
 
-/* Returns the kind that "name" or "name:option=value,…" asks for, by its name
- * or an alias, and NULL if there is none. The options are not looked at.
+/* Returns the kind that "name" or "name:option=value,…" stands for, by its name
+ * or an alias, or NULL if none has that name. The options are not checked.
  * Thread-safe. */
 BLY_API const bly_kind_info *bly_kind_find(const char *kind) BLY_GIVEN(1);
 
-/* The kind that the command, bloomery-mpi and all bindings use if none is
- * named.
+/* The default kind of the command, bloomery-mpi and all bindings.
  *
  * It is "standard" because a default must serve every request: it holds any
  * rate, and of the kinds that can be added to and united it needs the least
- * memory. "blocked" has the same verbs and reads one cache line per key instead
- * of up to k, which is faster in filters that the cache does not hold. But it
+ * memory. "blocked" has the same abilities and reads one cache line per key
+ * instead of up to k, which is faster in filters larger than the cache. But it
  * needs 3 % more memory at a rate of 1 %, 8 % more at 0.1 % and 24 % more at
- * 0.001 %, and refuses rates below 1e-8. Ask for it by name where lookups are
- * the bottleneck. */
+ * 0.001 %, and refuses rates below 1e-8. Choose it where lookups are the
+ * bottleneck. */
 #define BLY_DEFAULT_KIND "standard"
 
 /* ==== Memory ============================================================ */
 
-/* Where memory comes from. `allocate` returns `bytes` bytes aligned to
- * `alignment` (a power of two) or NULL; `release` gets back what `allocate`
- * gave, with the same `bytes`. Both get `context` as it stands here, in the
- * thread of the call that needs memory. */
+/* An allocator. `allocate` returns `bytes` bytes aligned to `alignment` (a
+ * power of two) or NULL; `release` takes back a block from `allocate`, with the
+ * same `bytes`. Both are given `context`, in the thread of the call that needs
+ * memory. */
 typedef struct {
     void *(*allocate)(void *context, size_t alignment, size_t bytes);
     void  (*release) (void *context, void *memory, size_t bytes);
@@ -335,45 +346,45 @@ typedef struct {
 
 /* ==== Progress ==========================================================
 
- * A callback by which a long call reports how far it is, and its caller may
- * cancel it. `done` rises from 0 to at most `total`: keys where a filter is
- * built or keys are added, put and removed, bytes of the image in every other
- * call. A callback that returns another number than 0 cancels the call: it
- * returns BLY_ECANCELED, and everything is as it was before the call; only a
- * batch that adds, puts or removes keys keeps those that it has worked on, as
+ * A callback with which a long call reports its progress and can be cancelled.
+ * `done` rises from 0 to at most `total`. They count keys if a filter is built
+ * or keys are added, put and removed, and bytes of the image in every other
+ * call. If the callback returns a number other than 0, the call is cancelled:
+ * it returns BLY_ECANCELED, and everything is as it was before the call. Only a
+ * batch that adds, puts or removes keys keeps those that it has processed, as
  * after any other error.
  *
- * It is called in the thread of the call, at least every 50 ms of processor
- * time and often every 10 microseconds: look at the clock before you draw.
- * Short calls do not call it, and a call that succeeds need not reach `total`.
- * The callback may call the library, but not with the filter that the call is
- * about, and must not leave by longjmp or an exception.
+ * The callback runs in the thread of the call, at least every 50 ms of
+ * processor time and often every 10 microseconds: look at the clock before you
+ * draw. Short calls do not call it, and a call that succeeds need not reach
+ * `total`. The callback may call the library, but not with the filter of the
+ * call in progress, and must not leave by longjmp or an exception.
  *
  * Lookups have no callback, because they cannot fail: divide large batches. A
- * save that has begun to put the new file in the old one's place, and waits for
- * the disk, can no longer be cancelled; nor can bly_clear and bly_free. */
+ * save can no longer be cancelled once it replaces the old file and waits for
+ * the disk; bly_clear and bly_free cannot be cancelled at all. */
 typedef struct {
     int (*report)(void *context, uint64_t done, uint64_t total);
     void *context;
 } bly_progress;
 
-/* ==== What is wanted, what it costs ===================================== */
+/* ==== Requests and plans ================================================ */
 
 /* Flags of bly_spec and bly_open. */
 enum {
     BLY_MAP    = 1, /* open: map the file instead of reading it into memory  */
     BLY_WRITE  = 2, /* open, with BLY_MAP or BLY_PAGED: changes go to the file*/
-    BLY_SHARED = 4, /* many threads may add and ask at once; see THREADS     */
+    BLY_SHARED = 4, /* many threads may add and query; see THREADS           */
     BLY_VERIFY = 8, /* open, mapped or paged: read it all, check its checksum*/
     BLY_PAGED  = 16,/* open: work in the file; see <bloomery/paged.h>        */
     BLY_SPARSE = 32 /* new: memory is taken only as the filter is written, and
-                       never from the allocator; see <bloomery/parts.h>      */
+                       not from the allocator; see <bloomery/parts.h>        */
 };
 
 enum { BLY_SECRET_BYTES = 16 };
 
-/* What the caller wants. A zero field means "choose for me"; NULL for a
- * bly_spec means all zero. */
+/* The filter that the caller wants. A zero field means "choose for me"; NULL
+ * for a bly_spec means all zero. */
 typedef struct {
     uint64_t    capacity;       /* keys it should hold; must be given, except
                                    to bly_build (the number of its keys) and
@@ -385,41 +396,44 @@ typedef struct {
                                    "murmur3", "fnv1a", "siphash", "identity",
                                    "decimal"; of a kind of integers with a
                                    universe= "decimal" is the default        */
-    const void *secret;         /* BLY_SECRET_BYTES bytes that an enemy who
-                                   chooses keys does not know: the key of
-                                   "siphash", which must have one, while other
-                                   functions must not. The filter does not hold
-                                   it: keep it. The seed must then be 0      */
+    const void *secret;         /* BLY_SECRET_BYTES bytes unknown to an
+                                   attacker who chooses keys: the key of
+                                   "siphash", which requires one; other
+                                   functions must have none. The filter does
+                                   not hold it: keep it. The seed must then be
+                                   0                                         */
     const bly_allocator *allocator;     /* NULL: the library's own, with huge
                                    pages for large images; a filter keeps the
                                    allocator it was made with                */
     int         flags;          /* BLY_SHARED, BLY_SPARSE, both or 0         */
     uint32_t    threads;        /* the most that may work at once; 0: choose,
                                    1: start none                             */
-    uint64_t    form;           /* how its keys are made, which is written down
-                                   in the image: <bloomery/form.h>; 0: not
-                                   stated. Not of family "foreign"           */
-    const bly_progress *progress;       /* of bly_new, bly_build and the like:
-                                   for that call only; NULL: none            */
+    uint64_t    form;           /* how its keys are made, which the image
+                                   states: <bloomery/form.h>; 0: not stated.
+                                   Not for family "foreign"                  */
+    const bly_progress *progress;       /* for this one call (bly_new,
+                                   bly_build and so on); NULL: none          */
     uint64_t    reserved[7];    /* 0                                         */
 } bly_spec;
 
-/* How a filter that is there is to be held. NULL means all zero. */
+/* How to open or hold an existing filter. NULL means all zero. */
 typedef struct {
     const bly_allocator *allocator;     /* as in bly_spec                    */
-    const void *secret;         /* of a filter hashed by "siphash": of any
-                                   other BLY_ESECRET. bly_like and bly_copy
-                                   keep the filter's own and ignore this     */
+    const void *secret;         /* of a filter hashed by "siphash"; with any
+                                   other filter BLY_ESECRET. bly_like and
+                                   bly_copy keep the filter's own secret and
+                                   ignore this one                           */
     uint32_t    threads;        /* as in bly_spec                            */
     uint32_t    zero;           /* 0                                         */
-    const char *format;         /* of bly_open and bly_unpack: the name of
-                                   another system's format, taken at its word
-                                   (<bloomery/foreign.h>), or "bloomery": our
-                                   own; NULL: as the bytes tell              */
-    uint64_t    memory_limit;   /* bytes that the filter may take where it
-                                   would take more than it was read from;
-                                   0: the default of bly_memory_limit        */
-    const bly_progress *progress;       /* of this call; NULL: none          */
+    const char *format;         /* for bly_open and bly_unpack: the name of
+                                   another system's format, which is not
+                                   verified (<bloomery/foreign.h>), or
+                                   "bloomery" for our own; NULL: recognise it
+                                   from the bytes                            */
+    uint64_t    memory_limit;   /* bytes that the filter may take if it takes
+                                   more than it was read from; 0: the default
+                                   of bly_memory_limit                       */
+    const bly_progress *progress;       /* for this call; NULL: none         */
     uint64_t    reserved[2];    /* 0                                         */
 } bly_options;
 
@@ -428,47 +442,46 @@ typedef struct {
  * options are NULL, the larger of 1 GiB and 8 * given, but at most half of the
  * physical memory.
  *
- * A few bytes can stand for a filter of many: packed ones unpack up to 8192
- * times. So every call that reads a filter looks at the header first, and is
- * BLY_ELIMIT where the filter would take more than this and more than `given`;
- * bly_why names both numbers. Images that are mapped, paged, or as large in
- * memory as they are in the file are exempt, because they cost what they have.
- * A filter keeps the limit it was read with: it also bounds growing (of kinds
- * with the ability "grow") and bly_list_keys, where `given` is the size of the
- * filter so far. Filters that the program made itself have no limit.
- * Thread-safe. */
+ * A few bytes can stand for a large filter: a packed filter may unpack to 8192
+ * times its size. Therefore every call that reads a filter looks at the header
+ * first, and returns BLY_ELIMIT if the filter would take more than this limit
+ * and more than `given`; bly_why names both numbers. Images that are mapped,
+ * paged, or as large in memory as in the file are exempt, because they cost no
+ * more than their own bytes. A filter keeps the limit it was read with, which
+ * also bounds growing (kinds with the ability "grow") and bly_list_keys; there
+ * `given` is the present size of the filter. Filters that the program made
+ * itself have no limit. Thread-safe. */
 BLY_API uint64_t bly_memory_limit(const bly_options *options, uint64_t given);
 
-/* What it would be and cost, known before it is built. */
+/* The size, rate and costs of a filter, known before it is built. */
 typedef struct {
     char     kind[24];          /* its name, without options                 */
     uint64_t capacity;          /* keys                                      */
-    uint64_t bytes;             /* of the whole image; of a kind that packs
-                                   its keys (gcs), or their errors (cascade),
-                                   at most                                   */
-    uint64_t packed;            /* bytes once saved or sent, expected, of a
+    uint64_t bytes;             /* of the whole image; an upper bound for a
+                                   kind that packs its keys (gcs) or their
+                                   errors (cascade)                          */
+    uint64_t packed;            /* expected bytes once saved or sent, of a
                                    kind with the ability "pack"; 0: `bytes`  */
-    uint64_t scratch;           /* bytes that bly_build takes and gives back,
+    uint64_t scratch;           /* bytes that bly_build allocates temporarily,
                                    beside the image and the hashes           */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
-    double   rate;              /* predicted rate at capacity: at most what
-                                   was asked (but for one part in a million),
-                                   unless options fix the size; of a kind
-                                   that grows or forgets, an upper bound at
-                                   any number of keys                        */
-    double   rate_sd;           /* how much one such filter's own rate
-                                   differs from another's: one standard
-                                   deviation, over seeds or key sets         */
+    double   rate;              /* predicted rate at capacity: at most the
+                                   rate asked for (within one part in a
+                                   million), unless options fix the size; for
+                                   a kind that grows or forgets, an upper
+                                   bound at any number of keys               */
+    double   rate_sd;           /* standard deviation of the rate from filter
+                                   to filter, over seeds or key sets         */
     double   fill;              /* share of bits, cells or slots in use then */
     double   lost;              /* false-negative rate: chance that a key which
                                    is there is not found, once as much is
                                    removed as planned; for a kind that forgets,
-                                   that one added `capacity` different keys ago
-                                   is not. 0 for every kind that promises to
-                                   find all                                  */
-    uint64_t window;            /* so many of the last different keys added
-                                   are surely found: UINT64_MAX (all of them)
-                                   but for kinds that forget                 */
+                                   that a key added `capacity` different keys
+                                   ago is not found. 0 for every kind that
+                                   promises to find all keys                 */
+    uint64_t window;            /* number of the last different keys added that
+                                   are certainly found: UINT64_MAX (all)
+                                   except for kinds that forget              */
     double   lines_present;     /* cache lines touched by a lookup, at most, */
     double   lines_absent;      /* of a key that is there, and of one not    */
     uint32_t probes;            /* bits, cells or places of a key (k)        */
@@ -480,11 +493,11 @@ typedef struct {
     uint64_t reserved[10];      /* 0                                         */
 } bly_plan_t;
 
-/* Compute what bly_new or bly_build would make of kind and spec; allocates
- * nothing. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_EPARAM (a rate outside
- * (0, 1), or below what 64-bit hashes can hold at that capacity; no
- * capacity), BLY_ETOOBIG, BLY_ESECRET. (BLY_EHASH also where the hash
- * function does not suit the kind.) Thread-safe. */
+/* Computes the plan of the filter that bly_new or bly_build would make;
+ * allocates nothing. BLY_EKIND, BLY_EOPTION, BLY_EHASH (also if the hash
+ * function does not suit the kind), BLY_EPARAM (a rate outside (0, 1), or below
+ * what 64-bit hashes can hold at that capacity; no capacity), BLY_ETOOBIG,
+ * BLY_ESECRET. Thread-safe. */
 BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
                             const bly_spec *spec) BLY_GIVEN(1, 2);
 
@@ -498,10 +511,10 @@ typedef struct {
     size_t      length;         /* bytes */
 } bly_key;
 
-/* Many keys, as they lie in the caller's memory, in just one of four forms; the
- * fields of the others stay 0. No form, several, offsets that fall, no data
- * where the offsets or the width say that there are some, or padding without a
- * width: BLY_EPARAM. */
+/* Many keys in the caller's memory, in exactly one of four layouts; the fields
+ * of the other layouts stay 0. BLY_EPARAM for no layout or several, falling
+ * offsets, missing data where the offsets or the width say that there are some,
+ * and padding without a width. */
 typedef struct {
     size_t          n;          /* how many                                  */
     const bly_key  *keys;       /* each by itself; or all of them in …       */
@@ -516,126 +529,128 @@ typedef struct {
     uint64_t        reserved[1];/* 0                                         */
 } bly_keys;
 
-/* The 64-bit hash by which this filter knows the key. */
+/* Returns the 64-bit hash by which this filter knows the key. */
 BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
                           size_t length) BLY_GIVEN(1);
 
-/* A hash for an integer that is a key: a bijection of 64 bits, so that no two
- * integers share a hash, each bit of which depends on all of the integer's:
- * what SplitMix64 draws first with this seed (variant 13 of [Stafford 2011], of
- * the integer + 0x9E3779B97F4A7C15, for of 0 it would make 0, which is no good
- * hash). Not for integers that an enemy chooses. Will never change. */
+/* Returns a hash for an integer key. It is a bijection of 64 bits, so that no
+ * two integers share a hash, and each bit depends on all bits of the integer:
+ * the first number of SplitMix64 with this seed (variant 13 of [Stafford 2011]
+ * of the integer + 0x9E3779B97F4A7C15, because 0 would otherwise give 0, which
+ * is not a good hash). Not for integers that an attacker chooses. Will never
+ * change. */
 BLY_API uint64_t bly_mix64(uint64_t integer);
 
-/* The 8 bytes that are the key of a number, the lowest first, wherever what
- * comes is a number and not its text: in Python, in SQL, and with the command's
- * --as number. Equal numbers have equal keys, as 1 and 1.0 are equal there: of
- * a real number that is an integer from -2^63 to 2^63 - 1 it is that integer's,
- * the complement of two; of any other the double of IEEE 754, and what is no
- * number is 0x7FF8000000000000. Never changes. Thread-safe. */
+/* Writes the key of a number: 8 bytes, the lowest first. It is used wherever
+ * keys are numbers and not their texts: in Python, in SQL, and with the
+ * command's --as number. Equal numbers have equal keys, as 1 and 1.0 are equal
+ * there: a real number that is an integer from -2^63 to 2^63 - 1 has that
+ * integer's key, in two's complement. Any other number has its IEEE 754 double,
+ * and NaN is 0x7FF8000000000000. Never changes. Thread-safe. */
 BLY_API void bly_integer_key(unsigned char key[8], int64_t integer)
                              BLY_GIVEN(1);
 BLY_API void bly_real_key(unsigned char key[8], double real) BLY_GIVEN(1);
 
-/* The hashes of keys->n keys, by which a filter of this kind and spec would
- * know them, without a filter: for bly_build, and for hashing elsewhere. kind
- * NULL: any that is not of integers. Of the spec only hash, seed, secret and
- * progress matter. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_ESECRET, BLY_EPARAM.
- * Thread-safe. */
+/* Computes the hashes of keys->n keys as a filter of this kind and spec would,
+ * without a filter: for bly_build, and for hashing elsewhere. A `kind` of NULL
+ * stands for any kind that is not of integers. Only hash, seed, secret and
+ * progress of the spec matter. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_ESECRET,
+ * BLY_EPARAM. Thread-safe. */
 BLY_API bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
                                  const bly_spec *spec, const bly_keys *keys)
                                  BLY_GIVEN(4);
 
 /* ==== Make and free ===================================================== */
 
-/* A new empty filter. Errors of bly_plan; BLY_ENOMEM; BLY_EUNSUPPORTED for a
- * kind that can only be built from all its keys at once, and for BLY_SHARED
- * with a kind that cannot share. Free it with bly_free. */
+/* Makes a new empty filter; free it with bly_free. Errors of bly_plan;
+ * BLY_ENOMEM; BLY_EUNSUPPORTED for a kind that can only be built from all its
+ * keys at once, and for BLY_SHARED with a kind that cannot share. */
 BLY_API bly_status bly_new(bly_filter **out, const char *kind,
                            const bly_spec *spec) BLY_MUST BLY_GIVEN(1, 2);
 
-/* A new empty filter of a plan that was made elsewhere, so that many machines
- * share one geometry whatever their mathematics libraries round. Of the spec
- * only hash, seed, secret, allocator, flags and threads matter. Errors of
- * bly_new; BLY_EPARAM (no plan of this library); BLY_EUNSUPPORTED also for a
- * kind whose empty filters hold more than a plan tells (family "compound", and
- * egh): send an empty filter instead (bly_pack, bly_unpack). */
+/* Makes a new empty filter of a plan that was made elsewhere, so that many
+ * machines share one geometry, however their mathematics libraries round. Only
+ * hash, seed, secret, allocator, flags and threads of the spec matter. Errors
+ * of bly_new; BLY_EPARAM (not a plan of this library); BLY_EUNSUPPORTED also
+ * for a kind whose empty filters hold more than a plan tells (family
+ * "compound", and egh): send an empty filter instead (bly_pack,
+ * bly_unpack). */
 BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                                    const bly_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2);
 
-/* A filter of the n keys with these hashes; every kind can do this. The array
- * may hold duplicates in any order and is not changed. n may be 0 if
+/* Builds a filter of the n keys with these hashes; every kind supports this.
+ * The array may hold duplicates in any order and is not changed. n may be 0 if
  * spec->capacity is not. A kind that can only be built is planned for n keys,
- * whatever the capacity. Errors of bly_new; BLY_EFULL; BLY_EPARAM where a kind
- * uses hashes as they come, and a bit is the same in many different ones: these
- * are numbers (see bly_mix64).
+ * whatever the capacity. Errors of bly_new; BLY_EFULL; BLY_EPARAM if a kind
+ * uses the bits of hashes as they are and many different hashes have a bit in
+ * common: such hashes are plain numbers (see bly_mix64).
  *
- * labels: NULL, or one for each key, for kinds that carry them: BLY_EPARAM if
- * one key comes with two labels or a label does not fit; BLY_EUNSUPPORTED for
- * other kinds.
+ * `labels` is NULL, or has one label for each key, for kinds that store labels.
+ * BLY_EPARAM if one key has two labels or a label does not fit;
+ * BLY_EUNSUPPORTED for other kinds.
  *
- * A kind with the ability "separate" (cascade) carries none: it is built of all
- * keys it will be asked for, the members with label 1 and all others with label
- * 0, and bly_contains is then true for the members and false for the others,
- * without error; for any other key it means nothing. It is planned for these
- * numbers of keys, whatever capacity and rate are, and has as many items as
- * there are members. BLY_EPARAM also if two keys with different labels share
- * their hash: another seed helps, where it is not the same key. */
+ * A kind with the ability "separate" (cascade) stores no labels. It is built of
+ * all keys that it will be queried for, the members with label 1 and all others
+ * with label 0. bly_contains is then true for the members and false for the
+ * others, without error; for any other key the answer has no meaning. The
+ * filter is planned for these numbers of keys, whatever capacity and rate are,
+ * and has as many items as there are members. BLY_EPARAM also if two keys with
+ * different labels share their hash: another seed helps, unless it is the same
+ * key. */
 BLY_API bly_status bly_build(bly_filter **out, const char *kind,
                              const bly_spec *spec, const uint64_t *hashes,
                              const uint64_t *labels, size_t n)
                              BLY_MUST BLY_GIVEN(1, 2);
 
-/* The same from keys, which it hashes first: 8 bytes for each of them from the
- * allocator while it works. BLY_ENOMEM; BLY_EPARAM (keys); BLY_EUNSUPPORTED for
- * labels with a filter that keeps whole keys. */
+/* Builds a filter from keys, as bly_build does from their hashes, which take 8
+ * bytes for each key from the allocator during the call. BLY_ENOMEM; BLY_EPARAM
+ * (keys); BLY_EUNSUPPORTED for labels with a filter that keeps whole keys. */
 BLY_API bly_status bly_build_keys(bly_filter **out, const char *kind,
                                   const bly_spec *spec, const bly_keys *keys,
                                   const uint64_t *labels)
                                   BLY_MUST BLY_GIVEN(1, 2, 4);
 
-/* A new empty filter of the same plan as another, with its hash function,
- * seed and secret: the two can be united, compared, subtracted. BLY_ENOMEM;
+/* Makes a new empty filter with the plan, hash function, seed and secret of
+ * another: the two can be united, compared and subtracted. BLY_ENOMEM;
  * BLY_EUNSUPPORTED for kinds that are built from all keys at once, that grow,
  * or that are made of other filters and lack the ability "overlap". */
 BLY_API bly_status bly_like(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Take all keys out: the filter is what bly_like would make of it, where it is.
- * Writes the whole image, and so to the file of one that is mapped for writing.
+/* Removes all keys: the filter becomes, in place, what bly_like would make of
+ * it. Writes the whole image, and to the file if that is mapped for writing.
  * BLY_EUNSUPPORTED for the kinds that bly_like refuses; BLY_EREADONLY; BLY_EIO;
- * BLY_ENOMEM (of kinds whose empty filters hold more than a plan tells). */
+ * BLY_ENOMEM (kinds whose empty filters hold more than a plan tells). */
 BLY_API bly_status bly_clear(bly_filter *filter) BLY_GIVEN(1);
 
-/* A copy in memory of its own, which may be changed whatever `filter` may.
- * BLY_ENOMEM. */
+/* Makes a copy in memory of its own, which may be changed even if `filter` may
+ * not. BLY_ENOMEM. */
 BLY_API bly_status bly_copy(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Give everything back; NULL is fine. A filter mapped or paged for writing is
+/* Frees a filter; NULL is fine. A filter that is mapped or paged for writing is
  * sealed first, as by bly_seal (call that yourself to see its errors). */
 BLY_API void bly_free(bly_filter *filter);
 
 /* ==== Use =============================================================== */
 
-/* Add a key. BLY_OK: it was not there; BLY_SEEN: it was perhaps there before
- * (for kinds that count it is counted once more). Errors: BLY_EFULL (the
- * filter is as it was: bly_resize may help), BLY_EREMOVED (kind twin),
- * BLY_EPARAM (kind egh: the key is not an integer of its universe),
+/* Adds a key. Returns BLY_OK if it was not there, and BLY_SEEN if it was
+ * perhaps there before (a kind that counts counts it once more). Errors:
+ * BLY_EFULL (the filter is unchanged: bly_resize may help), BLY_EREMOVED (kind
+ * twin), BLY_EPARAM (kind egh: the key is not an integer of its universe),
  * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
- * BLY_EUNSUPPORTED (a frozen kind; and a hash alone, of a filter of a kind with
- * the ability "whole keys" that keeps or hashes them, as invertible:key=9 and
- * rehash:key=whole do).
+ * BLY_EUNSUPPORTED (a frozen kind; also a hash alone, if the filter keeps or
+ * hashes whole keys, as invertible:key=9 and rehash:key=whole do).
  *
- * The batch forms return BLY_OK, or the first error. *done, unless `done` is
- * NULL, is how many went in, after an error too: the first *done keys are in,
- * and key *done is the one that failed. seen[i], unless `seen` is NULL, is true
- * where bly_add would have said BLY_SEEN, also of a key that comes twice in the
- * batch, and is written for the first *done keys. Without it adding is
- * quicker. */
+ * The batch versions return BLY_OK, or the first error. *done, unless `done` is
+ * NULL, is the number of keys that were added, also after an error: the first
+ * *done keys are in, and key *done is the one that failed. seen[i], unless
+ * `seen` is NULL, is true where bly_add would have returned BLY_SEEN, also for
+ * a key that occurs twice in the batch; it is written for the first *done keys.
+ * Adding is faster without it. */
 BLY_API bly_status bly_add     (bly_filter *filter, const void *key,
                                 size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
@@ -646,17 +661,18 @@ BLY_API bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes,
 BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys,
                                 bool *seen, size_t *done) BLY_GIVEN(1, 2);
 
-/* False: the key was certainly not added. True: perhaps it was. Cannot fail.
- * The batch forms write present[0 .. n-1]. bly_contains_keys is BLY_EPARAM,
- * and says "perhaps" of all, where `keys` is not well formed.
+/* Looks up a key. False: it was certainly not added. True: perhaps it was.
+ * Cannot fail. The batch versions write present[0 .. n-1]. bly_contains_keys
+ * returns BLY_EPARAM, and answers "perhaps" for all keys, if `keys` is not well
+ * formed.
  *
- * Of a hash alone a filter that hashes whole keys (rehash:key=whole) says
- * "perhaps" whatever it is: give it keys.
+ * A filter that hashes whole keys (rehash:key=whole) answers "perhaps" for
+ * every hash: give it keys.
  *
- * bly_contains_mask writes bits, to filter rows by: bit i % 8 of byte i / 8,
- * the lowest first, as in bitmaps of Arrow; (n + 7) / 8 bytes, the last bits of
- * which are 0 where there is no key. It returns how many bits are 1, which is
- * all that it does where `mask` is NULL. */
+ * bly_contains_mask writes a bitmap to select rows with: bit i % 8 of byte
+ * i / 8, the lowest first, as in Arrow, in (n + 7) / 8 bytes; bits beyond the
+ * last key are 0. It returns the number of bits that are 1. If `mask` is NULL
+ * it only counts. */
 BLY_API bool       bly_contains     (const bly_filter *filter, const void *key,
                                      size_t length) BLY_GIVEN(1);
 BLY_API bool       bly_contains_hash(const bly_filter *filter, uint64_t hash)
@@ -671,21 +687,21 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
                                      const bly_keys *keys, bool *present)
                                      BLY_GIVEN(1, 2);
 
-/* Remove a key that was added, once. BLY_EABSENT: it is not there;
- * BLY_EUNSAFE: it cannot be removed without risk to other keys (neither
- * changes anything); BLY_EUNSUPPORTED (the kind, or this filter by its
+/* Removes a key that was added, once. BLY_EABSENT: it is not there;
+ * BLY_EUNSAFE: it cannot be removed without risk to other keys (neither changes
+ * anything); BLY_EUNSUPPORTED (the kind, or this filter because of its
  * options); BLY_EREADONLY.
  *
- * Remove only what was added: a key that was not, but is perhaps there by
- * accident, may take another key's traces with it, which is then lost. No
- * filter can tell the two apart.
+ * Remove only keys that were added. Removing a key that is found by accident
+ * may erase traces of another key, which is then lost. No filter can tell the
+ * two apart.
  *
- * The batch forms go on after a key that could not be removed: each[i], where
- * `each` is not NULL, says what became of key i; they return BLY_OK if all
- * were removed, else the first status that is not BLY_OK. Once a call is
- * cancelled, `each` says BLY_ECANCELED of the keys that were not tried. Where
- * none can be tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`)
- * `each` is untouched. bly_why names the first key that stayed. */
+ * The batch versions continue after a key that could not be removed. each[i],
+ * unless `each` is NULL, is the status of key i. They return BLY_OK if all keys
+ * were removed, else the first status that is not BLY_OK. If a call is
+ * cancelled, `each` has BLY_ECANCELED for the keys that were not tried. If none
+ * can be tried (BLY_EUNSUPPORTED, BLY_EREADONLY, BLY_EPARAM for `keys`), `each`
+ * is untouched. bly_why names the first key that was not removed. */
 BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
@@ -695,10 +711,10 @@ BLY_API bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes,
 BLY_API bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
                                    bly_status *each) BLY_GIVEN(1, 2);
 
-/* How often the key was added, at most: 0 is certain, a larger number is an
- * upper bound. A kind that does not count says UINT64_MAX ("I cannot bound
- * it") for a key that is perhaps there. bly_count_keys is BLY_EPARAM, and
- * says UINT64_MAX of all, where `keys` is not well formed. */
+/* Returns how often the key was added, at most: 0 is certain, a larger number
+ * is an upper bound. A kind that does not count returns UINT64_MAX ("no bound
+ * known") for a key that is perhaps there. bly_count_keys returns BLY_EPARAM,
+ * with UINT64_MAX for all keys, if `keys` is not well formed. */
 BLY_API uint64_t   bly_count     (const bly_filter *filter, const void *key,
                                   size_t length) BLY_GIVEN(1);
 BLY_API uint64_t   bly_count_hash(const bly_filter *filter, uint64_t hash)
@@ -710,27 +726,27 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
                                   const bly_keys *keys, uint64_t *counts)
                                   BLY_GIVEN(1, 2);
 
-/* Labels, for kinds that carry them: put stores a label with a key, get finds
- * it (false: certainly not there, or the kind has no labels; *label is then
- * untouched).
+/* Stores (put) and looks up (get) labels, for kinds that have them. get returns
+ * false if the key is certainly not there or the kind has no labels; *label is
+ * then untouched.
  *
  * A kind that is built from all its keys (bly_build with labels) changes the
- * label of a key that is there: BLY_EABSENT for another. A kind with the
- * abilities "add" and "label" takes any key: of all labels that were put with
- * a key, get gives the best one, or one that is better still (its page says
- * which are better: larger ones, smaller, or larger ones field by field), never
- * a worse one; put says BLY_SEEN where it changed nothing; and bly_add puts the
- * worst label there is, or, of labels of several fields, label 1.
- * bly_plan and bly_stat say which labels there may be.
+ * label of a key that is there, and returns BLY_EABSENT for any other key. A
+ * kind with the abilities "add" and "label" accepts any key: of all labels put
+ * with a key, get returns the best one or an even better one, but never a worse
+ * one. (The kind's page says which labels are better: larger ones, smaller, or
+ * larger ones field by field.) put returns BLY_SEEN if it changed nothing.
+ * bly_add puts the worst possible label, or label 1 if labels have several
+ * fields. bly_plan and bly_stat report the range of labels.
  *
- * BLY_EPARAM (a label that there may not be), BLY_EUNSUPPORTED, BLY_EREADONLY.
- * The batch forms of put return BLY_OK, or the first error; *done, unless
- * `done` is NULL, is how many labels went in: the first ones; bly_why names the
- * key after them.
+ * BLY_EPARAM (a label out of range), BLY_EUNSUPPORTED, BLY_EREADONLY. The batch
+ * versions of put return BLY_OK, or the first error. *done, unless `done` is
+ * NULL, is the number of labels that were stored, the first ones; bly_why names
+ * the key after them.
  *
- * The batch forms of get are get of each key in turn: found[i] is what it says,
- * and labels[i] is untouched where that is false. bly_get_keys is BLY_EPARAM,
- * and finds none, where `keys` is not well formed. */
+ * The batch versions of get call get for each key in turn: found[i] is the
+ * result, and labels[i] is untouched if that is false. bly_get_keys returns
+ * BLY_EPARAM, and finds no key, if `keys` is not well formed. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label) BLY_GIVEN(1);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
@@ -752,35 +768,35 @@ BLY_API void       bly_get_many(const bly_filter *filter,
 BLY_API bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
                                 bool *found, uint64_t *labels) BLY_GIVEN(1, 2);
 
-/* Make room for `capacity` keys, or less room, without the keys: everything
- * the filter holds moves into a new image (of its allocator), which takes the
- * old one's place. What that costs differs: see the kind's page; bly_stat
- * gives the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that
- * cannot), BLY_EPARAM (a capacity that the kind cannot reach from here; a
- * filter that is mapped from a file), BLY_EFULL (it holds more than would
- * fit), BLY_ETOOBIG, BLY_ENOMEM, BLY_EREADONLY. */
+/* Resizes a filter to `capacity` keys, more or fewer, without needing the keys.
+ * The contents move into a new image from the filter's allocator, which
+ * replaces the old one. The kind's page describes the cost; bly_stat reports
+ * the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that cannot),
+ * BLY_EPARAM (a capacity that the kind cannot reach from here; a filter that is
+ * mapped from a file), BLY_EFULL (it holds more than would fit), BLY_ETOOBIG,
+ * BLY_ENOMEM, BLY_EREADONLY. */
 BLY_API bly_status bly_resize(bly_filter *filter, uint64_t capacity)
                               BLY_GIVEN(1);
 
-/* Make the filter `times` times smaller, 1 or more, without its keys: bits that
- * lie side by side (in a kind of blocks, the bits of such blocks) become one,
- * by OR. What comes out is the filter that the same keys would have made with m
- * divided by `times`, byte for byte but for the header's counts; it is planned
- * for a share of the keys that is as much smaller. If it holds all of them its
- * rate is far above the planned one: bly_stat tells. Molecules' fingerprints
- * are folded so. BLY_EUNSUPPORTED (kinds that cannot), BLY_EPARAM (a number
- * that does not divide the bits or blocks; positions that are reduced in
- * another way; a filter that is mapped from a file), BLY_ENOMEM,
+/* Makes the filter `times` times smaller, 1 or more, without needing the keys:
+ * adjacent bits (or the bits of adjacent blocks, for a kind of blocks) become
+ * one, by OR. The result is the filter that the same keys would have made with
+ * m divided by `times`, byte for byte except for the header's counts. It is
+ * planned for a number of keys that is as much smaller; if it holds all of them
+ * its rate is far above the planned one, as bly_stat reports. Fingerprints of
+ * molecules are folded this way. BLY_EUNSUPPORTED (kinds that cannot),
+ * BLY_EPARAM (a number that does not divide the bits or blocks; positions that
+ * are reduced in another way; a filter that is mapped from a file), BLY_ENOMEM,
  * BLY_EREADONLY. */
 BLY_API bly_status bly_fold(bly_filter *filter, uint64_t times) BLY_GIVEN(1);
 
 /* ==== Look inside ======================================================= */
 
-/* What the filter can do, BLY_CAN_…: what its kind can (bly_kind_info), and
- * what its options add to that. Thread-safe. */
+/* Returns the abilities of the filter, BLY_CAN_…: those of its kind
+ * (bly_kind_info), and those that its options add. Thread-safe. */
 BLY_API uint64_t bly_can(const bly_filter *filter) BLY_GIVEN(1);
 
-/* The name of the filter's kind. Constant; thread-safe. */
+/* Returns the name of the filter's kind. Constant; thread-safe. */
 BLY_API const char *bly_kind_of(const bly_filter *filter) BLY_GIVEN(1);
 
 typedef struct {
@@ -788,26 +804,26 @@ typedef struct {
     uint64_t seed;              /* of siphash: its secret's mark             */
     uint64_t capacity;          /* keys it was planned for, or has grown to  */
     uint64_t bytes;             /* of the whole image                        */
-    uint64_t packed;            /* bytes once saved or sent, about, of a kind
-                                   with the ability "pack"; 0: `bytes`       */
+    uint64_t packed;            /* approximate bytes once saved or sent, of a
+                                   kind with the ability "pack"; 0: `bytes`  */
     double   bits_per_key;      /* 8 * bytes / capacity                      */
-    uint64_t items;             /* adds that succeeded, repeats counted too;
-                                   where items_exact is false (after unite or
-                                   intersect, or where adds or removes would
+    uint64_t items;             /* successful adds, with repeats; if
+                                   items_exact is false (after unite or
+                                   intersect, or if adds or removes would
                                    take the count past 2^64 - 2 or below 0),
                                    the estimate `distinct`                   */
     double   distinct;          /* different keys, estimated from the bits;
                                    infinity when every bit is set            */
     double   distinct_sd;       /* its standard deviation                    */
     double   fill;              /* share of bits, cells or slots in use      */
-    double   rate;              /* false-positive rate as it stands now, from
-                                   the bits themselves                       */
+    double   rate;              /* present false-positive rate, from the bits
+                                   themselves                                */
     double   planned_rate;      /* predicted for `capacity` keys             */
     double   lost;              /* false-negative rate, as in bly_plan_t     */
     uint64_t window;            /* as in bly_plan_t                          */
-    uint64_t saturated;         /* counters at their largest value: what they
-                                   count is no longer known, so no remove
-                                   lowers them                               */
+    uint64_t saturated;         /* counters at their largest value: their
+                                   true count is unknown, so no remove lowers
+                                   them                                      */
     uint32_t probes;            /* bits, cells or places of a key            */
     uint32_t label_bits;        /* as in bly_plan_t                          */
     uint64_t label_least, label_most;
@@ -820,12 +836,13 @@ typedef struct {
     uint64_t reserved[11];      /* 0                                         */
 } bly_stat_t;
 
-/* Reads the whole image. BLY_OK; only of a filter that is open page by page
- * (BLY_PAGED) also BLY_EIO and BLY_ENOMEM. */
+/* Reports facts and estimates about a filter; reads the whole image. BLY_OK;
+ * for a filter that is open page by page (BLY_PAGED) also BLY_EIO and
+ * BLY_ENOMEM. */
 BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
                             BLY_GIVEN(1, 2);
 
-/* What the first bytes of an image say, without opening it. */
+/* The contents of an image's header, without opening the image. */
 typedef struct {
     char     kind[24], hash[16];
     uint64_t bytes;             /* of the whole image, or of the packed one  */
@@ -847,18 +864,18 @@ typedef struct {
 
 enum { BLY_HEADER_BYTES = 128 };
 
-/* Read the header of an image from its first `n` bytes, BLY_HEADER_BYTES or
+/* Reads the header of an image from its first `n` bytes, BLY_HEADER_BYTES or
  * more. The rest of the image is neither needed nor trusted. BLY_EFORMAT,
  * BLY_EVERSION (another header), BLY_ECORRUPT (too short, or the header's
  * checksum does not match). Thread-safe. */
 BLY_API bly_status bly_peek(bly_header *out, const void *image, size_t n)
                             BLY_GIVEN(1, 2);
 
-/* The same of a file; BLY_EIO. */
+/* Reads the header of a file, as bly_peek does; also BLY_EIO. */
 BLY_API bly_status bly_peek_file(bly_header *out, const char *path)
                                  BLY_GIVEN(1, 2);
 
-/* How things stand with one label of a kind whose labels are ordered. */
+/* The state of one label of a kind whose labels are ordered. */
 typedef struct {
     uint64_t label;
     double   fill;              /* share of the cells or bits that show it   */
@@ -870,189 +887,203 @@ typedef struct {
 
 typedef bool bly_visit_label(void *context, const bly_label_t *label);
 
-/* Visit the labels in rising order, from the bits as they are now, until
- * `visit` returns false. Reads the whole image. BLY_OK; BLY_EUNSUPPORTED (kinds
- * without a bounded number of ordered labels). */
+/* Visits the labels in rising order, with their present state, until `visit`
+ * returns false. Reads the whole image. BLY_OK; BLY_EUNSUPPORTED (kinds without
+ * a bounded number of ordered labels). */
 BLY_API bly_status bly_list_labels(const bly_filter *filter,
                                    bly_visit_label *visit, void *context)
                                    BLY_GIVEN(1, 2);
 
 /* ==== Sets of keys ====================================================== */
 
-/* into := into OR other: just as if other's keys had been added to it (a kind
- * that counts adds the counts up). BLY_EMISMATCH (kind, geometry, hash, seed,
- * secret and the form of keys must agree), BLY_EFULL or BLY_ECORRUPT (`into` is
- * as it was, and forged in the second case: "quotient" looks),
- * BLY_EUNSUPPORTED, BLY_EREADONLY. */
+/* Unites two filters, into := into OR other, as if other's keys had been added
+ * to `into` (a kind that counts adds up the counts). BLY_EMISMATCH (kind,
+ * geometry, hash, seed, secret and the form of keys must agree), BLY_EFULL,
+ * BLY_ECORRUPT (`into` was forged, which "quotient" detects),
+ * BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then unchanged. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other)
                              BLY_GIVEN(1, 2);
 
-/* Unite at a distance, for kinds with the ability "unite at" ("attenuated").
- * `other` may be a filter of the kind and plan of one of the levels of `into`,
- * as bly_new makes one for the same capacity, rate and options: just as if each
- * of its keys had been put with this label. Or it is a filter that bly_unite
- * would take, `into` itself too: each of its labels l becomes l + label, and
- * what would be beyond the largest label is left out.
- * BLY_EPARAM (a label that there may not be), BLY_EMISMATCH (hash and seed must
- * agree, too), BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then as it was. */
+/* Unites at a distance, for kinds with the ability "unite at" ("attenuated").
+ * `other` may be a filter of the kind and plan of one level of `into`, as
+ * bly_new makes one for the same capacity, rate and options; the result is as
+ * if each of its keys had been put with this label. Or `other` is a filter that
+ * bly_unite would accept, even `into` itself: each of its labels l becomes
+ * l + label, and labels beyond the largest are left out.
+ * BLY_EPARAM (a label out of range), BLY_EMISMATCH (hash and seed must agree as
+ * well), BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then unchanged. */
 BLY_API bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
                                 uint64_t label) BLY_GIVEN(1, 2);
 
-/* into := into AND other: finds every key that is in both; its rate is at
- * most the smaller one of the two, but higher than that of a filter built
- * from the common keys alone. Errors of bly_unite. */
+/* Intersects two filters, into := into AND other. The result finds every key
+ * that is in both. Its rate is at most the smaller one of the two, but higher
+ * than that of a filter built from the common keys alone. Errors of
+ * bly_unite. */
 BLY_API bly_status bly_intersect(bly_filter *into, const bly_filter *other)
                                  BLY_GIVEN(1, 2);
 
 /* A number and its standard deviation. */
 typedef struct { double value, sd; } bly_estimate;
 
-/* How many different keys are in a, in b, in either, in both, in just one of
- * them, and the Jaccard index |both| / |either|: estimated from the bits
- * [Swamidass & Baldi 2007]. The filters' common bits err alike in all of them,
- * so that `differ` is surer than its parts: far surer where filters are nearly
- * equal. Few common keys may be estimated at less than 0, and so may the index:
- * this keeps their mean right; show 0. Where a filter is saturated (every bit
- * set) a value is infinite. */
+/* Estimates of how many different keys are in a, in b, in either, in both and
+ * in just one of them, and of the Jaccard index |both| / |either|, from the
+ * bits [Swamidass & Baldi 2007]. The errors of common bits cancel in `differ`,
+ * which is therefore more precise than its parts: far more if the filters are
+ * nearly equal. Small numbers of common keys, and the index, may be estimated
+ * at less than 0, which keeps their mean right; show 0. If a filter is
+ * saturated (every bit set), values are infinite. */
 typedef struct {
     bly_estimate a, b, either, both, differ, jaccard;
     uint64_t     reserved[4];   /* 0                                         */
 } bly_overlap_t;
 
-/* Of kinds that set bits or counters, layered (by its first layer) and
- * quotient (by its fingerprints, all but exactly). What was removed is not
- * counted, except where its bits stayed behind. Errors of bly_unite but
- * BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both images. */
+/* Compares two filters, for kinds that set bits or counters, layered (by its
+ * first layer) and quotient (by its fingerprints, almost exactly). Removed keys
+ * are not counted, except where their bits stayed behind. Errors of bly_unite
+ * except BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both
+ * images. */
 BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
                                const bly_filter *b) BLY_GIVEN(1, 2, 3);
 
 /* ==== Files and images ================================================== */
 
-/* Write the image to a file (of family "foreign" what the other system reads:
- * bly_save_as): all of it, or the old file stays as it was. It is
- * written in the same folder, without a name where the file system can do that
- * (O_TMPFILE), flushed, renamed, and the folder is flushed, or all of its file
- * system where it may not be read: after BLY_OK the new file outlives a crash,
- * and before that the old one or the new one does. An existing file's
- * permissions are kept, and its owner and group as far as the process may; a
- * symbolic link is followed, wherever it leads; a device or a pipe is written
- * straight. Kinds with the ability "pack" are packed on the way, in memory of
- * the filter's allocator, as large as the image but used only as far as the
- * packed form reaches. BLY_EIO: the old file is as it was (or the filter is one
- * whose own file could not be flushed: see bly_seal). BLY_EUNFLUSHED: the
- * new one is in its place, only the folder could not be flushed. BLY_ENOMEM (of
- * those kinds). */
+/* Saves the image to a file, atomically: on failure the old file is unchanged.
+ * (A filter of family "foreign" is saved as the other system's file: see
+ * bly_save_as.) The new file is written in the same folder, without a name if
+ * the file system supports that (O_TMPFILE), flushed and renamed. Then the
+ * folder is flushed, or its whole file system if the folder may not be read.
+ * After BLY_OK the new file survives a crash; before that either the old file
+ * or the new one does. An existing file's permissions are kept, and its owner
+ * and group as far as the process may. A symbolic link is followed, wherever it
+ * leads. A device or a pipe is written directly.
+ *
+ * Kinds with the ability "pack" are packed on the way, in memory from the
+ * filter's allocator, as large as the image but used only as far as the packed
+ * form reaches.
+ *
+ * BLY_EIO: the old file is unchanged (or the filter's own file could not be
+ * flushed: see bly_seal). BLY_EUNFLUSHED: the new file is in place, only the
+ * folder could not be flushed. BLY_ENOMEM (kinds that pack). */
 BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Open a file that bly_save wrote, or one of another system that is recognised,
- * or named in the options (<bloomery/foreign.h>). Flags 0: read it into memory,
- * check all of it; the copy may be changed, the file is not. BLY_MAP: map it;
- * only the header is checked, and what lookups rely on, unless BLY_VERIFY is
- * given too. BLY_MAP | BLY_WRITE: changes go to the file; it says "being
- * written" from the first change on, which is BLY_EIO where the file cannot be
- * made to say so, until bly_seal or bly_free. The file is locked until
- * bly_free, also of copies of the handle that fork makes: opening it for
- * writing a second time, by this process too, is BLY_EIO, as where the system
- * has no locks of open files. bly_save and the commands do not write to a file
- * but put another one in its place: what is added to the old one from then on
- * is lost with it, and bly_replaced tells. BLY_PAGED: see <bloomery/paged.h>.
- * BLY_SHARED as in bly_spec.
- * A file of another system has no checksum, and with BLY_WRITE is refused.
- * A packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
- * into memory, for reading only; with BLY_WRITE it is refused.
+/* Opens a file that bly_save wrote, or a file of another system whose format is
+ * recognised or named in the options (<bloomery/foreign.h>).
+ *
+ *  - Flags 0 read the file into memory and check all of it. The copy may be
+ *    changed; the file is not.
+ *  - BLY_MAP maps the file. Only the header and the data that lookups rely on
+ *    are checked, unless BLY_VERIFY is given as well.
+ *  - BLY_MAP | BLY_WRITE maps the file for writing: changes go to the file.
+ *    From the first change until bly_seal or bly_free it is marked "being
+ *    written"; if it cannot be marked, the change is BLY_EIO.
+ *  - BLY_PAGED works in the file: see <bloomery/paged.h>.
+ *  - BLY_SHARED has the meaning that it has in bly_spec.
+ *
+ * A file that is opened for writing is locked until bly_free has been called,
+ * also for the copies of the handle that a fork makes. Opening it for writing
+ * again, even in this process, is BLY_EIO, and so is opening for writing if the
+ * system has no locks on open files. bly_save and the commands never write to a
+ * file: they replace it with another one. Keys added to the replaced file after
+ * that are lost with it; bly_replaced detects this.
+ *
+ * A file of another system has no checksum, and is refused with BLY_WRITE. A
+ * packed file cannot be mapped: with BLY_MAP it is read, checked and unpacked
+ * into memory, for reading only; with BLY_WRITE it is refused. Other processes
+ * must not truncate a mapped file while it is open.
+ *
  * BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
  * BLY_EKIND, BLY_ENOMEM, BLY_ELIMIT (a packed file would take more memory than
- * bly_memory_limit says), BLY_ESECRET (not the secret it was made with, none,
- * or one for a filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED
- * (BLY_SHARED; BLY_PAGED; a packed file with BLY_WRITE). A mapped file must not
- * be cut short by others while it is open. */
+ * bly_memory_limit allows), BLY_ESECRET (a wrong secret, none, or one for a
+ * filter without), BLY_EPARAM (flags, options), BLY_EUNSUPPORTED (BLY_SHARED;
+ * BLY_PAGED; a packed file with BLY_WRITE). */
 BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Sets the callback of later calls with this filter (unite, save, stat, add of
- * many keys, …), until another one is set; NULL takes it away. The struct is
- * copied. Calls that read the filter in several threads call it in each.
+/* Sets the callback for later calls with this filter (unite, save, stat, add of
+ * many keys, …), until another one is set; NULL removes it. The struct is
+ * copied. If several threads read the filter at once, it is called in each.
  * `progress` of bly_spec and bly_options is for the one call that makes the
  * filter, and is not kept.
  *
- * With a callback, bly_unite and the other verbs that combine two filters work
- * on a copy of the image in memory, so that nothing is changed if they are
+ * With a callback, bly_unite and the other functions that combine two filters
+ * work on a copy of the image in memory, so that nothing is changed if they are
  * cancelled. In a filter that is mapped for writing they work in place and
  * cannot be cancelled. */
 BLY_API void bly_progress_set(bly_filter *filter, const bly_progress *progress)
                               BLY_GIVEN(1);
 
-/* Is there now another file at this path than the one the filter was opened
- * from, or has that one been written anew since? Then open it again and let
- * the old filter go. (bly_save puts a new file in the old one's place, so
- * that a filter which is mapped stays whole.) Of a filter opened with BLY_WRITE
- * only another file counts. BLY_EIO: there is no file. BLY_EUNSUPPORTED: the
+/* Reports whether the path now holds another file than the one that the filter
+ * was opened from, or whether that file has been rewritten since. If so, open
+ * it again and free the old filter. (bly_save replaces a file with a new one,
+ * so that a mapped filter stays whole.) For a filter opened with BLY_WRITE only
+ * another file counts. BLY_EIO: the file does not exist. BLY_EUNSUPPORTED: the
  * filter was not opened from a file. Thread-safe. */
 BLY_API bly_status bly_replaced(bool *out, const bly_filter *filter,
                                 const char *path) BLY_GIVEN(1, 2, 3);
 
-/* Make durable what was changed in a filter that is mapped or paged for
- * writing: after BLY_OK it outlives whatever happens to the process and the
- * machine. A paged file stays open, and its next writer finds all of it; a
- * mapped one has no way to say so but to be sealed, as by bly_seal, and is
- * refused again after a crash that comes later than the next change. Nothing
- * to do for any other filter. Errors of bly_seal. */
+/* Makes the changes to a filter that is mapped or paged for writing durable:
+ * after BLY_OK they survive a crash of the process or the machine. A paged file
+ * stays open, and its next writer finds all changes. A mapped file can only
+ * record this by being sealed, as by bly_seal: after the next change, a crash
+ * makes it refused again. Does nothing for any other filter. Errors of
+ * bly_seal. */
 BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
 
-/* Close the file of such a filter in good order: durable, its checksums made,
- * "being written" taken back. The filter can still be used; its next change
- * opens the file again. Reads the whole file. BLY_EIO; BLY_EUNFLUSHED (see
- * bly_create); for a paged one BLY_ECORRUPT (a page is damaged), BLY_ENOMEM.
+/* Seals the file of such a filter: makes it durable, computes its checksums and
+ * clears the mark "being written". The filter can still be used; its next
+ * change marks the file again. Reads the whole file. BLY_EIO; BLY_EUNFLUSHED
+ * (see bly_create); for a paged file BLY_ECORRUPT (a page is damaged),
+ * BLY_ENOMEM.
  *
- * Once the system could not flush the file nobody knows what is on the disk,
- * and asking again would not tell. Then each later change, bly_sync and
- * bly_seal is BLY_EIO; and if changes were among what was not flushed, so are
- * bly_save and bly_pack, bly_image says "being written", and so does the file:
- * bly_copy has what is in memory, and the next writer of a paged file what was
- * synced before. */
+ * If the system fails to flush the file once, its state on the disk is unknown,
+ * and trying again would not reveal it. From then on each change, bly_sync and
+ * bly_seal is BLY_EIO. If changes were not flushed, bly_save and bly_pack are
+ * BLY_EIO as well, and the image of bly_image and the file stay marked "being
+ * written". bly_copy copies the state in memory; the next writer of a paged
+ * file finds the state of the last sync. */
 BLY_API bly_status bly_seal(bly_filter *filter) BLY_GIVEN(1);
 
-/* Borrow an image, for reading, wherever it is; it must stay and not change
- * until bly_free. It is checked as by BLY_MAP, without the payload's checksum:
- * call bly_check for that. Fastest when the image begins on a multiple of 64.
- * Errors of bly_open but BLY_EIO; BLY_EUNSUPPORTED for a packed one, which
- * bly_unpack takes. */
+/* Wraps an image in the caller's memory, for reading; it must stay there
+ * unchanged until bly_free. It is checked as by BLY_MAP, without the payload's
+ * checksum: call bly_check for that. Fastest if the image begins on a multiple
+ * of 64. Errors of bly_open except BLY_EIO; BLY_EUNSUPPORTED for a packed
+ * image, which needs bly_unpack. */
 BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Is this an image, packed or not, whole and undamaged? Reads all of it and
- * trusts nothing.
- * BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH,
- * BLY_EKIND; BLY_EPARAM (options); BLY_ECANCELED. Allocates nothing, or with a
- * callback a kilobyte. The options may be NULL, and need no secret.
- * Thread-safe. */
+/* Checks that the bytes are an image, packed or not, whole and undamaged. Reads
+ * all of them and trusts nothing. The options may be NULL, and need no secret.
+ * Allocates nothing, or with a callback a kilobyte. BLY_EFORMAT, BLY_EVERSION,
+ * BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH, BLY_EKIND; BLY_EPARAM (options);
+ * BLY_ECANCELED. Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes,
                              const bly_options *options) BLY_GIVEN(1);
 
-/* The image, with counts and checksums up to date: write it, send it. Valid
- * until the filter changes or is freed. The first call after a change reads
- * the whole image, and others wait for it. NULL for a filter that is open page
- * by page, and if a callback cancels the call: bly_why tells which. */
+/* Returns the image, with counts and checksums up to date, to be written or
+ * sent. It is valid until the filter changes or is freed. The first call after
+ * a change reads the whole image, and concurrent calls wait for it. NULL for a
+ * filter that is open page by page, and if a callback cancels the call; bly_why
+ * says which. */
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
                               BLY_GIVEN(1);
 
-/* The filter in memory, for sending: packed if its kind can do that, else its
- * image. These are the bytes that bly_save writes, but for family "foreign": an
- * image of it has our header before what the other system reads, which bly_save
- * and bly_save_as write alone. `room` must be at least the bytes of bly_image,
- * of which a packed filter leaves most untouched; *bytes is how many it took.
- * BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads the filter as bly_image
- * does. */
+/* Packs a filter into memory, for sending: packed if its kind can do that, else
+ * as its image. These are the bytes that bly_save writes, except for family
+ * "foreign": its images have our header before the other system's bytes, which
+ * bly_save and bly_save_as write alone. `room` must be at least the bytes of
+ * bly_image, of which a packed filter leaves most untouched; *bytes is the
+ * number used. BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads the filter as
+ * bly_image does. */
 BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                             size_t *bytes) BLY_MUST BLY_GIVEN(1, 2, 4);
 
-/* A filter in memory of its own from what bly_pack or bly_save wrote, or from
- * an image: all of it is checked, nothing is trusted, and it may be changed.
- * A packed image can come out at up to 8192 times its size, and one that would
- * take more than bly_memory_limit says is BLY_ELIMIT. Errors of
+/* Makes a filter in memory of its own from bytes that bly_pack or bly_save
+ * wrote, or from an image. All of it is checked, nothing is trusted, and it may
+ * be changed. A packed image can unpack to 8192 times its size; if it would
+ * take more than bly_memory_limit allows, the call is BLY_ELIMIT. Errors of
  * bly_check; BLY_ESECRET; BLY_ENOMEM. Thread-safe. */
 BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
                               size_t bytes, const bly_options *options)

@@ -1,7 +1,4 @@
-/* lab.c - what the experiments of the lab share: see lab.h.
- *
- * Floor 7: a part of each program of the lab.
- */
+/* lab.c - functions shared by the experiments of the lab: see lab.h. */
 #include "lab.h"
 
 #include <errno.h>
@@ -13,19 +10,19 @@
 
 enum { LAB_BATCH = 4096, LAB_TEXT = 512 };
 
-/* The series that lab_draw takes places from, the last there is. */
+/* The last series, from which lab_draw takes places. */
 enum { LAB_DRAWN = (1 << 24) - 1 };
 
 /* Student's quantile is below LAB_WIDEST, and expanded from LAB_MANY on. */
 enum { LAB_WIDEST = 1000, LAB_HALVINGS = 60, LAB_MANY = 60 };
 
-/* A number that is so many times as large as its interval is wide is shown with
- * more than 4 digits, and with 9. */
+/* A value this many times larger than its interval is shown with more than 4
+ * digits, and with 9. */
 enum { LAB_COARSE = 100, LAB_FINE = 10000000 };
 
 static const double lab_pi = 3.14159265358979323846;
 
-/* How sure intervals are, and what belongs to it in the normal distribution. */
+/* The confidence of intervals, and its quantile of the normal distribution. */
 static const double lab_level = 0.999;
 const double lab_z = 3.2905267;
 
@@ -58,7 +55,7 @@ lab lab_open(int argc, char **argv)
     lab_stop("usage", "PROGRAM FOLDER tiny|quick|full");
 }
 
-/* As vsnprintf to LAB_TEXT bytes, but a text that is cut short is no text. */
+/* Prints like vsnprintf to LAB_TEXT bytes, but a truncated text is an error. */
 static void lab_print(char *text, const char *format, va_list values)
     __attribute__((format(printf, 2, 0)));
 
@@ -120,7 +117,7 @@ int lab_close(lab *l)
     return 0;
 }
 
-/* ---- Numbers with what is known of them -------------------------------- */
+/* ---- Numbers with intervals -------------------------------------------- */
 
 lab_measure lab_wilson(uint64_t hits, uint64_t trials)
 {
@@ -131,9 +128,9 @@ lab_measure lab_wilson(uint64_t hits, uint64_t trials)
     return (lab_measure){ p, fmax(0, middle - half), fmin(1, middle + half) };
 }
 
-/* How likely Student's t of v degrees of freedom stays within -t .. t: a finite
- * sum of powers of cos(angle), other ones for odd v and for even v [Abramowitz
- * & Stegun 1964, 26.7.3 and 26.7.4]. */
+/* Returns the chance that Student's t with v degrees of freedom is within -t ..
+ * t: a finite sum of powers of cos(angle), different for odd and even v
+ * [Abramowitz & Stegun 1964, 26.7.3 and 26.7.4]. */
 static double lab_within(double t, unsigned v)
 {
     double angle = atan(t / sqrt(v)), c2 = cos(angle) * cos(angle);
@@ -146,9 +143,9 @@ static double lab_within(double t, unsigned v)
                       : sin(angle) * sum;
 }
 
-/* Student's quantile that belongs to lab_z: found by halving for few degrees of
- * freedom, by its expansion in 1 / v for many, where the next term is below
- * 1e-5 of it. */
+/* Returns Student's quantile for lab_z: by halving for few degrees of freedom,
+ * by its expansion in 1 / v for many, where the next term is below 1e-5 of
+ * it. */
 static double lab_student(unsigned v)
 {
     double z = lab_z, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
@@ -240,7 +237,7 @@ void lab_says(lab *l, const char *statement, bool holds,
     lab_claim(l, statement, measured, holds ? "holds" : "does not hold");
 }
 
-/* How many digits show an interval to the second one, and not less than 4. */
+/* Returns the digits that show an interval to its second digit, at least 4. */
 static int lab_digits(lab_measure m)
 {
     double parts = fabs(m.value) / (m.high - m.low);
@@ -381,7 +378,7 @@ bly_index_maker *lab_index(const lab *l, const bly_index_spec *spec)
     return maker;
 }
 
-/* By first digits first, as names are ordered. */
+/* Sorted by first digits, as names are. */
 void lab_index_add(bly_index_maker *maker, uint64_t name,
                    const uint64_t *hashes, size_t n)
 {

@@ -305,19 +305,22 @@ function manualIndex(entries) {
 // ---- Lists ------------------------------------------------------------------
 
 function kindsIndex() {
-    const table = (name) => {
-        const text = new RegExp(
-            `<!-- ${name} begin -->\n([^]*?)<!-- ${name} end`)
-            .exec(read("README.md"))[1];
-        return relink(scrollable(markdown(text)), "README.md",
-            "kinds/index.html");
-    };
+    const table = (text) => relink(scrollable(markdown(text)), "README.md",
+        "kinds/index.html");
+    const listed = (...more) => execFileSync(path.join(build, "bloomery"),
+        [...more, "--markdown"], { encoding: "utf8" });
+    const core = listed("kinds").split("\n");
+    const all = listed("kinds", "--all").split("\n");
+    const others = [...core.slice(0, 2), ...all.filter((row) => !core.includes(row))];
     write("kinds/index.html", "Kinds", "<article class=\"wide\"><h1>Kinds</h1>" +
         "\n<p>A <em>kind</em> is a way to build a filter. Each has a page: " +
         "what it is, a picture of its bytes, its mathematics, its costs, when " +
         "not to use it, its papers. The <a href=\"../map.html\">map</a> " +
-        "compares what they cost.</p>\n" + table("kinds") +
-        "<h2 id=\"formats\">Other systems' filters</h2>\n" + table("formats") +
+        "compares what they cost. The kinds to meet first are the <em>core</em>." +
+        "</p>\n<h2 id=\"core\">The core</h2>\n" + table(core.join("\n")) +
+        "<h2 id=\"others\">For rarer needs</h2>\n" + table(others.join("\n")) +
+        "<h2 id=\"formats\">Other systems' filters</h2>\n" +
+        table(listed("formats")) +
         "</article>");
 }
 

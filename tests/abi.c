@@ -1,11 +1,11 @@
-/* abi.c - what a program that was built once depends on: the size of every
- * public struct, the place of every field and the value of every constant.
+/* abi.c - the size of every public struct, the offset of every field and the
+ * value of every constant, on which compiled programs depend.
  *
- * It fails to compile when one of them moves. Within a major version (until 1.0
- * within a minor one) they stay: take new fields out of `reserved`, or add them
- * at the end of a struct that the library hands out by pointer, where only the
- * places are promised. What is said here is of machines with 64-bit pointers;
- * on others the fields' order is the same.
+ * It fails to compile when one of them changes. They are fixed within a major
+ * version (until 1.0 within a minor one). Take new fields out of `reserved`, or
+ * add them at the end of a struct that the library hands out by pointer, for
+ * which only offsets are promised. The figures are for machines with 64-bit
+ * pointers; others keep the order of the fields.
  */
 #include "test.h"
 
@@ -14,6 +14,7 @@
 #include <bloomery.h>
 #include <bloomery/advice.h>
 #include <bloomery/container.h>
+#include <bloomery/fields.h>
 #include <bloomery/foreign.h>
 #include <bloomery/gaps.h>
 #include <bloomery/index.h>
@@ -189,7 +190,8 @@ ABI_AT(bly_need, rate, 8);
 ABI_AT(bly_need, present, 16);
 ABI_AT(bly_need, can, 24);
 ABI_AT(bly_need, fixed, 32);
-ABI_AT(bly_need, zero, 33);
+ABI_AT(bly_need, core, 33);
+ABI_AT(bly_need, zero, 34);
 ABI_AT(bly_need, aim, 36);
 ABI_AT(bly_need, memory, 40);
 ABI_AT(bly_need, others, 48);
@@ -304,6 +306,25 @@ ABI_AT(bly_tables, moves, 42);
 ABI_AT(bly_tables, expansion, 44);
 ABI_AT(bly_tables, zero, 46);
 
+ABI_SIZE(bly_json, 32);
+ABI_AT(bly_json, put, 0);
+ABI_AT(bly_json, context, 8);
+ABI_AT(bly_json, style, 16);
+ABI_AT(bly_json, depth, 20);
+ABI_AT(bly_json, begun, 22);
+ABI_AT(bly_json, failed, 23);
+ABI_AT(bly_json, arrays, 24);
+
+ABI_SIZE(bly_field, 56);
+ABI_AT(bly_field, name, 0);
+ABI_AT(bly_field, help, 8);
+ABI_AT(bly_field, type, 16);
+ABI_AT(bly_field, absent, 20);
+ABI_AT(bly_field, count, 24);
+ABI_AT(bly_field, real, 32);
+ABI_AT(bly_field, text, 40);
+ABI_AT(bly_field, length, 48);
+
 ABI_SIZE(bly_contained, 96);
 ABI_AT(bly_contained, column, 0);
 ABI_AT(bly_contained, format, 8);
@@ -368,7 +389,7 @@ ABI_AT(bly_kind_info, family, 8);
 ABI_AT(bly_kind_info, summary, 16);
 ABI_AT(bly_kind_info, can, 24);
 ABI_AT(bly_kind_info, options, 32);
-ABI_AT(bly_kind_info, experimental, 40);
+ABI_AT(bly_kind_info, tier, 40);
 
 ABI_AT(bly_format_info, kind, 0);
 ABI_AT(bly_format_info, writer, 8);
@@ -396,6 +417,7 @@ ABI_AT(bly_advice, why, 352);
 ABI_AT(bly_advice, limit, 512);
 ABI_AT(bly_advice, lacks, 608);
 ABI_AT(bly_advice, nearly, 736);
+ABI_AT(bly_advice, tier, 744);
 
 ABI_AT(bly_listed, hash, 0);
 ABI_AT(bly_listed, key, 8);
@@ -470,6 +492,18 @@ ABI_VALUE(BLY_HEADER_BYTES, 128);
 ABI_VALUE(BLY_AIM_BALANCE, 0);
 ABI_VALUE(BLY_AIM_FAST, 1);
 ABI_VALUE(BLY_AIM_SMALL, 2);
+
+ABI_VALUE(BLY_FIELD_TEXT, 0);
+ABI_VALUE(BLY_FIELD_COUNT, 1);
+ABI_VALUE(BLY_FIELD_REAL, 2);
+ABI_VALUE(BLY_FIELD_BOOL, 3);
+ABI_VALUE(BLY_FIELD_ARRAY, 4);
+ABI_VALUE(BLY_FIELD_OBJECT, 5);
+ABI_VALUE(BLY_FIELD_END, 6);
+
+ABI_VALUE(BLY_JSON_COMPACT, 0);
+ABI_VALUE(BLY_JSON_LINES, 1);
+ABI_VALUE(BLY_JSON_SCRIPT, 2);
 
 ABI_VALUE(BLY_TANIMOTO, 0);
 ABI_VALUE(BLY_DICE, 1);

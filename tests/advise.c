@@ -1,8 +1,8 @@
-/* advise.c - the advice: never a kind that cannot, an order that follows from
- * what it says, and the same for every caller. That the times are right is
- * measured apart (bench/advise.c).
+/* advise.c - the advice never names a kind that cannot do the job, its order
+ * follows from its figures, and every caller gets the same. bench/advise.c
+ * checks that the predicted times are right.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bloomery/advice.h"
 
 #include "advise/costs.h"
@@ -14,7 +14,7 @@ enum { ADVISE_MOST = 64 };
 
 static bly_advice advise_out[ADVISE_MOST];
 
-/* Copies of the ranking's entries; how many. */
+/* Copies the ranking and returns its length. */
 static size_t advise_count(const bly_need *need)
 {
     bly_ranking *ranking;
@@ -27,7 +27,8 @@ static size_t advise_count(const bly_need *need)
     return n;
 }
 
-/* The needs that are tried together, as bits: abilities, and one more. */
+/* The needs that are tried together, as bits: the abilities and
+ * ADVISE_EXACT. */
 #define ADVISE_NEEDS(X)                                                        \
     X(REMOVE, BLY_CAN_REMOVE) X(COUNT, BLY_CAN_COUNT) X(GROW, BLY_CAN_GROW)    \
     X(UNITE, BLY_CAN_UNITE) X(STATIC, 0) X(FORGET, BLY_CAN_FORGET)             \
@@ -57,13 +58,13 @@ static bly_need advise_some(unsigned needs)
     return need;
 }
 
-/* What a kind says of itself in the listing. */
+/* Returns whether the listing gives a kind this ability. */
 static bool advise_able(const char *text, uint64_t ability)
 {
     return (bly_kind_find(text)->can & ability) == ability;
 }
 
-/* ---- Who may be advised ------------------------------------------------- */
+/* ---- Kinds that are advised --------------------------------------------- */
 
 static void advise_check_able(const bly_advice *a, unsigned needs)
 {
@@ -77,8 +78,8 @@ static void advise_check_able(const bly_advice *a, unsigned needs)
                 || (needs & NEED_EXACT) != 0);
 }
 
-/* Every subset of needs: each kind once, those that fit first, and every one
- * of the others with its reason. */
+/* Tries every subset of needs: each kind is listed once, suitable kinds come
+ * first, and every other has a reason. */
 static void test_every_need(void **state)
 {
     (void)state;
@@ -105,8 +106,8 @@ static void test_every_need(void **state)
     assert_true(answered > 0 && answered < ADVISE_SUBSETS);
 }
 
-/* Each single need has an answer, but one: nothing is exact that does not know
- * all keys, but for a few of them. */
+/* Every single need has an answer except exactness: an exact kind must know all
+ * keys, or hold only a few. */
 static void test_single_needs(void **state)
 {
     (void)state;
@@ -124,7 +125,8 @@ static void test_single_needs(void **state)
     assert_string_equal(advise_out[0].kind, "egh");
 }
 
-/* What `remove` does not tell: not every key goes, or may come back. */
+/* Some kinds have `remove` but cannot remove every key, or may find a removed
+ * key again. */
 static void test_remove_means_any(void **state)
 {
     (void)state;
@@ -141,7 +143,8 @@ static void test_remove_means_any(void **state)
     assert_int_equal(seen, 2);
 }
 
-/* Add one key so often, and ask how often it came; 0: it was refused. */
+/* Adds one key `times` times and returns its count, or 0 if an add was
+ * refused. */
 static uint64_t advise_came(const char *kind, double rate, uint64_t times)
 {
     bly_spec spec = { .capacity = 1000, .rate = rate };
@@ -157,7 +160,7 @@ static uint64_t advise_came(const char *kind, double rate, uint64_t times)
     return count;
 }
 
-/* How far each one counts is what is said of it; where nothing is said, on. */
+/* Each kind counts as far as it claims; without a claim, further than that. */
 static void test_count_limits(void **state)
 {
     (void)state;
@@ -185,7 +188,7 @@ static void test_count_limits(void **state)
     assert_true(counts > 5);
 }
 
-/* Labels that a kind does not have are none: by its plan. */
+/* A plan shows which labels a kind lacks. */
 static void test_labels(void **state)
 {
     (void)state;
@@ -203,9 +206,10 @@ static void test_labels(void **state)
     assert_int_equal(advise_out[0].plan.label_most, 255);
 }
 
-/* ---- What it says -------------------------------------------------------- */
+/* ---- The figures and the order ------------------------------------------- */
 
-/* The plan is that of bly_plan, the rate is kept, the first can be built. */
+/* The plan equals that of bly_plan, keeps the rate, and the first kind can be
+ * built. */
 static void test_plans(void **state)
 {
     (void)state;
@@ -228,8 +232,8 @@ static void test_plans(void **state)
     bly_free(filter);
 }
 
-/* A kind is beaten where one before it is as good in all that is told, and then
- * that one is named; the first never is. */
+/* A kind is beaten if one before it is at least as good in every figure; the
+ * entry names that one. The first is never beaten. */
 static void test_beaten(void **state)
 {
     (void)state;
@@ -253,7 +257,7 @@ static void test_beaten(void **state)
     }
 }
 
-/* The first is called what it is. */
+/* The praise of the first kind is true. */
 static void test_praise(void **state)
 {
     (void)state;
@@ -301,7 +305,7 @@ static void test_memory_limit(void **state)
         }
 }
 
-/* Each aim's first is no worse than the others' at what it aims for. */
+/* For each aim, the first kind is no worse than the others by that measure. */
 static void test_aims(void **state)
 {
     (void)state;
@@ -353,8 +357,8 @@ static bool advise_has_reason(const char *kind)
     return false;
 }
 
-/* Everything that can be advised is in the built-in table, and nothing else is,
- * but what has a reason: of that no filter can be planned as it is measured. */
+/* Every kind that can be advised has built-in costs. Those without have a
+ * reason: no filter can be planned the way they are measured. */
 static void test_every_kind_has_costs(void **state)
 {
     (void)state;
@@ -374,7 +378,7 @@ static void test_every_kind_has_costs(void **state)
     assert_int_equal(known, sizeof advise_kind_costs / sizeof(bly_cost));
 }
 
-/* The last error is another verb's, and stays, though plans have failed. */
+/* Plans that fail here do not replace the last error of another verb. */
 static void test_leaves_the_last_error(void **state)
 {
     (void)state;
@@ -395,8 +399,8 @@ static const bly_line_cost advise_near_line = { 1024, 1 },
 static const bly_line_cost *const advise_flat[] = { &advise_near_line,
                                                     &advise_far_line };
 
-/* Of kinds that nobody measured, equally many lines cost the same: the sizes
- * decide, and of equal sizes the order of the listing. */
+/* Among kinds without measurements an equal number of cache lines costs the
+ * same, so the size decides; equal sizes keep the order of the listing. */
 static void test_no_costs(void **state)
 {
     (void)state;
@@ -412,14 +416,14 @@ static void test_no_costs(void **state)
     }
 }
 
-/* A line more or less in a thousand, which sizes differ by, is let pass. */
+/* Allows for one cache line in a thousand, as sizes differ by that much. */
 static void advise_near(double told, double wanted)
 {
     assert_true(fabs(told - wanted) < 0.001 * wanted);
 }
 
-/* A table is believed: between the measured points times lie between theirs,
- * and at the points they are theirs. */
+/* Costs given by the caller are used: exactly at the measured points, and
+ * interpolated between them. */
 static void test_given_costs(void **state)
 {
     (void)state;
@@ -498,7 +502,7 @@ static void test_refuses(void **state)
     advise_refused((bly_need){ .capacity = 1, .costs = &costs });
 }
 
-/* From one key to more than memory holds: an answer, or a reason. */
+/* From one key to more than fits in memory, there is advice or a reason. */
 static void test_extremes(void **state)
 {
     (void)state;
@@ -518,8 +522,8 @@ static void test_extremes(void **state)
         }
 }
 
-/* Who can count so far and no further; `counting` by its own plan, which takes
- * the less memory the more times there are, and the others as they are. */
+/* Kinds that count only up to a limit drop out. `counting` is planned for the
+ * requested count, which costs memory; other kinds stay as they are. */
 static void test_at_least(void **state)
 {
     (void)state;

@@ -1,18 +1,17 @@
-/* attacks.c - what an enemy who chooses keys can do to each kind of filter,
- * and that he cannot do it under a secret.
+/* attacks.c - attacks by an enemy who chooses keys, on each kind of filter, and
+ * the proof that a secret seed stops them.
  *
- * The enemy works as he would outside: with <bloomery.h>, and a replica of his
- * own of the filter that he attacks. He knows its plan, its members and the
- * name of its hash function. Under `xxh3` he knows all that decides where a
- * key goes, so that what he finds on the replica holds for the victim. Under
- * `siphash` he has to guess a secret, and his replica has that one. The same
- * attack is made both times: the first must succeed, or it would be no attack,
- * and the second must come to no more than chance gives.
+ * The enemy works from outside, with <bloomery.h> and a replica of the victim.
+ * He knows its plan, its members and the name of its hash function. Under
+ * `xxh3` this determines where a key goes, so keys found on the replica work on
+ * the victim. Under `siphash` he has to guess a secret, and his replica uses
+ * the guess. Each attack runs both ways: the first run must succeed, or it
+ * would not be an attack; the second must do no better than chance.
  *
- * The figures are printed, and SECURITY.md has those of full work. Bands are of
- * five standard deviations, upwards. There are about a hundred, some of very
- * few hits: by the binomial distribution a program like this one, with keys of
- * its own, fails once in a thousand runs.
+ * The figures are printed; SECURITY.md quotes those of the full run. Bands are
+ * five standard deviations, one-sided. There are about a hundred, some with
+ * very few hits: by the binomial distribution, such a program with other keys
+ * fails once in a thousand runs.
  *
  *   [Gerbet 2015]   Gerbet, Kumar & Lauradoux, The power of evil choices in
  *                   Bloom filters, DSN. Pollution, forged false positives,
@@ -30,15 +29,15 @@
 
 enum {
     ATTACKS_KEY = 16,           /* bytes of a key                            */
-    ATTACKS_MEMBERS = 1000      /* of a filter that others have filled       */
+    ATTACKS_MEMBERS = 1000      /* members of a filter filled by others      */
 };
 
 /* Streams of keys. */
 enum {
     ATTACKS_IN = 1,             /* the members                               */
-    ATTACKS_TRIED = 2,          /* among these the enemy looks               */
-    ATTACKS_STRANGE = 3,        /* asked for, to measure a rate              */
-    ATTACKS_SCRATCH = 4         /* in filters of the enemy's own             */
+    ATTACKS_TRIED = 2,          /* the keys that the enemy tries             */
+    ATTACKS_STRANGE = 3,        /* keys queried to measure a rate            */
+    ATTACKS_SCRATCH = 4         /* keys for the enemy's own filters          */
 };
 
 static const uint8_t attacks_true[BLY_SECRET_BYTES] = {
@@ -50,8 +49,8 @@ static const uint8_t attacks_guess[BLY_SECRET_BYTES] = {
     0x5E, 0xD7, 0x09, 0x86, 0x3C, 0xFA, 0x41, 0xB5,
 };
 
-/* Key i of a stream, the same bytes on every machine; it stays until the next
- * one is made. */
+/* Returns key i of a stream, the same bytes on every machine. It is valid until
+ * the next call. */
 static const void *attacks_key(uint64_t stream, uint64_t i)
 {
     static uint8_t key[ATTACKS_KEY];
@@ -62,7 +61,7 @@ static const void *attacks_key(uint64_t stream, uint64_t i)
     return key;
 }
 
-/* What the owner asks for, and what the enemy does who wants the same. */
+/* The owner's parameters, and those of the enemy's replica. */
 typedef struct { bly_spec owner, enemy; } attacks_side;
 
 static attacks_side attacks_open(uint64_t capacity, double rate)
@@ -88,7 +87,7 @@ static bly_filter *attacks_new(const char *kind, const bly_spec *spec)
     return filter;
 }
 
-/* With the members in it. */
+/* Returns a filter that holds the members. */
 static bly_filter *attacks_built(const char *kind, const bly_spec *spec)
 {
     static uint8_t rows[ATTACKS_MEMBERS][ATTACKS_KEY];
@@ -119,7 +118,7 @@ static bool attacks_perhaps(const bly_filter *filter, uint64_t stream,
     return bly_contains(filter, attacks_key(stream, i), ATTACKS_KEY);
 }
 
-/* How many of the first n keys of a stream it finds. */
+/* Counts the keys found among the first n of a stream. */
 static uint64_t attacks_found(const bly_filter *filter, uint64_t stream,
                               uint64_t n)
 {
@@ -136,8 +135,8 @@ static bly_stat_t attacks_stat(const bly_filter *filter)
     return stat;
 }
 
-/* Are these no more hits than a rate gives that differs from filter to filter
- * by `sd`? */
+/* Returns whether the hits do not exceed a rate that varies between filters by
+ * `sd`. */
 static bool attacks_by_chance(uint64_t hits, uint64_t asked, double rate,
                               double sd)
 {
@@ -145,8 +144,8 @@ static bool attacks_by_chance(uint64_t hits, uint64_t asked, double rate,
         || test_within((double)hits, (double)asked, rate, sd);
 }
 
-/* Has he nothing to gain from a kind, as its rate is 0 or means nothing for
- * keys that were not given when it was built? */
+/* Returns whether the enemy has nothing to gain: the kind's rate is 0, or means
+ * nothing for keys unknown when it was built. */
 static bool attacks_exact(const bly_kind_info *info)
 {
     return (info->can & BLY_CAN_EXACT) != 0;
@@ -156,7 +155,8 @@ static bool attacks_exact(const bly_kind_info *info)
 
 enum { POLLUTION_KEYS = 256, POLLUTION_ASKED = 50000, POLLUTION_BEST = 1024 };
 
-/* Of so many keys from `first` on, the one that makes the filter err most. */
+/* Returns the candidate, from `first` on, that raises the filter's rate
+ * most. */
 static uint64_t pollution_worst(const bly_filter *replica, uint64_t first,
                                 uint64_t trials)
 {
@@ -176,7 +176,7 @@ static uint64_t pollution_worst(const bly_filter *replica, uint64_t first,
     return worst;
 }
 
-/* The victim, as full as it was planned, of keys that the enemy chose. */
+/* Returns the victim, filled to its planned number of keys with the enemy's. */
 static bly_filter *pollution_of(const char *kind, const attacks_side *side,
                                 uint64_t trials)
 {
@@ -200,9 +200,9 @@ static uint64_t pollution_hits(const char *kind, const attacks_side *side,
     return hits;
 }
 
-/* Kinds that err by how many keys they hold, not by which (dleft, cuckoo,
- * golomb, quotient); that set one bit in many for a key (compressed); that
- * forget (stable). */
+/* Returns whether pollution fails: the rate depends on the number of keys
+ * (dleft, cuckoo, golomb, quotient), each key sets one bit in many
+ * (compressed), or the filter forgets (stable). */
 static bool pollution_in_vain(const char *kind)
 {
     static const char *const vain[] = { "compressed", "cuckoo", "dleft",
@@ -244,8 +244,8 @@ static void attacks_pollute(void **state)
     each_kind(pollution_visit);
 }
 
-/* With so many trials that nearly every bit of every key is a new one, the
- * rate comes to the end of what is possible: (k n / m)^k [Gerbet 2015]. */
+/* With enough trials, nearly every bit of every key is a new one, and the rate
+ * reaches its upper limit (k n / m)^k [Gerbet 2015]. */
 static void attacks_pollute_to_the_end(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ enum { FORGERY_TRIED = 50000 };
 
 typedef struct { uint64_t n, key[FORGERY_TRIED]; } forgery_keys;
 
-/* Keys of no member that a filter finds. */
+/* Searches for keys that a filter finds although nobody added them. */
 static forgery_keys *forgery_search(const bly_filter *filter)
 {
     static forgery_keys forged;
@@ -288,7 +288,7 @@ static uint64_t forgery_believed(const bly_filter *victim,
     return believed;
 }
 
-/* He looks in a replica of the same members. */
+/* Searches in a replica with the same members. */
 static forgery_keys *forgery_of(const char *kind, const bly_spec *spec)
 {
     bly_filter *replica = attacks_built(kind, spec);
@@ -336,8 +336,8 @@ static void attacks_forge(void **state)
     each_kind(forgery_visit);
 }
 
-/* What a secret does not prevent: whoever sees answers finds false positives
- * at the filter's rate, and each of them stays one. */
+/* A secret does not prevent replay: anyone who sees answers finds false
+ * positives at the filter's rate, and each of them stays one. */
 static void replay_visit(const char *kind, const bly_kind_info *info)
 {
     if (attacks_exact(info))
@@ -363,7 +363,8 @@ enum { REMOVAL_TRIED = 100 };
 
 typedef struct { uint64_t removed, lost; } removal_done;
 
-/* Remove forged keys, which nobody has added; how many members it costs. */
+/* Removes forged keys that nobody added; reports how many members that
+ * costs. */
 static removal_done removal_of(const char *kind, const attacks_side *side)
 {
     forgery_keys *forged = forgery_of(kind, &side->enemy);
@@ -378,8 +379,8 @@ static removal_done removal_of(const char *kind, const attacks_side *side)
     return done;
 }
 
-/* Does a remove leave the traces of the other keys alone? `twin` notes what
- * was removed; `invertible` counts below 0, and lists wrong keys. */
+/* Returns whether removing a key leaves the other keys alone: `twin` notes
+ * removals; `invertible` counts below 0 and lists wrong keys. */
 static bool removal_loses_none(const char *kind)
 {
     return strcmp(kind, "twin") == 0 || strcmp(kind, "invertible") == 0;
@@ -416,13 +417,13 @@ static void attacks_remove_others(void **state)
 
 enum { CROWD_CAPACITY = 1000, CROWD_MOST = 400, CROWD_BUCKET = 8 };
 
-/* The keys he found, and how many he tried. */
+/* The keys found, and the number of trials. */
 typedef struct { uint64_t n, trials, key[CROWD_MOST]; } crowd_keys;
 
 typedef void crowd_search(crowd_keys *out, const bly_spec *enemy);
 
-/* Nine keys for the two buckets of four slots that a key of `cuckoo` has: such
- * as a filter takes for the only one it holds. */
+/* Finds nine keys for one pair of `cuckoo` buckets of four slots, using filters
+ * that hold a single key. */
 static void crowd_cuckoo(crowd_keys *out, const bly_spec *enemy)
 {
     bly_filter *one = attacks_new("cuckoo", enemy);
@@ -434,8 +435,8 @@ static void crowd_cuckoo(crowd_keys *out, const bly_spec *enemy)
     bly_free(one);
 }
 
-/* The bucket that the last change was made in, by the first byte of the payload
- * that is another than before; and remember the payload as it is now. */
+/* Returns the bucket of the last change, from the first payload byte that
+ * differs, and remembers the payload. */
 static uint64_t crowd_changed(const bly_filter *filter, uint8_t *before,
                               size_t bytes, size_t bucket)
 {
@@ -450,8 +451,8 @@ static uint64_t crowd_changed(const bly_filter *filter, uint8_t *before,
 
 enum { CROWD_FILL = 1 << 12, CROWD_BYTES = 1 << 14 };
 
-/* Fill all cells of a filter of `dleft`; where[i] is the bucket, among those of
- * its subtable, that key i went into, and UINT64_MAX for one that is not in. */
+/* Fills all cells of a `dleft` filter. where[i] is the bucket of key i in its
+ * subtable, or UINT64_MAX if it was not stored. */
 static void crowd_fill(bly_filter *filter, uint64_t where[CROWD_FILL])
 {
     static uint8_t before[CROWD_BYTES];
@@ -466,14 +467,14 @@ static void crowd_fill(bly_filter *filter, uint64_t where[CROWD_FILL])
         where[i] = UINT64_MAX;
         if (status == BLY_OK)
             where[i] = crowd_changed(filter, before, bytes, bucket) % buckets;
-        else if (status == BLY_SEEN)    /* counted with another: take it back */
+        else if (status == BLY_SEEN)    /* counted with another key: undo     */
             assert_status(attacks_remove(filter, ATTACKS_SCRATCH, i), BLY_OK);
     }
     assert_true(attacks_stat(filter).fill == 1);
 }
 
-/* One in which the first buckets of each subtable are full, so many for `most`
- * of all, and the others empty: it refuses just the keys that have no other
+/* Returns a filter whose first buckets in each subtable (`most` in total) are
+ * full and the others empty: it refuses exactly the keys without another
  * bucket. */
 static bly_filter *crowd_trap(const bly_spec *enemy, uint64_t most)
 {
@@ -487,7 +488,7 @@ static bly_filter *crowd_trap(const bly_spec *enemy, uint64_t most)
     return trap;
 }
 
-/* The next key from `trials` on that the trap refuses. */
+/* Returns the next key, from `trials` on, that the trap refuses. */
 static uint64_t crowd_trapped(bly_filter *trap, uint64_t *trials)
 {
     while (attacks_add(trap, ATTACKS_TRIED, *trials) != BLY_EFULL) {
@@ -497,8 +498,8 @@ static uint64_t crowd_trapped(bly_filter *trap, uint64_t *trials)
     return (*trials)++;
 }
 
-/* Keys for few buckets, until a replica is full; none with the fingerprint of
- * another one, which would only be counted. */
+/* Collects keys for few buckets until a replica is full, skipping equal
+ * fingerprints, which would only be counted. */
 static void crowd_dleft(crowd_keys *out, const bly_spec *enemy)
 {
     bly_filter *trap = crowd_trap(enemy, test_work(8, 8, 4));
@@ -514,8 +515,8 @@ static void crowd_dleft(crowd_keys *out, const bly_spec *enemy)
     bly_free(trap);
 }
 
-/* Keys for the last 64th of the slots of `quotient`: what finds no room goes to
- * the next slots, of which there are few behind the last. */
+/* Collects keys for the last 64th of the slots of `quotient`. Overflow moves to
+ * the next slots, and only a few follow the last. */
 static void crowd_quotient(crowd_keys *out, const bly_spec *enemy)
 {
     bly_filter *replica = attacks_new("quotient", enemy);
@@ -527,7 +528,7 @@ static void crowd_quotient(crowd_keys *out, const bly_spec *enemy)
     bly_free(replica);
 }
 
-/* How many of the keys go in before one is refused. */
+/* Counts the keys added before one is refused. */
 static uint64_t crowd_into(bly_filter *victim, const crowd_keys *keys)
 {
     uint64_t in = 0;
@@ -559,9 +560,9 @@ static void crowd_one(const char *kind, double rate, crowd_search *search)
     bly_free(victim);
 }
 
-/* Kinds that refuse a key for want of room where it belongs: far below the
- * planned number of keys. Under a secret that many go in, the enemy's first and
- * then others. */
+/* Kinds that refuse a key when its own place is full do so far below the
+ * planned number of keys. Under a secret that number fits: first the enemy's
+ * keys, then others. */
 static void attacks_crowd(void **state)
 {
     (void)state;
@@ -570,7 +571,7 @@ static void attacks_crowd(void **state)
     crowd_one("quotient", 0.01, crowd_quotient);
 }
 
-/* How often one key goes in, under a secret; `most` times at most. */
+/* Counts how often one key can be added under a secret, up to `most` times. */
 static uint64_t repeat_of(const char *kind, uint64_t most)
 {
     attacks_side hidden = attacks_hidden(CROWD_CAPACITY, 0.01);
@@ -582,8 +583,8 @@ static uint64_t repeat_of(const char *kind, uint64_t most)
     return in;
 }
 
-/* One key again and again needs no hash: a secret does not help `cuckoo`, which
- * keeps copies. Kinds that count are not filled by it. */
+/* Adding one key repeatedly needs no hash collision, so a secret does not
+ * protect `cuckoo`, which keeps copies. Counting kinds do not fill up. */
 static void attacks_repeat(void **state)
 {
     (void)state;

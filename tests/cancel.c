@@ -1,9 +1,9 @@
-/* cancel.c - every long verb of every kind is cancelled at many moments, and
- * leaves everything as it was.
+/* cancel.c - every long verb of every kind is cancelled at many moments and
+ * leaves everything unchanged.
  *
- * The work between two calls of the callback is the same in every run with one
- * thread. So a first run counts the calls, and the runs after it are cancelled
- * at chosen ones: no clock decides, and a failure can be repeated.
+ * With one thread, the work between two callbacks is the same in every run. A
+ * first run counts the callbacks, and later runs are cancelled at chosen ones:
+ * no clock is involved, and failures can be repeated.
  */
 #include "test.h"
 
@@ -16,7 +16,7 @@
 #include "bloomery/sketch.h"
 #include "verbs/each.h"
 
-/* Keys of a filter: enough for some steps of every loop, of every kind. */
+/* Enough keys for several steps in every loop of every kind. */
 enum { CANCEL_KEYS = 100000, CANCEL_NEVER = -1 };
 
 /* Moments at which a verb is cancelled. */
@@ -27,7 +27,7 @@ static int64_t cancel_moments(void)
 
 static const char cancel_path[] = "cancel.bly";
 
-/* What a callback has been told, and the call at which it cancels. */
+/* The progress a callback has seen, and the call at which it cancels. */
 typedef struct {
     int64_t  calls, at;
     uint64_t done, total;
@@ -44,8 +44,8 @@ static int cancel_report(void *context, uint64_t done, uint64_t total)
     return w->calls++ == w->at;
 }
 
-/* One verb: `make` prepares what it works on, `run` calls it, and `same` says
- * whether nothing has changed. */
+/* A verb: `make` prepares its input, `run` calls it, and `same` says whether
+ * nothing has changed. */
 typedef struct {
     const char *kind;
     bly_spec    spec;
@@ -131,7 +131,7 @@ static bly_status cancel_fold(cancel_case *c)
     return bly_fold(c->filter, 2);
 }
 
-/* Its loops go over cells and lines, each of which is far less than a step. */
+/* Loops over cells and over lines, each much shorter than a step. */
 static bly_status cancel_stat(cancel_case *c)
 {
     bly_stat_t out;
@@ -188,8 +188,8 @@ static bly_status cancel_map(cancel_case *c)
     return cancel_open_by(c, BLY_MAP | BLY_VERIFY);
 }
 
-/* Runs a verb with a callback that cancels at its call number `at`. Verbs with
- * a handle have the callback from that. */
+/* Runs a verb with a callback that cancels call number `at`. Verbs with a
+ * handle take the callback from the handle. */
 static bly_status cancel_once(cancel_case *c, cancel_run *run, int64_t at)
 {
     c->watch = (cancel_watch){ .at = at };
@@ -205,16 +205,16 @@ static bool cancel_unchanged(const cancel_case *c)
     return each_same(c->filter, c->before);
 }
 
-/* Another copy of the filter that nothing has changed, and which is sealed, so
- * that no verb has that to do. */
+/* Makes a fresh copy of the filter, already sealed so that no verb has to do
+ * it. */
 static void cancel_renew(cancel_case *c)
 {
     assert_int_equal(bly_copy(&c->filter, c->before, NULL), BLY_OK);
     assert_non_null(bly_image(c->filter, NULL));
 }
 
-/* A whole run in a copy counts the calls; then the verb is cancelled at some of
- * them, and must say so and change nothing. */
+/* A complete run on a copy counts the callbacks. The verb is then cancelled at
+ * some of them, and must report that and change nothing. */
 static void cancel_verb(cancel_case *c, const char *verb, cancel_run *run)
 {
     bly_filter *own = c->filter;
@@ -230,7 +230,7 @@ static void cancel_verb(cancel_case *c, const char *verb, cancel_run *run)
         int64_t at = calls <= moments ? i : i * (calls - 1) / (moments - 1);
         status = cancel_once(c, run, at);
         if (status >= 0 && at == calls - 1) {
-            bly_free(c->filter);        /* it was over, and is done */
+            bly_free(c->filter);        /* too late to cancel: done */
             cancel_renew(c);
             continue;
         }
@@ -266,7 +266,7 @@ static void cancel_add(cancel_case *c)
     bly_free(same);
 }
 
-/* A cancelled save leaves the old file, and nothing beside it. */
+/* A cancelled save leaves the old file and nothing else. */
 static void cancel_saves(cancel_case *c)
 {
     assert_int_equal(bly_save(c->before, cancel_path), BLY_OK);
@@ -331,7 +331,7 @@ static void cancel_kind(const char *kind, const bly_kind_info *info)
     free(c.labels);
 }
 
-/* Builds from keys, which all of these take. */
+/* Builds from keys, which all of these accept. */
 static void cancel_format(const char *kind)
 {
     cancel_case c = { .kind = kind, .n = (size_t)each_room(kind, CANCEL_KEYS) };
@@ -362,7 +362,7 @@ static void test_each_kind(void **state)
         each_kind(cancel_kind);
 }
 
-/* Kinds of other systems, of which some are built at once, and sort. */
+/* Other systems' kinds; some are built from all keys at once, and sort. */
 static void test_each_format(void **state)
 {
     const bly_format_info *const *format = bly_formats(NULL);
@@ -382,8 +382,8 @@ static void test_each_format(void **state)
     assert_true(built > 5);
 }
 
-/* With several threads the callback is called in the caller's alone, whichever
- * of them is at work, and a cancelled build ends them all. */
+/* Only the caller's thread calls the callback, whichever thread is at work, and
+ * cancelling a build ends all of them. */
 static void test_threads(void **state)
 {
     const char *kinds[] = { "fuse", "ribbon", "gcs", "bloomier", "standard" };
@@ -407,8 +407,8 @@ static void test_threads(void **state)
     }
 }
 
-/* A callback may use the library for other filters: their work is not this
- * call's, and their callbacks are their own. */
+/* A callback may use the library for other filters: their work does not count
+ * here, and they have their own callbacks. */
 static int cancel_nested(void *context, uint64_t done, uint64_t total)
 {
     cancel_watch *w = context, inner = { .at = 0 };
@@ -444,7 +444,7 @@ static void test_nested(void **state)
     free(hashes);
 }
 
-/* A mapped filter is united in its file, and a callback cannot stop that. */
+/* A union into a mapped filter happens in its file and cannot be cancelled. */
 static void test_mapped(void **state)
 {
     cancel_watch watch = { .at = 0 };
@@ -471,8 +471,8 @@ static void test_mapped(void **state)
 
 /* ---- Files that are worked on page by page ------------------------------- */
 
-/* Adds to a paged filter, and syncs it, with a callback that cancels some
- * calls: what was taken is there in the end. */
+/* Some adds and syncs of a paged filter are cancelled; all accepted keys are
+ * there in the end. */
 static void test_paged(void **state)
 {
     bly_spec spec = { .capacity = 80 * CANCEL_KEYS };
@@ -514,8 +514,8 @@ static void test_paged(void **state)
 
 enum { CANCEL_DOCUMENTS = 300, CANCEL_DOCUMENT = 2000 };
 
-/* Makes an index with a callback that cancels at its call number `at`. An add
- * that is cancelled is made again. */
+/* Makes an index with a callback that cancels call number `at`, and repeats a
+ * cancelled add. */
 static bly_status cancel_index(cancel_watch *watch, int64_t at)
 {
     const bly_progress progress = { cancel_report, watch };

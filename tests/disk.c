@@ -1,6 +1,7 @@
-/* disk.c - a disk that loses power: the notes, the calls, and the states.
+/* disk.c - a simulated disk that loses power: records, intercepted calls, and
+ * states.
  *
- * What is flushed is not flushed: only the notes know of it.
+ * Flushes are only recorded; nothing is really flushed.
  */
 #include "disk.h"
 
@@ -17,14 +18,14 @@ enum {
     DISK_FILES = 8, DISK_NUMBERS = 1024, DISK_MAPS = 4,
     DISK_NAMES = 8, DISK_CHANGES = 6,
     DISK_LENGTHS = 32, DISK_PARTS = 4096,
-    /* In full: how many states are all shown; of how many parts each is shown
-     * alone new and alone old; how many states are drawn. */
+    /* In a full run: the number of states up to which all are shown; of parts
+     * shown alone new and alone old; of states drawn. */
     DISK_FEW = TEST_SANITIZED ? 64 : 1024,
     DISK_MOST = TEST_SANITIZED ? 12 : DISK_PARTS,
     DISK_DRAWS = TEST_SANITIZED ? 20 : 200
 };
 
-/* Whatever may be found there, the oldest first. */
+/* The contents that may be found there, oldest first. */
 typedef struct {
     uint8_t (*versions)[DISK_PAGE];
     size_t  n, room;
@@ -42,11 +43,11 @@ typedef struct { char text[160]; } disk_path;
 typedef struct { disk_path path; disk_file *file; } disk_name;
 typedef struct { disk_name name[DISK_NAMES]; size_t n; } disk_names;
 
-/* One of a folder: `from` goes, if it is not "", and `to` comes. */
+/* A change in a folder: `from` disappears unless it is "", and `to` appears. */
 typedef struct { disk_path from, to; disk_file *file; } disk_change;
 
 typedef struct {
-    disk_file *file;                    /* NULL: it is none of ours …        */
+    disk_file *file;                    /* NULL: not a file under test …     */
     bool       folder;                  /* … or a folder                     */
     disk_path  path;
 } disk_open;
@@ -95,7 +96,7 @@ static void disk_add_length(disk_file *f, uint64_t length)
     f->lengths[f->n_lengths++] = length;
 }
 
-/* True: there is a version more. */
+/* Returns true if this made a new version. */
 static bool disk_add_version(disk_page *p, const uint8_t *bytes)
 {
     p->lost = false;
@@ -124,7 +125,7 @@ static disk_page *disk_page_of(disk_file *f, size_t number)
     return &f->pages[number];
 }
 
-/* True: something is another than before. */
+/* Returns true if anything changed. */
 static bool disk_put(disk_file *f, uint64_t at, const uint8_t *from, size_t n)
 {
     bool changed = false;
@@ -150,7 +151,7 @@ static void disk_write(disk_file *f, uint64_t at, const void *from, size_t n)
         disk_add_length(f, at + n);
 }
 
-/* Whatever comes of it, the system does not try it again. */
+/* The system does not retry a flush, even if it fails. */
 static void disk_flush_page(disk_page *p, bool fails)
 {
     p->lost |= fails && p->n > 1;
@@ -192,7 +193,7 @@ static bool disk_same(const disk_path *a, const disk_path *b)
     return strcmp(a->text, b->text) == 0;
 }
 
-/* With its slash; "": the one where we are. */
+/* Returns the folder with its slash; "" is the working directory. */
 static disk_path disk_folder_of(const disk_path *path)
 {
     disk_path folder = *path;
@@ -224,7 +225,7 @@ static void disk_change_names(disk_names *names, const disk_change *c)
     *to = (disk_name){ c->to, c->file };
 }
 
-/* The names, with those changes made whose bits are set. */
+/* Returns the names after the changes whose bits are set. */
 static disk_names disk_names_by(uint64_t changes)
 {
     disk_names names = disk.names;
@@ -313,7 +314,7 @@ static void disk_add_part(const disk_page *page, size_t at, size_t n,
     found.part[found.n++] = (disk_part){ page, at, n, versions };
 }
 
-/* The parts of a file, all of them as they were flushed. */
+/* Lists the parts of a file, all in their flushed version. */
 static void disk_divide(const disk_file *f)
 {
     size_t each = disk.how.harsh ? DISK_SECTOR : DISK_PAGE;
@@ -341,7 +342,7 @@ static void disk_choose(bool newest)
         found.choice[i] = newest ? found.part[i].versions - 1 : 0;
 }
 
-/* How many states there are, or `most` + 1. */
+/* Returns the number of states, or `most` + 1 if there are more. */
 static uint64_t disk_possible(uint64_t most)
 {
     uint64_t all = 1;
@@ -364,7 +365,7 @@ static void disk_show_all(void)
     } while (i < found.n);
 }
 
-/* All parts are old, or new, but at most one. */
+/* Shows the states with all parts old, or new, except at most one. */
 static void disk_show_extremes(bool newest)
 {
     size_t most = (size_t)test_work(DISK_MOST, 3, 2);
@@ -404,7 +405,7 @@ static void disk_show_file(const disk_file *f)
     disk_show_some();
 }
 
-/* The states with these names. */
+/* Shows the states with these names. */
 static void disk_show_names(disk_names *names)
 {
     disk_path path = disk_path_of(disk.path);
@@ -437,7 +438,7 @@ static void disk_power_off(void)
     errno = kept;
 }
 
-/* What was stored into mapped files since the last look. */
+/* Records stores into mapped files since the last call. */
 static void disk_look(void)
 {
     bool changed = false;
@@ -457,7 +458,7 @@ static disk_open *disk_opened(int number)
     return &disk.opened[number];
 }
 
-/* The file with this number, or NULL: no business of ours. */
+/* Returns the file with this number, or NULL if it is not under test. */
 static disk_file *disk_of(int number)
 {
     return disk.armed ? disk_opened(number)->file : NULL;
@@ -671,7 +672,7 @@ WRAP(int, unlink, const char *path)
     return result;
 }
 
-/* Reads are to come as calls, and not by a ring. */
+/* Refuses the ring, so that reads arrive as calls. */
 int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
 int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
 {
@@ -681,7 +682,7 @@ int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
 
 /* ---- Begin and end ------------------------------------------------------- */
 
-/* The bytes of a file, to be freed; NULL: there is none. */
+/* Returns the bytes of a file, to be freed, or NULL if it does not exist. */
 static uint8_t *disk_read(const char *path, size_t *n)
 {
     struct stat about;

@@ -1,9 +1,8 @@
-/* ends.c - every kind at the ends of what may be asked of it and of what may
- * stand in its bytes: each option at its least and its most, alone and two by
- * two, with capacities from none to 2^64 - 1; and images with a bit wrong in
- * their geometry or in what their payload begins and ends with, or a part of
- * the geometry all zeros or all ones, under checksums that are right; and
- * batches of every choice.
+/* ends.c - every kind at the limits of its parameters and its bytes: each
+ * option at its minimum and maximum, alone and in pairs, with capacities from 0
+ * to 2^64 - 1; images with a wrong bit in the geometry or at either end of the
+ * payload, or with a geometry field of all zeros or ones, under correct
+ * checksums; and batches with every choice.
  */
 #include "test.h"
 
@@ -16,7 +15,8 @@
 
 static const bly_kind *ends_kind;
 
-/* How many values of an option are tried: all words, or the ends of numbers. */
+/* Returns how many values of an option are tried: all words, or the two ends of
+ * a number. */
 static size_t ends_values(const kind_option *option)
 {
     size_t n = 0;
@@ -27,7 +27,7 @@ static size_t ends_values(const kind_option *option)
     return n;
 }
 
-/* Add ",name=value" to a kind's name. */
+/* Appends ",name=value" to a kind's name. */
 static void ends_write(char name[EACH_NAME], const kind_option *option,
                        size_t value)
 {
@@ -45,22 +45,23 @@ static void ends_write(char name[EACH_NAME], const kind_option *option,
              (unsigned long long)numbers[value]);
 }
 
-/* A plan is whole: no number is beyond what it may be. */
+/* Checks that every number of a plan is within its range. */
 static void ends_planned(const char *name, const bly_spec *spec,
                          const bly_plan_t *plan)
 {
     each_true(name, plan->bytes >= IMAGE_HEADER && plan->bytes <= PTRDIFF_MAX);
     each_true(name, plan->rate >= 0 && plan->rate <= 1);
-    double most = sqrt(plan->rate * (1 - plan->rate));  /* of what is 0 .. 1 */
+    double most = sqrt(plan->rate * (1 - plan->rate));  /* in 0 .. 1 */
     each_true(name, plan->rate_sd >= 0 && plan->rate_sd <= most * (1 + 1e-9));
     each_true(name, plan->fill >= 0 && plan->fill <= 1);
     each_true(name, spec->capacity == 0 || plan->capacity == spec->capacity);
     each_true(name, strcmp(plan->kind, ends_kind->name) == 0);
-    bool plain = strchr(name, ':') == NULL && ends_kind->list == NULL;
+    bool plain = strchr(name, ':') == NULL
+              && !KIND_HAS(ends_kind, listing, keys);
     each_true(name, !plain || plan->rate <= spec->rate * (1 + 0x1p-20));
 }
 
-/* What is planned and small can be made, and is sound. */
+/* A small plan can be made into a valid filter. */
 static void ends_made(const char *name, const bly_spec *spec)
 {
     bly_filter *filter = NULL;
@@ -94,7 +95,7 @@ static void ends_plan(const char *name, const bly_spec *spec)
     each_true(name, memcmp(&plan, &before, sizeof plan) == 0);
 }
 
-/* Of the capacities and rates one in `stride`, another one for each name. */
+/* Tries one capacity and rate in `stride`, starting elsewhere for each name. */
 static void ends_grid(const char *name, uint64_t stride)
 {
     static const uint64_t capacities[] = {
@@ -103,7 +104,7 @@ static void ends_grid(const char *name, uint64_t stride)
     };
     static const double rates[] = { 0.01, 0.9, 1e-9, 1e-19 };
     static uint64_t turn;
-    /* a plan of it goes through a chain of cells, for half a second */
+    /* planning one walks a chain of cells for half a second */
     if (strcmp(ends_kind->name, "stable") == 0)
         stride *= 30;
     for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++)
@@ -114,7 +115,7 @@ static void ends_grid(const char *name, uint64_t stride)
         }
 }
 
-/* Each value of this option beside each of those that come after it. */
+/* Tries each value of this option with each value of later options. */
 static void ends_pairs(const kind_option *option)
 {
     for (size_t v = 0; v < ends_values(option); v++) {
@@ -146,7 +147,7 @@ static void test_options_at_their_ends(void **state)
 
 /* ---- Forged images ------------------------------------------------------ */
 
-/* Whatever a forged image is said to be, all verbs stay inside it and end. */
+/* Whatever a forged image claims, all verbs stay inside it and end. */
 static void ends_forged(const char *kind, const void *image, size_t bytes)
 {
     enum { KEYS = 40 };
@@ -180,7 +181,7 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     bly_free(forged);
 }
 
-/* Each part of the geometry that may be a number, all zeros and all ones. */
+/* Sets each possible number in the geometry to all zeros and all ones. */
 static void ends_extremes(const char *kind, const uint8_t *image, size_t bytes)
 {
     uint8_t *copy = malloc(bytes);
@@ -196,7 +197,7 @@ static void ends_extremes(const char *kind, const uint8_t *image, size_t bytes)
     free(copy);
 }
 
-/* One bit at a time, from one byte to another, by steps. */
+/* Flips one bit at a time, from one byte to another, by steps. */
 static void ends_flip(const char *kind, uint8_t *image, size_t bytes,
                       size_t from, size_t to, size_t step)
 {
@@ -229,7 +230,7 @@ static void ends_visit(const char *kind, const bly_kind_info *info)
     ends_flip(kind, image, bytes, IMAGE_GEOMETRY, GEOMETRY_END,
               test_work(1, 1, 3));
     ends_flip(kind, image, bytes, IMAGE_HEADER, IMAGE_HEADER + 192, step);
-    if (bytes > PAGE + 64)              /* what has pages */
+    if (bytes > PAGE + 64)              /* payloads made of pages */
         ends_flip(kind, image, bytes, PAGE, PAGE + 64, step);
     if (bytes > IMAGE_HEADER + 192 + 64)
         ends_flip(kind, image, bytes, bytes - 64, bytes, step);
@@ -244,8 +245,8 @@ static void test_one_wrong_bit(void **state)
 
 /* ---- Batches ------------------------------------------------------------ */
 
-/* A batch of members and strangers is answered as they are one by one, whatever
- * vector instructions there are. */
+/* A batch of members and strangers is answered like single keys, at every
+ * vector level. */
 static void ends_batch(const char *kind, const bly_filter *filter)
 {
     enum { ASKED = 1500 };
@@ -262,7 +263,7 @@ static void ends_batch(const char *kind, const bly_filter *filter)
     }
 }
 
-/* With no key, one, few and many, in short fingerprints and in long ones. */
+/* No key, one, few and many, with short and long fingerprints. */
 static void ends_visit_batches(const char *kind, const bly_kind_info *info)
 {
     static const uint64_t numbers[] = { 0, 1, 40, 2500 };

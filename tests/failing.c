@@ -1,6 +1,6 @@
-/* failing.c - when memory runs out: every call that allocates is made with the
+/* failing.c - running out of memory: every call that allocates is made with the
  * first, the second, … allocation failing, until it succeeds. Each failure is
- * BLY_ENOMEM, leaves the out-parameter alone, and gives everything back.
+ * BLY_ENOMEM, leaves the out-parameter alone, and frees everything.
  */
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 typedef struct {
     uint64_t left;                      /* allocations that still succeed    */
-    uint64_t live, bytes;               /* given and not yet back            */
+    uint64_t live, bytes;               /* not yet freed                     */
 } failing_state;
 
 static void *failing_allocate(void *context, size_t alignment, size_t bytes)
@@ -34,7 +34,7 @@ static void failing_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* One way of making a filter, of the kind given. */
+/* A way to make a filter of a given kind. */
 typedef bly_status failing_make(bly_filter **out, const char *kind,
                                 const bly_allocator *allocator);
 
@@ -90,7 +90,7 @@ static bly_status failing_wrap(bly_filter **out, const char *kind,
                     &(bly_options){ .allocator = allocator });
 }
 
-/* A full filter that grows needs memory for it, and goes on once there is. */
+/* A full filter needs memory to grow, and continues once it has it. */
 static void failing_grow(bly_filter *filter, failing_state *s)
 {
     bly_stat_t stat;
@@ -132,8 +132,8 @@ static void failing_run(failing_make *make, const char *kind, bool may_change)
         assert_true(s.live == 0 && s.bytes == 0);
         assert_true(allowed < 100);
     }
-    assert_true(allowed >= 1);          /* it did allocate through us */
-    s.left = 0;                         /* and using it takes no more */
+    assert_true(allowed >= 1);          /* it allocates through us */
+    s.left = 0;                         /* queries allocate nothing */
     failing_use(filter, may_change, &s);
     bly_free(filter);
     assert_true(s.live == 0 && s.bytes == 0);
@@ -161,7 +161,7 @@ static void test_memory_runs_out(void **state)
     }
 }
 
-/* More than any machine has: refused, in words, not a crash. */
+/* More than any machine has is refused with a message. */
 static void test_too_much(void **state)
 {
     (void)state;
@@ -176,20 +176,20 @@ static void test_too_much(void **state)
     assert_null(filter);
 }
 
-/* Where sizes have 32 bits a filter may fit that takes 4 GiB to build: its
- * build is refused, and not given the rest. */
+/* With 32-bit sizes a filter may fit although building it takes 4 GiB: the
+ * build is refused instead of truncating the size. */
 static void test_too_much_to_build(void **state)
 {
     (void)state;
     int built = 0;
     if (sizeof(size_t) > 4)
-        skip();                         /* that takes those 4 GiB            */
+        skip();                         /* 4 GiB are possible here           */
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         bly_spec spec = { .capacity = UINT64_C(1) << 30, .rate = 0.5 };
         const bly_kind *kind = registry_kinds[i];
         bly_filter *filter = NULL;
         bly_plan_t plan;
-        if (kind->build == NULL
+        if (kind->building == NULL
             || bly_plan(&plan, kind->name, &spec) != BLY_OK
             || plan.bytes >> 30 != 0 || plan.scratch >> 32 == 0)
             continue;

@@ -1,6 +1,6 @@
-/* folder.h - a folder of its own for a test, gone when the test ends.
+/* folder.h - a temporary folder for a test, removed when the test ends.
  *
- * For cmocka's setup and teardown; the test works in it.
+ * Setup and teardown for cmocka; the test runs inside the folder.
  */
 #ifndef BLY_TEST_FOLDER_H
 #define BLY_TEST_FOLDER_H
@@ -30,8 +30,8 @@ static inline int folder_leave(void **state)
     return system(command);
 }
 
-/* How many entries a folder has, without . and ..; those of /proc/self/fd are
- * the descriptors that are open, and the one it is read by. */
+/* Counts the entries of a folder except . and ..; in /proc/self/fd these are
+ * the open descriptors plus the one used to read it. */
 static inline size_t folder_entries(const char *path)
 {
     size_t n = 0;

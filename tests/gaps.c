@@ -1,5 +1,5 @@
-/* gaps.c - lists of numbers: nothing is lost, the size is what was promised,
- * and any bytes read as something.
+/* gaps.c - packed lists of numbers: nothing is lost, sizes are as promised, and
+ * any bytes decode to something.
  */
 #include "test.h"
 #include "bloomery/gaps.h"
@@ -10,7 +10,8 @@ static int gaps_compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Up to n different numbers below the range, rising; how many. */
+/* Writes up to n different numbers below `range` in rising order; returns how
+ * many. */
 static size_t gaps_numbers(uint64_t *numbers, size_t n, uint64_t range,
                            uint64_t stream)
 {
@@ -74,7 +75,7 @@ static void test_round_trips(void **state)
                     gaps_round_trip(numbers, made, range, UINT64_C(1) << bit);
             gaps_round_trip(numbers, made, range, range);
         }
-    for (size_t i = 0; i < 1000; i++)           /* every number there is */
+    for (size_t i = 0; i < 1000; i++)           /* every possible number */
         numbers[i] = i;
     gaps_round_trip(numbers, 1000, 1000, 0);
     numbers[0] = (UINT64_C(1) << 63) - 1;       /* the last one alone */
@@ -82,7 +83,7 @@ static void test_round_trips(void **state)
     gaps_round_trip(numbers, 1, UINT64_C(1) << 63, UINT64_C(1) << 60);
 }
 
-/* The example of src/verbs/gaps.c, and the edges of the form. */
+/* The example in src/verbs/gaps.c, and edge cases of the format. */
 static void test_bytes(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_bytes(void **state)
     assert_true(bly_gaps_divisor(0, 100) == 1);
     assert_true(bly_gaps_divisor(90, 100) == 1);
     assert_true(bly_gaps_room(UINT64_MAX, UINT64_MAX, 1) == SIZE_MAX);
-    /* this one never ended: no list of such a range is packed */
+    /* it would never end: no list of such a range is packed */
     assert_true(bly_gaps_room(1, UINT64_MAX, 0) == SIZE_MAX);
     assert_true(bly_gaps_room(1, 10, UINT64_MAX) == SIZE_MAX);
     /* 2^60 times 64 bits */
@@ -124,10 +125,11 @@ static double gaps_bits(const uint64_t *numbers, size_t n, uint64_t range,
     return 8 * (double)bytes / (double)n;
 }
 
-/* log2(range / n) + 1.47 bits. A quotient is 0, 1, 2, ... with chances 1/2,
- * 1/4, 1/8, ... and varies by the root of 2, a remainder's length by 1/2 at
- * most: 1.5 bits together. Golomb's code itself is within 0.03 of 1.47, but
- * where numbers are dense, which saves 0.7 p. Rice's takes up to 0.08 more. */
+/* The size is log2(range / n) + 1.47 bits a number. A quotient is 0, 1, 2, ...
+ * with chances 1/2, 1/4, 1/8, ... and deviates by the root of 2; a remainder's
+ * length by 1/2 at most: 1.5 bits together. Golomb's code is within 0.03 of
+ * 1.47, except for dense numbers, where it saves 0.7 p. Rice's takes up to 0.08
+ * more. */
 static void test_size(void **state)
 {
     (void)state;
@@ -171,7 +173,7 @@ static void test_refused(void **state)
     assert_status(bly_gaps_open(&list, packed, 2, UINT64_MAX), BLY_EPARAM);
 }
 
-/* Read it all, from memory of just this size: numbers rise, stay below the
+/* Reads a list from memory of exactly its size: numbers rise, stay below the
  * range, and end. */
 static bly_status gaps_read(const uint8_t *packed, size_t bytes,
                             uint64_t range)
@@ -197,7 +199,7 @@ static bly_status gaps_read(const uint8_t *packed, size_t bytes,
     return status;
 }
 
-/* A list cut short, with a byte too many, with any bit turned. */
+/* Lists cut short, with an extra byte, or with any bit flipped. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -222,7 +224,8 @@ static void test_damage(void **state)
     }
 }
 
-/* The second number of a list's head: seven bits a byte, low ones first. */
+/* Returns the second number in a list's head: seven bits a byte, low bits
+ * first. */
 static uint64_t gaps_divisor(const uint8_t *list)
 {
     uint64_t divisor = 0;
@@ -235,7 +238,8 @@ static uint64_t gaps_divisor(const uint8_t *list)
     }
 }
 
-/* Any bytes: what can be read and ends well is what would be written. */
+/* Random bytes: a list that is read to its end is the one that would be
+ * written. */
 static void test_any_bytes(void **state)
 {
     (void)state;
@@ -260,7 +264,7 @@ static void test_any_bytes(void **state)
         assert_int_equal(length, n);
         assert_memory_equal(again, bytes, n);
     }
-    assert_true(well > 100);            /* it is about something */
+    assert_true(well > 100);            /* enough lists to mean something */
 }
 
 int main(void)

@@ -1,25 +1,24 @@
-/* golden.c - images that may never change, and numbers from elsewhere.
+/* golden.c - images that must never change, and reference numbers.
  *
- * tests/golden/ holds, as hex text, the image of each kind and of each of its
- * choices (each index scheme of `standard`), of the keys "key-0" … "key-99",
- * planned for 100 keys at 1 % with seed 7. The library must make the same
- * bytes today, and find the keys in the old ones. A new kind needs its file,
- * and a kind whose payload version changes a new one:
+ * tests/golden/ holds, as hex text, an image for each kind and each of its
+ * choices (each index scheme of `standard`) with the keys "key-0" … "key-99",
+ * planned for 100 keys at 1 % with seed 7. The library must still make the same
+ * bytes, and find the keys in the old ones. A new kind needs a file, and a kind
+ * whose payload version changes a new one:
  *
  *      test_golden --write     makes all the files of tests/golden anew, and
  *                              prints the worked examples of docs/format.md
  *
- * and git shows what has changed. The planned rate in the header comes from
- * the C library's log, exp and pow, which may differ in the last bit from one
- * to another: it is compared as a number, and with it the header's checksum is
- * left out, in images within an image too, and then the outer payload's;
- * everything else byte for byte.
+ * and git shows the changes. The planned rate in the header comes from the C
+ * library's log, exp and pow, whose last bit may vary. It is compared as a
+ * number, and the checksums that cover it (of the header, of images inside the
+ * image, and of the outer payload) are left out; everything else is compared
+ * byte for byte.
  *
- * A kind that packs has a second file for each, packed-KIND.hex, of the packed
- * form.
+ * A kind that packs has a second file, packed-KIND.hex, with the packed form.
  *
- * The rest holds `split` against other people's filters: golden words computed
- * from the definition, and a filter that Parquet's own writer wrote.
+ * The rest compares `split` with independent results: golden words computed
+ * from the definition, and a filter written by Parquet's own writer.
  */
 #include "test.h"
 
@@ -38,22 +37,23 @@ static const char FOLDER[] = TEST_SOURCE_DIR "/tests/golden";
 
 /* ---- The images -------------------------------------------------------- */
 
-/* Hash and make the keys: "key-0" … "key-99". */
+/* Writes key i, "key-0" … "key-99"; returns its length. */
 static size_t draw_key(char text[TEXT], int i)
 {
     return (size_t)snprintf(text, TEXT, "key-%d", i);
 }
 
-/* Before a kind's name: its packed form. */
+/* Marks a packed form in a kind's name. */
 static const char PACKED[] = "packed ";
 
-/* A kind whose bytes rise with the square of its keys gets fewer. */
+/* Returns fewer keys for a kind whose size rises with the square of their
+ * number. */
 static int count_keys(const char *kind)
 {
     return strncmp(kind, "egh", 3) == 0 ? KEYS / 10 : KEYS;
 }
 
-/* A scheme that keeps no rate is given the size that the standard one plans. */
+/* A scheme without a rate gets the size planned for the standard one. */
 static void give_size(char string[TEXT * 2], const char *kind,
                       const bly_spec *spec)
 {
@@ -105,7 +105,7 @@ static void golden_path(char path[PATH], const char *kind)
             *c = '-';
 }
 
-/* The bytes of a filter, or of its packed form, to be freed. */
+/* Returns the bytes of a filter or its packed form, to be freed. */
 static uint8_t *golden_bytes(const char *kind, const bly_filter *filter,
                              size_t *bytes)
 {
@@ -119,8 +119,8 @@ static uint8_t *golden_bytes(const char *kind, const bly_filter *filter,
     return copy;
 }
 
-/* Call `visit` with each kind, and with each choice of each of its options
- * that offers words, but the standard one. */
+/* Calls `visit` with each kind, and with each word of its options except the
+ * defaults. */
 static void each_choice(const bly_kind_info *kind, const bly_option_info *o,
                         void (*visit)(const char *kind))
 {
@@ -139,7 +139,7 @@ static bool packs(const bly_kind_info *kind)
     return (kind->can & BLY_CAN_PACK) != 0;
 }
 
-/* Choices that are numbers and make a form of their own. */
+/* Numeric choices with a format of their own. */
 static const char *const golden_numbers[] = { "approximator:parts=2",
                                               "egh:bits=3" };
 
@@ -210,7 +210,7 @@ static double image_rate(const uint8_t *image)
     return rate;
 }
 
-/* The first image that begins at a multiple of 64 from `at` on, or the end. */
+/* Returns the first image at a multiple of 64 from `at` on, or `end`. */
 static size_t next_image(const uint8_t *bytes, size_t at, size_t end)
 {
     at = (at + 63) / 64 * 64;
@@ -220,7 +220,7 @@ static size_t next_image(const uint8_t *bytes, size_t at, size_t end)
     return at < end ? at : end;
 }
 
-/* An image from `at` to the next one within it, or to its end. */
+/* Compares an image up to the next one inside it, or its end. */
 static void compare_image(const char *kind, const uint8_t *now,
                           const uint8_t *then, size_t at, size_t end,
                           bool holds_images)
@@ -271,7 +271,7 @@ static void find_golden(const char *kind)
     free(image);
 }
 
-/* Key by key, where the kind can: the same filter as at once. */
+/* Adding key by key gives the same filter as adding a batch. */
 static void add_golden(const char *kind)
 {
     int n = count_keys(kind);
@@ -317,10 +317,10 @@ static void test_key_by_key_is_the_same(void **state)
 
 enum { BITS = 24 };
 
-/* The places of the set bits after adding "swordfish", hashed by xxh3 with
- * seed 0, so many times to a filter that was planned for `capacity` keys and,
- * if `grown` is not 0, resized to that many; -1 ends them. A frozen one is
- * built of it, so many times, and planned for as many keys. */
+/* The places of the bits set by adding "swordfish", hashed by xxh3 with seed 0,
+ * `times` times to a filter planned for `capacity` keys and, unless `grown` is
+ * 0, resized to that many; -1 ends the list. A frozen filter is built from it
+ * instead. */
 static const struct {
     const char *kind;
     uint64_t    capacity, grown, times;
@@ -371,14 +371,14 @@ static const struct {
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
-/* The places of the set bits of example i, and -1. */
+/* Writes the places of the set bits of example i, then -1. */
 static void make_example(size_t i, int bits[BITS])
 {
     bly_filter *filter = NULL;
     bly_spec spec = { .capacity = examples[i].capacity, .rate = 0.01 };
     size_t bytes, seen = 0;
     bly_status status = bly_new(&filter, examples[i].kind, &spec);
-    if (status == BLY_EUNSUPPORTED) {           /* it can only be built */
+    if (status == BLY_EUNSUPPORTED) {           /* the kind can only be built */
         uint64_t hashes[BITS];
         for (uint64_t j = 0; j < examples[i].times; j++)
             hashes[j] = XXH3_64bits("swordfish", 9);
@@ -412,7 +412,8 @@ static void test_examples_of_the_specification(void **state)
     }
 }
 
-/* The table above as it should be, to be copied there and to the text. */
+/* Prints the table above with correct values, to be copied there and into
+ * docs/format.md. */
 static void print_examples(void)
 {
     for (size_t i = 0; i < EXAMPLES; i++) {
@@ -444,7 +445,7 @@ static const uint8_t *payload_of(const bly_filter *filter, size_t *n)
     return image + HEADER;
 }
 
-/* Hashes of the literature through the public door. */
+/* Hashes of the literature through the public interface. */
 static void test_hashes_by_name(void **state)
 {
     (void)state;
@@ -474,7 +475,7 @@ static void test_hashes_by_name(void **state)
     }
 }
 
-/* Four blocks and three words: computed from the definition by hand. */
+/* Four blocks and three words, computed by hand from the definition. */
 static void test_split_golden_words(void **state)
 {
     (void)state;
@@ -503,7 +504,8 @@ static void test_split_golden_words(void **state)
     bly_free(filter);
 }
 
-/* "0" … "999" in forty blocks, and how many of a million others are found. */
+/* "0" … "999" in forty blocks, and the false positives among a million
+ * others. */
 static void test_split_golden_thousand(void **state)
 {
     (void)state;
@@ -530,11 +532,11 @@ static void test_split_golden_thousand(void **state)
     bly_free(filter);
 }
 
-/* A file of the Parquet project's test data: a header in Thrift's compact
+/* A file from the Parquet project's test data: a header in Thrift's compact
  * coding (field 1, numBytes, a zigzag varint: 15 80 10, 1024 bytes; fields 2,
- * 3, 4, each a union of which the first member, an empty struct, is set:
- * block, xxhash, uncompressed: 1c 1c 00 00; and a 00 at the end), and then the
- * bits of the keys "hello", "parquet", "bloom", "filter". */
+ * 3, 4, each a union whose first member, an empty struct, is set: block,
+ * xxhash, uncompressed: 1c 1c 00 00; and a final 00), followed by the bits of
+ * the keys "hello", "parquet", "bloom", "filter". */
 static void test_split_is_parquet(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* handle.c - the verbs as a program meets them, where they are not a law of
- * every kind: hashes, seeds, defaults, limits of 64-bit hashes, big filters.
+/* handle.c - verbs as a program uses them, beyond the laws of every kind:
+ * hashes, seeds, defaults, limits of 64-bit hashes, large filters.
  */
 #include "verbs/handle.h"
 
@@ -29,7 +29,8 @@ static void test_defaults(void **state)
     bly_free(NULL);
 }
 
-/* Each hash by name finds its keys, is in the image, and is not another. */
+/* A filter with each named hash finds its keys, records the name, and differs
+ * from the others. */
 static void test_hash_names(void **state)
 {
     (void)state;
@@ -67,7 +68,7 @@ static void test_seed_changes_the_hash(void **state)
     bly_free(b);
 }
 
-/* Odd keys: empty, of NULs, differing in the last byte, long. */
+/* Odd keys: empty, only NULs, differing in the last byte, long. */
 static void test_odd_keys(void **state)
 {
     (void)state;
@@ -105,8 +106,8 @@ static void test_empty_keys(void **state)
     bly_free(filter);
 }
 
-/* FNV-1a leaves the high bits of short keys weak; the kinds that spread the
- * hash still err as often as their bits say, to 2 %. */
+/* FNV-1a leaves the high bits of short keys weak; kinds that spread the hash
+ * keep the rate of their bits, within 2 %. */
 static void test_fnv1a_on_words(void **state)
 {
     (void)state;
@@ -131,7 +132,7 @@ static void test_fnv1a_on_words(void **state)
     }
 }
 
-/* Below the chance of equal 64-bit hashes no rate can be promised. */
+/* No rate below the chance of equal 64-bit hashes can be promised. */
 static void test_rates_below_the_hash(void **state)
 {
     (void)state;
@@ -144,8 +145,8 @@ static void test_rates_below_the_hash(void **state)
     assert_true(plan.rate <= 1e-10 && plan.rate > 5.4e-11);
 }
 
-/* A filter of more than 2^32 bits: positions beyond 4 Gi are used, none is
- * lost. (600 MB each, one after another.) */
+/* A filter of more than 2^32 bits uses positions beyond 4 Gi and loses no key.
+ * (600 MB each, one after another.) */
 static void test_more_than_32_bits(void **state)
 {
     (void)state;
@@ -173,7 +174,7 @@ static void test_more_than_32_bits(void **state)
     }
 }
 
-/* The sum of items over threads that share is exact. */
+/* The item count of threads that share a filter is exact. */
 static void *handle_add_thousand(void *filter)
 {
     uint64_t hashes[100] = { 0 };
@@ -207,8 +208,8 @@ static void handle_items(const bly_filter *filter, uint64_t items, bool exact)
     assert_true(!exact || stat.items == items);
 }
 
-/* A header may say any number: a count never passes its ends, and once it is
- * not known it stays so. */
+/* A header may claim any count: it stops at its limits, and an unknown count
+ * stays unknown. */
 static void handle_items_end(const char *kind, int flags)
 {
     bly_filter *filter = handle_new(kind, (bly_spec){ .capacity = 100,
@@ -279,7 +280,7 @@ static void *handle_fail_elsewhere(void *unused)
     return unused;
 }
 
-/* The same bytes in size, other probes. */
+/* Filters of equal size whose probes differ. */
 static void test_unite_of_one_size(void **state)
 {
     (void)state;
@@ -299,7 +300,7 @@ static void test_unite_of_one_size(void **state)
     bly_free(filters[1]);
 }
 
-/* The line of the last failure is each thread's own. */
+/* Each thread has its own last error. */
 static void test_why_is_per_thread(void **state)
 {
     (void)state;
@@ -315,9 +316,9 @@ static void test_why_is_per_thread(void **state)
 
 /* ---- From a plan --------------------------------------------------------- */
 
-/* Of every kind: the filter that bly_new makes, or BLY_EUNSUPPORTED where an
- * empty one holds more than a plan tells. Some plans end within a byte, which
- * `check` looks at, far behind the header. */
+/* For every kind, this gives the filter that bly_new makes, or BLY_EUNSUPPORTED
+ * if an empty one needs more than a plan. Some plans end within a byte that
+ * `check` inspects, far behind the header. */
 static void test_planned(void **state)
 {
     (void)state;
@@ -372,7 +373,7 @@ static void test_planned_refused(void **state)
 
 /* ---- Headers ------------------------------------------------------------- */
 
-/* Of a packed filter that got no smaller, behind whose header nothing is. */
+/* A packed filter that did not shrink, with nothing behind its header. */
 static void test_peek_reads_the_header(void **state)
 {
     (void)state;

@@ -1,20 +1,20 @@
-/* inject.c - every call to the system and for memory fails in turn.
+/* inject.c - every system call and allocation fails in turn.
  *
- * A job is what a program does with a file: build and save, open and ask, map
- * and add, work page by page. Each is done again and again: first nothing
- * fails, and the calls are counted; then the first call fails, the second, …
- * and each in several ways: once with an error, from then on, once interrupted
- * by a signal, and with half of what was to be read or written. Whatever
- * fails:
+ * A job is a typical use of a file: build and save, open and query, map and
+ * add, work page by page. Each is repeated: a first run without failures counts
+ * the calls; then the first call fails, the second, … each in several ways:
+ * once with an error, permanently, interrupted once by a signal, and with half
+ * of the bytes read or written. Then:
  *
- *  - interruptions and halves change nothing, and all says BLY_OK;
- *  - else a status says so, or nothing is wrong;
- *  - the file is the old one, to the byte, or a whole new one, or says itself
- *    that its writer did not finish; and all keys are found in what opens;
- *  - no file is left open, no memory is kept, nothing else lies in the folder.
+ *  - interruptions and short transfers change nothing: every status is BLY_OK;
+ *  - any other failure is reported, or had no effect;
+ *  - the file is the old one, byte for byte, or a complete new one, or is
+ *    marked as unfinished; whatever opens finds all keys;
+ *  - no descriptor stays open, no memory leaks, and the folder holds nothing
+ *    else.
  *
- * The library's calls come by here (the linker's --wrap). What is flushed is
- * not flushed: nobody cuts the power (tests/power.c does).
+ * The linker's --wrap directs the library's calls here. Flushes do nothing, as
+ * the power stays on (tests/power.c cuts it).
  */
 #include <errno.h>
 #include <sys/file.h>
@@ -33,7 +33,7 @@
 
 #include "verbs/registry.h"
 
-/* ---- What fails --------------------------------------------------------- */
+/* ---- Failures ----------------------------------------------------------- */
 
 typedef enum {
     INJECT_NOTHING, INJECT_ONCE, INJECT_ON, INJECT_SIGNAL, INJECT_HALF,
@@ -41,16 +41,16 @@ typedef enum {
 } inject_way;
 
 static struct {
-    bool       armed;           /* the library is at work                   */
+    bool       armed;           /* inside the library                       */
     inject_way way;
-    uint64_t   at, calls;       /* which call, and how many there were      */
+    uint64_t   at, calls;       /* which call fails, and the total          */
     bool       done;            /* it came                                  */
-    bool       tidying;         /* a call failed that would take things away */
+    bool       tidying;         /* a call failed that would have cleaned up  */
 } inject;
 
 static uint64_t inject_points, inject_runs;
 
-/* Is it this call's turn to fail so? */
+/* Returns whether this call fails now. */
 static bool inject_turn(bool signal, bool half)
 {
     if (!inject.armed)
@@ -73,7 +73,7 @@ static bool inject_fails(int error)
     return true;
 }
 
-/* Of a call that a signal may interrupt. */
+/* Handles a call that a signal may interrupt. */
 static bool inject_interrupts(int error)
 {
     if (!inject_turn(true, false))
@@ -82,7 +82,7 @@ static bool inject_interrupts(int error)
     return true;
 }
 
-/* -1: it fails; else how many of n bytes are read or written. */
+/* Returns -1 for a failure, else how many of n bytes to transfer. */
 static ssize_t inject_bytes(size_t n, int error)
 {
     if (!inject_turn(true, n > 1))
@@ -210,7 +210,7 @@ WRAP(int, flock, int file, int how)
     return inject_interrupts(EWOULDBLOCK) ? -1 : __real_flock(file, how);
 }
 
-/* The library locks by it, and nothing else. */
+/* The library uses it for locking only. */
 int __real_fcntl(int file, int what, ...);
 int __wrap_fcntl(int file, int what, ...);
 int __wrap_fcntl(int file, int what, ...)
@@ -244,7 +244,7 @@ WRAP(void *, calloc, size_t n, size_t each)
     return inject_fails(ENOMEM) ? NULL : __real_calloc(n, each);
 }
 
-/* Reads are to come by here, and not by a ring. */
+/* Refuses the ring, so that reads arrive as calls. */
 int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
 int __wrap_io_uring_queue_init(unsigned entries, void *ring, unsigned flags)
 {
@@ -297,13 +297,14 @@ static bool inject_adds(const char *kind)
     return (bly_kind_find(kind)->can & BLY_CAN_ADD) != 0;
 }
 
-/* Does it hash whole keys, which are these hashes' bytes? */
+/* Returns whether whole keys are hashed: the keys are the bytes of these
+ * hashes. */
 static bool inject_whole(const bly_filter *filter)
 {
     return strcmp(bly_kind_find(bly_kind_of(filter))->family, "foreign") == 0;
 }
 
-/* A filter of the first n keys, or the status. */
+/* Makes a filter of the first n keys. */
 static bly_status inject_make(bly_filter **out, const char *kind, size_t n)
 {
     bly_spec spec = { .capacity = ROOM, .allocator = &inject_allocator };
@@ -317,7 +318,7 @@ static bly_status inject_make(bly_filter **out, const char *kind, size_t n)
     return bly_build(out, kind, &spec, inject_hashes, NULL, n);
 }
 
-/* All of a file. */
+/* A file's contents. */
 typedef struct { uint8_t *bytes; size_t n; } inject_file;
 
 static inject_file inject_read(void)
@@ -338,12 +339,12 @@ static inject_file inject_read(void)
 typedef struct {
     const char *name;
     uint64_t    needs;          /* abilities of the kind                     */
-    bool        writes;         /* the file may be another one afterwards    */
+    bool        writes;         /* the file may change                       */
     bool        in_place;       /* and be left unfinished                    */
     bly_status (*run)(const char *kind);
 } inject_job;
 
-/* No key of the first n is missing. */
+/* Checks that the first n keys are found. */
 static void inject_finds(const bly_filter *filter, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -385,7 +386,7 @@ static bly_status inject_ask(int flags)
     inject_finds(filter, OLD);
     status = bly_stat(&stat, filter);
     inject_finds(filter, OLD);
-    bly_status synced = bly_sync(filter);       /* tells trouble of lookups  */
+    bly_status synced = bly_sync(filter);       /* reports trouble of lookups */
     bly_free(filter);
     return status != BLY_OK ? status : synced;
 }
@@ -423,7 +424,7 @@ static bly_status inject_peek(const char *kind)
     return status;
 }
 
-/* Add the others, in the file, and finish it. */
+/* Adds the other keys in the file, and closes it. */
 static bly_status inject_add(int flags)
 {
     bly_filter *filter = NULL;
@@ -448,7 +449,7 @@ static bly_status inject_map_add(const char *kind)
     return inject_add(BLY_MAP | BLY_WRITE);
 }
 
-/* The same by a view. */
+/* Adds them through a view. */
 static bly_status inject_view_add(const char *kind)
 {
     bly_filter *filter = NULL;
@@ -473,7 +474,7 @@ static bly_status inject_view_add(const char *kind)
     return status;
 }
 
-/* Take all out, and add all again. */
+/* Clears the filter, and adds all keys again. */
 static bly_status inject_map_clear(const char *kind)
 {
     bly_filter *filter = NULL;
@@ -526,9 +527,9 @@ static const inject_job inject_jobs[] = {
     { "create",      BLY_CAN_PAGE, true,  false, inject_create },
 };
 
-/* ---- One run ------------------------------------------------------------ */
+/* ---- A run -------------------------------------------------------------- */
 
-/* Put the old file there, and nothing else. */
+/* Puts the old file there, and nothing else. */
 static inject_file inject_prepare(const char *kind)
 {
     bly_filter *filter = NULL;
@@ -546,7 +547,7 @@ static bool inject_unchanged(const inject_file *old)
     return same;
 }
 
-/* What the file is after a run that said `status`. */
+/* Checks the file after a run that returned `status`. */
 static void inject_check(const inject_job *job, const inject_file *old,
                          bly_status status)
 {
@@ -591,7 +592,7 @@ static bly_status inject_one(const inject_job *job, const char *kind,
     return status;
 }
 
-/* The old file again, if it is another one now. */
+/* Restores the old file if it has changed. */
 static void inject_restore(const inject_file *old)
 {
     if (inject_unchanged(old) && folder_entries(".") == 1)
@@ -603,7 +604,7 @@ static void inject_restore(const inject_file *old)
     close(file);
 }
 
-/* Other systems' files: those that need not be named are opened as ours are. */
+/* Other systems' files that need no format name are opened like our own. */
 static bool inject_can(const inject_job *job, const bly_kind *kind)
 {
     bool other = kind->foreign != NULL;
@@ -619,13 +620,13 @@ static void inject_all(const inject_job *job, const char *kind)
     bly_status whole = inject_one(job, kind, &old, INJECT_NOTHING, 0);
     uint64_t calls = inject.calls, step = test_work(1, 4, 5);
     inject_restore(&old);
-    if (whole == BLY_EUNSUPPORTED) {    /* packed: not mapped; no data */
+    if (whole == BLY_EUNSUPPORTED) {    /* packed: cannot be mapped; no data */
         free(old.bytes);
         return;
     }
     assert_status(whole, BLY_OK);
     inject_points += calls;
-    static uint64_t turn;       /* others of the calls each time */
+    static uint64_t turn;       /* fail different calls each time */
     for (int way = INJECT_ONCE; way < INJECT_WAYS; way++)
         for (uint64_t at = turn++ % step; at < calls; at += step) {
             inject_one(job, kind, &old, (inject_way)way, at);

@@ -1,8 +1,8 @@
-/* inline.c - views (bloomery/inline.h): what they answer and what they leave in
- * a filter is what the library does, with vectors of any length and without.
+/* inline.c - views (bloomery/inline.h) answer and change a filter exactly as
+ * the library does, with vectors of any length and without.
  *
- * Images are wrapped in memory of just their size, so that a sanitizer sees
- * what is read beyond.
+ * Images are wrapped in memory of exactly their size, so that a sanitizer sees
+ * reads beyond it.
  */
 #include "test.h"
 #include "views.h"
@@ -28,8 +28,8 @@ static void inline_find_bodies(void)
 #endif
 }
 
-/* Does each body answer what the library does, of hashes from..from + n of the
- * stream? How many are there, as the library says. */
+/* Checks each body against the library for hashes from..from + n of the stream.
+ * Returns how many are found. */
 static size_t inline_same(const bly_filter *filter, uint64_t stream,
                           uint64_t from, uint64_t n)
 {
@@ -50,8 +50,8 @@ static size_t inline_same(const bly_filter *filter, uint64_t stream,
     return there;
 }
 
-/* The image in memory of just its size, `shift` bytes from an address that is
- * a multiple of 16, as bly_free does not give it back. */
+/* Copies the image to memory of exactly its size, `shift` bytes from a multiple
+ * of 16; bly_free does not free it. */
 static uint8_t *inline_copy(const bly_filter *filter, size_t shift,
                             size_t *bytes)
 {
@@ -74,7 +74,7 @@ static void inline_wrapped(const bly_filter *filter, size_t shift, uint64_t n)
     free(copy);
 }
 
-/* Whatever the payload holds, the answers are the library's. */
+/* Answers agree with the library for any payload. */
 static void inline_noise(const bly_filter *filter)
 {
     size_t bytes;
@@ -134,7 +134,7 @@ static const char *const inline_kinds[] = {
 
 enum { INLINE_KINDS = sizeof inline_kinds / sizeof *inline_kinds };
 
-/* Of every kind and choice, sizes from none to many, and wherever they lie. */
+/* Every kind and choice, sizes from none to many, at every alignment. */
 static void test_answers(void **state)
 {
     static const uint64_t sizes[] = { 0, 1, 6, 63, 2000 };
@@ -152,7 +152,7 @@ static void test_answers(void **state)
         }
 }
 
-/* Every number that an option may be. */
+/* Every value of a numeric option. */
 static void test_widths(void **state)
 {
     static const struct {
@@ -177,7 +177,7 @@ static void test_widths(void **state)
         }
 }
 
-/* Rates choose other options; and more than one shard of a "fuse". */
+/* Rates select other options; and a "fuse" has more than one shard. */
 static void test_rates_and_sizes(void **state)
 {
     static const char *const kinds[] = { "blocked", "split", "standard", "fuse",
@@ -200,7 +200,7 @@ static void test_rates_and_sizes(void **state)
     }
 }
 
-/* A "cuckoo" with more quads in each bucket; the old view is of no use then. */
+/* A "cuckoo" grows more quads in each bucket; the old view must be renewed. */
 static void test_grown(void **state)
 {
     static const char *const kinds[] = { "cuckoo", "cuckoo:f=11,sorted=yes",
@@ -247,9 +247,9 @@ static bool inline_adds(const char *kind)
         || strncmp(kind, "standard", 8) == 0;
 }
 
-/* Add by a view what the library adds to another, in rounds between which the
- * library does: each answer and at last the bytes, with counts and checksums,
- * are the same. */
+/* Adds through a view and, to another filter, by the library, with library adds
+ * in between: each answer, and finally the bytes with counts and checksums, are
+ * equal. */
 static void inline_add(const views_body *body, bly_filter *filter,
                        bly_filter *other)
 {
@@ -311,7 +311,7 @@ static bool inline_sealed(void)
     return header.sealed;
 }
 
-/* A mapped file says "being written" from the beginning on. */
+/* A mapped file is marked "being written" from the start. */
 static void test_adds_to_a_file(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_adds_to_a_file(void **state)
     }
 }
 
-/* What other verbs have changed a view shows. */
+/* A view shows changes by other verbs. */
 static void test_view_stays(void **state)
 {
     (void)state;
@@ -362,7 +362,8 @@ static void test_view_stays(void **state)
 
 /* ---- Refusals ------------------------------------------------------------ */
 
-/* Of a filter of every kind each view but its own is refused, and untouched. */
+/* Every view but the right one refuses a filter of a kind, and leaves it
+ * untouched. */
 static void test_other_kinds(void **state)
 {
     size_t kinds, given = 0;

@@ -1,6 +1,6 @@
-/* io.c - files: nothing is lost when a save fails, nothing wrong is opened.
+/* io.c - files: a failed save loses nothing, and no invalid file is opened.
  *
- * Every test works in a folder of its own.
+ * Every test runs in its own folder.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ static void test_save_replaces(void **state)
     bly_free(filter);
 }
 
-/* The library's calls come here: who else could open the file until then. */
+/* Intercepts the library's calls: who else could open the file so far? */
 static mode_t io_others;
 
 int fchmod(int file, mode_t mode)
@@ -72,7 +72,7 @@ int fchmod(int file, mode_t mode)
     return (int)syscall(SYS_fchmod, file, mode);
 }
 
-/* The mode stays, a link is followed, a new file obeys the umask. */
+/* The mode is kept, a link is followed, a new file obeys the umask. */
 static void test_save_keeps_mode_and_link(void **state)
 {
     (void)state;
@@ -95,12 +95,12 @@ static void test_save_keeps_mode_and_link(void **state)
     assert_status(bly_save(filter, "b.bly"), BLY_OK);
     assert_int_equal(stat("b.bly", &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
-    assert_int_equal(io_others, 0);     /* never, not even for a moment */
+    assert_int_equal(io_others, 0);     /* not even for a moment */
     bly_free(filter);
 }
 
-/* A limit on file sizes stands for the full disk: the write stops half-way.
- * In a child, for the limit cannot be taken back. */
+/* A file-size limit stands in for a full disk: the write stops half-way. It
+ * runs in a child, because the limit cannot be lifted. */
 static void test_full_disk_loses_nothing(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void test_open_refuses(void **state)
     assert_null(none);
 }
 
-/* Cut anywhere, or one byte too long, in every way of opening. */
+/* Files cut anywhere, or one byte too long, in every way of opening. */
 static void test_open_refuses_wrong_sizes(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_open_refuses_wrong_sizes(void **state)
     bly_free(filter);
 }
 
-/* Damage to the payload: found when reading, and when asked to verify. */
+/* Damaged payloads are found when reading, and by verification. */
 static void test_damaged_payload(void **state)
 {
     (void)state;
@@ -223,7 +223,7 @@ static void test_damaged_payload(void **state)
     assert_null(none);
 }
 
-/* Adding to the file itself; while it is open it says so to others. */
+/* Adding to the file itself; while open, it is marked for others. */
 static void test_map_for_writing(void **state)
 {
     (void)state;
@@ -244,7 +244,8 @@ static void test_map_for_writing(void **state)
     assert_int_equal(io_items("e.bly"), 301);
 }
 
-/* What another process is told that opens the file for writing. */
+/* Returns the status another process gets when it opens the file for
+ * writing. */
 static bly_status io_elsewhere(const char *path, int flags)
 {
     int result;
@@ -260,8 +261,8 @@ static bly_status io_elsewhere(const char *path, int flags)
     return (bly_status)-WEXITSTATUS(result);
 }
 
-/* However a file is written to, one handle does, here or elsewhere, as long as
- * it lives; those that read are in nobody's way. */
+/* A file has one writing handle at a time, in any process and any mode, until
+ * that is freed. Readers are never blocked. */
 static void test_one_writer(void **state)
 {
     (void)state;
@@ -288,7 +289,7 @@ static void test_one_writer(void **state)
     assert_null(other);
 }
 
-/* A file that is refused is not locked any more. */
+/* A refused file is no longer locked. */
 static void test_refused_is_unlocked(void **state)
 {
     (void)state;
@@ -303,7 +304,7 @@ static void test_refused_is_unlocked(void **state)
     bly_free(mapped);
 }
 
-/* The library's calls come here, to be counted. */
+/* Counts the library's calls. */
 static unsigned io_flushes;
 
 int msync(void *from, size_t bytes, int flags)
@@ -312,8 +313,8 @@ int msync(void *from, size_t bytes, int flags)
     return (int)syscall(SYS_msync, from, bytes, flags);
 }
 
-/* To look at the image seals it in memory; the disk has it only after
- * bly_sync, or bly_free. */
+/* Looking at the image seals it in memory; only bly_sync or bly_free brings it
+ * to the disk. */
 static void test_looking_is_not_flushing(void **state)
 {
     (void)state;
@@ -326,19 +327,19 @@ static void test_looking_is_not_flushing(void **state)
         assert_status(bly_add_hash(mapped, test_random(1, i)), BLY_OK);
         unsigned before = io_flushes;
         assert_non_null(bly_image(mapped, NULL));
-        assert_true(io_flushes > before);       /* the payload, before it    */
+        assert_true(io_flushes > before);       /* the payload first         */
         before = io_flushes;
         if (i == 10)
             assert_status(bly_sync(mapped), BLY_OK);
         else
             bly_free(mapped);
-        assert_true(io_flushes > before);       /* and the header            */
+        assert_true(io_flushes > before);       /* then the header           */
     }
     assert_int_equal(io_items("l.bly"), 12);
 }
 
-/* All of it twice, and no more: what has changed, then the checksums of that;
- * once where there are checksums already, and never where there is no change.
+/* Everything is flushed twice: the changes, then their checksums. Once if the
+ * checksums are valid already, and never without a change.
  */
 static void test_sealing_flushes_once(void **state)
 {
@@ -362,7 +363,7 @@ static void test_sealing_flushes_once(void **state)
     bly_free(mapped);
 }
 
-/* A writer that dies leaves a file that says so. */
+/* A writer that dies leaves a file marked as unfinished. */
 static void test_killed_writer(void **state)
 {
     (void)state;
@@ -402,7 +403,7 @@ static void test_read_only_map(void **state)
     bly_free(filter);
 }
 
-/* A filter comes through a pipe, and is saved into one. */
+/* A filter is read from a pipe and saved into one. */
 static void test_pipe(void **state)
 {
     (void)state;
@@ -420,7 +421,7 @@ static void test_pipe(void **state)
     bly_free(filter);
 }
 
-/* A pipe whose header promises more than comes. */
+/* A pipe that ends before the size in its header. */
 static void test_short_pipe(void **state)
 {
     (void)state;
@@ -442,7 +443,7 @@ static void test_short_pipe(void **state)
     bly_free(filter);
 }
 
-/* Memory as it is asked for: the most at a time, and what is not given back. */
+/* Memory: the largest request, and what is not yet freed. */
 typedef struct { size_t most, live; } io_memory;
 
 static void *io_allocate(void *context, size_t alignment, size_t bytes)
@@ -462,7 +463,7 @@ static void io_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Through a pipe; into memory that is counted. */
+/* Opens through a pipe, counting memory. */
 static bly_status io_open_piped(bly_filter **out, const uint8_t *image,
                                 size_t n, io_memory *m)
 {
@@ -484,8 +485,8 @@ static bly_status io_open_piped(bly_filter **out, const uint8_t *image,
     return status;
 }
 
-/* A header alone gets no more memory than every pipe does, whatever it says;
- * and what comes whole is whole, wherever its memory was grown. */
+/* A header alone gets no more memory than any pipe does, whatever it claims.
+ * Complete images arrive whole wherever their memory grew. */
 static void test_pipe_is_not_trusted(void **state)
 {
     (void)state;
@@ -517,8 +518,8 @@ static void test_pipe_is_not_trusted(void **state)
     }
 }
 
-/* A file of 4 GiB and a little, of zeros but for its header: a size of 32 bits
- * would hold the little. It is mapped, or refused in words, never cut. */
+/* A sparse file slightly over 4 GiB, which 32-bit sizes would truncate. It is
+ * mapped or refused with a message, never cut. */
 static void test_more_than_an_address_can_say(void **state)
 {
     (void)state;
@@ -528,10 +529,10 @@ static void test_more_than_an_address_can_say(void **state)
     assert_status(bly_plan(&plan, kind, NULL), BLY_OK);
     assert_true(plan.bytes > UINT64_C(1) << 32);
     image_format(header, &plan, bly_kind_standard.version, 0, "xxh3");
-    image_seal_by(header, 1);           /* which is looked at when verified  */
+    image_seal_by(header, 1);           /* checked when verified             */
     io_write("large.bly", header, sizeof header);
     if (truncate("large.bly", (off_t)plan.bytes) != 0)
-        skip();                         /* a file system of smaller files    */
+        skip();                         /* the file system's limit is smaller */
     bool fits = plan.bytes <= PTRDIFF_MAX;
     for (int map = fits; map < 2; map++) {
         bly_filter *filter = NULL;

@@ -1,11 +1,11 @@
 /* keyed.c - the keyed hash of tables: its formula, and its independence of
- * keys, for draws that are the same in every run.
+ * keys, with fixed draws.
  */
 #include "test.h"
 
 #include <bloomery/keyed.h>
 
-/* Numbers as bly_keyed_draw would draw them. */
+/* Returns numbers as bly_keyed_draw would draw them. */
 static bly_keyed keyed_draw(uint64_t stream)
 {
     bly_keyed keyed;
@@ -36,7 +36,7 @@ static uint64_t keyed_word(const uint8_t *p, size_t bytes)
     return bytes == 8 ? word : half;
 }
 
-/* Of the last `rest` bytes of n > 16. */
+/* Hashes the last `rest` bytes of n > 16. */
 static keyed_number keyed_sum(const bly_keyed *k, const uint8_t *key,
                               size_t n, size_t rest)
 {
@@ -88,7 +88,7 @@ static uint64_t keyed_expected(const bly_keyed *k, const uint8_t *key, size_t n)
     return high ^ high >> 29;
 }
 
-/* The key lies in memory of just its bytes, for the sanitizer to watch. */
+/* The key lies in memory of exactly its size, for sanitizers. */
 static void keyed_is_its_formula(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void keyed_draws_differ(void **state)
         zeros += one[i] == 0;
         same += one[i] == two[i];
     }
-    assert_true(zeros < 30 && same < 30);       /* 2.7 in the mean, each */
+    assert_true(zeros < 30 && same < 30);       /* 2.7 on average, each */
     assert_status(bly_draw(one, 0), BLY_OK);
     assert_status(bly_keyed_draw(&a), BLY_OK);
     assert_status(bly_keyed_draw(&b), BLY_OK);
@@ -132,7 +132,7 @@ static void keyed_draws_differ(void **state)
 
 /* ==== Bits ============================================================== */
 
-/* Key i of a set: patterns that linear functions dislike. */
+/* Writes key i of a set: patterns that linear functions handle badly. */
 static size_t keyed_pattern(uint8_t key[600], size_t set, uint64_t i)
 {
     static const size_t lengths[] = { 8, 8, 16, 16, 40, 256, 600, 0 };
@@ -144,12 +144,12 @@ static size_t keyed_pattern(uint8_t key[600], size_t set, uint64_t i)
         return (size_t)i;
     memcpy(key + (set == 3 ? 8 : 0), &word, sizeof word);
     if (set == 6)
-        memcpy(key + 256, &word, sizeof word);  /* two blocks alike */
+        memcpy(key + 256, &word, sizeof word);  /* two equal blocks */
     return length;
 }
 
-/* Each bit, and each sum of two neighbours, is set in half of a set's hashes,
- * within five standard deviations of the mean over all draws. */
+/* Each bit, and the sum of each two neighbours, is set in half of a set's
+ * hashes, within five standard deviations of the mean over all draws. */
 static void keyed_bits_are_even(void **state)
 {
     enum { KEYS = 512, SETS = 8 };

@@ -1,10 +1,10 @@
 #!/bin/sh
-# lab.sh - does the lab run? sh tests/lab.sh BUILD
+# lab.sh - runs the lab's programs. sh tests/lab.sh BUILD
 #
-# Runs each program of the lab with the least work there is, and looks at what
-# it writes; what it measures so is not looked at. Where gnuplot is there the
-# report is made, too. Prints `ok - NAME` or `not ok - NAME # DETAILS`. A program
-# that runs under MPI is left out where the build has none.
+# Runs each program of the lab with the least possible work and checks the form
+# of its files, not its measurements. If gnuplot is installed, the report is
+# made, too. Prints `ok - NAME` or `not ok - NAME # DETAILS`. Programs that need
+# MPI are skipped in a build without it.
 set -u
 build=$(cd "$1" && pwd) || exit 2
 here=$(cd "$(dirname "$0")/.." && pwd) || exit 2
@@ -24,8 +24,8 @@ tell() {
     fi
 }
 
-# What is wrong with the files of one figure, if anything. Between quotes a comma
-# divides nothing.
+# Prints the faults in the files of one figure. Commas in quotes separate
+# nothing.
 figure() {
     csv=$work/lab/$1/$2.csv
     [ -f "$here/lab/$1/$2.gp" ] || echo "$2 has no plot;"
@@ -38,7 +38,7 @@ figure() {
         echo "$2 has no claims, or bad ones;"
 }
 
-# start PAPER: run its program, under MPI if it asks for that.
+# start PAPER: runs its program, under MPI if it needs that.
 start() {
     ranks=$here/lab/$1/ranks
     if [ -f "$ranks" ]; then
@@ -49,8 +49,8 @@ start() {
     fi
 }
 
-# again PAPER: a program for the report that has been run already, and gives what
-# it gave then; but ranks run anew.
+# again PAPER: a stand-in that repeats an earlier run's output for the report;
+# programs under MPI run again.
 again() {
     if [ -f "$here/lab/$1/ranks" ]; then
         ln -s "$build/lab_$1" "$work/"
@@ -77,7 +77,7 @@ while read -r paper; do
     again "$paper"
 done <"$here/lab/papers"
 
-# What holds with however little work: sums are true or not.
+# Sums hold at any amount of work.
 if [ -x "$build/lab_pournaras" ]; then
     cd "$work/lab/pournaras" || exit 2
     for name in rounds sent; do
@@ -89,7 +89,7 @@ fi
 
 tell 'lab huesser: the indexes of signed hashes are even' \
     "$(grep -v '^holds' "$work/lab/huesser/index.claims" | tr '\n' ' ')"
-# The paper inserts English words, and asks for German ones.
+# The paper inserts English words and queries German ones.
 for words in 'in: american-english' 'asked: ngerman'; do
     [ -r "/usr/share/dict/${words#*: }" ] || continue
     tell "lab huesser: $words" "$(grep -qE \
@@ -118,7 +118,7 @@ if command -v gnuplot >/dev/null; then
     grep -oE 'href="?http[^">]*' "$report" |
         grep -vE '"https://(doi\.org/10\.|arxiv\.org/abs/)[^ ]+$' >&2 &&
         wrong="$wrong some links are none of papers"
-    # Each figure has those of its paper, and the paper's section too.
+    # Each page has its paper's figures, and the section of the paper.
     for paper in $(cat "$here/lab/papers"); do
         [ -d "$work/lab/$paper" ] || continue
         essay=$here/lab/$paper/essay.html
@@ -134,7 +134,7 @@ if command -v gnuplot >/dev/null; then
     done
     tell "the report of the lab" "$(printf '%s' "$wrong" | head -c 300)"
 
-    # Mistakes: one line, 2, and the report is as it was.
+    # Usage errors: one line, status 2, and the report is unchanged.
     cp "$report" "$work/before"
     mistake() {
         line=$("$here/tools/make/lab" "$@" 2>&1)
@@ -149,7 +149,7 @@ if command -v gnuplot >/dev/null; then
     cmp -s "$report" "$work/before" || wrong="$wrong the report is changed"
     tell "mistakes with the lab" "$(printf '%s' "$wrong" | head -c 300)"
 
-    # A program that fails leaves what there was.
+    # A program that fails leaves the old report.
     # shellcheck disable=SC2016  # for the program to expand
     printf '#!/bin/sh\necho x >"$1/sizes.csv"; exit 2\n' >"$work/lab_kiss"
     chmod +x "$work/lab_kiss"
@@ -159,7 +159,7 @@ if command -v gnuplot >/dev/null; then
     cmp -s "$work/lab/kiss/sizes.csv" "$work/sizes" || wrong='data are lost'
     tell "a program of the lab that fails" "$wrong"
 
-    # Without MPI: the report says so, and who asks for it is told.
+    # Without MPI the report says so, and asking for such a paper fails.
     rm -rf "$work/lab_pournaras" "$work/lab/pournaras"
     wrong=$(mistake "$work" tiny pournaras)
     "$here/tools/make/lab" "$work" tiny broder >/dev/null 2>&1

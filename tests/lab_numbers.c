@@ -1,8 +1,7 @@
-/* lab_numbers.c - are the intervals and the verdicts of the lab right?
+/* lab_numbers.c - the intervals and verdicts of the lab.
  *
- * What is expected comes from tables and from another program: quantiles by
- * integrating Student's density, Wilson's interval by solving the equation that
- * it is the solution of.
+ * Expected values come from tables and from an independent program: quantiles
+ * by integrating Student's density, Wilson's interval by solving its equation.
  */
 #include "test.h"
 
@@ -10,15 +9,14 @@
 
 #include <unistd.h>
 
-/* Is it what is expected, up to a part of that? */
+/* Checks a value to within a relative error of `part`. */
 static void near(double value, double expected, double part)
 {
     assert_true(fabs(value - expected) <= part * fabs(expected));
 }
 
-/* The half width of the mean's interval for n numbers of which one half is -1
- * and the other is 1, as a multiple of its standard error: Student's quantile
- * for 99.9 %. */
+/* Returns the half width of the mean's interval for n numbers, half of them -1
+ * and half 1, in standard errors: Student's quantile for 99.9 %. */
 static double quantile(size_t n)
 {
     double *x = calloc(n, sizeof *x);
@@ -82,7 +80,7 @@ static void test_wilson(void **state)
     assert_true(all.high > 1 - 1e-12 && all.high <= 1);
 }
 
-/* The wider one of two intervals: how much filters differ, and chance. */
+/* Takes the wider interval: the spread between filters, or chance. */
 static void test_shares(void **state)
 {
     (void)state;
@@ -135,9 +133,8 @@ static void test_formulas(void **state)
     near(lab_choose(50, 6), log2(15890700), 1e-9);
 }
 
-/* What a claim comes to: the first word of the line that is written. */
-/* Each of the first few keys is drawn, as often as chance has it, no other key,
- * and another place draws others. */
+/* The first few keys are drawn as often as chance predicts, no others are, and
+ * another place draws others. */
 static void test_draw(void **state)
 {
     enum { OF = 50, DRAWN = 20000 };

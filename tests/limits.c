@@ -1,9 +1,9 @@
-/* limits.c - how much memory a file from a stranger can take: the largest that
- * each kind, format and container can come to is refused by the limit, before
- * any of it is allocated, or is within a factor that is stated here.
+/* limits.c - memory for untrusted files: the largest that each kind, format and
+ * container can reach is refused by the limit before it is allocated, or stays
+ * within a factor stated here.
  *
- * Memory is what an allocator counts. The files are forged: small images are
- * changed, and sealed as an enemy would.
+ * An allocator counts the memory. Files are forged: small images are changed
+ * and resealed, as an enemy would.
  */
 #include "image/image.h"
 
@@ -35,7 +35,7 @@ static void counted_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* A filter, and how its memory is counted; `limit` as in bly_options. */
+/* A filter, and the count of its memory; `limit` as in bly_options. */
 typedef struct {
     counted       memory;
     bly_allocator from;
@@ -49,15 +49,15 @@ static void limits_begin(limits *l, uint64_t limit)
     l->how = (bly_options){ .allocator = &l->from, .memory_limit = limit };
 }
 
-/* What a handle takes, whatever its filter. */
+/* The size of a handle, whatever its filter. */
 enum { HANDLE = 1024 };
 
 /* ---- Packed images ------------------------------------------------------ */
 
 enum { M_AT = IMAGE_GEOMETRY + 8, ENDS = 2 * IMAGE_HEADER };
 
-/* A packed filter of `bytes` bytes, none of whose keys there is, in the least
- * bytes that are accepted: *n of them, from malloc. */
+/* Forges a packed filter without keys that unpacks to `bytes` bytes, in the
+ * fewest bytes accepted. Returns *n of them, from malloc. */
 static uint8_t *forge_packed(uint64_t bytes, size_t *n)
 {
     const bly_spec spec = { .capacity = 1000 };
@@ -101,7 +101,8 @@ static void test_the_default_limit(void **state)
                                  UINT64_MAX) == asked);
 }
 
-/* Eight times their size is allowed of large files, and half of the memory. */
+/* By default large files may expand to eight times their size, and to half of
+ * the memory. */
 static void test_packed_beyond_the_default(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void test_packed_beyond_the_default(void **state)
     free(packed);
 }
 
-/* A limit that is asked for is exact, and both numbers are said. */
+/* A given limit is exact, and the message has both numbers. */
 static void test_packed_at_the_limit(void **state)
 {
     (void)state;
@@ -159,7 +160,7 @@ static void test_packed_at_the_limit(void **state)
     free(packed);
 }
 
-/* The header that tests of bindings put before 262,016 zeros. */
+/* The header that the bindings' tests put before 262,016 zeros. */
 static void test_packed_of_2_gib(void **state)
 {
     (void)state;
@@ -178,7 +179,7 @@ static void test_packed_of_2_gib(void **state)
     free(packed);
 }
 
-/* A header that no image can have says so, and is as safe to look at. */
+/* A header that no image can have is reported, and safe to look at. */
 static void test_packed_of_no_size(void **state)
 {
     (void)state;
@@ -208,8 +209,8 @@ static bool visit_key(void *context, const bly_listed *listed)
     return true;
 }
 
-/* Whatever the filter is, reading it and asking it takes as much as it has,
- * though the limit is a byte. */
+/* Reading and querying any filter needs as much memory as it has, even with a
+ * limit of one byte. */
 static void takes_what_it_has(const char *kind, const uint8_t *bytes, size_t n)
 {
     bly_filter *filter = NULL;
@@ -261,7 +262,7 @@ static void test_every_kind_takes_what_it_has(void **state)
     assert_true(seen >= n / 2);
 }
 
-/* The file of each format, as its own system would give it. */
+/* A file of each format, as its own system writes it. */
 static void test_every_format_takes_what_it_has(void **state)
 {
     (void)state;
@@ -286,7 +287,7 @@ static void test_every_format_takes_what_it_has(void **state)
 
 /* ---- Verbs that take more ----------------------------------------------- */
 
-/* Read what is there now, with a limit. */
+/* Rereads a filter with a limit. */
 static bly_filter *reread(bly_filter *filter, const limits *l)
 {
     bly_filter *again = NULL;
@@ -305,8 +306,8 @@ static bly_status fill(bly_filter *filter, uint64_t most)
     return status;
 }
 
-/* A filter that was read does not grow beyond the limit, and is as it was. One
- * that was made here has none, nor has its copy. */
+/* A filter that was read does not grow beyond the limit, and is left unchanged.
+ * Filters made here, and copies, have no limit. */
 static void test_growth(void **state)
 {
     (void)state;
@@ -339,7 +340,7 @@ static void test_growth(void **state)
     bly_free(filter);
 }
 
-/* A link whose next one has 32768 times as many keys. */
+/* A chain whose next link has 32768 times as many keys. */
 static void test_growth_beyond_the_default(void **state)
 {
     (void)state;
@@ -355,7 +356,7 @@ static void test_growth_beyond_the_default(void **state)
     bly_free(filter);
 }
 
-/* Listing takes memory beside the filter. */
+/* Listing needs memory beside the filter. */
 static void test_listing(void **state)
 {
     (void)state;
@@ -379,8 +380,8 @@ static void test_listing(void **state)
 
 /* ---- Containers --------------------------------------------------------- */
 
-/* A Parquet file of one row group of `chunks` columns, each of which has the
- * two bytes that make an entry of the list: "encrypted", and the end. */
+/* Writes the footer of a Parquet file with one row group of `chunks` columns,
+ * each just two bytes: "encrypted", and the end. */
 static size_t forge_footer(uint8_t *into, uint32_t chunks)
 {
     static const uint8_t begin[] = { 'P', 'A', 'R', '1', 0x49, 0x1C, 0x19,

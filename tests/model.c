@@ -1,10 +1,9 @@
-/* model.c - every kind, run by thousands of random programs beside an exact
- * set (fuzz/model.h), and a planted fault that this must find.
+/* model.c - runs every kind through thousands of random programs beside an
+ * exact set (fuzz/model.h), and finds a planted fault.
  *
- * The programs are drawn with a fixed seed, by the kind's name, so a failure
- * repeats whatever kinds there are beside it; what it shrinks to is printed as
- * hex, ready to be kept in fuzz/corpus. BLY_TEST_SEED draws other programs
- * (tools/check/soak).
+ * Programs are drawn with a fixed seed from the kind's name, so a failure
+ * repeats whatever other kinds exist. It is shrunk and printed as hex, ready
+ * for fuzz/corpus. BLY_TEST_SEED draws other programs (tools/check/soak).
  */
 #include "test.h"
 
@@ -13,22 +12,22 @@
 #include "shrink.h"
 
 enum {
-    PROGRAMS = 1000,            /* of each kind                              */
+    PROGRAMS = 1000,            /* for each kind                             */
     PROGRAMS_PLANTED = 150,
     PLANTED_LEAST = 12,
     PROGRAMS_LEAST = 40,
     PROGRAM_LONGEST = 400,      /* bytes                                     */
-    PLANT = 22,                 /* the place of `plant` in model_ops         */
-    PLANTS = 16                 /* above the bytes of any one instruction    */
+    PLANT = 22,                 /* the index of `plant` in model_ops         */
+    PLANTS = 16                 /* more than the bytes of any one instruction */
 };
 
 /* Sanitizers make it several times slower. */
 enum { DIVIDE = TEST_SANITIZED ? 5 : 1 };
 
-/* Of all kinds. */
+/* Totals over all kinds. */
 static uint64_t total_programs, total_steps, total_asked;
 
-/* Where the programs of a kind begin. That of the seed 0 adds 0. */
+/* Returns where the programs of a kind begin. Seed 0 adds 0. */
 static uint64_t stream_of(const char *name)
 {
     return XXH3_64bits(name, strlen(name)) + test_random(0, test_seed());
@@ -43,8 +42,8 @@ static size_t draw_program(uint8_t *program, uint64_t stream, size_t kind)
     return n;
 }
 
-/* Did enough of the programs do what they are for? The share is known of the
- * seed 0; of a drawn one a program is enough. */
+/* Returns whether enough programs did their job. The share is known for seed 0;
+ * for a drawn seed one program is enough. */
 static bool enough(uint64_t did, uint64_t programs, uint64_t part)
 {
     return did > (test_seed() == 0 ? programs / part : 0);
@@ -66,8 +65,7 @@ static void run_clean(size_t kind, const char *name)
                                   PROGRAMS_LEAST / 2);
     for (uint64_t i = 0; i < programs; i++) {
         size_t n = draw_program(program, stream_of(name) + i, kind);
-        /* files take calls to the system, and building plans anew: now and
-           then */
+        /* files need system calls, and building needs plans: only sometimes */
         unsigned flags = (i % 8 == 0 ? MODEL_FILES : 0)
                        | (i % 8 == 1 ? MODEL_BUILD : 0);
         if (!model_run(program, n, flags, &report)) {
@@ -84,8 +82,8 @@ static void run_clean(size_t kind, const char *name)
     assert_true(enough(ran, programs, 3));
 }
 
-/* The same, and in the end `plant`, often enough that no instruction before it
- * takes all of them for its operands. */
+/* Draws a program that ends in `plant`, repeated so that no instruction before
+ * it can take all of them as operands. */
 static size_t draw_planted(uint8_t *program, uint64_t stream, size_t kind)
 {
     size_t n = draw_program(program, stream, kind);
@@ -125,7 +123,7 @@ static void test_programs(void **state)
         run_clean(i, kinds[i]->name);
 }
 
-/* A kind that forgets may lose any key: no fault can be planted. */
+/* Kinds that forget may lose any key, so no fault can be planted. */
 static bool forgets(const bly_kind_info *kind)
 {
     return (kind->can & BLY_CAN_FORGET) != 0;
@@ -141,7 +139,7 @@ static void test_planted_faults_are_found(void **state)
             run_planted(i, kinds[i]->name);
 }
 
-/* The program without instruction i; its length. */
+/* Removes instruction i from a program; returns its length. */
 static size_t leave_out(uint8_t *out, const uint8_t *program, size_t n,
                         const model_report *report, size_t i)
 {
@@ -151,8 +149,8 @@ static size_t leave_out(uint8_t *out, const uint8_t *program, size_t n,
     return n - (to - from);
 }
 
-/* What a program with a planted fault shrinks to still finds it, and none of
- * its instructions could be left out. */
+/* A shrunk program with a planted fault still finds it, and needs all of its
+ * instructions. */
 static void test_failures_shrink(void **state)
 {
     (void)state;

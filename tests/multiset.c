@@ -1,12 +1,11 @@
-/* multiset.c - ten million random adds and removes of every kind that
- * removes, beside an exact multiset.
+/* multiset.c - ten million random adds and removes on every kind with removal,
+ * compared with an exact multiset.
  *
- * What is held: a key that was added more often than removed is found and
- * counted not too low, whatever happened in between; a refused add or remove
- * is one that did not happen. Most keys come once or twice, some a hundred
- * times; a third of the work is done at half load, a third at the rated load
- * and a third where the filter says that it is full. BLY_TEST_SEED draws others
- * (tools/check/soak).
+ * A key added more often than removed is found and its count is not too low,
+ * whatever happened in between. A refused add or remove changes nothing. Most
+ * keys occur once or twice, some a hundred times. A third of the work is done
+ * at half load, a third at the rated load, and a third when the filter reports
+ * that it is full. BLY_TEST_SEED draws other programs (tools/check/soak).
  */
 #include "test.h"
 
@@ -15,11 +14,11 @@
 enum {
     CAPACITY = 20000,
     UNIVERSE = 40000,           /* different keys                            */
-    HOT = 16,                   /* of them, come up to HOT_MOST times        */
+    HOT = 16,                   /* frequent keys, up to HOT_MOST copies      */
     HOT_MOST = 100,
-    STEPS = 10000000,           /* of each kind                              */
-    STEPS_LEAST = 60000,        /* of a phase: enough to fill it             */
-    LOOKS = 20                  /* of all keys, in a phase                   */
+    STEPS = 10000000,           /* for each kind                             */
+    STEPS_LEAST = 60000,        /* per phase: enough to fill it              */
+    LOOKS = 20                  /* at all keys, in a phase                   */
 };
 
 /* Sanitizers make it many times slower. */
@@ -30,11 +29,11 @@ typedef struct {
     bly_filter *filter;
     uint64_t count[UNIVERSE];   /* the truth                                 */
     uint64_t in;                /* their sum                                 */
-    uint64_t stream;            /* of what is drawn                          */
+    uint64_t stream;            /* the random stream                         */
     uint64_t draws, full, unsafe;
 } multiset;
 
-static uint64_t multiset_steps, multiset_asked;     /* of all kinds          */
+static uint64_t multiset_steps, multiset_asked;     /* over all kinds        */
 
 static uint64_t multiset_draw(multiset *m)
 {
@@ -46,7 +45,7 @@ static uint64_t multiset_hash(const multiset *m, uint64_t id)
     return test_random(m->stream + 2, id);
 }
 
-/* One key in 32 is one of the hot ones. */
+/* Returns a frequent key one time in 32. */
 static uint64_t multiset_id(multiset *m)
 {
     uint64_t draw = multiset_draw(m);
@@ -81,7 +80,7 @@ static void multiset_add(multiset *m, uint64_t id)
     m->in++;
 }
 
-/* Legal only for a key that was added, or that is certainly not there. */
+/* Removes a key that was added, or one that is certainly absent. */
 static void multiset_remove(multiset *m, uint64_t id)
 {
     uint64_t hash = multiset_hash(m, id);
@@ -99,8 +98,8 @@ static void multiset_remove(multiset *m, uint64_t id)
     }
 }
 
-/* Steps about `load` keys: below it two adds for each remove, above it the
- * other way round. */
+/* Works around `load` keys: below it two adds for each remove, above it two
+ * removes for each add. */
 static void multiset_phase(multiset *m, uint64_t load, uint64_t steps)
 {
     const uint64_t looks = test_work(LOOKS, LOOKS, LOOKS / 4);
@@ -125,7 +124,7 @@ static void multiset_run(const bly_kind *kind)
     static multiset m;
     memset(&m, 0, sizeof m);
     m.kind = kind;
-    m.stream = test_random(0, test_seed());     /* of the seed 0: 0 */
+    m.stream = test_random(0, test_seed());     /* 0 for seed 0 */
     bly_spec spec = { .capacity = CAPACITY };
     assert_status(bly_new(&m.filter, kind->name, &spec), BLY_OK);
 

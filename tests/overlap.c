@@ -1,11 +1,11 @@
-/* overlap.c - what two filters are said to hold together, of every kind that
- * can be compared, beside what they do hold.
+/* overlap.c - estimates of the keys that two filters share, compared with the
+ * truth for every kind that supports them.
  *
- * For some hundred pairs of filters of known keys, each of its own random
- * hashes: the mean error of an estimate, and its variance beside the mean of
- * the variances told. Kinds of the registry are found here without a line more;
- * `variants` adds options that change what the bits tell. A deviation that is
- * a fifth off fails; tests/maths/shape.c looks closer.
+ * For some hundred pairs of filters with known keys and independent hashes,
+ * this compares the mean error with 0, and its variance with the mean of the
+ * reported variances. All kinds of the registry are covered; `variants` adds
+ * options that affect the bits. Errors of a fifth of a deviation fail;
+ * tests/maths/shape.c is stricter.
  */
 #include "test.h"
 
@@ -13,16 +13,16 @@ enum {
     PAIRS = TEST_SANITIZED ? 60 : 600,
     PAIRS_LEAST = 30,
     CAPACITY = 500,
-    KEYS = 1 << 16                      /* of a filter, at most              */
+    KEYS = 1 << 16                      /* in a filter, at most              */
 };
 
-/* Where the mathematics is to first order only: a mean may be off by so much
- * of a standard deviation, a variance by so much of itself. */
+/* Tolerance where the mathematics is only first-order: this share of a standard
+ * deviation for means, and of itself for a variance. */
 #define SLACK 0.1
 
-/* ---- What is compared -------------------------------------------------- */
+/* ---- Compared quantities ----------------------------------------------- */
 
-/* Keys in a alone, in b alone, in both; in hundredths of the capacity. */
+/* Keys only in a, only in b, and in both, in hundredths of the capacity. */
 typedef struct {
     const char *name;
     uint64_t a_only, b_only, both;
@@ -37,8 +37,8 @@ static const layout layouts[] = {
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
-/* Beside each kind as it is. Pages are large: for several of them the capacity
- * is `times` that of the others. */
+/* Variants beside each default kind. Pages are large: to have several, the
+ * capacity is multiplied by `times`. */
 static const struct { const char *name; uint64_t times; } variants[] = {
     { "standard:k=1", 1 },              { "blocked:k=2", 1 },
     { "standard:m=5000,index=double", 1 }, { "standard:m=5000,index=step", 1 },
@@ -50,14 +50,15 @@ static const struct { const char *name; uint64_t times; } variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-/* To plan a filter takes longer than to fill it: it is done once. */
+/* Planning takes longer than filling, so it is done once. */
 typedef struct {
     const char *name;
     uint64_t    capacity;
     bly_filter *empty;
 } subject;
 
-/* n keys from number `from` on of a stream; false where they do not go in. */
+/* Adds n keys of a stream from number `from` on; returns false if they do not
+ * fit. */
 static bool overlap_add(bly_filter *filter, uint64_t stream, uint64_t from,
                         uint64_t n)
 {
@@ -80,7 +81,7 @@ static uint64_t overlap_keys(const subject *s, uint64_t hundredths)
     return s->capacity * hundredths / 100;
 }
 
-/* Compare a pair; false where the keys do not go in. */
+/* Compares a pair; returns false if the keys do not fit. */
 static bool overlap_pair(const subject *s, const layout *l, uint64_t stream,
                          bly_overlap_t *out)
 {
@@ -124,7 +125,7 @@ static double overlap_truth(const subject *s, const layout *l, int i)
     return all[i];
 }
 
-/* Sums of the powers of the errors, and of the variances told. */
+/* Sums of the powers of the errors, and of the reported variances. */
 typedef struct { double n, one, two, three, four, told; } errors;
 
 static void errors_add(errors *e, double off, double sd)
@@ -137,8 +138,8 @@ static void errors_add(errors *e, double off, double sd)
     e->told += sd * sd;
 }
 
-/* How sure the variance of so many errors is. Where accidents are rare none
- * may have been seen: one of them moves the estimate by about `step`. */
+/* Returns the deviation of the measured variance. Rare accidents may not have
+ * been seen: each moves the estimate by about `step`. */
 static double errors_variance_sd(const errors *e, double told, double step)
 {
     double mean = e->one / e->n, two = e->two / e->n;
@@ -150,7 +151,7 @@ static double errors_variance_sd(const errors *e, double told, double step)
     return sqrt(spread / e->n);
 }
 
-/* Errors that are rounding, of some hundred keys. */
+/* Rounding error for some hundred keys. */
 #define ROUNDING 1e-9
 
 static void errors_check(const errors *e, const char *where, const char *field,
@@ -183,7 +184,7 @@ static void check_layout(const subject *s, const layout *l)
     for (uint64_t i = 0; i < pairs; i++) {
         bly_overlap_t o;
         if (!overlap_pair(s, l, i + 1, &o))
-            return;                     /* it is full, and says so */
+            return;                     /* full, and reported so */
         for (int j = 0; j < FIELDS; j++) {
             bly_estimate got = overlap_field(&o, j);
             errors_add(&sums[j], got.value - overlap_truth(s, l, j), got.sd);
@@ -195,7 +196,7 @@ static void check_layout(const subject *s, const layout *l)
                      j == JACCARD ? 1 / either : 1);
 }
 
-/* A filter and one of the same keys: all is common, for certain. */
+/* Two filters with the same keys: all are shared, with certainty. */
 static void check_equal(const subject *s)
 {
     const layout equal = { "the same", 0, 0, 80 };
@@ -207,7 +208,7 @@ static void check_equal(const subject *s)
     assert_true(o.jaccard.value == 1 && o.jaccard.sd == 0);
 }
 
-/* Two empty filters: nothing, for certain. */
+/* Two empty filters: nothing, with certainty. */
 static void check_empty(const subject *s)
 {
     const layout empty = { "empty", 0, 0, 0 };
@@ -233,7 +234,8 @@ static void check_subject(const char *name, uint64_t capacity)
 
 /* ---- Over the registry ------------------------------------------------- */
 
-/* Fewer keys where each is hundreds of probes, which are more for more keys. */
+/* Returns fewer keys for kinds with hundreds of probes per key, whose number
+ * rises with the capacity. */
 static uint64_t overlap_capacity(const char *name)
 {
     bly_spec spec = { .capacity = CAPACITY };

@@ -1,8 +1,9 @@
-/* paged.c - a filter worked on in its file (BLY_PAGED) is the same filter.
+/* paged.c - a filter worked on inside its file (BLY_PAGED) equals one in
+ * memory.
  *
- * Everything is held against a filter in memory that gets the same adds: its
- * answers at every moment, its bytes after bly_seal. Then what must survive:
- * kill -9 at any moment, a full disk, damage.
+ * A filter in memory gets the same adds; answers are compared at every moment,
+ * and bytes after bly_seal. Then come kill -9 at any moment, full disks, and
+ * damage.
  */
 #include "test.h"
 #include "bloomery/paged.h"
@@ -40,7 +41,7 @@ static int paged_remove(void **state)
 static const bly_spec paged_spec = { .capacity = 200000, .rate = 0.01,
                                      .seed = 3 };
 
-/* A new one in its place, being written. */
+/* Creates a new paged filter in its file. */
 static bly_filter *paged_create(const char *kind, const bly_spec *spec)
 {
     bly_filter *filter = NULL;
@@ -64,7 +65,7 @@ static void paged_hashes(uint64_t *hashes, uint64_t stream, uint64_t first,
         hashes[i] = test_random(stream, first + i);
 }
 
-/* ---- The same as in memory --------------------------------------------- */
+/* ---- Compared with memory ---------------------------------------------- */
 
 static void paged_same_answers(const bly_filter *paged,
                                const bly_filter *whole, uint64_t stream,
@@ -95,7 +96,7 @@ static void paged_same_stat(const bly_filter *paged, const bly_filter *whole)
     assert_true(a.bytes == b.bytes && a.capacity == b.capacity);
 }
 
-/* The file, byte for byte. */
+/* Compares the file byte for byte. */
 static void paged_same_file(const bly_filter *whole)
 {
     size_t bytes;
@@ -109,7 +110,8 @@ static void paged_same_file(const bly_filter *whole)
     free(file);
 }
 
-/* Add some, the last half once more in the same batch: both tell the same. */
+/* Adds keys, the last half twice in the same batch: both filters answer
+ * alike. */
 static void paged_add_each(bly_filter *paged, bly_filter *whole,
                            uint64_t *hashes, size_t n)
 {
@@ -120,8 +122,8 @@ static void paged_add_each(bly_filter *paged, bly_filter *whole,
     assert_memory_equal(left, right, n);
 }
 
-/* Adds in batches of all sizes; after each the answers are those of the filter
- * in memory, whatever has been applied and what waits. */
+/* Adds in batches of all sizes; after each, answers equal those in memory,
+ * whatever is applied or pending. */
 static void paged_differential(const char *kind, size_t memory)
 {
     const uint64_t steps = test_work(60, 40, 20);
@@ -173,7 +175,7 @@ static void paged_is_the_filter_in_memory(void **state)
             paged_differential(kinds[i], (size_t)memory);
 }
 
-/* A filter that was saved is opened, gets more, and is mapped again. */
+/* A saved filter is opened, gets more keys, and is mapped again. */
 static void paged_file_is_any_file(void **state)
 {
     (void)state;
@@ -199,7 +201,7 @@ static void paged_file_is_any_file(void **state)
     bly_free(whole);
 }
 
-/* The keys that wait are in the answers of all threads. */
+/* All threads find pending keys. */
 static const bly_filter *paged_shared;
 
 static void *paged_ask_all(void *answer)
@@ -244,7 +246,7 @@ static void paged_many_threads_ask(void **state)
 
 /* ---- How much is written ----------------------------------------------- */
 
-/* No page is written twice in a pass, and none that gets no key. */
+/* A pass writes no page twice, and none without a new key. */
 static void paged_writes_are_bounded(void **state)
 {
     (void)state;
@@ -272,7 +274,7 @@ static void paged_writes_are_bounded(void **state)
     bly_free(paged);
 }
 
-/* Pages that nobody has chosen take no room: a filter of 100 GB is made. */
+/* Untouched pages take no space: a filter of 100 GB can be made. */
 static void paged_file_is_sparse(void **state)
 {
     (void)state;
@@ -285,7 +287,7 @@ static void paged_file_is_sparse(void **state)
         skip();
     }
     if (status == BLY_EIO)
-        skip();                         /* a file system of smaller files */
+        skip();                         /* the file system's limit is smaller */
     assert_said(status, BLY_OK);
     uint64_t hashes[100];
     bool present[100];
@@ -300,7 +302,7 @@ static void paged_file_is_sparse(void **state)
     assert_true(info.st_size > INT64_C(90000000000));
     assert_true(info.st_blocks < 100000);
 
-    /* To close it in good order is to read 100 GB of zeros. */
+    /* Closing it properly would read 100 GB of zeros. */
     assert_int_equal(truncate(paged_path, 0), 0);
     assert_status(bly_seal(paged), BLY_EIO);
     bly_free(paged);
@@ -310,7 +312,7 @@ static void paged_file_is_sparse(void **state)
 
 enum { PAGED_BATCH = 500 };
 
-/* Add for ever, flush now and then, and tell how many are flushed. */
+/* Adds for ever, flushes now and then, and reports the number flushed. */
 static void paged_victim(int tell, uint64_t in, uint64_t seed)
 {
     bly_filter *filter;
@@ -331,7 +333,7 @@ static void paged_victim(int tell, uint64_t in, uint64_t seed)
     }
 }
 
-/* The last number that the child has told; it is dead. */
+/* Returns the last number reported by the dead child. */
 static uint64_t paged_told(int heard, uint64_t before)
 {
     uint64_t in;
@@ -355,8 +357,8 @@ static void paged_all_there(const bly_filter *filter, uint64_t n)
     }
 }
 
-/* What others see of a file whose writer was killed, and what is in it once it
- * has been opened for writing and closed. */
+/* Checks what others see of a killed writer's file, and its keys once it has
+ * been opened for writing and closed. */
 static void paged_after_kill(uint64_t flushed)
 {
     bly_filter *filter = NULL;
@@ -405,10 +407,10 @@ static void paged_survives_kill(void **state)
             bly_free(paged_create("buffered:page=8192", &paged_spec));
         }
     }
-    assert_true(told > rounds / 10);    /* it came to that often enough */
+    assert_true(told > rounds / 10);    /* reached often enough */
 }
 
-/* Write over the file, from byte `at` on. */
+/* Overwrites the file from byte `at` on. */
 static void paged_overwrite(off_t at, const void *bytes, size_t n)
 {
     int file = open(paged_path, O_RDWR);
@@ -416,7 +418,7 @@ static void paged_overwrite(off_t at, const void *bytes, size_t n)
     assert_int_equal(close(file), 0);
 }
 
-/* Torn pages: some sectors as they were before, some as they were to be. */
+/* Torn pages: some sectors are old and some new. */
 static void paged_torn_pages_are_mended(void **state)
 {
     (void)state;
@@ -457,8 +459,8 @@ static void paged_torn_pages_are_mended(void **state)
     bly_free(later);
 }
 
-/* Of an empty page the first sector was not written and others were: it is a
- * half-written page like any other, and what came of its keys is kept. */
+/* An empty page whose first sector was not written while others were is
+ * half-written like any other, and its keys are kept. */
 static void paged_torn_empty_pages_are_mended(void **state)
 {
     (void)state;
@@ -474,7 +476,7 @@ static void paged_torn_empty_pages_are_mended(void **state)
     uint8_t *head = (uint8_t *)(uintptr_t)bly_image(whole, &bytes);
     for (off_t page = 1; page <= 2; page++)
         paged_overwrite(4096 * page, zeros, 512);
-    paged_overwrite(4096 * 3, zeros, 4096);     /* which is empty */
+    paged_overwrite(4096 * 3, zeros, 4096);     /* an empty page */
     image_unseal(head);
     paged_overwrite(0, head, IMAGE_HEADER);
     paged = paged_open(BLY_WRITE);
@@ -487,7 +489,7 @@ static void paged_torn_empty_pages_are_mended(void **state)
         there += present[i] && place < 3 * 4096;
         assert_true(place < 3 * 4096 || present[i] == (place > 3 * 4096));
     }
-    assert_true(there > 0);             /* those with all bits in the rest */
+    assert_true(there > 0);             /* keys with all bits in the rest */
     assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
     assert_status(bly_seal(paged), BLY_OK);
     paged_all_there(paged, 20000);
@@ -499,7 +501,7 @@ static void paged_torn_empty_pages_are_mended(void **state)
 
 /* ---- When writing fails ------------------------------------------------ */
 
-/* No file may grow beyond so many bytes; writes there fail with EFBIG. */
+/* Limits the size of files; writes beyond it fail with EFBIG. */
 static void paged_limit(rlim_t bytes)
 {
     struct rlimit limit = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
@@ -538,7 +540,7 @@ static void paged_full_disk_loses_nothing(void **state)
     bly_free(whole);
 }
 
-/* ---- Who may, and what is refused -------------------------------------- */
+/* ---- Permissions and refusals ------------------------------------------ */
 
 static void paged_one_writer(void **state)
 {
@@ -560,8 +562,8 @@ static void paged_one_writer(void **state)
     assert_null(other);
 }
 
-/* A new file is nowhere before it is synced or sealed, and an old one in its
- * place is as it was. */
+/* A new file appears when it is synced or sealed; until then an old one stays
+ * as it was. */
 static void paged_comes_whole(void **state)
 {
     (void)state;
@@ -592,7 +594,7 @@ static void paged_comes_whole(void **state)
     assert_status(bly_seal(made), BLY_OK);
     assert_status(bly_add_hash(made, 7), BLY_OK);
     bly_free(made);
-    assert_true(bly_contains_hash(other, 5));   /* of the file that was there */
+    assert_true(bly_contains_hash(other, 5));   /* in the old file            */
     bly_free(other);
     other = paged_open(0);
     assert_false(bly_contains_hash(other, 5));
@@ -676,7 +678,7 @@ static void paged_write_file(const uint8_t *image, size_t bytes)
     assert_int_equal(fclose(out), 0);
 }
 
-/* Use it whatever it says; the sanitizers watch. */
+/* Uses it whatever it claims; sanitizers watch. */
 static void paged_use(int flags)
 {
     uint64_t hashes[300];
@@ -723,7 +725,7 @@ static void paged_hostile_files(void **state)
                                : where % bytes);
             image[at] ^= (uint8_t)(draw | 1);
         }
-        image_set_u64(image, IMAGE_BYTES, bytes);   /* or it cannot be sealed */
+        image_set_u64(image, IMAGE_BYTES, bytes);   /* or cannot be sealed    */
         if (round % 2 == 0)
             image_seal(image);
         else
@@ -737,7 +739,7 @@ static void paged_hostile_files(void **state)
     bly_free(whole);
 }
 
-/* Change a byte of the file. */
+/* Changes a byte of the file. */
 static void paged_spoil(off_t at)
 {
     int file = open(paged_path, O_RDWR);
@@ -748,8 +750,8 @@ static void paged_spoil(off_t at)
     close(file);
 }
 
-/* A file of n keys, closed in good order, of which the fourth page is then
- * damaged; and their hashes. */
+/* Makes a properly closed file of n keys, then damages its fourth page; returns
+ * the hashes. */
 static void paged_make_spoiled(uint64_t *hashes, size_t n)
 {
     bly_filter *paged = paged_create("buffered", &paged_spec);
@@ -759,7 +761,7 @@ static void paged_make_spoiled(uint64_t *hashes, size_t n)
     paged_spoil(3 * 4096 + 1000);
 }
 
-/* Closed, and refused by all who check it. */
+/* Checks that it can be closed, and that every verification fails. */
 static void paged_is_known_as_damaged(void)
 {
     bly_filter *none = NULL;
@@ -769,7 +771,7 @@ static void paged_is_known_as_damaged(void)
     assert_null(none);
 }
 
-/* A damaged page answers "perhaps", and says so when it is flushed. */
+/* A damaged page answers "perhaps", and flushing reports it. */
 static void paged_damage_is_told(void **state)
 {
     (void)state;
@@ -795,7 +797,7 @@ static void paged_damage_is_told(void **state)
     paged_is_known_as_damaged();
 }
 
-/* So does one of whose header nothing is left, and one with another's. */
+/* Pages whose header is lost, or is another page's, do the same. */
 static void paged_lost_headers_are_told(void **state)
 {
     (void)state;
@@ -807,7 +809,7 @@ static void paged_lost_headers_are_told(void **state)
         memset(header, zero ? 0 : 7, sizeof header);
         unlink(paged_path);
         paged_make_spoiled(hashes, N);
-        paged_spoil(3 * 4096 + 1000);   /* back to what it was */
+        paged_spoil(3 * 4096 + 1000);   /* undone again */
         paged_overwrite(3 * 4096, header, sizeof header);
         bly_filter *paged = paged_open(BLY_WRITE);
         bly_contains_many(paged, hashes, N, present);
@@ -826,7 +828,7 @@ static void paged_lost_headers_are_told(void **state)
     }
 }
 
-/* Adds to other pages do not hide it, however often the file is opened. */
+/* Adds to other pages do not hide damage, however often the file is opened. */
 static void paged_damage_stays_known(void **state)
 {
     (void)state;
@@ -843,8 +845,8 @@ static void paged_damage_stays_known(void **state)
     }
 }
 
-/* A lookup that met the damage does not keep the file from being closed: left
- * open, its next writer would take the page for a half-written one. */
+/* Damage found by a lookup does not prevent closing: if left open, the next
+ * writer would take the page for a half-written one. */
 static void paged_damage_outlives_lookups(void **state)
 {
     (void)state;
@@ -869,7 +871,7 @@ static void paged_damage_outlives_lookups(void **state)
     }
 }
 
-/* What could not be applied is not in good order, however often it is said. */
+/* Sealing fails every time while keys could not be applied. */
 static void paged_seal_tells_again(void **state)
 {
     (void)state;
@@ -925,7 +927,7 @@ static void paged_without_memory(void **state)
     }
     uint64_t hashes[500];
     bool present[500];
-    m.left = 0;                         /* asking goes on, key by key */
+    m.left = 0;                         /* queries go on, key by key */
     paged_hashes(hashes, 1, 0, 500);
     assert_status(bly_add_many(paged, hashes, 500, NULL, NULL), BLY_OK);
     bly_contains_many(paged, hashes, 500, present);

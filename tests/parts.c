@@ -1,4 +1,5 @@
-/* parts.c - one filter divided among many: where a key is, saving in parts.
+/* parts.c - one filter divided among many processes: where a key is, and saving
+ * in parts.
  */
 #include <unistd.h>
 
@@ -27,8 +28,8 @@ static bly_filter *parts_filter(const char *kind)
 
 /* ---- Where a key is ----------------------------------------------------- */
 
-/* An add changes the header and that part only, and an image that has nothing
- * but that part holds the key. */
+/* An add changes only the header and one part, and an image with nothing but
+ * that part finds the key. */
 static void parts_key(const char *kind, uint64_t hash)
 {
     bly_filter *filter = parts_new(kind);
@@ -68,7 +69,8 @@ static void test_local_keys(void **state)
     assert_true(local >= 3);            /* blocked, split, buffered */
 }
 
-/* A batch is the single form repeated; places are whole parts apart. */
+/* A batch gives the same places as single calls; places are whole parts
+ * apart. */
 static void test_places_many(void **state)
 {
     (void)state;
@@ -132,8 +134,8 @@ static void test_set_items(void **state)
     bly_free(rest);
 }
 
-/* ---- Memory as it is needed -----------------------------------------------
- */
+/* ---- Sparse memory
+ * -------------------------------------------------------- */
 
 static void *parts_allocate(void *context, size_t alignment, size_t bytes)
 {
@@ -149,7 +151,7 @@ static void parts_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Far more than there is; the last block is as good as the first. */
+/* A filter far larger than memory; its last block works like the first. */
 static void test_sparse(void **state)
 {
     (void)state;
@@ -193,7 +195,7 @@ static int parts_teardown(void **state)
 
 typedef struct {
     const uint8_t *image;
-    uint64_t       next, end;           /* asked for in order; none from end */
+    uint64_t       next, end;           /* in order; none from end on        */
 } parts_source;
 
 static bool parts_give(void *context, uint64_t from, void *into, size_t n)
@@ -238,7 +240,7 @@ static void parts_save(const char *kind, uint64_t capacity)
     parts_source short_one = { image, IMAGE_HEADER, bytes - 1 };
     assert_status(bly_save_parts(like, parts_path, 1, parts_give, &short_one),
                   BLY_EIO);
-    parts_file_is(image, bytes);        /* the old file is as it was */
+    parts_file_is(image, bytes);        /* the old file is unchanged */
     bly_free(full);
     bly_free(like);
 }

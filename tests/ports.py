@@ -1,4 +1,4 @@
-"""Ports of this machine for servers that a test begins."""
+"""Free ports on this machine for servers that a test starts."""
 import random
 import socket
 

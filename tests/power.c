@@ -1,27 +1,27 @@
-/* power.c - the power is cut at every moment of every job that writes a file,
- * and whatever is then on the disk is the old filter or the new one, or says
- * that it is neither.
+/* power.c - the power is cut at every moment of every job that writes a file;
+ * the disk then holds the old filter, the new one, or a file marked as
+ * unfinished.
  *
- * A job is what a program does: save, over an old file or not; add to a mapped
- * file or to one that is worked on page by page, with its syncs and its end;
- * create; mend what another cut has left. It is done once for each kind on a
- * disk of disk.h, whose essay is the model: which states there may be after a
- * cut, and which of them are looked at. Each state is laid out as a file and
- * opened in every way:
+ * A job is a typical use: save, over an old file or not; add to a mapped or
+ * paged file, with syncs and close; create; repair what another cut has left.
+ * Each runs once per kind on a disk of disk.h, which describes the states after
+ * a cut and which are examined. Each state is laid out as a file and opened in
+ * every way:
  *
  *  - The file is, byte for byte, one of the images that the job makes in turn,
- *    and all of the image's keys are found. It is computed beforehand, in
- *    memory. Once a verb has said BLY_OK, no earlier image will do.
- *  - Or it says BLY_EUNSEALED, in every way to open it, but only where the job
- *    works in the file itself, and not between a BLY_OK that closes it and the
- *    next change. A file of pages then opens for its next writer with every key
- *    that bly_sync has said BLY_OK of, and can be closed.
- *  - There is no file only where there was none, and no verb has said BLY_OK.
- *  - What else is found has a hidden name, and the next save takes it away.
+ *    computed beforehand in memory, and all of its keys are found. Once a verb
+ *    has returned BLY_OK, no earlier image will do.
+ *  - Or it opens with BLY_EUNSEALED, in every way, but only if the job works in
+ *    the file itself, and not between a BLY_OK that closes it and the next
+ *    change. A paged file then opens for its next writer with every key of a
+ *    successful bly_sync, and can be closed.
+ *  - The file is missing only if it did not exist before, and no verb has
+ *    returned BLY_OK.
+ *  - Any other file has a hidden name, and the next save removes it.
  *
- * All of that holds, too, where a flush fails, each in turn, and the verb that
- * has said so is asked once more: its BLY_OK must be true. Pages are read by
- * calls, not by a ring, which writes nothing.
+ * All of this also holds if each flush fails in turn and the verb that reported
+ * it is called once more: its BLY_OK must be true. Pages are read by system
+ * calls, not by a ring, which never writes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,33 +44,32 @@ enum {
     POWER_IMAGES = 8, POWER_SEEN = 1 << 16
 };
 
-/* One that the file may be, in the order in which they come. */
+/* A possible image of the file, in the order in which they arise. */
 typedef struct {
     uint8_t *bytes;
     size_t   n;
     size_t   first, end;                /* its keys                          */
 } power_image;
 
-/* What a file is found to be. */
+/* The result of examining a file. */
 typedef struct {
-    uint64_t hash;                      /* of its bytes; 0: no entry         */
-    int      image;                     /* -1: none of them                  */
-    size_t   mended;                    /* keys found in a row, from the first,
-                                           once the next writer had opened it */
+    uint64_t hash;                      /* of its bytes; 0: empty entry      */
+    int      image;                     /* -1: not one of them               */
+    size_t   mended;                    /* keys found after repair */
 } power_found;
 
 static struct {
     const char *kind, *job;
-    bool        pages;                  /* the next writer mends it          */
+    bool        pages;                  /* the next writer repairs it        */
     power_image images[POWER_IMAGES];
     size_t      n_images;
-    /* What may be there, as verbs have promised. */
+    /* The states that verbs' promises allow. */
     bool        nothing, unsealed;
-    size_t      least;                  /* the first image that will do      */
-    size_t      kept;                   /* keys that mending brings back     */
+    size_t      least;                  /* the first image allowed           */
+    size_t      kept;                   /* keys that repair restores         */
     size_t      n_seen;
-    uint64_t    left;                   /* leftovers looked at               */
-    uint64_t    unfinished;             /* files, of which one is kept       */
+    uint64_t    left;                   /* leftovers examined                */
+    uint64_t    unfinished;             /* unfinished; one is kept           */
     uint8_t    *torn;
     size_t      n_torn;
 } power;
@@ -96,7 +95,7 @@ static void power_put(const char *path, const uint8_t *bytes, size_t n)
     close(file);
 }
 
-/* The keys that are found in a row. */
+/* Counts the leading keys that are found. */
 static size_t power_row(const bly_filter *filter, size_t first)
 {
     bool there[POWER_ALL];
@@ -107,11 +106,11 @@ static size_t power_row(const bly_filter *filter, size_t first)
     return first + n;
 }
 
-/* ---- What is found ------------------------------------------------------- */
+/* ---- Examining a state --------------------------------------------------- */
 
 static const char power_here[] = "found.bly";
 
-/* Open it in this way: an image, which has its keys, or BLY_EUNSEALED. */
+/* Opens it this way: an image with its keys, or BLY_EUNSEALED. */
 static void power_open(int image, int flags)
 {
     bly_filter *filter = NULL;
@@ -130,7 +129,7 @@ static void power_open(int image, int flags)
                    image, end);
 }
 
-/* The next writer opens it, and closes it in good order. */
+/* The next writer opens it, and closes it properly. */
 static size_t power_mend(void)
 {
     bly_filter *filter = NULL;
@@ -173,7 +172,7 @@ static power_found power_examine(const uint8_t *bytes, size_t n)
     return is;
 }
 
-/* The same, once for the same bytes. */
+/* Caches the result for equal bytes. */
 static const power_found *power_look(const uint8_t *bytes, size_t n)
 {
     uint64_t hash = hash_xxh3(bytes, n, n) | 1;
@@ -188,13 +187,12 @@ static const power_found *power_look(const uint8_t *bytes, size_t n)
     return &power_seen[at];
 }
 
-/* ---- What is left over --------------------------------------------------- */
+/* ---- Leftovers ----------------------------------------------------------- */
 
 static const struct timespec power_old_times[2] = { { .tv_sec = 1 },
                                                     { .tv_sec = 1 } };
 
-/* The next save of the same file takes away the unfinished one that has a name
- * of the library's. */
+/* The next save of the same file removes the unfinished one. */
 static void power_take_away(const disk_state *state)
 {
     bly_filter *filter = NULL;
@@ -262,8 +260,8 @@ static bly_filter *power_make(size_t n)
     return filter;
 }
 
-/* What the filter is when it is saved is one more image that there may be. What
- * forgets keys may have done so. */
+/* The filter at the time of saving is one more possible image. Kinds that
+ * forget may have lost keys. */
 static void power_expect(const bly_filter *filter, size_t first, size_t end)
 {
     size_t room, row = power_row(filter, first);
@@ -277,7 +275,7 @@ static void power_expect(const bly_filter *filter, size_t first, size_t end)
     assert_status(bly_pack(filter, is->bytes, room, &is->n), BLY_OK);
 }
 
-/* What verbs have said until now, and a cut before the next one. */
+/* Sets what verbs have promised so far, and cuts the power. */
 static void power_promise(size_t least, bool unsealed, size_t kept)
 {
     power.least = least;
@@ -289,7 +287,7 @@ static void power_promise(size_t least, bool unsealed, size_t kept)
 
 /* ---- Changes ------------------------------------------------------------- */
 
-/* One of several changes in turn, and which keys are there after it. */
+/* A change, with its turn among several, and the keys present after it. */
 typedef struct {
     void (*make)(bly_filter *filter, size_t turn);
     size_t first, end;                  /* keys before the first turn        */
@@ -301,7 +299,7 @@ static void power_add(bly_filter *filter, size_t turn)
     for (size_t i = 0; i < POWER_BATCH; i++) {
         size_t key = POWER_OLD + turn * POWER_BATCH + i;
         bly_status status = bly_add_hash(filter, power_keys[key]);
-        if (status == BLY_EIO)          /* after a flush that failed */
+        if (status == BLY_EIO)          /* after a failed flush */
             return;
         assert_true(status >= 0);
         if (i % 8 == 0)
@@ -343,7 +341,8 @@ static const power_change power_uniting = {
     power_unite, 0, POWER_OLD, 0, POWER_BATCH
 };
 
-/* The images that `turns` changes make of a filter in memory, which goes. */
+/* Records the images that `turns` changes make of a filter in memory, and frees
+ * it. */
 static void power_foresee(bly_filter *filter, const power_change *change,
                           size_t turns)
 {
@@ -371,7 +370,7 @@ static void power_save(const disk_how *how)
                         : how->flush_folder == EIO ? BLY_EUNFLUSHED : BLY_OK);
 }
 
-/* As a program writes its own files. */
+/* As programs write their own files. */
 static void power_replace(const disk_how *how)
 {
     bly_filter *filter = power_make(POWER_ALL);
@@ -391,14 +390,14 @@ static void power_replace(const disk_how *how)
     assert_said(status, how->flush_file == 1 ? BLY_EIO : BLY_OK);
 }
 
-/* A part of an image in memory. */
+/* Reads a part of an image in memory. */
 static bool power_part(void *context, uint64_t from, void *into, size_t n)
 {
     memcpy(into, (const uint8_t *)context + from, n);
     return true;
 }
 
-/* The image comes in parts, its header at first unfinished. */
+/* The image arrives in parts, its header unfinished at first. */
 static void power_save_parts(const disk_how *how)
 {
     size_t n;
@@ -418,7 +417,7 @@ static void power_save_parts(const disk_how *how)
     bly_free(filter);
 }
 
-/* Through a link to another folder. */
+/* Saves through a link to another folder. */
 static void power_save_behind(const disk_how *how)
 {
     bly_filter *filter = power_make(POWER_ALL);
@@ -431,7 +430,7 @@ static void power_save_behind(const disk_how *how)
 
 /* ---- In the file itself -------------------------------------------------- */
 
-/* A flush may fail, once: what it says when it is asked again is true, too. */
+/* A flush may fail once; the answer of the second call is true. */
 static bool power_settles(bly_status (*verb)(bly_filter *), bly_filter *filter,
                           const disk_how *how)
 {
@@ -448,7 +447,7 @@ static bly_filter *power_open_twin(void)
     return twin;
 }
 
-/* Map the file, or say that it cannot be. */
+/* Maps the file, or reports that it cannot be mapped. */
 static bool power_map_it(bly_filter **out, const disk_how *how)
 {
     disk_begin(power_path, how, power_judge);
@@ -458,8 +457,8 @@ static bool power_map_it(bly_filter **out, const disk_how *how)
     return status == BLY_OK;
 }
 
-/* Three changes: one is synced, one is looked at, one is closed. Where the next
- * writer can mend the file, page by page, it finds what was synced. */
+/* Makes three changes: one synced, one inspected, one closed. If the next
+ * writer can repair the file page by page, it finds what was synced. */
 static void power_map(const power_change *change, const disk_how *how)
 {
     size_t n, kept = change->gone == 0 ? change->end : 0;
@@ -520,8 +519,8 @@ static void power_pages_add(const disk_how *how)
         power_promise(3, false, 0);
 }
 
-/* Whichever writer was there last: nothing that was promised is lost, and what
- * is closed is whole. */
+/* Whichever writer was last: nothing promised is lost, and a closed file is
+ * complete. */
 static void power_judge_row(const disk_state *state)
 {
     bly_filter *filter = NULL;
@@ -536,8 +535,8 @@ static void power_judge_row(const disk_state *state)
         power_fail("key %zu of %zu was not flushed", row, power.kept);
 }
 
-/* One writer after the other, while the machine runs: what the first could not
- * flush the next one finds in the file, and not on the disk. */
+/* Writers follow each other while the machine runs: data that the first could
+ * not flush are in the file for the next, but not on the disk. */
 static void power_pages_again(const disk_how *how)
 {
     disk_begin(power_path, how, power_judge_row);
@@ -559,7 +558,7 @@ static void power_pages_again(const disk_how *how)
     }
 }
 
-/* Many keys, in batches that do not fit into memory. */
+/* Adds many keys, in batches that do not fit in memory. */
 static void power_fill(bly_filter *filter, size_t turn)
 {
     size_t some = POWER_ALL / 3;
@@ -574,7 +573,7 @@ static const power_change power_filling = {
     power_fill, 0, 0, 0, POWER_ALL / 3
 };
 
-/* A new file comes at its first sync, or seal, with what is then in it. */
+/* A new file appears at its first sync or seal, with its keys so far. */
 static void power_create(bly_status (*first)(bly_filter *), const disk_how *how)
 {
     bly_filter *filter = NULL, *twin = NULL;
@@ -611,8 +610,7 @@ static void power_create_seal(const disk_how *how)
     power_create(bly_seal, how);
 }
 
-/* A file as a cut has left it is mended by its next writer, who may be cut off,
- * too. */
+/* The next writer repairs a file left by a cut, and may be cut off, too. */
 static void power_mended(const char *path)
 {
     bly_filter *filter = NULL;
@@ -626,7 +624,7 @@ static void power_mended(const char *path)
     bly_free(filter);
 }
 
-/* One of the unfinished files, whichever. */
+/* Keeps one of the unfinished files. */
 static void power_harvest(const disk_state *state)
 {
     if (power_which(state->bytes, state->n) >= 0
@@ -639,7 +637,7 @@ static void power_harvest(const disk_state *state)
     power.n_torn = state->n;
 }
 
-/* The keys of the first turn are flushed, and some of the second may be. */
+/* Keys of the first turn are flushed; some of the second may be. */
 static void power_tear(const disk_how *how)
 {
     bly_filter *filter = power_open_twin();
@@ -686,11 +684,11 @@ static void power_mend_torn(const disk_how *how)
 
 typedef struct {
     const char *name;
-    const char *of;                     /* one kind for all; NULL: each …    */
-    uint64_t    needs;                  /* … with these abilities            */
-    bool        old, makes;             /* there is a file, it makes another */
+    const char *of;                     /* a single kind; or NULL: every …   */
+    uint64_t    needs;                  /* … kind with these abilities       */
+    bool        old, makes;             /* a file exists; it makes another   */
     void      (*run)(const disk_how *how);
-    disk_how    how;                    /* what fails                        */
+    disk_how    how;                    /* injected failures                 */
 } power_job;
 
 #define POWER_WELL { .harsh = false }
@@ -739,7 +737,7 @@ static const power_job power_jobs[] = {
       power_create_seal, POWER_EACH },
 };
 
-/* Nothing of the last job. */
+/* Removes what the last job left. */
 static void power_tidy(void)
 {
     static const char *const names[] = {
@@ -776,7 +774,7 @@ static void power_prepare(const char *kind, const power_job *job)
                 && symlink("behind/target.bly", "link.bly") == 0);
 }
 
-/* How many flushes of files there were. */
+/* Runs a job and returns the number of flushes. */
 static int power_run(const char *kind, const power_job *job,
                      const disk_how *how)
 {
@@ -789,8 +787,8 @@ static int power_run(const char *kind, const power_job *job,
     return counts.flushes;
 }
 
-/* On each disk there is, or, to go the paths, on every other one; of a flush
- * that fails, each of them in turn. */
+/* Runs a job on every disk, or, in a short run, on every other one; and with
+ * each flush failing in turn. */
 static void power_run_all(const char *kind, const power_job *job, size_t turn)
 {
     disk_how how = job->how;
@@ -827,8 +825,8 @@ static void test_every_cut(void **state)
     power_run_jobs("buffered:page=8192", 0);
 }
 
-/* A mapped filter whose file could not be flushed is saved only as a copy of
- * what is in memory. */
+/* If its file could not be flushed, a mapped filter can be saved only as a copy
+ * from memory. */
 static void test_unflushed_is_not_saved(void **state)
 {
     (void)state;
@@ -863,7 +861,7 @@ static void test_unflushed_is_not_saved(void **state)
     bly_free(copy);
 }
 
-/* Nor does a paged one take anything more. */
+/* A paged one accepts no more keys. */
 static void test_unflushed_takes_nothing(void **state)
 {
     (void)state;
@@ -887,8 +885,8 @@ static void test_unflushed_takes_nothing(void **state)
     (void)disk_end();
 }
 
-/* Where the first change is refused, or all but the checksums were flushed, the
- * image is whole, and so is what is saved of it. */
+/* If the first change is refused, or only the checksums were not flushed, the
+ * image is complete and can be saved. */
 static void test_whole_is_saved(void **state)
 {
     (void)state;

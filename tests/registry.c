@@ -1,5 +1,4 @@
-/* registry.c - asking for a kind by name and options, and the listing.
- */
+/* registry.c - looking up a kind by name and options, and the listing. */
 #include "verbs/registry.h"
 
 #include "test.h"
@@ -82,7 +81,7 @@ static bool registry_has(const bly_kind_info *info, uint64_t ability)
     return (info->can & ability) != 0;
 }
 
-/* The listing says what the structs say, and fits where it is stored. */
+/* The listing agrees with the structs and fits its buffers. */
 static void test_listing(void **state)
 {
     (void)state;
@@ -94,17 +93,19 @@ static void test_listing(void **state)
         assert_true(i < n);
         assert_string_equal(info->name, kind->name);
         assert_string_equal(info->family, kind->family);
+        assert_string_equal(info->tier, registry_tier(kind));
         assert_ptr_equal(bly_kind_find(kind->name), info);
         assert_in_range(strlen(kind->name), 1, IMAGE_KIND_NAME);
         assert_in_range(strlen(kind->summary), 10, 60);
         assert_null(strchr(kind->name, ':'));
         assert_int_equal(registry_has(info, BLY_CAN_ADD), kind->add != NULL);
         assert_int_equal(registry_has(info, BLY_CAN_WHOLE_KEYS),
-                         kind->add_key != NULL);
+                         KIND_HAS(kind, whole, add));
         assert_int_equal(registry_has(info, BLY_CAN_REMOVE),
-                         kind->remove != NULL && kind->counts == NULL);
+                         kind->remove != NULL
+                         && !KIND_HAS(kind, varying, counts));
         assert_int_equal(registry_has(info, BLY_CAN_UNITE),
-                         kind->unite != NULL);
+                         KIND_HAS(kind, combining, unite));
         assert_true(registry_has(info, BLY_CAN_CONTAINS));
         assert_true(kind->contains != NULL && kind->contains_many != NULL);
         size_t options = 0;
@@ -131,8 +132,8 @@ static void test_listing(void **state)
     assert_null(bly_kind_find(""));
 }
 
-/* What a kind inside another is asked for: by name, and only as far as its
- * options go. */
+/* The parameters passed to a kind inside another: by name, and only those it
+ * has. */
 static void test_given_options(void **state)
 {
     (void)state;
@@ -147,7 +148,34 @@ static void test_given_options(void **state)
     assert_int_equal(spec.option[2], 4);
 }
 
-/* Every ability has a name of its own; nothing else has one. */
+/* The core has ten kinds, the default among them, and for each ability that
+ * people choose a kind by and that several kinds have, a kind with it. */
+static void test_tiers(void **state)
+{
+    (void)state;
+    uint64_t core = 0;
+    size_t n = 0;
+    for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++)
+        if (strcmp((*k)->tier, "core") == 0) {
+            core |= (*k)->can;
+            n++;
+        } else {
+            assert_true(strcmp((*k)->tier, "more") == 0
+                        || strcmp((*k)->tier, "experimental") == 0);
+        }
+    assert_int_equal(n, 10);
+    assert_string_equal(bly_kind_find(BLY_DEFAULT_KIND)->tier, "core");
+    assert_string_equal(bly_kind_find("floom")->tier, "experimental");
+    assert_string_equal(bly_kind_find("guava")->tier, "more");
+    const uint64_t common = BLY_CAN_ADD | BLY_CAN_REMOVE | BLY_CAN_COUNT
+                          | BLY_CAN_SHARE | BLY_CAN_GROW | BLY_CAN_RESIZE
+                          | BLY_CAN_UNITE | BLY_CAN_INTERSECT
+                          | BLY_CAN_OVERLAP | BLY_CAN_LIST | BLY_CAN_FOLD
+                          | BLY_CAN_LOCAL | BLY_CAN_EXACT | BLY_CAN_SEPARATE;
+    assert_int_equal(core & common, common);
+}
+
+/* Every ability has a unique name; no other bit has one. */
 static void test_abilities(void **state)
 {
     (void)state;
@@ -169,8 +197,7 @@ static void test_abilities(void **state)
     assert_int_equal(none | BLY_CAN_CONTAINS, UINT64_MAX);
 }
 
-/* Every status has a text of its own, and so has any other number. */
-/* The text with an alias plans what the text with the kind's name does. */
+/* A text with an alias gives the same plan as one with the kind's name. */
 static void registry_same_plan(const char *alias, const char *text)
 {
     const bly_spec spec = { .capacity = 1000, .rate = 0.001 };
@@ -182,8 +209,8 @@ static void registry_same_plan(const char *alias, const char *text)
     assert_int_equal(a.bytes, b.bytes);
 }
 
-/* Every alias plans what it stands for, and is the name of no kind and of no
- * other alias. */
+/* Every alias plans what it stands for, and is not the name of a kind or
+ * another alias. */
 static void test_aliases(void **state)
 {
     (void)state;
@@ -204,8 +231,8 @@ static void test_aliases(void **state)
     registry_same_plan("aging:of=sbbf", "aging:of=split");
 }
 
-/* An alias with options takes no second value for them, and a choice between
- * kinds takes no alias with options. */
+/* An alias with options refuses a second value for them, and a choice between
+ * kinds refuses such an alias. */
 static void test_aliases_refuse(void **state)
 {
     (void)state;
@@ -216,7 +243,7 @@ static void test_aliases_refuse(void **state)
     assert_status(registry_try("Bloom"), BLY_EKIND);
 }
 
-/* An image names its kind by the kind's own name. */
+/* An image stores the kind's own name. */
 static void test_aliases_in_images(void **state)
 {
     (void)state;
@@ -237,7 +264,7 @@ static void test_aliases_in_images(void **state)
     assert_status(handle_find(&kind, image), BLY_EKIND);
 }
 
-/* The default kind has the verbs for sets, and takes any rate. */
+/* The default kind has the verbs for sets and accepts any rate. */
 static void test_default(void **state)
 {
     (void)state;
@@ -277,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_parse_round_numbers),
         cmocka_unit_test(test_parse_refuses),
         cmocka_unit_test(test_listing),
+        cmocka_unit_test(test_tiers),
         cmocka_unit_test(test_given_options),
         cmocka_unit_test(test_abilities),
         cmocka_unit_test(test_aliases),

@@ -1,10 +1,10 @@
-/* replace.c - a save is all of it or nothing, whatever the system does with
- * it, and leaves nothing lying about.
+/* replace.c - saves are atomic and leave no stray files, whatever the system
+ * does.
  *
- * The calls that put a file in its place come by here (the linker's --wrap),
- * and fail or are interrupted as a test wants it. Everything is tried with
- * files that have no name until they are complete, and, as on file systems
- * that have none such, with files that have one.
+ * The linker's --wrap directs the calls that put a file in place here, where
+ * they fail or are interrupted as a test wants. Every test runs with files that
+ * have no name until they are complete, and with named ones, as on file systems
+ * without O_TMPFILE.
  */
 #include <errno.h>
 #include <limits.h>
@@ -29,12 +29,13 @@ typedef enum {
     AT_RENAME, AT_CALLS
 } at_call;
 
-/* How often each fails from now on, and with what; a signal instead if > 0. */
+/* How often each fails from now on, and with which error; or a signal if >
+ * 0. */
 static struct { int times, error, signal; } at[AT_CALLS];
-static bool nameless_not;               /* no O_TMPFILE                      */
+static bool nameless_not;               /* without O_TMPFILE                 */
 
-/* What another writer does to a file that was just made: removes it, or has it
- * locked in order to do so. */
+/* The action of another writer on a new file: removes it, or locks it in order
+ * to. */
 static enum { NOBODY, REMOVES, LOCKS } other_writer;
 static int other_file = -1;
 
@@ -113,10 +114,10 @@ WRAP(int, rename, const char *old, const char *new)
     return at_fails(AT_RENAME) ? -1 : __real_rename(old, new);
 }
 
-/* ---- A folder of one's own ---------------------------------------------- */
+/* ---- A temporary folder ------------------------------------------------- */
 
 
-static bool nameless_here;              /* the file system has them          */
+static bool nameless_here;              /* the file system supports them     */
 
 static int replace_setup(void **state)
 {
@@ -147,7 +148,7 @@ static bly_status replace_save(const char *path, uint64_t n)
     return status;
 }
 
-/* How many keys went into the filter there. */
+/* Returns the number of keys in the filter there. */
 static uint64_t replace_items(const char *path)
 {
     bly_filter *filter = NULL;
@@ -158,7 +159,7 @@ static uint64_t replace_items(const char *path)
     return stat.items;
 }
 
-/* Files here, and the name of the last that begins with a dot. */
+/* Counts the files here, and copies the name of the last hidden one. */
 static size_t replace_files(char *left)
 {
     size_t n = 0;
@@ -175,9 +176,10 @@ static size_t replace_files(char *left)
     return n;
 }
 
-/* ---- What fails --------------------------------------------------------- */
+/* ---- Failures ----------------------------------------------------------- */
 
-/* Before the new file is in its place: the old one is, and nothing else. */
+/* A failure before the new file is in place leaves the old one and nothing
+ * else. */
 static void test_failures_keep_the_old_file(void **state)
 {
     (void)state;
@@ -200,7 +202,8 @@ static void test_failures_keep_the_old_file(void **state)
     }
 }
 
-/* Who may not is told who may; who has no room is told of that alone. */
+/* A missing permission names who may write; a full disk is reported as just
+ * that. */
 static void test_who_can_mend_it(void **state)
 {
     (void)state;
@@ -215,7 +218,7 @@ static void test_who_can_mend_it(void **state)
     }
 }
 
-/* What a signal interrupts is done again. */
+/* An interrupted call is repeated. */
 static void test_interrupted_calls_go_on(void **state)
 {
     (void)state;
@@ -226,8 +229,8 @@ static void test_interrupted_calls_go_on(void **state)
     assert_int_equal(replace_items("a.bly"), 7);
 }
 
-/* The new file is there, and that is said. Where the folder is one that cannot
- * be flushed all of its file system is. */
+/* The new file is in place, and the error says so. If the folder cannot be
+ * flushed, its whole file system is. */
 static void test_folder_that_is_not_flushed(void **state)
 {
     (void)state;
@@ -251,8 +254,8 @@ static void test_folder_that_is_not_flushed(void **state)
     assert_int_equal(replace_files(NULL), 1);
 }
 
-/* The same of a filter that is made in its file: it is no longer made, and its
- * folder is flushed when that is asked for again. */
+/* Creating a filter in its file: it is not created twice, and a second call
+ * flushes the folder. */
 static void test_created_but_not_flushed(void **state)
 {
     (void)state;
@@ -277,7 +280,7 @@ static void test_created_but_not_flushed(void **state)
 
 /* ---- Killed writers ----------------------------------------------------- */
 
-/* A save in a child that a signal ends when it calls. */
+/* Saves in a child that a signal ends at a given call. */
 static void replace_die(at_call call, int number)
 {
     pid_t child = fork();
@@ -306,8 +309,8 @@ static void test_signals_leave_nothing(void **state)
     }
 }
 
-/* Only a kill between the two names of a file leaves one, and where there was
- * no old file, none does. */
+/* Only a kill between the two names of a file leaves a stray one; if no old
+ * file existed, none does. */
 static void test_kills_leave_nothing(void **state)
 {
     (void)state;
@@ -327,8 +330,8 @@ static void test_kills_leave_nothing(void **state)
     }
 }
 
-/* The next writer of the same file removes what a killed one left, in whichever
- * of the two ways it works itself. */
+/* The next writer of the same file removes a killed one's leftovers, whichever
+ * of the two ways it works. */
 static void test_next_writer_tidies_up(void **state)
 {
     (void)state;
@@ -348,8 +351,8 @@ static void test_next_writer_tidies_up(void **state)
     }
 }
 
-/* Several files are left by writers that were killed at the same time. Files of
- * writers that live stay. */
+/* Several writers killed at once leave several files. Those of living writers
+ * stay. */
 static void test_living_writers_keep_their_files(void **state)
 {
     (void)state;
@@ -373,7 +376,7 @@ static void test_living_writers_keep_their_files(void **state)
     assert_int_equal(replace_files(NULL), 1);
 }
 
-/* A writer that lost its file before it could lock it makes another one. */
+/* A writer that loses its file before it could lock it makes another. */
 static void test_file_is_lost_before_it_is_locked(void **state)
 {
     (void)state;
@@ -454,7 +457,7 @@ static void test_links_are_followed(void **state)
     assert_int_equal(mkdir("far", 0700), 0);
     assert_int_equal(symlink("far/one", "zero"), 0);
     assert_int_equal(symlink("two", "far/one"), 0);
-    assert_status(replace_save("zero", 7), BLY_OK);     /* to a file not yet */
+    assert_status(replace_save("zero", 7), BLY_OK);     /* a dangling link   */
     assert_int_equal(replace_items("far/two"), 7);
     assert_status(replace_save("zero", 8), BLY_OK);
     assert_int_equal(replace_items("far/two"), 8);
@@ -478,7 +481,7 @@ static void test_links_are_followed(void **state)
     assert_int_equal(replace_items("far/three"), 0);
 }
 
-/* As long as the file system has them. */
+/* The longest name that the file system allows. */
 static void test_long_names(void **state)
 {
     (void)state;
@@ -493,8 +496,7 @@ static void test_long_names(void **state)
     assert_int_equal(replace_files(NULL), 1);
 }
 
-/* Root keeps the owner and the group; nobody keeps the bits by which a program
- * runs as another user. */
+/* Root keeps the owner and the group; nobody keeps the set-user-ID bits. */
 static void test_owner_is_kept(void **state)
 {
     (void)state;
@@ -511,7 +513,7 @@ static void test_owner_is_kept(void **state)
     assert_int_equal(info.st_mode & 07777, 0751);
 }
 
-/* Whom the file belongs to may be nobody within a container. */
+/* A container may not know a file's owner. */
 static void test_owner_is_not_known(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* scarce.h - an allocator that gives only so many blocks, and counts what it
- * has given: for tests of what is left of work that fails for want of memory.
+/* scarce.h - an allocator with a limited number of blocks that counts them, for
+ * tests of what a failed allocation leaves behind.
  */
 #ifndef BLY_TEST_SCARCE_H
 #define BLY_TEST_SCARCE_H
@@ -9,8 +9,8 @@
 #include "bloomery.h"
 
 typedef struct {
-    size_t left;                        /* blocks that are still given       */
-    size_t held, bytes;                 /* given and not yet back            */
+    size_t left;                        /* blocks still to be granted        */
+    size_t held, bytes;                 /* not yet freed                     */
 } scarce;
 
 static void *scarce_allocate(void *context, size_t alignment, size_t bytes)

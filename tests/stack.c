@@ -1,13 +1,11 @@
-/* stack.c - every verb of every kind in a thread with a small stack.
+/* stack.c - runs every verb of every kind in a thread with a small stack.
  *
- * Threads of small systems have 128 KiB of stack, or 64; the library promises
- * to get by with 64. Each kind, and each of its choices, goes through all verbs
- * in a thread that has no more: above its stack there is a page that nobody may
- * touch. What needs more ends the program, after it has printed which kind was
- * at work; beside the others it prints how deep they came.
+ * Threads of small systems have 128 or 64 KiB of stack; the library promises to
+ * work with 64. Each kind, with each of its choices, goes through all verbs in
+ * such a thread, next to a guard page. An overflow ends the program after it
+ * has printed which kind was at work; otherwise it prints the depth reached.
  *
- * A verb that a kind has not says so, and that is run here too: the message is
- * made on the same stack.
+ * Verbs that a kind lacks run, too: their message is made on the same stack.
  */
 #include "test.h"
 #include "verbs/each.h"
@@ -24,8 +22,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Sanitizers put redzones about each array, and a compiler that does not
- * optimise a place of its own for each value of a vector body. */
+/* Sanitizers put redzones around arrays, and without optimisation a compiler
+ * gives each value of a vector body its own place. */
 #if TEST_SANITIZED || !defined(__OPTIMIZE__)
 enum { STACK_BYTES = 2 << 20 };
 #else
@@ -39,7 +37,7 @@ enum {
     TEXT = 16, EQUAL = 3000
 };
 
-/* What the thread works with: large, so not on its stack. */
+/* The thread's data: too large for its stack. */
 static struct {
     char       text[KEYS][TEXT];
     bly_key    key[KEYS];
@@ -50,18 +48,18 @@ static struct {
 
 typedef struct {
     const char *kind;
-    bly_spec    spec;                   /* all but the capacity              */
-    int         failed;                 /* line of the first that did        */
+    bly_spec    spec;                   /* except the capacity               */
+    int         failed;                 /* line of the first failure         */
 } stack_job;
 
-/* cmocka's own asserts jump, and not from thread to thread. */
+/* cmocka's asserts use longjmp, which cannot cross threads. */
 #define STACK_EXPECT(job, condition)                                           \
     do {                                                                       \
         if (!(condition) && (job)->failed == 0)                                \
             (job)->failed = __LINE__;                                          \
     } while (0)
 
-/* A verb may say anything but that memory has ended. */
+/* A verb may return any status except BLY_ENOMEM. */
 #define STACK_CALL(job, call) STACK_EXPECT(job, (call) != BLY_ENOMEM)
 
 static char stack_path[] = "/tmp/bloomery-stack-XXXXXX";
@@ -82,7 +80,7 @@ static void stack_views(stack_job *job, const bly_filter *f)
     STACK_CALL(job, bly_inline_cuckoo_of(&cuckoo, f));
 }
 
-/* As many keys as the kind can be planned for. */
+/* Returns the largest number of keys that the kind can be planned for. */
 static uint64_t stack_room(const stack_job *job)
 {
     bly_spec spec = job->spec;
@@ -190,7 +188,7 @@ static void stack_change(stack_job *job, bly_filter *f, size_t n)
     STACK_CALL(job, bly_remove_many(f, work.hash, n, NULL));
     STACK_CALL(job, bly_remove_keys(f, &(bly_keys){.n = n, .keys = work.key},
                                     work.each));
-    /* until it is full, or well beyond what it was planned for */
+    /* until it is full, or well beyond its plan */
     STACK_CALL(job, bly_add_many(f, work.hash, KEYS, NULL, NULL));
     for (size_t i = 0; i < SINGLE; i++)
         STACK_CALL(job, bly_add_hash(f, work.hash[KEYS - 1 - i]));
@@ -223,7 +221,7 @@ static void stack_combine(stack_job *job, const bly_filter *f)
     bly_free(like);
 }
 
-/* The image, packed and not, and back. */
+/* Makes the image, packed and unpacked, and reads it back. */
 static void stack_images(stack_job *job, const bly_filter *f)
 {
     size_t bytes, used = 0;
@@ -280,7 +278,7 @@ static void stack_filter(stack_job *job, bly_filter *f, size_t n)
     bly_free(f);
 }
 
-/* Made empty, in memory and in a file, and filled. */
+/* Makes it empty, in memory and in a file, and fills it. */
 static void stack_made(stack_job *job, uint64_t room)
 {
     bly_filter *f = NULL;
@@ -307,7 +305,7 @@ static void stack_made(stack_job *job, uint64_t room)
     bly_free(f);
 }
 
-/* Built at once, with labels and without, and of keys many of which are one. */
+/* Builds it with and without labels, and from keys with many duplicates. */
 static void stack_built(stack_job *job, uint64_t room)
 {
     bly_filter *f = NULL;
@@ -341,8 +339,7 @@ static void *stack_run(void *context)
     return NULL;
 }
 
-/* How much of a painted stack, which grows downwards, is no longer as it
- * was. */
+/* Returns how much of a painted, downward-growing stack has changed. */
 static size_t stack_depth(const uint8_t *stack)
 {
     size_t left = 0;
@@ -351,7 +348,7 @@ static size_t stack_depth(const uint8_t *stack)
     return STACK_BYTES - left;
 }
 
-/* Run it in a thread of its own; how deep it came. */
+/* Runs it in a thread of its own; returns the depth reached. */
 static size_t stack_thread(void *(*run)(void *context), void *context)
 {
     pthread_t thread;
@@ -383,8 +380,7 @@ static void stack_kind(const char *kind, const bly_spec *spec)
         fail_msg("%s: not what was expected in line %d", kind, job.failed);
 }
 
-/* Each value of an option that offers words; of one that keeps no rate with a
- * size. */
+/* Tries each word of an option; an option without a rate gets a size. */
 static void stack_option(const char *kind, const bly_option_info *o,
                          const bly_spec *spec)
 {
@@ -397,11 +393,11 @@ static void stack_option(const char *kind, const bly_option_info *o,
     }
 }
 
-/* The arguments of the program: which part of the work it does (test_mine). */
+/* The program's arguments: its share of the work (test_mine). */
 static int stack_argc;
 static char **stack_argv;
 
-/* All kinds, with all that they offer words for, under this spec. */
+/* Runs all kinds with every word of their options under this spec. */
 static void stack_kinds(const bly_spec *spec)
 {
     const bly_kind_info *const *kinds = bly_kinds(NULL);
@@ -423,7 +419,7 @@ static void test_every_verb_of_every_kind(void **state)
     stack_kinds(&spec);
 }
 
-/* Kinds and options that take more in some place than any of the above. */
+/* Kinds and options that need more stack somewhere than any above. */
 static void test_large_choices(void **state)
 {
     (void)state;
@@ -472,7 +468,7 @@ static void *stack_gaps(void *context)
     return NULL;
 }
 
-/* What other systems' filters have besides. */
+/* Extra calls for other systems' filters. */
 static void *stack_attach(void *context)
 {
     stack_job *job = context;

@@ -1,10 +1,10 @@
-/* steps.c - planning ends soon, whatever is asked for: each kind is planned for
- * a grid of odd capacities and rates, and its steps are counted. So are those
- * of removing from a crowded `quotient`.
+/* steps.c - planning ends soon for any input: each kind is planned for a grid
+ * of odd capacities and rates while its steps are counted. Removals from a
+ * crowded `quotient` are counted, too.
  *
- * A step is a branch that is come by in the files that CMakeLists.txt lists for
- * this test: the compiler puts a call there (-fsanitize-coverage=trace-pc). No
- * time is asserted; a million steps take some milliseconds.
+ * A step is a branch in the files that CMakeLists.txt lists for this test; the
+ * compiler inserts a call there (-fsanitize-coverage=trace-pc). No time is
+ * asserted; a million steps take some milliseconds.
  */
 #include "test.h"
 
@@ -12,9 +12,9 @@
 
 #include "verbs/each.h"
 
-/* The most is what compaction takes for 2^40 keys near a rate of 1, 1.8e8: a
- * sixth of a second without the counting. Compilers differ in it by less than
- * three times. */
+/* The worst case is compaction for 2^40 keys near a rate of 1: 1.8e8 steps, a
+ * sixth of a second without counting. Compilers differ by less than a factor of
+ * three. */
 enum { STEPS_MOST = 1 << 29 };
 
 static uint64_t steps_now, steps_worst;
@@ -74,7 +74,7 @@ static void test_plans_end_soon(void **state)
 }
 
 /* Returns the steps of removing one of n keys that crowd at the beginning of a
- * filter, whose hashes begin with so many zeros. */
+ * filter, their hashes starting with `zeros` zeros. */
 static uint64_t steps_of_removal(uint64_t n, unsigned zeros, double rate)
 {
     bly_spec spec = { .capacity = 1000000, .rate = rate };
@@ -93,7 +93,8 @@ static uint64_t steps_of_removal(uint64_t n, unsigned zeros, double rate)
     return steps;
 }
 
-/* Keys that crowd cost time in proportion to their number, not its square. */
+/* Removing crowded keys takes time proportional to their number, not its
+ * square. */
 static void test_removals_are_linear(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
-/* test.h - what every test file includes: cmocka, and a few common helpers.
+/* test.h - cmocka and helpers that every test file includes.
  *
- * Statistics here have fixed seeds and computed bands, never a magic 0.02: a
+ * Statistics have fixed seeds and computed bands, never a magic 0.02: a
  * measured proportion must lie within TEST_SIGMAS standard deviations of the
- * predicted one, where the deviation is that of the sampling and, added to it
- * in squares, that of one filter among others.
+ * predicted one. The variance is that of sampling plus that between filters.
  */
 #ifndef BLY_TEST_H
 #define BLY_TEST_H
@@ -24,8 +23,8 @@
 
 #define TEST_SIGMAS 5.0
 
-/* Does a sanitizer watch memory, or threads? Then all takes many times as
- * long. */
+/* Set if a sanitizer watches memory or threads, which makes everything many
+ * times slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_SANITIZED 1
 #elif defined(__has_feature)
@@ -37,11 +36,11 @@
 #define TEST_SANITIZED 0
 #endif
 
-/* How much work, by BLY_TEST_WORK: `full`, what is meant where it is not set;
- * `usual`, the same but for what only goes on for long; `paths`, every case but
- * each few times, for the second compiler and the sanitizers. Bands are
- * computed from the counts, whichever they are. tools/check/run says what runs
- * how; tests/bloomery/lib.sh has the same for scripts. */
+/* Returns the amount of work that BLY_TEST_WORK selects: `full` is the default;
+ * `usual` shortens only long repetitions; `paths` covers every case but repeats
+ * it less, for the second compiler and the sanitizers. Bands are computed from
+ * the counts. tools/check/run says which run uses which; tests/bloomery/lib.sh
+ * has the same for scripts. */
 static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
 {
     const char *work = getenv("BLY_TEST_WORK");
@@ -55,10 +54,10 @@ static inline uint64_t test_work(uint64_t full, uint64_t usual, uint64_t paths)
     exit(2);
 }
 
-/* Does this run of a test program do the i-th of its items? With the arguments
- * "PART PARTS" a program does every PARTS-th item, beginning with PART of 0 to
- * PARTS - 1; without arguments it does all. CMakeLists.txt (parts_of_…) makes
- * several tests of a long program, so that no processor waits for it. */
+/* Returns whether this run does item i. With the arguments "PART PARTS" a
+ * program does every PARTS-th item from PART (0 to PARTS - 1) on; without
+ * arguments, all. CMakeLists.txt (parts_of_…) divides long programs into
+ * several tests this way, to use all processors. */
 static inline bool test_mine(int argc, char **argv, size_t i)
 {
     if (argc < 3)
@@ -72,7 +71,7 @@ static inline bool test_mine(int argc, char **argv, size_t i)
     return i % parts == part;
 }
 
-/* cmocka_run_group_tests() for those of n tests that are this run's. */
+/* Calls cmocka_run_group_tests() for this run's share of n tests. */
 static inline int test_run(int argc, char **argv,
                            const struct CMUnitTest *tests, size_t n)
 {
@@ -104,14 +103,14 @@ static inline uint64_t test_seed(void)
     return seed;
 }
 
-/* For tests that measure a statistic, of code that others run too. */
+/* For tests that measure a statistic of code that other tests run too. */
 #define TEST_STATISTICS()                                                      \
     do {                                                                       \
         if (!test_work(true, true, false))                                     \
             skip();                                                            \
     } while (0)
 
-/* Random-looking 64-bit number i of stream `stream`: a bijection of i. */
+/* Returns pseudorandom number i of stream `stream`: a bijection of i. */
 static inline uint64_t test_random(uint64_t stream, uint64_t i)
 {
     uint64_t v = stream * UINT64_C(0xA0761D6478BD642F)
@@ -121,13 +120,13 @@ static inline uint64_t test_random(uint64_t stream, uint64_t i)
     return v ^ v >> 31;
 }
 
-/* Is `hits` of `asked` a likely outcome of a chance `rate` that itself varies
- * from filter to filter by `sd`? */
+/* Returns whether `hits` of `asked` is likely for a chance `rate` that varies
+ * between filters by `sd`. */
 static inline bool test_within(double hits, double asked, double rate,
                                double sd)
 {
     double spread = sqrt(rate * (1 - rate) / asked + sd * sd);
-    /* half a hit of room: a proportion of a whole number cannot be nearer */
+    /* half a hit of tolerance: hits are whole numbers */
     return fabs(hits / asked - rate) <= TEST_SIGMAS * spread + 0.5 / asked;
 }
 
@@ -150,14 +149,15 @@ static inline bool test_within(double hits, double asked, double rate,
 
 #define TEST_MARK "an-older-failure"
 
-/* Leave a line of another failure, that a failure without its own is found. */
+/* Leaves another error behind, so that a failure without a message is
+ * noticed. */
 static inline void test_mark(void)
 {
     bly_plan_t plan;
     bly_plan(&plan, TEST_MARK, NULL);
 }
 
-/* What a call has said before. */
+/* Checks a status computed earlier. */
 #define assert_said(got, wanted)                                               \
     do {                                                                       \
         bly_status status_got = (got);                                         \
@@ -166,7 +166,7 @@ static inline void test_mark(void)
                      (int)(wanted));                                           \
     } while (0)
 
-/* A call, and what it says; where that is an error, with a line of its own. */
+/* Calls and checks the status; an error must set a message of its own. */
 #define assert_status(call, wanted)                                            \
     do {                                                                       \
         test_mark();                                                           \

@@ -1,6 +1,6 @@
-/* threads.c - what the header lets several threads do at once, of every kind
- * that can: it loses nothing, and the thread sanitizer, under which
- * tools/check/run runs this, sees no race.
+/* threads.c - the concurrency that the header promises, for every kind that
+ * supports it: nothing is lost, and the thread sanitizer (tools/check/run) sees
+ * no race.
  */
 #include "test.h"
 #include "views.h"
@@ -15,14 +15,15 @@ enum {
     MANY = 60000                /* enough for a build to be shared out       */
 };
 
-/* What one of the threads does. */
+/* A thread's job. */
 typedef struct {
     bly_filter *filter;
     const char *kind;
     uint64_t    thread, wrong;
 } threads_job;
 
-/* The same, but for its number, in THREADS threads; how much went wrong. */
+/* Runs THREADS threads that differ only in their number; returns the number of
+ * errors. */
 static uint64_t threads_all(void *(*work)(void *), bly_filter *filter,
                             const char *kind)
 {
@@ -40,17 +41,17 @@ static uint64_t threads_all(void *(*work)(void *), bly_filter *filter,
     return wrong;
 }
 
-/* n keys from number `from` on. */
+/* Writes n hashes, from key number `from` on. */
 static void threads_hashes(uint64_t *hashes, uint64_t from, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
         hashes[i] = test_random(1, from + i);
 }
 
-/* ---- Adding and asking ------------------------------------------------- */
+/* ---- Adding and querying ----------------------------------------------- */
 
-/* Half of a thread's keys are its neighbour's too; every other one goes in
- * alone, and all are looked up at once, by a view too where there is one. */
+/* Half of a thread's keys are also its neighbour's. Every other key is added
+ * alone, and all are looked up at once, also through a view if there is one. */
 static void *threads_add(void *argument)
 {
     threads_job *job = argument;
@@ -79,7 +80,7 @@ static void test_shared_adds(void **state)
     (void)state;
     uint64_t kinds = 0;
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
-        if (registry_kinds[i]->add_shared == NULL)
+        if (registry_kinds[i]->sharing == NULL)
             continue;
         bly_filter *filter = NULL;
         bly_spec spec = { .capacity = THREADS * EACH, .flags = BLY_SHARED };
@@ -97,7 +98,7 @@ static void test_shared_adds(void **state)
 
 /* ---- Building ---------------------------------------------------------- */
 
-/* Threads that build each their own, each of them in parts of its own. */
+/* Each thread builds its own filter, which itself uses threads. */
 static void *threads_build(void *argument)
 {
     threads_job *job = argument;
@@ -130,7 +131,7 @@ static void test_builds(void **state)
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* The first EACH keys are there. */
+/* The first EACH keys are found. */
 static void *threads_read(void *argument)
 {
     threads_job *job = argument;
@@ -144,8 +145,8 @@ static void *threads_read(void *argument)
     return NULL;
 }
 
-/* As many as the exact kind has room for; one that forgets is asked all the
- * same, and may have forgotten. */
+/* Uses as many keys as the exact kind holds. A kind that forgets is queried all
+ * the same. */
 static void test_reads(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* wrap.h - calls of the library that come by a test before the system.
+/* wrap.h - helpers for intercepting the library's system calls.
  *
- * The linker's --wrap (CMakeLists.txt lists the calls) turns each call of
- * NAME into one of __wrap_NAME, which may do it by __real_NAME.
+ * The linker's --wrap (CMakeLists.txt lists the calls) turns a call of NAME
+ * into __wrap_NAME, which can call __real_NAME.
  */
 #ifndef BLY_TEST_WRAP_H
 #define BLY_TEST_WRAP_H
@@ -17,8 +17,7 @@
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 
-/* The permissions that come after the last argument of open(), if it makes a
- * file. */
+/* Returns the last argument of open(), the mode, if it creates a file. */
 static inline mode_t wrap_mode(int flags, va_list rest)
 {
     bool makes = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;

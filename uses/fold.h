@@ -1,8 +1,7 @@
-/* fold.h - words without their case, in all alphabets.
+/* fold.h - case folding of words in all alphabets.
  *
- * Both sides of a search must fold alike. So a library that was built without
- * Unicode's tables folds words of ASCII, as all do, and ends the program at
- * others.
+ * Both sides of a search must fold alike. A library built without Unicode's
+ * tables folds ASCII words, like every library, and ends the program at others.
  */
 #ifndef USES_FOLD_H
 #define USES_FOLD_H
@@ -10,12 +9,12 @@
 #include <bloomery/form.h>
 #include <stdlib.h>
 
-enum { FOLD_TIMES = 3 };                /* as many bytes, at most            */
+enum { FOLD_TIMES = 3 };                /* growth in bytes, at most          */
 
-static int stop(const char *what, const char *why);     /* of the program    */
+static int stop(const char *what, const char *why);     /* the program's     */
 
 /* Writes a word of n bytes folded, and returns its number of bytes. In bytes
- * that are not UTF-8 the letters A to Z become a to z. */
+ * that are not UTF-8, A to Z become a to z. */
 static size_t fold_word(char *to, const char *word, size_t n)
 {
     const bly_value value = { .type = BLY_TEXT, .data = word, .length = n };

@@ -1,13 +1,13 @@
 # shellcheck shell=sh
-# lib.sh - sourced by each use's check.sh.
+# lib.sh - helpers sourced by each use's check.sh.
 #
 # tools/make/uses runs it in an empty folder, with BLOOMERY the command, PROGRAM the
 # use's own program if it has one, USE the use's folder, and EFFORT quick or
-# full. Files of the system are read below MACHINE: in a quick run that is a small
-# machine that is the same everywhere (machine.sh), and in a full run the real
-# one, where it is empty. What is checked comes as a line "ok - …" or "not ok - …", and a figure
-# for the report as "figure NAME: VALUE". Input that is not there skips what
-# needs it.
+# full. Files of the system are read below MACHINE: in a quick run that is a
+# small machine that is the same everywhere (machine.sh), and in a full run the
+# real one, where it is empty. What is checked comes as a line "ok - …" or "not
+# ok - …", and a figure for the report as "figure NAME: VALUE". Input that is
+# not there skips what needs it.
 set -eu
 : "${BLOOMERY:?}" "${USE:?}" "${EFFORT:?}"
 PROGRAM=${PROGRAM:-} MACHINE=${MACHINE:-}
@@ -15,7 +15,7 @@ LC_ALL=C
 export LC_ALL
 failures=0
 
-# work QUICK FULL: one of them.
+# work QUICK FULL: prints one of them.
 work() {
     if [ "$EFFORT" = full ]; then echo "$2"; else echo "$1"; fi
 }
@@ -36,8 +36,8 @@ skip() {
     echo "ok - $1 # skip $2"
 }
 
-# absent NAME WHAT: skips what needs input that this machine does not have. A made
-# one must have it.
+# absent NAME WHAT: skips checks whose input this machine lacks. The made
+# machine must have it.
 absent() {
     if [ -n "$MACHINE" ]; then
         check "$1: $2" false
@@ -55,8 +55,8 @@ field() {
     "$BLOOMERY" info --json "$1" | sed -n "s/^ *\"$2\": \([^,]*\),*$/\1/p"
 }
 
-# in_band NAME FOUND ASKED RATE: of so many that were asked about this share was
-# found, within four standard deviations.
+# in_band NAME FOUND ASKED RATE: FOUND of ASKED agree with the rate, within four
+# standard deviations.
 in_band() {
     figure "$1" "$(awk -v n="$2" -v m="$3" -v p="$4" 'BEGIN {
         printf "%.4g of %d, predicted %.4g", n / m, m, p }')"
@@ -64,7 +64,7 @@ in_band() {
         'BEGIN { d = n - m * p; exit d * d > 16 * m * p * (1 - p) + 1 }'
 }
 
-# refused NAME PATTERN COMMAND...: one line that says this, and status 2.
+# refused NAME PATTERN COMMAND...: one line that matches, and status 2.
 refused() {
     refused_name=$1 refused_pattern=$2
     shift 2
@@ -76,12 +76,12 @@ refused() {
         grep -Eq -e "$refused_pattern" refused.err
 }
 
-# folds: does Bloomery ignore the case of all letters? It takes ICU.
+# folds: whether Bloomery ignores the case of all letters, which needs ICU.
 folds() {
     echo | "$BLOOMERY" dedup -i --unicode >folds.out 2>&1
 }
 
-# seconds COMMAND...: of the clock on the wall; what it prints goes to nowhere.
+# seconds COMMAND...: wall-clock time; output is discarded.
 seconds() {
     begun=$(date +%s%N)
     "$@" >/dev/null 2>&1 || true

@@ -1,5 +1,5 @@
 # machine.sh - makes a small machine: documents, licences, packages and a map of
-# time zones, laid out as Debian has them. Every byte is the same wherever and
+# time zones, laid out as in Debian. Every byte is the same wherever and
 # whenever it is made, so the quick checks give the same result on each machine.
 #
 #   sh uses/machine.sh FOLDER
@@ -19,13 +19,13 @@ awk -v n=$packages 'BEGIN { for (i = 0; i < n; i++)
     printf "usr/share/doc/p%03d%c", i, 0 }' | xargs -0 mkdir -p
 
 awk -v packages=$packages '
-# Between 0 and 1, and a whole number below n.
+# Returns a number between 0 and 1, or an integer below n.
 function draw() { x = x * 16807 % 2147483647; return x / 2147483647 }
 function below(n) { return int(draw() * n) }
 
 function word() { return vocabulary[int(exp(draw() * log(words + 1)))] }
 
-# So many lines of a text.
+# Returns lines of text.
 function text(lines,  all, line) {
     for (all = ""; lines > 0; lines--) {
         for (line = word(); length(line) < 60; )

@@ -43,7 +43,8 @@ CREATE FUNCTION bloomery_plan(kind text, items bigint,
     RETURNS json
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION bloomery_kinds(OUT kind text, OUT family text,
-                               OUT summary text, OUT can text[])
+                               OUT summary text, OUT can text[],
+                               OUT tier text)
     RETURNS SETOF record
     AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 30;
 CREATE FUNCTION bloomery_version() RETURNS text

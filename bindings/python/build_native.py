@@ -39,7 +39,7 @@ def amalgamate(source):
     `source` is older. An interrupted run leaves nothing under that name. A source
     package may be unpacked where others can write: it runs nothing from there."""
     root = here.parent.parent
-    tool = root / "tools" / "amalgamate"
+    tool = root / "tools" / "make" / "amalgamate"
     made = source / "bloomery.c"
     if here != root / "bindings" / "python" or (here / "PKG-INFO").exists():
         return

@@ -39,6 +39,7 @@
  */
 #include <bloomery.h>
 #include <bloomery/advice.h>
+#include <bloomery/fields.h>
 #include <bloomery/foreign.h>
 #include <bloomery/form.h>
 #include <bloomery/sketch.h>
@@ -1147,9 +1148,67 @@ static int held_seal(held *h)
     HELD_CHANGE(bly_seal(f));
 }
 
-static int held_stat(held *h, bly_stat_t *out, void *task)
+/* Fields as Python reads them, with texts of their own. */
+typedef struct {
+    const char *name, *help;
+    int         type;
+    bool        absent;
+    uint64_t    count;
+    double      real;
+    char        text[BLY_FORM_TEXT];
+} held_field;
+
+typedef struct { held_field *at; size_t n, room; } held_fields;
+
+/* Appends a field to held_fields. Stops if there is no memory. */
+static bool held_collect(void *context, const bly_field *field)
 {
-    HELD_LONG(false, bly_stat(out, f));
+    held_fields *all = context;
+    if (all->n == all->room) {
+        size_t room = 2 * all->room + 64;
+        held_field *at = realloc(all->at, room * sizeof *at);
+        if (at == NULL)
+            return false;
+        all->at = at;
+        all->room = room;
+    }
+    held_field *out = &all->at[all->n++];
+    *out = (held_field){ field->name, field->help, (int)field->type,
+                         field->absent, field->count, field->real, "" };
+    if (field->text != NULL && field->length < sizeof out->text)
+        memcpy(out->text, field->text, field->length + 1);
+    return true;
+}
+
+static int held_stat_each(held_fields *out, const bly_filter *f)
+{
+    bly_stat_t stat;
+    int status = (int)bly_stat(&stat, f);
+    if (status < 0)
+        return status;
+    return bly_stat_each(&stat, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
+}
+
+static int held_stat(held *h, held_fields *out, void *task)
+{
+    HELD_LONG(false, held_stat_each(out, f));
+}
+
+static int held_plan(held_fields *out, const bly_plan_t *plan)
+{
+    return bly_plan_each(plan, held_collect, out) ? BLY_OK : BLY_ENOMEM;
+}
+
+static held_fields *held_fields_place(void)
+{
+    return calloc(1, sizeof(held_fields));
+}
+
+static void held_fields_free(held_fields *all)
+{
+    if (all != NULL)
+        free(all->at);
+    free(all);
 }
 
 static int held_can(held *h, uint64_t *can)

@@ -1,6 +1,6 @@
-/* native.h - what Python is told of the library, and of native.c.
+/* native.h - the declarations of the library and of native.c for cffi.
  *
- * build_native.py gives cffi what stands behind the next line.
+ * build_native.py gives cffi the text after the next line.
  */
 /* cffi: */
 #define BLY_SEEN ...
@@ -13,6 +13,13 @@
 #define BLY_BYTES ...
 #define BLY_INTEGER ...
 #define BLY_REAL ...
+#define BLY_FIELD_TEXT ...
+#define BLY_FIELD_COUNT ...
+#define BLY_FIELD_REAL ...
+#define BLY_FIELD_BOOL ...
+#define BLY_FIELD_ARRAY ...
+#define BLY_FIELD_OBJECT ...
+#define BLY_FIELD_END ...
 #define HELD_LARGE ...
 #define HELD_CLOSED ...
 #define HELD_MIXED ...
@@ -32,28 +39,17 @@ typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  uint64_t form; ...; } bly_spec;
 typedef struct { const void *secret; uint32_t threads; const char *format;
                  uint64_t memory_limit; ...; } bly_options;
-typedef struct {
-    char kind[24]; uint64_t capacity, bytes, packed, scratch;
-    double bits_per_key, rate, rate_sd, fill, lost; uint64_t window;
-    double lines_present, lines_absent; uint32_t probes, label_bits;
-    uint64_t label_least, label_most, geometry[4];
-    ...;
-} bly_plan_t;
-typedef struct {
-    char kind[24], hash[16]; uint64_t seed, capacity, bytes, packed;
-    double bits_per_key; uint64_t items; double distinct, distinct_sd, fill,
-    rate, planned_rate, lost; uint64_t window, saturated; uint32_t probes,
-    label_bits; uint64_t label_least, label_most, geometry[4];
-    bool items_exact; uint64_t form; double fullest;
-    ...;
-} bly_stat_t;
+typedef struct { uint64_t bytes; double bits_per_key, rate; ...; } bly_plan_t;
+typedef struct { const char *name, *help; int type; bool absent;
+                 uint64_t count; double real; char text[64]; } held_field;
+typedef struct { held_field *at; size_t n, room; } held_fields;
 typedef struct { double value, sd; } bly_estimate;
 typedef struct { bly_estimate a, b, either, both, differ, jaccard; ...;
                } bly_overlap_t;
 typedef struct { const char *name, *range, *standard, *help; ...;
                } bly_option_info;
 typedef struct { const char *name, *family, *summary; uint64_t can;
-                 const bly_option_info *const *options; bool experimental;
+                 const bly_option_info *const *options; const char *tier;
                  ...; } bly_kind_info;
 typedef struct {
     uint64_t capacity; double rate, present; uint64_t can; bool fixed;
@@ -62,7 +58,7 @@ typedef struct {
 } bly_need;
 typedef struct {
     char kind[48]; bool fits, beaten; bly_plan_t plan; double ns_lookup,
-    ns_add; char why[160], limit[96], lacks[128];
+    ns_add; char why[160], limit[96], lacks[128]; const char *tier;
     ...;
 } bly_advice;
 typedef struct bly_ranking bly_ranking;
@@ -137,7 +133,10 @@ int held_fold(held *h, uint64_t times, void *task);
 int held_sync(held *h);
 int held_seal(held *h);
 
-int held_stat(held *h, bly_stat_t *out, void *task);
+int held_stat(held *h, held_fields *out, void *task);
+int held_plan(held_fields *out, const bly_plan_t *plan);
+held_fields *held_fields_place(void);
+void held_fields_free(held_fields *all);
 int held_can(held *h, uint64_t *can);
 int held_save(held *h, const char *path, const char *format, void *task);
 int held_image(held *h, char **image, size_t *bytes, bool packed, void *task);

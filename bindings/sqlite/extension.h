@@ -18,6 +18,7 @@
 #ifndef SQLITE_EXTENSION_H
 #define SQLITE_EXTENSION_H
 
+#include <bloomery/fields.h>
 #include <bloomery/form.h>
 #include <sqlite3ext.h>
 
@@ -176,13 +177,14 @@ int table_register(sqlite3 *db);
 
 /* ---- tell.c -------------------------------------------------------------- */
 
-typedef struct {
-    sqlite3_str *text;
-    bool         any;                   /* a comma is due                    */
-} tell_json;
+/* Begins a JSON text for the result. tell_give makes it the result, or an
+ * error if there is no memory. */
+bly_json tell_json(sqlite3_context *context);
+void tell_give(sqlite3_context *context, bly_json *json);
 
-void tell_open(tell_json *json, const char *name, char bracket);
-void tell_close(tell_json *json, char bracket);
-void tell_text(tell_json *json, const char *name, const char *text);
+/* Write the beginning of an array or object, its end, and a text. */
+void tell_open(bly_json *json, bly_field_type type);
+void tell_close(bly_json *json);
+void tell_text(bly_json *json, const char *name, const char *text);
 
 #endif /* SQLITE_EXTENSION_H */

@@ -284,7 +284,7 @@ static int kinds_connect(sqlite3 *db, void *unused, int n,
     (void)error;
     int status = sqlite3_declare_vtab(
         db, "CREATE TABLE x(name TEXT, family TEXT, summary TEXT, "
-            "abilities TEXT, options TEXT, experimental INTEGER)");
+            "abilities TEXT, options TEXT, tier TEXT)");
     if (status != SQLITE_OK)
         return status;
     *out = sqlite3_malloc64(sizeof **out);
@@ -343,44 +343,36 @@ static int kinds_eof(sqlite3_vtab_cursor *cursor)
     return ((kinds_cursor *)cursor)->now >= n;
 }
 
-static void kinds_abilities(tell_json *json, uint64_t can)
+static void kinds_abilities(bly_json *json, uint64_t can)
 {
-    tell_open(json, NULL, '[');
     for (int i = 0; i < BLY_ABILITIES; i++)
         if ((can >> i & 1) != 0)
             tell_text(json, NULL, bly_ability(UINT64_C(1) << i));
-    tell_close(json, ']');
 }
 
-static void kinds_options(tell_json *json, const bly_option_info *const *option)
+static void kinds_options(bly_json *json, const bly_option_info *const *option)
 {
-    tell_open(json, NULL, '[');
     for (; *option != NULL; option++) {
-        tell_open(json, NULL, '{');
+        tell_open(json, BLY_FIELD_OBJECT);
         tell_text(json, "name", (*option)->name);
         tell_text(json, "range", (*option)->range);
         tell_text(json, "default", (*option)->standard);
         tell_text(json, "help", (*option)->help);
-        tell_close(json, '}');
+        tell_close(json);
     }
-    tell_close(json, ']');
 }
 
-static int kinds_json(sqlite3_context *context, const bly_kind_info *kind,
-                      bool options)
+static void kinds_json(sqlite3_context *context, const bly_kind_info *kind,
+                       bool options)
 {
-    tell_json json = {
-        .text = sqlite3_str_new(sqlite3_context_db_handle(context)),
-    };
+    bly_json json = tell_json(context);
+    tell_open(&json, BLY_FIELD_ARRAY);
     if (options)
         kinds_options(&json, kind->options);
     else
         kinds_abilities(&json, kind->can);
-    char *text = sqlite3_str_finish(json.text);
-    if (text == NULL)
-        return SQLITE_NOMEM;
-    sqlite3_result_text(context, text, -1, sqlite3_free);
-    return SQLITE_OK;
+    tell_close(&json);
+    tell_give(context, &json);
 }
 
 static int kinds_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
@@ -393,9 +385,9 @@ static int kinds_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
              break;
     case 2:  sqlite3_result_text(context, kind->summary, -1, SQLITE_STATIC);
              break;
-    case 3:  return kinds_json(context, kind, false);
-    case 4:  return kinds_json(context, kind, true);
-    default: sqlite3_result_int(context, kind->experimental); break;
+    case 3:  kinds_json(context, kind, false); break;
+    case 4:  kinds_json(context, kind, true); break;
+    default: sqlite3_result_text(context, kind->tier, -1, SQLITE_STATIC);
     }
     return SQLITE_OK;
 }

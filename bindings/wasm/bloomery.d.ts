@@ -98,17 +98,21 @@ export interface KindOption {
     help: string;
 }
 
+/** How well a kind is supported: the kinds to meet first are "core". */
+export type Tier = "core" | "more" | "experimental";
+
 export interface Kind {
     name: string;
     family: string;
     summary: string;
     /** What it can do: "add", "contains", "remove", "count", "label", ... */
     can: string[];
-    experimental: boolean;
+    tier: Tier;
     options: KindOption[];
 }
 
-/** What a filter would be: bly_plan_t of bloomery.h, where each field is told. */
+/** What a filter would be: the fields of bly_plan_t in bloomery.h. Fields that do not
+ * apply are missing. */
 export interface Plan {
     kind: string;
     capacity: number;
@@ -120,45 +124,52 @@ export interface Plan {
     rateSd: number;
     fill: number;
     lost: number;
-    /** Infinity: all keys are found. */
-    window: number;
+    /** So many of the keys added last are surely found; missing: all of them. */
+    window?: number;
     linesPresent: number;
     linesAbsent: number;
     probes: number;
-    labelBits: number;
-    labelLeast: Whole;
-    labelMost: Whole;
+    labelBits?: number;
+    labelLeast?: Whole;
+    labelMost?: Whole;
     geometry: Whole[];
 }
 
-/** What a filter is: bly_stat_t of bloomery.h, where each field is told. */
+/** What a filter is: the fields of bly_stat_t in bloomery.h. Fields that do not apply
+ * are missing. */
 export interface Stat {
     kind: string;
     /** The form of its keys; "any": not stated. */
-    keys: string;
-    hash: string;
-    seed: Whole;
+    keys?: string;
+    hash?: string;
+    seed?: Whole;
+    /** The mark of the secret that keys are hashed with. */
+    mark?: Whole;
     capacity: number;
     bytes: number;
     packed: number;
+    /** Bytes of attached data, in formats that have a place for it. */
+    attached?: number;
     bitsPerKey: number;
     items: number;
     distinct: number;
     distinctSd: number;
     fill: number;
-    fullest: number;
+    fullest?: number;
     rate: number;
     plannedRate: number;
     lost: number;
-    /** Infinity: all keys are found. */
-    window: number;
+    /** So many of the keys added last are surely found; missing: all of them. */
+    window?: number;
     saturated: number;
     probes: number;
-    labelBits: number;
-    labelLeast: Whole;
-    labelMost: Whole;
+    labelBits?: number;
+    labelLeast?: Whole;
+    labelMost?: Whole;
     geometry: Whole[];
     itemsExact: boolean;
+    /** How each label that is there stands, for kinds whose labels are ordered. */
+    labels?: { label: Whole; fill: number; rate: number; mistaken: number }[];
     /** What it can do, as in Kind, with what its options add. */
     can: string[];
 }
@@ -229,6 +240,7 @@ export interface Need {
 /** One kind, held against the need: bly_advice. */
 export interface Advice {
     kind: string;
+    tier: Tier;
     fits: boolean;
     /** Another one is as good in all, or better. */
     beaten: boolean;

@@ -869,18 +869,25 @@ function natural(value, name) {
     return n;
 }
 
-const EXACT = new Set(["seed", "labelLeast", "labelMost"]);
+// Whole numbers that may be bigints: the others are small enough for a Number.
+const EXACT = new Set(["seed", "mark", "labelLeast", "labelMost", "label"]);
+const TEXTS = new Set(["kind", "hash", "keys"]);
 
+const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+
+// The fields that the library lists, under the names that JavaScript gives them. A
+// field that does not apply is missing.
 function record(told) {
-    for (const [name, value] of Object.entries(told))
+    return Object.fromEntries(Object.entries(told).map(([field, value]) => {
+        const name = camel(field);
         if (name === "geometry")
-            told.geometry = value.map(whole);
-        else if (name === "window")
-            told.window = bounded(BigInt(value));
-        else if (typeof value === "string" && name !== "kind" && name !== "hash" &&
-                 name !== "keys")
-            told[name] = EXACT.has(name) ? BigInt(value) : Number(value);
-    return told;
+            return [name, value.map(whole)];
+        if (name === "labels")
+            return [name, value.map(record)];
+        if (typeof value !== "string" || TEXTS.has(name))
+            return [name, value];
+        return [name, EXACT.has(name) ? BigInt(value) : Number(value)];
+    }));
 }
 
 // ---- Loading ----------------------------------------------------------------------
@@ -1503,6 +1510,9 @@ export class Filter {
     // The keys of a filter that lists them.
     keys() {
         const k = this.#k;
+        if (k.c.list === undefined)
+            throw new BloomeryError(`${this.kind} filters cannot list their keys`,
+                                    -15, "EUNSUPPORTED");
         return k.told(k.c.list(this.#f)).map(({ hash, side, key }) => ({
             hash: BigInt(hash), side,
             key: key === undefined ? undefined

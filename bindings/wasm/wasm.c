@@ -9,12 +9,11 @@
  */
 #include <bloomery.h>
 #include <bloomery/advice.h>
+#include <bloomery/fields.h>
 #include <bloomery/form.h>
 #include <bloomery/foreign.h>
 #include <bloomery/sketch.h>
 
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,108 +75,68 @@ WASM_EXPORT(give) void wasm_give(void *memory)
 
 /* ---- Text that is given out ---------------------------------------------- */
 
-static struct { char *at; size_t used, room; bool failed; } wasm_text;
+static struct { char *at; size_t used, room; } wasm_text;
+static bly_json wasm_json;
 
-static void wasm_begin(void)
+static bool wasm_more(void *unused, const char *text, size_t length)
 {
-    free(wasm_text.at);
-    memset(&wasm_text, 0, sizeof wasm_text);
-}
-
-static bool wasm_fits(size_t more)
-{
-    if (wasm_text.room - wasm_text.used > more)
-        return true;
-    size_t room = 2 * wasm_text.room + more + 1024;
-    char *at = wasm_text.failed ? NULL : realloc(wasm_text.at, room);
-    if (at == NULL) {
-        wasm_text.failed = true;
-        return false;
+    size_t room = wasm_text.used + length + 1;
+    (void)unused;
+    if (room > wasm_text.room) {
+        room = 2 * room + 1024;
+        char *at = realloc(wasm_text.at, room);
+        if (at == NULL)
+            return false;
+        wasm_text.at = at;
+        wasm_text.room = room;
     }
-    wasm_text.at = at;
-    wasm_text.room = room;
+    memcpy(wasm_text.at + wasm_text.used, text, length);
+    wasm_text.used += length;
+    wasm_text.at[wasm_text.used] = '\0';
     return true;
 }
 
-__attribute__((format(printf, 1, 2))) static void wasm_say(const char *how, ...)
+static void wasm_field(bly_field_type type, const char *name, const char *text,
+                       double real, uint64_t count)
 {
-    enum { LONGEST = 512 };
-    va_list given;
-    if (!wasm_fits(LONGEST))
-        return;
-    va_start(given, how);
-    int n = vsnprintf(wasm_text.at + wasm_text.used, LONGEST, how, given);
-    va_end(given);
-    wasm_text.used += n < LONGEST ? (size_t)n : LONGEST - 1;
+    bly_json_field(&wasm_json, &(bly_field){
+        .name = name, .type = type, .text = text, .real = real, .count = count,
+        .length = text != NULL ? strlen(text) : 0,
+    });
 }
 
-/* Writes the name of an object's member, after a comma if needed. */
-static void wasm_name(const char *name)
+static void wasm_bracket(bly_field_type type, const char *name)
 {
-    char last = wasm_text.used > 0 ? wasm_text.at[wasm_text.used - 1] : '\0';
-    wasm_say("%s\"%s\":", last == '{' || last == '\0' ? "" : ",", name);
+    wasm_field(type, name, NULL, 0, 0);
+}
+
+static void wasm_close(void)
+{
+    wasm_bracket(BLY_FIELD_END, NULL);
 }
 
 static void wasm_word(const char *name, const char *text)
 {
-    wasm_name(name);
-    wasm_say("\"");
-    for (; *text != '\0'; text++)
-        wasm_say((unsigned char)*text < ' ' ? "\\u%04x"
-                 : *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    wasm_say("\"");
-}
-
-/* Writes numbers beyond 2^53, which JavaScript cannot represent exactly, as
-   text. */
-static void wasm_number(uint64_t number)
-{
-    bool exact = number < UINT64_C(1) << 53;
-    wasm_say(exact ? "%llu" : "\"%llu\"", (unsigned long long)number);
-}
-
-static void wasm_whole(const char *name, uint64_t number)
-{
-    wasm_name(name);
-    wasm_number(number);
-}
-
-/* Writes infinity as a number that JSON readers round to it. */
-static void wasm_double(double number)
-{
-    if (isnan(number))
-        wasm_say("null");
-    else if (isinf(number))
-        wasm_say(number > 0 ? "1e999" : "-1e999");
-    else
-        wasm_say("%.17g", number);
+    wasm_field(BLY_FIELD_TEXT, name, text, 0, 0);
 }
 
 static void wasm_real(const char *name, double number)
 {
-    wasm_name(name);
-    wasm_double(number);
+    wasm_field(BLY_FIELD_REAL, name, NULL, number, 0);
 }
 
-static void wasm_truth(const char *name, bool yes)
+static void wasm_begin(bly_field_type type)
 {
-    wasm_name(name);
-    wasm_say(yes ? "true" : "false");
-}
-
-static void wasm_geometry(const uint64_t geometry[4])
-{
-    wasm_name("geometry");
-    for (int i = 0; i < 4; i++) {
-        wasm_say(i == 0 ? "[" : ",");
-        wasm_number(geometry[i]);
-    }
-    wasm_say("]");
+    free(wasm_text.at);
+    memset(&wasm_text, 0, sizeof wasm_text);
+    wasm_json = (bly_json){ .put = wasm_more, .style = BLY_JSON_SCRIPT };
+    wasm_bracket(type, NULL);
 }
 
 static const char *wasm_end(void)
 {
-    return wasm_text.failed ? NULL : wasm_text.at;
+    wasm_close();
+    return wasm_json.failed ? NULL : wasm_text.at;
 }
 
 /* ---- Statuses ------------------------------------------------------------ */
@@ -204,57 +163,51 @@ WASM_EXPORT(status) const char *wasm_status(int status)
 
 /* ---- Lists --------------------------------------------------------------- */
 
+static void wasm_truth(const char *name, bool yes)
+{
+    wasm_field(BLY_FIELD_BOOL, name, NULL, 0, yes);
+}
+
 static void wasm_abilities(uint64_t can)
 {
-    const char *between = "[";
-    wasm_name("can");
-    for (int i = 0; i < 64; i++) {
-        uint64_t flag = UINT64_C(1) << i;
-        if ((can & flag) == 0 || bly_ability(flag) == NULL)
-            continue;
-        wasm_say("%s\"%s\"", between, bly_ability(flag));
-        between = ",";
-    }
-    wasm_say(*between == '[' ? "[]" : "]");
+    wasm_bracket(BLY_FIELD_ARRAY, "can");
+    for (int i = 0; i < BLY_ABILITIES; i++)
+        if ((can >> i & 1) != 0)
+            wasm_word(NULL, bly_ability(UINT64_C(1) << i));
+    wasm_close();
 }
 
 static void wasm_option(const bly_option_info *o)
 {
-    wasm_say("{");
+    wasm_bracket(BLY_FIELD_OBJECT, NULL);
     wasm_word("name", o->name);
     wasm_word("range", o->range);
     wasm_word("standard", o->standard);
     wasm_word("help", o->help);
-    wasm_say("}");
+    wasm_close();
 }
 
 static void wasm_kind(const bly_kind_info *k)
 {
-    wasm_say("{");
+    wasm_bracket(BLY_FIELD_OBJECT, NULL);
     wasm_word("name", k->name);
     wasm_word("family", k->family);
     wasm_word("summary", k->summary);
     wasm_abilities(k->can);
-    wasm_truth("experimental", k->experimental);
-    wasm_name("options");
-    wasm_say("[");
-    for (size_t i = 0; k->options[i] != NULL; i++) {
-        wasm_say(i > 0 ? "," : "");
+    wasm_word("tier", k->tier);
+    wasm_bracket(BLY_FIELD_ARRAY, "options");
+    for (size_t i = 0; k->options[i] != NULL; i++)
         wasm_option(k->options[i]);
-    }
-    wasm_say("]}");
+    wasm_close();
+    wasm_close();
 }
 
 WASM_EXPORT(kinds) const char *wasm_kinds(void)
 {
     const bly_kind_info *const *kinds = bly_kinds(NULL);
-    wasm_begin();
-    wasm_say("[");
-    for (size_t i = 0; kinds[i] != NULL; i++) {
-        wasm_say(i > 0 ? "," : "");
+    wasm_begin(BLY_FIELD_ARRAY);
+    for (size_t i = 0; kinds[i] != NULL; i++)
         wasm_kind(kinds[i]);
-    }
-    wasm_say("]");
     return wasm_end();
 }
 
@@ -262,7 +215,7 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
 
 /* The build with the sets only is too small for this, and its calls are short.
  */
-#ifdef BLY_ONLY_SETS
+#ifdef WASM_SMALL
 static const bly_progress *const wasm_watch = NULL;
 #else
 /* Implemented in JavaScript: reports the progress of the current call. Returns
@@ -314,28 +267,6 @@ WASM_EXPORT(options) void wasm_set_options(const void *secret,
                                   .threads = 1, .progress = wasm_watch };
 }
 
-static void wasm_say_plan(const bly_plan_t *p)
-{
-    wasm_word("kind", p->kind);
-    wasm_whole("capacity", p->capacity);
-    wasm_whole("bytes", p->bytes);
-    wasm_whole("packed", p->packed);
-    wasm_whole("scratch", p->scratch);
-    wasm_real("bitsPerKey", p->bits_per_key);
-    wasm_real("rate", p->rate);
-    wasm_real("rateSd", p->rate_sd);
-    wasm_real("fill", p->fill);
-    wasm_real("lost", p->lost);
-    wasm_whole("window", p->window);
-    wasm_real("linesPresent", p->lines_present);
-    wasm_real("linesAbsent", p->lines_absent);
-    wasm_whole("probes", p->probes);
-    wasm_whole("labelBits", p->label_bits);
-    wasm_whole("labelLeast", p->label_least);
-    wasm_whole("labelMost", p->label_most);
-    wasm_geometry(p->geometry);
-}
-
 static bly_status wasm_done;
 
 /* Returns the status of the last call that returned a text or 0. */
@@ -350,19 +281,16 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
     wasm_done = bly_plan(&plan, kind, &wasm_spec);
     if (wasm_done < 0)
         return NULL;
-    wasm_begin();
-    wasm_say("{");
-    wasm_say_plan(&plan);
-    wasm_say("}");
+    wasm_begin(BLY_FIELD_OBJECT);
+    bly_plan_each(&plan, bly_json_field, &wasm_json);
     return wasm_end();
 }
 
 /* ---- Advice -------------------------------------------------------------- */
 
-/* The costs of all kinds would be a tenth of the size of the sets-only build.
- */
-#ifndef BLY_ONLY_SETS
-/* Returns the name of ability i; 0 if there are fewer. */
+/* The costs of all kinds are a tenth of the bytes that the sets may have. */
+#ifndef WASM_SMALL
+/* The name of ability number i; 0: there are not so many. */
 WASM_EXPORT(ability) const char *wasm_ability(int i)
 {
     return i < BLY_ABILITIES ? bly_ability(UINT64_C(1) << i) : NULL;
@@ -370,8 +298,9 @@ WASM_EXPORT(ability) const char *wasm_ability(int i)
 
 static void wasm_advice(const bly_advice *a)
 {
-    wasm_say("{");
+    wasm_bracket(BLY_FIELD_OBJECT, NULL);
     wasm_word("kind", a->kind);
+    wasm_word("tier", a->tier);
     wasm_truth("fits", a->fits);
     wasm_truth("beaten", a->beaten);
     wasm_word("why", a->why);
@@ -382,12 +311,11 @@ static void wasm_advice(const bly_advice *a)
         wasm_real("nsAbsent", a->ns_absent);
         wasm_real("nsLookup", a->ns_lookup);
         wasm_real("nsAdd", a->ns_add);
-        wasm_name("plan");
-        wasm_say("{");
-        wasm_say_plan(&a->plan);
-        wasm_say("}");
+        wasm_bracket(BLY_FIELD_OBJECT, "plan");
+        bly_plan_each(&a->plan, bly_json_field, &wasm_json);
+        wasm_close();
     }
-    wasm_say("}");
+    wasm_close();
 }
 
 /* Advises on the capacity and rate of the spec. */
@@ -401,13 +329,9 @@ WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
     wasm_done = bly_advise(&ranking, &need);
     if (wasm_done < 0)
         return NULL;
-    wasm_begin();
-    wasm_say("[");
-    for (size_t i = 0; i < bly_ranking_count(ranking); i++) {
-        wasm_say(i > 0 ? "," : "");
+    wasm_begin(BLY_FIELD_ARRAY);
+    for (size_t i = 0; i < bly_ranking_count(ranking); i++)
         wasm_advice(bly_ranking_at(ranking, i));
-    }
-    wasm_say("]");
     bly_ranking_free(ranking);
     return wasm_end();
 }
@@ -457,10 +381,10 @@ WASM_EXPORT(form_set) int wasm_form_set(bly_filter *f, uint32_t form)
     return bly_form_set(f, form);
 }
 
-/* Converting keys would be a twentieth of the size of the sets-only build. */
-#ifndef BLY_ONLY_SETS
-/* Makes the key of a value if the form changes it. The caller frees it; the
- * first of `numbers` is its length. Returns 0 if `done` has an error. A number
+/* What changes keys is a twentieth of the bytes that the sets may have. */
+#ifndef WASM_SMALL
+/* The key of a value, where the form makes other bytes of it: to be given back,
+ * the first of `numbers` are its bytes; 0: `done` says what was wrong. A number
  * is the 8 bytes at `data`. */
 WASM_EXPORT(form_key) void *wasm_form_key(uint32_t form, int type,
                                           const void *data, size_t n)
@@ -750,11 +674,10 @@ WASM_EXPORT(subtract) int wasm_subtract(bly_filter *f, const bly_filter *other)
 
 static void wasm_estimate(const char *name, bly_estimate e)
 {
-    wasm_name(name);
-    wasm_say("{");
+    wasm_bracket(BLY_FIELD_OBJECT, name);
     wasm_real("value", e.value);
     wasm_real("sd", e.sd);
-    wasm_say("}");
+    wasm_close();
 }
 
 WASM_EXPORT(overlap) const char *wasm_overlap(const bly_filter *a,
@@ -764,15 +687,13 @@ WASM_EXPORT(overlap) const char *wasm_overlap(const bly_filter *a,
     wasm_done = bly_overlap(&o, a, b);
     if (wasm_done < 0)
         return NULL;
-    wasm_begin();
-    wasm_say("{");
+    wasm_begin(BLY_FIELD_OBJECT);
     wasm_estimate("a", o.a);
     wasm_estimate("b", o.b);
     wasm_estimate("either", o.either);
     wasm_estimate("both", o.both);
     wasm_estimate("differ", o.differ);
     wasm_estimate("jaccard", o.jaccard);
-    wasm_say("}");
     return wasm_end();
 }
 
@@ -797,35 +718,8 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     wasm_done = bly_stat(&s, f);
     if (wasm_done < 0)
         return NULL;
-    wasm_begin();
-    wasm_say("{");
-    wasm_word("kind", s.kind);
-    char form[BLY_FORM_TEXT];
-    wasm_word("keys", bly_form_write(form, bly_form_of(f)));
-    wasm_word("hash", s.hash);
-    wasm_whole("seed", s.seed);
-    wasm_whole("capacity", s.capacity);
-    wasm_whole("bytes", s.bytes);
-    wasm_whole("packed", s.packed);
-    wasm_real("bitsPerKey", s.bits_per_key);
-    wasm_whole("items", s.items);
-    wasm_real("distinct", s.distinct);
-    wasm_real("distinctSd", s.distinct_sd);
-    wasm_real("fill", s.fill);
-    wasm_real("fullest", s.fullest);
-    wasm_real("rate", s.rate);
-    wasm_real("plannedRate", s.planned_rate);
-    wasm_real("lost", s.lost);
-    wasm_whole("window", s.window);
-    wasm_whole("saturated", s.saturated);
-    wasm_whole("probes", s.probes);
-    wasm_whole("labelBits", s.label_bits);
-    wasm_whole("labelLeast", s.label_least);
-    wasm_whole("labelMost", s.label_most);
-    wasm_geometry(s.geometry);
-    wasm_truth("itemsExact", s.items_exact);
-    wasm_abilities(bly_can(f));
-    wasm_say("}");
+    wasm_begin(BLY_FIELD_OBJECT);
+    bly_stat_each(&s, f, bly_json_field, &wasm_json);
     return wasm_end();
 }
 
@@ -859,33 +753,32 @@ WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
 
 /* ---- Keys that a filter lists -------------------------------------------- */
 
-/* Writes a key as an object with its bytes in hexadecimal. */
-static bool wasm_list_one(void *first, const bly_listed *l)
+/* No kind of the sets lists its keys. */
+#ifndef BLY_ONLY_SETS
+/* Writes a key as an object, with its bytes in hexadecimal digits. */
+static bool wasm_list_one(void *unused, const bly_listed *l)
 {
+    enum { LONGEST = 255 };
     const unsigned char *key = l->key;
-    wasm_say(*(bool *)first ? "{" : ",{");
-    *(bool *)first = false;
-    wasm_name("hash");
-    wasm_say("\"%llu\"", (unsigned long long)l->hash);
-    wasm_name("side");
-    wasm_say("%d", l->side);
-    if (key != NULL) {
-        wasm_name("key");
-        wasm_say("\"");
+    char digits[2 * LONGEST + 1];
+    (void)unused;
+    wasm_bracket(BLY_FIELD_OBJECT, NULL);
+    wasm_field(BLY_FIELD_COUNT, "hash", NULL, 0, l->hash);
+    wasm_real("side", l->side);
+    if (key != NULL && l->length <= LONGEST) {
         for (size_t i = 0; i < l->length; i++)
-            wasm_say("%02x", key[i]);
-        wasm_say("\"");
+            snprintf(digits + 2 * i, 3, "%02x", key[i]);
+        digits[2 * l->length] = '\0';
+        wasm_word("key", digits);
     }
-    wasm_say("}");
-    return !wasm_text.failed;
+    wasm_close();
+    return !wasm_json.failed;
 }
 
 WASM_EXPORT(list) const char *wasm_list(const bly_filter *f)
 {
-    bool first = true;
-    wasm_begin();
-    wasm_say("[");
-    wasm_done = bly_list_keys(f, wasm_list_one, &first);
-    wasm_say("]");
+    wasm_begin(BLY_FIELD_ARRAY);
+    wasm_done = bly_list_keys(f, wasm_list_one, NULL);
     return wasm_done < 0 ? NULL : wasm_end();
 }
+#endif

@@ -77,7 +77,8 @@ typedef struct {
                                    _PAGE, it is bigger than memory           */
     bool      fixed;            /* all keys are known before it is built, and
                                    none comes later: opens more kinds        */
-    bool      zero[3];
+    bool      core;             /* rank kinds of the tier "core" alone       */
+    bool      zero[2];
     bly_aim   aim;
     uint64_t  memory;           /* bytes that the image may have; 0: any. Not
                                    for BLY_CAN_PAGE                          */
@@ -121,6 +122,7 @@ typedef struct {
                                    once less passes, at most; the plan's rate
                                    is of one that never came, and an upper bound
                                    for other kinds than `counting`. Else 0   */
+    const char *tier;           /* of the kind, as in bly_kind_info          */
 } bly_advice;
 
 typedef struct bly_ranking bly_ranking;

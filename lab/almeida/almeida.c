@@ -1,7 +1,7 @@
 /* almeida.c - filters that grow, and the sum of their errors [Almeida et al.
  * 2007].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -19,7 +19,7 @@ typedef struct {
     lab_measure highest;
 } almeida;
 
-/* Let all filters grow to n keys, and measure them. */
+/* Grows all filters to n keys and measures them. */
 static void almeida_grow(almeida *a, lab *l, uint64_t n)
 {
     for (size_t i = 0; i < ALMEIDA_RATIOS; i++) {
@@ -38,8 +38,8 @@ static void almeida_grow(almeida *a, lab *l, uint64_t n)
     a->in = n;
 }
 
-/* Bits a key of one filter while it grows, eight times while it doubles; the
- * mean over the last doubling, as there is more or less that is still empty. */
+/* Returns the bits per key of a growing filter, taken eight times per doubling;
+ * the mean over the last doubling, as the unused part varies. */
 static double almeida_bits(lab *l, unsigned ratio, uint64_t most)
 {
     bly_filter *f = lab_new(ALMEIDA_FIRST, almeida_rate,

@@ -1,7 +1,7 @@
-/* bingmann.c - how large an index of documents of unlike sizes is, and how
- * many of them it names wrongly [Bingmann et al. 2019; Bradley et al. 2019].
+/* bingmann.c - the size of an index of documents of different sizes, and how
+ * many documents it names wrongly [Bingmann et al. 2019; Bradley et al. 2019].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -10,15 +10,16 @@
 /* Series of keys. */
 enum { BINGMANN_DRAWN = 1, BINGMANN_MEMBERS, BINGMANN_STRANGERS };
 
-/* One probe and a large share, as COBS has it by itself; and the usual. */
+/* A single probe with a large share, the default of COBS; and the usual
+ * share. */
 static const double bingmann_large = 0.3, bingmann_small = 0.01;
-enum { BINGMANN_PROBES = 7 };           /* that are best for the usual       */
+enum { BINGMANN_PROBES = 7 };           /* the best for the usual share      */
 
 static const double bingmann_pi = 3.14159265358979323846;
 
 /* ---- Documents ---------------------------------------------------------- */
 
-/* So many keys has each of n documents, the smallest first. */
+/* The number of keys of each of n documents, smallest first. */
 typedef struct { uint64_t n, *keys, sum; } bingmann_sizes;
 
 static int bingmann_order(const void *a, const void *b)
@@ -32,7 +33,7 @@ static double bingmann_uniform(uint64_t i)
     return ((double)(lab_key(BINGMANN_DRAWN, i) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Sizes whose logarithms are normal with this deviation. */
+/* Draws sizes whose logarithms are normal with this deviation. */
 static bingmann_sizes bingmann_draw(uint64_t n, double median, double spread)
 {
     bingmann_sizes s = { .n = n, .keys = lab_allocate(n * sizeof *s.keys) };
@@ -48,7 +49,7 @@ static bingmann_sizes bingmann_draw(uint64_t n, double median, double spread)
 
 /* ---- Sizes -------------------------------------------------------------- */
 
-/* Bits a key if a document has no more than it needs. */
+/* Returns bits per key if each document has exactly what it needs. */
 static double bingmann_ideal(double rate, uint32_t probes)
 {
     return probes == 1 ? -1 / log1p(-rate) : -log2(rate) / log(2);
@@ -60,8 +61,8 @@ static bly_index_spec bingmann_spec(double rate)
                                                      ? 1 : BINGMANN_PROBES };
 }
 
-/* Columns that are as long as the largest of their batch needs, of so many
- * documents each, the smallest ones first; bits a key. */
+/* Returns bits per key if columns are as long as the largest document of their
+ * batch needs, smallest documents first. */
 static double bingmann_batches(const bingmann_sizes *s, double rate,
                                uint64_t batch)
 {
@@ -74,7 +75,7 @@ static double bingmann_batches(const bingmann_sizes *s, double rate,
     return bits / (double)s->sum;
 }
 
-/* Those of our groups. */
+/* Returns bits per key with our groups. */
 static double bingmann_groups(const bingmann_sizes *s, double rate)
 {
     bly_index_spec spec = bingmann_spec(rate);
@@ -91,7 +92,7 @@ static double bingmann_spread(unsigned i)
     return i * 0.25;
 }
 
-/* The most and the mean of what our groups take beside what is needed. */
+/* The maximum and mean of the bits our groups need, relative to the ideal. */
 typedef struct { double most, mean, one; } bingmann_waste;
 
 static bingmann_waste bingmann_row(lab *l, double spread)
@@ -147,11 +148,12 @@ static void bingmann_figure_sizes(lab *l)
              "%g on", mean, bingmann_spread(2));
 }
 
-/* ---- Questions ---------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------ */
 
 enum { BINGMANN_MOST = 64, BINGMANN_STEPS = 7, BINGMANN_SETS = 20 };
 
-/* An index of documents of these sizes, with the keys of one set of them. */
+/* Makes an index of documents of these sizes, with the keys of one of several
+ * sets. */
 static bly_index *bingmann_index(const lab *l, const bingmann_sizes *s,
                                  double rate, unsigned set)
 {
@@ -168,8 +170,8 @@ static bly_index *bingmann_index(const lab *l, const bingmann_sizes *s,
     return lab_index_open(l, maker);
 }
 
-/* The share of m bits that so many probes set, and how much it differs from
- * one document to the next: by the chances that a bit is 0, and that two are.
+/* Returns the share of m bits set by that many probes, and its deviation
+ * between documents, from the chances that one bit, and two, are 0.
  */
 static double bingmann_density(double m, double probes, double *deviation)
 {
@@ -180,7 +182,8 @@ static double bingmann_density(double m, double probes, double *deviation)
     return 1 - clear;
 }
 
-/* At least `least` of q independent keys of chance p. */
+/* Returns the chance of at least `least` of q independent events of chance
+ * p. */
 static double bingmann_tail(double p, unsigned q, unsigned least)
 {
     double sum = 0;
@@ -189,8 +192,8 @@ static double bingmann_tail(double p, unsigned q, unsigned least)
     return sum;
 }
 
-/* The same of a document: the mean of one that is a deviation fuller, and of
- * one that is so much emptier. */
+/* Averages that chance over a document one deviation fuller and one as much
+ * emptier. */
 static double bingmann_document(const bly_index_spec *spec, uint64_t keys,
                                 unsigned q, unsigned least)
 {
@@ -201,7 +204,7 @@ static double bingmann_document(const bly_index_spec *spec, uint64_t keys,
             + bingmann_tail(pow(density - deviation, probes), q, least)) / 2;
 }
 
-/* The same of all documents, as full as they are. */
+/* Averages that chance over all documents, with their own fill. */
 static double bingmann_exact(const bingmann_sizes *s, double rate, unsigned q,
                              unsigned least)
 {
@@ -212,8 +215,8 @@ static double bingmann_exact(const bingmann_sizes *s, double rate, unsigned q,
     return sum / (double)s->n;
 }
 
-/* The share of an index's documents that questions of q strange keys name, if
- * `least` of these are enough; from the from-th question on. */
+/* Returns the share of an index's documents named by queries of q strange keys,
+ * if `least` of them suffice, starting at query `from`. */
 static double bingmann_share(const bly_index *index, uint64_t documents,
                              uint64_t from, size_t asked, unsigned q,
                              unsigned least)
@@ -231,11 +234,11 @@ static double bingmann_share(const bly_index *index, uint64_t documents,
     return (double)named / (double)asked / (double)documents;
 }
 
-/* Questions to indexes of one share: what is planned, what is to be by the
- * sizes of the documents, and what is named. */
+/* Queries on indexes with one share: the planned result, the expected one by
+ * the sizes of the documents, and the measured one. */
 typedef struct {
     double      rate;
-    bool        some;           /* eight of ten keys are enough              */
+    bool        some;           /* eight of ten keys suffice                 */
     double      plan[BINGMANN_STEPS], exact[BINGMANN_STEPS], bytes;
     lab_measure named[BINGMANN_STEPS];
 } bingmann_asked;
@@ -245,16 +248,16 @@ static unsigned bingmann_keys(unsigned step)
     return 1u << step;
 }
 
-/* How many of them are enough: eight of ten, rounded up, or all. */
+/* Returns how many keys suffice: eight of ten, rounded up, or all. */
 static unsigned bingmann_least(const bingmann_asked *a, unsigned step)
 {
     unsigned q = bingmann_keys(step);
     return a->some ? (q * 8 + 9) / 10 : q;
 }
 
-/* What sets of documents give, of the same sizes and with keys and questions
- * of their own: where two probes of a question meet in one group, they are
- * likely to meet in all that are not larger. */
+/* Measures sets of documents with equal sizes but different keys and queries:
+ * if two probes of a query meet in one group, they are likely to meet in all
+ * smaller ones, so a single set is not enough. */
 static void bingmann_sets(const lab *l, const bingmann_sizes *s,
                           bingmann_asked *a)
 {
@@ -299,8 +302,8 @@ static unsigned bingmann_reached(const bingmann_asked *a)
     return reached;
 }
 
-/* Do fewer documents come with each doubling of the keys, and no more than
- * planned? */
+/* Returns whether each doubling of the keys names fewer documents, and never
+ * more than planned. */
 static bool bingmann_falls(const bingmann_asked *a)
 {
     bool falls = true;
@@ -312,7 +315,8 @@ static bool bingmann_falls(const bingmann_asked *a)
     return falls;
 }
 
-/* From how many keys on one probe names fewer than one key of the usual index.
+/* Returns the number of keys from which one probe names fewer documents than
+ * one key of the usual index.
  */
 static unsigned bingmann_enough(double rate)
 {
@@ -367,16 +371,17 @@ static void bingmann_figure_questions(lab *l)
 
 /* ---- A budget ----------------------------------------------------------- */
 
-/* So few documents are to be named wrongly by a question. */
+/* The share of documents that a query may name wrongly. */
 static const double bingmann_budget = 1e-6;
 
-/* Bits a key for a share, with so many probes. */
+/* Returns bits per key for a share with that many probes. */
 static double bingmann_bits(double rate, double probes)
 {
     return probes / -log1p(-pow(rate, 1 / probes));
 }
 
-/* Bits a key for questions of q keys, with as many probes; 0: the best. */
+/* Returns bits per key for queries of q keys with that many probes, or, with 0,
+ * the best number. */
 static double bingmann_needed(unsigned q, uint32_t probes)
 {
     double rate = pow(bingmann_budget, 1.0 / q);

@@ -1,7 +1,7 @@
 /* bonomi.c - fingerprints in d-left tables against counters [Bonomi et al.
  * 2006].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -13,8 +13,8 @@ static const char *const bonomi_kind[BONOMI_KINDS] = { "counting", "dleft" };
 
 typedef struct { double bits; lab_measure rate; } bonomi_point;
 
-/* Bits a key of what is really built, and its rate with all keys in, known
- * equally well whether it is low or high. */
+/* Measures the bits per key of a built filter, and its rate with all keys in,
+ * with the same relative precision for low and high rates. */
 static bonomi_point bonomi_measure(lab *l, const char *kind, double rate)
 {
     uint64_t n = 24 * lab_pick(l, 64, 8192, 65536);

@@ -1,6 +1,6 @@
 /* bose.c - the exact rate of small filters [Bose et al. 2008].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
  * The exact rate is computed by following how many bits are set, probe after
  * probe: of x set bits of m the next probe hits one with x / m. All terms are
@@ -34,7 +34,7 @@ static double bose_exact(unsigned m, unsigned n, unsigned k)
     return rate;
 }
 
-/* An upper bound that is proved [Goel & Gupta 2010]. */
+/* Returns a proven upper bound [Goel & Gupta 2010]. */
 static double bose_bound(unsigned m, unsigned n, unsigned k)
 {
     return pow(-expm1(-(double)k * (n + 0.5) / (m - 1)), k);

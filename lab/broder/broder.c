@@ -1,7 +1,7 @@
-/* broder.c - rate against the number of probes [Broder & Mitzenmacher 2004],
- * and against the number of keys.
+/* broder.c - rate by number of probes [Broder & Mitzenmacher 2004], and by
+ * number of keys.
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -14,9 +14,9 @@ broder_table[] = {
 };
 enum { BRODER_SIZES = sizeof broder_table / sizeof *broder_table };
 
-/* ---- Rate against probes ------------------------------------------------ */
+/* ---- Rate by probes ----------------------------------------------------- */
 
-/* The number of probes is as good as the best one if their intervals meet. */
+/* A number of probes is as good as the best one if their intervals meet. */
 static void broder_claim(lab *l, size_t size, const lab_measure *rate)
 {
     unsigned best = 1;
@@ -57,16 +57,16 @@ static void broder_probes(lab *l)
     }
 }
 
-/* ---- Rate against keys -------------------------------------------------- */
+/* ---- Rate by keys ------------------------------------------------------- */
 
-/* Sizes of the row, from 2^12 bits on, each four times the last; the plan is
- * for ten bits a key. Fills go from 16 bits a key by the root of two. */
+/* Sizes start at 2^12 bits, each four times the last; the plan is for ten bits
+ * per key. Fills start at 16 bits per key and go by the root of two. */
 enum { BRODER_ROWS = 4, BRODER_FIRST = 12, BRODER_PLANNED = 7,
        BRODER_FILLS = 10 };
 
 static const double broder_sparse = 16;
 
-/* What one curve has: the rates at each fill, and the formula's. */
+/* A curve: the measured rate at each fill, and the formula's. */
 typedef struct { lab_measure rate[BRODER_FILLS]; double formula[BRODER_FILLS]; }
 broder_curve;
 
@@ -80,7 +80,7 @@ static uint64_t broder_keys(double m, unsigned fill)
     return (uint64_t)lround(m / broder_bits(fill));
 }
 
-/* The whole k that is best for so many keys. */
+/* Returns the best whole k for that many keys. */
 static unsigned broder_best(double m, double n)
 {
     unsigned best = 1;
@@ -90,7 +90,7 @@ static unsigned broder_best(double m, double n)
     return best;
 }
 
-/* The k of a point: that of the plan (0), or the best for its keys. */
+/* Returns the k of a point: the plan's (0), or the best for its keys. */
 static unsigned broder_k(unsigned k, double m, unsigned fill)
 {
     return k > 0 ? k : broder_best(m, (double)broder_keys(m, fill));
@@ -112,8 +112,8 @@ static broder_curve broder_measure(const lab *l, double m, unsigned k)
     return c;
 }
 
-/* Of how many points the interval reaches the formula, and how far from it the
- * farthest one is. */
+/* Claims for how many points the interval contains the formula, and how far off
+ * the farthest is. */
 static void broder_within(lab *l, const char *statement,
                           const broder_curve *curve, unsigned rows)
 {
@@ -131,7 +131,7 @@ static void broder_within(lab *l, const char *statement,
              "is %.1f %% from it", points, met, 100 * far);
 }
 
-/* The intervals of all rows at one fill have a number in common. */
+/* Claims that the intervals of all rows at one fill share a number. */
 static void broder_alike(lab *l, const broder_curve *curve, unsigned rows)
 {
     unsigned alike = 0;

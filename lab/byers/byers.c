@@ -1,8 +1,8 @@
-/* byers.c - two sides with nearly the same set: what each way of finding the
+/* byers.c - two sides with nearly equal sets: what each method of finding the
  * difference sends, and what it misses [Byers et al. 2004; Agarwal &
  * Trachtenberg 2006; Eppstein et al. 2011; Mitzenmacher 2002].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -11,18 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Series of keys: what both have, and what only one has; and another hash. */
+/* Series of keys: shared ones, those of only one side; and another hash. */
 enum { BYERS_BOTH = 1, BYERS_MINE, BYERS_THEIRS, BYERS_VALUE };
 
 enum { BYERS_BITS = 8, BYERS_LEVELS = 6, BYERS_TRIALS = 200 };
 
 /* ---- A tree over the hashes of a set ------------------------------------ */
 
-/* An element: where it is in the tree, and what it adds to the nodes above. */
+/* An element: its place in the tree, and what it adds to nodes above. */
 typedef struct { uint64_t place, value; } byers_leaf;
 
-/* The elements in the order of their places; above[i]: the XOR of the values of
- * the first i, so that any range's is two of them. */
+/* The elements by place; above[i] is the XOR of the values of the first i, so
+ * that any range's is the XOR of two. */
 typedef struct {
     byers_leaf *leaf;
     uint64_t   *above;
@@ -36,7 +36,7 @@ static int byers_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of n shared elements and `more` of one side's own. */
+/* Grows a tree of n shared elements and `more` of one side's own. */
 static byers_tree byers_grow(size_t n, size_t more, uint64_t side,
                              uint64_t trial)
 {
@@ -63,8 +63,8 @@ static void byers_fell(byers_tree *t)
     free(t->above);
 }
 
-/* Where the range [from, to) of two elements or more parts: at the first of
- * them that has the highest bit in which they differ. */
+/* Returns where the range [from, to), of at least two elements, splits: at the
+ * first with the highest differing bit set. */
 static size_t byers_parting(const byers_tree *t, size_t from, size_t to)
 {
     uint64_t first = t->leaf[from].place, differ = first
@@ -83,7 +83,7 @@ static size_t byers_parting(const byers_tree *t, size_t from, size_t to)
     return high;
 }
 
-/* All nodes but the leaves. */
+/* Visits all inner nodes. */
 static void byers_nodes(const byers_tree *t, size_t from, size_t to,
                         bly_filter *into)
 {
@@ -95,7 +95,7 @@ static void byers_nodes(const byers_tree *t, size_t from, size_t to,
     byers_nodes(t, parts, to, into);
 }
 
-/* What the other side sends: its nodes and its leaves in two filters. */
+/* The message: the other side's nodes and leaves, in two filters. */
 typedef struct { bly_filter *nodes, *leaves; } byers_sent;
 
 static bly_filter *byers_filter(size_t n, double bits)
@@ -114,8 +114,8 @@ static byers_sent byers_send(const byers_tree *t, double leaf_bits)
     return s;
 }
 
-/* A walk through the own tree: a branch is left when more than `level` nodes in
- * a row are the other side's too. */
+/* A walk through one's own tree: it leaves a branch when more than `level`
+ * nodes in a row are also the other side's. */
 typedef struct {
     const byers_tree *tree;
     const byers_sent *sent;
@@ -142,8 +142,8 @@ static void byers_descend(byers_walk *w, size_t from, size_t to, unsigned alike)
 
 /* ---- The tree's figure --------------------------------------------------- */
 
-/* Share of the differences that are found, and nodes looked at, at levels 0 to
- * 5, mean over trials. */
+/* The share of differences found, and nodes visited, at levels 0 to 5, mean
+ * over trials. */
 typedef struct {
     lab_measure found[BYERS_LEVELS];
     double looked[BYERS_LEVELS];
@@ -174,7 +174,7 @@ static byers_result byers_try(lab *l, size_t n, size_t d, double leaf_bits)
     return r;
 }
 
-/* Returns what 5 bits for leaves find at level 3. */
+/* Returns the result of 5 bits for leaves at level 3. */
 static byers_result byers_trees(lab *l, size_t n, size_t d)
 {
     byers_result five = { .looked = { 0 } };
@@ -206,9 +206,9 @@ static byers_result byers_trees(lab *l, size_t n, size_t d)
     return five;
 }
 
-/* ---- All ways beside each other ------------------------------------------ */
+/* ---- All methods compared ------------------------------------------------ */
 
-/* The share of the differences that one filter of so many bits misses. */
+/* Returns the share of differences that a filter of that many bits misses. */
 static lab_measure byers_plain(lab *l, size_t n, size_t d, double bits)
 {
     static double share[BYERS_TRIALS];
@@ -233,7 +233,8 @@ static bool byers_count_side(void *context, const bly_listed *listed)
     return true;
 }
 
-/* Bytes of a table from which d differences are listed, and are they all? */
+/* Returns the bytes of a table from which d differences can be listed; *all:
+ * none is missing. */
 static double byers_table(size_t n, size_t d, bool *all)
 {
     bly_filter *mine = lab_new(d, 0, "invertible");
@@ -286,9 +287,9 @@ static void byers_ways(lab *l, size_t n, size_t d, const byers_result *tree)
              (double)n, whole);
 }
 
-/* ---- How much differs ---------------------------------------------------- */
+/* ---- Estimating the difference ------------------------------------------- */
 
-/* Counters of a set, k of m to an element. */
+/* Adds an element to the counters of a set, k of m. */
 static void byers_count(int64_t *cell, uint64_t m, unsigned k, uint64_t key,
                         int64_t by)
 {
@@ -296,7 +297,7 @@ static void byers_count(int64_t *cell, uint64_t m, unsigned k, uint64_t key,
         cell[bly_mix64(key + i * UINT64_C(0x9E3779B97F4A7C15)) % m] += by;
 }
 
-/* Take an element out, if the counters allow it. */
+/* Removes an element if the counters allow it. */
 static bool byers_unwrap(int64_t *cell, uint64_t m, unsigned k, uint64_t key)
 {
     byers_count(cell, m, k, key, -1);
@@ -316,7 +317,7 @@ static double byers_ones(const int64_t *cell, uint64_t m)
     return ones;
 }
 
-/* The number of elements that so many of m bits are to be expected of. */
+/* Returns the expected number of elements for that many ones among m bits. */
 static double byers_keys(double ones, double m, double k)
 {
     return -m / k * log1p(-fmin(ones, m - 0.5) / m);
@@ -330,7 +331,7 @@ static uint64_t byers_element(uint64_t i, uint64_t both, uint64_t side,
     return lab_key(i < both ? BYERS_BOTH : side, trial << 24 | i);
 }
 
-/* Of two sets of n elements that differ in d. */
+/* Estimates for two sets of n elements that differ in d. */
 static byers_estimate byers_guess(uint64_t n, uint64_t d, uint64_t m,
                                   unsigned k, uint64_t trial)
 {
@@ -410,9 +411,9 @@ static void byers_estimates(lab *l)
              "at most %.1f %% off in all cases, root mean square", 100 * worst);
 }
 
-/* ---- Sending what has changed -------------------------------------------- */
+/* ---- Sending changes ----------------------------------------------------- */
 
-/* Bytes of the bits in which two filters differ, as a coded list. */
+/* Returns the bytes of a coded list of the bits in which two filters differ. */
 static double byers_delta(uint64_t n, uint64_t changed, unsigned bits)
 {
     bly_filter *old = byers_filter(n, bits), *new = byers_filter(n, bits);

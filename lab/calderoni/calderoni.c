@@ -1,7 +1,7 @@
 /* calderoni.c - areas that hide one another [Palmieri, Calderoni & Maio 2014;
  * Calderoni et al. 2015].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -10,8 +10,8 @@
 enum { CALDERONI_AREAS = 4, CALDERONI_KEYS = 500, CALDERONI_CELLS = 16384,
        CALDERONI_PROBES = 6 };
 
-/* Shares of strangers said to be in area 1 to 4, and of members of these areas
- * said to be in a higher one. */
+/* Shares of strangers assigned to areas 1 to 4, and of members of these areas
+ * assigned to a higher one. */
 static const double calderoni_strangers[CALDERONI_AREAS] = {
     0.013903, 0.004870, 0.000810, 0.000022
 };
@@ -30,7 +30,7 @@ static bly_filter *calderoni_new(uint64_t series)
     return f;
 }
 
-/* [area - 1] shares of one filter. */
+/* Measures the shares of a filter, at [area - 1]. */
 static void calderoni_ask(const bly_filter *f, uint64_t series, uint64_t asked,
                           double strangers[], double wrong[], uint64_t *lower)
 {
@@ -69,7 +69,7 @@ static void calderoni_measure(calderoni *c)
     }
 }
 
-/* The mean over the filters of what they have for one area. */
+/* Returns the mean over filters for one area. */
 static lab_measure calderoni_mean(double (*share)[CALDERONI_AREAS],
                                   size_t filters, size_t area, uint64_t asked)
 {

@@ -1,10 +1,9 @@
-/* canim.c - pages written to flash, with and without keys gathered for each
- * page [Canim et al. 2010; Debnath et al. 2011].
+/* canim.c - pages written to flash, with and without buffering keys per page
+ * [Canim et al. 2010; Debnath et al. 2011].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
- * Pages are counted in the file itself: those whose bytes are others than
- * before.
+ * Pages are counted in the file itself: those whose bytes have changed.
  */
 #include "lab.h"
 
@@ -19,14 +18,14 @@ enum { CANIM_PAGE = 4096, CANIM_ENTRY = 24, CANIM_STEPS = 12,
        CANIM_LEAST = -6, CANIM_ROUNDS = 30, CANIM_PATH = 4096,
        CANIM_KEYS = 1, CANIM_SIMULATED = 2 };
 
-/* So low that a key hardly ever finds all its bits set: each key changes a
- * page. */
+/* A rate so low that a key hardly ever finds all its bits set: each key changes
+ * a page. */
 static const double canim_rate = 1e-6;
 
 /* A filter, in a file or in memory, and its bytes at two times. */
 typedef struct {
     bly_filter *filter;
-    const char *path;                   /* NULL: it is in memory */
+    const char *path;                   /* NULL: in memory */
     uint8_t    *before, *after;
     size_t      bytes;
     uint64_t    keys;
@@ -39,7 +38,7 @@ static void canim_need(bly_status status, const char *doing)
         lab_stop(doing, bly_why());
 }
 
-/* ---- What has changed --------------------------------------------------- */
+/* ---- Changes ------------------------------------------------------------ */
 
 static void canim_read(const char *path, uint8_t *bytes, size_t n)
 {
@@ -51,7 +50,7 @@ static void canim_read(const char *path, uint8_t *bytes, size_t n)
     fclose(file);
 }
 
-/* The bytes as they are now; those of the last time become those before. */
+/* Reads the bytes; the last ones become the previous ones. */
 static void canim_look(canim_side *s)
 {
     uint8_t *old = s->before;
@@ -67,7 +66,7 @@ static void canim_look(canim_side *s)
     }
 }
 
-/* Pages that differ; not the first one, which holds the header. */
+/* Counts changed pages, except the first, which holds the header. */
 static uint64_t canim_changed(const canim_side *s)
 {
     uint64_t changed = 0;
@@ -92,7 +91,7 @@ static size_t canim_length(const char *path)
     return (size_t)length;
 }
 
-/* A filter for n keys: of pages in a file, or one row of bits in memory. */
+/* Makes a filter for n keys: pages in a file, or a row of bits in memory. */
 static void canim_start(canim_side *s, const char *path, uint64_t n)
 {
     bly_spec spec = { .capacity = n, .rate = canim_rate };
@@ -119,15 +118,15 @@ static void canim_end(canim_side *s)
 
 /* ---- Counting ----------------------------------------------------------- */
 
-/* One key at a time, and then from P/64 on, twice as many in each step. */
+/* Returns the batch sizes: one key, then from P/64 on, doubled each step. */
 static uint64_t canim_batch(uint64_t pages, size_t step)
 {
     double keys = ldexp((double)pages, CANIM_LEAST + (int)step - 1);
     return step == 0 || keys < 1 ? 1 : (uint64_t)keys;
 }
 
-/* In each round the filter gets fuller, up to its n keys, and takes each number
- * of keys once. */
+/* Each round fills the filter further, up to n keys, using each batch size
+ * once. */
 static void canim_rounds(canim_side *s, uint64_t n, uint64_t pages,
                          size_t rounds)
 {
@@ -145,14 +144,13 @@ static void canim_rounds(canim_side *s, uint64_t n, uint64_t pages,
     }
 }
 
-/* Pages that b keys fall on, for each key. */
+/* Returns the pages hit by b keys, per key. */
 static double canim_formula(double pages, double b)
 {
     return -pages * expm1(b * log1p(-1 / pages)) / b;
 }
 
-/* How much their number differs from one time to the next: its standard
- * deviation. */
+/* Returns the standard deviation of that number. */
 static double canim_spread(double pages, double b)
 {
     double empty = exp(b * log1p(-1 / pages));
@@ -161,15 +159,15 @@ static double canim_spread(double pages, double b)
                         - pages * pages * empty * empty));
 }
 
-/* The same memory as a cache of pages: it holds one with the chance of its
- * share, and each page that is not there sends another one out. */
+/* Returns the writes if the memory is a page cache: it holds a page with the
+ * chance of its share, and each miss evicts another. */
 static double canim_cache(double pages, double b)
 {
     return 1 - fmin(1, CANIM_ENTRY * b / (CANIM_PAGE * pages));
 }
 
-/* Another rule: when b keys wait the page with the most of them is written.
- * Writes a key, once that has gone on for a while. */
+/* Returns writes per key, in a steady state, under another rule: when b keys
+ * wait, the page with the most of them is written. */
 static double canim_fullest(uint64_t pages, uint64_t b)
 {
     uint64_t *waits = lab_allocate(pages * sizeof *waits), waiting = 0;
@@ -193,7 +191,7 @@ static double canim_fullest(uint64_t pages, uint64_t b)
 /* ---- The figure --------------------------------------------------------- */
 
 typedef struct {
-    double      b[CANIM_STEPS];         /* keys for each page */
+    double      b[CANIM_STEPS];         /* keys per page */
     lab_measure paged[CANIM_STEPS], row[CANIM_STEPS];
     double      formula[CANIM_STEPS], by_chance[CANIM_STEPS];
     double      cache[CANIM_STEPS];

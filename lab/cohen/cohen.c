@@ -1,9 +1,8 @@
-/* cohen.c - how often keys came, by counters that are raised by three rules
- * [Cohen & Matias 2003; Estan & Varghese 2002].
+/* cohen.c - how often keys occurred, counted with three rules for raising
+ * counters [Cohen & Matias 2003; Estan & Varghese 2002].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
- * Two of the rules are those of kind `counting`; recurring minimum is simulated
- * here, with the same memory.
+ * See lab.h and essay.html beside this file. Two of the rules are those of kind
+ * `counting`; recurring minimum is simulated here, with the same memory.
  */
 #include "lab.h"
 
@@ -13,8 +12,7 @@
 enum {
     COHEN_KEYS = 5000, COHEN_ADDS = 100000, COHEN_K = 5,
     COHEN_M = COHEN_KEYS * COHEN_K * 10 / 7,    /* 0.7 keys' probes each     */
-    COHEN_FIRST = COHEN_M * 4 / 5,              /* of the two rows: about the
-                                                   best share                */
+    COHEN_FIRST = COHEN_M * 4 / 5,              /* about the best share */
     COHEN_SECOND = COHEN_M - COHEN_FIRST,
     COHEN_RUNS = 40, COHEN_RULES = 3
 };
@@ -22,9 +20,10 @@ enum {
 static const char *const cohen_rule[COHEN_RULES] = { "every", "least",
                                                      "recurring" };
 
-/* ---- Keys of a skew ------------------------------------------------------ */
+/* ---- Skewed keys --------------------------------------------------------- */
 
-/* share[i]: of keys 0 .. i, of all adds, where key i has 1 / (i+1)^skew. */
+/* Sets share[i] to the share of keys 0 .. i in all adds, if key i has weight 1
+ * / (i+1)^skew. */
 static void cohen_zipf(double *share, double skew)
 {
     double sum = 0;
@@ -54,8 +53,7 @@ typedef struct {
     uint32_t first[COHEN_FIRST], second[COHEN_SECOND];
 } cohen_rows;
 
-/* The key's counters in a row of m, the least of them, and how many are so
- * low. */
+/* A key's counters in a row of m: their minimum, and how many equal it. */
 typedef struct {
     uint32_t *at[COHEN_K], least;
     unsigned times;
@@ -82,8 +80,8 @@ static void cohen_raise(cohen_seen *seen, uint32_t by)
         *seen->at[j] += by;
 }
 
-/* A key with a single least counter goes on in the second row too, where it
- * begins with that. */
+/* A key with a single minimal counter also uses the second row, where it starts
+ * with that value. */
 static void cohen_add(cohen_rows *rows, uint64_t key)
 {
     cohen_seen one = cohen_look(rows->first, COHEN_FIRST, key);
@@ -106,10 +104,9 @@ static uint64_t cohen_count(cohen_rows *rows, uint64_t key)
                                                                    : one.least;
 }
 
-/* ---- One run ------------------------------------------------------------ */
+/* ---- A run -------------------------------------------------------------- */
 
-/* By how much the counts of all keys are wrong on average, and the share that
- * is too low. */
+/* The mean error of all counts, and the share that is too low. */
 typedef struct { double error, low; } cohen_result;
 
 static void cohen_judge(cohen_result *r, uint64_t counted, uint64_t truth)
@@ -119,7 +116,7 @@ static void cohen_judge(cohen_result *r, uint64_t counted, uint64_t truth)
     r->low += (counted < truth) / (double)COHEN_KEYS;
 }
 
-/* The same adds by each rule. */
+/* Applies the same adds with each rule. */
 static void cohen_run(cohen_result *result, const double *share, unsigned run)
 {
     static cohen_rows rows;

@@ -1,6 +1,6 @@
 /* deng.c - the stable point of a filter that forgets [Deng & Rafiei 2006].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -10,7 +10,7 @@ static const struct { unsigned m, k, max, p; double rate; } deng_table[] = {
 };
 enum { DENG_ROWS = sizeof deng_table / sizeof *deng_table, DENG_FILTERS = 20 };
 
-/* Share of cells at zero in the limit. */
+/* Returns the share of cells at zero in the limit. */
 static double deng_zeros(double m, double k, double max, double p)
 {
     return pow(1 / (1 + 1 / (p * (1 / k - 1 / m))), max);
@@ -22,8 +22,8 @@ static bly_filter *deng_new(size_t i)
                    deng_table[i].k, deng_table[i].max, deng_table[i].p);
 }
 
-/* The rate at the stable point: the mean over moments that are far enough
- * apart for all cells to have changed in between. */
+/* Returns the rate at the stable point: the mean over moments far enough apart
+ * for all cells to have changed in between. */
 static lab_measure deng_rate(lab *l, size_t i)
 {
     double rate[200];
@@ -41,7 +41,7 @@ static lab_measure deng_rate(lab *l, size_t i)
     return lab_shares(rate, moments, asked);
 }
 
-/* The rate while the stream goes on, of several filters. */
+/* Measures the rate of several filters along the stream. */
 static void deng_way(lab *l, size_t i)
 {
     bly_filter *f[DENG_FILTERS];
@@ -65,11 +65,11 @@ static void deng_way(lab *l, size_t i)
         bly_free(f[j]);
 }
 
-/* ---- How long anything is in it ------------------------------------------ */
+/* ---- Lifetime in the filter ---------------------------------------------- */
 
 enum { DENG_M = 100000, DENG_LIVES = 20000 };
 
-/* Probes, the largest value, cells lowered; for a rate of 0.1. */
+/* Probes, the maximum value, cells lowered; for a rate of 0.1. */
 static const struct { unsigned k, max, p; } deng_lives[] = {
     { 1, 1, 9 }, { 1, 3, 28 }, { 3, 1, 4 }, { 3, 3, 13 },
 };
@@ -82,8 +82,8 @@ static double deng_uniform(deng_dice *d)
     return ((double)(lab_key(d->series, d->drawn++) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Adds until a cell that was just set is at zero: each lowers it with chance
- * P/m, and sets it again, if it is `set` at all, with k/m. */
+/* Returns the adds until a cell that was just set reaches zero: each add lowers
+ * it with chance P/m and, if `set`, sets it again with k/m. */
 static double deng_life(deng_dice *dice, size_t i, bool set)
 {
     double lower = (double)deng_lives[i].p / DENG_M;
@@ -100,8 +100,8 @@ static double deng_life(deng_dice *dice, size_t i, bool set)
 
 typedef struct { lab_measure alone, cell, key; } deng_age;
 
-/* Of a cell that nobody sets again, of one in the stream, and of a key, which
- * is lost with the first of its cells. */
+/* Measures the age of a cell that is never set again, of one in the stream, and
+ * of a key, which is lost with its first cell. */
 static deng_age deng_measure_life(lab *l, size_t i)
 {
     static double alone[DENG_LIVES], cell[DENG_LIVES], key[DENG_LIVES];

@@ -1,25 +1,25 @@
-/* fan.c - how full a cuckoo filter can get, and from which rate on it is the
- * smaller one [Fan et al. 2014].
+/* fan.c - how full a cuckoo filter gets, and the rate from which it is smaller
+ * [Fan et al. 2014].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN_FILTERS = 50, FAN_SLOTS = 8 };  /* slots that a key may be in */
+enum { FAN_FILTERS = 50, FAN_SLOTS = 8 };  /* slots available to a key */
 
-/* ---- How full ---------------------------------------------------------- */
+/* ---- Load -------------------------------------------------------------- */
 
-/* The mean of shares: there is no more than all. */
+/* Returns the mean of shares, which cannot exceed 1. */
 static lab_measure fan_mean(const double *share, size_t n)
 {
     lab_measure m = lab_mean(share, n);
     return (lab_measure){ m.value, fmax(0, m.low), fmin(1, m.high) };
 }
 
-/* The share of slots in use when a key first finds no room. */
+/* Returns the share of slots in use when a key first finds no room. */
 static double fan_full(uint64_t series, uint64_t capacity, unsigned bits)
 {
     bly_filter *f = lab_new(capacity, 0, "cuckoo:f=%u", bits);
@@ -58,10 +58,11 @@ static void fan_loads(lab *l)
 
 enum { FAN_KICKS = 500, FAN_LONGEST = 20, FAN_SIZES = 4, FAN_TABLES = 100 };
 
-/* Series of keys that no filter has: walks, and where fingerprints go. */
+/* Series of keys in no filter: for walks, and for the other bucket. */
 enum { FAN_WALK = 1 << 20, FAN_OTHER = 1 << 21 };
 
-/* The paper's table, of buckets of any size: their number is a power of two. */
+/* The paper's table, with buckets of any size; their number is a power of
+ * two. */
 typedef struct {
     uint32_t *slot;             /* fingerprints; 0 is a free slot */
     uint64_t  buckets, walk, steps;
@@ -85,8 +86,8 @@ static uint64_t fan_other(const fan_simulated *t, uint64_t bucket,
     return (bucket ^ lab_key(FAN_OTHER, print)) & (t->buckets - 1);
 }
 
-/* A key takes a free slot of its two buckets, or that of a random other one,
- * which goes to its own other bucket, and so on. */
+/* A key takes a free slot of its two buckets, or that of a random resident,
+ * which moves to its own other bucket, and so on. */
 static bool fan_inserts(fan_simulated *t, uint64_t key)
 {
     uint64_t bucket = key & (t->buckets - 1);
@@ -109,7 +110,7 @@ static bool fan_inserts(fan_simulated *t, uint64_t key)
     return false;
 }
 
-/* How full such tables are when a key first finds no room. */
+/* Returns the load of such tables when a key first finds no room. */
 static lab_measure fan_simulate(uint64_t slots, unsigned size, unsigned bits,
                                 size_t tables)
 {
@@ -131,9 +132,9 @@ static lab_measure fan_simulate(uint64_t slots, unsigned size, unsigned bits,
 static const struct { unsigned size; double reported; }
 fan_sizes[FAN_SIZES] = { { 1, 0.50 }, { 2, 0.84 }, { 4, 0.95 }, { 8, 0.98 } };
 
-/* A row for each length of fingerprint of one size of buckets, and a claim on
- * the longest, whose load is put into `last`. Returns the least length that
- * reaches 99 in 100 of it. */
+/* Adds a row for each fingerprint length with this bucket size, and a claim
+ * about the longest, whose load goes to `last`. Returns the smallest length
+ * that reaches 99 % of it. */
 static unsigned fan_bucket(lab *l, unsigned size, double reported,
                            lab_measure *last)
 {
@@ -158,7 +159,7 @@ static unsigned fan_bucket(lab *l, unsigned size, double reported,
     return least;
 }
 
-/* Our kind beside it, with about as many slots. Returns the least load. */
+/* Measures our kind with about as many slots. Returns the lowest load. */
 static lab_measure fan_ours(lab *l)
 {
     size_t filters = lab_pick(l, 2, 10, FAN_FILTERS);
@@ -200,8 +201,8 @@ static void fan_buckets(lab *l)
 
 /* ---- Rates ------------------------------------------------------------- */
 
-/* The rate of one filter when so much of its slots is in use: half full it
- * tells how many slots there are. */
+/* Returns a filter's rate at this load; half full, it tells the number of
+ * slots. */
 static double fan_rate(lab *l, unsigned bits, double load, uint64_t series)
 {
     uint64_t half = lab_pick(l, 500, 100000, 500000);
@@ -217,7 +218,7 @@ static double fan_rate(lab *l, unsigned bits, double load, uint64_t series)
     return rate;
 }
 
-/* `reported` is 0 for what the literature has no number for. */
+/* `reported` is 0 if the literature gives no number. */
 static const struct { unsigned bits; double load, reported, within; }
 fan_table[] = {
     { 6, 0.95, 0, 0 },  { 8, 0.90, 2.824e-2, 5e-6 }, { 8, 0.95, 0, 0 },
@@ -225,7 +226,8 @@ fan_table[] = {
 };
 enum { FAN_ROWS = sizeof fan_table / sizeof *fan_table };
 
-/* The chance that one of so many fingerprints, of `values`, is the one. */
+/* Returns the chance that one of that many fingerprints, of `values`,
+ * matches. */
 static double fan_chance(double fingerprints, double values)
 {
     return -expm1(fingerprints * log1p(-1 / values));
@@ -270,8 +272,8 @@ static double fan_bits(const char *kind, double rate)
     return plan.bits_per_key;
 }
 
-/* From which rate down, by steps of a hundredth, a kind always takes fewer bits
- * than a Bloom filter. */
+/* Returns the rate, in steps of a hundredth, below which a kind always takes
+ * fewer bits than a Bloom filter. */
 static double fan_smaller_from(const char *kind)
 {
     double rate = 1e-5;
@@ -280,9 +282,9 @@ static double fan_smaller_from(const char *kind)
     return rate;
 }
 
-/* "Takes less space than a Bloom filter" is said of the optimal replacement
- * [Pagh, Pagh & Rao 2005], of which `quotient` and `golomb` are what is
- * practical, and of cuckoo filters. */
+/* "Takes less space than a Bloom filter" is claimed for the optimal replacement
+ * [Pagh, Pagh & Rao 2005], whose practical forms are `quotient` and `golomb`,
+ * and for cuckoo filters. */
 static void fan_replacements(lab *l)
 {
     double quotient = fan_smaller_from("quotient");

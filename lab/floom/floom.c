@@ -1,7 +1,7 @@
-/* floom.c - the Floom filter against standard ones [Schierz 2022, figures 11
- * and 12], and over a wide range of its parameters.
+/* floom.c - the Floom filter compared with standard ones [Schierz 2022, figures
+ * 11 and 12], and over a wide range of parameters.
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Floom; the standard filter of its row alone; those of as many bits in all,
- * with the same k and with the best one. */
+/* Floom; a standard filter of its row alone; standard ones of the same total
+ * size, with the same k and with the best. */
 typedef enum { FLOOM, ROW, SAME, BEST, FILTERS } floom_who;
 
 enum { FLOOM_NAME = 64, FLOOM_MOST = 1000, FLOOM_ROUNDS = 101,
        FLOOM_B_MOST = 20, FLOOM_CASES = 8 };
 
 /* The author's measurements for a rate of 1 % and b = 16: n of a million
- * numbers were inserted, the others asked for. Then the model of essay.html. */
+ * numbers inserted, the others queried. Then the model of essay.html. */
 static const struct { uint64_t n; double who[FILTERS], model; }
 floom_author[FLOOM_CASES] = {
     { 500, { 2.39e-4, 0.010522, NAN, 0 }, 2.378e-4 },
@@ -31,7 +31,7 @@ floom_author[FLOOM_CASES] = {
     { 500000, { 9.964e-3, 0.009968, NAN, 9.268e-3 }, 1.0037e-2 },
 };
 
-/* ---- What is compared -------------------------------------------------- */
+/* ---- Comparisons ------------------------------------------------------- */
 
 typedef struct {
     uint64_t n;
@@ -39,8 +39,8 @@ typedef struct {
     char     kind[FILTERS][FLOOM_NAME];
 } floom_case;
 
-/* The row of the textbook's size for the rate, in whole bytes. k of 0: the
- * textbook's. */
+/* Returns a row of the textbook's size for the rate, in whole bytes. With k =
+ * 0, the textbook's k. */
 static floom_case floom_of(uint64_t n, double rate, unsigned b, unsigned k)
 {
     double bits = (double)n * log(1 / rate) / (log(2) * log(2));
@@ -64,7 +64,7 @@ static bly_plan_t floom_plan(const floom_case *c, floom_who who)
     return plan;
 }
 
-/* Patterns of j of b regions: how many, and the chance of one of them. */
+/* Patterns of j of b regions: their number, and the chance of each. */
 typedef struct {
     double many[FLOOM_B_MOST + 1], chance[FLOOM_B_MOST + 1];
 } floom_patterns;
@@ -82,7 +82,7 @@ static floom_patterns floom_patterns_of(unsigned b, unsigned k)
     return p;
 }
 
-/* The model: f H. */
+/* Computes the model: f H. */
 static double floom_model(const floom_case *c)
 {
     floom_patterns p = floom_patterns_of(c->b, c->k);
@@ -97,7 +97,8 @@ typedef struct {
     lab_measure rate[FILTERS], kept;    /* kept: of the row's, by the array */
 } floom_rates;
 
-/* As many as take so many keys together: filters of few keys differ much. */
+/* Returns how many filters take that many keys together: filters of few keys
+ * vary a lot. */
 static unsigned floom_filters(const lab *l, uint64_t n, uint64_t keys)
 {
     uint64_t filters = keys / n, least = lab_pick(l, 1, 8, 24);
@@ -105,8 +106,8 @@ static unsigned floom_filters(const lab *l, uint64_t n, uint64_t keys)
                       : filters < least    ? least : filters);
 }
 
-/* All are given the same keys and asked for the same strangers, so what the
- * array keeps of the row's rate is known better than either rate. */
+/* All get the same keys and queries, so the part of the row's rate that the
+ * array keeps is known better than either rate. */
 static floom_rates floom_measure(const lab *l, const floom_case *c)
 {
     double share[FILTERS][FLOOM_MOST], kept[FLOOM_MOST];
@@ -130,8 +131,8 @@ static floom_rates floom_measure(const lab *l, const floom_case *c)
 
 /* ---- Figure 11: rate --------------------------------------------------- */
 
-/* What the author may have met by chance: he had one filter, and asked it
- * 10^6 - n times. */
+/* Returns the author's random error: he had one filter, and queried it 10^6 - n
+ * times. */
 static double floom_noise(const floom_case *c, floom_who who)
 {
     bly_plan_t plan = floom_plan(c, who);
@@ -204,7 +205,7 @@ static void floom_rate_claims(lab *l, const floom_case *c,
     floom_model_claims(l, c, r);
 }
 
-/* r, i: measured here and by the author, as the i-th; or NULL. */
+/* Writes a row; r, i: measured here, and the author's i-th, or NULL. */
 static void floom_rate_row(lab *l, const floom_case *c, const floom_rates *r,
                            int i)
 {
@@ -221,7 +222,7 @@ static void floom_rate_row(lab *l, const floom_case *c, const floom_rates *r,
             other);
 }
 
-/* Plans for a fine grid, which has all the author's numbers in it. */
+/* Plans a fine grid that includes all of the author's numbers. */
 static void floom_figure_11(lab *l)
 {
     static const double steps[] = { 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 };
@@ -249,9 +250,9 @@ static void floom_figure_11(lab *l)
     floom_rate_claims(l, c, r);
 }
 
-/* ---- Figure 12: time of an insert -------------------------------------- */
+/* ---- Figure 12: insertion time ----------------------------------------- */
 
-/* ns a key, keys one by one into so many filters. */
+/* Returns ns per key, with keys added singly to several filters. */
 static double floom_insert(const char *kind, const uint64_t *keys, uint64_t n,
                            uint64_t filters)
 {
@@ -285,8 +286,8 @@ static void floom_round(const lab *l, floom_clock *clock,
                                                     1 + atleast / c[i].n);
 }
 
-/* How many times as long one takes as the standard filter of the original
- * size, in the same round: the median of the rounds. */
+/* Returns the time of one relative to the standard filter of the original size
+ * in the same round: the median of the rounds. */
 static double floom_slower(const floom_clock *clock, int i, floom_who who,
                            size_t rounds)
 {
@@ -296,8 +297,8 @@ static double floom_slower(const floom_clock *clock, int i, floom_who who,
     return lab_median(times, rounds).value;
 }
 
-/* The same of all sizes: each round gives the mean of its sizes, and the rounds
- * tell how well that is known. */
+/* Returns that ratio over all sizes: each round gives a mean over sizes, and
+ * the rounds show its precision. */
 static lab_measure floom_overall(const floom_clock *clock, floom_who who,
                                  size_t rounds)
 {
@@ -374,8 +375,8 @@ static double floom_ratio(const floom_case *c)
     return floom_plan(c, FLOOM).rate / floom_plan(c, BEST).rate;
 }
 
-/* By plan, and with every k up to twice the textbook's, should another suit
- * floom better. */
+/* Tries the planned k, and every k up to twice the textbook's, in case another
+ * suits floom better. */
 static void floom_wide(lab *l, floom_found *found)
 {
     double step = pow(10, 1.0 / (double)lab_pick(l, 1, 4, 8));
@@ -395,8 +396,8 @@ static void floom_wide(lab *l, floom_found *found)
                 }
 }
 
-/* Measured where the two are neither too close nor too far apart; the lower the
- * rate, the more strangers that takes. */
+/* Measures points whose rates are neither too close nor too far apart; the
+ * lower the rate, the more strangers are needed. */
 static lab_measure floom_point(lab *l, const floom_case *c, double rate)
 {
     uint64_t asked = lab_pick(l, 1000, 30000, 150000);
@@ -456,8 +457,8 @@ static void floom_sweep(lab *l)
 
 typedef struct { double reach, set, wrong; } floom_bits;
 
-/* How many bits of the array can be set, how many are after n keys, and how
- * many are that cannot. */
+/* Counts the array's bits that can be set, that are set after n keys, and that
+ * are set but should not be. */
 static floom_bits floom_array(uint64_t n, unsigned b, unsigned k)
 {
     char kind[FLOOM_NAME];

@@ -1,12 +1,11 @@
-/* goodwin.c - signatures of documents as rows of bits, beside lists of the
- * documents of each term [Goodwin et al. 2017; Zobel, Moffat & Ramamohanarao
- * 1998].
+/* goodwin.c - signatures of documents as rows of bits, compared with lists of
+ * the documents of each term [Goodwin et al. 2017; Zobel, Moffat &
+ * Ramamohanarao 1998].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
- * Rows that are as many as a term is rare are made of an index with one probe:
- * a term with r rows is r keys. Lists hold the gaps between the numbers of
- * their documents.
+ * An index with one probe gives rarer terms more rows: a term with r rows is r
+ * keys. Lists store the gaps between document numbers.
  */
 #include "lab.h"
 
@@ -27,7 +26,7 @@ static double goodwin_uniform(uint64_t i)
 enum { GOODWIN_FULL = 512,              /* keys that fill a group's columns  */
        GOODWIN_ROWS = 8, GOODWIN_SIGNAL = 10, GOODWIN_RAREST = 5 };
 
-/* Noise that is too rare to be measured. */
+/* The lowest noise that can be measured. */
 static const double goodwin_least = 1e-5;
 
 static bly_index *goodwin_full(const lab *l, double density, unsigned rows,
@@ -43,7 +42,7 @@ static bly_index *goodwin_full(const lab *l, double density, unsigned rows,
     return lab_index_open(l, maker);
 }
 
-/* The share of documents that one strange term names. */
+/* Returns the share of documents that a strange term names. */
 static lab_measure goodwin_noise(const lab *l, double density, unsigned rows)
 {
     uint64_t documents = lab_pick(l, 50, 1000, 4000);
@@ -63,14 +62,14 @@ static lab_measure goodwin_noise(const lab *l, double density, unsigned rows)
     return noise;
 }
 
-/* Rows of a term that a share of all documents have. */
+/* Returns the rows of a term that a share of all documents have. */
 static unsigned goodwin_rows(double share, double density)
 {
     double rows = log(share / GOODWIN_SIGNAL) / log(density);
     return (unsigned)fmax(1, ceil(rows - 1e-9));
 }
 
-/* The rows that are asked for, and what they give. */
+/* Prints the rows queried, and their signal. */
 static void goodwin_signal(lab *l, unsigned rows, lab_measure noise)
 {
     double share = pow(10, 1 - (double)rows), others = 1 - share;
@@ -110,7 +109,7 @@ static void goodwin_figure_noise(lab *l)
 
 /* ---- Documents ---------------------------------------------------------- */
 
-/* Terms of each document, and documents of each term, both in order. */
+/* Terms of each document, and documents of each term, both sorted. */
 typedef struct {
     uint32_t  documents, vocabulary;
     uint64_t  postings;
@@ -122,12 +121,12 @@ typedef struct {
 
 enum { GOODWIN_MEDIAN = 200, GOODWIN_WORDS = 20000 };
 
-/* How long texts differ: the deviation of the logarithm. */
+/* Deviation of the logarithm of document lengths. */
 static const double goodwin_spread = 0.7;
 
 static const double goodwin_pi = 3.14159265358979323846;
 
-/* Words of document i, repeated ones too. */
+/* Returns the number of words, with repeats, of document i. */
 static uint64_t goodwin_length(uint32_t i)
 {
     double u = goodwin_uniform(2 * (uint64_t)i);
@@ -137,15 +136,15 @@ static uint64_t goodwin_length(uint32_t i)
     return (uint64_t)fmin(fmax(words, 1), GOODWIN_WORDS);
 }
 
-/* The r-th term comes with a chance of about 1 / r [Zipf]. */
+/* Draws a term: the r-th has a chance of about 1 / r [Zipf]. */
 static uint32_t goodwin_term(uint32_t vocabulary, uint32_t i, uint64_t word)
 {
     double u = goodwin_uniform((uint64_t)(i + 1) << 20 | word);
     return (uint32_t)(exp(u * log((double)vocabulary + 1)) - 1);
 }
 
-/* The terms of document i that it has not yet. `seen` has the last document of
- * each term, plus 1. */
+/* Writes the distinct terms of document i. `seen` has the last document of each
+ * term, plus 1. */
 static uint64_t goodwin_write(const goodwin_texts *t, uint32_t i,
                               uint32_t *terms, uint32_t *seen)
 {
@@ -160,7 +159,7 @@ static uint64_t goodwin_write(const goodwin_texts *t, uint32_t i,
     return n;
 }
 
-/* Lists of what documents have. */
+/* Builds the lists from the documents. */
 static void goodwin_invert(goodwin_texts *t)
 {
     t->at = calloc(t->vocabulary + 2, sizeof *t->at);
@@ -205,7 +204,7 @@ static void goodwin_forget(goodwin_texts *t)
     free(t->lists);
 }
 
-/* How many documents have a term. */
+/* Returns how many documents have a term. */
 static uint64_t goodwin_have(const goodwin_texts *t, uint32_t term)
 {
     return t->at[term + 1] - t->at[term];
@@ -213,8 +212,8 @@ static uint64_t goodwin_have(const goodwin_texts *t, uint32_t term)
 
 /* ---- Lists -------------------------------------------------------------- */
 
-/* Golomb's code of one gap, for m: the quotient in ones, and the rest in as
- * many bits as it needs [Golomb 1966]. */
+/* Returns the length of Golomb's code of a gap, for m: the quotient in unary,
+ * the remainder in as few bits as needed [Golomb 1966]. */
 static uint64_t goodwin_golomb_bits(uint64_t gap, uint64_t m)
 {
     unsigned wide = 0;
@@ -232,8 +231,8 @@ static unsigned goodwin_bytes_of(uint64_t gap)
     return bytes;
 }
 
-/* Bits of all lists, in each of the ways to write them; the last one is what a
- * list tells: which of so many documents they are. */
+/* The bits of all lists in each encoding; the last is the information in a
+ * list: which of the documents they are. */
 typedef struct { double golomb, bytes, words, least, terms; } goodwin_sizes;
 
 /* A term is looked up by 64 bits, and its list begins at one of 2^32 bytes. */
@@ -268,8 +267,8 @@ static goodwin_sizes goodwin_size(const goodwin_texts *t)
 
 enum { GOODWIN_KEYS = 1 << 18, GOODWIN_MOST_ROWS = 16 };
 
-/* An index of the documents: as it comes, of keys that are terms; or with rows
- * for each term by how rare it is. */
+/* An index of the documents: by default with terms as keys, or with more rows
+ * for rarer terms. */
 typedef struct {
     bly_index *index;
     bool       rows;
@@ -278,7 +277,7 @@ typedef struct {
 
 static const double goodwin_density = 0.1, goodwin_rate = 0.01;
 
-/* The keys of a term. */
+/* Returns the keys of a term. */
 static size_t goodwin_keys(const goodwin_texts *t, bool rows, uint32_t term,
                            uint64_t *keys)
 {
@@ -321,7 +320,7 @@ static void goodwin_unsign(goodwin_side *side)
     free(side->numbers);
 }
 
-/* Bits of its rows for each term of each document. */
+/* Returns the bits of its rows per term of a document. */
 static double goodwin_bits(const goodwin_side *side, const goodwin_texts *t)
 {
     bly_index_stat_t stat;
@@ -329,7 +328,7 @@ static double goodwin_bits(const goodwin_side *side, const goodwin_texts *t)
     return (double)stat.row_bytes * 8 / (double)t->postings;
 }
 
-/* The same of an index that is not built. */
+/* Returns those bits for an index that is not built. */
 static double goodwin_planned(const goodwin_texts *t, double rate,
                               uint32_t probes)
 {
@@ -342,7 +341,7 @@ static double goodwin_planned(const goodwin_texts *t, double rate,
 
 /* ---- Bytes -------------------------------------------------------------- */
 
-/* Bits of rows of which all terms have as many as the rarest needs. */
+/* Returns the bits if all terms have as many rows as the rarest needs. */
 static double goodwin_all_rows(const goodwin_texts *t)
 {
     unsigned most = goodwin_rows(1.0 / t->documents, goodwin_density);
@@ -393,15 +392,15 @@ static void goodwin_figure_bytes(lab *l, const goodwin_texts *t,
                          goodwin_bits(rows, t));
 }
 
-/* ---- Questions ---------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------ */
 
 enum { GOODWIN_ASKED = 3, GOODWIN_BANDS = 18, GOODWIN_ROUNDS = 7,
        GOODWIN_SIDES = 4 };
 
-/* Terms, the rarest first. */
+/* Terms, rarest first. */
 typedef struct { uint32_t terms[GOODWIN_ASKED]; } goodwin_question;
 
-/* All sides of the comparison, and room for what they answer. */
+/* All sides of the comparison, and room for their answers. */
 typedef struct {
     const goodwin_texts *texts;
     const goodwin_side  *ours, *rows;
@@ -431,7 +430,7 @@ static void goodwin_code(goodwin_desk *d)
     d->coded_at[t->vocabulary] = at;
 }
 
-/* The next document of a coded list, as it goes on from the last one. */
+/* Decodes the next document of a list, starting from the last one. */
 static const uint8_t *goodwin_next(const uint8_t *at, uint32_t *document)
 {
     uint32_t gap = *at & 127;
@@ -441,7 +440,7 @@ static const uint8_t *goodwin_next(const uint8_t *at, uint32_t *document)
     return at;
 }
 
-/* Of n documents those that a coded list has, too. */
+/* Keeps those of n documents that are also in a coded list. */
 static uint64_t goodwin_meet_coded(const goodwin_desk *d, uint32_t term,
                                    uint32_t *found, uint64_t n)
 {
@@ -475,8 +474,8 @@ static uint64_t goodwin_ask_coded(const goodwin_desk *d,
     return n;
 }
 
-/* The first place of a list, from `at` on, that is not below a document: in
- * steps twice as long each time, and then by halving. */
+/* Returns the first place of a list, from `at` on, not below a document: in
+ * doubling steps, then by halving. */
 static uint64_t goodwin_gallop(const uint32_t *list, uint64_t at, uint64_t n,
                                uint32_t document)
 {
@@ -537,7 +536,7 @@ static uint64_t goodwin_ask(const goodwin_desk *d, unsigned side,
     }
 }
 
-/* Do all sides name what the lists have, and the lists the same? */
+/* Returns whether all sides name the lists' documents, and all lists agree. */
 static bool goodwin_agree(const goodwin_desk *d, const goodwin_question *q)
 {
     const goodwin_side *sides[] = { d->ours, d->rows };
@@ -553,7 +552,7 @@ static bool goodwin_agree(const goodwin_desk *d, const goodwin_question *q)
     return goodwin_ask_coded(d, q) == n && n > 0;
 }
 
-/* The i-th question: terms of a document, all different. */
+/* Draws the i-th query: different terms of a document. */
 static bool goodwin_draw(const goodwin_texts *t, uint64_t i,
                          goodwin_question *q)
 {
@@ -573,7 +572,7 @@ static bool goodwin_draw(const goodwin_texts *t, uint64_t i,
     return n > 0 && q->terms[0] != q->terms[1] && q->terms[1] != q->terms[2];
 }
 
-/* Nanoseconds a question, in the median of rounds. */
+/* Returns nanoseconds per query, the median of rounds. */
 static lab_measure goodwin_time(const goodwin_desk *d, unsigned side,
                                 const goodwin_question *q, size_t n)
 {
@@ -587,7 +586,7 @@ static lab_measure goodwin_time(const goodwin_desk *d, unsigned side,
     return lab_median(times, GOODWIN_ROUNDS);
 }
 
-/* The share of all documents that a side names for these questions. */
+/* Returns the share of all documents that a side names for these queries. */
 static double goodwin_named(const goodwin_desk *d, unsigned side,
                             const goodwin_question *q, size_t n)
 {
@@ -597,7 +596,7 @@ static double goodwin_named(const goodwin_desk *d, unsigned side,
     return (double)named / (double)n / d->texts->documents;
 }
 
-/* Questions by how many documents have their rarest term: powers of two. */
+/* Queries grouped by the documents of their rarest term: powers of two. */
 typedef struct {
     goodwin_question *of[GOODWIN_BANDS], *mixed;
     size_t            n[GOODWIN_BANDS], mixed_n, most;
@@ -633,8 +632,8 @@ static goodwin_bands goodwin_draw_all(const lab *l, const goodwin_desk *d)
     return b;
 }
 
-/* From which share on are rows of bits faster than lists of gaps, and stay so?
- * Takes a band at a time, from rare terms to frequent ones. */
+/* Returns the share from which rows of bits are faster than gap lists, and
+ * remain so. Called for each band, from rare to frequent terms. */
 static double goodwin_crossing(double crossing, double share, double rows,
                                double lists)
 {

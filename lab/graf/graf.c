@@ -1,8 +1,8 @@
-/* graf.c - the space of filters that are built of all their keys [Graf &
- * Lemire 2020, 2022; Dillinger et al. 2022; Putze et al. 2007], and whether
- * they are quicker to ask than others.
+/* graf.c - the space of filters built from all their keys [Graf & Lemire 2020,
+ * 2022; Dillinger et al. 2022; Putze et al. 2007], and their lookup times
+ * compared with others.
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -12,7 +12,7 @@
 
 enum { GRAF_BITS = 8, GRAF_KINDS = 5 };
 
-/* Bits a key for fingerprints of 8 bits, of a million keys. */
+/* Bits per key for 8-bit fingerprints and a million keys. */
 static const struct { const char *kind, *name; double bits, within; }
 graf_table[GRAF_KINDS] = {
     { "xor:bits=8",           "xor",              9.840, 0.005 },
@@ -77,11 +77,11 @@ static void graf_rates(lab *l)
 
 /* ---- Time --------------------------------------------------------------- */
 
-/* Members one by one and in batches, then strangers. */
+/* Members singly and in batches, then strangers. */
 enum { GRAF_TIMED = 6, GRAF_WAYS = 4, GRAF_ROUNDS = 101, GRAF_ASKED = 1 << 14,
        GRAF_IN = 1, GRAF_OUT = 2 };
 
-/* All for a rate of 1/256. */
+/* All at a rate of 1/256. */
 enum { GRAF_STANDARD, GRAF_BLOCKED, GRAF_CUCKOO, GRAF_XOR };
 
 static const char *const graf_timed[GRAF_TIMED] = {
@@ -93,13 +93,13 @@ static const char *const graf_names[GRAF_TIMED] = {
 };
 
 typedef struct {
-    const char *place;                  /* where filters of the size are */
+    const char *place;                  /* the memory of filters of this size */
     size_t      rounds;
     double      bits[GRAF_TIMED];
     double      time[GRAF_TIMED][GRAF_WAYS][GRAF_ROUNDS];
 } graf_times;
 
-/* All filters in turn in each round; each question has keys of its own. */
+/* Each round measures all filters in turn; each query has its own keys. */
 static void graf_round(graf_times *t, bly_filter *const *f, uint64_t n,
                        size_t round)
 {
@@ -116,7 +116,7 @@ static void graf_round(graf_times *t, bly_filter *const *f, uint64_t n,
         }
 }
 
-/* How many times as long a lookup takes in one as in the other: the median of
+/* Returns the time of a lookup in one relative to the other: the median of
  * rounds. */
 static lab_measure graf_ratio(const graf_times *t, size_t one, size_t other,
                               size_t way)
@@ -138,7 +138,7 @@ static const graf_claim graf_claims[] = {
 };
 enum { GRAF_CLAIMS = sizeof graf_claims / sizeof *graf_claims };
 
-/* A claim holds where it does for members and for strangers. */
+/* A claim holds if it does for members and for strangers. */
 static void graf_quicker(lab *l, const graf_times *t, size_t i, bool batch)
 {
     const graf_claim *c = &graf_claims[i];

@@ -1,11 +1,11 @@
 /* huesser.c - the rate of real words [Hüsser et al.].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
- * English words go in; German ones, without those that both languages have, are
- * looked up. Each seed is a trial. Where a word list is not installed, numbers
- * take its place, and a claim says so. The paper's own filter, in Java, makes
- * an index of a signed hash h as |h mod m|: that is measured as well.
+ * English words are added; German words, except those in both languages, are
+ * looked up. Each seed is a trial. If a word list is not installed, numbers
+ * replace it, and a claim says so. The paper's own filter, in Java, computes
+ * the index of a signed hash h as |h mod m|: that is measured as well.
  */
 #include "lab.h"
 
@@ -24,7 +24,7 @@ typedef struct {
     char    *text;              /* all words, each ended by NUL */
     bly_key *word;
     size_t   n;
-    bool     made;              /* up, as there is no file */
+    bool     made;              /* invented, as the file is missing */
 } huesser_list;
 
 static const double huesser_rates[] = { 0.2, 0.1, 0.05, 0.02, 0.01, 0.005,
@@ -46,7 +46,7 @@ static void huesser_take(huesser_list *list, const char *word, size_t *used)
     *used += length + 1;
 }
 
-/* The words of a file, each on its line; none if it cannot be read. */
+/* Reads a file's words, one per line; none if it cannot be read. */
 static void huesser_read(huesser_list *list, const char *path, size_t most,
                          size_t *used)
 {
@@ -61,7 +61,7 @@ static void huesser_read(huesser_list *list, const char *path, size_t most,
     fclose(file);
 }
 
-/* A file of words, or else numbers with a letter before them. */
+/* Returns a file's words, or else numbers with a letter in front. */
 static huesser_list huesser_list_of(const char *path, char letter, size_t most)
 {
     most = most < HUESSER_MOST ? most : HUESSER_MOST;
@@ -79,7 +79,7 @@ static huesser_list huesser_list_of(const char *path, char letter, size_t most)
     return list;
 }
 
-/* Leave out of `list` what is in `other`. */
+/* Removes from `list` the words in `other`. */
 static void huesser_without(huesser_list *list, const huesser_list *other)
 {
     size_t kept = 0;
@@ -124,7 +124,7 @@ static double huesser_trial(const huesser_list *in, const huesser_list *asked,
     return yes;
 }
 
-/* Where the words are from. */
+/* Reports the source of the words. */
 static void huesser_source(lab *l, const huesser_list *in,
                            const huesser_list *asked)
 {
@@ -166,9 +166,9 @@ static void huesser_words(lab *l, const huesser_list *in,
     huesser_source(l, in, asked);
 }
 
-/* Measures what share of the positive answers is right, with filters that err
- * on 1 % of the strangers, if a share of the questions is for members. The
- * questions are as many as the two lists have for this share. */
+/* Measures the share of correct positive answers, with filters of a 1 % rate,
+ * if a share of the queries is for members. Uses as many queries as the two
+ * lists allow for this share. */
 static lab_measure huesser_right(lab *l, const huesser_list *in,
                                  const huesser_list *asked, double share)
 {
@@ -225,8 +225,8 @@ static uint64_t huesser_fold(int64_t h, uint64_t m)
     return (uint64_t)(rest < 0 ? -rest : rest);
 }
 
-/* Returns by how many the most and the least frequent index differ, if each
- * hash of 16 bits is taken once. */
+/* Returns the difference between the most and the least frequent index if each
+ * hash of 16 bits occurs once. */
 static unsigned huesser_spread(uint64_t m)
 {
     unsigned *count = calloc(m, sizeof *count), least = UINT_MAX, most = 0;

@@ -1,7 +1,7 @@
-/* kim.c - a row of counters asked whether a key came at least T times [Kim,
- * Jeong, Lee & Lee 2019].
+/* kim.c - counters queried for keys that occurred at least T times [Kim, Jeong,
+ * Lee & Lee 2019].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -12,8 +12,8 @@ enum { KIM_KEYS = 20000, KIM_EACH = 4, KIM_K = 16, KIM_FILTERS = 40 };
 static const unsigned kim_times[] = { 1, 2, 3, 5 };
 enum { KIM_TIMES = sizeof kim_times / sizeof *kim_times };
 
-/* 1 - e^-L (1 + L + … + L^(T-1)/(T-1)!), and where that is small, the terms
- * from L^T on. */
+/* Computes 1 - e^-L (1 + L + … + L^(T-1)/(T-1)!), or, if that is small, the
+ * terms from L^T on. */
 static double kim_tail(double load, double times)
 {
     double below = 0, above = 0, term = exp(-load), j = 0;
@@ -31,7 +31,7 @@ static double kim_rate(double each, double k, double times)
 
 /* ---- Measured ----------------------------------------------------------- */
 
-/* How many of n strangers seem to have come so often. */
+/* Counts the strangers, of n, that seem to occur that often. */
 static uint64_t kim_hits(const bly_filter *f, uint64_t series, uint64_t n,
                          uint64_t times)
 {
@@ -64,7 +64,8 @@ static lab_measure kim_measure(lab *l, unsigned k, unsigned times)
 
 /* ---- The figures -------------------------------------------------------- */
 
-/* The probes at which a row of numbers is least; 0: it has not one minimum. */
+/* Returns the probes at which a row of rates is lowest, or 0 if it has several
+ * minima. */
 static unsigned kim_valley(const double *rate, unsigned n)
 {
     unsigned least = 0;
@@ -124,8 +125,8 @@ static void kim_rates(lab *l)
              "at T = 5 and k = 1000 it is %.6f", kim_rate(KIM_EACH, 1000, 5));
 }
 
-/* The load at which the rate of a row without end is least: of ln rate a
- * counter, L ln tail(L), by golden section. */
+/* Returns the load with the lowest rate in an infinite row: the minimum of ln
+ * rate per counter, L ln tail(L), by golden section. */
 static double kim_load(double times)
 {
     double low = 0.1, high = 3 * times + 1, cut = (sqrt(5) - 1) / 2;

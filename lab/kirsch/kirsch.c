@@ -1,7 +1,7 @@
-/* kirsch.c - what it costs to make k positions of two hashes [Kirsch &
+/* kirsch.c - the cost of making k positions from two hashes [Kirsch &
  * Mitzenmacher 2006; Dillinger & Manolios 2004].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -28,8 +28,9 @@ static lab_measure kirsch_rate(lab *l, const char *index, unsigned m,
                     asked / filters);
 }
 
-/* Rows of one case; [index] of the smallest and the largest size go to
- * `first` and `last`, as multiples of what independent probes give. */
+/* Writes the rows of a case; the rates [index] of the smallest and the largest
+ * size go to `first` and `last`, as multiples of those of independent
+ * probes. */
 static void kirsch_sizes(lab *l, size_t which, lab_measure *first,
                          lab_measure *last)
 {

@@ -1,13 +1,13 @@
 /* kiss.c - a zone free of false positives [Kiss et al. 2018].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
 enum { KISS_UNIVERSE = 1000000, KISS_CAPACITY = 10,
        KISS_LARGEST = 157 };
 
-/* Bits of filters with the first primes. */
+/* Sizes in bits of filters with the first primes. */
 static const struct { uint64_t universe; unsigned n; uint64_t bits; }
 kiss_table[] = {
     { 1000, 3, 129 },          { 65536, 5, 568 },
@@ -16,7 +16,7 @@ kiss_table[] = {
 };
 enum { KISS_ROWS = sizeof kiss_table / sizeof *kiss_table };
 
-enum { KISS_BITS = 2 };         /* where the plan tells the number of bits */
+enum { KISS_BITS = 2 };         /* index of the number of bits in a plan */
 
 static double kiss_bits(uint64_t universe, uint64_t n, const char *moduli)
 {
@@ -54,7 +54,8 @@ static void kiss_sizes(lab *l)
              most <= 1, "at most %.3f times as many", most);
 }
 
-/* How many strangers of the whole universe a filter of n keys says yes to. */
+/* Counts the strangers in the whole universe that a filter of n keys
+ * accepts. */
 static uint64_t kiss_wrong(uint64_t series, uint64_t n)
 {
     bly_filter *f = lab_new(KISS_CAPACITY, 0,
@@ -68,9 +69,8 @@ static uint64_t kiss_wrong(uint64_t series, uint64_t n)
     return yes - in;
 }
 
-/* The chance that n random keys cover another one: that for each of the primes
- * up to 157, the ones that 10 keys below 10^6 take, one of them has the same
- * remainder. */
+/* Returns the chance that n random keys cover another: for each prime up to
+ * 157, which 10 keys below 10^6 need, one of them has the same remainder. */
 static double kiss_expected(double n)
 {
     double all = 1;
@@ -86,7 +86,8 @@ static double kiss_expected(double n)
 
 static void kiss_rates(lab *l)
 {
-    /* Without a number: for the figure, where there is something to see. */
+    /* Entries without a number are for the figure, where the rate is
+     * visible. */
     static const struct { uint64_t n; double rate, within; } row[] = {
         { 60, 6.7e-9, 5e-11 }, { 80, 9.5e-7, 5e-9 }, { 100, 2.6e-5, 5e-7 },
         { 130, 0, 0 }, { 160, 0, 0 }, { 200, 0, 0 },

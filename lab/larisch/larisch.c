@@ -1,6 +1,6 @@
-/* larisch.c - who is revoked, without error [Larisch et al. 2017].
+/* larisch.c - revocation lists without errors [Larisch et al. 2017].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -15,7 +15,7 @@ static const char *const larisch_form[LARISCH_FORMS] = {
     "cascade:of=standard", "cascade:of=ribbon"
 };
 
-/* Bits of a listed key; how many keys get a wrong answer is added to *wrong. */
+/* Returns bits per listed key; adds the number of wrong answers to *wrong. */
 static double larisch_bits(const char *kind, uint64_t listed, uint64_t others,
                            uint64_t series, uint64_t *wrong)
 {
@@ -41,13 +41,13 @@ static double larisch_bits(const char *kind, uint64_t listed, uint64_t others,
     return 8 * (double)bytes / (double)listed;
 }
 
-/* Levels of half-full Bloom filters, as the paper sizes them. */
+/* Levels of half-full Bloom filters, in the paper's sizes. */
 static double larisch_formula(double listed, double others)
 {
     return 1.4427 * log2(others / listed) + 4.196;
 }
 
-/* Of so many others for each listed key. */
+/* Cases by the number of other keys per listed key. */
 typedef struct {
     double      ratio, formula, limit;
     lab_measure bits[LARISCH_FORMS];

@@ -1,7 +1,7 @@
-/* lecture.c - bits a key against rate, and the white list [lecture notes on
+/* lecture.c - bits per key by rate, and the white list [lecture notes on
  * sketching].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -62,8 +62,8 @@ static void lecture_bits(lab *l)
     }
 }
 
-/* A filter of so many keys differs from the next by 0.04 % of its rate, far
- * less than the answers do by chance: one is enough. */
+/* Filters of that many keys differ by 0.04 % of their rate, far less than
+ * answers do by chance: one suffices. */
 enum { LECTURE_ALIKE = 10000000, LECTURE_FILTERS = 8 };
 
 static lab_measure lecture_spam(lab *l, uint64_t n, size_t *bytes)
@@ -86,7 +86,7 @@ static lab_measure lecture_spam(lab *l, uint64_t n, size_t *bytes)
     return lab_shares(rate, filters, asked);
 }
 
-/* The last list is the one of the notes: a thousand million addresses. */
+/* The last list is that of the notes: a thousand million addresses. */
 static void lecture_mail(lab *l)
 {
     uint64_t most = lab_pick(l, 10000, 10000000, 1000000000);

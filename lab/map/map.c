@@ -1,10 +1,10 @@
-/* map.c - all kinds at a glance: bits, rate, time of a lookup and of building.
+/* map.c - all kinds at a glance: bits, rate, lookup time and build time.
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
- * Every kind is here that holds any keys and answers yes or no for good: not
- * those with labels, of a closed universe, or that forget. New kinds come in by
- * themselves.
+ * Includes every kind that holds any keys and answers yes or no for good, and
+ * so none with labels, with a closed universe, or that forget. New kinds are
+ * added automatically.
  */
 #include "lab.h"
 
@@ -18,7 +18,7 @@ enum { MAP_ASKED = 1 << 16, MAP_ROUNDS = 21, MAP_BUILDS = 3, MAP_KINDS = 64,
 
 static const double map_rate = 1.0 / 128;
 
-/* Between the last dot and the end of an axis: a factor, also of the plots. */
+/* Between the last dot and the end of an axis: a factor, also in the plots. */
 static const double map_margin = 1.5;
 
 static bool map_here(const bly_kind_info *kind)
@@ -27,7 +27,7 @@ static bool map_here(const bly_kind_info *kind)
                & (BLY_CAN_LABEL | BLY_CAN_SEPARATE | BLY_CAN_FORGET)) == 0;
 }
 
-/* A number for each family: the colour. */
+/* Returns a number for each family: its colour. */
 static int map_family(const bly_kind_info *kind)
 {
     static const char *const family[] = { "sets", "removable", "frozen" };
@@ -52,7 +52,7 @@ typedef struct {
     lab_measure rate;
 } map_point;
 
-/* Bits, and the mean rate of some filters of keys of their own. */
+/* Measures bits, and the mean rate of some filters with different keys. */
 static map_point map_measure(const lab *l, const bly_kind_info *kind,
                              double rate)
 {
@@ -92,7 +92,7 @@ static size_t map_rates(lab *l, map_point *point,
     return points;
 }
 
-/* How many times as many bits as the limit of information. */
+/* Returns the bits as a multiple of the information limit. */
 static lab_measure map_multiple(const map_point *p)
 {
     return (lab_measure){ p->bits / log2(1 / p->rate.value),
@@ -124,13 +124,15 @@ static void map_limit(lab *l, const map_point *point, size_t points)
 
 /* ---- Labels of points --------------------------------------------------- */
 
-/* In parts of the plot's width and height: middle, and half of its sides. */
+/* A box by its middle and half sides, in parts of the plot's width and
+ * height. */
 typedef struct { double x, y, w, h; } map_box;
 
-/* A logarithmic axis; the plots have the same. */
+/* A logarithmic axis, shared by the plots. */
 typedef struct { double low, high; } map_axis;
 
-/* Of a letter, of a point, of what lies between a point and its label. */
+/* Sizes of a letter, of a point, and of the space between a point and its
+ * label. */
 static const map_box map_letter = { .w = 0.0048, .h = 0.018 },
                      map_dot = { .w = 0.006, .h = 0.012 },
                      map_gap = { .w = 0.01, .h = 0.015 };
@@ -159,8 +161,8 @@ static bool map_apart(const map_box *a, const map_box *b)
         || fabs(a->y - b->y) >= a->h + b->h;
 }
 
-/* Is there room for the label, given all dots, the labels of those before, and
- * the line of the limit? */
+/* Returns whether the label fits beside all dots, earlier labels, and the line
+ * of the limit. */
 static bool map_room(const map_cost *cost, size_t n, size_t before,
                      const map_box *label, double limit)
 {
@@ -174,7 +176,7 @@ static bool map_room(const map_cost *cost, size_t n, size_t before,
     return room;
 }
 
-/* Each label where there is room for it, as near to its dot as can be. */
+/* Places each label as near to its dot as possible. */
 static void map_labels(map_cost *cost, size_t n, double limit)
 {
     enum { TURNS = 16, STEPS = 20 };
@@ -195,8 +197,8 @@ static void map_labels(map_cost *cost, size_t n, double limit)
 
 /* ---- Time -------------------------------------------------------------- */
 
-/* ns a lookup in batches, half of the keys members, in a mixed order; other
- * ones in each round, which must not find what the last one fetched. */
+/* Returns ns per lookup in batches, half of them members, in mixed order. Each
+ * round uses other keys, which are not in the cache from the last one. */
 static lab_measure map_look(const bly_filter *f, uint64_t n, size_t rounds)
 {
     double time[MAP_ROUNDS];
@@ -217,7 +219,7 @@ static lab_measure map_look(const bly_filter *f, uint64_t n, size_t rounds)
     return lab_median(time, rounds);
 }
 
-/* Build it a few times, look into the last one. */
+/* Builds it a few times, and queries the last one. */
 static map_cost map_time(const lab *l, const bly_kind_info *kind,
                          const uint64_t *keys, uint64_t n)
 {
@@ -240,7 +242,7 @@ static map_cost map_time(const lab *l, const bly_kind_info *kind,
     return cost;
 }
 
-/* From the least to the largest, and some room beside them. */
+/* Extends an axis from the smallest to the largest value, with a margin. */
 static map_axis map_wide(map_axis a, double value)
 {
     return (map_axis){ fmin(a.low, value / map_margin),
@@ -252,7 +254,7 @@ static double map_clamp(double x, double middle, double half)
     return fmax(middle - half, fmin(middle + half, x));
 }
 
-/* The rows have a label's middle too, and where the line to it ends. */
+/* The rows also have the middle of a label, and the end of its line. */
 static void map_looks(lab *l, const char *figure, map_cost *cost, size_t n)
 {
     map_axis x = { INFINITY, 0 }, y = { INFINITY, 0 };

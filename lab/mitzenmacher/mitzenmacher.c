@@ -1,6 +1,6 @@
-/* mitzenmacher.c - filters that are compressed on the way [Mitzenmacher 2002].
+/* mitzenmacher.c - filters compressed for transmission [Mitzenmacher 2002].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-/* A coder is allowed 0.2 % over entropy, and ours has a header, in bits. */
+/* A coder may exceed the entropy by 0.2 %, and ours has a header, in bits. */
 enum { MITZENMACHER_FILTERS = 20, MITZENMACHER_HEADER = 8 * 128 };
 
-/* Bits a key in memory and probes; bits a key when sent, and the rate. */
+/* Bits per key in memory and probes; bits per key when sent, and the rate. */
 static const struct { unsigned bits, k; double sent, rate; }
 mitzenmacher_table[] = {
     { 8, 6, 8, 0.021577 },      { 14, 2, 7.923, 0.017721 },

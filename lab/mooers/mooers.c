@@ -1,16 +1,15 @@
-/* mooers.c - false drops of notched cards, and of an index that has as many
- * rows as a card has sites [Mooers 1951; Roberts 1979].
+/* mooers.c - false drops of notched cards, and of an index with as many rows as
+ * a card has sites [Mooers 1951; Roberts 1979].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
  * EXACTLY
  *
- * Of a card on which v of h sites are notched, a pattern of k others finds all
- * its sites notched with chance C(v, k) / C(h, k); q of them with that to the
- * q-th power. The chances of each v follow from one descriptor to the next: of
- * its k sites some are new. In the index a key's probes may meet, as if each
- * were a pattern of one site: so it is the same sum for k D patterns, with
- * (v / h)^(k q).
+ * On a card with v of h sites notched, a pattern of k sites is fully notched
+ * with chance C(v, k) / C(h, k), and q patterns with its q-th power. The
+ * chances of each v follow from one descriptor to the next: some of its k sites
+ * are new. In the index a key's probes may coincide, as if each were a pattern
+ * of one site, so the sum is that of k D patterns, with (v / h)^(k q).
  */
 #include "lab.h"
 
@@ -43,7 +42,7 @@ static double mooers_choose(unsigned n, unsigned k)
     return product;
 }
 
-/* The chance of each number of notched sites, after one pattern more. */
+/* Updates the chance of each number of notched sites after another pattern. */
 static void mooers_add(double *chance, unsigned k)
 {
     double next[MOOERS_SITES + 1] = { 0 }, all = mooers_choose(MOOERS_SITES, k);
@@ -55,7 +54,8 @@ static void mooers_add(double *chance, unsigned k)
         chance[v] = next[v];
 }
 
-/* False drops of `asked` patterns of k sites on a card of d patterns. */
+/* Returns the false drops of `asked` patterns of k sites on a card of d
+ * patterns. */
 static double mooers_exact(unsigned k, unsigned d, unsigned asked)
 {
     double chance[MOOERS_SITES + 1] = { 1 }, sum = 0;
@@ -74,7 +74,7 @@ static double mooers_exact_index(unsigned k, unsigned d, unsigned q)
 
 /* ---- Cards ------------------------------------------------------------- */
 
-/* k different sites of the next random numbers. */
+/* Draws k different sites from the next random numbers. */
 static uint64_t mooers_pattern(uint64_t *next, unsigned k)
 {
     uint64_t pattern = 0;
@@ -90,7 +90,7 @@ static uint64_t mooers_pattern(uint64_t *next, unsigned k)
     return pattern;
 }
 
-/* Cards of d descriptors each, and questions to each card of its own: the
+/* Measures cards of d descriptors, with separate queries for each card: the
  * share that drops for one strange descriptor, for two, and for three. */
 static void mooers_cards(const lab *l, unsigned k, unsigned d, lab_measure *out)
 {
@@ -110,7 +110,7 @@ static void mooers_cards(const lab *l, unsigned k, unsigned d, lab_measure *out)
         out[q] = lab_wilson(drops[q], cards);
 }
 
-/* Of cards that have them: does each one drop for its first and last? */
+/* Counts cards that do not drop for their own first and last descriptor. */
 static uint64_t mooers_lost(const lab *l)
 {
     uint64_t cards = lab_pick(l, 1000, 100000, 1000000), next = 0, lost = 0;
@@ -126,7 +126,7 @@ static uint64_t mooers_lost(const lab *l)
 
 /* ---- The index --------------------------------------------------------- */
 
-/* An index of which d keys with k probes are to have as many rows as a card
+/* Returns an index in which d keys with k probes have as many rows as a card
  * has sites. */
 static bly_index_spec mooers_spec(unsigned k, unsigned d)
 {
@@ -155,7 +155,7 @@ static bly_index *mooers_index(const lab *l, unsigned k, unsigned d,
     return lab_index_open(l, maker);
 }
 
-/* The same questions, each to all cards. */
+/* Measures the same queries, each on all cards. */
 static void mooers_rows(const lab *l, unsigned k, unsigned d, lab_measure *out)
 {
     uint64_t cards = lab_pick(l, 500, 20000, 50000);
@@ -184,7 +184,7 @@ typedef struct {
     lab_measure rows[MOOERS_MOST + 1][MOOERS_ASKED];
 } mooers_drops;
 
-/* What is to be drawn on an axis of logarithms, or nothing. */
+/* Returns a value for a logarithmic axis, or nothing. */
 static double mooers_shown(double x)
 {
     return x > 0 ? x : (double)NAN;
@@ -208,7 +208,7 @@ static bool mooers_reaches(lab_measure m, double exact)
     return m.low <= exact && exact <= m.high;
 }
 
-/* How many of all intervals reach what is exactly so. */
+/* Counts the intervals that contain the exact value. */
 static unsigned mooers_reached(const mooers_drops *drops, bool cards)
 {
     unsigned reached = 0;
@@ -222,7 +222,7 @@ static unsigned mooers_reached(const mooers_drops *drops, bool cards)
     return reached;
 }
 
-/* The formula beside what drops, where it is least and most. */
+/* Compares the formula with the drops, at its lowest and highest. */
 static void mooers_sides(lab *l, unsigned q, bool above, const char *statement)
 {
     double least = INFINITY, most = 0;
@@ -282,9 +282,10 @@ static void mooers_figure_drops(lab *l)
     mooers_claims(l, &drops);
 }
 
-/* ---- How many notches -------------------------------------------------- */
+/* ---- The number of notches --------------------------------------------- */
 
-/* The notches with which fewest cards of d descriptors drop falsely. */
+/* Returns the notches with the fewest false drops of cards with d
+ * descriptors. */
 static unsigned mooers_best(unsigned d)
 {
     unsigned best = 1;
@@ -294,7 +295,7 @@ static unsigned mooers_best(unsigned d)
     return best;
 }
 
-/* Where half of the sites are notched. */
+/* Returns the notches at which half of the sites are notched. */
 static double mooers_half(unsigned d)
 {
     return MOOERS_SITES * (1 - exp2(-1.0 / d));

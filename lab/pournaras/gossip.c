@@ -1,27 +1,25 @@
-/* gossip.c - the nodes of the aggregation, talking round by round.
+/* gossip.c - the nodes of the aggregation, exchanging messages in rounds.
  *
- * N nodes are spread over P ranks, in their order. In a round every node sends
- * one message and gets one: who talks to whom is a random permutation, which
- * all ranks draw alike from a shared seed. Permutations come in turns of N, a
- * random ring and its N shifts in random order:
+ * N nodes are spread over P ranks, in order. In a round every node sends one
+ * message and gets one; a random permutation, which all ranks draw alike from a
+ * shared seed, assigns partners. Permutations come in turns of N, a random ring
+ * and its N shifts in random order:
  *
  *      ring      5  0  3  1  4  2        node 5 to node 3, 0 to 1, 3 to 4, …
  *      shift 2   3  1  4  2  5  0
  *
- * so that after a turn every node has talked to every one once, itself too,
- * which is how its own members come into its sums. A real network draws
- * partners at random, and needs about ln N times as many rounds to meet all. A
- * round is two exchanges: reports, and answers. What comes out depends on the
- * number of nodes, not on the ranks that they are spread over.
- *
- * Floor 8: a part of a program of the lab; includes gossip.h only.
+ * After a turn every node has talked to every other once, and to itself, which
+ * is how its own members enter its sums. A real network draws partners at
+ * random, and needs about ln N times as many rounds to meet all. A round is two
+ * exchanges: reports, and answers. The result depends on the number of nodes,
+ * not on the ranks that they are spread over.
  */
 #include "gossip.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The series of lab_key from which permutations are drawn. */
+/* The series of lab_key for permutations. */
 enum { GOSSIP_SERIES = 16 };
 
 struct gossip {
@@ -30,13 +28,13 @@ struct gossip {
     node       *nodes;
     size_t      n;
     uint64_t    random, round;
-    uint64_t   *ring, *place;   /* nodes in their order; where each is     */
+    uint64_t   *ring, *place;   /* nodes by order; the place of each       */
     uint64_t   *shifts;
     mail        reports, answers;
     node_tally  tally;
 };
 
-/* The first of a rank's nodes, and the rank of a node. */
+/* Returns the first of a rank's nodes; the rank of a node. */
 static uint64_t gossip_first(const gossip *g, int rank)
 {
     uint64_t ranks = (uint64_t)g->reports.n;
@@ -106,7 +104,7 @@ static void gossip_shuffle(gossip *g, uint64_t *list)
     }
 }
 
-/* Once a turn. */
+/* Draws a ring, once per turn. */
 static void gossip_draw(gossip *g)
 {
     gossip_shuffle(g, g->ring);
@@ -115,7 +113,7 @@ static void gossip_draw(gossip *g)
         g->place[g->ring[i]] = i;
 }
 
-/* To whom this rank's node i talks. */
+/* Returns the partner of this rank's node i. */
 static uint64_t gossip_partner(const gossip *g, size_t i, uint64_t shift)
 {
     return g->ring[(g->place[g->first + i] + shift) % g->plan.plan.nodes];
@@ -136,7 +134,7 @@ static void gossip_report(gossip *g, uint64_t shift)
     }
 }
 
-/* Answers are in the order of messages. */
+/* Answers in the order of messages. */
 static void gossip_answer(gossip *g)
 {
     for (int r = 0; r < g->reports.n; r++) {
@@ -149,7 +147,7 @@ static void gossip_answer(gossip *g)
     }
 }
 
-/* Each of this rank's nodes has sent one message, and copies of it. */
+/* Each of this rank's nodes has sent a message and its copies. */
 static void gossip_acknowledge(gossip *g, uint64_t shift)
 {
     size_t ranks = (size_t)g->reports.n;
@@ -183,7 +181,7 @@ void gossip_round(gossip *g)
     gossip_acknowledge(g, shift);
 }
 
-/* ==== Looking at it ===================================================== */
+/* ==== ==== Inspection =================================================== */
 
 static uint64_t gossip_sum(const gossip *g, uint64_t n)
 {

@@ -1,7 +1,4 @@
-/* mail.c - bytes from every rank to every rank, counted.
- *
- * Floor 8: a part of a program of the lab; includes gossip.h only.
- */
+/* mail.c - exchanges bytes between all ranks, and counts them. */
 #include "gossip.h"
 
 #include <limits.h>
@@ -47,8 +44,7 @@ void mail_empty(mail *m)
         m->to[r].n = 0;
 }
 
-/* How many bytes go to each rank and where they stand in *out, which is all of
- * them. */
+/* Concatenates all data in *out, and sets each rank's length and place. */
 static void mail_gather(mail *m, mail_bytes *out, int *length, int *place)
 {
     for (int r = 0; r < m->n; r++) {

@@ -1,19 +1,19 @@
 /* node.c - one node of the aggregation: its filters and its sums.
  *
- * A node is two things. It *reports* the values of its own members to other
- * nodes, one after another; and it *adds up* what is reported to it, members of
- * all nodes together, each once and with its present value. Both sides remember
- * what was reported, in four filters:
+ * A node has two roles. It *reports* the values of its own members to other
+ * nodes, one after another; and it *adds up* reports of members of all nodes,
+ * each counted once with its current value. Both sides remember the reports, in
+ * four filters:
  *
  *              reporter                           adder
  *      met     (member, adder)           counted  member
  *      held    (member, value, adder)    inside   (member, value)
  *
- * The two on top are of kind `standard`: what is in stays in. Entries leave the
- * other two again: `counting`, or another kind that can remove.
+ * The upper two are of kind `standard`, as their entries stay. Entries leave
+ * the other two: `counting`, or another kind with removal.
  *
  * A report has a member's value, whether the adder is in `met`, and for which
- * values it is in `held`. The adder compares with its own two:
+ * values it is in `held`. The adder compares this with its own two filters:
  *
  *      not both `met` and `counted`            FIRST: count the value in
  *      one value is both `held` and `inside`:
@@ -22,35 +22,36 @@
  *         the present one                      SAME: nothing
  *      none, or two and more                   UNSUCCESSFUL: nothing
  *
- * and the acknowledgement says which, after which the reporter changes its
- * filters too. Filters have no false negatives, so of two that should agree an
- * error of one is found out by the other: a sum is wrong only where both err.
- * With n members, N nodes and a rate f, in all nodes together,
+ * The acknowledgement says which case applies, after which the reporter updates
+ * its filters, too. Filters have no false negatives, so if two should agree,
+ * one detects the other's error: a sum is wrong only if both are. With n
+ * members, N nodes and a rate f, in all nodes together,
  *
  *      n N f^2 members, at most, are not counted when they first come   (1)
  *
- * (both say that the adder knows them), and at most as many are not replaced
- * when all have changed (two values seem to be inside). Largest and smallest
- * value only grow apart: what was taken in once is not taken out of them.
+ * (both filters say that the adder knows them), and at most as many are not
+ * replaced when all have changed (two values seem to be inside). Minimum and
+ * maximum only move apart: a value that was once included is never removed from
+ * them.
  *
- * LAYOUT. In the paper each member has a filter of its own for the nodes it has
- * met, and one for each of its possible values. Here a node has one `met` and
- * one `held` for all its members: an entry is the pair or the triple, there are
- * as many entries as in all the small filters together, and once all nodes were
- * met an entry is found by accident with the f of (1) either way. One filter
- * for all values holds each adder once, not once for each possible value, and
- * values need not be known beforehand: the reporter keeps a list of those that
- * some node still holds, by counting acknowledgements; in practice one or two.
+ * LAYOUT. In the paper each member has its own filter of the nodes it has met,
+ * and one for each of its possible values. Here a node has one `met` and one
+ * `held` for all its members: an entry is the pair or the triple. The entries
+ * are as many as in all the small filters together, and once all nodes are met
+ * an entry is found by accident with the f of (1) either way. A single filter
+ * for all values holds each adder once, not once per possible value, and values
+ * need not be known beforehand: the reporter lists those that some node still
+ * holds, by counting acknowledgements; in practice one or two.
  *
- * ADDS ARE NOT SKIPPED in the two filters that entries leave, also where one
- * is found there already by accident: it will be removed one day, and must take
- * only its own traces with it. The paper skips them; figure `filters` has both.
+ * ADDS ARE NOT SKIPPED in the two filters with removal, even if the entry seems
+ * to be present: it will be removed one day, and must take only its own traces
+ * with it. The paper skips them; figure `filters` has both.
  *
- * A MESSAGE COMES TWICE. A report that says "you do not know me yet" would be
+ * REPEATED MESSAGES. A report that says "you do not know me yet" would be
  * counted again. So messages are numbered, and a node keeps the last number of
- * each other one: what is not newer is dropped, whatever the filters say. And
- * none is lost (MPI); over a network that loses some, a message must be sent
- * again with its number until it is acknowledged, and the acknowledgement kept.
+ * each other node: older ones are dropped, whatever the filters say. MPI loses
+ * none; over a lossy network a message must be sent again with its number until
+ * it is acknowledged, and the acknowledgement kept.
  *
  *      message  from, to (4 bytes each), number (8), bytes in all (8), reports
  *      report   name (8), value (8), and a byte: 0x80 you have met it, 0x40 you
@@ -62,8 +63,6 @@
  *                     aggregation service for large-scale decentralized
  *                     networks, Complex Adaptive Systems Modeling 1:19. DIAS;
  *                     there the filters are AMD, AMS, DMA and SMA
- *
- * Floor 8: a part of a program of the lab; includes gossip.h only.
  */
 #include "gossip.h"
 
@@ -83,7 +82,7 @@ enum { NODE_UNSUCCESSFUL, NODE_FIRST, NODE_SAME, NODE_REPLACE };
 
 /* ==== Entries of filters ================================================ */
 
-/* Another hash from a hash. */
+/* Derives another hash. */
 static uint64_t node_mix(uint64_t hash)
 {
     return lab_key(0, hash);
@@ -116,7 +115,7 @@ static bly_filter *node_filter(const node_plan *plan, const char *kind,
                    (unsigned long long)(plan->bits * n), plan->probes);
 }
 
-/* Member i of all belongs to node i % nodes, where it is number i / nodes. */
+/* Member i belongs to node i % nodes, where it is number i / nodes. */
 static void node_members(node *n, const node_plan *plan)
 {
     if (plan->members > n->number)
@@ -236,7 +235,7 @@ size_t node_message_bytes(const unsigned char *message)
     return (size_t)bytes;
 }
 
-/* One report of a message. */
+/* A report in a message. */
 typedef struct {
     uint64_t name;
     int64_t  value;
@@ -245,7 +244,7 @@ typedef struct {
     const unsigned char *other;
 } node_heard;
 
-/* The report at `at`; where the next one begins. */
+/* Reads the report at `at`; returns where the next one begins. */
 static const unsigned char *node_read(const unsigned char *at,
                                       node_heard *heard)
 {
@@ -276,8 +275,8 @@ static void node_range(node_sums *sums, int64_t value)
     sums->most = value > sums->most ? value : sums->most;
 }
 
-/* A kind with room for just so many entries may have none for this one: it is
- * then not found again, and its reports are unsuccessful. */
+/* A kind with exactly enough room may refuse this entry: it is then not found,
+ * and its reports fail. */
 static void node_enter(node *n, bly_filter *f, uint64_t entry)
 {
     if (n->skip && bly_contains_hash(f, entry))
@@ -295,8 +294,8 @@ static void node_count_in(node *n, uint64_t name, int64_t value)
     n->sums.sum += value;
 }
 
-/* Where an entry cannot be removed its trace stays, as one more that is there
- * by accident. */
+/* If an entry cannot be removed, its trace stays as one more accidental
+ * entry. */
 static void node_leave(node *n, bly_filter *f, uint64_t entry)
 {
     n->refused += bly_remove_hash(f, entry) < 0;
@@ -311,13 +310,14 @@ static void node_count_out(node *n, uint64_t name, int64_t value)
     n->sums.sum -= value;
 }
 
-/* Is the value in my sums, as far as my own filter knows? */
+/* Returns whether the value is in this node's sums, according to its own
+ * filter. */
 static bool node_inside(const node *n, uint64_t name, int64_t value)
 {
     return bly_contains_hash(n->inside, node_inside_entry(name, value));
 }
 
-/* What is to be done, and which other value it is about. */
+/* Returns the action, and the other value it concerns. */
 static unsigned node_judge(const node *n, const node_heard *heard,
                            size_t *which)
 {
@@ -365,7 +365,7 @@ static unsigned char node_receive_report(node *n, const node_heard *heard,
     }
 }
 
-/* Is it newer than all that came from there? */
+/* Returns whether it is newer than all others from that node. */
 static bool node_is_new(node *n, const unsigned char *message)
 {
     uint64_t *last = &n->last[node_from(message)], number;
@@ -396,9 +396,9 @@ void node_receive(node *n, const unsigned char *message, mail_bytes *answer,
     }
 }
 
-/* ==== Hearing what became of it ========================================= */
+/* ==== ==== Acknowledgements ============================================= */
 
-/* Where the value is among those that some node holds; m->n: nowhere. */
+/* Returns the index of the value among those some node holds, or m->n. */
 static size_t node_state_at(const node_member *m, int64_t value)
 {
     size_t i = 0;

@@ -1,10 +1,10 @@
-/* pournaras.c - sums by gossip, with filters that remember who was told what
- * [Pournaras et al. 2013].
+/* pournaras.c - sums by gossip, with filters that remember who has been told
+ * what [Pournaras et al. 2013].
  *
- * Every rank makes all data for itself and keeps what belongs to its nodes, so
- * rank 0 knows what is true without asking; it alone writes the figures. Where
- * fewer ranks are wanted than there are, the others wait. Floor 8: a program of
- * the lab; see gossip.h, and essay.html beside this file.
+ * Every rank generates all data and keeps its own nodes' part, so rank 0 knows
+ * the truth without communication; it alone writes the figures. If fewer ranks
+ * are wanted than exist, the others wait. See gossip.h, and essay.html beside
+ * this file.
  */
 #include "gossip.h"
 
@@ -16,8 +16,8 @@ enum { SERIES_EVENTS = 2, SERIES_VALUES, SERIES_DRAWS };
 
 static int pournaras_rank, pournaras_ranks;
 
-/* The first of all ranks, as far as there are so many; MPI_COMM_NULL: this one
- * is none of them. Collective. */
+/* Returns the first `ranks` ranks, as far as they exist, or MPI_COMM_NULL on
+ * the others. Collective. */
 static MPI_Comm pournaras_some(int ranks)
 {
     MPI_Comm some;
@@ -26,9 +26,9 @@ static MPI_Comm pournaras_some(int ranks)
     return some;
 }
 
-/* ---- What is true ------------------------------------------------------ */
+/* ---- Ground truth ------------------------------------------------------ */
 
-/* A number below n. */
+/* Returns a number below n. */
 static uint64_t pournaras_draw(uint64_t series, uint64_t i, uint64_t n)
 {
     return lab_key(series, i) % n;
@@ -64,13 +64,13 @@ static bool pournaras_right(const node_sums *view, const node_sums *truth)
     return view->count == truth->count && view->sum == truth->sum;
 }
 
-/* By how much a sum is off, as a part of the true one. */
+/* Returns the relative error of a sum. */
 static double pournaras_error(const node_sums *view, const node_sums *truth)
 {
     return fabs((double)(view->sum - truth->sum) / (double)truth->sum);
 }
 
-/* ---- Members that come, change, leave and come back --------------------- */
+/* ---- Members that join, change, leave and return ------------------------ */
 
 enum { CHURN_EPOCHS = 4, CHURN_NODES = 60 };
 
@@ -81,7 +81,7 @@ typedef struct {
     unsigned    bits, probes, repeat;
 } churn_case;
 
-/* What a case comes to: what each node believes after each epoch. */
+/* The result of a case: each node's view after each epoch. */
 typedef struct {
     node_sums *views, truth[CHURN_EPOCHS];
     node_tally tally;
@@ -98,8 +98,8 @@ static gossip *churn_open(MPI_Comm some, const churn_case *c, uint64_t members)
     return gossip_open(some, &plan);
 }
 
-/* As many events as there are members, of more and more of them; a tenth of
- * the events is that one leaves. */
+/* Makes as many events as members, over a growing range of members; in a tenth
+ * of them one leaves. */
 static void churn_events(gossip *g, int64_t *now, uint64_t members,
                          uint64_t epoch)
 {
@@ -142,7 +142,7 @@ static churn churn_run(const churn_case *c, uint64_t members)
     return r;
 }
 
-/* How many sums of rank 0's are not the true ones. */
+/* Counts rank 0's wrong sums. */
 static uint64_t churn_wrong(const churn *r, uint64_t nodes)
 {
     uint64_t wrong = 0;
@@ -176,7 +176,7 @@ static void churn_claim_exact(lab *l, uint64_t members)
                  (unsigned long long)sums, (unsigned long long)refused);
 }
 
-/* Small filters, that errors are made which could differ. */
+/* Uses small filters, to provoke errors that could differ. */
 static void churn_claim_ranks(lab *l, uint64_t members)
 {
     static const int ranks[] = { 2, 3, 5, 8 };
@@ -213,9 +213,9 @@ static void churn_claim_ranks(lab *l, uint64_t members)
     free(one.views);
 }
 
-/* After each round: how far off nodes are; rows of the figure. */
+/* After each round: the nodes' errors, as rows of the figure. */
 typedef struct {
-    uint64_t ends_wrong;        /* sums after a turn that are not true     */
+    uint64_t ends_wrong;        /* wrong sums after a turn */
     double   fourth_least, fourth_most;     /* members, of all, that a node
                                    has counted after a fourth of the first */
 } churn_curve;
@@ -240,8 +240,8 @@ static void churn_row(lab *l, churn_curve *c, const node_sums *views,
             100 * sum / CHURN_NODES, 100 * most);
 }
 
-/* A member for each node, all of them there from the start: then a node's
- * count is the number of nodes that it has heard of. */
+/* Each node has a member from the start, so its count is the number of nodes it
+ * has heard of. */
 static churn_curve churn_draw(lab *l)
 {
     churn_case one = { pournaras_ranks, CHURN_NODES, "counting", 0, 0, 1 };
@@ -297,8 +297,8 @@ static const struct { unsigned bits, probes; } small_filters[] = {
 };
 enum { SMALL_FILTERS = sizeof small_filters / sizeof *small_filters };
 
-/* In each epoch but the first a half of the members draw one of their states
- * anew. */
+/* In each epoch but the first, half of the members redraw one of their
+ * states. */
 static void small_events(gossip *g, int64_t *now, uint64_t epoch)
 {
     uint64_t left = epoch == 0 ? SMALL_NODES : SMALL_NODES / 2;
@@ -314,7 +314,7 @@ static void small_events(gossip *g, int64_t *now, uint64_t epoch)
     }
 }
 
-/* What came of one order of talking. */
+/* The results of one order of partners. */
 static void small_run(const gossip_plan *plan, double *numbers)
 {
     gossip *g = gossip_open(MPI_COMM_SELF, plan);
@@ -356,7 +356,7 @@ static small_point small_mean(const double *all, size_t orders)
     return p;
 }
 
-/* Many orders of talking, which the ranks take in turns. */
+/* Measures many orders of partners, which the ranks take in turns. */
 static small_point small_measure(size_t filter, bool skip, size_t orders)
 {
     gossip_plan plan = {
@@ -429,7 +429,7 @@ static void pournaras_filters(lab *l)
 enum { LARGE_TURNS = 2 };
 
 typedef struct {
-    node_tally tally[LARGE_TURNS];      /* of each turn                    */
+    node_tally tally[LARGE_TURNS];      /* per turn                        */
     uint64_t   sent[LARGE_TURNS], memory;
     double     away;
 } large;
@@ -480,8 +480,8 @@ static large large_run(int ranks, uint64_t members, const char *kind,
     return r;
 }
 
-/* What should be sent in a turn: each report takes 17 bytes and one to answer
- * it, a value that was there before 8, a message 24. */
+/* Returns the expected bytes of a turn: 17 per report and 1 for its answer, 8
+ * for a previous value, 24 for a message. */
 static double large_formula(const large *r, unsigned turn)
 {
     const node_tally *t = &r->tally[turn];
@@ -523,7 +523,7 @@ static const double large_rates[] = { 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05 };
 enum { LARGE_KINDS = 3, LARGE_RATES = sizeof large_rates
                                     / sizeof *large_rates };
 
-/* Bytes of a node's filters for each member of all nodes. */
+/* Returns the bytes of a node's filters per member of all nodes. */
 static double large_bytes(const large *r, uint64_t members)
 {
     return (double)r->memory / pournaras_ranks / (double)members;

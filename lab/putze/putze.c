@@ -1,8 +1,7 @@
-/* putze.c - one cache line a key: what it costs in rate and saves in time; and
- * the filter that is smallest, with keys that come and go [Putze, Sanders &
- * Singler 2007].
+/* putze.c - one cache line per key: its cost in rate and its gain in time; and
+ * the smallest filter with removal [Putze, Sanders & Singler 2007].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -11,8 +10,8 @@
 enum { PUTZE_KEYS = 1 << 17, PUTZE_ROUNDS = 101, PUTZE_BATCH = 1 << 16,
        PUTZE_IN = 1, PUTZE_OUT = 2 };
 
-/* Bits a key, the best k, and the rate: exact, and with the usual short form
- * for what happens in a line. */
+/* Bits per key, the best k, and the rate: exact, and with the usual
+ * approximation within a line. */
 static const struct { unsigned bits, k; double exact, brief; } putze_table[] = {
     { 4, 3, 0.148116, 0.147863 },     { 6, 4, 0.057742, 0.057535 },
     { 8, 5, 0.023263, 0.023121 },     { 10, 7, 9.6860e-3, 9.5712e-3 },
@@ -21,7 +20,7 @@ static const struct { unsigned bits, k; double exact, brief; } putze_table[] = {
 };
 enum { PUTZE_ROWS = sizeof putze_table / sizeof *putze_table };
 
-/* What the same rate costs more in a blocked filter, in bits. */
+/* The extra bits of a blocked filter at equal rate. */
 static const struct { double bits, more; } putze_space[] = {
     { 8, 0.020 }, { 10, 0.035 }, { 16, 0.097 }, { 20, 0.157 }, { 24, 0.231 },
 };
@@ -59,7 +58,7 @@ static void putze_rates(lab *l)
     }
 }
 
-/* The share of bits that a blocked filter takes more than a standard one. */
+/* Returns the extra share of bits that a blocked filter takes. */
 static double putze_more(double rate)
 {
     bly_spec spec = { .capacity = 10000000, .rate = rate };
@@ -70,7 +69,7 @@ static double putze_more(double rate)
     return blocked.bits_per_key / plain.bits_per_key - 1;
 }
 
-/* An encyclopaedia names one number for all rates. */
+/* An encyclopaedia gives a single number for all rates. */
 static void putze_one_number(lab *l)
 {
     double rate = 0.01, common = putze_more(0.01), low = putze_more(1e-4);
@@ -109,14 +108,14 @@ static void putze_spaces(lab *l)
     putze_one_number(l);
 }
 
-/* ---- All of the paper's kinds ------------------------------------------- */
+/* ---- The paper's kinds -------------------------------------------------- */
 
-/* Blocks of so many bits, of which a key has `blocks`; k bits in all, each by
- * itself, or in `patterns` from a table of `table`. */
+/* Blocks of that many bits, of which a key has `blocks`; k bits in all, each
+ * independent, or in `patterns` from a table of `table`. */
 typedef struct {
     const char *name;
     unsigned bits, k, blocks, table, patterns;
-    double   named;                     /* the rate at 10 bits a key         */
+    double   named;                     /* the rate at 10 bits per key       */
 } putze_variant;
 
 static const putze_variant putze_variants[] = {
@@ -135,13 +134,13 @@ enum { PUTZE_VARIANTS = sizeof putze_variants / sizeof *putze_variants,
        PUTZE_LARGE_TABLE = 5, PUTZE_WORDS = 8, PUTZE_SIMULATED = 100,
        PUTZE_PER_KEY = 10 };
 
-/* A filter: its blocks, words of 64 bits each, and the table of words. */
+/* A filter: its blocks, in 64-bit words, and the table of words. */
 typedef struct {
     const putze_variant *is;
     uint64_t *row, *table, blocks, seed;
 } putze_simulated;
 
-/* A word with just so many bits. */
+/* Returns a word with that many bits set. */
 static uint64_t putze_pattern(uint64_t *state, unsigned ones)
 {
     uint64_t word = 0;
@@ -169,7 +168,7 @@ static putze_simulated putze_start(const putze_variant *v, uint64_t n,
     return s;
 }
 
-/* What a key has in the words of one of its blocks. */
+/* Returns a key's bits in one of its blocks. */
 static void putze_mask(uint64_t mask[PUTZE_WORDS], const putze_simulated *s,
                        uint64_t hash)
 {
@@ -184,7 +183,7 @@ static void putze_mask(uint64_t mask[PUTZE_WORDS], const putze_simulated *s,
     }
 }
 
-/* Add a key, or see whether it is there. */
+/* Adds a key, or looks it up. */
 static bool putze_touch(putze_simulated *s, uint64_t key, bool add)
 {
     const putze_variant *v = s->is;
@@ -253,9 +252,9 @@ static void putze_all_variants(lab *l)
 
 typedef struct { lab_measure present, absent; } putze_cost;
 
-/* Keys to ask for in a round, other ones in each: the same ones again would
- * find their lines in the cache, however large the filter is. Members are
- * spread over the n of the filter by a multiplier, a prime. */
+/* Draws different keys for each round, as repeated ones would find their lines
+ * in the cache whatever the filter's size. Members are spread over the filter's
+ * n by a multiplier, a prime. */
 static void putze_keys(uint64_t *in, uint64_t *out, uint64_t n, size_t round)
 {
     uint64_t from = round * (uint64_t)PUTZE_BATCH;
@@ -333,8 +332,8 @@ static const char *const putze_kinds[] = {
 enum { PUTZE_KINDS = sizeof putze_kinds / sizeof *putze_kinds,
        PUTZE_GOLOMB = 0, PUTZE_LARGE = 1, PUTZE_FROZEN = PUTZE_KINDS - 1 };
 
-/* Bits a key of 10^7 keys at the rates from 10 % to 10^-6, and how much more
- * they are than the least that any filter needs, log2(1/rate). */
+/* Bits per key for 10^7 keys at rates from 10 % to 10^-6, and the excess over
+ * the minimum of any filter, log2(1/rate). */
 typedef struct {
     double least[PUTZE_KINDS], most[PUTZE_KINDS];
     double saved_least, saved_most;     /* against the next smallest         */
@@ -370,8 +369,8 @@ static void putze_size_row(lab *l, putze_sizes *s, double rate)
             bits[1], bits[2], bits[3], bits[4], bits[5], bits[6], bits[7]);
 }
 
-/* As many keys as planned go into each of some filters, and out again: what is
- * left is an empty filter, to the byte. */
+/* Adds the planned number of keys to each of some filters and removes them: the
+ * result is an empty filter, byte for byte. */
 static bool putze_comes_and_goes(lab *l)
 {
     uint64_t n = lab_pick(l, 500, 20000, 200000);

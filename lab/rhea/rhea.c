@@ -1,6 +1,7 @@
-/* rhea.c - what is far is told less surely [Rhea & Kubiatowicz 2002].
+/* rhea.c - routing information that becomes less certain with distance [Rhea &
+ * Kubiatowicz 2002].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -8,7 +9,7 @@
 
 enum { RHEA_BITS = 512, RHEA_PROBES = 4, RHEA_LEVELS = 5 };
 
-/* Objects of a level, its rate, and how precisely that is printed. */
+/* The objects of a level, its rate, and the precision of the printed rate. */
 static const struct { uint64_t objects; double rate, within; } rhea_table[] = {
     { 10, 3.2e-5, 5e-7 },  { 20, 4.4e-4, 5e-6 },  { 50, 0.0109, 5e-5 },
     { 100, 0.0864, 5e-5 }, { 200, 0.390, 5e-4 },
@@ -26,7 +27,7 @@ static bly_filter *rhea_new(uint64_t series)
     return f;
 }
 
-/* How many objects are said to be farther than they are, or nowhere. */
+/* Counts objects reported farther than they are, or nowhere. */
 static uint64_t rhea_farther(const bly_filter *f, uint64_t series)
 {
     uint64_t key = 0, farther = 0, label;
@@ -91,7 +92,7 @@ static void rhea_levels(lab *l)
 /* ---- Four nodes -------------------------------------------------------- */
 
 /* The network of the example: n4 - n1 - n2 - n3. Each link has a filter at
- * either end. [u][v] is what u knows of its link to v. */
+ * either end. [u][v] is u's knowledge of its link to v. */
 enum { RHEA_NODES = 4, RHEA_DEPTH = 3 };
 
 static const bool rhea_linked[RHEA_NODES][RHEA_NODES] = {
@@ -116,7 +117,8 @@ static void rhea_unite(bly_filter *into, const bly_filter *other, uint64_t at)
         lab_stop("unite", bly_why());
 }
 
-/* What v sends to u: its own objects, and what it knows of its other links. */
+/* Returns v's message to u: its own objects, and what it knows of its other
+ * links. */
 static bly_filter *rhea_message(const rhea_net *net, unsigned bits, size_t v,
                                 size_t u)
 {
@@ -143,7 +145,8 @@ static void rhea_exchange(rhea_net *net, unsigned bits)
             }
 }
 
-/* Each node has `objects` of its own series, series + its number. */
+/* Builds the network; each node has `objects` of its own series, series + its
+ * number. */
 static rhea_net rhea_build(unsigned bits, uint64_t series, uint64_t objects)
 {
     rhea_net net = { .own = { NULL } };
@@ -174,14 +177,14 @@ static void rhea_free(rhea_net *net)
     }
 }
 
-/* How many hops away, 0: not known. */
+/* Returns the distance in hops, or 0 if unknown. */
 static unsigned rhea_hops(const bly_filter *f, uint64_t key)
 {
     uint64_t label = 0;
     return bly_get_hash(f, key, &label) ? (unsigned)label : 0;
 }
 
-/* The link over which a key seems to be nearest, RHEA_NODES: none. */
+/* Returns the link over which a key seems nearest, or RHEA_NODES. */
 static size_t rhea_way(const rhea_net *net, size_t u, uint64_t key)
 {
     size_t best = RHEA_NODES;
@@ -196,8 +199,8 @@ static size_t rhea_way(const rhea_net *net, size_t u, uint64_t key)
     return best;
 }
 
-/* The example: n1 looks for an object of n3, that n1, n2 and n4 have not, nor
- * seem to, but that n2 and n4 together seem to have. */
+/* The example: n1 looks for an object of n3 that n1, n2 and n4 neither have nor
+ * seem to have, although n2 and n4 combined seem to. */
 enum { RHEA_N1, RHEA_N2, RHEA_N3, RHEA_N4 };
 
 static bool rhea_fits(const rhea_net *net, uint64_t key)
@@ -231,7 +234,7 @@ static void rhea_tell(lab *l, const rhea_net *net, uint64_t key, unsigned tried)
              "such object of %u", all, tried);
 }
 
-/* Small filters and many objects, so that there is one before long. */
+/* Uses small filters and many objects, so that one is found soon. */
 static void rhea_example(lab *l)
 {
     enum { BITS = 64, OBJECTS = 8, SERIES = 8, NETS = 1000 };
@@ -254,7 +257,7 @@ static void rhea_example(lab *l)
              tried);
 }
 
-/* How many strangers n1 believes to be at a neighbour. */
+/* Counts the strangers that n1 attributes to a neighbour. */
 static void rhea_ways(lab *l)
 {
     enum { NETS = 400 };

@@ -1,7 +1,7 @@
-/* rothenberg.c - how many keys can be taken out of a deletable filter
+/* rothenberg.c - how many keys can be removed from a deletable filter
  * [Rothenberg et al. 2010].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -9,7 +9,7 @@
 
 enum { ROTHENBERG_KEYS = 100, ROTHENBERG_TRIED = 10 };
 
-/* Expected shares for 100 keys, in regions of so many bits. */
+/* Expected shares for 100 keys, with regions of that many bits. */
 static const struct { unsigned m, k, region; double share; }
 rothenberg_table[] = {
     { 1000, 7, 20, 0.13135 }, { 1000, 7, 10, 0.55163 },
@@ -18,8 +18,8 @@ rothenberg_table[] = {
 };
 enum { ROTHENBERG_ROWS = sizeof rothenberg_table / sizeof *rothenberg_table };
 
-/* The chance that a key has a bit that no other one hit, in a region where no
- * bit was hit twice. */
+/* Returns the chance that a key has a bit hit by no other key, in a region
+ * without a bit that was hit twice. */
 static double rothenberg_share(double n, double m, double k, double region)
 {
     double once = exp((k * n - 1) * log1p(-1 / m));
@@ -27,7 +27,7 @@ static double rothenberg_share(double n, double m, double k, double region)
     return 1 - pow(1 - once * pow(p0 + p1, region - 1), k);
 }
 
-/* Of each filter some keys are tried, each on a copy of it. */
+/* Tries some keys of each filter, each on a copy of it. */
 static double rothenberg_try(const bly_filter *f, uint64_t series)
 {
     unsigned out = 0;

@@ -1,14 +1,15 @@
-/* rottenstreich.c - counters raised by different numbers, against counters
- * raised by one [Rottenstreich, Kanizo & Keslassy 2012].
+/* rottenstreich.c - counters raised by varying increments, compared with
+ * counters raised by one [Rottenstreich, Kanizo & Keslassy 2012].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
 enum { ROTTENSTREICH_KEYS = 20000, ROTTENSTREICH_BITS = 6,
        ROTTENSTREICH_COUNTING = 4 };
 
-/* Expected for 1000 keys: l is the least raise, 1 for a counting filter. */
+/* Expected for 1000 keys: l is the smallest increment, 1 for a counting
+ * filter. */
 static const struct { unsigned m, k, l; double rate; } rottenstreich_table[] = {
     { 8000, 4, 1, 2.3973e-2 },  { 8000, 4, 2, 2.9153e-3 },
     { 8000, 4, 4, 5.6497e-4 },  { 8000, 4, 8, 1.7900e-4 },
@@ -18,8 +19,8 @@ static const struct { unsigned m, k, l; double rate; } rottenstreich_table[] = {
 enum { ROTTENSTREICH_ROWS = sizeof rottenstreich_table
                           / sizeof *rottenstreich_table };
 
-/* The formula: a cell that no key raised says no, one that one key raised says
- * yes by accident for one of l numbers, one that two did for few. */
+/* Computes the formula: a cell that no key raised says no; one raised by one
+ * key says yes for one of l increments, one raised by two for a few. */
 static double rottenstreich_rate(double n, double m, double k, double l)
 {
     double p0 = exp(-n * k / m), p1 = p0 * n * k / m, p2 = p1 * n * k / m / 2;
@@ -100,7 +101,7 @@ static void rottenstreich_memory(lab *l)
 
 enum { ROTTENSTREICH_MET = 6, ROTTENSTREICH_SUM = ROTTENSTREICH_MET * 15 };
 
-/* What raises a counter, and how wide that is: the interval first. */
+/* The increments of a counter, and its width: the interval first. */
 static const struct { const char *kind; unsigned n, element[4], bits; }
 rottenstreich_sets[] = {
     { "variable:l=4,bits=6", 4, { 4, 5, 6, 7 }, 6 },
@@ -110,8 +111,8 @@ rottenstreich_sets[] = {
 enum { ROTTENSTREICH_SETS = sizeof rottenstreich_sets
                           / sizeof *rottenstreich_sets };
 
-/* pass[j]: of a counter in which j elements met, the share of elements that
- * leave 0 or a sum. */
+/* Sets pass[j], for a counter hit by j elements, to the share of elements whose
+ * removal leaves 0 or a sum. */
 static void rottenstreich_pass(double *pass, size_t set)
 {
     static double chance[ROTTENSTREICH_MET + 1][ROTTENSTREICH_SUM + 1];
@@ -144,8 +145,8 @@ static double rottenstreich_set_rate(const double *pass, double load, double k)
     return pow(1 - fails, k);
 }
 
-/* The rate of a set with so many bits a key and its best k, measured and by the
- * formula. */
+/* Returns the rate of a set with that many bits per key and its best k,
+ * measured and by the formula. */
 static lab_measure rottenstreich_set(lab *l, size_t set, double bits,
                                      double *formula)
 {

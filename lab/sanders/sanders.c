@@ -1,7 +1,7 @@
-/* sanders.c - duplicates among many computers, by a hash of each key [Sanders,
- * Schlag & Mueller 2013].
+/* sanders.c - finding duplicates on many computers by a hash of each key
+ * [Sanders, Schlag & Mueller 2013].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SANDERS_KEYS = 20000, SANDERS_ROUNDS = 16 };  /* keys of one computer */
+enum { SANDERS_KEYS = 20000, SANDERS_ROUNDS = 16 };  /* keys of a computer   */
 
 static int sanders_order(const void *a, const void *b)
 {
@@ -18,7 +18,7 @@ static int sanders_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Hashes of the keys of computer `rank`, below `range`, in order. */
+/* Computes the hashes of the keys of computer `rank`, below `range`, sorted. */
 static void sanders_hashes(uint64_t *h, uint64_t n, uint64_t range,
                            uint64_t rank)
 {
@@ -27,8 +27,8 @@ static void sanders_hashes(uint64_t *h, uint64_t n, uint64_t range,
     qsort(h, n, sizeof *h, sanders_order);
 }
 
-/* What one computer sends with its n hashes, in order, of which `share` fall to
- * each: bytes of all lists, and values in them. Overwrites the hashes. */
+/* Returns what a computer sends with its n sorted hashes, of which `share` go
+ * to each: bytes of all lists, and values in them. Overwrites the hashes. */
 static uint64_t sanders_lists(uint64_t *h, uint64_t n, uint64_t ranks,
                               uint64_t share, uint64_t *sent)
 {
@@ -52,8 +52,8 @@ static uint64_t sanders_lists(uint64_t *h, uint64_t n, uint64_t ranks,
     return bytes;
 }
 
-/* Bits a hash that one computer sends: to each other one, and to itself for
- * measuring, the list of the hashes that fall to it. */
+/* Returns bits per hash that a computer sends: the list of its hashes for each
+ * other one, and for itself, for measuring. */
 static double sanders_sent(uint64_t ranks, double load, uint64_t series)
 {
     uint64_t share = (uint64_t)ceil(SANDERS_KEYS / load);
@@ -72,7 +72,7 @@ static lab_measure sanders_bits(uint64_t ranks, double load, size_t rounds)
     return lab_mean(bits, rounds);
 }
 
-/* The share of keys, all different, whose hash another one has too. */
+/* Returns the share of keys, all different, whose hash another key shares. */
 static double sanders_survivors(uint64_t n, double load, uint64_t series)
 {
     uint64_t *h = lab_allocate(n * sizeof *h), alike = 0;
@@ -142,10 +142,10 @@ static double sanders_list_bits(double ranks, double load)
     return log2(ranks / load) + 1.4715 + 1;
 }
 
-/* Bits an element in all, of so many rounds with the loads that are best among
- * powers of 2, or of its root (step 1), and these loads. With a rate above 0 no
- * key is sent, and that share of the single ones is left: the last load is the
- * one that leaves it. */
+/* Returns bits per element in all, for that many rounds with the best loads
+ * among powers of 2, or of its root (step 1), and these loads. With a rate
+ * above 0 no key is sent, and that share of the single ones remains: the last
+ * load determines it. */
 static double sanders_cost(sanders_case c, double rate, unsigned rounds,
                            unsigned step, double *loads)
 {
@@ -174,7 +174,7 @@ static double sanders_cost(sanders_case c, double rate, unsigned rounds,
     return best;
 }
 
-/* Another hash of a key for each round. */
+/* Returns another hash of a key for each round. */
 static uint64_t sanders_mix(uint64_t key, uint64_t round)
 {
     key = (key ^ round) * UINT64_C(0x9E3779B97F4A7C15);
@@ -182,19 +182,20 @@ static uint64_t sanders_mix(uint64_t key, uint64_t round)
     return key ^ key >> 32;
 }
 
-/* Keys on computers, those of a computer one after another. */
+/* Keys on computers, one computer's after another's. */
 typedef struct {
-    uint64_t *keys, *begin;             /* begin[ranks] is how many          */
+    uint64_t *keys, *begin;             /* begin[ranks] is their number      */
     uint64_t  ranks, bits;              /* sent so far                       */
 } sanders_game;
 
-/* How many of n keys come twice; 2 times as many elements are repeated. */
+/* Returns how many of n keys occur twice; twice as many elements are
+ * repeated. */
 static uint64_t sanders_pairs(sanders_case c, uint64_t n)
 {
     return (uint64_t)(c.repeated * (double)n / 2);
 }
 
-/* n elements on all computers, in no order. */
+/* Deals n elements to all computers, in random order. */
 static void sanders_deal(sanders_game *g, sanders_case c, uint64_t n,
                          uint64_t series)
 {
@@ -209,7 +210,7 @@ static void sanders_deal(sanders_game *g, sanders_case c, uint64_t n,
         g->begin[r] = n * r / g->ranks;
 }
 
-/* Which positions keys have, and which more than one has. */
+/* Marks the positions of keys, and those of several keys. */
 static void sanders_mark(const sanders_game *g, uint64_t range, uint64_t round,
                          unsigned char *seen, unsigned char *twice)
 {
@@ -235,7 +236,7 @@ static void sanders_drop(sanders_game *g, uint64_t range, uint64_t round,
     }
 }
 
-/* A round as it is played: lists, a bit for each value, and who is left. */
+/* Plays a round: lists, a bit for each value, and the keys that remain. */
 static void sanders_round(sanders_game *g, double load, uint64_t round)
 {
     uint64_t n = g->begin[g->ranks];
@@ -263,8 +264,8 @@ static void sanders_round(sanders_game *g, double load, uint64_t round)
     free(h);
 }
 
-/* Bits an element of a game, without the keys that are left, and the shares
- * that are left of all elements and of the single ones. */
+/* Returns bits per element of a game, excluding the remaining keys, and the
+ * remaining shares of all elements and of single ones. */
 static double sanders_play(sanders_case c, const double *loads, unsigned rounds,
                            uint64_t n, uint64_t series, double *left,
                            double *single)
@@ -282,7 +283,7 @@ static double sanders_play(sanders_case c, const double *loads, unsigned rounds,
     return (double)g.bits / (double)n;
 }
 
-/* What a third round gains, at most, and what a second one, at least. */
+/* Claims the largest gain of a third round, and the smallest of a second. */
 static void sanders_gains(lab *l)
 {
     static const double ranks[] = { 16, 256, 4096 }, keys[] = { 64, 128, 800 };
@@ -313,7 +314,7 @@ static void sanders_rounds(lab *l)
 {
     static const struct {
         sanders_case c;
-        double bits[SANDERS_MOST];      /* as the catalogue has them */
+        double bits[SANDERS_MOST];      /* from the catalogue */
     } rows[] = {
         { { 16, 0, 64 }, { 13.37, 11.04, 10.77 } },
         { { 16, 0.01, 800 }, { 25.02, 19.55, 19.05 } },
@@ -359,12 +360,12 @@ static void sanders_rounds(lab *l)
 
 enum { SANDERS_PLAYED = 6, SANDERS_GAMES = 16 };
 
-/* What further rounds save of the volume of two: a third one, and the best of
- * three to five. */
+/* Savings of further rounds on the volume of two: of a third one, and of the
+ * best of three to five. */
 typedef struct { lab_measure third, best; } sanders_saving;
 
-/* Bits an element of games of so many rounds, with the loads that are best for
- * these; the keys that are left are sent. */
+/* Plays games of that many rounds with the best loads; the remaining keys are
+ * sent. */
 static void sanders_games(const lab *l, sanders_case c, unsigned rounds,
                           double *bits, size_t games)
 {
@@ -378,7 +379,8 @@ static void sanders_games(const lab *l, sanders_case c, unsigned rounds,
     }
 }
 
-/* A row for each number of rounds: its volume, and that as a share of two's. */
+/* Writes a row for each number of rounds: its volume, and that relative to
+ * two. */
 static sanders_saving sanders_further(lab *l, sanders_case c)
 {
     double bits[SANDERS_LONGEST + 1][SANDERS_GAMES];
@@ -402,7 +404,7 @@ static sanders_saving sanders_further(lab *l, sanders_case c)
     return (sanders_saving){ lab_mean(third, games), lab_mean(best, games) };
 }
 
-/* "Negligible" is taken for less than a twentieth of the volume. */
+/* "Negligible" means less than a twentieth of the volume. */
 static void sanders_beyond(lab *l)
 {
     static const double keys[] = { 64, 800 }, shares[] = { 0, 0.01, 0.1 };
@@ -428,8 +430,8 @@ static void sanders_beyond(lab *l)
              100 * most.best.low, 100 * most.best.high);
 }
 
-/* The share of single elements that rounds leave. Both elements of a repeated
- * key have one position, so it is somewhat less than the loads say. */
+/* Returns the share of single elements that remain. Both elements of a repeated
+ * key have one position, so it is slightly less than by the loads. */
 static double sanders_single(sanders_case c, const double *loads,
                              unsigned rounds)
 {
@@ -442,7 +444,7 @@ static double sanders_single(sanders_case c, const double *loads,
     return share;
 }
 
-/* Volume against errors, where no key is sent in the end. */
+/* Plots volume by error if no key is sent in the end. */
 static void sanders_rates(lab *l)
 {
     const sanders_case c = { 16, 0.01, 0 };
@@ -484,9 +486,9 @@ static void sanders_rates(lab *l)
                 "1/32768", third < 0.06, "%.1f %% at most", third * 100);
 }
 
-/* ---- A filter that stays distributed ------------------------------------ */
+/* ---- A distributed filter ----------------------------------------------- */
 
-/* Strangers that hit a position of n keys. */
+/* Returns the strangers that hit a position of n keys. */
 static double sanders_errors(uint64_t n, double load, uint64_t series)
 {
     uint64_t range = (uint64_t)ceil((double)n / load), hits = 0;
@@ -544,10 +546,10 @@ static void sanders_service(lab *l)
                 "blocked filter", least > 10, "%.1f times at least", least);
 }
 
-/* ---- Replicating, sparse ------------------------------------------------- */
+/* ---- Replicated sparse filters ------------------------------------------- */
 
-/* Bits an element that a computer sends in log2(ranks) steps: what it has, as
- * one list; of n elements in all. */
+/* Returns bits per element, of n in all, that a computer sends in log2(ranks)
+ * steps: what it has, as one list. */
 static double sanders_sparse(uint64_t ranks, double load, uint64_t n)
 {
     uint64_t range = (uint64_t)ceil((double)n / load);

@@ -1,13 +1,12 @@
-/* schierz.c - time against the number of probes [Schierz 2022, figures 3-6],
- * and against the size of the filter.
+/* schierz.c - time by number of probes [Schierz 2022, figures 3-6], and by size
+ * of the filter.
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
- * For each k a filter of the same number of keys, whose size grows with k so
- * that half of its bits are set (which a filter of the best size always has),
- * and which is small enough to stay in the processor's first cache. Rounds go
- * over all k in turn, so that a disturbance hits one round of many filters
- * instead of all rounds of one.
+ * Each k has a filter with the same number of keys, whose size grows with k so
+ * that half of its bits are set (as in any filter of the best size), and which
+ * fits in the first-level cache. Rounds go over all k in turn, so that a
+ * disturbance hits one round of many filters instead of all rounds of one.
  */
 #include "lab.h"
 
@@ -23,8 +22,8 @@ enum {
     SCHIERZ_ASKED = 1 << 14, SCHIERZ_SIZE_ROUNDS = 101
 };
 
-/* How k positions are made of a key: a hash each, as in the paper, or all from
- * one hash. */
+/* How k positions are made from a key: with a hash each, as in the paper, or
+ * all from one hash. */
 static const char *const schierz_index[SCHIERZ_INDEXES] = { "seeds", "power" };
 
 typedef enum { INSERT, MEMBERS, STRANGERS, MIX, FIGURES } schierz_what;
@@ -41,7 +40,7 @@ typedef struct {
     lab_measure middle[FIGURES][SCHIERZ_INDEXES][SCHIERZ_STEPS];
 } schierz;
 
-/* Each eleventh key of the mix is a stranger: ten members to one. */
+/* Every eleventh key of the mix is a stranger: ten members to one. */
 static void schierz_keys(schierz *s)
 {
     lab_keys(s->asked[INSERT], SCHIERZ_KEYS, SCHIERZ_MEMBERS, 0);
@@ -52,7 +51,8 @@ static void schierz_keys(schierz *s)
                                                 : SCHIERZ_MEMBERS, i);
 }
 
-/* Nanoseconds a key; keys go in and are asked for one by one, as there. */
+/* Returns nanoseconds per key; keys are added and queried singly, as in the
+ * paper. */
 static double schierz_time(bly_filter *f, schierz_what what,
                            const uint64_t *keys, size_t n)
 {
@@ -148,9 +148,10 @@ static void schierz_figures(schierz *s, lab *l)
     }
 }
 
-/* ---- As far as the paper goes ------------------------------------------- */
+/* ---- The paper's own limits --------------------------------------------- */
 
-/* Its own filter: murmur2 of the key with another seed for each position. */
+/* The paper's filter: murmur2 of the key with another seed for each
+ * position. */
 typedef struct {
     double k[SCHIERZ_LONG];
     double time[FIGURES][SCHIERZ_LONG][SCHIERZ_ROUNDS];
@@ -226,7 +227,7 @@ static void schierz_further(schierz *keys, lab *l)
 
 /* ---- The size of the filter --------------------------------------------- */
 
-/* Members and strangers, asked one by one and in batches. */
+/* Members and strangers, queried singly and in batches. */
 enum { SCHIERZ_WAYS = 4 };
 
 static const char *const schierz_way[SCHIERZ_WAYS] = {
@@ -234,7 +235,7 @@ static const char *const schierz_way[SCHIERZ_WAYS] = {
     "a stranger, one by one", "a stranger, in batches",
 };
 
-/* Filters of 2^13 bits on, each of four times as many as the last one. */
+/* Filters of 2^13 bits and more, each four times as large as the last. */
 typedef struct {
     bly_filter *filter[SCHIERZ_SIZES];
     uint64_t    keys[SCHIERZ_SIZES];
@@ -255,7 +256,7 @@ static void schierz_ask(uint64_t *keys, bool members, uint64_t n,
         lab_keys(keys, SCHIERZ_ASKED, SCHIERZ_STRANGERS, from);
 }
 
-/* Each question of a round has keys of its own, which nobody has fetched. */
+/* Each query of a round has its own keys, which are not yet in the cache. */
 static void schierz_size_round(schierz_grown *g, size_t round)
 {
     static uint64_t keys[SCHIERZ_ASKED];
@@ -267,8 +268,8 @@ static void schierz_size_round(schierz_grown *g, size_t round)
         }
 }
 
-/* How many bits a lookup looks at until the answer is known: one for the first,
- * and one for each number of leading probes that does not say no yet. */
+/* Returns how many bits a lookup inspects until the answer is known: one for
+ * the first, and one for each leading run of probes that does not end in no. */
 static lab_measure schierz_probes(const bly_filter *f, bool members, uint64_t n)
 {
     static uint64_t keys[SCHIERZ_ASKED];
@@ -303,8 +304,7 @@ static void schierz_grow(schierz_grown *g, const lab *l)
     }
 }
 
-/* In operations: a line through the probes of strangers does not rise or fall,
- * as far as can be told. */
+/* In operations: the fitted line for strangers is flat within its error. */
 static void schierz_operations(const schierz_grown *g, lab *l)
 {
     double strangers[SCHIERZ_SIZES];
@@ -322,7 +322,8 @@ static void schierz_operations(const schierz_grown *g, lab *l)
              strangers[0], line.slope.value, line.slope.low, line.slope.high);
 }
 
-/* In nanoseconds: the quartiles of the least filter and the largest meet. */
+/* In nanoseconds: the quartiles of the smallest and the largest filter
+ * overlap. */
 static void schierz_seconds(const schierz_grown *g, lab *l, size_t way)
 {
     lab_measure first = g->middle[0][way], last = g->middle[g->sizes - 1][way];

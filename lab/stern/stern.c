@@ -1,10 +1,10 @@
-/* stern.c - hash compaction against a Bloom filter of as many bits a state
- * [Stern & Dill 1996; Dillinger & Manolios 2004].
+/* stern.c - hash compaction compared with a Bloom filter of as many bits per
+ * state [Stern & Dill 1996; Dillinger & Manolios 2004].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  *
- * A plan goes from a rate to a size; here the size is given, so the rate is
- * searched for by halving its logarithm.
+ * A plan computes a size from a rate; here the size is given, so the rate is
+ * found by halving its logarithm.
  */
 #include "lab.h"
 
@@ -20,7 +20,7 @@ static double stern_bits(const char *kind, double log_rate)
     return plan.bits_per_key;
 }
 
-/* log2 of the least rate that so many bits a state are enough for. */
+/* Returns log2 of the lowest rate for that many bits per state. */
 static double stern_rate(const char *kind, double bits)
 {
     double low = -STERN_SLOWEST, high = -1;
@@ -41,8 +41,8 @@ static lab_measure stern_measure(lab *l, const char *kind, double log_rate)
                     lab_pick(l, 100, 1000000, 10000000));
 }
 
-/* Signatures that an unsuccessful search compares at load a: slots chosen anew
- * for each probe, or one after another [Knuth 1973]. */
+/* Returns the signatures compared by an unsuccessful search at load a: with
+ * random slots for each probe, or consecutive ones [Knuth 1973]. */
 static double stern_anew(double a)
 {
     return a / (1 - a);
@@ -53,8 +53,8 @@ static double stern_row(double a)
     return (1 / ((1 - a) * (1 - a)) - 1) / 2;
 }
 
-/* log2 of the rate of a full table of the literature, with the best length of
- * a signature: (1 - 2^-b)^t is the chance that none of t is equal. */
+/* Returns log2 of the rate of a full table of the literature, with the best
+ * signature length: (1 - 2^-b)^t is the chance that none of t matches. */
 static double stern_table(double bits, double (*compared)(double))
 {
     double best = 0;
@@ -65,7 +65,7 @@ static double stern_table(double bits, double (*compared)(double))
     return best;
 }
 
-/* From how many bits on the table is never worse than a Bloom filter. */
+/* Returns the bits from which the table is never worse than a Bloom filter. */
 static double stern_crossing(double (*compared)(double))
 {
     double bits = STERN_MOST;

@@ -1,7 +1,4 @@
-/* sets.c - sets that hold their keys: see sets.h.
- *
- * Floor 7: a part of a program of the lab.
- */
+/* sets.c - sets that store their keys: see sets.h. */
 #include "sets.h"
 
 #include "lab.h"
@@ -18,7 +15,7 @@ static void sets_lacks_memory(void)
     lab_stop("memory", "not enough; try QUICK=1");
 }
 
-/* The texts once more: key i is at begin[i] of it. */
+/* Copies the texts: key i is at begin[i] of the copy. */
 static char *sets_text(const sets_keys *keys)
 {
     size_t bytes = keys->begin[keys->n];
@@ -112,7 +109,7 @@ static void sets_array_drop(void *set)
     free(a);
 }
 
-/* ---- A balanced tree: the C library's ----------------------------------- */
+/* ---- A balanced tree of the C library ----------------------------------- */
 
 typedef struct {
     char *text;
@@ -135,7 +132,7 @@ static bool sets_tree_has(const void *set, char *key, size_t length)
     return tfind(key, &((const sets_tree *)set)->root, sets_order) != NULL;
 }
 
-/* Of a tree's node: the key is a part of the text. */
+/* Frees nothing, as a node's key is part of the text. */
 static void sets_keep(void *key)
 {
     (void)key;
@@ -149,7 +146,7 @@ static void sets_tree_drop(void *set)
     free(t);
 }
 
-/* ---- A trie: a letter in a node, and three ways on ---------------------- */
+/* ---- A trie: a letter in a node, and three children --------------------- */
 
 /* To a smaller letter, to the key's next one, to a larger one; 0 is no node. */
 typedef struct {
@@ -175,8 +172,8 @@ static uint32_t sets_trie_new(sets_trie *t, char letter)
     return (uint32_t)t->n++;
 }
 
-/* Where a node with this letter is, or is to be: behind `at`, or aside of what
- * is there. */
+/* Returns the link to a node with this letter, existing or not: behind `at`, or
+ * beside existing ones. */
 static uint32_t *sets_trie_place(const sets_trie *t, uint32_t at, char letter)
 {
     uint32_t *place = &t->node[at].next;
@@ -186,7 +183,7 @@ static uint32_t *sets_trie_place(const sets_trie *t, uint32_t at, char letter)
     return place;
 }
 
-/* A new node may move all others: its place is looked for again. */
+/* A new node may move all others, so its place is looked up again. */
 static void sets_trie_add(sets_trie *t, const char *key)
 {
     uint32_t at = 0;
@@ -271,9 +268,9 @@ static void sets_table_drop(void *set)
     free(t);
 }
 
-/* ---- A sparse hash table, a fourth full or less ------------------------- */
+/* ---- A sparse hash table, at most a fourth full ------------------------- */
 
-/* With the hash beside the key, which is compared only where the hash is
+/* The hash is stored with the key, which is compared only if the hash is
  * equal. */
 typedef struct { uint64_t hash; char *key; } sets_slot;
 
@@ -284,7 +281,7 @@ typedef struct {
     bly_filter *hash;                   /* its hash is that of filters */
 } sets_sparse;
 
-/* The slot of a key, or the free one where it is to be. */
+/* Returns the slot of a key, or the free one where it belongs. */
 static sets_slot *sets_sparse_slot(const sets_sparse *t, uint64_t hash,
                                    const char *key)
 {

@@ -1,8 +1,8 @@
-/* sets.h - sets that hold their keys, to be compared with filters.
+/* sets.h - sets that store their keys, for comparison with filters.
  *
- * Floor 7: a part of a program of the lab; see lab.h and essay.html beside this
- * file. Each has its own copies of the keys, texts that end in NUL: in one
- * piece wherever that can be, so that nothing is larger than it has to be.
+ * See lab.h, and essay.html beside this file. Each set has its own copies of
+ * the keys, NUL-terminated texts: in one piece if possible, so that nothing is
+ * larger than necessary.
  */
 #ifndef SETS_H
 #define SETS_H
@@ -25,8 +25,7 @@ typedef struct {
     void  (*drop)(void *set);
 } sets_kind;
 
-/* Those there are. The build of the last one is NULL where it was made without
- * Judy's arrays. */
+/* The sets. The last one's build is NULL without Judy's arrays. */
 enum { SETS_LIST, SETS_ARRAY, SETS_TREE, SETS_TRIE, SETS_TABLE, SETS_SPARSE,
        SETS_JUDY, SETS_KINDS };
 extern const sets_kind sets_kinds[SETS_KINDS];

@@ -1,7 +1,7 @@
-/* structures.c - filters beside the structures that hold their keys: space,
- * time, and what becomes of both as keys come.
+/* structures.c - filters compared with structures that store their keys: space,
+ * time, and how both change as keys are added.
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -28,7 +28,7 @@ static const char *const structures_filters[STRUCTURES_FILTERS] = {
 
 /* ---- Keys --------------------------------------------------------------- */
 
-/* The words of the system, in their order; none if there are none. */
+/* The system's words, in order; none if not installed. */
 typedef struct {
     char (*word)[STRUCTURES_WORD];
     size_t n;
@@ -49,8 +49,9 @@ static structures_list structures_read(void)
     return list;
 }
 
-/* Key i: a word, and behind it a number where the words are used up. Without
- * words a number. A stranger is a key with a mark behind it that none has. */
+/* Writes key i: a word, followed by a number once the words are used up, or
+ * just a number without words. A stranger is a key with a mark behind it that
+ * no key has. */
 static size_t structures_write(char *to, const structures_list *list, size_t i,
                                const char *mark)
 {
@@ -62,7 +63,7 @@ static size_t structures_write(char *to, const structures_list *list, size_t i,
                            i / list->n, mark);
 }
 
-/* The i-th of n in no order: the multiplier is a prime. */
+/* Returns the i-th of n in mixed order; the multiplier is a prime. */
 static size_t structures_place(size_t i, size_t n)
 {
     return (size_t)((uint64_t)i * UINT64_C(2654435761) % n);
@@ -88,16 +89,16 @@ static void structures_forget(sets_keys *keys)
     free(keys->begin);
 }
 
-/* ---- One size ----------------------------------------------------------- */
+/* ---- A size ------------------------------------------------------------- */
 
-/* The structures, and behind them the filters. */
+/* The structures, then the filters. */
 typedef struct {
     size_t n;
     void  *set[STRUCTURES_ALL];
     double bytes[STRUCTURES_ALL], alone;        /* a key */
     double time[STRUCTURES_ALL][2][STRUCTURES_ROUNDS];
     lab_measure middle[STRUCTURES_ALL][2];      /* members, strangers */
-    lab_measure sparse[2];      /* the sparse table's time, over the filter's */
+    lab_measure sparse[2];      /* sparse table's time, over the filter's */
 } structures_size;
 
 static const char *structures_name(size_t kind)
@@ -111,15 +112,15 @@ static bool structures_is_there(size_t kind)
     return kind >= SETS_KINDS || sets_kinds[kind].build != NULL;
 }
 
-/* Bytes that the program has taken and not given back, as glibc tells. */
+/* Returns the bytes allocated by the program, as reported by glibc. */
 static double structures_memory(void)
 {
     struct mallinfo2 now = mallinfo2();
     return (double)now.uordblks + (double)now.hblkhd;
 }
 
-/* Of a set that is there now, and was not before. A large filter's memory is
- * the system's, of which glibc knows nothing. */
+/* Returns the bytes of a set that was just made. A large filter's memory is the
+ * system's, unknown to glibc. */
 static double structures_taken(size_t kind, const void *set, double before)
 {
     double taken = structures_memory() - before;
@@ -151,7 +152,7 @@ static void structures_drop(size_t kind, void *set)
         bly_free(set);
 }
 
-/* Questions for one round, texts that are ready to be asked. */
+/* Queries for a round, as texts. */
 typedef struct {
     char  *key[STRUCTURES_ASKED];
     size_t length[STRUCTURES_ASKED];
@@ -169,7 +170,7 @@ static void structures_draw(structures_questions *q, const structures_list *l,
     }
 }
 
-/* ns a lookup, one by one; a list, which goes through all, is asked less. */
+/* Returns ns per lookup, singly; a list, which is scanned, is queried less. */
 static double structures_ask(size_t kind, const void *set,
                              structures_questions *q, size_t n)
 {
@@ -205,7 +206,7 @@ static void structures_round(structures_size *s, const structures_list *l,
         }
 }
 
-/* In each round: so that what slows one down slows the other down, too. */
+/* Computes ratios within each round, so that a disturbance affects both. */
 static lab_measure structures_ratio(const structures_size *s, size_t who,
                                     size_t rounds)
 {
@@ -216,8 +217,8 @@ static lab_measure structures_ratio(const structures_size *s, size_t who,
     return lab_median(ratio, rounds);
 }
 
-/* Build all of them of the same keys, and ask them in turn. A list that is too
- * long is weighed and not asked. */
+/* Builds all of them from the same keys, and queries them in turn. A list that
+ * is too long is measured for size only. */
 static void structures_measure(structures_size *s, const structures_list *l,
                                size_t n, size_t rounds)
 {
@@ -256,7 +257,7 @@ static void structures_measure(structures_size *s, const structures_list *l,
 
 /* ---- Space -------------------------------------------------------------- */
 
-/* "Far less" is taken for a tenth. */
+/* "Far less" means a tenth. */
 static void structures_space_claims(lab *l, const structures_size *last)
 {
     const double *bytes = last->bytes;
@@ -298,7 +299,8 @@ static void structures_space(lab *l, const structures_size *s, size_t sizes)
 
 /* ---- Time --------------------------------------------------------------- */
 
-/* With how many keys the table is quicker than the filter, without a doubt. */
+/* Reports the numbers of keys at which the table is certainly faster than the
+ * filter. */
 static void structures_sparse(lab *l, const structures_size *s, size_t sizes,
                               size_t who)
 {
@@ -319,8 +321,8 @@ static void structures_sparse(lab *l, const structures_size *s, size_t sizes,
              s[0].n, last.value, last.low, last.high, s[sizes - 1].n);
 }
 
-/* Of those whose lookups take longer the more keys there are by their nature,
- * and of the filter. */
+/* Reports structures whose lookup time grows with the keys by design, and the
+ * filter. */
 static void structures_grow(lab *l, const structures_size *s, size_t sizes)
 {
     static const size_t kinds[] = { SETS_ARRAY, SETS_TREE, SETS_TABLE,
@@ -354,7 +356,7 @@ static void structures_time(lab *l, const structures_size *s, size_t sizes)
 
 /* ---- Constant space and constant time ----------------------------------- */
 
-/* What becomes of a filter that gets a hundred times its keys. */
+/* The result of a hundred times the planned keys. */
 typedef struct { double taken, grown; } structures_fate;
 
 static structures_fate structures_overfill(const char *kind, uint64_t capacity)
@@ -371,7 +373,8 @@ static structures_fate structures_overfill(const char *kind, uint64_t capacity)
                               (double)after / (double)before };
 }
 
-/* Kinds to which keys are added, that hold them all and answer yes or no. */
+/* Returns whether keys can be added, none is lost, and answers are yes or
+ * no. */
 static bool structures_adds(const bly_kind_info *kind)
 {
     return (kind->can & BLY_CAN_ADD) != 0 && strcmp(kind->family, "exact") != 0
@@ -379,7 +382,7 @@ static bool structures_adds(const bly_kind_info *kind)
            == 0;
 }
 
-/* Names in a row, behind a blank each. */
+/* Names in a row, each after a blank. */
 typedef struct { size_t n, used; char text[200]; } structures_names;
 
 static void structures_call(structures_names *s, const char *name)

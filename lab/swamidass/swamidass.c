@@ -1,7 +1,7 @@
-/* swamidass.c - how many keys, and how many in common, told from the bits
+/* swamidass.c - estimates the number of keys, and of common keys, from the bits
  * [Swamidass & Baldi 2007].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -21,8 +21,8 @@ static swamidass_spread swamidass_of(const double *x, size_t n)
                                mean };
 }
 
-/* A standard deviation of n numbers, with its interval: that of a normal
- * distribution, whose logarithm varies by 1 / sqrt(2 n). */
+/* Returns a standard deviation of n numbers, with its interval: that of a
+ * normal distribution, whose logarithm varies by 1 / sqrt(2 n). */
 static lab_measure swamidass_sd(double sd, size_t n)
 {
     double part = 3.29 / sqrt(2 * (double)n);
@@ -35,7 +35,7 @@ static double swamidass_theory(double m, double k, double n)
     return sqrt(m * (exp(load) - 1 - load)) / k;
 }
 
-/* ---- How many keys ----------------------------------------------------- */
+/* ---- Number of keys ---------------------------------------------------- */
 
 static swamidass_spread swamidass_count(unsigned m, unsigned k, uint64_t n,
                                         size_t filters)
@@ -81,11 +81,11 @@ static void swamidass_counts(lab *l, size_t filters)
                swamidass_sd(s.sd, filters));
 }
 
-/* ---- How many in common ------------------------------------------------ */
+/* ---- Number of common keys --------------------------------------------- */
 
 typedef struct { swamidass_spread both, promised; } swamidass_pair;
 
-/* The deviation for two sets of n keys: see the essay. */
+/* Returns the deviation for two sets of n keys: see the essay. */
 static double swamidass_common(double n, double common)
 {
     double m = SWAMIDASS_BITS, k = SWAMIDASS_PROBES;
@@ -135,12 +135,12 @@ static swamidass_pair swamidass_overlap(uint64_t a, uint64_t b,
     return p;
 }
 
-/* The pair whose measured deviation is the farthest from the named one. */
+/* The pair whose measured deviation is farthest from the published one. */
 typedef struct { uint64_t a, b, common; double named, off; lab_measure sd; }
 swamidass_case;
 
-/* Is this pair farther off than the worst one so far? The interval counts to
- * its end. */
+/* Keeps this pair if it is farther off than the worst one so far, counting from
+ * the end of its interval. */
 static void swamidass_judge(swamidass_case *worst, uint64_t a, uint64_t b,
                             uint64_t common, double named, lab_measure sd)
 {

@@ -1,8 +1,7 @@
-/* vadhan.c - how good must hash functions be? Families that are universal in
- * the strict sense, on keys that are random and keys that are not [Mitzenmacher
- * & Vadhan 2008; Wegman & Carter 1981].
+/* vadhan.c - how good hash functions must be: strictly universal families, on
+ * random and regular keys [Mitzenmacher & Vadhan 2008; Wegman & Carter 1981].
  *
- * Floor 7: a program of the lab; see lab.h and essay.html beside this file.
+ * See lab.h and essay.html beside this file.
  */
 #include "lab.h"
 
@@ -10,7 +9,7 @@
 
 enum { VADHAN_BITS = 10, VADHAN_K = 7, VADHAN_FILTERS = 1000 };
 
-/* The functions; those of `standard`, the last, have no seed. */
+/* The functions; the last, that of `standard`, has no seed. */
 static const char *const vadhan_family[] = {
     "multiply", "poly2", "poly4", "tabulation", "xxh64", "murmur3", "murmur2",
     "power",
@@ -20,7 +19,7 @@ enum { VADHAN_MULTIPLY = 0, VADHAN_POLY2 = 1, VADHAN_POLY4 = 2,
        VADHAN_FAMILIES = 8 };
 
 /* The keys: random; 0, 1, 2, …; multiples of 2^32; and a cube, numbers whose
- * bits stand five places apart. */
+ * bits are five places apart. */
 enum { VADHAN_RANDOM = 0, VADHAN_ROW = 1, VADHAN_FAR = 2, VADHAN_CUBE = 3,
        VADHAN_INPUTS = 4 };
 
@@ -41,8 +40,8 @@ static uint64_t vadhan_key(unsigned input, uint64_t series, uint64_t i)
     }
 }
 
-/* The share of strangers that one filter of n keys says it has. Members are
- * keys number 0 to n-1, strangers those that follow. */
+/* Returns the share of strangers that a filter of n keys accepts. Members are
+ * keys 0 to n-1, strangers the following ones. */
 static double vadhan_rate(unsigned family, unsigned input, uint64_t n,
                           uint64_t asked, uint64_t seed)
 {
@@ -66,8 +65,8 @@ static double vadhan_rate(unsigned family, unsigned input, uint64_t n,
     return (double)hits / (double)asked;
 }
 
-/* A mean over filters, and the deviation of one of them, as multiples of what
- * the formula says of each. */
+/* A mean over filters, and the deviation between filters, as multiples of the
+ * formula's. */
 typedef struct { lab_measure mean; double spread; } vadhan_result;
 
 static vadhan_result vadhan_measure(lab *l, unsigned family, unsigned input,
@@ -105,8 +104,8 @@ static bool vadhan_reaches(const vadhan_result *r)
     return r->mean.low <= 1 && r->mean.high >= 1;
 }
 
-/* Of one family on all inputs but the random one: how far the mean is from the
- * formula, and the widest spread. */
+/* Returns a family's worst results on all inputs except random: the mean's
+ * distance from the formula, and the widest spread. */
 static double vadhan_worst(const vadhan_result row[VADHAN_INPUTS],
                            double *spread)
 {

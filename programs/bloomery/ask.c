@@ -465,12 +465,8 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     status = options_read(self, argc, argv, want, &job->operands);
     if (status == CLI_GO)
         status = how_check(self, &want->how);
-    if (status == CLI_GO && job->how->check != NULL)
-        status = job->how->check(self, want);
     if (status == CLI_GO)
         status = ask_operands(self, want, &job->operands);
-    if (status == CLI_GO)
-        status = damage_options(self, &want->verify);
     if (status == CLI_GO)
         status = filter_how_read(want->key_file, want->format,
                                  want->unpack_limit);

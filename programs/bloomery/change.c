@@ -30,14 +30,12 @@ typedef struct {
     CLI_SECRET_OPTION(change_settings, key_file),                             \
     CLI_FORMAT_OPTION(change_settings, format),                               \
     CLI_UNPACK_OPTION(change_settings, unpack_limit),                         \
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
       false, "Say on standard error what was done." },                        \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
       "Print what the filter is now as a JSON object." },                     \
-    { 0, "no-progress", NULL, CLI_FLAG,                                       \
-      offsetof(change_settings, no_progress), false,                          \
-      "Show no progress on the terminal." },                                  \
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(change_settings, no_progress),                     \
+    { 0 }
 
 const cli_option change_options[] = {
     CLI_KEY_OPTION(change_settings, inputs),

@@ -1,8 +1,14 @@
-/* cmd_advise.c - `bloomery advise`: which kind for which need.
+/* cmd_advise.c - `bloomery advise`: ranks the kinds for a need.
  *
- * The library ranks (src/advise/advise.c); here the need is read, the costs are
- * fetched or measured, and the ranking is shown. Floor 8; includes command.h,
- * costs.h and <bloomery.h> only.
+ * The library ranks (src/advise/advise.c). This file reads the need, fetches or
+ * measures the costs, and prints the ranking.
+ *
+ * THE CORE FIRST
+ *
+ * There are two rankings: of the core kinds, which is shown, and of all kinds.
+ * If the best of all is outside the core, one line says which kind it is and by
+ * how much it is better, so that nothing is hidden. If no core kind fits, the
+ * ranking of all is shown, as it is by --all and in JSON.
  */
 #include "bloomery/command.h"
 
@@ -30,8 +36,9 @@ typedef struct {
     bool     small, fast, measure, all, json;
 } advise_settings;
 
-#define ADVISE_FLAG(name, field, help)                                        \
-    { 0, name, NULL, CLI_FLAG, offsetof(advise_settings, field), false, help }
+#define ADVISE_FLAG(name, field, ...)                                         \
+    { 0, name, NULL, CLI_FLAG, offsetof(advise_settings, field), false,       \
+      __VA_ARGS__ }
 
 static const cli_option advise_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(advise_settings, items),
@@ -43,12 +50,14 @@ static const cli_option advise_options[] = {
                 "dozen or more."),
     { 0, "at-least", "T", CLI_NUMBER, offsetof(advise_settings, times), false,
       "It should say whether a key came at least T times, 1 .. 65535. The rate "
-      "is then of keys that never came." },
+      "is then of keys that never came.",
+      .excludes = "count" },
     ADVISE_FLAG("grow", grow, "There may be more than ITEMS keys later, at the "
                 "same rate."),
     ADVISE_FLAG("unite", unite, "Two filters can be united."),
     ADVISE_FLAG("static", fixed, "All keys are known before it is built, and "
-                "none comes later: this admits more kinds."),
+                "none comes later: this admits more kinds.",
+                .excludes = "grow forget"),
     ADVISE_FLAG("forget", forget, "Keys come without end, and old ones may be "
                 "forgotten once ITEMS others have come."),
     ADVISE_FLAG("label", label, "It should store a number with each key."),
@@ -62,25 +71,29 @@ static const cli_option advise_options[] = {
       "Default: 50%." },
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
       false, "With --exact: how many other keys, which are not in the filter, "
-      "will be asked for. Default: as many as ITEMS." },
+      "will be asked for. Default: as many as ITEMS.",
+      .needs = "exact" },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
-      false, "With --label: the largest label there will be. Default: 255." },
+      false, "With --label: the largest label there will be. Default: 255.",
+      .needs = "label" },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
       false, "The most bytes the filter may have: 64M, 1G (K, M, G, T are "
-      "powers of 1024). Not for --page." },
+      "powers of 1024). Not for --page.",
+      .excludes = "page" },
     ADVISE_FLAG("small", small, "Find the smallest one; time decides only "
-                "between equals. Always so with --page."),
+                "between equals. Always so with --page.", .excludes = "fast"),
     ADVISE_FLAG("fast", fast, "Find the quickest one; size decides only "
                 "between equals."),
     ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
                 "machine, which takes about half a minute and 350 MB, and "
                 "keep it in the folder bloomery of $XDG_CACHE_HOME or "
                 "~/.cache. It is used from then on, on this machine only."),
-    ADVISE_FLAG("all", all, "Show all kinds, also those that gain nothing, and "
-                "those that cannot, with the reason; not only the best five."),
+    ADVISE_FLAG("all", all, "Rank the kinds outside the core as well, and show "
+                "all of them: also those that gain nothing, and those that "
+                "cannot, with the reason; not only the best five."),
     ADVISE_FLAG("json", json, "Print an object: where the costs are from, and "
                 "an array of all kinds."),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example advise_examples[] = {
@@ -164,6 +177,7 @@ static void advise_json(const bly_advice *a, size_t place,
 {
     json_open_object(NULL);
     json_string("kind", a->kind);
+    json_string("tier", a->tier);
     json_bool("fits", a->fits);
     json_string("why", a->why);
     json_string("lacks", a->lacks);
@@ -198,6 +212,11 @@ static void advise_heading(void)
                   "rate", "there", "not", "add");
 }
 
+static bool advise_core(const bly_advice *a)
+{
+    return strcmp(a->tier, "core") == 0;
+}
+
 static void advise_text(const bly_advice *a, size_t place,
                         const advise_settings *s)
 {
@@ -206,8 +225,10 @@ static void advise_text(const bly_advice *a, size_t place,
                   report_count(a->plan.bytes).text,
                   report_percent(a->plan.rate).text, a->ns_present,
                   a->ns_absent, a->ns_add);
-    output_format("   %s\n   %s\n", bly_kind_find(a->kind)->summary,
-                  a->why);
+    output_format("   %s\n", bly_kind_find(a->kind)->summary);
+    if (!advise_core(a))
+        output_format("   tier: %s\n", a->tier);
+    output_format("   %s\n", a->why);
     if (a->limit[0] != '\0')
         output_format("   %s\n", a->limit);
     if (s->label)
@@ -226,38 +247,78 @@ static void advise_text(const bly_advice *a, size_t place,
     output_format("   %s\n", advise_command(a, s).text);
 }
 
-/* What was not shown. */
-static void advise_rest(size_t more, size_t beaten)
+/* Reports a kind outside the core that is better than the first one shown. */
+static void advise_outside(const bly_advice *best, const bly_advice *shown)
 {
-    if (more == 0)
+    if (advise_core(best))
         return;
-    output_format("%zu more can: --all shows them.", more);
-    if (beaten > 0)
-        output_format(" %s neither smaller nor much quicker to ask or fill "
-                      "than one above.", beaten == more ? "Each is"
-                                                        : "Most are");
-    output_text("\n");
+    output_format("Outside the core, %s would be better: %.3g times the time "
+                  "and %.3g times the size of %s.\n", best->kind,
+                  best->ns_lookup / shown->ns_lookup,
+                  (double)best->plan.bytes / (double)shown->plan.bytes,
+                  shown->kind);
 }
 
-/* The best, but no kind that one before it makes needless: it does something
- * else well, which was not asked for. */
-static void advise_show(const bly_ranking *all, const advise_settings *s)
+/* Reports how many kinds fit but were not shown. */
+static void advise_rest(const bly_ranking *all, size_t shown)
 {
-    size_t more = 0, beaten = 0, shown = 0;
+    size_t fit = 0, core = 0;
+    const bly_advice *a;
+
+    for (; (a = bly_ranking_at(all, fit)) != NULL && a->fits; fit++)
+        core += advise_core(a);
+    if (fit == shown)
+        return;
+    output_format("%zu more can", fit - shown);
+    if (core < fit && core >= shown)
+        output_format(", %zu of them outside the core", fit - core);
+    output_text(": --all shows them.\n");
+}
+
+/* Shows the best five of a ranking, without kinds that one before them makes
+ * needless: these do something else well, which was not asked for. */
+static void advise_show(const bly_ranking *best, const bly_ranking *all,
+                        const advise_settings *s)
+{
+    size_t shown = 0;
+    const bly_advice *a;
+
+    if (best == all)
+        output_text("No core kind can do this: these are outside the core.\n");
+    advise_heading();
+    for (size_t i = 0; (a = bly_ranking_at(best, i)) != NULL; i++)
+        if (a->fits && !a->beaten && shown < ADVISE_SHOWN)
+            advise_text(a, ++shown, s);
+    if (best != all)
+        advise_outside(bly_ranking_at(all, 0), bly_ranking_at(best, 0));
+    advise_rest(all, shown);
+}
+
+/* Shows every kind, and the reason of each that cannot. */
+static void advise_show_all(const bly_ranking *all, const advise_settings *s)
+{
     const bly_advice *a;
 
     advise_heading();
     for (size_t i = 0; (a = bly_ranking_at(all, i)) != NULL; i++)
-        if (a->fits && (s->all || (!a->beaten && shown < ADVISE_SHOWN))) {
-            shown++;
-            advise_text(a, s->all ? i + 1 : shown, s);
-        } else if (a->fits) {
-            more++;
-            beaten += a->beaten;
-        } else if (s->all) {
+        if (a->fits)
+            advise_text(a, i + 1, s);
+        else
             output_format(" - %-23s %s\n", a->kind, a->why);
-        }
-    advise_rest(more, beaten);
+}
+
+/* Ranks the core kinds alone and shows these, or all if no core kind fits. */
+static int advise_show_core(const bly_ranking *all, const advise_settings *s,
+                            bly_need need)
+{
+    bly_ranking *core;
+
+    need.core = true;
+    if (bly_advise(&core, &need) < 0)
+        return filter_error();
+    advise_show(bly_ranking_at(core, 0)->fits ? core : all, all, s);
+    bly_ranking_free(core);
+    return CLI_OK;
 }
 
 static void advise_show_json(const bly_ranking *all, const advise_settings *s,
@@ -472,15 +533,20 @@ static int advise_give(const advise_settings *s, const bly_costs *costs,
     bly_need need = advise_need(s, costs);
     bly_ranking *all;
     bool fits;
+    int status = CLI_OK;
 
     if (bly_advise(&all, &need) < 0)
         return filter_error();
     fits = bly_ranking_at(all, 0)->fits;
     if (s->json)
         advise_show_json(all, s, costs != NULL ? path : "built in");
-    else if (fits || s->all)
-        advise_show(all, s);
+    else if (s->all)
+        advise_show_all(all, s);
+    else if (fits)
+        status = advise_show_core(all, s, need);
     bly_ranking_free(all);
+    if (status != CLI_OK)
+        return status;
     if (!fits)
         return advise_none(&need);
     if (!s->json)
@@ -547,29 +613,6 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
 /* ==== The command ======================================================= */
 
 /* Wishes that contradict each other; or NULL. */
-static const char *advise_wrong(const advise_settings *s)
-{
-    if (s->times > 0 && s->count)
-        return "--at-least asks for one number of times, and --count for all: "
-               "leave out one of them";
-    if (s->small && s->fast)
-        return "--small and --fast exclude each other";
-    if (s->fixed && s->grow)
-        return "--static says that no key comes later, and --grow that more "
-               "do: leave out one of them";
-    if (s->fixed && s->forget)
-        return "--static says that no key comes later, and --forget that they "
-               "come without end: leave out one of them";
-    if (s->page && s->memory > 0)
-        return "--memory-limit is for what is worked on in memory, and not for "
-               "--page: leave out one of them";
-    if (s->others > 0 && !s->exact)
-        return "--others is only for --exact";
-    if (s->label_most > 0 && !s->label)
-        return "--label-most is only for --label";
-    return NULL;
-}
-
 static int advise_run(const cli_command *self, int argc, char **argv)
 {
     static costs_table table;
@@ -577,7 +620,6 @@ static int advise_run(const cli_command *self, int argc, char **argv)
     cli_operands operands;
     const bly_costs *costs = NULL;
     char path[COSTS_PATH];
-    const char *wrong;
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status != CLI_GO)
@@ -586,9 +628,6 @@ static int advise_run(const cli_command *self, int argc, char **argv)
         return options_wrong(self, "it takes no operands");
     if (s.items == 0 && !s.measure)
         return options_wrong(self, "-n ITEMS is missing");
-    wrong = advise_wrong(&s);
-    if (wrong != NULL)
-        return options_wrong(self, wrong);
     if (!costs_path(path, sizeof path))
         path[0] = '\0';
     status = advise_fetch(&costs, &table, path, s.measure);
@@ -601,18 +640,21 @@ const cli_command cmd_advise = {
     .operands = "",
     .summary = "tell which kind is best for a need",
     .text =
-        "Ranks the kinds of filters for a number of keys, a false-positive "
-        "rate, and what the filter must be able to do. The best kind is the "
-        "one for which the time of a lookup, multiplied by the cube root of "
-        "the size, is least: one that is eight times as large as another must "
-        "be twice as quick to be as good. --fast looks at the time alone, "
-        "--small at the size alone. A kind that is neither smaller nor much "
-        "quicker to ask or to fill than one before it is left out, except "
-        "with --all.\n\n"
-        "For each kind it shows the size, the rate, and the nanoseconds that "
-        "are to be expected: of a lookup of a key that is there and of one "
-        "that is not, in a batch, and of an add (or, if the kind is built at "
-        "once, of the build, for each key). The times are computed from those "
+        "Ranks the core kinds of filters for a number of keys, a "
+        "false-positive rate, and the abilities that the filter must have. If "
+        "a kind outside the core would be better, one line says which and by "
+        "how much; --all ranks all kinds. Without a core kind that can do "
+        "what is needed the others are ranked.\n\n"
+        "The best kind is the one for which the time of a lookup, multiplied "
+        "by the cube root of the size, is least: a kind that is eight times "
+        "as large as another must be twice as quick to be as good. --fast "
+        "looks at the time alone, --small at the size alone. A kind that is "
+        "neither smaller nor much quicker to query or to fill than one before "
+        "it is left out, except with --all.\n\n"
+        "For each kind it shows the size, the rate, and the expected time in "
+        "nanoseconds: of a lookup in a batch, for a key that is there and for "
+        "one that is not, and of an add (or, for a kind that is built at "
+        "once, of the build, per key). The times are computed from those "
         "measured for each kind, in a cache and out of it.",
     .options = advise_options,
     .examples = advise_examples,

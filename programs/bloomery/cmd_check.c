@@ -30,7 +30,7 @@ static const cli_option check_options[] = {
       "bytes or 32 hexadecimal digits. Without it all else is checked." },
     CLI_FORMAT_OPTION(check_settings, format),
     CLI_UNPACK_OPTION(check_settings, unpack_limit),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example check_examples[] = {

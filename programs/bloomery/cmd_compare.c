@@ -24,7 +24,7 @@ static const cli_option compare_options[] = {
     CLI_SECRET_OPTION(compare_settings, key_file),
     CLI_FORMAT_OPTION(compare_settings, format),
     CLI_UNPACK_OPTION(compare_settings, unpack_limit),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example compare_examples[] = {

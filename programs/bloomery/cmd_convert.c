@@ -22,7 +22,7 @@ typedef struct {
 } convert_settings;
 
 static const cli_option convert_options[] = {
-    { 'F', "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), false,
+    { 0, "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), false,
       "The format of OUT: 'bloomery', or one that 'bloomery formats' lists, or "
       "a kind of ours that has the same bits (of parquet, split). "
       "With --data it may be left out: then it is that of the filter's kind." },
@@ -35,15 +35,15 @@ static const cli_option convert_options[] = {
     CLI_FORCE_OPTION(convert_settings, force),
     CLI_SECRET_OPTION(convert_settings, key_file),
     CLI_MADE_OPTIONS(convert_settings),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example convert_examples[] = {
-    { "bloomery convert -F bloomery known.bloom known.bly",
+    { "bloomery convert --to bloomery known.bloom known.bly",
       "The filter of another system, in a file that tells what it is and "
       "whether it is damaged." },
-    { "bloomery convert -F dcso known.bly known.bloom", "And back." },
-    { "bloomery convert -F parquet ids.bly ids.filter",
+    { "bloomery convert --to dcso known.bly known.bloom", "And back." },
+    { "bloomery convert --to parquet ids.bly ids.filter",
       "A filter of kind split, built with -H xxh64, for a Parquet file." },
     { "bloomery convert --data notes.txt known.bloom noted.bloom",
       "The same filter with notes of its owner." },

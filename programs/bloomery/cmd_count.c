@@ -36,7 +36,7 @@ static bly_status count_ask(const bly_filter *filter, const bly_keys *keys,
 static int count_run(const cli_command *self, int argc, char **argv)
 {
     static const ask_how how = { count_ask, ASK_COUNTS, "counting",
-                                 "count\t", NULL };
+                                 "count\t" };
 
     return ask_numbers(self, &how, BLY_CAN_COUNT, "does not count", argc, argv);
 }

@@ -19,8 +19,9 @@ static const cli_option formats_options[] = {
       "Print an array of objects: those of 'kinds --json' with writer, and "
       "told, whether the bytes tell the format." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
-      false, "Print the table in Markdown." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      false, "Print the table in Markdown.",
+      .excludes = "json" },
+    { 0 }
 };
 
 static const cli_example formats_examples[] = {
@@ -72,10 +73,9 @@ static int formats_run(const cli_command *self, int argc, char **argv)
 
     if (status != CLI_GO)
         return status;
-    if (operands.count > 0 || (s.json && s.markdown))
-        return options_wrong(self, "it takes no operand, and one form; the "
-                                   "options of a format are in 'bloomery "
-                                   "kinds NAME'");
+    if (operands.count > 0)
+        return options_wrong(self, "it takes no operand; the options of a "
+                                   "format are in 'bloomery kinds NAME'");
     if (s.json)
         json_open_array(NULL);
     else if (s.markdown)

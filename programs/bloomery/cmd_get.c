@@ -22,7 +22,7 @@ static const cli_example get_examples[] = {
 static int get_run(const cli_command *self, int argc, char **argv)
 {
     static const ask_how how = { bly_get_keys, ASK_LABELS, "asking",
-                                 "label\t", NULL };
+                                 "label\t" };
 
     return ask_numbers(self, &how, BLY_CAN_LABEL, "carries no labels", argc,
                        argv);

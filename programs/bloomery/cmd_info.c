@@ -24,14 +24,15 @@ static const cli_option info_options[] = {
       "Print a JSON object; for several files, an array of objects." },
     { 0, "data", NULL, CLI_FLAG, offsetof(info_settings, data), false,
       "Write nothing but the data that is attached to the filter, unchanged "
-      "('convert --data' attaches it)." },
+      "('convert --data' attaches it).",
+      .excludes = "json" },
     CLI_SECRET_OPTION(info_settings, key_file),
     CLI_FORMAT_OPTION(info_settings, format),
     CLI_UNPACK_OPTION(info_settings, unpack_limit),
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
       false, "Show what a filter says of itself though it may be damaged: its "
       "header is checked, the rest is trusted." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example info_examples[] = {
@@ -217,16 +218,7 @@ static void info_header_json(const bly_header *header, const char *file)
 {
     json_open_object(NULL);
     json_string("file", file);
-    json_string("kind", header->kind);
-    json_count("items", header->items);
-    json_count("capacity", header->capacity);
-    json_count("bytes", header->packed ? header->unpacked : header->bytes);
-    if (header->packed)
-        json_count("packed", header->bytes);
-    json_real("planned_rate", header->rate);
-    json_count(info_secret(header) ? "mark" : "seed", header->seed);
-    json_string("hash", header->hash);
-    about_geometry(header->geometry);
+    bly_header_each(header, json_field, NULL);
     json_close_object();
 }
 
@@ -348,9 +340,8 @@ static int info_run(const cli_command *self, int argc, char **argv)
         return status;
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
-    if (s.data && (s.json || files.count > 1))
-        return options_wrong(self, "--data writes bytes of one FILE, and no "
-                                   "JSON");
+    if (s.data && files.count > 1)
+        return options_wrong(self, "--data writes the bytes of one FILE");
     if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     if (s.data)

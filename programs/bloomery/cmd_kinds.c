@@ -1,7 +1,8 @@
-/* cmd_kinds.c - `bloomery kinds`: the kinds of filters there are.
+/* cmd_kinds.c - `bloomery kinds`: lists the kinds of filters, or one of them.
  *
- * Everything comes from bly_kinds; this file knows no kind by name. Floor 8;
- * includes command.h and <bloomery.h> only.
+ * Everything comes from bly_kinds(): no kind is known by name here. People see
+ * the core kinds, unless --all is given. Programs, which read JSON, get all
+ * kinds with their tiers.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -11,20 +12,24 @@
 #include <string.h>
 
 typedef struct {
-    bool json, markdown;
+    bool all, json, markdown;
 } kinds_settings;
 
 static const cli_option kinds_options[] = {
+    { 0, "all", NULL, CLI_FLAG, offsetof(kinds_settings, all), false,
+      "List all kinds, not only the core." },
     { 0, "json", NULL, CLI_FLAG, offsetof(kinds_settings, json), false,
-      "Print an array of objects of name, family, summary, abilities, "
-      "options and aliases; with KIND, one object." },
+      "Print an array with an object for each kind of every tier; with KIND, "
+      "one object." },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
-      "Print the table in Markdown; with KIND, what it can and its options." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      "Print the table in Markdown; with KIND, what it can and its options.",
+      .excludes = "json" },
+    { 0 }
 };
 
 static const cli_example kinds_examples[] = {
-    { "bloomery kinds", "All kinds, and what each can do." },
+    { "bloomery kinds", "The core kinds, and what each can do." },
+    { "bloomery kinds --all", "All kinds." },
     { "bloomery kinds standard", "One kind with its options." },
     { NULL, NULL }
 };
@@ -53,6 +58,7 @@ void kinds_json_members(const bly_kind_info *kind)
 {
     json_string("name", kind->name);
     json_string("family", kind->family);
+    json_string("tier", kind->tier);
     json_string("summary", kind->summary);
     json_open_array("abilities");
     for (unsigned i = 0; i < BLY_ABILITIES; i++)
@@ -67,7 +73,6 @@ void kinds_json_members(const bly_kind_info *kind)
     for (const bly_alias_info *const *a = kind->aliases; *a != NULL; a++)
         kinds_json_alias(*a);
     json_close_array();
-    json_bool("experimental", kind->experimental);
 }
 
 static void kinds_json(const bly_kind_info *kind)
@@ -78,6 +83,22 @@ static void kinds_json(const bly_kind_info *kind)
 }
 
 /* ==== Text ============================================================== */
+
+bool kinds_core(const bly_kind_info *kind)
+{
+    return strcmp(kind->tier, "core") == 0;
+}
+
+void kinds_others(void)
+{
+    size_t n, others = 0;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+
+    for (size_t i = 0; i < n; i++)
+        others += !kinds_core(kinds[i]);
+    output_format("%zu more kinds are for rarer needs: --all lists them.\n",
+                  others);
+}
 
 void kinds_abilities(const bly_kind_info *kind, uint64_t without)
 {
@@ -91,7 +112,8 @@ void kinds_abilities(const bly_kind_info *kind, uint64_t without)
         }
 }
 
-/* "before bloom, xor8 (bits=8)after", or nothing if the kind has no alias. */
+/* Prints "before bloom, xor8 (bits=8)after", or nothing if the kind has no
+ * alias. */
 static void kinds_aliases(const bly_kind_info *kind, const char *before,
                           const char *after)
 {
@@ -104,10 +126,18 @@ static void kinds_aliases(const bly_kind_info *kind, const char *before,
     output_text(*kind->aliases != NULL ? after : "");
 }
 
+/* Prints the tier of a kind outside the core, in parentheses. */
+static void kinds_tier(const bly_kind_info *kind)
+{
+    if (!kinds_core(kind))
+        output_format(" (%s)", kind->tier);
+}
+
 static void kinds_row(const bly_kind_info *kind)
 {
-    output_format("%-13s %-10s %s\n%25s", kind->name, kind->family,
-                  kind->summary, "");
+    output_format("%-13s %-10s %s", kind->name, kind->family, kind->summary);
+    kinds_tier(kind);
+    output_format("\n%25s", "");
     kinds_abilities(kind, 0);
     kinds_aliases(kind, "\n                         also called ", "");
     output_text("\n");
@@ -118,17 +148,19 @@ static void kinds_markdown(const bly_kind_info *kind)
     output_format("| `%s` | %s | %s | ", kind->name, kind->family,
                   kind->summary);
     kinds_abilities(kind, 0);
-    output_text(kind->experimental ? " (experimental) |\n" : " |\n");
+    kinds_tier(kind);
+    output_text(" |\n");
 }
 
-/* Two sections of the kind's page. */
+/* Prints two sections of the kind's page. */
 static void kinds_page(const bly_kind_info *kind)
 {
     const bly_option_info *const *o = kind->options;
 
     output_text("## What it can\n\n");
     kinds_abilities(kind, 0);
-    output_text(kind->experimental ? "; experimental.\n" : ".\n");
+    output_text(strcmp(kind->tier, "experimental") == 0 ? "; experimental.\n"
+                                                        : ".\n");
     kinds_aliases(kind, "\nOther names: ", ".\n");
     if (*o == NULL)
         return;
@@ -147,10 +179,9 @@ static void kinds_one(const bly_kind_info *kind)
     const bly_option_info *const *o = kind->options;
 
     output_format("%s: %s\n", kind->name, kind->summary);
-    if (kind->experimental)
-        output_text("  experimental: its files may need a later version's "
-                    "rebuild\n");
-    output_format("  family  %s\n", kind->family);
+    output_format("  family  %s\n  tier    %s%s\n", kind->family, kind->tier,
+                  strcmp(kind->tier, "experimental") != 0 ? ""
+                  : ": a later version may change its format");
     kinds_aliases(kind, "  also    ", "\n");
     output_text("  can     ");
     kinds_abilities(kind, 0);
@@ -173,23 +204,28 @@ static void kinds_all(const kinds_settings *s)
         output_text("| kind | family | what it is | can |\n"
                     "|---|---|---|---|\n");
     for (size_t i = 0; i < n; i++)
-        (s->json ? kinds_json : s->markdown ? kinds_markdown
-                                            : kinds_row)(kinds[i]);
+        if (s->all || s->json || kinds_core(kinds[i]))
+            (s->json ? kinds_json : s->markdown ? kinds_markdown
+                                                : kinds_row)(kinds[i]);
     if (s->json)
         json_close_array();
+    else if (!s->all && !s->markdown)
+        kinds_others();
 }
 
 static int kinds_run(const cli_command *self, int argc, char **argv)
 {
-    kinds_settings s = { false, false };
+    kinds_settings s = { .all = false };
     cli_operands operands;
     const bly_kind_info *kind;
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status != CLI_GO)
         return status;
-    if (operands.count > 1 || (s.json && s.markdown))
-        return options_wrong(self, "it takes at most one KIND, and one form");
+    if (operands.count > 1)
+        return options_wrong(self, "it takes at most one KIND");
+    if (operands.count == 1 && s.all)
+        return options_wrong(self, "leave out --all, or the KIND");
     if (operands.count == 0) {
         kinds_all(&s);
         return CLI_OK;
@@ -206,13 +242,13 @@ const cli_command cmd_kinds = {
     .operands = "[KIND]",
     .summary = "list the kinds of filters, or the options of one",
     .text =
-        "Lists the kinds of filters, with the family of each, and below it "
-        "what it can do. With KIND it shows this one, and which options it "
-        "has; -k of 'build' and 'plan' takes them as "
-        "KIND:OPTION=VALUE,OPTION=VALUE.\n\n"
-        "Some kinds have other names too, such as bloom, cbf or xor8: these "
-        "are accepted wherever a kind is asked for. Files and reports have "
-        "the kind's own name.",
+        "Lists the core kinds of filters, those to meet first, with the family "
+        "and the abilities of each. --all lists the kinds for rarer needs and "
+        "the experimental ones as well; every command accepts every kind. "
+        "With KIND it shows the options of that kind, which -k of 'build' and "
+        "'plan' takes as KIND:OPTION=VALUE,OPTION=VALUE.\n\n"
+        "Some kinds have other names too, such as bloom, cbf or xor8. Every "
+        "command accepts these; files and reports use the kind's own name.",
     .options = kinds_options,
     .examples = kinds_examples,
     .status = "0, or 2 if there is no such kind.",

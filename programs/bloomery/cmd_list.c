@@ -22,7 +22,7 @@ static const cli_option list_options[] = {
     CLI_SECRET_OPTION(list_settings, key_file),
     CLI_FORMAT_OPTION(list_settings, format),
     CLI_UNPACK_OPTION(list_settings, unpack_limit),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example list_examples[] = {

@@ -1,7 +1,7 @@
-/* cmd_plan.c - `bloomery plan`: what a filter would be and cost.
+/* cmd_plan.c - `bloomery plan`: what a filter would cost before it is built.
  *
- * Nothing is built; the library computes it. Floor 8; includes its own
- * folder's, the frame's and the library's headers only.
+ * The library computes the plan; nothing is built. Without -k the kinds are
+ * compared: the core kinds, unless --all is given. JSON has all kinds.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -14,7 +14,7 @@ typedef struct {
     const char *kind, *hash, *key_file;
     uint64_t    items;
     double      rate;
-    bool        json;
+    bool        all, json;
 } plan_settings;
 
 static const cli_option plan_options[] = {
@@ -23,47 +23,34 @@ static const cli_option plan_options[] = {
       "except for a kind whose options fix its size." },
     CLI_RATE_OPTION(plan_settings),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(plan_settings, kind), false,
-      "The kind of filter, with its options. Without it all kinds are shown "
-      "side by side." },
+      "The kind of filter, with its options. Without it the core kinds are "
+      "shown side by side." },
+    { 0, "all", NULL, CLI_FLAG, offsetof(plan_settings, all), false,
+      "Without -k: show all kinds, not only the core." },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(plan_settings, hash), false,
       "The hash function." },
     CLI_SECRET_OPTION(plan_settings, key_file),
     { 0, "json", NULL, CLI_FLAG, offsetof(plan_settings, json), false,
-      "Print a JSON object; without -k, an array of objects." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      "Print a JSON object; without -k, an array of one for each kind of "
+      "every tier." },
+    { 0 }
 };
 
 static const cli_example plan_examples[] = {
-    { "bloomery plan -n 1e9 -p 1%", "All kinds for a billion keys." },
+    { "bloomery plan -n 1e9 -p 1%", "The core kinds for a billion keys." },
     { "bloomery plan -k blocked -n 10M -p 0.1%", "One kind in detail." },
     { NULL, NULL }
 };
 
 /* ==== One plan ========================================================== */
 
-static void plan_json(const bly_plan_t *p)
+/* Prints a plan as an object, with the tier of its kind unless that is NULL. */
+static void plan_json(const bly_plan_t *p, const char *tier)
 {
     json_open_object(NULL);
-    json_string("kind", p->kind);
-    json_count("capacity", p->capacity);
-    json_count("bytes", p->bytes);
-    json_count("packed", p->packed);
-    json_count("scratch", p->scratch);
-    json_real("bits_per_key", p->bits_per_key);
-    json_real("rate", p->rate);
-    json_real("rate_sd", p->rate_sd);
-    json_real("fill", p->fill);
-    json_real("lost", p->lost);
-    if (p->window < UINT64_MAX)
-        json_count("window", p->window);
-    json_count("probes", p->probes);
-    json_labels(p->label_bits, p->label_least, p->label_most);
-    json_real("lines_present", p->lines_present);
-    json_real("lines_absent", p->lines_absent);
-    json_open_array("geometry");
-    for (size_t i = 0; i < 4; i++)
-        json_count(NULL, p->geometry[i]);
-    json_close_array();
+    bly_plan_each(p, json_field, NULL);
+    if (tier != NULL)
+        json_string("tier", tier);
     json_close_object();
 }
 
@@ -112,13 +99,13 @@ static int plan_one(const plan_settings *s, const bly_spec *spec)
     if (bly_plan(&plan, s->kind, spec) < 0)
         return filter_error();
     if (s->json)
-        plan_json(&plan);
+        plan_json(&plan, NULL);
     else
         plan_text(&plan);
     return CLI_OK;
 }
 
-/* ==== All kinds side by side ============================================ */
+/* ==== Kinds side by side ================================================ */
 
 static void plan_row(const char *kind, const bly_plan_t *p)
 {
@@ -136,20 +123,21 @@ static void plan_heading(void)
                   "per key", "rate", "probed", "there", "not");
 }
 
-/* A kind that cannot do what is asked stays in the list, with its reason. */
-static void plan_refused(const char *kind, bool json)
+/* Lists a kind that has no plan for this need, with the reason. */
+static void plan_refused(const bly_kind_info *kind, bool json)
 {
     if (!json) {
-        output_format("%-16s cannot: %s\n", kind, filter_why());
+        output_format("%-16s cannot: %s\n", kind->name, filter_why());
         return;
     }
     json_open_object(NULL);
-    json_string("kind", kind);
+    json_string("kind", kind->name);
+    json_string("tier", kind->tier);
     json_string("why", filter_why());
     json_close_object();
 }
 
-/* How many kinds can; the last reason stays in bly_why. */
+/* Returns how many kinds have a plan; the last reason stays in bly_why. */
 static size_t plan_possible(const bly_kind_info *const *kinds, size_t n,
                             const bly_spec *spec)
 {
@@ -167,28 +155,31 @@ static void plan_kind(const bly_kind_info *kind, const bly_spec *spec,
     bly_plan_t plan;
 
     if (bly_plan(&plan, kind->name, spec) < 0)
-        plan_refused(kind->name, json);
+        plan_refused(kind, json);
     else if (json)
-        plan_json(&plan);
+        plan_json(&plan, kind->tier);
     else
         plan_row(kind->name, &plan);
 }
 
-static int plan_all(const bly_spec *spec, bool json)
+static int plan_compare(const plan_settings *s, const bly_spec *spec)
 {
     size_t n;
     const bly_kind_info *const *kinds = bly_kinds(&n);
 
     if (plan_possible(kinds, n, spec) == 0)
         return filter_error();
-    if (json)
+    if (s->json)
         json_open_array(NULL);
     else
         plan_heading();
     for (size_t i = 0; i < n; i++)
-        plan_kind(kinds[i], spec, json);
-    if (json)
+        if (s->all || s->json || kinds_core(kinds[i]))
+            plan_kind(kinds[i], spec, s->json);
+    if (s->json)
         json_close_array();
+    else if (!s->all)
+        kinds_others();
     return CLI_OK;
 }
 
@@ -205,6 +196,8 @@ static int plan_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count > 0)
         return options_wrong(self, "it takes no operands");
+    if (s.all && s.kind != NULL)
+        return options_wrong(self, "leave out --all, or -k");
     if (s.items == 0 && s.kind == NULL)
         return options_wrong(self, "-n ITEMS is missing");
     if (secret_read(s.key_file) != CLI_GO)
@@ -213,17 +206,17 @@ static int plan_run(const cli_command *self, int argc, char **argv)
     spec.rate = s.rate;
     spec.hash = s.hash;
     spec.secret = secret_bytes();
-    return s.kind != NULL ? plan_one(&s, &spec) : plan_all(&spec, s.json);
+    return s.kind != NULL ? plan_one(&s, &spec) : plan_compare(&s, &spec);
 }
 
 const cli_command cmd_plan = {
     .name = "plan",
     .operands = "",
-    .summary = "tell what a filter would cost, before building it",
+    .summary = "show what a filter would cost, before building it",
     .text =
-        "Prints how large a filter for so many keys and such a false-positive "
-        "rate would be, how often it would really err, and how many cache "
-        "lines a lookup would touch. Nothing is built.",
+        "Prints how large a filter for this many keys at this false-positive "
+        "rate would be, its exact rate, and how many cache lines a lookup "
+        "would touch. Nothing is built.",
     .options = plan_options,
     .examples = plan_examples,
     .status = "0 if there is a plan, 2 after an error.",

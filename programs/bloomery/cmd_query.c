@@ -4,7 +4,6 @@
  * command.h only.
  */
 #include "bloomery/command.h"
-#include "frame/options.h"
 #include "frame/output.h"
 
 #include <inttypes.h>
@@ -16,13 +15,16 @@ static const cli_option query_options[] = {
       "times: a line is selected if its key is perhaps in any of them. With "
       "--key-file all of them must be made with its secret." },
     { 0, "all", NULL, CLI_FLAG, offsetof(ask_settings, all), false,
-      "With several filters, select the lines whose key is perhaps in all." },
-    { 'v', "invert", NULL, CLI_FLAG, offsetof(ask_settings, invert), false,
+      "With several filters, select the lines whose key is perhaps in all.",
+      .needs = "filter" },
+    { 'v', "invert-match", NULL, CLI_FLAG, offsetof(ask_settings, invert),
+      false,
       "Select the others: the lines whose key is certainly not in FILE." },
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
       "Print all lines, each with 1 and a TAB before it if its key is perhaps "
       "there, and 0 if it is certainly not, or if there is no key. Of several "
-      "filters each has its digit, in the order of -F." },
+      "filters each has its digit, in the order of -F.",
+      .excludes = "invert-match groups count quiet summary json" },
     CLI_ASSUME_OPTION(ask_settings, assume),
     { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
       "FILE is a Parquet file: ask the filters that it has for this column, "
@@ -31,23 +33,29 @@ static const cli_option query_options[] = {
     { 0, "groups", NULL, CLI_FLAG, offsetof(ask_settings, groups), false,
       "FILE has filters inside: before each line print the numbers of the row "
       "groups, blocks or partitions where its key perhaps is, from 0, with "
-      "commas between them, and a TAB." },
-    { 'n', "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
+      "commas between them, and a TAB.",
+      .excludes = "invert-match count quiet summary json" },
+    { 0, "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
       false, "Before each line print its number in its file, from 1, and a "
-      "colon." },
-    { 'H', "with-filename", NULL, CLI_FLAG, offsetof(ask_settings, names),
+      "colon.",
+      .excludes = "count quiet summary json" },
+    { 0, "with-filename", NULL, CLI_FLAG, offsetof(ask_settings, names),
       false, "Before each line print the name of its file and a colon; with "
-      "-n before the number, and with --mark both behind the TAB. Standard "
-      "input is '(standard input)', --key '(command line)'." },
+      "--line-number before the number, and with --mark both behind the TAB. "
+      "Standard input is '(standard input)', --key '(command line)'.",
+      .excludes = "quiet summary json" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(ask_settings, count), false,
-      "Print only how many lines were selected; with -H, of each file." },
+      "Print only how many lines were selected; with --with-filename, of each "
+      "file." },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(ask_settings, quiet), false,
       "Print nothing; stop at the first line selected." },
     { 'S', "summary", NULL, CLI_FLAG, offsetof(ask_settings, summary), false,
       "Print no lines, but how many keys were asked for, the share that is "
-      "perhaps there with its 95 % interval, and the speed." },
+      "perhaps there with its 95 % interval, and the speed.",
+      .excludes = "invert-match count quiet" },
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
-      "The summary as a JSON object." },
+      "The summary as a JSON object.",
+      .excludes = "invert-match count quiet" },
     { 0, "line-buffered", NULL, CLI_FLAG, offsetof(ask_settings, buffered),
       false, "Print what is selected after each read, whatever comes next. "
       "Without it that waits while more input is there at once." },
@@ -67,7 +75,7 @@ static const cli_example query_examples[] = {
     { "bloomery query -F mine.bly -F ours.bly --mark urls",
       "All lines: '10 TAB url' is perhaps in mine.bly, certainly not in "
       "ours.bly." },
-    { "bloomery query -rnH leaked.bly src",
+    { "bloomery query -r --line-number --with-filename leaked.bly src",
       "Where in all files under src, as 'file:line:text'." },
     { "bloomery query words.bly --key apple --key pear",
       "Ask for two keys." },
@@ -137,36 +145,9 @@ static int query_report(const ask_job *job, int status)
     return status;
 }
 
-static int query_check(const cli_command *self, const ask_settings *s)
-{
-    bool summary = s->json || s->summary;
-
-    if (s->mark && (s->invert || s->count || s->quiet || summary))
-        return options_wrong(self, "--mark prints all lines; it excludes -v, "
-                                   "-c, -q, -S and --json");
-    if (s->groups && (s->mark || s->invert || s->count || s->quiet || summary))
-        return options_wrong(self, "--groups is about the lines that are "
-                                   "selected; it excludes --mark, -v, -c, -q, "
-                                   "-S and --json");
-    if (summary && (s->invert || s->count || s->quiet))
-        return options_wrong(self, "a summary counts all keys; it excludes -v, "
-                                   "-c and -q");
-    if (s->numbers && (s->count || s->quiet || summary))
-        return options_wrong(self, "-n numbers the lines that are printed; it "
-                                   "excludes -c, -q, -S and --json");
-    if (s->names && (s->quiet || summary))
-        return options_wrong(self, "-H names the files of lines, or of counts; "
-                                   "it excludes -q, -S and --json");
-    if (s->all && s->filters.count == 0)
-        return options_wrong(self, "--all is about several filters, and -F "
-                                   "names none");
-    return CLI_GO;
-}
-
 static int query_run(const cli_command *self, int argc, char **argv)
 {
-    static const ask_how how = { query_ask, ASK_LINES, "asking", "",
-                                 query_check };
+    static const ask_how how = { query_ask, ASK_LINES, "asking", "" };
     ask_job job = { .how = &how };
     int status = ask_open(self, argc, argv, &job);
 

@@ -24,7 +24,8 @@ static const cli_option resize_options[] = {
       "Instead of -n: make the filter TIMES times smaller, by the OR of bits "
       "(or blocks) that lie side by side, whose number TIMES must divide. It "
       "is then what the same keys would have made with so many bits; its rate "
-      "is higher, unless it holds few keys." },
+      "is higher, unless it holds few keys.",
+      .excludes = "items" },
     { 'o', "output", "OUT", CLI_TEXT, offsetof(resize_settings, output), false,
       "Where the result goes; '-' is standard output. Default: FILE." },
     CLI_FORCE_OPTION(resize_settings, force),
@@ -32,7 +33,7 @@ static const cli_option resize_options[] = {
     CLI_FORMAT_OPTION(resize_settings, format),
     CLI_UNPACK_OPTION(resize_settings, unpack_limit),
     CLI_MADE_OPTIONS(resize_settings),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example resize_examples[] = {

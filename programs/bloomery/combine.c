@@ -35,17 +35,17 @@ typedef struct {
 
 const cli_option combine_options[] = {
     COMBINE_OPTIONS,
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 const cli_option combine_level_options[] = {
     COMBINE_OPTIONS,
-    { 'l', "level", "N", CLI_NUMBER, offsetof(combine_settings, level), false,
+    { 0, "level", "N", CLI_NUMBER, offsetof(combine_settings, level), false,
       "Unite at a label: the keys of the other filters get the label N in A, "
       "which must be of a kind that can 'unite at'. Each other filter is "
       "either of the kind that the levels of A are, or like A: then N is added "
       "to the labels of its keys." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 /* into := into (op) the filter at `path`. */

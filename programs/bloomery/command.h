@@ -20,6 +20,7 @@
 #include "filters/filters.h"
 #include "frame/batches.h"
 #include "frame/inputs.h"
+#include "frame/progress.h"
 #include "frame/work.h"
 
 /* ==== disjoint.c ======================================================== */
@@ -99,9 +100,8 @@ typedef struct {
     CLI_FORMAT_OPTION(ask_settings, format),                                  \
     CLI_UNPACK_OPTION(ask_settings, unpack_limit),                            \
     CLI_VERIFY_OPTIONS(ask_settings, verify),                                 \
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(ask_settings, no_progress),  \
-      false, "Show no progress on the terminal." },                           \
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(ask_settings, no_progress),                        \
+    { 0 }
 
 typedef struct {
     /* Is each key perhaps there, and what is its number? */
@@ -116,8 +116,6 @@ typedef struct {
     } answer;
     const char *doing;          /* "counting"                                */
     const char *words;          /* before a header: "count\t"                */
-    /* Do the options fit each other? NULL: they do. CLI_GO or CLI_ERROR. */
-    int (*check)(const cli_command *self, const ask_settings *want);
 } ask_how;
 
 typedef struct {
@@ -274,8 +272,14 @@ int build_make(const cli_command *self, cli_build *settings,
 
 /* ==== cmd_kinds.c ======================================================= */
 
-/* What a kind can, but for some of it, in words; and what there is to tell of
- * it, as members of a JSON object that is open. */
+/* Returns true if the kind is one of the core. */
+bool kinds_core(const bly_kind_info *kind);
+
+/* Prints how many kinds are outside the core, and that --all lists them. */
+void kinds_others(void);
+
+/* Prints the abilities of a kind in words, except those of `without`; and the
+ * facts about a kind as members of the JSON object that is open. */
 void kinds_abilities(const bly_kind_info *kind, uint64_t without);
 void kinds_json_members(const bly_kind_info *kind);
 

@@ -75,5 +75,5 @@ void digests_note(const ask_job *job)
                 letters == DIGESTS_LOWER ? "lower" : "upper",
                 job->want.asked.names[0],
                 letters == DIGESTS_LOWER ? "upper" : "lower",
-                letters == DIGESTS_LOWER ? "--upper" : "--lower");
+                letters == DIGESTS_LOWER ? "--upper" : "--ignore-case");
 }

@@ -67,7 +67,14 @@ static const cli_example main_other_options[] = {
     { "count", "items" }, { "elements", "items" }, { "entries", "items" },
     { "keys", "items" }, { "type", "kind" }, { "filter", "kind" },
     { "out", "output" }, { "threads", "jobs" }, { "delimiter", "separator" },
-    { "column", "field" }, { NULL, NULL }
+    { "column", "field" }, { "invert", "invert-match" },
+    { "anti", "invert-match" }, { "lower", "ignore-case" },
+    { "v", "verbose" }, { "n", "line-number" }, { "H", "with-filename" },
+    { "F", "list-field" }, { "F", "to" }, { "d", "differences" },
+    { "w", "whole" }, { "l", "files-with-matches" }, { "l", "level" },
+    { "n", "rows" }, { "t", "threshold" }, { "b", "both" },
+    { "e", "estimate" }, { "u", "update" }, { "within", "superset" },
+    { NULL, NULL }
 };
 
 static const cli_program main_program = {

@@ -22,7 +22,6 @@
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"
-#include "frame/options.h"
 
 #include <bloomery/parts.h>
 
@@ -56,13 +55,6 @@ static struct {
     const char *whose;                  /* the name of a damaged one         */
     char        why[400];
 } damage_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-int damage_options(const cli_command *command, const cli_verify *want)
-{
-    return want->always && want->never
-         ? options_wrong(command, "--verify and --no-verify exclude each other")
-         : CLI_GO;
-}
 
 /* ==== Opening =========================================================== */
 

@@ -264,7 +264,6 @@ bool about_attached(size_t *bytes, const bly_filter *filter);
  */
 void about_json(const bly_filter *filter, const bly_stat_t *stat,
                 const char *file);
-void about_geometry(const uint64_t geometry[4]);
 
 /* ==== paged.c =========================================================== */
 
@@ -340,7 +339,8 @@ typedef struct { bool always, never; } cli_verify;
       "Read all of FILE and compare its checksum before the first answer, "   \
       "whatever its size, as is always done with up to 64 MiB." },            \
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(settings, verify.never),       \
-      false, "Look at the header of FILE only, and trust the rest." }
+      false, "Look at the header of FILE only, and trust the rest.",          \
+      .excludes = "verify" }
 
 /* For the help text of commands that query a filter. */
 #define CLI_VERIFY_TEXT                                                       \
@@ -352,11 +352,8 @@ typedef struct { bool always, never; } cli_verify;
     "answers are void. After less work a note says that it was not verified. " \
     "--verify and --no-verify decide otherwise."
 
-/* Refuses both options together. Returns CLI_GO or CLI_ERROR. */
-int damage_options(const cli_command *command, const cli_verify *want);
-
-/* Maps a filter to query, and verifies it now or later; large filters, or
- * `paged` ones, page by page. Returns NULL after reporting an error. */
+/* A filter to ask, mapped, and verified now or later; or NULL, and stderr says
+ * why. The same, but large ones, or `paged`, page by page. */
 bly_filter *damage_map(const char *path, const cli_verify *want);
 bly_filter *damage_open(const char *path, const cli_verify *want, bool paged);
 
@@ -435,10 +432,12 @@ typedef struct {
     size_t          n, room;
 } cli_counted;
 
-/* Counts the keys, for feed_some, and the distinct ones unless `counted` is
- * NULL. */
-int feed_count(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
-               cli_counted *counted);
+/* Counts the keys and, if `counted` is not NULL, the different ones. CLI_GO,
+ * CLI_ERROR, or the error of feed_some. */
+int counting_run(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
+                 cli_counted *counted);
+
+/* ==== feed.c, the report ================================================ */
 
 /* Reports how many keys a filter is planned for, and why. */
 void feed_planned(const cli_fed *fed, const cli_estimate *different);
@@ -504,7 +503,7 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
 /* ==== made.c ============================================================ */
 
 #define CLI_MADE_OPTIONS(settings)                                            \
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
       "Say on standard error how large the result is, how many keys are in "  \
       "it, and its false-positive rate." },                                   \
     { 0, "json", NULL, CLI_FLAG, offsetof(settings, json), false,             \

@@ -1,15 +1,16 @@
-/* completion.c - prints the completion scripts for bash, zsh and fish, from the
+/* completion.c - completion scripts for bash, zsh and fish, written from the
  * tables of the subcommands.
  *
- * The value of an option, or an operand, that is called NAME is completed by
- * the command `names` if the program has one (KIND: `kinds`): the first word of
- * each line it prints. COMMAND is completed by the subcommands. Everything else
- * is left to the shell, which offers files.
+ * The words for an option's value or an operand called NAME are the first words
+ * of the lines that the command `names` prints (KIND: `kinds`), if the program
+ * has one; it is run with --all where it has that option. COMMAND stands for a
+ * subcommand. Anything else is left to the shell, which offers files.
  */
 #include "frame/completion.h"
 
 #include "frame/output.h"
 #include "frame/report.h"
+#include "frame/rules.h"
 #include "frame/tables.h"
 
 #include <ctype.h>
@@ -34,7 +35,20 @@ static const char *completion_lister(const char *value)
     return NULL;
 }
 
-/* Returns the command that lists the operand of a command: "[KIND]". */
+/* Returns " --all" if the lister has that option, or "". */
+static const char *completion_all(const char *lister)
+{
+    const cli_command *const *c = report_program->commands;
+
+    while (strcmp((*c)->name, lister) != 0)
+        c++;
+    for (const cli_option *o = (*c)->options; o->name != NULL; o++)
+        if (strcmp(o->name, "all") == 0)
+            return " --all";
+    return "";
+}
+
+/* Returns the lister for the operand of a command, such as "[KIND]". */
 static const char *completion_operand(const cli_command *c)
 {
     char word[32];
@@ -124,7 +138,8 @@ static void completion_bash_values(const cli_command *c)
         completion_bash_pattern(c, o, between);
         output_text(") words=$(_");
         completion_name();
-        output_format("_list %s) ;;\n", lister);
+        output_format("_list %s%s) ;;\n", lister,
+                      completion_all(lister));
     }
     for (const cli_option *o = c->options; o->name != NULL; o++) {
         if (o->value == NULL || completion_lister(o->value) != NULL)
@@ -147,7 +162,8 @@ static void completion_bash_operands(const cli_command *c)
     } else if (lister != NULL) {
         output_format("            %s) words=$(_", c->name);
         completion_name();
-        output_format("_list %s) ;;\n", lister);
+        output_format("_list %s%s) ;;\n", lister,
+                      completion_all(lister));
     }
 }
 
@@ -157,7 +173,7 @@ static void completion_bash(void)
 
     output_text("# The first word of each line that begins with one.\n_");
     completion_name();
-    output_format("_list()\n{\n    command %s \"$1\" 2>/dev/null |\n"
+    output_format("_list()\n{\n    command %s \"$@\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
                   "}\n\n_", report_program->name);
     completion_name();
@@ -208,27 +224,56 @@ static void completion_zsh_value(const char *value)
     if (lister != NULL) {
         output_format(":%s:{compadd -- $(_", value);
         completion_name();
-        output_format("_list %s)}", lister);
+        output_format("_list %s%s)}", lister, completion_all(lister));
     } else {
         output_format(":%s:_files", value);
     }
 }
 
-/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…'. */
-static void completion_zsh_option(char letter, const char *name,
-                                  const char *value, const char *help)
+static const cli_option completion_help = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print a help text."
+};
+
+/* Prints '(-k --kind --by)': what zsh no longer offers once the option is
+ * there, itself and the options that it excludes. */
+static void completion_zsh_excluded(const cli_command *c, const cli_option *o)
 {
+    const char *before = "(";
+
+    if (o->letter != 0) {
+        output_format("(-%c --%s", o->letter, o->name);
+        before = " ";
+    }
+    for (const cli_option *x = c->options; x->name != NULL; x++) {
+        if (x == o || !rules_exclude(o, x))
+            continue;
+        if (x->letter != 0)
+            output_format("%s-%c --%s", before, x->letter, x->name);
+        else
+            output_format("%s--%s", before, x->name);
+        before = " ";
+    }
+    output_text(*before == ' ' ? ")" : "");
+}
+
+/* Prints '(-k --kind)'{-k,--kind}'[text]:KIND:…' */
+static void completion_zsh_option(const cli_command *c, const cli_option *o)
+{
+    bool value = o->value != NULL;
+
     output_text("            ");
-    if (letter != 0)
-        output_format("'(-%c --%s)'{-%c%s,--%s%s}'", letter, name, letter,
-                      value != NULL ? "+" : "", name, value != NULL ? "=" : "");
+    output_text("'");
+    completion_zsh_excluded(c, o);
+    if (o->letter != 0)
+        output_format("'{-%c%s,--%s%s}'", o->letter, value ? "+" : "",
+                      o->name, value ? "=" : "");
     else
-        output_format("'--%s%s", name, value != NULL ? "=" : "");
+        output_format("--%s%s", o->name, value ? "=" : "");
     output_text("[");
-    completion_sentence(help, "[]\\:", "'\\''");
+    completion_sentence(o->help, "[]\\:", "'\\''");
     output_text("]");
-    if (value != NULL)
-        completion_zsh_value(value);
+    if (value)
+        completion_zsh_value(o->value);
     output_text("' \\\n");
 }
 
@@ -238,8 +283,8 @@ static void completion_zsh_command(const cli_command *c)
 
     output_format("    %s)\n        _arguments -s \\\n", c->name);
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        completion_zsh_option(o->letter, o->name, o->value, o->help);
-    completion_zsh_option('h', "help", NULL, "Print a help text.");
+        completion_zsh_option(c, o);
+    completion_zsh_option(c, &completion_help);
     output_text("            ");
     if (completion_takes_command(c)) {
         output_text("':command:(");
@@ -248,7 +293,7 @@ static void completion_zsh_command(const cli_command *c)
     } else if (lister != NULL) {
         output_format("':%s:{compadd -- $(_", lister);
         completion_name();
-        output_format("_list %s)}'", lister);
+        output_format("_list %s%s)}'", lister, completion_all(lister));
     } else {
         output_text("'*:file:_files'");
     }
@@ -261,7 +306,7 @@ static void completion_zsh(void)
 
     output_format("#compdef %s\n\n_", report_program->name);
     completion_name();
-    output_format("_list() {\n    command %s $1 2>/dev/null |\n"
+    output_format("_list() {\n    command %s \"$@\" 2>/dev/null |\n"
                   "        sed -n 's/^\\([a-z0-9-][a-z0-9-]*\\) .*/\\1/p'\n"
                   "}\n\n_", report_program->name);
     completion_name();
@@ -305,8 +350,9 @@ static void completion_fish_line(const cli_command *c)
 /* Prints the code that has a command list words. */
 static void completion_fish_list(const char *lister)
 {
-    output_format(" -x -a '(command %s %s 2>/dev/null | string match -r "
-                  "\"^[a-z0-9-]+\")'", report_program->name, lister);
+    output_format(" -x -a '(command %s %s%s 2>/dev/null | string match -r "
+                  "\"^[a-z0-9-]+\")'", report_program->name, lister,
+                  completion_all(lister));
 }
 
 static void completion_fish_option(const cli_command *c, const cli_option *o)

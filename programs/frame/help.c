@@ -6,12 +6,20 @@
 #include "frame/help.h"
 
 #include "frame/output.h"
+#include "frame/rules.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HELP_WIDTH = 78, HELP_COLUMN = 24 };
+enum {
+    HELP_WIDTH = 78, HELP_COLUMN = 24,
+    HELP_RULES = 1024, HELP_OPTION = 4096       /* bytes of text */
+};
+
+static const cli_option help_itself = {
+    'h', "help", NULL, CLI_FLAG, 0, false, "Print this text."
+};
 
 /* ==== Filled text ======================================================= */
 
@@ -147,29 +155,31 @@ static void help_usage(const cli_command *c)
     output_text("\n\n");
 }
 
-/* Prints " -k, --kind KIND text of the option, filled". */
-static void help_option(char letter, const char *name, const char *value,
-                        const char *help)
+/* Prints "  -k, --kind KIND      text of the option, filled", and the options
+ * that it excludes or needs. */
+static void help_option(const cli_command *c, const cli_option *o)
 {
-    char head[80];
+    char head[80], text[HELP_OPTION], rules[HELP_RULES];
     size_t length;
 
-    if (letter != 0)
-        snprintf(head, sizeof head, "  -%c, --%s", letter, name);
+    if (o->letter != 0)
+        snprintf(head, sizeof head, "  -%c, --%s", o->letter, o->name);
     else
-        snprintf(head, sizeof head, "      --%s", name);
-    if (value != NULL) {
+        snprintf(head, sizeof head, "      --%s", o->name);
+    if (o->value != NULL) {
         help_append(head, sizeof head, " ");
-        help_append(head, sizeof head, value);
+        help_append(head, sizeof head, o->value);
     }
     length = strlen(head);
+    rules_text(c, o, rules, sizeof rules);
+    snprintf(text, sizeof text, "%s %s", o->help, rules);
     output_text(head);
     if (length + 2 > HELP_COLUMN) {
         help_newline(HELP_COLUMN);
         length = HELP_COLUMN;
     }
     output_format("%*s", (int)(HELP_COLUMN - length), "");
-    help_fill(help, HELP_COLUMN, HELP_COLUMN);
+    help_fill(text, HELP_COLUMN, HELP_COLUMN);
 }
 
 static void help_examples(const cli_example *example)
@@ -187,8 +197,8 @@ bool help_text(const cli_command *c)
     help_fill(c->text, 0, 0);
     output_text("\nOptions:\n");
     for (const cli_option *o = c->options; o->name != NULL; o++)
-        help_option(o->letter, o->name, o->value, o->help);
-    help_option('h', "help", NULL, "Print this text.");
+        help_option(c, o);
+    help_option(c, &help_itself);
     help_examples(c->examples);
     output_text("\nExit status: ");
     help_fill(c->status, 0, strlen("Exit status: "));
@@ -285,6 +295,18 @@ static void help_roff_option(char letter, const char *name, const char *value,
     output_text("\n");
 }
 
+/* A line of its own, by which the tests find what to try. */
+static void help_roff_rules(const cli_command *c, const cli_option *o)
+{
+    char rules[HELP_RULES];
+
+    rules_text(c, o, rules, sizeof rules);
+    if (*rules == '\0')
+        return;
+    help_roff_text(rules);
+    output_text("\n");
+}
+
 static void help_roff_examples(const cli_example *example)
 {
     output_text(".SH EXAMPLES\n");
@@ -311,8 +333,10 @@ bool help_roff(const cli_command *c)
     output_text("\n.SH DESCRIPTION\n");
     help_roff_paragraphs(c->text);
     output_text(".SH OPTIONS\n");
-    for (const cli_option *o = c->options; o->name != NULL; o++)
+    for (const cli_option *o = c->options; o->name != NULL; o++) {
         help_roff_option(o->letter, o->name, o->value, o->help);
+        help_roff_rules(c, o);
+    }
     help_roff_option('h', "help", NULL, "Print a help text.");
     help_roff_examples(c->examples);
     output_text(".SH EXIT STATUS\n");

@@ -57,6 +57,12 @@ struct cli_how {
 /* No option given. */
 #define CLI_HOW_UNSAID { .separator = -1, .as = FORMS_UNSAID }
 
+#define CLI_NO_DECOMPRESS_OPTION(settings, compressed)                        \
+    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, compressed),     \
+      false, "Take the bytes of compressed files as they are. Without it "    \
+      "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
+      "is decompressed." }
+
 #define CLI_HOW_OPTIONS(settings, how)                                        \
     { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
       "Lines end with a NUL byte instead of a newline." },                    \
@@ -68,21 +74,28 @@ struct cli_how {
       "whole line is the key." },                                             \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
       false, "The byte between columns, for -f: a single byte, or one of "    \
-      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma." },     \
+      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma.",        \
+      .excludes = "tsv blanks",                                               \
+      .needs = "field label list-field csv" },                                \
     { 0, "csv", NULL, CLI_FLAG, offsetof(settings, how.csv), false,           \
       "Columns may be in quotes, as RFC 4180 has it: separators and newlines "\
       "within quotes are part of the column, the quotes are not, and a CR "   \
       "before the newline is no part of the line. A key without -f is the "   \
-      "whole record, with its quotes." },                                     \
+      "whole record, with its quotes.",                                       \
+      .excludes = "tsv blanks null json-field" },                             \
     { 0, "tsv", NULL, CLI_FLAG, offsetof(settings, how.tsv), false,           \
-      "Columns end with TABs, and quotes are bytes like others." },           \
+      "Columns end with TABs, and quotes are bytes like others.",             \
+      .excludes = "blanks json-field" },                                      \
     { 0, "blanks", NULL, CLI_FLAG, offsetof(settings, how.blanks), false,     \
       "Columns are apart by runs of blanks and TABs, and those at the start " \
-      "of the line do not count, as in awk." },                               \
+      "of the line do not count, as in awk.",                                 \
+      .excludes = "json-field",                                               \
+      .needs = "field label list-field" },                                    \
     { 0, "header", NULL, CLI_FLAG, offsetof(settings, how.header), false,     \
       "The first line of each file names the columns: it is no key. Where "   \
       "lines are printed that of the first file comes first. A name in -f "   \
-      "implies it." },                                                        \
+      "implies it.",                                                          \
+      .excludes = "json-field" },                                             \
     { 0, "json-field", "NAME", CLI_TEXT, offsetof(settings, how.member),      \
       false, "Lines are JSON objects, and the key is the value of the member " \
       "NAME: of a string what it stands for, of a number its text as it is " \
@@ -91,19 +104,23 @@ struct cli_how {
       "JSON pointer, such as /user/id or /tags/0. Of members with the same " \
       "name the last one counts. A line that is not a JSON object, or has "    \
       "more than 1,024 objects and arrays within each other, has no key; a "  \
-      "note reports how many there are." },                                   \
+      "note reports how many there are.",                                     \
+      .excludes = "field label" },                                            \
     { 0, "trust-json", NULL, CLI_FLAG, offsetof(settings, how.trust), false,  \
       "With --json-field: do not verify the values of other members. The "    \
       "result is the same if all lines are JSON, and reading them takes "     \
-      "almost half the time." },                                              \
+      "almost half the time.",                                                \
+      .needs = "json-field list-json-field" },                                \
     { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
       "In lines that end with CR LF, as in files from Windows, the CR is part "\
       "of the key. Without this option it is not, and in a file without a "    \
-      "newline a CR alone ends a line." },                                     \
+      "newline a CR alone ends a line.",                                      \
+      .excludes = "null crlf" },                                              \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
       "In lines that end with CR LF, the CR is not part of the key even if "  \
       "the filter does not state the form of its keys. Without this option "  \
-      "it then is, and a note says so." },                                    \
+      "it then is, and a note says so.",                                      \
+      .excludes = "null" },                                                   \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
       "Remove blanks and TABs at both ends of the key; if the key is several "\
       "columns, at both ends of each." },                       \
@@ -118,15 +135,15 @@ struct cli_how {
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
       false, "In keys the letters A to Z become a to z. Other letters, "      \
       "such as those with an accent, stay as they are without --unicode." },  \
-    { 0, "lower", NULL, CLI_FLAG, offsetof(settings, how.lower), false,       \
-      "The same as -i." },                                                    \
     { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
       "With -i, ignore the case of the letters of all alphabets, by the full " \
       "case folding of Unicode, which also makes 'ss' of the sharp s. Keys "   \
-      "must be UTF-8. Only in programs that were built with ICU." },           \
+      "must be UTF-8. Only in programs that were built with ICU.",            \
+      .needs = "ignore-case" },                                               \
     { 0, "upper", NULL, CLI_FLAG, offsetof(settings, how.upper), false,       \
       "In keys the letters a to z become A to Z, as in lists of hashes that " \
-      "are written in upper case." },                                         \
+      "are written in upper case.",                                           \
+      .excludes = "ignore-case" },                                            \
     { 0, "as", "CLASS", CLI_FORM, offsetof(settings, how.as), false,          \
       "The class of the keys. text: the text of the line. number: a number as "\
       "in Python and SQL, where 1.0 is 1. int32, int64, float, double: a "    \
@@ -139,10 +156,7 @@ struct cli_how {
       "key. A note reports how many there are, and commands that query a "    \
       "filter then exit with status 2. Default: text, or the class that the " \
       "filter states." },                                                     \
-    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, how.compressed), \
-      false, "Take the bytes of compressed files as they are. Without it "    \
-      "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
-      "is decompressed." },                                                   \
+    CLI_NO_DECOMPRESS_OPTION(settings, how.compressed),                       \
     { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \
       "Take for lines also what does not look like text: NULs in the first "  \
       "32 KiB, UTF-16, filters. A byte order mark of UTF-8 at the start of a " \
@@ -161,7 +175,7 @@ int how_check(const cli_command *command, cli_how *how);
 
 /* Verifies only the options about --json-field, for commands with two inputs.
  * CLI_GO or CLI_ERROR. */
-int how_check_member(const cli_command *command, const cli_how *how);
+int how_check_member(const cli_how *how);
 
 /* Verifies that the first operand, the filter to query, is there, and that not
  * both it and the keys come from stdin. CLI_GO or CLI_ERROR. */

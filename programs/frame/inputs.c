@@ -336,19 +336,16 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
 /* ==== All of it ========================================================= */
 
 static int inputs_check(const cli_command *command, const cli_inputs *in,
-                        const cli_how *how, size_t operands)
+                        size_t operands)
 {
     bool keys = in->keys.count > 0;
 
-    if (keys && (operands > 0 || in->list != NULL || in->recursive))
-        return options_wrong(command, "--key gives the keys themselves: it "
-                                      "excludes KEYS, --files0-from and -r");
-    if (keys && how->label.n > 0)
-        return options_wrong(command, "-l says which column of a line is the "
-                                      "label, and --key gives no lines");
+    if (keys && operands > 0)
+        return options_wrong(command, "--key and KEYS exclude each other: "
+                                      "leave one out");
     if (in->list != NULL && operands > 0)
-        return options_wrong(command, "--files0-from names all files of keys: "
-                                      "it excludes KEYS");
+        return options_wrong(command, "--files0-from and KEYS exclude each "
+                                      "other: leave one out");
     return CLI_GO;
 }
 
@@ -373,7 +370,7 @@ int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
     if (operands->count < first
         || (!keys && in->list == NULL && !in->recursive))
         return CLI_GO;
-    if (inputs_check(command, in, how, operands->count - first) != CLI_GO)
+    if (inputs_check(command, in, operands->count - first) != CLI_GO)
         return CLI_ERROR;
     for (size_t i = 0; i < first; i++)
         if (!options_append(&in->files, operands->names[i]))

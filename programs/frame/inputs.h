@@ -37,7 +37,8 @@ typedef struct {
     { 0, "key", "KEY", CLI_LIST, offsetof(settings, inputs.keys), false,      \
       "A key itself, instead of files; it may come several times. -f and "    \
       "what else is about columns does not touch it; -i and --trim do, but "  \
-      "--trim not if the filter's keys are several columns." }
+      "--trim not if the filter's keys are several columns.",                 \
+      .excludes = "files0-from recursive label" }
 
 /* Returns whether a name stands for standard input: "-". */
 bool inputs_is_stdin(const char *path);

@@ -4,11 +4,13 @@
 
 #include "frame/bytes.h"
 
+#include <bloomery/fields.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Appends a string to other bytes. Returns false if memory is short. */
+/* Appends a JSON string to `to`. Returns false if memory is short. */
 bool json_quote(cli_bytes *to, const void *text, size_t n);
 
 /* Write one document at a time to stdout. `key` is NULL inside an array and for
@@ -21,6 +23,9 @@ void json_string(const char *key, const char *text);    /* NULL -> null    */
 void json_count(const char *key, uint64_t n);
 void json_real(const char *key, double x);              /* NaN, inf -> null */
 void json_bool(const char *key, bool yes);
+
+/* Writes a field: a visitor for <bloomery/fields.h>. Its context is unused. */
+bool json_field(void *unused, const bly_field *field);
 
 /* Writes the range of the labels, unless `bits` is 0. */
 void json_labels(uint32_t bits, uint64_t least, uint64_t most);

@@ -12,6 +12,7 @@
 #include "frame/help.h"
 #include "frame/nearest.h"
 #include "frame/numbers.h"
+#include "frame/rules.h"
 
 #include <assert.h>
 #include <getopt.h>
@@ -19,7 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255 };
+enum {
+    OPTIONS_MOST = 64, OPTIONS_FIRST = 256, OPTIONS_HELP = 255
+};
 
 /* ==== Feeding getopt ==================================================== */
 
@@ -78,8 +81,7 @@ int options_wrong(const cli_command *command, const char *what)
                         command->name);
 }
 
-/* Returns the option whose name a word begins with: invert for grep's
- * invert-match. */
+/* Returns the option whose name a word begins with: null, for null-data. */
 static const char *options_within(const cli_command *command, const char *word)
 {
     enum { LEAST = 4 };
@@ -93,8 +95,8 @@ static const char *options_within(const cli_command *command, const char *word)
     return NULL;
 }
 
-/* Returns the command's option that other programs call by this name, or
- * NULL. */
+/* Returns the command's option that other programs call by this name or
+ * letter, or NULL. */
 static const char *options_other(const cli_command *command, const char *word,
                                  size_t length)
 {
@@ -138,7 +140,19 @@ static int options_bad_name(const cli_command *command, const char *word)
                         report_program->name, command->name);
 }
 
-/* Reports an unknown option, or a value for an option that takes none. */
+static int options_bad_letter(const cli_command *command, char letter)
+{
+    const char *name = options_other(command, &letter, 1);
+    char what[64];
+
+    snprintf(what, sizeof what, "there is no option '-%c'", letter);
+    if (name == NULL)
+        return options_wrong(command, what);
+    return report_error("%s: did you mean '--%s'? See '%s %s --help'", what,
+                        name, report_program->name, command->name);
+}
+
+/* Reports an unknown option, or a value where none belongs. */
 static int options_unknown(const cli_command *command, char **argv)
 {
     const cli_option *option = options_find(command->options, optopt);
@@ -148,7 +162,7 @@ static int options_unknown(const cli_command *command, char **argv)
         snprintf(what, sizeof what, "--%s takes no value",
                  option != NULL ? option->name : "help");
     else if (optopt != 0)
-        snprintf(what, sizeof what, "there is no option '-%c'", optopt);
+        return options_bad_letter(command, (char)optopt);
     else
         return options_bad_name(command, argv[optind - 1]);
     return options_wrong(command, what);
@@ -248,7 +262,44 @@ static int options_take(const cli_command *command, int code, char **argv,
     return wrong != NULL ? options_refuse(option, code, wrong) : CLI_GO;
 }
 
-static int options_complete(const cli_command *command, const bool *seen)
+/* ==== Options that exclude or need others =============================== */
+
+static int options_check_excludes(const cli_option *table, const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        for (size_t j = 0; j < i; j++)
+            if (seen[i] && seen[j] && rules_exclude(&table[i], &table[j]))
+                return report_error("--%s and --%s exclude each other: leave "
+                                    "one out", table[j].name, table[i].name);
+    return CLI_GO;
+}
+
+static bool options_met(const cli_option *table, const cli_option *one,
+                        const bool *seen)
+{
+    for (size_t i = 0; table[i].name != NULL; i++)
+        if (seen[i] && rules_need(one, &table[i]))
+            return true;
+    return one->needs == NULL;
+}
+
+static int options_check_needs(const cli_command *command, const bool *seen)
+{
+    const cli_option *table = command->options;
+    char needs[RULES_MOST] = "";
+
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        if (!seen[i] || options_met(table, &table[i], seen))
+            continue;
+        rules_list(command, &table[i], rules_need, " or ", needs,
+                        sizeof needs);
+        return report_error("--%s needs %s: give %s too", table[i].name, needs,
+                            strchr(needs, ' ') != NULL ? "one" : "that");
+    }
+    return CLI_GO;
+}
+
+static int options_check_required(const cli_command *command, const bool *seen)
 {
     const cli_option *o = command->options;
     char what[128];
@@ -284,7 +335,10 @@ int options_read(const cli_command *command, int argc, char **argv,
     }
     operands->names = argv + optind;
     operands->count = (size_t)(argc - optind);
-    return options_complete(command, seen);
+    status = options_check_excludes(command->options, seen);
+    if (status == CLI_GO)
+        status = options_check_needs(command, seen);
+    return status == CLI_GO ? options_check_required(command, seen) : status;
 }
 
 /* ==== The command line again ============================================ */

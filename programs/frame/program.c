@@ -48,8 +48,9 @@ static const cli_option program_help_options[] = {
     { 0, "completion", "SHELL", CLI_TEXT,
       offsetof(program_help_settings, completion), false,
       "Print the script by which bash, zsh or fish completes commands and "
-      "options." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      "options.",
+      .excludes = "roff" },
+    { 0 }
 };
 
 static const cli_example program_help_examples[] = {
@@ -125,9 +126,9 @@ static int program_help(const cli_command *self, int argc, char **argv)
     if (names.count > 1)
         return options_wrong(self, "it takes at most one COMMAND");
     if (s.completion != NULL) {
-        if (s.roff || names.count > 0)
-            return options_wrong(self, "--completion is of all commands, and "
-                                       "goes with nothing else");
+        if (names.count > 0)
+            return options_wrong(self, "--completion is of all commands: "
+                                       "leave COMMAND out");
         if (!completion_script(s.completion))
             return program_no_shell(s.completion);
         return CLI_OK;
@@ -147,8 +148,7 @@ static int program_help(const cli_command *self, int argc, char **argv)
  * them. */
 static int program_version(char **more)
 {
-    bool verbose = more[0] != NULL && (strcmp(more[0], "--verbose") == 0
-                                       || strcmp(more[0], "-v") == 0);
+    bool verbose = more[0] != NULL && strcmp(more[0], "--verbose") == 0;
 
     if (more[verbose] != NULL)
         return report_error("nothing but --verbose goes with --version: leave "

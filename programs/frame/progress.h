@@ -2,10 +2,17 @@
 #ifndef FRAME_PROGRESS_H
 #define FRAME_PROGRESS_H
 
+#include "frame/tables.h"
+
 #include <bloomery.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+#define CLI_NO_PROGRESS_OPTION(settings, no_progress)                         \
+    { 0, "no-progress", NULL, CLI_FLAG, offsetof(settings, no_progress),      \
+      false, "Show no progress on the terminal." }
 
 /* Begin and end a command's bar. Inside another one they do nothing. */
 void progress_open(const char *what, bool wanted);

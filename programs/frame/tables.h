@@ -7,7 +7,6 @@
 #ifndef FRAME_TABLES_H
 #define FRAME_TABLES_H
 
-
 #include "frame/report.h"
 
 #include <stdbool.h>
@@ -32,6 +31,11 @@ typedef enum {
                                    frees them, after an error too */
 } cli_type;
 
+/* A row leaves out the columns at its end that it does not use. A letter has
+ * one meaning in all subcommands, except in `search`, which has grep's. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#endif
 typedef struct {
     char        letter;         /* 'k'; 0: it has only the long name       */
     const char *name;           /* "kind"; NULL ends a table               */
@@ -40,6 +44,11 @@ typedef struct {
     size_t      offset;         /* in the command's settings              */
     bool        required;
     const char *help;           /* sentences; help wraps them              */
+    /* Names with blanks between them; names that the command does not have
+     * count for nothing. It is enough if one of two options excludes the
+     * other. */
+    const char *excludes;       /* "csv tsv": not together with any        */
+    const char *needs;          /* "field label": only with at least one   */
 } cli_option;
 
 typedef struct {
@@ -83,7 +92,7 @@ struct cli_program {
     const cli_example *environment;     /* variables, or NULL              */
     const cli_example *others;          /* names that other programs have for
                                            commands, and ours; or NULL     */
-    const cli_example *other_options;   /* likewise for long options       */
+    const cli_example *other_options;   /* likewise for options and letters */
     const char *own;            /* the files it writes that do not hold lines:
                                    "a filter"                              */
     bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */

@@ -70,14 +70,15 @@ static const cli_option build_options[] = {
      "Send filters as lists of their bits while few are set: half the bytes, "
      "about, for 16 ranks and a filter of the best size, a tenth or less for "
      "one with few probes in many bits. Coding them takes longer than sending "
-     "does, but for kinds like standard:k=1, or where the network is slow."},
+     "does, but for kinds like standard:k=1, or where the network is slow.",
+      .excludes = "partition" },
     CLI_HOW_OPTIONS(build_settings, how),
-    {'v', "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
+    {0, "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
      "Say on standard error what was built, and how much was sent."},
     {0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
      "Print what was built as a JSON object, as 'bloomery build' does, with "
      "the number of ranks and the bytes that they sent to each other."},
-    {0, NULL, NULL, CLI_FLAG, 0, false, NULL}};
+    { 0 }};
 
 static const cli_example build_examples[] = {
     { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",
@@ -448,13 +449,10 @@ static int build_check(const cli_command *self, build_job *job,
     if (status != CLI_GO)
         return status;
     job->spec.form = s->how.stated ? s->how.form : BLY_KEYS_UNSTATED;
-    if (strcmp(s->output, "-") == 0)    /* mpirun may use a terminal         */
-        return options_wrong(self, "standard output is not a place for a "
-                                   "filter here: give -o a file");
-    if (s->sparse && s->partition)
-        return options_wrong(self, "--sparse is how whole filters are sent, "
-                                   "and --partition sends none: leave out one");
-    status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own    */
+    if (strcmp(s->output, "-") == 0)    /* mpirun may make a terminal of it */
+        return options_wrong(self, "standard output is no place for a filter "
+                                   "here: give -o a file");
+    status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own */
     job->spec.secret = secret_bytes();
     if (status == CLI_GO)
         status = build_plan(job);       /* the kind may not exist */

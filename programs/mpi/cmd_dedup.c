@@ -80,10 +80,12 @@ static const cli_option dedup_options[] = {
       "first time the RATE of -p, at most, is taken for repeated ones, and "
       "dropped. No line that comes again is printed for that. With -u the RATE "
       "of the unique lines is dropped; with -d every line that may be repeated "
-      "is printed each time it comes, and of the unique ones the RATE." },
+      "is printed each time it comes, and of the unique ones the RATE.",
+      .excludes = "count" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
       "For --approximate: the share of lines that may be taken for repeated "
-      "ones: 0.001, 0.1%, 1e-6. Default: 0.1%." },
+      "ones: 0.001, 0.1%, 1e-6. Default: 0.1%.",
+      .needs = "approximate" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, want.count),
       false, "Before each line print how often it comes, and a TAB." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
@@ -98,18 +100,18 @@ static const cli_option dedup_options[] = {
       "digits. With the same secret, --approximate drops the same lines again. "
       "Default: a secret drawn for this run." },
     CLI_HOW_OPTIONS(dedup_settings, how),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
       "Say on standard error, round by round, how many lines were in doubt and "
       "how much was sent, beside what the formulas say." },
     { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
-      "Print no lines, but what -v says, as JSON." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+      "Print no lines, but what --verbose says, as JSON." },
+    { 0 }
 };
 
 static const cli_example dedup_examples[] = {
     { "mpirun -n 4 bloomery-mpi dedup urls/*.txt > once.txt",
       "Each line once, in the order of the files." },
-    { "mpirun -n 16 bloomery-mpi dedup -v --only-repeated log > twice",
+    { "mpirun -n 16 bloomery-mpi dedup --verbose --only-repeated log > twice",
       "Lines that come again, and how it was found out." },
     { "mpirun -n 16 bloomery-mpi dedup -a -d logs/* | bloomery dedup -d",
       "What one process then compares are few lines." },
@@ -583,18 +585,6 @@ static void dedup_close(dedup_job *job)
     free(job->batch);
 }
 
-static int dedup_check(const cli_command *self, dedup_settings *s)
-{
-    if (!s->approximate && s->rate > 0)
-        return options_wrong(self, "-p is the rate of errors of "
-                                   "--approximate: give that too");
-    if (s->approximate && s->want.count)
-        return options_wrong(self, "--approximate does not learn which lines "
-                                   "are equal, and so not how often one comes: "
-                                   "leave out -c or --approximate");
-    return how_check(self, &s->how);
-}
-
 static int dedup_run(const cli_command *self, int argc, char **argv)
 {
     dedup_settings s = { .how = CLI_HOW_UNSAID };
@@ -604,7 +594,7 @@ static int dedup_run(const cli_command *self, int argc, char **argv)
     int status = options_read(self, argc, argv, &s, &operands);
 
     if (status == CLI_GO)
-        status = dedup_check(self, &s);
+        status = how_check(self, &s.how);
     if (status != CLI_GO)
         return status;
     if (s.approximate && s.rate <= 0)
@@ -628,7 +618,7 @@ const cli_command cmd_dedup = {
     .summary = "print the first occurrence of each line",
     .text =
         "Reads lines from the files KEYS and prints each when it comes for the "
-        "first time, in their order: the lines that 'bloomery dedup --exact' "
+        "first time, in their order: the lines that 'bloomery dedup' "
         "prints, whatever the number of ranks. Each rank keeps 8 bytes for "
         "each line of its share, and the keys that may be repeated.\n\n"
         "Ranks first tell each other where the hashes of their keys are in a "
@@ -639,8 +629,8 @@ const cli_command cmd_dedup = {
         "byte.\n\n"
         "With --approximate there are rounds until so few unique lines are "
         "left that all lines that are left may count as repeated. Files are "
-        "read twice, no key leaves its rank, and -v says how many errors are "
-        "to be expected.\n\n"
+        "read twice, no key leaves its rank, and --verbose says how many "
+        "errors are to be expected.\n\n"
         "With -f lines are compared by columns, and the first line with them "
         "is printed whole. A line that lacks one counts as different from all "
         "others. A last line without newline gets one.\n\n"

@@ -58,7 +58,8 @@ typedef struct {
 } query_job;
 
 static const cli_option query_options[] = {
-    { 'v', "invert", NULL, CLI_FLAG, offsetof(query_settings, invert), false,
+    { 'v', "invert-match", NULL, CLI_FLAG, offsetof(query_settings, invert),
+      false,
       "Select the lines whose key is certainly not in FILE." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(query_settings, count), false,
       "Print only how many lines were selected." },
@@ -67,14 +68,16 @@ static const cli_option query_options[] = {
     { 'S', "summary", NULL, CLI_FLAG, offsetof(query_settings, summary), false,
       "Print no lines, but how many keys were asked for, the share that is "
       "perhaps there with its 95 % interval, the speed, and how much the ranks "
-      "sent." },
+      "sent.",
+      .excludes = "invert-match count quiet" },
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
-      "The summary as a JSON object." },
+      "The summary as a JSON object.",
+      .excludes = "invert-match count quiet" },
     CLI_HOW_OPTIONS(query_settings, how),
     CLI_SECRET_OPTION(query_settings, key_file),
     CLI_UNPACK_OPTION(query_settings, unpack_limit),
     CLI_VERIFY_OPTIONS(query_settings, verify),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example query_examples[] = {
@@ -373,11 +376,6 @@ static int query_check(const cli_command *self, query_settings *s,
     if (strcmp(operands->names[0], "-") == 0)
         return options_wrong(self, "the filter must be a file, which all "
                                    "ranks can read");
-    if ((s->json || s->summary) && (s->invert || s->count || s->quiet))
-        return options_wrong(self, "a summary counts all keys; it excludes -v, "
-                                   "-c and -q");
-    if (damage_options(self, &s->verify) != CLI_GO)
-        return CLI_ERROR;
     return filter_how_read(s->key_file, NULL, s->unpack_limit);
 }
 

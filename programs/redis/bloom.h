@@ -1,4 +1,5 @@
-/* bloom.h - the values of BF.*. */
+/* bloom.h - the values of BF.*.
+ */
 #ifndef BLY_REDIS_BLOOM_H
 #define BLY_REDIS_BLOOM_H
 

@@ -2,8 +2,6 @@
 #include "redis/whole.h"
 #include "redis/wish.h"
 
-#include <bloomery/form.h>
-
 static void info_run(work *w)
 {
     work_went(w, bly_stat(&w->found.stat, w->reads[0]->filter));
@@ -14,25 +12,16 @@ static int info_finish(work *w, server_context *context,
 {
     const bly_stat_t *stat = &w->found.stat;
     const held *value = w->reads[0];
-    char keys[BLY_FORM_TEXT];
+    long fields = 0;
     (void)argv;
     (void)argc;
-    server_reply_map(context, 15);
-    wish_reply_text(context, "Kind", stat->kind);
-    wish_reply_text(context, "Keys", bly_form_write(keys, stat->form));
-    wish_reply_text(context, "Hash", stat->hash);
-    wish_reply_text(context, "Keyed", value->keyed ? "yes" : "no");
-    wish_reply_count(context, "Capacity", stat->capacity);
-    wish_reply_count(context, "Bytes", stat->bytes);
-    wish_reply_count(context, "Memory", held_bytes(value));
-    wish_reply_real(context, "Bits per key", stat->bits_per_key);
-    wish_reply_count(context, "Items", stat->items);
-    wish_reply_text(context, "Items exact", stat->items_exact ? "yes" : "no");
-    wish_reply_real(context, "Different keys", stat->distinct);
-    wish_reply_real(context, "Fill", stat->fill);
-    wish_reply_real(context, "Rate", stat->rate);
-    wish_reply_real(context, "Planned rate", stat->planned_rate);
-    server_reply_simple(context, "Can");
+    bly_stat_each(stat, NULL, wish_count_field, &fields);
+    server_reply_map(context, fields + 3);
+    bly_stat_each(stat, NULL, wish_reply_field, context);
+    server_reply_simple(context, "keyed");
+    server_reply_bool(context, value->keyed);
+    wish_reply_count(context, "memory", held_bytes(value));
+    server_reply_simple(context, "can");
     wish_reply_abilities(context, bly_can(value->filter));
     return SERVER_OK;
 }

@@ -13,20 +13,15 @@ static int kinds_plan_command(server_context *context, server_string **argv,
 {
     wish wanted;
     bly_plan_t plan;
+    long fields = 0;
     if (argc < 2)
         return server_wrong_arity(context);
     if (!wish_read(&wanted, NULL, context, argv, 1, argc)
         || !wish_plan(&plan, &wanted, context))
         return SERVER_OK;
-    server_reply_map(context, 8);
-    wish_reply_text(context, "Kind", plan.kind);
-    wish_reply_count(context, "Capacity", plan.capacity);
-    wish_reply_count(context, "Bytes", plan.bytes);
-    wish_reply_real(context, "Bits per key", plan.bits_per_key);
-    wish_reply_real(context, "Rate", plan.rate);
-    wish_reply_real(context, "Fill", plan.fill);
-    wish_reply_count(context, "Probes", plan.probes);
-    wish_reply_real(context, "Lost", plan.lost);
+    bly_plan_each(&plan, wish_count_field, &fields);
+    server_reply_map(context, fields);
+    bly_plan_each(&plan, wish_reply_field, context);
     return SERVER_OK;
 }
 

@@ -1,4 +1,5 @@
-/* cuckoo.h - the values of CF.*. */
+/* cuckoo.h - the values of CF.*.
+ */
 #ifndef BLY_REDIS_CUCKOO_H
 #define BLY_REDIS_CUCKOO_H
 

@@ -1,4 +1,5 @@
-/* held.h - the values of BLY.*: filters of any kind of the library. */
+/* held.h - the values of BLY.*: filters of the library, of any kind.
+ */
 #ifndef BLY_REDIS_HELD_H
 #define BLY_REDIS_HELD_H
 

@@ -1,4 +1,5 @@
-/* items.c - converts the items of a command to keys in the filter's form. */
+/* items.c - the items of a command as keys of a filter, by the filter's form.
+ */
 #include "redis/items.h"
 
 #include <bloomery/form.h>

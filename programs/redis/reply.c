@@ -1,4 +1,5 @@
-/* reply.c - replies that several commands give, and keys of the keyspace. */
+/* reply.c - replies that several commands give, and keys of the keyspace.
+ */
 #include "redis/module.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
-/* server.c - finds the functions of the module interface by name. */
+/* server.c - the functions of the module interface, found by their names.
+ */
 #include "redis/server.h"
 
 #include <string.h>

@@ -1,11 +1,12 @@
-/* wish.c - reads descriptions of filters in commands of BLY.*, and writes
- * common replies.
+/* wish.c - what a command of BLY.* is told of a filter, and what all of them
+ * reply.
  */
 #include "redis/wish.h"
 
 #include <bloomery/foreign.h>
 #include <bloomery/form.h>
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,6 +48,42 @@ void wish_reply_abilities(server_context *context, uint64_t can)
             n++;
         }
     server_reply_array_was(context, n);
+}
+
+bool wish_count_field(void *n, const bly_field *field)
+{
+    *(long *)n += field->name != NULL && !field->absent;
+    return true;
+}
+
+static void wish_reply_whole(server_context *context, uint64_t number)
+{
+    char digits[24];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    if (number <= INT64_MAX)
+        wish_reply_number(context, number);
+    else
+        server_reply_bytes(context, digits, (size_t)n);
+}
+
+/* The one array of a record is the geometry, of four numbers. */
+bool wish_reply_field(void *context, const bly_field *field)
+{
+    if (field->absent)
+        return true;
+    if (field->name != NULL)
+        server_reply_simple(context, field->name);
+    switch (field->type) {
+    case BLY_FIELD_TEXT:
+        server_reply_bytes(context, field->text, field->length);
+        break;
+    case BLY_FIELD_COUNT: wish_reply_whole(context, field->count); break;
+    case BLY_FIELD_REAL:  server_reply_double(context, field->real); break;
+    case BLY_FIELD_BOOL:  server_reply_bool(context, field->count != 0); break;
+    case BLY_FIELD_ARRAY: server_reply_array(context, 4); break;
+    default:              break;
+    }
+    return true;
 }
 
 bool wish_look(const held **value, server_context *context,

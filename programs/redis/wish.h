@@ -1,16 +1,16 @@
-/* wish.h - reads descriptions of filters in commands of BLY.*, and writes
- * common replies.
- */
+/* wish.h - the filter that a command of BLY.* describes, and replies that
+ * several of them share. */
 #ifndef BLY_REDIS_WISH_H
 #define BLY_REDIS_WISH_H
 
 #include "redis/held.h"
 
+#include <bloomery/fields.h>
 #include <bloomery/form.h>
 
 enum { WISH_KIND = 128, WISH_HASH = 16 };
 
-/* The description of a filter. */
+/* The requested filter. */
 typedef struct {
     char          kind[WISH_KIND], hash[WISH_HASH];
     unsigned char secret[BLY_SECRET_BYTES];
@@ -23,30 +23,30 @@ typedef struct {
  *      kind [CAPACITY n] [RATE p] [KEYS form] [KEYED|UNKEYED] [HASH name]
  *      [SEED n] [SECRET digits]
  *
- * and ITEMS, if `items` is not NULL: *items becomes the index of the first one,
- * or `argc`. Returns false after an error reply. */
+ * and ITEMS, if `items` is not NULL: *items is where they begin, or `argc`.
+ * Returns false after an error reply.
+ */
 bool wish_read(wish *wanted, int *items, server_context *context,
                server_string **argv, int first, int argc);
 
 /* Describes a filter that is created implicitly. Returns false after an error
-   reply. */
+ * reply. */
 bool wish_standard(wish *wanted, server_context *context);
 
-/* Hides each argument behind a SECRET, from argument `first` to ITEMS, also in
- * a command that is refused. */
+/* Hides each argument after a SECRET from logs, from argument `first` to ITEMS,
+ * also in a command that is refused. */
 void wish_hide(server_context *context, server_string **argv, int argc,
                int first);
 
-/* Plans the filter. Kinds of integers and of other systems, which take no
+/* Plans the filter. Kinds of integers and those of other systems, which have no
  * secret, go without one unless it was requested. Returns false after an error
  * reply. */
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context);
 
-/* Replies an unsigned 64-bit number; values beyond the signed range become the
-   largest integer. */
+/* Replies a number of 64 bits as an integer, or the largest one. */
 void wish_reply_number(server_context *context, uint64_t number);
 
-/* Replies a name and a value of a map that was begun. */
+/* Reply a name and a value of a map that was begun. */
 void wish_reply_text (server_context *context, const char *name,
                       const char *text);
 void wish_reply_count(server_context *context, const char *name,
@@ -57,7 +57,14 @@ void wish_reply_real (server_context *context, const char *name,
 /* Replies an array of the names of abilities. */
 void wish_reply_abilities(server_context *context, uint64_t can);
 
-/* Parses a decimal 64-bit number. */
+/* Replies a field of <bloomery/fields.h> to the server_context that `context`
+ * is, unless it is absent: a visitor. A number above 2^63 - 1 is its digits. */
+bool wish_reply_field(void *context, const bly_field *field);
+
+/* Counts the fields that wish_reply_field would reply, in a long. */
+bool wish_count_field(void *n, const bly_field *field);
+
+/* Reads a whole number of 64 bits. */
 bool wish_number(uint64_t *number, const server_string *argument);
 
 /* Parses a form of keys. Returns false if it is not one. */
@@ -66,16 +73,16 @@ bool wish_form(uint64_t *form, const server_string *argument);
     "this is not a form of keys: the classes are" BLY_KEYS_WORDS "; text and " \
     "utf16 may have changes, as in text:case=lower,trim"
 
-/* Checks that this build supports keys of the form. Returns false after an
- * error reply. */
+/* Verifies that keys of the form can be made. Returns false, after an error
+ * reply, if the library was built without a dependency of the form. */
 bool wish_can(uint64_t form, server_context *context);
 
-/* Looks up a filter for reading; NULL if the key is empty. Returns false after
- * an error reply if another type is there. */
+/* Looks up a filter that is only read; *value is NULL if none exists. Returns
+ * false, after an error reply, if the key holds another type. */
 bool wish_look(const held **value, server_context *context,
                server_string *name);
 
-/* Replicate the filter as it is. */
+/* Replicates a filter by its image, to replicas and append-only files. */
 void wish_replicate_image(server_context *context, server_string *name,
                           const held *value);
 

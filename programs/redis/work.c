@@ -1,4 +1,5 @@
-/* work.c - runs long work in one background thread, one work at a time. */
+/* work.c - what takes long, beside the server: one thread, one work at a time.
+ */
 #include "redis/work.h"
 
 #include <pthread.h>

@@ -1,21 +1,22 @@
-/* work.h - runs long work in the background.
+/* work.h - long work beside the server.
  *
- * The server handles all clients in one thread. Work that reads or writes a
- * whole large filter runs in another thread, while its client waits and the
- * others are served. Such work never changes a value. It reads values, which
- * must not change until it ends, and makes a new one, which the server's thread
- * then stores, replicates and replies in one step. A command that would change
- * a value being read waits too.
+ * The server serves all clients from one thread. Work that reads or writes all
+ * of a large filter runs in another thread. Its client waits; the others are
+ * served. Such work never changes a value: it reads values, which stay
+ * unchanged until it has ended, and makes a new one. The server's thread then
+ * stores, replicates and replies in one step. A command that would change a
+ * value that is being read waits too.
  *
- * Where clients cannot wait (in transactions and scripts, in commands of a
- * master and while files are loaded) the work runs at once, and commands that
- * would have to wait fail with the error BUSY. Commands of a master are not
- * refused, but wait until the work ends.
+ * If a client cannot wait (in transactions and scripts, for commands from a
+ * master or from files), work is done at once, and a command that would have to
+ * wait is refused with the error BUSY. A command from a master is not refused;
+ * it waits until the work has ended.
  *
- * A work whose client disconnects or is killed ends soon and has no effect.
+ * If the client of a work disconnects or is killed, the work has no effect and
+ * ends soon.
  *
- * While a work runs, the server must not fork to write its dump: the child
- * would inherit the library's locks as held.
+ * A child process of the server, which writes its dump, is not forked during a
+ * work, because it would inherit locked locks of the library.
  */
 #ifndef BLY_REDIS_WORK_H
 #define BLY_REDIS_WORK_H
@@ -24,9 +25,9 @@
 
 typedef struct work work;
 
-/* A kind of work. `run` may be called in any thread, and may only call the
- * server's allocator. `finish` is called in the server's thread: it replies,
- * and may open keys. If `run` fails, the error is replied instead. */
+/* A kind of work. `run` may be in any thread, and calls the server for memory
+ * only. `finish` is in the server's thread: it replies, and may open keys. If
+ * `run` has failed, `finish` is not called, and the error is replied. */
 typedef struct {
     void (*run)(work *w);
     int  (*finish)(work *w, server_context *context, server_string **argv,
@@ -70,45 +71,45 @@ struct work {
     work       *next_blocked;           /* of all works with waiting clients */
 };
 
-/* Creates an empty work. */
+/* Returns an empty work. */
 work *work_new(const work_kind *kind);
 
-/* Drops a work that was not started. */
+/* Frees a work that has not been started. */
 void work_drop(work *w);
 
 /* Adds a value that the work reads. */
 void work_reads(work *w, held *value);
 
-/* Keeps an argument of the command that the work reads. */
+/* Adds an argument of the command that the work reads, and that may be freed
+ * before the work ends. */
 void work_given(work *w, server_string *argument);
 
-/* Runs the work: at once if it is small, judging by its bytes, or if the client
- * cannot wait. The work must not be used afterwards. */
+/* Runs the work, at once if its `bytes` are few or the client cannot wait.
+ * Frees the work, now or later. */
 int work_do(work *w, server_context *context, server_string **argv, int argc,
             uint64_t bytes);
 
-/* Records the status of a library call, and its message for the reply. Returns
-   whether it succeeded. */
+/* Records the result of a library call. An error is kept, to be replied.
+ * Returns whether the call succeeded. */
 bool work_went(work *w, bly_status status);
 
-/* Makes the work fail with its own message. */
+/* Records an error of the work itself. */
 void work_failed(work *w, bly_status status, const char *why);
 
-/* Returns whether the client is gone, so that `run` may end. */
+/* Returns whether the client has gone away. Then `run` may end at once. */
 bool work_is_gone(const work *w);
 
-/* Returns a callback that ends library calls when the client is gone. It is
- * valid until `run` returns. */
+/* The callback that then ends calls of the library. The filter that the work
+ * makes has it until `run` returns. */
 bly_progress work_progress(work *w);
 void work_watch_made(work *w);
 
-/* Returns whether a value to be changed is being read. If so, the command was
- * postponed, to be called again, or an error was replied; the caller must
- * return. */
+/* Returns whether a value that is about to be changed is being read. Then the
+ * command is postponed and will be called again, or an error was replied: the
+ * caller must return. */
 bool work_reads_it(server_context *context, held *value, server_call *again);
 
-/* Continues commands that wait for the old value of a key that has a new one.
- */
+/* Resumes commands that wait for the old value of a key, with its new value. */
 void work_wake(const held *value);
 
 #endif

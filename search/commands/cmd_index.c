@@ -1,8 +1,9 @@
-/* cmd_index.c - `bloomery index`: makes an index of the contents of files.
+/* cmd_index.c - `bloomery index`: an index of what files hold.
  *
- * Threads read the files, find the terms of each block and pass them to the
- * index, which does not depend on their order. With --update only files whose
- * state has changed are read; the rest of the old index is reused.
+ * Threads take file after file, find the terms of each block and hand them to
+ * the index, which does not depend on the order in which they come. With
+ * --update only those files are read whose state has changed; the rest of the
+ * old index is taken as it is. Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
 #include "frame/inputs.h"
@@ -56,18 +57,16 @@ static const cli_option index_options[] = {
     { 0, "git", NULL, CLI_FLAG, offsetof(index_settings, inputs.git), false,
       "As -r, but of the folders only files that git knows, or would add: what "
       ".gitignore excludes is left out." },
-    { 'u', "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
+    { 0, "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
       "FILE is an index: bring it up to date. Only files are read whose size, "
       "times or inode have changed, and those that are new; those that are "
       "gone are left out. --by, --block and the rate are as they were, and so "
       "are -r, --git and PATHS where none are given. Where there is no FILE "
-      "yet, and PATHS are given, it is made." },
+      "yet, and PATHS are given, it is made.",
+      .excludes = "plan by block rate no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
       "Write no index, but say how large it would be, by some of the files." },
-    { 0, "no-decompress", NULL, CLI_FLAG, offsetof(index_settings, plain),
-      false, "Take the bytes of compressed files as they are. Without it what "
-      "gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, is "
-      "decompressed." },
+    CLI_NO_DECOMPRESS_OPTION(index_settings, plain),
     { 0, "memory", "SIZE", CLI_SIZE, offsetof(index_settings, memory), false,
       "Keep about so much of the index in memory before it is written. "
       "Default: 256M." },
@@ -79,7 +78,7 @@ static const cli_option index_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
       "Print the report as a JSON object." },
     TEXT_JOBS_OPTION(index_settings, jobs),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example index_examples[] = {
@@ -124,8 +123,7 @@ static int index_add(index_job *job, const char *name,
     return CLI_GO;
 }
 
-/* Returns whether the error is a lack of resources, so that other files would
-   be missing too. */
+/* Is it us who have too little, so that other files would be missing, too? */
 static bool index_lacks(int error)
 {
     return error == ENOMEM || error == EMFILE || error == ENFILE
@@ -150,8 +148,8 @@ static int index_refuse(index_job *job, const char *name, int error)
     return CLI_GO;
 }
 
-/* A file that was read only in part is stored with an invalid state, so that it
- * counts as changed. */
+/* A file that could be read only in part is there with a state that none has,
+ * so that it counts as changed. */
 static int index_cut(index_job *job, const char *name, terms *t, int error)
 {
     if (index_refuse(job, name, error) != CLI_GO)
@@ -230,8 +228,8 @@ static int index_find(const cli_command *self, index_job *job,
     cli_operands taken;
 
     if (inputs->list != NULL && operands->count > 0)
-        return options_wrong(self, "--files0-from names all files: it excludes "
-                                   "PATHS");
+        return options_wrong(self, "--files0-from and PATHS exclude each "
+                                   "other: leave one out");
     for (size_t i = 0; i < operands->count; i++)
         if (strcmp(operands->names[i], "-") == 0)
             return report_error("'-' is standard input, which cannot be read "
@@ -353,10 +351,10 @@ static int index_all(const cli_command *self, index_job *job,
     return status == CLI_GO ? index_make(job) : status;
 }
 
-/* ==== The output ====================================================== */
+/* ==== What may be written ============================================== */
 
-/* Checks the output, which must not replace a file that is not an index.
- * Returns CLI_GO or CLI_ERROR. */
+/* May the output be written? Not over what is no index: nobody may have it a
+ * second time. CLI_GO or CLI_ERROR. */
 static int index_check_output(const index_settings *s)
 {
     struct stat about;
@@ -369,8 +367,8 @@ static int index_check_output(const index_settings *s)
                         "or give --force to replace it", s->output);
 }
 
-/* Checks that the folders of an update exist: if one is not mounted, all of its
- * files would be dropped. Returns CLI_GO or CLI_ERROR. */
+/* What an update is of is there: where a folder is missing that was, because
+ * it is not mounted, say, all of its files would go. CLI_GO or CLI_ERROR. */
 static int index_check_paths(const index_job *job, const cli_operands *paths)
 {
     for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
@@ -383,19 +381,12 @@ static int index_check_paths(const index_job *job, const cli_operands *paths)
 
 /* ==== Options =========================================================== */
 
-/* Takes the settings of the old index. Returns CLI_GO or CLI_ERROR. */
-static int index_renew(const cli_command *self, index_settings *s,
-                       index_job *job, cli_operands *operands)
+/* The old index says how the new one is to be. CLI_GO or CLI_ERROR. */
+static int index_renew(index_settings *s, index_job *job,
+                       cli_operands *operands)
 {
     earlier *e = &job->before;
 
-    if (s->plan)
-        return options_wrong(self, "--plan is of a new index: it excludes "
-                                   "--update");
-    if (s->by != NULL || s->block != 0 || s->rate != 0 || s->plain)
-        return options_wrong(self, "--update keeps --by, --block, --rate and "
-                                   "--no-decompress as they were: make another "
-                                   "index to change them");
     e->index = settings_open(s->output, &e->made);
     if (e->index == NULL)
         return CLI_ERROR;
@@ -417,7 +408,7 @@ static int index_renew(const cli_command *self, index_settings *s,
     return CLI_GO;
 }
 
-/* Takes the settings of a new index. Returns CLI_GO or CLI_ERROR. */
+/* The same for a new one. */
 static int index_new(const cli_command *self, const index_settings *s,
                      index_job *job, const cli_operands *operands)
 {
@@ -472,7 +463,7 @@ static int index_run(const cli_command *self, int argc, char **argv)
     if (folder == NULL)
         status = report_unread("name", ".", errno);
     else
-        status = s.update ? index_renew(self, &s, &job, &operands)
+        status = s.update ? index_renew(&s, &job, &operands)
                           : index_new(self, &s, &job, &operands);
     if (status == CLI_GO)
         status = index_check_output(&s);

@@ -20,22 +20,24 @@ static const cli_option which_options[] = {
       "Name the documents that may have one of the WORDS. Without it: all." },
     { 0, "at-least", "SHARE", CLI_SHARE, offsetof(which_settings, least),
       false, "Name those that may have at least this share of all terms of the "
-      "WORDS: 0.8, or 80%. For k-mers, and texts that are nearly alike." },
-    { 'l', "files", NULL, CLI_FLAG, offsetof(which_settings, files), false,
+      "WORDS: 0.8, or 80%. For k-mers, and texts that are nearly alike.",
+      .excludes = "any" },
+    { 0, "files-with-matches", NULL, CLI_FLAG,
+      offsetof(which_settings, files), false,
       "Name each file once, and not the part of it." },
     { '0', "null", NULL, CLI_FLAG, offsetof(which_settings, null), false,
       "Names end with a NUL byte instead of a newline." },
     { 0, "json", NULL, CLI_FLAG, offsetof(which_settings, json), false,
       "Print an array of objects with file, offset, bytes, lines_before and "
       "whole: does it hold all of the file?" },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example which_examples[] = {
     { "bloomery which logs.blx 10.0.0.7 refused",
       "The files, or parts of files, that may have both." },
-    { "bloomery which -l -0 logs.blx timeout | xargs -0 zgrep -w timeout",
-      "Look into those files only." },
+    { "bloomery which --files-with-matches logs.blx timeout",
+      "Each file once, such as for 'xargs zgrep -w timeout'." },
     { "bloomery which --at-least 80% genomes.blx ACGTTGCA...",
       "Which genomes may have most k-mers of a sequence?" },
     { NULL, NULL }
@@ -232,8 +234,6 @@ static int which_run(const cli_command *self, int argc, char **argv)
     if (s.least >= 0 && s.least <= 0)
         return options_wrong(self, "--at-least 0 names every document: give a "
                                    "share above 0");
-    if (s.any && s.least > 0)
-        return options_wrong(self, "--any and --at-least exclude each other");
     job.index = settings_open(operands.names[0], &job.made);
     if (job.index == NULL)
         return CLI_ERROR;

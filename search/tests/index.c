@@ -1,6 +1,6 @@
-/* index.c - an index of many sets beside the sets themselves: no document that
- * has the keys is left out, of the others as many are named as was planned, and
- * of no damaged file a byte is read that it has not.
+/* index.c - an index of many sets, compared with the sets: no matching document
+ * is missed, others are named at the planned rate, and damaged files are never
+ * read out of bounds.
  */
 #include "bloomery/index.h"
 
@@ -26,7 +26,7 @@ static uint64_t key_hash(uint64_t key)
     return test_random(1, key);
 }
 
-/* How many keys document i has: few have many. */
+/* Returns how many keys document i has: few documents have many. */
 static uint64_t set_size(uint64_t i)
 {
     uint64_t draw = test_random(2, i) % 1000;
@@ -34,13 +34,13 @@ static uint64_t set_size(uint64_t i)
          : 4 * draw;
 }
 
-/* The j-th of them; some come several times. */
+/* Returns the j-th key; some repeat. */
 static uint64_t set_key(uint64_t i, uint64_t j)
 {
     return test_random(3 + i, j) % KEYS;
 }
 
-/* Each set in bits, from when it is first asked for. */
+/* Returns each set as bits, made on first use. */
 static const uint64_t *set_bits(uint64_t i)
 {
     static uint64_t sets[SETS_MOST][KEYS / 64 + 1];
@@ -97,7 +97,7 @@ static bly_index *ended(bly_index_maker *maker)
     return index;
 }
 
-/* Sets 0 up to n, from the last to the first. */
+/* Builds an index of sets 0 .. n - 1, added from the last to the first. */
 static bly_index *built(const bly_index_spec *spec, uint64_t n)
 {
     bly_index_maker *maker = begun(spec);
@@ -106,7 +106,7 @@ static bly_index *built(const bly_index_spec *spec, uint64_t n)
     return ended(maker);
 }
 
-/* Which set a document is. */
+/* Returns the set of a document. */
 static uint64_t set_of(const bly_index *index, uint64_t document)
 {
     bly_document d;
@@ -125,11 +125,11 @@ static bool bit_of(const uint64_t *row, uint64_t i)
     return row[i / 64] >> i % 64 & 1;
 }
 
-/* What was asked of all documents: how many that have too few keys there were,
- * and how many of them were named. */
+/* Sums over queries: documents with too few of the keys, and how many of them
+ * were named. */
 typedef struct { uint64_t strangers, named; } asked;
 
-/* Ask for n keys, of which `least` are to be there. */
+/* Queries n keys, of which `least` must match. */
 static void ask(asked *sum, const bly_index *index, const uint64_t *keys,
                 size_t n, size_t least)
 {
@@ -174,7 +174,7 @@ static void ask_many(const bly_index *index, uint64_t questions)
     }
 }
 
-/* ---- What is told -------------------------------------------------------- */
+/* ---- Information about an index ------------------------------------------ */
 
 static void test_documents(void **state)
 {
@@ -224,7 +224,7 @@ static void test_no_documents(void **state)
     bly_index_free(index);
 }
 
-/* ---- Questions ----------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------- */
 
 static void test_none_is_missing(void **state)
 {
@@ -243,8 +243,8 @@ static void test_none_is_missing(void **state)
     }
 }
 
-/* A share of the strangers is named that is planned, or less: 6 standard
- * deviations of that many draws. For q keys it is the q-th power. */
+/* Strangers are named at the planned rate or below, within 6 standard
+ * deviations. For q keys it is the q-th power. */
 static void test_share(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void test_share(void **state)
             double expected = plan * (double)sum.strangers;
             assert_true((double)sum.named
                         <= expected + 6 * sqrt(expected) + 1);
-            if (q == 1)                 /* and not far below: not all rows 0 */
+            if (q == 1)                 /* and not far below: some bits set */
                 assert_true((double)sum.named > expected / 4 - 3);
         }
         bly_index_free(index);
@@ -289,7 +289,7 @@ static void test_least(void **state)
     bly_index_free(index);
 }
 
-/* Hashes and visits are those of the long way. */
+/* Hashes and visits agree with a slow computation. */
 
 typedef struct {
     const bly_index *index;
@@ -385,7 +385,7 @@ static void test_columns(void **state)
     }
 }
 
-/* Groups are a factor of 2^(1/4) apart, and rows as many as are planned. */
+/* Groups are a factor of 2^(1/4) apart, and have the planned number of rows. */
 static void test_layout(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void test_layout(void **state)
     assert_true(bly_index_bits(&spec, UINT64_MAX) == UINT64_MAX);
 }
 
-/* ---- Whoever comes first ------------------------------------------------- */
+/* ---- Order of documents -------------------------------------------------- */
 
 static uint8_t *read_all(size_t *n)
 {
@@ -468,7 +468,7 @@ static void test_threads_and_order(void **state)
     free(many);
 }
 
-/* With memory for little, groups are written again and again. */
+/* With little memory, groups are written several times. */
 static void test_little_memory(void **state)
 {
     (void)state;
@@ -487,7 +487,7 @@ static void test_little_memory(void **state)
     bly_index_free(index);
 }
 
-/* ---- Taken, dropped ------------------------------------------------------ */
+/* ---- Keeping and dropping documents -------------------------------------- */
 
 typedef struct {
     const bly_index *index;
@@ -500,8 +500,8 @@ static bool keep_some(void *context, uint64_t document)
     return set_of(k->index, document) % 100 < k->some;
 }
 
-/* What is taken is asked as it was, what is dropped is not named, and where
- * much is dropped it goes. */
+/* Kept documents answer as before, dropped ones are not named, and a group with
+ * many dropped ones is rewritten. */
 static void test_taken(void **state)
 {
     (void)state;
@@ -555,7 +555,7 @@ static void test_taken_refused(void **state)
     bly_index_free(from);
 }
 
-/* ---- What is refused ----------------------------------------------------- */
+/* ---- Refusals ------------------------------------------------------------ */
 
 static void test_refused(void **state)
 {
@@ -584,7 +584,7 @@ static void test_refused(void **state)
     assert_null(index);
 }
 
-/* What was there is left by who gives up, and gone is what was written. */
+/* Aborting keeps the old index and removes the new file. */
 static void test_abort(void **state)
 {
     (void)state;
@@ -604,8 +604,8 @@ static void test_abort(void **state)
     free(two);
 }
 
-/* The file of docs/format.md, byte for byte: three documents, one of which has
- * no keys. */
+/* The example file of docs/format.md, byte for byte: three documents, one
+ * without keys. */
 static void test_golden(void **state)
 {
     (void)state;
@@ -637,7 +637,7 @@ static void test_golden(void **state)
 
 /* ---- Damage -------------------------------------------------------------- */
 
-/* Bytes whose end is that of their memory, which the sanitizers watch. */
+/* Checks bytes that end where their memory ends; the sanitizers watch. */
 static void look_at(const uint8_t *bytes, size_t n)
 {
     uint8_t *copy = malloc(n + (n == 0));
@@ -667,7 +667,7 @@ static void look_at(const uint8_t *bytes, size_t n)
     free(copy);
 }
 
-/* Sums that match what is damaged. */
+/* Recomputes the checksums of damaged bytes. */
 static void sum_up(uint8_t *bytes, size_t n)
 {
     uint64_t at = image_u64(bytes, LAYOUT_AT_LIST);
@@ -727,8 +727,8 @@ static void test_damaged(void **state)
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* Whichever allocation fails, it is said, nothing is kept, and what was there
- * is there. */
+/* Each allocation failure is reported, nothing leaks, and the old index
+ * remains. */
 static void test_no_memory(void **state)
 {
     (void)state;

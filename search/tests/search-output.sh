@@ -1,11 +1,11 @@
-# search-output.sh - what `search` prints around the lines it finds: JSON, notes,
+# search-output.sh - output of `search` besides the matching lines: JSON, notes,
 # statistics, refusals.
 . "${1:?}/lib.sh"
 . "$(dirname "$0")/shared/grep.sh"
 rm t/deep/long
 index_all
 
-# ---- What is said beside -----------------------------------------------------
+# ---- Notes -------------------------------------------------------------------
 
 try search trigrams.blx lazy
 out_is 'a line' 0 't/a:lazy dog_1\n'
@@ -14,19 +14,15 @@ out_is 'without names' 0 'lazy dog_1\n'
 try search --json trigrams.blx lazy
 out_is 'a line as JSON' 0 \
     '{"file":"t/a","number":2,"selected":true,"text":"lazy dog_1"}\n'
-try search --json -o -A1 trigrams.blx lazy
-refused 'no lines beside matches' 'excludes'
 try search --json -B1 trigrams.blx lazy
 out_is 'and one beside it' 0 '{"file":"t/a","number":1,"selected":false,"text":"The quick fox"}\n{"file":"t/a","number":2,"selected":true,"text":"lazy dog_1"}\n'
 try search --json -l trigrams.blx lazy
 out_is 'a name as JSON' 0 '{"file":"t/a"}\n'
 try search --json -a -m 1 trigrams.blx 'QUICK.one'
-out_is 'what is no text as JSON' 0 \
+out_is 'binary matches as JSON' 0 \
     '{"file":"t/deep/binary","number":1,"selected":true,"text":"a QUICK\\u0000one"}\n'
 try search --json -c trigrams.blx 'lazy dog_1'
 out_has 'counts as JSON' 0 '^{"file":"t/a","count":1}$'
-try search --json -Z trigrams.blx lazy
-refused 'two ways to end a name' '--json excludes'
 try search -q trigrams.blx lazy
 silent 'quietly'
 try search -q trigrams.blx nowhere_at_all
@@ -39,7 +35,7 @@ try search --stats trigrams.blx 'lazy dog_1'
 check 'little is read' grep -Eq 'candidates: 1; files read: 1, of them in vain: 0' err
 try search --stats trigrams.blx '[0-9]'
 check 'no text is known' grep -q 'all files are read' err
-# The state of a file whose time is to come is never known.
+# A file with a future time is never trusted as unchanged.
 touch -d tomorrow t/a
 try index -q -o packed.blx -r t
 sed 's/^The/the/' t/a >ways/a && cat ways/a >t/a && touch -d tomorrow t/a
@@ -49,7 +45,7 @@ printf 'The quick fox\nlazy dog_1\n' >t/a && touch -d 2020-01-01 t/a
 gzip -k t/a t/deep/utf && mv t/a.gz t/deep/packed
 try index -q -o packed.blx -r t
 try search -l packed.blx 'lazy dog'
-out_is 'what is compressed' 0 't/a\nt/deep/packed\n'
+out_is 'compressed files' 0 't/a\nt/deep/packed\n'
 try search -n packed.blx 'M.*ller'
 out_is 'and its lines' 0 't/deep/utf:1:before “quoted” and café Müller\nt/deep/utf.gz:1:before “quoted” and café Müller\n'
 try index -q -o plain.blx --no-decompress -r t
@@ -69,7 +65,7 @@ try search -L t/own.blx ''
 out_is 'the index is no file of it' 0 't/empty\n'
 rm t/own.blx
 
-# A line of more than 64 MiB; what comes before it is found.
+# A line of more than 64 MiB; matches before it are found.
 mkdir -p huge
 { echo 'a needle' && head -c 70000000 /dev/zero | tr '\0' x; } >huge/line
 { echo 'another needle' && head -c 70000000 /dev/zero; } >huge/zeros
@@ -77,26 +73,26 @@ try index -q -o huge.blx -r huge
 check 'a line of 70 MB is told' grep -q "'huge/line' has a line of more" err
 check 'once' test "$(wc -l <err)" = 1
 try search -c huge.blx needle
-check 'what is before it is searched' \
+check 'matches before it are found' \
     grep -q "'huge/line' has a line of more than 64 MiB" err
 check 'zeros are lines' grep -qx 'huge/zeros:1' out
 rm -r huge
 
 try search --include 'a*' --include '*.blx' -l trigrams.blx lazy
-out_is 'of these names only' 0 't/a\n'
+out_is 'only files of these names' 0 't/a\n'
 try search --include '*.c' -l trigrams.blx lazy
-out_is 'of no such name' 1 ''
+out_is 'no file of this name' 1 ''
 try search --exclude '[a-m]' -l trigrams.blx 'quick|QUICK'
 check 'not of this name' grep -vqx t/a out
 printf '\037\213x' >t/broken.gz
 try search -l trigrams.blx 'lazy dog'
-check 'what cannot be decompressed is told' grep -q "'t/broken.gz'" err
+check 'reports a file that cannot be decompressed' grep -q "'t/broken.gz'" err
 try search -s -l trigrams.blx 'lazy dog'
 check 'or not' test ! -s err
 check 'but it shows' test "$(cat status)" = 2
 rm t/broken.gz
 
-# Rows that are damaged hide nothing.
+# Damaged rows hide no match.
 size=$(wc -c <trigrams.blx)
 for at in 200 $((size / 8)) $((size / 4)) $((size / 3)); do
     cp trigrams.blx hurt.blx
@@ -122,7 +118,7 @@ done
 try check trigrams.blx
 out_is 'an index that is whole' 0 'trigrams.blx: ok\n'
 
-# ---- Refused -----------------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 try search trigrams.blx
 refused 'no pattern' 'takes an INDEX and a PATTERN'
@@ -131,11 +127,7 @@ refused 'a pattern too many' 'takes an INDEX only'
 try search trigrams.blx 'a(b'
 refused 'a pattern that is wrong' "'a\(b' is wrong at its byte 3: .*-F takes it"
 try search trigrams.blx -e 'a' -e 'b)'
-refused 'one of two' "'b\)' is wrong"
-try search -l -c trigrams.blx a
-refused 'two ways to print' 'exclude each other'
-try search -o -C1 trigrams.blx a
-refused 'matches have no lines beside them' 'excludes -A, -B and -C'
+refused 'a wrong pattern of two' "'b\)' is wrong"
 try search -m 0 trigrams.blx a
 refused 'no lines at all' 'at least 1: give one'
 try search t/a a
@@ -164,7 +156,7 @@ try search list.blx lazy
 out_is 'a list of files' 0 't/a:lazy dog_1\n'
 sed 's/lazy/busy/' t/a >ways/a && cat ways/a >t/a
 try search list.blx busy
-out_is 'one of them has changed' 0 't/a:busy dog_1\n'
+out_is 'a changed file among them' 0 't/a:busy dog_1\n'
 printf 'The quick fox\nlazy dog_1\n' >t/a
 try search --trust list.blx lazy
 out_is 'which trust does without' 0 't/a:lazy dog_1\n'

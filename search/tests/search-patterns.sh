@@ -1,5 +1,5 @@
-# search-patterns.sh - `search` prints what grep prints for expressions and texts of
-# all sorts.
+# search-patterns.sh - `search` prints the same as grep for many expressions and
+# texts.
 . "${1:?}/lib.sh"
 . "$(dirname "$0")/shared/grep.sh"
 

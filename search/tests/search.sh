@@ -1,9 +1,9 @@
-# search.sh - `search` prints what grep prints for the same files, byte for byte,
-# with every option and each kind of index.
+# search.sh - `search` prints the same as grep for the same files, byte for
+# byte, with every option and each kind of index.
 . "${1:?}/lib.sh"
 . "$(dirname "$0")/shared/grep.sh"
 
-# In colors, which are grep's; and patterns of a file.
+# Colors equal grep's; and patterns from a file.
 try search --color always -l trigrams.blx lazy
 LC_ALL=C grep --color=always -rlF lazy t >want
 check 'names in color' cmp want out
@@ -39,8 +39,8 @@ refused 'patterns with a NUL' "'nul' has a NUL in it"
 try search --color red trigrams.blx lazy
 refused 'a color' '--color is always, never or auto'
 
-# Classes whose end is not where it seems to be; what goes to a group's number
-# or ends others; flags at the beginning, and comments.
+# Classes with a misleading end, arguments of group numbers, flags at the
+# beginning, and comments.
 printf ':foo\nafoo\n\034foo\nx]y foo\naa\nbb\nac\naab\n' >t/deep/classes
 touch -d '2020-01-01' t/deep/classes
 sleep 0.1
@@ -57,7 +57,7 @@ same P -x '(?x)aa # two'
 try search --no-filename trigrams.blx -x -e '(a)\1' -e '(b)\1'
 out_is 'two patterns with groups' 0 'aa\nbb\n'
 try search --no-filename trigrams.blx -x -e 'a(*COMMIT)b' -e 'ac' -e '(?x)aa # two'
-out_is 'one that would end the others' 0 'aa\nac\n'
+out_is 'a pattern that would end the others' 0 'aa\nac\n'
 try search --no-filename trigrams.blx -o -e '(?<n>oo)' -e '(?<n>)f' -e '^x]y f'
 check 'the first match of all is printed' grep -qx 'x]y f' out
 timeout 20 "$BLOOMERY" search -o trigrams.blx \
@@ -67,7 +67,7 @@ awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%07d\n", i * 2718 % 9999991 }' \
     >patterns
 { cat patterns && echo 'The quick'; } >more
 same F -f more
-# Many texts at once: words of the files, and what is in none.
+# Many texts at once: words of the files, and absent ones.
 rm t/deep/classes
 index_all
 for length in $(work '3 4 9' 4); do

@@ -29,10 +29,10 @@ typedef struct {
 } similar_settings;
 
 static const cli_option similar_options[] = {
-    { 'n', "rows", "K", CLI_NUMBER, offsetof(similar_settings, rows), false,
+    { 0, "rows", "K", CLI_NUMBER, offsetof(similar_settings, rows), false,
       "Print the K most similar rows of each query; of equal ones those that "
-      "come first in LIBRARY. Default: 10; with --within all." },
-    { 't', "threshold", "T", CLI_SHARE, offsetof(similar_settings, least),
+      "come first in LIBRARY. Default: 10; with --superset all." },
+    { 0, "threshold", "T", CLI_SHARE, offsetof(similar_settings, least),
       false, "Only rows whose similarity is at least T, from 0 to 1 or as a "
       "percentage. Default: 0, which every row has." },
     { 0, "measure", "MEASURE", CLI_TEXT, offsetof(similar_settings, measure),
@@ -40,7 +40,7 @@ static const cli_option similar_options[] = {
       "c / (a + b - c); dice, 2 c / (a + b); contained, c / a; or tversky=A,B, "
       "c / (A (a - c) + B (b - c) + c) with two weights from 0 on. Default: "
       "tanimoto." },
-    { 0, "within", NULL, CLI_FLAG, offsetof(similar_settings, within), false,
+    { 0, "superset", NULL, CLI_FLAG, offsetof(similar_settings, within), false,
       "Only rows that have all bits of the query. Where each bit says that "
       "some part is there, no molecule that has the query as a part is left "
       "out; of circular fingerprints (ECFP, Morgan) that does not hold." },
@@ -56,14 +56,14 @@ static const cli_option similar_options[] = {
       "with id, similarity, bits and shared; with --estimate also with a, b, "
       "both and jaccard, each with value and sd." },
     CLI_JOBS_OPTION(similar_settings, jobs),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example similar_examples[] = {
-    { "bloomery similar -n 10 -t 0.7 query.fps library.fps",
+    { "bloomery similar --rows 10 --threshold 0.7 query.fps library.fps",
       "Up to ten rows for each query, of a Tanimoto similarity of 0.7 at "
       "least." },
-    { "bloomery similar --within part.fps library.fps",
+    { "bloomery similar --superset part.fps library.fps",
       "Which molecules may have this part?" },
     { "zcat library.fps.gz | bloomery similar --measure tversky=0.9,0.1 "
       "query.fps -",

@@ -1,5 +1,5 @@
-/* fps.c - the text of fingerprints: what is read, what is refused and how it is
- * said, and every cut and change of a small file.
+/* fps.c - the text format of fingerprints: valid files, refusals and their
+ * messages, and every cut and change of a small file.
  */
 #include "bloomery/similar.h"
 
@@ -38,7 +38,8 @@ static void fps_is(const bly_rows *rows, uint64_t i, const char *name,
                         (size_t)((bly_rows_bits(rows) + 7) / 8));
 }
 
-/* The example of the head of similar/library/fps.c: byte 0 first, bit 0 lowest. */
+/* The example at the head of similar/library/fps.c: byte 0 first, bit 0
+ * lowest. */
 static void test_example(void **state)
 {
     (void)state;
@@ -60,8 +61,8 @@ static void test_example(void **state)
     bly_rows_free(rows);
 }
 
-/* Ends of lines, upper case, further columns, a last line without its end, no
- * head but the first line. */
+/* Line ends, upper case, extra columns, a last line without its end, a head of
+ * only the first line. */
 static void test_forms(void **state)
 {
     (void)state;
@@ -86,7 +87,7 @@ static void test_forms(void **state)
     bly_rows_free(rows);
 }
 
-/* Lines that come in parts are one text, and are counted through. */
+/* Lines that arrive in parts are one text, and are numbered throughout. */
 static void test_parts(void **state)
 {
     bly_rows *rows = NULL;
@@ -150,8 +151,8 @@ static const char fps_small[] =
     "#FPS1\n#num_bits=20\n#type=t\n81030f\tone\r\n000001\ttwo\tmore\n"
     "FFFF0f\tthree\n";
 
-/* Read from a block of just its size: no byte is looked at behind it. Whatever
- * was read can be searched. */
+/* Reads from a block of exactly its size, so that overruns are seen. A library
+ * that was read can be searched. */
 static bool fps_survives(const char *text, size_t n)
 {
     char *copy = malloc(n + 1);
@@ -199,7 +200,7 @@ static void test_damage(void **state)
     assert_true(accepted > 0 && refused > 0);
 }
 
-/* Parts that end anywhere, as they must not: nothing worse than an error. */
+/* Parts that end in invalid places cause at worst an error. */
 static void test_any_parts(void **state)
 {
     (void)state;

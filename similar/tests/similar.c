@@ -1,5 +1,5 @@
-/* similar.c - the most similar rows, against a search through all of them: each
- * measure, threshold, width, number of threads and kind of vectors.
+/* similar.c - the most similar rows, compared with a full search: each measure,
+ * threshold, width, number of threads and vector level.
  */
 #include "bloomery/similar.h"
 
@@ -12,8 +12,8 @@ enum { ROWS = 700, QUERIES = 12, NAME = 16 };
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* Row i of a stream, whose number of bits is unlike from row to row: some have
- * none, some all, some are those of the row before. */
+/* Writes row i of a stream. The number of bits varies: some rows have none,
+ * some all, and some equal the row before. */
 static void make_row(uint8_t *row, uint64_t bits, uint64_t stream, uint64_t i)
 {
     uint64_t draw = test_random(stream, 10 * i) % 10;
@@ -49,9 +49,9 @@ static uint64_t count_both(const uint8_t *a, const uint8_t *b, uint64_t bits)
     return n;
 }
 
-/* ---- Slowly -------------------------------------------------------------- */
+/* ---- Slow search --------------------------------------------------------- */
 
-/* The definitions, each by itself. */
+/* Computes each measure by its definition. */
 static double slow_similarity(const bly_similar_spec *spec, uint64_t a,
                               uint64_t b, uint64_t c)
 {
@@ -75,7 +75,7 @@ static int slow_order(const void *left, const void *right)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Bits of each row and each query, and those in common, counted once. */
+/* Bits of each row and query, and common bits, counted once. */
 static struct {
     uint64_t row[ROWS], query[QUERIES], both[QUERIES][ROWS];
 } slow;
@@ -111,9 +111,9 @@ static size_t slow_find(bly_similar *out, uint64_t rows, size_t query,
     return n < spec->most ? n : (size_t)spec->most;
 }
 
-/* ---- Against each other -------------------------------------------------- */
+/* ---- Comparisons --------------------------------------------------------- */
 
-/* All queries are answered as slowly. */
+/* All queries have the slow search's answers. */
 static void try_spec(const bly_rows *rows, const bly_rows *queries,
                      const bly_similar_spec *spec)
 {
@@ -166,7 +166,7 @@ static void try_measures(const bly_rows *rows, const bly_rows *queries,
             }
 }
 
-/* Queries, of which some are rows of the library. */
+/* Makes queries, some of which are rows of the library. */
 static bly_rows *make_queries(uint64_t bits, const bly_rows *rows, uint64_t n)
 {
     bly_rows *queries = make_rows(bits, 77, n / 2);
@@ -240,7 +240,8 @@ static bly_rows *rows_of(const uint8_t *bytes, size_t n)
     return rows;
 }
 
-/* Tanimoto 1/2 = 2/4, with bits of unlike numbers: the first that was added. */
+/* Tanimoto 1/2 = 2/4, with different numbers of bits: the first row added
+ * wins. */
 static void test_ties(void **state)
 {
     static const uint8_t library[] = { 0x0F, 0x01, 0x07, 0x01, 0x0B, 0x03 };
@@ -276,7 +277,7 @@ static void test_no_bits(void **state)
     bly_similar_spec spec = { .most = 3, .within = true };
     assert_status(bly_similar_find(out, &found, rows, queries, 0, 1, &spec),
                   BLY_OK);
-    assert_int_equal(found, 2);         /* nothing is within everything */
+    assert_int_equal(found, 2);         /* an empty row is within every row */
     assert_true(out[0].similarity == 0 && out[1].similarity == 0);
     spec.least = 1e-300;
     assert_status(bly_similar_find(out, &found, rows, queries, 0, 1, &spec),
@@ -306,7 +307,7 @@ static void test_no_rows(void **state)
     }
     assert_status(bly_similar_find(NULL, NULL, rows, queries, 1, 0, &spec),
                   BLY_OK);
-    bly_rows *wide = NULL;              /* of none the width is no matter    */
+    bly_rows *wide = NULL;              /* no rows: any width will do */
     assert_status(bly_rows_new(&wide, BLY_ROW_BITS_MOST, NULL), BLY_OK);
     assert_status(bly_rows_sort(wide), BLY_OK);
     assert_status(bly_similar_find(out, &found, wide, queries, 0, 1, &spec),
@@ -322,7 +323,8 @@ static void test_no_rows(void **state)
 
 /* ---- Screening ----------------------------------------------------------- */
 
-/* A part of a row is within it: no row that a query was made of is left out. */
+/* A part of a row is within it: no row from which a query was made is
+ * missed. */
 static void test_screening(void **state)
 {
     enum { BITS = 300 };
@@ -356,8 +358,8 @@ static void test_screening(void **state)
 
 /* ---- Estimates ----------------------------------------------------------- */
 
-/* The formulas of the paper, -m ln(1 - x/m), for the sizes and what is shared
- * by their sum. */
+/* The paper's formulas, -m ln(1 - x/m), for the sizes and, through their sum,
+ * for the shared part. */
 static void test_estimates(void **state)
 {
     const double m = 1024, a = 300, b = 350, c = 120, u = a + b - c;
@@ -371,7 +373,7 @@ static void test_estimates(void **state)
     assert_close(o.either.value, z, 1 / m);
     assert_close(o.both.value, x + y - z, 4 / m);
     assert_close(o.jaccard.value, (x + y - z) / z, 1e-9);
-    assert_true(o.jaccard.value < c / u);       /* bits meet by accident */
+    assert_true(o.jaccard.value < c / u);       /* shared by chance */
     assert_true(o.jaccard.sd > 0);
     assert_status(bly_similar_estimate(&o, 16, 16, 3, 3), BLY_OK);
     assert_true(isinf(o.a.value));
@@ -379,8 +381,8 @@ static void test_estimates(void **state)
     assert_true(o.a.value == 0 && o.either.value == 0);
 }
 
-/* Features that are hashed: the estimate is right within its deviation, and
- * what the bits say is not. */
+/* For hashed features, the estimate is right within its deviation, and the
+ * plain share of bits is not. */
 static void test_estimates_of_features(void **state)
 {
     enum { M = 512, OWN = 100, BOTH = 150 };
@@ -481,7 +483,7 @@ static void test_refused_searches(void **state)
 
 /* ---- Memory -------------------------------------------------------------- */
 
-/* All of it with so many blocks: how far it came is the status. */
+/* Runs everything with limited blocks; the status tells how far it came. */
 static bly_status with_blocks(const bly_allocator *from)
 {
     bly_rows *rows = NULL;

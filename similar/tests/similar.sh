@@ -1,5 +1,5 @@
-# similar.sh - the most similar rows of bits: what is printed, held against awk,
-# what is refused, and the same answers however it is computed.
+# similar.sh - the most similar rows of bits: output compared with awk,
+# refusals, and equal answers however they are computed.
 . "${1:?}/lib.sh"
 
 # ---- A small library ---------------------------------------------------------
@@ -16,81 +16,81 @@ cp library.fps kept.fps
 try similar query.fps library.fps
 out_is 'all rows, the most similar first' 0 \
     'q\t1.000000\tsame\nq\t0.750000\tthree\nq\t0.500000\ttwo\nq\t0.250000\tall\nq\t0.200000\tother\nq\t0.200000\tnine\nq\t0.000000\tnone\n'
-try similar -n 1 query.fps library.fps
+try similar --rows 1 query.fps library.fps
 out_is 'the most similar' 0 'q\t1.000000\tsame\n'
-try similar -n 5 query.fps library.fps
-check 'of equal ones the first' test "$(tail -n 1 out | cut -f 3)" = other
-try similar -t 0.5 query.fps library.fps
+try similar --rows 5 query.fps library.fps
+check 'the first of equal rows' test "$(tail -n 1 out | cut -f 3)" = other
+try similar --threshold 0.5 query.fps library.fps
 out_is 'at least so similar' 0 \
     'q\t1.000000\tsame\nq\t0.750000\tthree\nq\t0.500000\ttwo\n'
-try similar -t 75% -n 9 query.fps library.fps
+try similar --threshold 75% --rows 9 query.fps library.fps
 out_is 'a percentage' 0 'q\t1.000000\tsame\nq\t0.750000\tthree\n'
-try similar --measure dice -n 3 query.fps library.fps
+try similar --measure dice --rows 3 query.fps library.fps
 out_is 'Dice' 0 'q\t1.000000\tsame\nq\t0.857143\tthree\nq\t0.666667\ttwo\n'
-try similar --measure contained -n 3 query.fps library.fps
+try similar --measure contained --rows 3 query.fps library.fps
 out_is 'contained' 0 'q\t1.000000\tsame\nq\t1.000000\tall\nq\t0.750000\tthree\n'
-try similar --measure tversky=0,1 -n 3 query.fps library.fps
+try similar --measure tversky=0,1 --rows 3 query.fps library.fps
 out_is 'Tversky' 0 'q\t1.000000\ttwo\nq\t1.000000\tsame\nq\t1.000000\tthree\n'
 try similar --measure tversky=1,1 query.fps library.fps
 cp out tversky
 try similar --measure tanimoto query.fps library.fps
 check 'Tversky of 1 and 1 is Tanimoto' cmp -s tversky out
-try similar --within query.fps library.fps
-out_is 'those that have all bits' 0 'q\t1.000000\tsame\nq\t0.250000\tall\n'
-try similar --within -n 1 -t 0.9 query.fps library.fps
+try similar --superset query.fps library.fps
+out_is 'rows that have all bits' 0 'q\t1.000000\tsame\nq\t0.250000\tall\n'
+try similar --superset --rows 1 --threshold 0.9 query.fps library.fps
 out_is 'the first of those' 0 'q\t1.000000\tsame\n'
 check 'the library is as it was' cmp -s library.fps kept.fps
 
 # ---- Estimates and JSON ------------------------------------------------------
 
-try similar -n 4 --estimate query.fps library.fps
+try similar --rows 4 --estimate query.fps library.fps
 out_has 'estimates' 0 '^q	1\.000000	same	4\.5	4\.5	4\.5	1\.000000$'
 out_has 'unknown where all bits are set' 0 \
     '^q	0\.250000	all	4\.5	unknown	unknown	unknown$'
-try similar -n 1 --json query.fps library.fps
+try similar --rows 1 --json query.fps library.fps
 out_has 'json: the query' 0 '^    "query": "q",$'
 out_has 'json: the row' 0 '^        "id": "same",$'
 out_has 'json: the similarity' 0 '^        "similarity": 1,$'
 out_has 'json: bits' 0 '^        "bits": 4,$'
-try similar -n 4 --json --estimate query.fps library.fps
+try similar --rows 4 --json --estimate query.fps library.fps
 out_has 'json: no number' 0 '"value": null'
 if command -v python3 >/dev/null; then
     check 'json: it is' python3 -m json.tool out
 else
     skip 'json: it is' 'no python3'
 fi
-try similar -t 0.9 --json query.fps kept.fps
+try similar --threshold 0.9 --json query.fps kept.fps
 out_has 'json: an array' 0 '^\[$'
 
 # ---- Forms of files ----------------------------------------------------------
 
-try similar -n 2 query.fps library.fps
+try similar --rows 2 query.fps library.fps
 cp out want2
 sed 's/$/\r/' library.fps >crlf.fps
-try similar -n 2 query.fps crlf.fps
+try similar --rows 2 query.fps crlf.fps
 check 'CR LF' cmp -s want2 out
 gzip -c library.fps >library.fps.gz
-try similar -n 2 query.fps library.fps.gz
+try similar --rows 2 query.fps library.fps.gz
 check 'compressed' cmp -s want2 out
-try similar -n 2 query.fps - <library.fps
+try similar --rows 2 query.fps - <library.fps
 check 'from standard input' cmp -s want2 out
-cat query.fps | try similar -n 2 - library.fps
+cat query.fps | try similar --rows 2 - library.fps
 check 'queries from a pipe' cmp -s want2 out
 sed '/type/d' query.fps >untyped.fps
-try similar -n 2 untyped.fps library.fps
+try similar --rows 2 untyped.fps library.fps
 check 'a type that is not said' cmp -s want2 out
 printf '#FPS1\n8103\tq' >short.fps
-try similar -n 2 short.fps library.fps
+try similar --rows 2 short.fps library.fps
 check 'the shortest head' cmp -s want2 out
 
 # ---- Nothing -----------------------------------------------------------------
 
 printf '#FPS1\n#num_bits=16\n0000\tempty\n' >zero.fps
-try similar -t 0.01 zero.fps library.fps
+try similar --threshold 0.01 zero.fps library.fps
 out_is 'no row is similar' 1 ''
-try similar -n 1 zero.fps library.fps
+try similar --rows 1 zero.fps library.fps
 out_is 'a row without bits' 0 'empty\t0.000000\ttwo\n'
-try similar --within zero.fps library.fps
+try similar --superset zero.fps library.fps
 check 'no bits are in every row' test "$(wc -l <out)" -eq 7
 printf '#FPS1\n#num_bits=16\n' >rows0.fps
 try similar query.fps rows0.fps
@@ -100,9 +100,9 @@ out_is 'no queries' 1 ''
 try similar --json rows0.fps library.fps
 out_is 'no queries: json' 1 '[]\n'
 
-# ---- Errors ------------------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
-# bad NAME REGEX TEXT: such a library is refused, and so are such queries.
+# bad NAME REGEX TEXT: this library is refused, and so are such queries.
 bad() {
     printf '%b' "$3" >bad.fps
     try similar query.fps bad.fps
@@ -134,11 +134,11 @@ refused 'other bits' 'wide.fps. has 24 bits and .*library.fps. has 16'
 sed 's/type=t/type=u/' query.fps >typed.fps
 try similar typed.fps library.fps
 refused 'another type' "of type 'u'.*--any-type"
-try similar --any-type -n 2 typed.fps library.fps
+try similar --any-type --rows 2 typed.fps library.fps
 check 'another type, all the same' cmp -s want2 out
 
 try similar query.fps
-refused 'one file' 'two files'
+refused 'a single file' 'two files'
 try similar query.fps library.fps library.fps
 refused 'three files' 'two files'
 try similar - - <library.fps
@@ -148,9 +148,9 @@ refused 'no such file' 'missing.fps'
 mkdir folder
 try similar query.fps folder
 refused 'a folder' 'folder'
-try similar -n 0 query.fps library.fps
+try similar --rows 0 query.fps library.fps
 refused 'no rows' "'0'"
-try similar -t 1.1 query.fps library.fps
+try similar --threshold 1.1 query.fps library.fps
 refused 'a threshold above 1' 'from 0 to 1'
 try similar --measure cosine query.fps library.fps
 refused 'no such measure' "no measure 'cosine'"
@@ -159,9 +159,9 @@ for weights in '' 1 1, ,1 1,2,3 -1,1 nan,1 1,inf 1e999,1 '1, 1'; do
     refused "weights '$weights'" 'has not two weights'
 done
 
-# ---- Answers compared with awk -----------------------------------------------
+# ---- Equal answers every way, and awk's --------------------------------------
 
-# Rows of 48 bits, more of them set in some than in others.
+# Rows of 48 bits, with more bits set in some than in others.
 rows=$(work 1000 300)
 awk -v n="$rows" 'BEGIN {
     srand(7)
@@ -223,9 +223,9 @@ for level in portable sse2 avx2 neon; do
     check "by $level" cmp -s want10 out
     unset BLY_CPU
 done
-try similar -n 100000 queries.fps random.fps
+try similar --rows 100000 queries.fps random.fps
 check 'more than there are' test "$(wc -l <out)" -eq $((12 * rows))
-try similar --within queries.fps random.fps
+try similar --superset queries.fps random.fps
 check 'each is within itself' \
     test "$(awk -F '\t' '$1 == $3' out | wc -l)" -eq 12
 
@@ -233,7 +233,7 @@ check 'each is within itself' \
 
 vector=$1/../../../shared/data/fps/rdkit_maccs167.fps
 if [ -r "$vector" ]; then
-    try similar -n 1 -t 1 "$vector" "$vector"
+    try similar --rows 1 --threshold 1 "$vector" "$vector"
     check "RDKit's: each row is like itself" \
         test "$(wc -l <out)" -eq "$(grep -vc '^#' "$vector")"
 else

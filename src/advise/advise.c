@@ -149,16 +149,18 @@ static uint64_t advise_needs(const bly_need *need)
 static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
 {
     uint64_t needs = advise_needs(need), lacks = needs & ~registry_can(kind);
+    if (need->core && strcmp(registry_tier(kind), "core") != 0)
+        return "it is not one of the core kinds";
     if (kind->add == NULL && !need->fixed)
         return "it takes all its keys at once: only for a static set";
     if (kind->forgets && (needs & BLY_CAN_FORGET) == 0)
         return "it forgets old keys: only for a stream";
-    if (kind->separate != NULL && (needs & BLY_CAN_EXACT) == 0)
+    if (KIND_HAS(kind, building, separate) && (needs & BLY_CAN_EXACT) == 0)
         return "it is built of the keys that are no members too: only for an "
                "exact set";
     if (advise_limit(kind, needs, need->times, true) != NULL)
         return advise_limit(kind, needs, need->times, true);
-    if (kind->resize != NULL && (needs & BLY_CAN_GROW) != 0)
+    if (kind->resizing != NULL && (needs & BLY_CAN_GROW) != 0)
         return "it grows only when it is resized, and its rate with it";
     for (size_t i = 0; i < BLY_ABILITIES; i++)
         if ((lacks & advise_abilities[i].flag) != 0)
@@ -502,7 +504,7 @@ static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
     bly_spec spec = { .capacity = need->capacity, .rate = need->rate };
     if (need->times > 0 && advise_planned(a->kind))
         return advise_plan_times(a, need);
-    if (kind->separate == NULL)
+    if (!KIND_HAS(kind, building, separate))
         return bly_plan(&a->plan, a->kind, &spec);
     snprintf(text, sizeof text, "%s%cothers=%llu", a->kind,
              strchr(a->kind, ':') == NULL ? ':' : ',',
@@ -553,7 +555,7 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
     const char *limit = advise_limit(kind, advise_needs(need),
                                      need->times, false);
 
-    *a = (bly_advice){ .fits = false };
+    *a = (bly_advice){ .fits = false, .tier = registry_tier(kind) };
     snprintf(a->kind, sizeof a->kind, "%s", text);
     advise_lacks(a, kind);
     if (excluded != NULL) {

@@ -48,8 +48,8 @@ PLATFORM_INLINE uint64_t walk_at(const walk_plan *plan, uint64_t state,
     return base + bits_range(state, plan->slice);
 }
 
-PLATFORM_INLINE void walk_ask(const walk_plan *plan, const uint8_t *row,
-                              uint64_t state, uint64_t base)
+PLATFORM_INLINE void walk_prefetch(const walk_plan *plan, const uint8_t *row,
+                                   uint64_t state, uint64_t base)
 {
     platform_prefetch(row + (walk_at(plan, state, base) >> 3));
 }
@@ -67,27 +67,27 @@ PLATFORM_INLINE size_t walk_keep(walk_group *g, size_t kept, size_t i,
     return kept + set;
 }
 
-/* Tests one probe of the group's n keys, and returns how many are left. The
- * lines of the first *asked keys have been prefetched; while the last ones are
- * tested, those of the next probe are prefetched, so no group waits between its
+/* Runs one probe of the group's n keys; returns how many are left. The first
+ * *fetched of them are prefetched already. While the last ones are tested, the
+ * lines of the next probe are prefetched, so that no group waits between its
  * probes. */
-PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t *asked,
+PLATFORM_INLINE size_t walk_probe(walk_group *g, size_t n, size_t *fetched,
                                   const walk_plan *plan, const uint8_t *row,
                                   uint64_t base)
 {
     size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
-    for (size_t i = *asked; i < ahead; i++)
-        walk_ask(plan, row, g->state[i], base);
+    for (size_t i = *fetched; i < ahead; i++)
+        walk_prefetch(plan, row, g->state[i], base);
     for (size_t i = 0; i < n - ahead; i++) {
-        walk_ask(plan, row, g->state[i + ahead], base);
+        walk_prefetch(plan, row, g->state[i + ahead], base);
         kept = walk_keep(g, kept, i, plan, row, base);
     }
     for (size_t i = n - ahead; i < n; i++) {
         kept = walk_keep(g, kept, i, plan, row, base);
-        walk_ask(plan, row, g->state[next], base + plan->stride);
+        walk_prefetch(plan, row, g->state[next], base + plan->stride);
         next += next < kept;
     }
-    *asked = next;
+    *fetched = next;
     return kept;
 }
 
@@ -96,14 +96,14 @@ static void walk_contains_group(walk_group *g, const walk_plan *plan,
                                 size_t n, bool *present)
 {
     const walk_plan p = *plan;
-    size_t asked = 0;
+    size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
         g->key[i] = (uint16_t)i;
         present[i] = false;
     }
     for (uint32_t j = 0; j < p.k && n > 0; j++)
-        n = walk_probe(g, n, &asked, &p, row, j * p.stride);
+        n = walk_probe(g, n, &fetched, &p, row, j * p.stride);
     for (size_t i = 0; i < n; i++)
         present[g->key[i]] = true;
 }

@@ -1,6 +1,4 @@
 /* cells.c - keys that add something to each of k counters.
- *
- * Floor 1.
  */
 #include "bodies/cells.h"
 
@@ -98,13 +96,14 @@ PLATFORM_INLINE void cells_raise(const cells *c, uint8_t *row, uint64_t at,
     counters_raise(row, at, c->width, by);
 }
 
-PLATFORM_INLINE void cells_ask(const cells *c, const uint8_t *row, uint64_t at)
+PLATFORM_INLINE void cells_prefetch(const cells *c, const uint8_t *row,
+                                    uint64_t at)
 {
     platform_prefetch(row + (at * c->width >> 3));
 }
 
-PLATFORM_INLINE void cells_ask_write(const cells *c, const uint8_t *row,
-                                     uint64_t at)
+PLATFORM_INLINE void cells_prefetch_write(const cells *c, const uint8_t *row,
+                                          uint64_t at)
 {
     platform_prefetch_write(row + (at * c->width >> 3));
 }
@@ -288,8 +287,8 @@ typedef struct {
     uint16_t key[CELLS_GROUP];          /* its place in the group            */
 } cells_group;
 
-/* Key i goes on to place `kept`; returns the next place, which is the same
- * again if its probe does not pass. */
+/* Moves key i to place `kept`. Returns the next place, or this one again if the
+ * probe does not pass. */
 PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
                                   const cells *c, const uint8_t *row)
 {
@@ -301,24 +300,24 @@ PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
     return kept + pass;
 }
 
-/* One probe of the group's n keys; how many are left. *asked as in
- * bits/walk.c. */
-PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t *asked,
+/* Runs one probe of the group's n keys; returns how many are left. *fetched is
+ * as in walk.c. */
+PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t *fetched,
                                    const cells *c, const uint8_t *row)
 {
     size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
-    for (size_t i = *asked; i < ahead; i++)
-        cells_ask(c, row, cells_at(c, g->state[i]));
+    for (size_t i = *fetched; i < ahead; i++)
+        cells_prefetch(c, row, cells_at(c, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
-        cells_ask(c, row, cells_at(c, g->state[i + ahead]));
+        cells_prefetch(c, row, cells_at(c, g->state[i + ahead]));
         kept = cells_keep(g, kept, i, c, row);
     }
     for (size_t i = n - ahead; i < n; i++) {
         kept = cells_keep(g, kept, i, c, row);
-        cells_ask(c, row, cells_at(c, g->state[next]));
+        cells_prefetch(c, row, cells_at(c, g->state[next]));
         next += next < kept;
     }
-    *asked = next;
+    *fetched = next;
     return kept;
 }
 
@@ -327,14 +326,14 @@ PLATFORM_INLINE void cells_contains_group(cells_group *g, const cells *c,
                                           const uint64_t *hashes, size_t n,
                                           bool *present)
 {
-    size_t asked = 0;
+    size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
         g->key[i] = (uint16_t)i;
         present[i] = false;
     }
     for (uint32_t j = 0; j < c->k && n > 0; j++)
-        n = cells_probe(g, n, &asked, c, row);
+        n = cells_probe(g, n, &fetched, c, row);
     for (size_t i = 0; i < n; i++)
         present[g->key[i]] = true;
 }
@@ -366,15 +365,15 @@ PLATFORM_INLINE void cells_raise_due(const cells *c, uint8_t *row,
     cells_raise(c, row, ring->at[slot], c->l == 1 ? 1 : ring->own[slot]);
 }
 
-PLATFORM_INLINE void cells_ask_due(const cells *c, const uint8_t *row,
-                                   cells_ring *ring, size_t turn,
-                                   uint64_t state)
+PLATFORM_INLINE void cells_prefetch_due(const cells *c, const uint8_t *row,
+                                        cells_ring *ring, size_t turn,
+                                        uint64_t state)
 {
     size_t slot = turn % CELLS_RING;
     ring->at[slot] = cells_at(c, state);
     if (c->l != 1)
         ring->own[slot] = cells_own(c, state);
-    cells_ask_write(c, row, ring->at[slot]);
+    cells_prefetch_write(c, row, ring->at[slot]);
 }
 
 /* All probes of all keys, one after another, raised some behind their
@@ -389,7 +388,7 @@ PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
         for (uint32_t j = 0; j < c->k; j++, turn++, state *= HASH_STEP) {
             if (turn >= ahead)
                 cells_raise_due(c, row, &ring, turn - ahead);
-            cells_ask_due(c, row, &ring, turn, state);
+            cells_prefetch_due(c, row, &ring, turn, state);
         }
     }
     for (size_t i = turn - (turn < ahead ? turn : ahead); i < turn; i++)
@@ -410,12 +409,12 @@ PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
     return (cpu_ahead(CELLS_RING, CELLS_RING) + c->k - 1) / c->k;
 }
 
-PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
-                                   uint64_t hash)
+PLATFORM_INLINE void cells_prefetch_key(const cells *c, const uint8_t *row,
+                                        uint64_t hash)
 {
     uint64_t state = hash_spread(hash);
     for (uint32_t i = 0; i < c->k; i++) {
-        cells_ask(c, row, cells_at(c, state));
+        cells_prefetch(c, row, cells_at(c, state));
         state *= HASH_STEP;
     }
 }
@@ -426,10 +425,10 @@ PLATFORM_INLINE void cells_ask_key(const cells *c, const uint8_t *row,
     do {                                                                       \
         size_t ahead = cells_keys_ahead(c);                                    \
         for (size_t i = 0; i < (n) && i < ahead; i++)                          \
-            cells_ask_key(c, row, (hashes)[i]);                                \
+            cells_prefetch_key(c, row, (hashes)[i]);                           \
         for (size_t i = 0; i < (n); i++) {                                     \
             if ((n) - i > ahead)                                               \
-                cells_ask_key(c, row, (hashes)[i + ahead]);                    \
+                cells_prefetch_key(c, row, (hashes)[i + ahead]);               \
             work;                                                              \
         }                                                                      \
     } while (0)
@@ -520,7 +519,7 @@ void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* What a row shows. */
+/* The contents of a row, counted. */
 typedef struct {
     uint64_t used;                      /* counters above 0                  */
     uint64_t saturated;                 /* and at their largest value        */

@@ -1,9 +1,9 @@
 /* cells.h - keys that add something to each of k counters.
  *
- * Floor 1. `counting` and `variable` are one construction: a row of m counters
- * of `width` bits (bits/counters.h), in which a key raises k of them. By how
- * much is a number of {l, l+1, …, 2l-1}, or of another set, drawn from the
- * key's hash for each probe, its own increment v; with l = 1 it is always 1.
+ * `counting` and `variable` are one construction: a row of m counters of
+ * `width` bits (bits/counters.h), in which a key raises k of them. By how much
+ * is a number of {l, l+1, …, 2l-1}, or of another set, drawn from the key's
+ * hash for each probe, its own increment v; with l = 1 it is always 1.
  *
  *                      l           a counter c lets a probe pass
  *      counting        1           if c > 0
@@ -27,11 +27,11 @@
  * probe's state, spread once more: the position, the high bits of the state
  * itself, says nothing of it.
  *
- * BATCHES. Lookups go through their probes in phases, as in bits/walk.h, and
- * ask for just the lines that the answers need. Adds run a ring of probes
- * behind their prefetches: they commute. Removals do not (whether a key is
- * there depends on those before it), so they are done key by key, with the
- * lines of later keys on their way.
+ * BATCHES. Lookups run their probes in phases, as in walk.h, and prefetch only
+ * the lines that the answers need. Adds commute, so a ring of probes follows
+ * their prefetches. Removals do not commute (whether a key is there depends on
+ * the removals before it), so they run key by key, with the lines of later keys
+ * prefetched.
  */
 #ifndef BLY_BODIES_CELLS_H
 #define BLY_BODIES_CELLS_H
@@ -113,7 +113,7 @@ bly_status cells_remove  (const cells *c, uint8_t *row, uint64_t hash);
  * are saturated. 0 if and only if it is not there. */
 uint64_t   cells_count   (const cells *c, const uint8_t *row, uint64_t hash);
 
-/* The same for many, one after another. */
+/* Looks up many keys. */
 void cells_contains_many(const cells *c, const uint8_t *row,
                          const uint64_t *hashes, size_t n, bool *present);
 void cells_add_many     (const cells *c, uint8_t *row,
@@ -134,7 +134,7 @@ static inline shape cells_shape(const cells *c)
     return (shape){ .blocks = 1, .lanes = 1, .bits = c->m, .probes = c->k };
 }
 
-/* What two rows, and one, show: as image/kind.h has `overlap` and `stat`. */
+/* Fill in `overlap` from two rows, and `stat` from one, as kind.h says. */
 void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
                    const uint8_t *b);
 void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);

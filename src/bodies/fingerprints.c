@@ -1,6 +1,4 @@
 /* fingerprints.c - tables in which a key's cells XOR to its fingerprint.
- *
- * Floor 2.
  */
 #include "bodies/fingerprints.h"
 
@@ -161,8 +159,8 @@ PLATFORM_INLINE uint64_t fingerprint_whole(const uint8_t *row, uint64_t at,
     return width == 1 ? row[at] : row[2 * at] + (uint64_t)row[2 * at + 1] * 256;
 }
 
-/* The same for such cells: half the instructions, so that the processor sees
- * twice as many keys ahead. */
+/* Looks up a key in whole-word cells with half the instructions, so that the
+ * processor sees twice as many keys ahead. */
 PLATFORM_INLINE bool fingerprint_has_whole(const fingerprint_view *v,
                                            uint32_t arity, uint32_t width,
                                            uint64_t hash)
@@ -222,7 +220,7 @@ kind_contains *fingerprint_contains_here(const void **subject, void *view)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys that lines are asked for ahead, at most: three or four for each. */
+/* The largest number of keys to prefetch ahead: three or four lines each. */
 enum { FINGERPRINT_AHEAD = 64 };
 
 /* A key on its way: its cells' places, and where these are counted from. */
@@ -233,9 +231,9 @@ typedef struct {
 } fingerprint_key;
 
 /* `width` as in fingerprint_whole(); 0: a cell is any number of bits. */
-PLATFORM_INLINE void fingerprint_ask(const fingerprint_view *v, uint32_t arity,
-                                     uint32_t width, uint64_t hash,
-                                     fingerprint_key *key)
+PLATFORM_INLINE void fingerprint_prefetch(const fingerprint_view *v,
+                                          uint32_t arity, uint32_t width,
+                                          uint64_t hash, fingerprint_key *key)
 {
     uint64_t state = hash_mix(hash), bit[PEEL_ARITY_MAX];
     key->fingerprint = state;
@@ -279,13 +277,13 @@ PLATFORM_INLINE void fingerprint_many(const fingerprint_view *view,
     fingerprint_key ring[FINGERPRINT_AHEAD];
     size_t ahead = cpu_ahead(n, FINGERPRINT_AHEAD);
     for (size_t i = 0; i < ahead; i++)
-        fingerprint_ask(&v, arity, width, hashes[i], &ring[i]);
+        fingerprint_prefetch(&v, arity, width, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
         present[i] = fingerprint_answer(&v, arity, width,
                                         &ring[i % FINGERPRINT_AHEAD]);
         if (i + ahead < n)
-            fingerprint_ask(&v, arity, width, hashes[i + ahead],
-                            &ring[(i + ahead) % FINGERPRINT_AHEAD]);
+            fingerprint_prefetch(&v, arity, width, hashes[i + ahead],
+                                 &ring[(i + ahead) % FINGERPRINT_AHEAD]);
     }
 }
 
@@ -421,8 +419,8 @@ fingerprint_prepare_avx512(const fingerprint_view *v, uint32_t arity,
     _mm512_storeu_si512(g->fingerprint, state);
 }
 
-/* Ask for the lines of a group. A cell that lies in two is rare: the branch
- * costs less than asking twice. */
+/* Prefetches the lines of a group. A cell across two lines is rare, so the
+ * branch costs less than a second prefetch. */
 CPU_TARGET_AVX512 PLATFORM_INLINE void
 fingerprint_fetch_avx512(const fingerprint_view *v, uint32_t arity,
                          const fingerprint_group *g)
@@ -522,7 +520,7 @@ fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
     size_t block = fingerprint_far(&v) ? FINGERPRINT_BLOCK : 1;
     size_t groups = n / FINGERPRINT_LANES, asking = fingerprint_groups();
     size_t ahead = FINGERPRINT_SETTLED + block, size = asking + ahead;
-    size_t prepared = 0, in = 0, asked = 0, answered = 0;
+    size_t prepared = 0, in = 0, fetched = 0, answered = 0;
     fingerprint_group ring[FINGERPRINT_RING];
     for (size_t i = 0; i < groups + asking; i++) {
         if (i % block == 0)
@@ -532,8 +530,8 @@ fingerprint_many_avx512(const fingerprint_view *view, uint32_t arity,
                 hashes += FINGERPRINT_LANES;
             }
         if (i < groups) {
-            fingerprint_fetch_avx512(&v, arity, &ring[asked]);
-            asked = fingerprint_turn(asked, size);
+            fingerprint_fetch_avx512(&v, arity, &ring[fetched]);
+            fetched = fingerprint_turn(fetched, size);
         }
         if (i >= asking) {
             fingerprint_answer_avx512(&v, arity, &ring[answered], present);
@@ -592,10 +590,11 @@ typedef struct {
     uint8_t *rows;
 } fingerprint_job;
 
-/* How far ahead in the order a key's state is asked for. */
+/* How far ahead in the order a key's state is prefetched. */
 enum { FINGERPRINT_SOON = 16 };
 
-/* What a key's cells must XOR to, each cell in a word of its own. */
+/* Sets the cells of a key so that they XOR to its fingerprint, with each cell
+ * in a word of its own. */
 PLATFORM_INLINE void fingerprint_solve(const fingerprint_view *view,
                                        uint32_t arity, const peel_order *order)
 {

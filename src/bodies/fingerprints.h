@@ -1,7 +1,7 @@
 /* fingerprints.h - tables in which a key's cells XOR to its fingerprint.
  *
- * Floor 2. The body of the kinds `fuse`, `xor` and `bloomier`: each is a plan,
- * its options and its essay over what is here. The slots of a key are those of
+ * The body of the kinds `fuse`, `xor` and `bloomier`: each is a plan, its
+ * options and its essay over what is here. The slots of a key are those of
  * bodies/peel.h; a slot is a cell of `cell` bits, whose low `field` bits are
  * XORed. Of a key that was built in that gives its fingerprint, the low f bits
  * of its state; of any other key something that has nothing to do with its
@@ -29,7 +29,7 @@
 #ifndef BLY_BODIES_FINGERPRINTS_H
 #define BLY_BODIES_FINGERPRINTS_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bodies/peel.h"
 
@@ -45,7 +45,7 @@ enum {
     FINGERPRINT_WHICH_BITS = 2          /* that name a key's own slot        */
 };
 
-/* What a kind wants of its table. */
+/* The table that a kind asks for. */
 typedef struct {
     const char *kind;                   /* its name                          */
     uint32_t    arity;                  /* d                                 */
@@ -65,7 +65,7 @@ bly_status fingerprint_check(const void *image, bool labels);
 
 /* ---- Look up --------------------------------------------------------- */
 
-/* What of the image a lookup needs, read once. */
+/* The fields of an image that a lookup needs, read once. */
 typedef struct {
     const uint8_t *seeds, *rows;
     peel_shape shape;
@@ -123,7 +123,7 @@ PLATFORM_INLINE uint64_t fingerprint_place(uint64_t bit, uint32_t bits)
     return (at << 6) + (bit - 8 * at);
 }
 
-/* What begins at a place; what is above its bits is not cleared. */
+/* Returns the word that begins at a place, with other bits above the cell. */
 PLATFORM_INLINE uint64_t fingerprint_load(const uint8_t *rows, uint64_t place)
 {
     return image_u64(rows + (place >> 6), 0) >> (place & 63);

@@ -1,6 +1,4 @@
 /* labels.c - a row of cells that keep the largest label put into them.
- *
- * Floor 2.
  */
 #include "bodies/labels.h"
 
@@ -414,7 +412,8 @@ bly_status labels_put(void *image, uint64_t hash, uint64_t label)
                 return labels_put_fields(image, hash, label));
 }
 
-/* Of several fields a key may be there by others than that of label 1. */
+/* A row of several fields may hold a key by fields other than that of label 1.
+ * */
 bly_status labels_add(void *image, uint64_t hash)
 {
     labels_row r = labels_look(image);
@@ -438,8 +437,8 @@ typedef struct {
     uint16_t *key;                      /* its place in the group            */
 } labels_group;
 
-PLATFORM_INLINE void labels_ask(const labels_row *r, const uint8_t *row,
-                                uint64_t at)
+PLATFORM_INLINE void labels_prefetch(const labels_row *r, const uint8_t *row,
+                                     uint64_t at)
 {
     uint64_t bit = at * r->width;
     platform_prefetch(row + (bit >> 3));
@@ -464,36 +463,35 @@ PLATFORM_INLINE size_t labels_keep(const labels_group *g, size_t kept, size_t i,
     return kept + (r->fields ? least > 0 : cell > 0);
 }
 
-/* One probe of the group's n keys; how many are left. *asked as in
- * bits/walk.c. */
+/* Runs one probe of the group's n keys; returns how many are left. *fetched is
+ * as in walk.c. */
 PLATFORM_INLINE size_t labels_probe(const labels_group *g, size_t n,
-                                    size_t *asked,
-                                    const labels_row *r, const uint8_t *row,
-                                    bool meets)
+                                    size_t *fetched, const labels_row *r,
+                                    const uint8_t *row, bool meets)
 {
     size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
-    for (size_t i = *asked; i < ahead; i++)
-        labels_ask(r, row, labels_at(r, g->state[i]));
+    for (size_t i = *fetched; i < ahead; i++)
+        labels_prefetch(r, row, labels_at(r, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
-        labels_ask(r, row, labels_at(r, g->state[i + ahead]));
+        labels_prefetch(r, row, labels_at(r, g->state[i + ahead]));
         kept = labels_keep(g, kept, i, r, row, meets);
     }
     for (size_t i = n - ahead; i < n; i++) {
         kept = labels_keep(g, kept, i, r, row, meets);
-        labels_ask(r, row, labels_at(r, g->state[next]));
+        labels_prefetch(r, row, labels_at(r, g->state[next]));
         next += next < kept;
     }
-    *asked = next;
+    *fetched = next;
     return kept;
 }
 
-/* labels: NULL if nobody asks for them. */
+/* labels: NULL if the caller does not want them. */
 PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
                                     const uint8_t *row, const uint64_t *hashes,
                                     size_t n, bool *found, uint64_t *labels)
 {
     const bool meets = g->least != NULL;
-    size_t asked = 0;
+    size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
         if (meets)
@@ -502,7 +500,7 @@ PLATFORM_INLINE void labels_look_up(const labels_group *g, const labels_row *r,
         found[i] = false;
     }
     for (uint32_t j = 0; j < r->k && n > 0; j++)
-        n = labels_probe(g, n, &asked, r, row, meets);
+        n = labels_probe(g, n, &fetched, r, row, meets);
     for (size_t i = 0; i < n; i++) {
         found[g->key[i]] = true;
         if (labels != NULL)

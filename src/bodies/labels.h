@@ -1,10 +1,10 @@
 /* labels.h - a row of cells that keep the largest label put into them.
  *
- * Floor 2. `approximator` and `spatial` are one construction: a Bloom filter
- * with a label where `standard` has a bit. A cell is 0 at first; a key with
- * label v raises each of its k cells to v, where it is less; its label is then
- * the least of its cells, and a key with a cell of 0 is not there. No cell of a
- * key is below what was put with it, so neither is the answer.
+ * `approximator` and `spatial` are one construction: a Bloom filter with a
+ * label where `standard` has a bit. A cell is 0 at first; a key with label v
+ * raises each of its k cells to v, where it is less; its label is then the
+ * least of its cells, and a key with a cell of 0 is not there. No cell of a key
+ * is below what was put with it, so neither is the answer.
  *
  * Since the larger of two labels does not depend on which came first, neither
  * does the row; two rows are united cell by cell; and keys that were put twice
@@ -43,7 +43,7 @@
 #ifndef BLY_BODIES_LABELS_H
 #define BLY_BODIES_LABELS_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 enum { LABELS_M, LABELS_K, LABELS_WIDTH, LABELS_MOST };
 

@@ -1,6 +1,4 @@
 /* links.c - the numbers of RedisBloom's links.
- *
- * Floor 2.
  */
 #include "bodies/links.h"
 

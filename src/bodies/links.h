@@ -2,8 +2,8 @@
  * what is written of it, and the places of its keys. kinds/foreign/redisbloom.c
  * says why they are so.
  *
- * Floor 2. Used by kind redisbloom, whose links lie in one image, and by the
- * verbs of <bloomery/redis.h>, whose links are anywhere.
+ * Used by kind redisbloom, whose links lie in one image, and by the verbs of
+ * <bloomery/redis.h>, whose links are anywhere.
  */
 #ifndef BLY_BODIES_LINKS_H
 #define BLY_BODIES_LINKS_H
@@ -39,7 +39,7 @@ void links_plan_row(bly_plan_t *plan, const bly_link *link);
 /* The one behind `last`; false: there is none. */
 bool links_next(bly_link *out, const bly_link *last, uint64_t growth);
 
-/* What the header says of link number `link`; its `bits` are NULL. */
+/* Reads link number `link` from the header, with `bits` NULL. */
 bly_link links_look (const uint8_t *head, uint64_t link);
 void     links_write(uint8_t *head, uint64_t link, const bly_link *of);
 
@@ -141,8 +141,8 @@ static inline void links_keys_begin(links_keys *of, const bly_key *keys,
 }
 
 /* Which of those that are left has this link? */
-PLATFORM_INLINE void links_ask(links_keys *of, const probes_row *row,
-                               bool *present)
+PLATFORM_INLINE void links_query(links_keys *of, const probes_row *row,
+                                 bool *present)
 {
     probes_key asked[PROBES_GROUP];
     bool has[PROBES_GROUP];
@@ -165,7 +165,7 @@ PLATFORM_INLINE void links_group(void *walk, links_walk *next,
     links_keys of;
     links_keys_begin(&of, keys, n, present);
     while (of.n > 0 && next(walk, &row))
-        links_ask(&of, &row, present);
+        links_query(&of, &row, present);
 }
 
 /* Bring the bits of those that are left, which this link is to get. */

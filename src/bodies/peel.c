@@ -1,6 +1,4 @@
 /* peel.c - give every key a slot of its own, by peeling.
- *
- * Floor 1.
  */
 #include "bodies/peel.h"
 
@@ -95,8 +93,8 @@ static unsigned peel_parts(const peel_shape *shape)
     return shape->shards < PEEL_PARTS ? (unsigned)shape->shards : PEEL_PARTS;
 }
 
-/* What one thread peels in: a word for each slot, and the order, with room for
- * one more that is written in vain. */
+/* Returns the memory of one peeling thread: a word for each slot, and the
+ * order, with room for one more entry, which is written in vain. */
 static uint64_t peel_room(const peel_shape *shape)
 {
     return (peel_slots(shape) * 2 + 1 + 15) / 16 * 64;
@@ -192,11 +190,11 @@ PLATFORM_INLINE uint32_t peel_take(const peel_table *t, uint32_t arity,
  * still in the second-level cache. */
 enum { PEEL_STEP = 4096 };
 
-/* How far ahead in the queue a key's state is asked for. */
+/* How far ahead in the queue a key's state is prefetched. */
 enum { PEEL_AHEAD = 16 };
 
-/* Ask for the words of slots from..to that are there, one line after another:
- * soon keys that begin before them will be taken out of them. */
+/* Prefetches the words of slots from..to that exist, line by line. Keys that
+ * begin before them will soon be taken out of them. */
 PLATFORM_INLINE void peel_fetch(const peel_table *t, size_t from, size_t to)
 {
     size_t slots = (size_t)peel_slots(t->shape);
@@ -204,8 +202,8 @@ PLATFORM_INLINE void peel_fetch(const peel_table *t, size_t from, size_t to)
         platform_prefetch_write(t->words + slot);
 }
 
-/* Ask for the state of the key that is alone in `slot`, if it still is. */
-PLATFORM_INLINE void peel_ask(const peel_table *t, uint32_t slot)
+/* Prefetches the state of the key that is alone in `slot`, if it still is. */
+PLATFORM_INLINE void peel_prefetch(const peel_table *t, uint32_t slot)
 {
     platform_prefetch(t->states + (t->words[slot] & PEEL_PLACE));
 }
@@ -228,7 +226,7 @@ PLATFORM_INLINE size_t peel_off(const peel_table *t, uint32_t arity,
         while (next < last) {
             uint32_t slot = t->order[next++];
             if (next + PEEL_AHEAD < last)
-                peel_ask(t, t->order[next + PEEL_AHEAD]);
+                peel_prefetch(t, t->order[next + PEEL_AHEAD]);
             if (t->words[slot] >> PEEL_PLACE_BITS == 1)
                 t->order[done++] = peel_take(t, arity, salt, slot, &last);
         }

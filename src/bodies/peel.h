@@ -1,12 +1,12 @@
 /* peel.h - give every key a slot of its own, by peeling.
  *
- * Floor 1. The kinds whose answer is the XOR of a key's slots (`fuse`, `xor`,
+ * The kinds whose answer is the XOR of a key's slots (`fuse`, `xor`,
  * `bloomier`) all have this to solve: each key has d slots in a table, and an
  * order of the keys is wanted in which each has one slot that no later key
  * uses. Then the table is filled from the end of that order, and every key has
- * a slot left to make its XOR right. The order is found by peeling: take a
- * slot that has only one key, put that key next in the order, take it out of
- * its other slots, and go on. It comes to an end for random slots if there are
+ * a slot left to make its XOR right. The order is found by peeling: take a slot
+ * that has only one key, put that key next in the order, take it out of its
+ * other slots, and go on. It comes to an end for random slots if there are
  * enough of them; if it does not, other slots are tried.
  *
  * THE SLOTS
@@ -76,7 +76,8 @@ PLATFORM_INLINE uint64_t peel_shard(const peel_shape *shape, uint64_t state)
     return (state >> 32) * shape->shards >> 32;
 }
 
-/* What the byte `seed` of a shard is xored into its states as. */
+/* Returns the value that is xored into the states of a shard with this `seed`
+ * byte. */
 PLATFORM_INLINE uint64_t peel_salt(uint8_t seed)
 {
     return (seed + UINT64_C(1)) * HASH_STEP;

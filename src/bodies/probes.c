@@ -1,6 +1,4 @@
-/* probes.c - what a row in which keys set k bits says of itself.
- *
- * Floor 2.
+/* probes.c - statistics of a row in which each key sets k bits.
  */
 #include "bodies/probes.h"
 

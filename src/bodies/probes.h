@@ -1,10 +1,10 @@
-/* probes.h - kinds that set k bits of one row for a key, however they come by
- * their places: asking and adding, one key and many.
+/* probes.h - lookups and adds, of one key or many, for kinds in which a key
+ * sets k bits of one row, however their places are computed.
  *
- * Floor 2. A kind gives two functions: how a key begins, which is where it is
- * hashed, and which bit is its i-th. They are called with i = 0, 1, 2, … in
- * turn, so that each may go on from the last. All here is inline, that the
- * compiler may put them in their places.
+ * A kind gives two functions: one begins a key, which is where it is hashed,
+ * and one returns its i-th bit. The second is called with i = 0, 1, 2, … in
+ * turn, so that it may continue from the last call. Everything is inline, so
+ * that the compiler can insert both functions.
  */
 #ifndef BLY_BODIES_PROBES_H
 #define BLY_BODIES_PROBES_H
@@ -15,8 +15,8 @@
 #include "bits/bits.h"
 #include "bodies/rows.h"
 
-/* What the places of a filter's keys depend on. A row of no bits has no key;
- * where a key has no bits all keys are there. */
+/* The fields that the places of keys depend on. A row without bits has no key;
+ * if a key has no bits, all keys are there. */
 typedef struct {
     uint8_t *row;                       /* bit i is bit i % 8 of byte i / 8  */
     size_t   bytes;                     /* that hold it, all else in them 0; or
@@ -120,7 +120,7 @@ PLATFORM_INLINE void probes_group(const probes_row *row, probes_key *keys,
         present[left[j]] = true;
 }
 
-/* Ask for the lines of all bits of a group of keys, which are to be set. */
+/* Prefetches the lines of all bits that a group of keys will set. */
 PLATFORM_INLINE void probes_bring(const probes_row *row, probes_key *keys,
                                   size_t n, probes_begin *begin,
                                   probes_next *next)

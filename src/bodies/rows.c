@@ -1,6 +1,4 @@
-/* rows.c - what the kinds of plain bits say of themselves.
- *
- * Floor 2.
+/* rows.c - plans and statistics of kinds of plain bits.
  */
 #include "bodies/rows.h"
 

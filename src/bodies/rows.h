@@ -1,7 +1,5 @@
-/* rows.h - what kinds of plain bits, and those like them, say of themselves:
- * the maths of maths/shape.h in the structs of bloomery.h.
- *
- * Floor 2.
+/* rows.h - plans and statistics of kinds of plain bits and similar kinds: the
+ * maths of maths/shape.h in the structs of bloomery.h.
  */
 #ifndef BLY_BODIES_ROWS_H
 #define BLY_BODIES_ROWS_H
@@ -11,40 +9,40 @@
 #include "maths/shape.h"
 #include "maths/strides.h"
 
-/* Bytes of a row of so many bits. */
+/* Returns the bytes of a row of so many bits. */
 static inline uint64_t rows_bytes_of(uint64_t bits)
 {
     return bits / 8 + (bits % 8 != 0);
 }
 
-/* Fill in capacity, rate, rate_sd, fill and probes of a plan for n keys. */
+/* Fills in capacity, rate, rate_sd, fill and probes of a plan for n keys. */
 void rows_plan(bly_plan_t *plan, const shape *s, uint64_t n);
 
-/* The same, and the lines of a lookup, for k probes anywhere in one row of m
- * cells, which are so many bytes. */
+/* Plans, with the lines of a lookup as well, k probes anywhere in one row of m
+ * cells, which take so many bytes. */
 void rows_plan_row(bly_plan_t *plan, uint64_t m, uint32_t k, uint64_t n,
                    uint64_t bytes);
 
-/* The same for positions that come from one hash. */
+/* Plans positions that come from one hash. */
 void rows_plan_strides(bly_plan_t *plan, const strides *s, uint64_t n,
                        uint64_t bytes);
 
-/* Fill in fill, rate, distinct, distinct_sd and probes of a filter from its
+/* Fills in fill, rate, distinct, distinct_sd and probes of a filter from its
  * bits. */
 void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload);
 
-/* The same from the number of set bits, and the rate. */
+/* Fills in the same fields from the number of set bits, and the rate. */
 void rows_stat_of(bly_stat_t *out, const shape *s, uint64_t set, double rate);
 
-/* Estimate what two filters of this shape hold together. */
+/* Estimates the keys that two filters of this shape hold together. */
 void rows_overlap(bly_overlap_t *out, const shape *s, const uint8_t *a,
                   const uint8_t *b);
 
-/* The same from the numbers of set bits: of a, of b, of a OR b. */
+/* Estimates it from the numbers of set bits: of a, of b, and of a OR b. */
 void rows_overlap_of(bly_overlap_t *out, const shape *s, uint64_t a,
                      uint64_t b, uint64_t either);
 
-/* What maths/shape.h says of a pair. */
+/* Fills in what maths/shape.h computes for a pair. */
 void rows_tell(bly_overlap_t *out, const shape_pair *pair);
 
 #endif /* BLY_BODIES_ROWS_H */

@@ -1,6 +1,4 @@
 /* runs.c - rows of sorted fingerprints, each near where it would like to be.
- *
- * Floor 2.
  */
 #include "bodies/runs.h"
 #include "base/task.h"
@@ -51,8 +49,8 @@ uint64_t runs_begin(const runs_view *v, uint64_t block)
     return at < v->space ? at : v->space;
 }
 
-/* One walk counts for all blocks: removing from a long row takes time in
- * proportion to it, and not to its square. */
+/* Counts for all blocks in one walk, so that removals from a long row take
+ * linear and not quadratic time. */
 void runs_spills_less_far(const runs_view *v, uint64_t from, uint64_t to)
 {
     uint64_t counted = from, at;

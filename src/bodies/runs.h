@@ -1,9 +1,9 @@
 /* runs.h - rows of sorted fingerprints, each near where it would like to be.
  *
- * Floor 2. The table of kind `quotient`: its layout is in that kind's essay
- * (THE PICTURE, IMAGE, COUNTS), the verbs are there, and here is what they are
- * made of: where the run of a quotient is, what it holds, slots that move up
- * and down to make room, and a walk through all fingerprints.
+ * The table of kind `quotient`: its layout is in that kind's essay (THE
+ * PICTURE, IMAGE, COUNTS), the verbs are there, and here is what they are made
+ * of: where the run of a quotient is, what it holds, slots that move up and
+ * down to make room, and a walk through all fingerprints.
  *
  * The functions trust the geometry that the kind's check has accepted, and
  * nothing else: whatever the payload holds, slots that they return are at most
@@ -319,8 +319,8 @@ PLATFORM_INLINE void runs_carry(const runs_view *v, uint64_t to, uint64_t from)
     runs_mark(v, RUNS_ENDS, to, runs_marked(v, RUNS_ENDS, from));
 }
 
-/* One more slot in the run of a quotient: those from `at` on up to the gap go
- * one up, and x is at `at`. */
+/* Inserts a slot into the run of a quotient: slots from `at` up to the gap move
+ * up by one, and x goes to `at`. */
 PLATFORM_INLINE void runs_insert(const runs_view *v, uint64_t quotient,
                                  uint64_t at, uint64_t gap, uint64_t x,
                                  bool end)
@@ -433,7 +433,7 @@ typedef struct {
     uint64_t at, used;
 } runs_fit;
 
-/* One more of them. */
+/* Adds one fingerprint to the fit. */
 void runs_fit_one(runs_fit *fit, uint64_t f, uint64_t count, uint32_t r);
 
 #endif /* BLY_BODIES_RUNS_H */

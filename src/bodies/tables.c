@@ -1,6 +1,4 @@
 /* tables.c - fingerprints in RedisBloom's tables.
- *
- * Floor 2.
  */
 #include "bodies/tables.h"
 
@@ -199,7 +197,7 @@ static uint8_t *tables_find_one(const tables_walk *walk, uint64_t place,
                           walk->slots, wanted);
 }
 
-/* Of the tables from the last to the first. */
+/* Finds a fingerprint in the tables, from the last one to the first. */
 static uint8_t *tables_find(tables_walk walk, uint64_t hash, uint8_t wanted)
 {
     uint8_t fingerprint = tables_fingerprint(hash);
@@ -218,7 +216,7 @@ bool tables_contain(tables_walk walk, uint64_t hash)
     return tables_find(walk, hash, tables_fingerprint(hash)) != NULL;
 }
 
-/* The last table's lines are asked for some keys ahead. */
+/* Looks up a batch. The last table's lines are prefetched some keys ahead. */
 void tables_contain_many(tables_walk walk, const uint64_t *hashes, size_t n,
                          bool *present)
 {

@@ -2,8 +2,8 @@
  * what is written of them, and the fingerprints in them.
  * src/kinds/foreign/rediscuckoo.c says why they are so.
  *
- * Floor 2. Used by kind rediscuckoo, whose tables lie behind one another in one
- * image, and by the verbs of <bloomery/redis.h>, whose tables are anywhere.
+ * Used by kind rediscuckoo, whose tables lie behind one another in one image,
+ * and by the verbs of <bloomery/redis.h>, whose tables are anywhere.
  */
 #ifndef BLY_BODIES_TABLES_H
 #define BLY_BODIES_TABLES_H

@@ -30,7 +30,7 @@
 
 #include "base/memory.h"
 #include "formats/thrift.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "verbs/registry.h"
 
 enum {
@@ -132,14 +132,17 @@ static bly_status footer_outside(const bly_contained *one)
 static bly_status footer_measure(bly_contained *one,
                                  const contents_source *source)
 {
-    const kind_foreign *parquet = registry_find("parquet", 7)->foreign;
+    const bly_kind *parquet = registry_find(one->format, strlen(one->format));
     uint64_t left = source->bytes - one->offset;
     uint8_t begin[FOOTER_LOOK];
     size_t n = left < FOOTER_LOOK ? (size_t)left : FOOTER_LOOK;
+    if (parquet == NULL)
+        return status_fail(BLY_EUNSUPPORTED, "filters of Parquet files are not"
+                           REGISTRY_HERE ": use a build with BLY_KINDS=all");
     bly_status status = source->read(source->context, begin, one->offset, n);
     if (status != BLY_OK)
         return status;
-    one->bytes = parquet->extent(begin, n);
+    one->bytes = parquet->foreign->extent(begin, n);
     if (one->bytes == 0)
         one->bytes = n;
     return BLY_OK;

@@ -48,8 +48,8 @@ static bly_status formats_unknown(const char *name)
         snprintf(known + used, sizeof known - used, "%s%s",
                  used > 0 ? ", " : "", (*k)->name);
     }
-    return status_fail(BLY_EPARAM, "there is no format '%.40s': choose one of "
-                       "%s", name, known);
+    return status_fail(BLY_EPARAM, "there is no format '%.40s'" REGISTRY_HERE
+                       ": choose one of %s", name, *known ? known : "none");
 }
 
 /* Finds the kind for a name with its options: "squid:method=post". */
@@ -93,8 +93,8 @@ bly_status formats_choose(formats_found *out, const char *name,
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
                            "begin with \"%s\"), nor of a format that shows in "
-                           "its bytes: name another file, or say which format "
-                           "it is",
+                           "its bytes" REGISTRY_HERE ": name another file, or "
+                           "say which format it is",
                            FORMATS_OWN);
     return registry_parse(&out->kind, out->option, found->name);
 }

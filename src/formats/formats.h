@@ -7,7 +7,7 @@
 #ifndef BLY_FORMATS_FORMATS_H
 #define BLY_FORMATS_FORMATS_H
 
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 /* The first bytes of an index of many sets, which is not a filter
    (search/library/). */

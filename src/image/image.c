@@ -1,6 +1,4 @@
 /* image.c - writing, sealing and checking the common header.
- *
- * Floor 2.
  */
 #include "image/image.h"
 

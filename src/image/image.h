@@ -19,9 +19,9 @@
  *      120    8 checksum of the first 120 bytes (XXH3-64)
  *      128      payload
  *
- * Floor 2. All integers are little-endian, on every machine. There are no
- * pointers: an image may be written, sent or mapped anywhere. A payload whose
- * checksum comes out as 0 has 1 written instead.
+ * All integers are little-endian, on every machine. There are no pointers: an
+ * image may be written, sent or mapped anywhere. A payload whose checksum comes
+ * out as 0 has 1 written instead.
  *
  * Unused geometry is zero, and the kind's check says so.
  */
@@ -144,7 +144,7 @@ void image_format(void *image, const bly_plan_t *plan, uint32_t version,
  * whole image. If the call is cancelled meanwhile, they stay as they were. */
 void image_seal(void *image);
 
-/* The same with an XXH3-64 of the payload that was made elsewhere. */
+/* Seals the image with an XXH3-64 of the payload that the caller computed. */
 void image_seal_by(void *image, uint64_t sum);
 
 /* Say "open for writing": payload checksum 0, header checksum to match. */

@@ -1,6 +1,4 @@
 /* inner.c - images within an image.
- *
- * Floor 2.
  */
 #include "image/inner.h"
 
@@ -159,8 +157,8 @@ void inner_rest_begin(inner_rest *rest, const uint64_t *hashes, size_t n,
     }
 }
 
-void inner_rest_ask(inner_rest *rest, const bly_kind *kind, const void *image,
-                    bool *found)
+void inner_rest_query(inner_rest *rest, const bly_kind *kind, const void *image,
+                      bool *found)
 {
     bool has[INNER_CHUNK];
     size_t left = 0;

@@ -1,13 +1,13 @@
-/* inner.h - images within an image: what compound kinds are made of.
+/* inner.h - images within an image, for compound kinds.
  *
- * Floor 2. A compound kind's payload holds whole images of other kinds, one
- * after another, each at a multiple of 64 bytes. Their hash function and seed
- * are those of the outer image, so one hash of a key serves all. An inner
- * header has its own checksum; its payload's is 0, because the outer payload's
- * covers it, and its number of items is "unknown".
+ * A compound kind's payload holds whole images of other kinds, one after
+ * another, each at a multiple of 64 bytes. Their hash function and seed are
+ * those of the outer image, so one hash of a key serves all. An inner header
+ * has its own checksum; its payload's is 0, because the outer payload's covers
+ * it, and its number of items is "unknown".
  *
- * What kinds may be inside is for the compound kinds to know
- * (src/kinds/compound/parts.h); here a kind is what the caller points to.
+ * The compound kinds know which kinds may be inside
+ * (src/kinds/compound/parts.h); the caller passes a pointer to one of them.
  */
 #ifndef BLY_IMAGE_INNER_H
 #define BLY_IMAGE_INNER_H
@@ -71,8 +71,8 @@ void inner_rest_begin(inner_rest *rest, const uint64_t *hashes, size_t n,
 
 /* Ask an image for the rest: those that it has get a mark, the others are the
  * rest for the next one. */
-void inner_rest_ask(inner_rest *rest, const bly_kind *kind, const void *image,
-                    bool *found);
+void inner_rest_query(inner_rest *rest, const bly_kind *kind, const void *image,
+                      bool *found);
 
 /* The kind's own batch, or a loop over its single form. `add` of a kind that
  * counts adds a key once more that it says was seen. */

@@ -1,8 +1,6 @@
-/* kind.c - the few bodies that several kinds fill the same slot with.
- *
- * Floor 2.
+/* kind.c - functions that several kinds put into one slot, or call from it.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <string.h>
 

@@ -142,7 +142,7 @@ static bly_status save_image(const bly_filter *filter, const char *path)
     task_phase(0.7, filter->bytes);
     if (status != BLY_OK)
         return status;
-    if (filter->kind->pack != NULL)
+    if (filter->kind->packing != NULL)
         return save_packed(filter, path);
     return save_bytes(path, filter->image, filter->bytes);
 }
@@ -325,7 +325,7 @@ bly_status bly_save_parts(const bly_filter *like, const char *path,
     uint8_t header[IMAGE_HEADER];
     bly_status status = handle_here(like, "saved in parts");
     if (status == BLY_OK
-        && (like->kind->pack != NULL || like->kind->seal != NULL))
+        && (like->kind->packing != NULL || like->kind->pages != NULL))
         status = status_fail(BLY_EUNSUPPORTED, "kind %s needs all of its image "
                              "to be saved: have it in one place (bly_save)",
                              like->kind->name);

@@ -22,7 +22,7 @@ static bly_status add_grow(bly_filter *filter)
         return status_fail(BLY_EFULL, "the filter is full, and one that is "
                            "mapped from its file cannot grow: open it without "
                            "BLY_MAP, add and save it");
-    bly_status status = kind->grow_plan(&bytes, filter->image);
+    bly_status status = kind->growing->plan(&bytes, filter->image);
     if (status == BLY_OK)
         status = handle_allows(filter, bytes);
     if (status != BLY_OK)
@@ -32,7 +32,7 @@ static bly_status add_grow(bly_filter *filter)
         return handle_no_memory(bytes);
     memcpy(image, filter->image, filter->bytes);
     image_set_u64(image, IMAGE_BYTES, bytes);
-    status = kind->grow(image);
+    status = kind->growing->grow(image);
     if (status != BLY_OK) {
         memory_release(&filter->allocator, image, (size_t)bytes);
         return status;
@@ -45,8 +45,8 @@ static bly_status add_grow(bly_filter *filter)
 
 static bly_status add_one(bly_filter *filter, uint64_t hash)
 {
-    return filter->shared ? filter->kind->add_shared(filter->image, hash)
-                          : filter->kind->add(filter->image, hash);
+    return filter->sharing != NULL ? filter->sharing->add(filter->image, hash)
+                                   : filter->kind->add(filter->image, hash);
 }
 
 bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
@@ -60,7 +60,7 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     if (status != BLY_OK)
         return status;
     status = add_one(filter, hash);
-    if (status == BLY_EFULL && kind->grow != NULL) {
+    if (status == BLY_EFULL && kind->growing != NULL) {
         status = add_grow(filter);
         if (status == BLY_OK)
             status = add_one(filter, hash);
@@ -76,11 +76,11 @@ static bly_status add_key(bly_filter *filter, const void *key, size_t length)
     uint64_t hash = keys_hash_whole(filter, key, length);
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
-        status = filter->kind->add_key(filter->image, hash, key, length);
-    if (status == BLY_EFULL && filter->kind->grow != NULL) {
+        status = filter->kind->whole->add(filter->image, hash, key, length);
+    if (status == BLY_EFULL && filter->kind->growing != NULL) {
         status = add_grow(filter);
         if (status == BLY_OK)
-            status = filter->kind->add_key(filter->image, hash, key, length);
+            status = filter->kind->whole->add(filter->image, hash, key, length);
     }
     if (status >= 0)
         handle_count_items(filter, 1);
@@ -89,7 +89,7 @@ static bly_status add_key(bly_filter *filter, const void *key, size_t length)
 
 bly_status bly_add(bly_filter *filter, const void *key, size_t length)
 {
-    if (filter->kind->add_key != NULL)
+    if (KIND_HAS(filter->kind, whole, add))
         return add_key(filter, key, length);
     return bly_add_hash(filter, bly_hash(filter, key, length));
 }
@@ -104,11 +104,11 @@ static bly_status add_batch(bly_filter *filter, const uint64_t *hashes,
     void *image = filter->image;
     if (filter->away != NULL)
         return filter->away->add_many(filter, hashes, n, seen, done);
-    if (seen == NULL && filter->shared && kind->add_many_shared != NULL)
-        return kind->add_many_shared(image, hashes, n, done);
-    if (seen == NULL && !filter->shared && kind->add_many != NULL)
+    if (seen == NULL && filter->sharing != NULL)
+        return filter->sharing->add_many(image, hashes, n, done);
+    if (seen == NULL && filter->sharing == NULL && kind->add_many != NULL)
         return kind->add_many(image, hashes, n, done);
-    if (seen != NULL && !filter->shared && kind->add_each != NULL)
+    if (seen != NULL && filter->sharing == NULL && kind->add_each != NULL)
         return kind->add_each(image, hashes, n, seen, done);
 
     for (*done = 0; *done < n; ++*done) {
@@ -153,7 +153,7 @@ static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
     if (status != BLY_OK)
         return status;
     status = add_in_steps(filter, hashes, n, seen, done);
-    while (status == BLY_EFULL && filter->kind->grow != NULL) {
+    while (status == BLY_EFULL && filter->kind->growing != NULL) {
         size_t more = 0;
         status = add_grow(filter);
         if (status != BLY_OK)           /* it may be unable to grow */
@@ -226,7 +226,7 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
     task_begin(&t, &filter->progress, keys->n);
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
-        status = filter->kind->add_key != NULL
+        status = KIND_HAS(filter->kind, whole, add)
                ? add_whole(filter, keys, seen, &in)
                : add_hashed(filter, keys, seen, &in);
     add_told(done, in);
@@ -237,11 +237,11 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
 
 bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
 {
-    if (filter->kind->put == NULL)
+    if (filter->kind->labels == NULL)
         return handle_unsupported(filter->kind, "carry labels", BLY_CAN_LABEL);
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
-        status = filter->kind->put(filter->image, hash, label);
+        status = filter->kind->labels->put(filter->image, hash, label);
     if (status >= 0 && filter->kind->add != NULL)
         handle_count_items(filter, 1);
     return status;
@@ -258,10 +258,10 @@ static bly_status add_put_some(bly_filter *filter, const uint64_t *hashes,
 {
     const bly_kind *kind = filter->kind;
     bly_status status = BLY_OK;
-    if (kind->put_many != NULL)
-        return kind->put_many(filter->image, hashes, labels, n, done);
+    if (kind->labels->put_many != NULL)
+        return kind->labels->put_many(filter->image, hashes, labels, n, done);
     for (*done = 0; *done < n && status >= 0; *done += status >= 0)
-        status = kind->put(filter->image, hashes[*done], labels[*done]);
+        status = kind->labels->put(filter->image, hashes[*done], labels[*done]);
     return status;
 }
 
@@ -269,7 +269,7 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
                               const uint64_t *labels, size_t n, size_t *done)
 {
     *done = 0;
-    if (filter->kind->put == NULL)
+    if (filter->kind->labels == NULL)
         return handle_unsupported(filter->kind, "carry labels", BLY_CAN_LABEL);
     bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
     while (*done < n && status >= 0) {
@@ -327,7 +327,7 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
         return status;
     }
     task_begin(&t, &filter->progress, keys->n);
-    if (filter->kind->put == NULL)
+    if (filter->kind->labels == NULL)
         status = handle_unsupported(filter->kind, "carry labels",
                                     BLY_CAN_LABEL);
     while (in < keys->n && status >= 0) {

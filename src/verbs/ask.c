@@ -1,4 +1,4 @@
-/* ask.c - is a key there, how often, with which label.
+/* ask.c - looks up keys: whether, how often, and with which label.
  *
  * Nothing here can fail, but keys that are no keys.
  */
@@ -17,14 +17,14 @@ bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
 /* Queries a kind that takes whole keys. */
 static bool ask_key(const bly_filter *filter, const void *key, size_t length)
 {
-    return filter->kind->contains_key(filter->image,
-                                      keys_hash_whole(filter, key, length),
-                                      key, length);
+    return filter->whole->contains(filter->image,
+                                   keys_hash_whole(filter, key, length), key,
+                                   length);
 }
 
 bool bly_contains(const bly_filter *filter, const void *key, size_t length)
 {
-    if (filter->keyed)
+    if (filter->whole != NULL)
         return ask_key(filter, key, length);
     return filter->contains(filter->subject,
                             filter->hasher.function(key, length,
@@ -89,8 +89,8 @@ static void ask_whole(const bly_filter *filter, const bly_keys *keys,
             hashes[j] = keys_hash_whole(filter, whole[j].data,
                                         whole[j].length);
         }
-        filter->kind->contains_keys(filter->image, hashes, whole, some,
-                                    present + i);
+        filter->whole->contains_many(filter->image, hashes, whole, some,
+                                     present + i);
     }
 }
 
@@ -103,7 +103,7 @@ bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
         memset(present, true, keys->n * sizeof *present);
         return status;
     }
-    if (filter->keyed) {
+    if (filter->whole != NULL) {
         ask_whole(filter, keys, present);
         return BLY_OK;
     }
@@ -151,11 +151,11 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
             counts[i] = UINT64_MAX;
         return status;
     }
-    for (size_t i = 0; filter->keyed && i < keys->n; i++) {
+    for (size_t i = 0; filter->whole != NULL && i < keys->n; i++) {
         bly_key key = keys_at(keys, i);
         counts[i] = bly_count(filter, key.data, key.length);
     }
-    if (filter->keyed)
+    if (filter->whole != NULL)
         return BLY_OK;
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keys_hash(&filter->hasher, hashes, keys, i);
@@ -168,8 +168,8 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
 
 bool bly_get_hash(const bly_filter *filter, uint64_t hash, uint64_t *label)
 {
-    return filter->kind->get != NULL
-        && filter->kind->get(filter->image, hash, label);
+    return filter->kind->labels != NULL
+        && filter->kind->labels->get(filter->image, hash, label);
 }
 
 bool bly_get(const bly_filter *filter, const void *key, size_t length,
@@ -181,12 +181,11 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
 void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
                   bool *found, uint64_t *labels)
 {
-    if (filter->kind->get_many != NULL) {
-        filter->kind->get_many(filter->image, hashes, n, found, labels);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        found[i] = bly_get_hash(filter, hashes[i], &labels[i]);
+    if (filter->kind->labels != NULL)
+        filter->kind->labels->get_many(filter->image, hashes, n, found, labels);
+    else
+        for (size_t i = 0; i < n; i++)
+            found[i] = false;
 }
 
 bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,

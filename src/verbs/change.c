@@ -29,8 +29,8 @@ static bly_status change_begin(bly_filter *filter)
     if (filter->kind->remove == NULL)
         return handle_unsupported(filter->kind, "remove", BLY_CAN_REMOVE);
     bly_status status = handle_begin(filter);
-    if (status == BLY_OK && filter->kind->keeps != NULL)
-        status = filter->kind->keeps(filter->image);
+    if (status == BLY_OK && filter->kind->varying != NULL)
+        status = filter->kind->varying->removes(filter->image);
     return status;
 }
 
@@ -50,13 +50,13 @@ static bly_status change_remove_key(bly_filter *filter, const void *key,
     if (status != BLY_OK)
         return status;
     uint64_t hash = bly_hash(filter, key, length);
-    return change_removed(filter, filter->kind->remove_key(filter->image, hash,
-                                                           key, length));
+    status = filter->kind->whole->remove(filter->image, hash, key, length);
+    return change_removed(filter, status);
 }
 
 bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
 {
-    if (filter->kind->remove_key != NULL)
+    if (KIND_HAS(filter->kind, whole, remove))
         return change_remove_key(filter, key, length);
     return bly_remove_hash(filter, bly_hash(filter, key, length));
 }
@@ -202,7 +202,7 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
     task_begin(&t, &filter->progress, keys->n);
     bly_status status = keys_check(keys);
     if (status == BLY_OK)
-        status = filter->kind->remove_key != NULL
+        status = KIND_HAS(filter->kind, whole, remove)
                ? change_remove_whole(filter, keys, each, &tally)
                : change_remove_hashed(filter, keys, each, &tally);
     change_untried(each, keys->n, status, &tally);
@@ -255,7 +255,7 @@ static bly_status change_resize(bly_filter *filter, order *o,
     const bly_kind *kind = filter->kind;
     task_phase(0.3, filter->bytes);
     bly_status status = task_status_or(
-        kind->resize_plan(&o->plan, filter->image, capacity));
+        kind->resizing->plan(&o->plan, filter->image, capacity));
     if (status != BLY_OK)
         return status;
     order_finish(o);
@@ -264,13 +264,13 @@ static bly_status change_resize(bly_filter *filter, order *o,
     if (image == NULL)
         return handle_no_memory(o->plan.bytes);
     return change_replace(filter, image, o->plan.bytes,
-                          kind->resize(image, filter->image));
+                          kind->resizing->resize(image, filter->image));
 }
 
 bly_status bly_resize(bly_filter *filter, uint64_t capacity)
 {
     order o = change_order(filter);
-    if (filter->kind->resize == NULL)
+    if (filter->kind->resizing == NULL)
         return handle_unsupported(filter->kind, "be resized", BLY_CAN_RESIZE);
     bly_status status = change_resizable(filter);
     if (status == BLY_OK && capacity == 0)
@@ -297,12 +297,12 @@ bly_status bly_fold(bly_filter *filter, uint64_t times)
 {
     const bly_kind *kind = filter->kind;
     order o = change_order(filter);
-    if (kind->fold == NULL)
+    if (kind->folding == NULL)
         return handle_unsupported(kind, "be folded", BLY_CAN_FOLD);
     kind_spec spec = change_fold_spec(filter, times);
     bly_status status = change_resizable(filter);
     if (status == BLY_OK)
-        status = kind->fold_spec(&spec, filter->image, times);
+        status = kind->folding->spec(&spec, filter->image, times);
     if (status == BLY_OK)
         status = kind->plan(&o.plan, &spec);
     if (status != BLY_OK)
@@ -312,7 +312,7 @@ bly_status bly_fold(bly_filter *filter, uint64_t times)
     task_begin(&t, &filter->progress, filter->bytes);
     void *image = order_image(&o, &filter->allocator);
     if (image != NULL)
-        kind->fold(image, filter->image);
+        kind->folding->fold(image, filter->image);
     status = image == NULL ? handle_no_memory(o.plan.bytes)
            : change_replace(filter, image, o.plan.bytes, BLY_OK);
     return task_end(&t, status);

@@ -138,7 +138,7 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
         return status_fail(BLY_EUNSUPPORTED, "a file of %s has no room for the "
                            "form of its keys: build a filter of another kind",
                            filter->kind->name);
-    if (filter->shared)
+    if (filter->sharing != NULL)
         return status_fail(BLY_EPARAM, "the filter is shared among threads, "
                            "and its header must not change beside them: state "
                            "the form when it is made");

@@ -68,8 +68,7 @@ bly_status handle_find(const bly_kind **kind, const void *image)
             found = NULL;
     if (found == NULL)
         return status_fail(BLY_EKIND, "the filter is of kind '%.16s', which "
-                           "this version does not know: use the library that "
-                           "wrote it", name);
+                           REGISTRY_ELSEWHERE, name);
     uint32_t version = image_u32(image, IMAGE_VERSION);
     if (version != found->version)
         return status_fail(BLY_EVERSION, "the filter has version %u of kind "
@@ -85,8 +84,8 @@ bly_status handle_check_kind(const bly_kind **kind, const void *image)
     const bly_kind *found;
     uint64_t unpacked = 0;
     bly_status status = handle_find(&found, image);
-    if (status == BLY_OK && found->unpack_plan != NULL)
-        status = found->unpack_plan(&unpacked, image);
+    if (status == BLY_OK && found->packing != NULL)
+        status = found->packing->unpack_plan(&unpacked, image);
     if (status == BLY_OK && unpacked == 0)
         status = found->check(image);
     if (status == BLY_OK)
@@ -183,7 +182,7 @@ void handle_choose(bly_filter *filter)
     const bly_kind *kind = filter->kind;
     filter->subject = filter->image;
     filter->contains = kind->contains;
-    filter->keyed = kind->contains_key != NULL;
+    filter->whole = KIND_HAS(kind, whole, contains) ? kind->whole : NULL;
     if (filter->away != NULL) {
         filter->subject = filter;
         filter->contains = handle_ask_away;
@@ -275,10 +274,10 @@ void bly_free(bly_filter *filter)
 
 bly_status handle_share(bly_filter *filter)
 {
-    if (filter->kind->add_shared == NULL)
+    if (filter->kind->sharing == NULL)
         return handle_unsupported(filter->kind, "be shared among threads",
                                   BLY_CAN_SHARE);
-    filter->shared = true;
+    filter->sharing = filter->kind->sharing;
     return BLY_OK;
 }
 
@@ -315,7 +314,7 @@ void handle_count_items(bly_filter *filter, uint64_t n)
     uint64_t was = platform_load64(&filter->items);
     if (was == IMAGE_ITEMS_UNKNOWN)
         return;
-    if (filter->shared)
+    if (filter->sharing != NULL)
         was = platform_add64(&filter->items, n);
     else
         filter->items = was + n;
@@ -343,8 +342,8 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
  * change is refused at its beginning. */
 static void handle_seal_changed(bly_filter *own)
 {
-    if (own->kind->seal != NULL)
-        own->kind->seal(own->image);
+    if (own->kind->pages != NULL)
+        own->kind->pages->seal_all(own->image);
     if (task_cancelled())
         return;
     if (own->source->flush == NULL || own->source->flush(own)) {

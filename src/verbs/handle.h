@@ -4,7 +4,7 @@
 
 #include "base/task.h"
 #include "base/threads.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "bits/hash.h"
 
 /* How the bytes of an image are stored. */
@@ -46,6 +46,8 @@ struct bly_filter {
     const bly_kind      *kind;
     kind_contains       *contains;      /* the quickest, and what it is      */
     const void          *subject;       /* given: see handle_choose()        */
+    const kind_whole    *whole;         /* looks up whole keys; or NULL      */
+    const kind_sharing  *sharing;       /* many threads add at once; or NULL */
     kind_hasher          hasher;
     uint8_t             *image;
     size_t               bytes;
@@ -59,8 +61,6 @@ struct bly_filter {
     handle_file          file;
     bly_progress         progress;      /* of calls with this handle         */
     bool                 writable;
-    bool                 shared;
-    bool                 keyed;         /* the kind asks by whole keys       */
     bool                 changed;       /* since the image was sealed        */
     bool                 behind;        /* the disk is, of a mapped image    */
     bool                 unsure;        /* a flush of that has failed        */

@@ -16,17 +16,17 @@ static bly_status inline_fill(void *view, size_t bytes, const char *kind,
                               const bly_filter *filter)
 {
     const bly_kind *wanted = registry_find(kind, strlen(kind));
-    if (filter->kind->inline_view == NULL)
+    if (filter->kind->inlining == NULL)
         return status_fail(BLY_EUNSUPPORTED, "kind %s has no view (blocked, "
                            "split, standard, fuse, xor and cuckoo have): ask "
                            "bly_contains_hash", filter->kind->name);
-    if (filter->kind->inline_view != wanted->inline_view)
+    if (filter->kind->inlining->view != wanted->inlining->view)
         return status_fail(BLY_EUNSUPPORTED, "the filter is of kind %s, and "
                            "the view is one of kind %s: fill the view of the "
                            "filter's own kind, or ask bly_contains_hash, which "
                            "takes any", filter->kind->name, kind);
     memset(view, 0, bytes);
-    wanted->inline_view(view, filter->image);
+    wanted->inlining->view(view, filter->image);
     return BLY_OK;
 }
 
@@ -61,11 +61,11 @@ bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
 
 bly_status bly_inline_begin(bly_filter *filter)
 {
-    if (!filter->kind->inline_add)
+    if (filter->kind->inlining == NULL || !filter->kind->inlining->adds)
         return status_fail(BLY_EUNSUPPORTED, "kind %s cannot be added to by a "
                            "view: kinds that can are blocked, split and "
                            "standard", filter->kind->name);
-    if (filter->shared)
+    if (filter->sharing != NULL)
         return status_fail(BLY_EUNSUPPORTED, "a filter with BLY_SHARED cannot "
                            "be added to by a view, which knows of one thread "
                            "only: use bly_add_hash");

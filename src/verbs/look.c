@@ -29,7 +29,8 @@ const char *bly_kind_of(const bly_filter *filter)
 uint64_t bly_can(const bly_filter *filter)
 {
     const bly_kind *kind = filter->kind;
-    bool counts = kind->counts != NULL && kind->counts(filter->image);
+    bool counts = KIND_HAS(kind, varying, counts)
+               && kind->varying->counts(filter->image);
     return registry_can(kind) | (counts ? BLY_CAN_REMOVE | BLY_CAN_COUNT : 0);
 }
 
@@ -92,19 +93,19 @@ bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
 bly_status bly_list_labels(const bly_filter *filter, bly_visit_label *visit,
                            void *context)
 {
-    if (filter->kind->each_label == NULL)
+    if (!KIND_HAS(filter->kind, labels, each))
         return handle_unsupported(filter->kind, "list its labels", 0);
-    filter->kind->each_label(filter->image, visit, context);
+    filter->kind->labels->each(filter->image, visit, context);
     return BLY_OK;
 }
 
 bly_status bly_list_fingerprints(const bly_filter *filter,
                                  bly_visit_fingerprint *visit, void *context)
 {
-    if (filter->kind->each == NULL)
+    if (!KIND_HAS(filter->kind, listing, fingerprints))
         return handle_unsupported(filter->kind, "list what it holds",
                                   BLY_CAN_LIST);
-    filter->kind->each(filter->image, visit, context);
+    filter->kind->listing->fingerprints(filter->image, visit, context);
     return BLY_OK;
 }
 
@@ -117,8 +118,8 @@ static void look_known(bly_header *h, const void *image)
     status_kept before = status_keep();
     const bly_kind *kind;
     h->known = handle_find(&kind, image) == BLY_OK;
-    if (h->known && kind->unpacked != NULL)
-        h->unpacked = kind->unpacked(image);
+    if (h->known && kind->packing != NULL)
+        h->unpacked = kind->packing->unpacked(image);
     h->packed = h->unpacked != 0;
     status_restore(&before);
 }

@@ -182,7 +182,7 @@ static bly_status make_can_empty(const bly_filter *filter, const char *verb)
 {
     const bly_kind *kind = filter->kind;
     bool fills = kind->format == NULL || kind->like != NULL;
-    if (kind->add != NULL && fills && kind->grow == NULL)
+    if (kind->add != NULL && fills && kind->growing == NULL)
         return BLY_OK;
     return handle_unsupported(kind, verb, 0);
 }
@@ -273,9 +273,8 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter,
     if (status != BLY_OK)
         return status;
     copy->items = filter->items;
-    copy->changed = true;               /* as it may have been in the original
-                                                                             */
-    copy->shared = filter->shared;
+    copy->changed = true;               /* as it may have been in the other  */
+    copy->sharing = filter->sharing;
     *out = copy;
     return BLY_OK;
 }
@@ -297,7 +296,7 @@ static bly_status make_build_image(void *image, const order *o,
     if (o->kind->format != NULL)
         status = o->kind->format(image, &o->asked);
     if (status == BLY_OK)
-        status = task_status_or(o->kind->build(image, keys, &bench));
+        status = task_status_or(o->kind->building->build(image, keys, &bench));
     memory_release(allocator, bench.scratch, bench.bytes);
     return status;
 }
@@ -370,7 +369,7 @@ static bly_status make_order(order *o, const char *name, const bly_spec *spec,
 static bly_status make_from(bly_filter **out, const order *o,
                             const kind_keys *keys)
 {
-    return o->kind->build != NULL ? make_build(out, o, keys)
+    return o->kind->building != NULL ? make_build(out, o, keys)
                                   : make_fill(out, o, keys);
 }
 
@@ -471,7 +470,7 @@ bly_status bly_build_keys(bly_filter **out, const char *kind,
         status = make_order(&o, kind, spec, &expected);
     task_begin(&t, status == BLY_OK ? o.options.progress : NULL, keys->n);
     if (status == BLY_OK)
-        status = o.kind->add_key != NULL && labels == NULL
+        status = KIND_HAS(o.kind, whole, add) && labels == NULL
                ? make_fill_whole(out, &o, keys)
                : make_from_hashed(out, &o, keys, labels);
     order_end(&o);

@@ -46,7 +46,8 @@ static bly_status order_rate(double *left, const bly_spec *spec,
 static bool order_raw_hash(const order *o)
 {
     return o->kind->raw_hash
-        || (o->kind->raw_hash_of != NULL && o->kind->raw_hash_of(&o->asked));
+        || (KIND_HAS(o->kind, hashing, raw_of)
+            && o->kind->hashing->raw_of(&o->asked));
 }
 
 /* Uses another system's hash function for its keys. */
@@ -62,7 +63,8 @@ static bly_status order_foreign(const bly_kind *kind, const bly_spec *spec)
 
 static bly_status order_hash_name(order *o, const char *name)
 {
-    bool integers = o->kind->integers != NULL && o->kind->integers(&o->asked);
+    bool integers = KIND_HAS(o->kind, hashing, integers)
+                 && o->kind->hashing->integers(&o->asked);
     const hash_info *found = name == NULL
                            ? integers ? hash_find("decimal") : hash_list
                            : hash_find(name);
@@ -110,7 +112,7 @@ static bly_status order_seed(order *o, const bly_spec *spec)
 double order_collision(const bly_kind *kind, const hash_info *hash, double n)
 {
     bool other = kind->foreign != NULL;
-    return other || (kind->integers != NULL && hash->integer)
+    return other || (KIND_HAS(kind, hashing, integers) && hash->integer)
          ? 0 : math_collision(n);
 }
 
@@ -134,11 +136,11 @@ static bly_status order_keys(order *o, const kind_keys *keys)
     o->items = keys->n;
     if (keys->labels == NULL)
         return BLY_OK;
-    if (kind->separate != NULL)
-        return kind->separate(&o->asked, &o->items, keys);
-    return kind->get != NULL ? BLY_OK
-                             : handle_unsupported(kind, "carry labels",
-                                                  BLY_CAN_LABEL);
+    if (KIND_HAS(kind, building, separate))
+        return kind->building->separate(&o->asked, &o->items, keys);
+    return kind->labels != NULL ? BLY_OK
+                                : handle_unsupported(kind, "carry labels",
+                                                     BLY_CAN_LABEL);
 }
 
 static bly_status order_reserved(const bly_spec *spec)

@@ -2,7 +2,7 @@
 #ifndef BLY_VERBS_ORDER_H
 #define BLY_VERBS_ORDER_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "verbs/handle.h"
 
 /* All that bly_new needs, derived from kind and spec. */

@@ -20,11 +20,11 @@ size_t handle_pack(const bly_filter *filter, void *into)
     (void)handle_seal(filter);
     if (task_cancelled())
         return 0;
-    if (filter->kind->pack == NULL) {
+    if (filter->kind->packing == NULL) {
         task_copy(into, image, filter->bytes);
         return filter->bytes;
     }
-    filter->kind->pack(into, image);
+    filter->kind->packing->pack(into, image);
     image_seal(into);
     return (size_t)image_u64(into, IMAGE_BYTES);
 }
@@ -52,8 +52,8 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
 uint64_t handle_packed(const bly_kind *kind, const void *image)
 {
     uint64_t bytes = 0;
-    if (kind->unpack_plan != NULL)
-        (void)kind->unpack_plan(&bytes, image);
+    if (kind->packing != NULL)
+        (void)kind->packing->unpack_plan(&bytes, image);
     return bytes;
 }
 
@@ -70,7 +70,7 @@ static void *pack_image(const bly_kind *kind, const void *image,
     }
     void *unpacked = memory_zeroed(allocator, plain);
     if (unpacked != NULL) {
-        kind->unpack(unpacked, image);
+        kind->packing->unpack(unpacked, image);
         image_seal(unpacked);
     }
     return unpacked;

@@ -12,15 +12,25 @@
 #include "base/threads.h"
 
 const bly_kind *const registry_kinds[] = {
-#define REGISTRY_ADDRESS(name) &bly_kind_##name,
+#define REGISTRY_ADDRESS(name, tier) REGISTRY_WITH_##tier(&bly_kind_##name,)
     REGISTRY_KINDS(REGISTRY_ADDRESS)
+#undef REGISTRY_ADDRESS
     NULL,
 };
 
 const bly_kind *const registry_foreign[] = {
+#define REGISTRY_ADDRESS(name) &bly_kind_##name,
     REGISTRY_FOREIGN(REGISTRY_ADDRESS)
 #undef REGISTRY_ADDRESS
     NULL,
+};
+
+/* The tier of each of registry_kinds, as a place among the words. */
+enum { REGISTRY_CORE, REGISTRY_MORE, REGISTRY_EXPERIMENTAL };
+static const uint8_t registry_tiers[] = {
+#define REGISTRY_TIER(name, tier) REGISTRY_WITH_##tier(REGISTRY_##tier,)
+    REGISTRY_KINDS(REGISTRY_TIER)
+#undef REGISTRY_TIER
 };
 
 enum {
@@ -48,6 +58,15 @@ const bly_kind *registry_find(const char *name, size_t length)
         if (registry_same(registry_at(i)->name, name, length))
             return registry_at(i);
     return NULL;
+}
+
+const char *registry_tier(const bly_kind *kind)
+{
+    static const char *const words[] = { "core", "more", "experimental" };
+    size_t i = 0;
+    while (i < REGISTRY_SIZE && registry_kinds[i] != kind)
+        i++;
+    return words[i < REGISTRY_SIZE ? registry_tiers[i] : REGISTRY_MORE];
 }
 
 /* ---- Aliases ----------------------------------------------------------- */
@@ -103,7 +122,8 @@ static bly_status registry_no_kind(const char *name, size_t length)
     char known[400] = "";
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
         registry_append(known, sizeof known, ", ", registry_kinds[i]->name);
-    return status_fail(BLY_EKIND, "there is no kind '%.*s': choose one of %s",
+    return status_fail(BLY_EKIND, "there is no kind '%.*s'" REGISTRY_HERE
+                       ": choose one of %s",
                        (int)(length < 40 ? length : 40), name, known);
 }
 
@@ -308,30 +328,32 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
 
 uint64_t registry_can(const bly_kind *kind)
 {
-    const struct { bool can; uint64_t flag; } abilities[] = {
-        { kind->add != NULL,        BLY_CAN_ADD },
-        { kind->add_key != NULL,    BLY_CAN_WHOLE_KEYS },
-        { kind->contains != NULL,   BLY_CAN_CONTAINS },
-        { kind->remove != NULL && kind->counts == NULL, BLY_CAN_REMOVE },
-        { kind->count != NULL && kind->counts == NULL, BLY_CAN_COUNT },
-        { kind->put != NULL,        BLY_CAN_LABEL },
-        { kind->separate != NULL,   BLY_CAN_SEPARATE },
-        { kind->add_shared != NULL, BLY_CAN_SHARE },
-        { kind->pages != NULL,      BLY_CAN_PAGE },
-        { kind->pages != NULL || kind->places != NULL, BLY_CAN_LOCAL },
-        { kind->grow != NULL,       BLY_CAN_GROW },
-        { kind->forgets,            BLY_CAN_FORGET },
-        { kind->resize != NULL,     BLY_CAN_RESIZE },
-        { kind->fold != NULL,       BLY_CAN_FOLD },
-        { kind->each != NULL,       BLY_CAN_LIST },
-        { kind->pack != NULL,       BLY_CAN_PACK },
-        { kind->unite != NULL,      BLY_CAN_UNITE },
-        { kind->unite_at != NULL,   BLY_CAN_UNITE_AT },
-        { kind->intersect != NULL,  BLY_CAN_INTERSECT },
-        { kind->overlap != NULL,    BLY_CAN_OVERLAP },
-        { kind->subtract != NULL,   BLY_CAN_SUBTRACT },
-        { kind->list != NULL,       BLY_CAN_LIST_KEYS },
-        { kind->separate != NULL || kind->integers != NULL, BLY_CAN_EXACT },
+    bool separates = KIND_HAS(kind, building, separate);
+    bool varies = KIND_HAS(kind, varying, counts);
+    const struct { uint64_t flag; bool can; } abilities[] = {
+        { BLY_CAN_ADD,        kind->add != NULL },
+        { BLY_CAN_WHOLE_KEYS, KIND_HAS(kind, whole, add) },
+        { BLY_CAN_CONTAINS,   kind->contains != NULL },
+        { BLY_CAN_REMOVE,     kind->remove != NULL && !varies },
+        { BLY_CAN_COUNT,      kind->count != NULL && !varies },
+        { BLY_CAN_LABEL,      kind->labels != NULL },
+        { BLY_CAN_SEPARATE,   separates },
+        { BLY_CAN_SHARE,      kind->sharing != NULL },
+        { BLY_CAN_PAGE,       kind->pages != NULL },
+        { BLY_CAN_LOCAL,      kind->pages != NULL || kind->places != NULL },
+        { BLY_CAN_GROW,       kind->growing != NULL },
+        { BLY_CAN_FORGET,     kind->forgets },
+        { BLY_CAN_RESIZE,     kind->resizing != NULL },
+        { BLY_CAN_FOLD,       kind->folding != NULL },
+        { BLY_CAN_LIST,       KIND_HAS(kind, listing, fingerprints) },
+        { BLY_CAN_LIST_KEYS,  KIND_HAS(kind, listing, keys) },
+        { BLY_CAN_PACK,       kind->packing != NULL },
+        { BLY_CAN_UNITE,      KIND_HAS(kind, combining, unite) },
+        { BLY_CAN_UNITE_AT,   KIND_HAS(kind, combining, unite_at) },
+        { BLY_CAN_INTERSECT,  KIND_HAS(kind, combining, intersect) },
+        { BLY_CAN_OVERLAP,    KIND_HAS(kind, combining, overlap) },
+        { BLY_CAN_SUBTRACT,   KIND_HAS(kind, combining, subtract) },
+        { BLY_CAN_EXACT,      separates || KIND_HAS(kind, hashing, integers) },
     };
     static_assert(sizeof abilities / sizeof *abilities == BLY_ABILITIES,
                   "every ability has its slot");
@@ -418,7 +440,7 @@ static void registry_list_one(size_t i)
     registry_store[i].info = (bly_kind_info){
         .name = kind->name, .family = kind->family, .summary = kind->summary,
         .can = registry_can(kind), .options = registry_store[i].list,
-        .experimental = kind->experimental,
+        .tier = registry_tier(kind),
         .aliases = registry_store[i].aliases,
     };
 }

@@ -1,5 +1,4 @@
-/* sets.c - filters as sets of keys: union, intersection, overlap,
- * difference.
+/* sets.c - union, intersection, overlap and difference of filters.
  *
  * Only filters of one kind, geometry, hash and seed go together:
  * anything else would need every pair of kinds to know each other. Others meet
@@ -70,7 +69,8 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
     if ((sizes && a->bytes != b->bytes)
         || memcmp(a->image + IMAGE_GEOMETRY, b->image + IMAGE_GEOMETRY,
                   8 * IMAGE_GEOMETRY_FIELDS) != 0
-        || (a->kind->alike != NULL && !a->kind->alike(a->image, b->image)))
+        || (KIND_HAS(a->kind, combining, alike)
+            && !a->kind->combining->alike(a->image, b->image)))
         return status_fail(BLY_EMISMATCH, "the filters have different plans, "
                            "of %llu and %llu bytes%s: build both for the same "
                            "number of keys, rate and options",
@@ -110,9 +110,10 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
         return a->items == 0 ? b->items : a->items;
     const bly_kind *kind = a->kind;
     bool counts = kind->count != NULL
-               && (kind->counts == NULL || kind->counts(a->image));
-    if ((!counts && kind->subtract == NULL) || a->items == IMAGE_ITEMS_UNKNOWN
-        || b->items == IMAGE_ITEMS_UNKNOWN
+               && (!KIND_HAS(kind, varying, counts)
+                   || kind->varying->counts(a->image));
+    if ((!counts && !KIND_HAS(kind, combining, subtract))
+        || a->items == IMAGE_ITEMS_UNKNOWN || b->items == IMAGE_ITEMS_UNKNOWN
         || !sizes_add(&sum, a->items, b->items))
         return IMAGE_ITEMS_UNKNOWN;
     return sum;
@@ -168,7 +169,7 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
         return status;
     status = sets_open(&c, into);
     if (status == BLY_OK)
-        status = into->kind->unite(c.image, other->image);
+        status = into->kind->combining->unite(c.image, other->image);
     status = sets_close(&c, status);
     if (status == BLY_OK)
         into->items = sets_items(into, other);
@@ -190,7 +191,7 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
 {
     sets_change c;
     bly_status status = sets_here(into, other);
-    if (status == BLY_OK && into->kind->unite_at == NULL)
+    if (status == BLY_OK && !KIND_HAS(into->kind, combining, unite_at))
         status = sets_cannot(into->kind, "united at a label",
                              BLY_CAN_UNITE_AT);
     if (status == BLY_OK)
@@ -202,7 +203,7 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
         return status;
     status = sets_open(&c, into);
     if (status == BLY_OK)
-        status = into->kind->unite_at(c.image, other->image, label);
+        status = into->kind->combining->unite_at(c.image, other->image, label);
     status = sets_close(&c, status);
     if (status == BLY_OK)
         into->items = sets_items_at(into, other);
@@ -218,7 +219,7 @@ bly_status bly_intersect(bly_filter *into, const bly_filter *other)
         return status;
     status = sets_open(&c, into);
     if (status == BLY_OK)
-        into->kind->intersect(c.image, other->image);
+        into->kind->combining->intersect(c.image, other->image);
     status = sets_close(&c, status);
     if (status != BLY_OK)
         return status;
@@ -236,7 +237,7 @@ bly_status bly_subtract(bly_filter *into, const bly_filter *other)
         return status;
     status = sets_open(&c, into);
     if (status == BLY_OK)
-        status = into->kind->subtract(c.image, other->image);
+        status = into->kind->combining->subtract(c.image, other->image);
     status = sets_close(&c, status);
     if (status == BLY_OK && other->items != 0)
         into->items = IMAGE_ITEMS_UNKNOWN;
@@ -262,12 +263,13 @@ bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
                          void *context)
 {
     bly_status status = handle_here(filter, "listed");
-    if (status == BLY_OK && filter->kind->list == NULL)
+    if (status == BLY_OK && !KIND_HAS(filter->kind, listing, keys))
         status = sets_cannot(filter->kind, "listed key by key",
                              BLY_CAN_LIST_KEYS);
     if (status != BLY_OK)
         return status;
-    uint64_t bytes = filter->kind->list_scratch(filter->image);
+    const kind_listing *listing = filter->kind->listing;
+    uint64_t bytes = listing->keys_scratch(filter->image);
     status = handle_allows(filter, bytes);
     if (status != BLY_OK)
         return status;
@@ -279,8 +281,8 @@ bly_status bly_list_keys(const bly_filter *filter, bly_visit_key *visit,
     task t;
     sets_visitor visitor = { visit, context };
     task_begin(&t, &filter->progress, filter->bytes);
-    status = filter->kind->list(filter->image, scratch, &filter->hasher,
-                                sets_visit, &visitor);
+    status = listing->keys(filter->image, scratch, &filter->hasher, sets_visit,
+                           &visitor);
     status = task_status_or(status);
     (void)task_end(&t, status);
     memory_release(&filter->allocator, scratch, (size_t)bytes);
@@ -291,14 +293,14 @@ bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
                        const bly_filter *b)
 {
     bly_status status = sets_match(a, b);
-    if (status == BLY_OK && a->kind->overlap == NULL)
+    if (status == BLY_OK && !KIND_HAS(a->kind, combining, overlap))
         status = sets_cannot(a->kind, "compared", BLY_CAN_OVERLAP);
     if (status != BLY_OK)
         return status;
     task t;
     bly_overlap_t overlap = { .reserved = { 0 } };
     task_begin(&t, &a->progress, a->bytes);
-    a->kind->overlap(&overlap, a->image, b->image);
+    a->kind->combining->overlap(&overlap, a->image, b->image);
     status = task_end(&t, task_status());
     if (status == BLY_OK)
         *out = overlap;

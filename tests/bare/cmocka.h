@@ -1,5 +1,5 @@
-/* cmocka.h - what our tests use of cmocka where it cannot be: in WebAssembly,
- * without longjmp, the first failure ends the program (tools/check/cross).
+/* cmocka.h - the part of cmocka that our tests use, for WebAssembly. Without
+ * longjmp the first failure ends the program (tools/check/cross).
  */
 #ifndef BLY_BARE_CMOCKA_H
 #define BLY_BARE_CMOCKA_H
@@ -16,7 +16,7 @@ struct CMUnitTest {
 
 #define cmocka_unit_test(f) { #f, f }
 
-/* Of a test itself, not of what it calls. */
+/* Works in a test itself, not in functions it calls. */
 #define skip() return
 
 #define fail_msg(...)                                                          \
@@ -40,7 +40,7 @@ struct CMUnitTest {
 #define assert_ptr_equal(a, b)                                                 \
     assert_true((const void *)(a) == (const void *)(b))
 
-/* Both as cmocka takes them: as 64 bits. */
+/* Both compare as 64 bits, like cmocka's own. */
 #define bare_compare(a, relation, b)                                           \
     do {                                                                       \
         uint64_t bare_a = (uint64_t)(a), bare_b = (uint64_t)(b);               \

@@ -1,5 +1,5 @@
-/* pthread.h - a thread of a test where there are none: it runs, to its end,
- * where it is made.
+/* pthread.h - threads for tests on systems without them: each runs to its end
+ * inside pthread_create.
  */
 #ifndef BLY_BARE_PTHREAD_H
 #define BLY_BARE_PTHREAD_H

@@ -1,1 +1,1 @@
-/* setjmp.h - WebAssembly has none; see cmocka.h. */
+/* setjmp.h - empty, as WebAssembly lacks it; see cmocka.h. */

@@ -1,5 +1,5 @@
-/* cpu.c - the level of vector instructions: what this machine has, and BLY_CPU
- * where that asks for less.
+/* cpu.c - the level of vector instructions of this machine, and how BLY_CPU
+ * lowers it.
  */
 #include "base/cpu.h"
 
@@ -35,7 +35,7 @@ static void test_names(void **state)
     assert_int_equal(cpu_now(), has);
 }
 
-/* The names of other architectures are unknown ones. */
+/* Names of other architectures are unknown. */
 static void test_architecture(void **state)
 {
     (void)state;
@@ -70,8 +70,8 @@ static void test_limits(void **state)
     }
 }
 
-/* Who asks first how much is taken ahead, or is near, does not lift a limit:
- * nothing has been decided when this test, the first, begins. */
+/* Asking for the prefetch distance first must not lift the limit. This test
+ * runs first, before anything has been decided. */
 static void test_limit_stays(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static size_t ahead_with(const char *text, size_t n, size_t room)
     return cpu_ahead(n, room);
 }
 
-/* No number, or none that can be, asks for nothing. */
+/* Invalid numbers are ignored. */
 static void test_ahead(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* memory.c - memory for images: alignment and zeros on both sides of the size
- * where huge pages begin, and allocators of the caller's own, which must see
- * the right context and get back the very bytes they gave.
+/* memory.c - memory for images: alignment and zeros on both sides of the
+ * huge-page threshold, and the caller's own allocators, which must receive the
+ * right context and get back exactly what they returned.
  */
 #include "test.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-/* Sizes about every border: a line, a page, a huge page, several. */
+/* Sizes around every border: a line, a page, a huge page, several. */
 static const size_t sizes[] = {
     1, 2, 63, 64, 65, 127, 128, 4095, 4096, 4097, 100000,
     MEMORY_HUGE - 4096, MEMORY_HUGE - 1, MEMORY_HUGE, MEMORY_HUGE + 1,
@@ -53,7 +53,7 @@ static void test_raw_is_aligned_and_writable(void **state)
         assert_int_equal((uintptr_t)held[i] % MEMORY_LINE, 0);
         memset(held[i], i + 1, sizes[i]);
     }
-    for (int i = 0; i < SIZES; i++) {           /* none lies in another */
+    for (int i = 0; i < SIZES; i++) {           /* blocks do not overlap */
         assert_true(all_are(held[i], sizes[i], (uint8_t)(i + 1)));
         memory_release(&from, held[i], sizes[i]);
     }
@@ -73,8 +73,8 @@ static void test_big_blocks_begin_on_a_huge_page(void **state)
     }
 }
 
-/* Bytes of address space this process has mapped, or 0 if nobody tells. Uses
- * no memory of its own. */
+/* Returns the bytes of mapped address space, or 0 if unknown. Allocates
+ * nothing. */
 static size_t mapped_bytes(void)
 {
     char text[64];
@@ -88,7 +88,7 @@ static size_t mapped_bytes(void)
     return (size_t)strtoull(text, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A big block takes its own pages and no more, and gives all of them back. */
+/* A large block takes only its own pages and returns all of them. */
 static void test_big_blocks_take_and_give_back_their_pages(void **state)
 {
     (void)state;
@@ -126,9 +126,9 @@ static void test_what_cannot_be_had_is_null(void **state)
     memory_release(&from, NULL, 1);
 }
 
-/* ---- An allocator of the caller's own ---------------------------------- */
+/* ---- A caller's allocator ---------------------------------------------- */
 
-/* It remembers what it gave, hands out dirty memory, and can refuse. */
+/* Remembers its blocks, hands out dirty memory, and can refuse. */
 enum { LEDGER_MAX = 64 };
 typedef struct {
     struct { void *memory; size_t bytes; } live[LEDGER_MAX];
@@ -177,7 +177,7 @@ static void test_own_allocator_gets_its_bytes_back(void **state)
         uint8_t *zeroed = memory_zeroed(&own, sizes[i]);
         uint8_t *raw = memory_raw(&own, sizes[i]);
         assert_int_equal((uintptr_t)zeroed % MEMORY_LINE, 0);
-        assert_true(all_are(zeroed, sizes[i], 0));  /* though it gave dirt */
+        assert_true(all_are(zeroed, sizes[i], 0));  /* despite dirty memory */
         assert_true(all_are(raw, sizes[i], 0xEE));
         memory_release(&own, zeroed, sizes[i]);
         memory_release(&own, raw, sizes[i]);

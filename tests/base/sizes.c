@@ -1,6 +1,6 @@
-/* sizes.c - arithmetic on sizes, held at every border of 64 bits: what fits
- * is exact, what does not is refused, and a refusal leaves *out alone. The
- * judge of products is the 128-bit product.
+/* sizes.c - arithmetic on sizes at every border of 64 bits: results are exact
+ * or refused, and a refusal leaves *out alone. Products are checked against
+ * 128-bit ones.
  */
 #include "test.h"
 
@@ -11,7 +11,7 @@
 
 static const uint64_t UNTOUCHED = UINT64_C(0xDEADBEEFDEADBEEF);
 
-/* Numbers about the borders that sums and products cross. */
+/* Numbers around the borders that sums and products cross. */
 static const uint64_t edges[] = {
     0, 1, 2, 3, 7, 8, 63, 64, 65, 4095, 4096,
     UINT32_MAX - UINT64_C(1), UINT32_MAX, UINT64_C(1) << 32,

@@ -1,5 +1,4 @@
-/* threads.c - every part of a piece of work is done, once.
- */
+/* threads.c - every part of a job is done exactly once. */
 #include "base/threads.h"
 
 #include "test.h"

@@ -1,6 +1,6 @@
-/* bits.c - rows of bits, held against loops that do one bit at a time, at
- * every length about a machine word and at every alignment; and the reduction
- * of a hash to a range, held against its definition floor(h n / 2^64).
+/* bits.c - rows of bits, compared with bit-by-bit loops at every length around
+ * a machine word and every alignment; and the reduction of a hash to a range,
+ * compared with its definition floor(h n / 2^64).
  */
 #include "test.h"
 
@@ -35,8 +35,8 @@ static uint64_t first_hash_of(uint64_t v, uint64_t n)
     return v * q + (v * r + n - 1) / n;
 }
 
-/* Value v is met by the hashes from first_hash_of(v) to the one before
- * first_hash_of(v + 1), so all values are equally likely to within one. */
+/* Value v comes from the hashes from first_hash_of(v) up to first_hash_of(v +
+ * 1) - 1, so all values are equally likely to within one hash. */
 static void test_range_is_even(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_range_is_the_high_half(void **state)
     assert_true(bits_range(UINT64_MAX, UINT64_MAX) == UINT64_MAX - 1);
 }
 
-/* ---- One bit ----------------------------------------------------------- */
+/* ---- Single bits ------------------------------------------------------- */
 
 enum { ROW = 70 };                      /* bytes */
 
@@ -110,7 +110,7 @@ static bool set_shared(uint8_t *row, uint64_t at)
     return bits_set_shared(row, at);
 }
 
-/* Set random bits, most of them twice, beside a plain array of bools. */
+/* Sets random bits, most of them twice, in the row and in an array of bools. */
 static void check_setter(setter *set, uint64_t stream)
 {
     uint8_t row[ROW + 2] = { 0 };
@@ -171,8 +171,8 @@ static void *worker_run(void *argument)
     return NULL;
 }
 
-/* Four threads race along one row and set all its bits; how many times in all
- * a bit was new to one of them. */
+/* Lets four threads set all bits of one row, and returns how often a bit was
+ * new to one of them. */
 static uint64_t race(uint8_t *row)
 {
     worker workers[THREADS];
@@ -206,8 +206,9 @@ static void test_set_shared_by_threads(void **state)
 
 /* ---- Whole rows -------------------------------------------------------- */
 
-/* A row of random bytes that ends where its memory ends, so that a sanitizer
- * sees one byte too many. One in four is nearly empty or nearly full. */
+/* Makes a row of random bytes that ends where its memory ends, so that
+ * sanitizers see an overrun of one byte. One in four is nearly empty or
+ * full. */
 static uint8_t *row_make(uint8_t **base, size_t bytes, size_t offset,
                          uint64_t stream)
 {
@@ -258,7 +259,7 @@ static void check_rows(size_t bytes, size_t offset_a, size_t offset_b,
     assert_int_equal(bits_count_or(b, a, bytes), wanted.either);
     bits_or(a, b, bytes);
     assert_memory_equal(a, wanted.or_bytes, bytes);
-    assert_memory_equal(base_a, kept_a, offset_a);      /* what lies before */
+    assert_memory_equal(base_a, kept_a, offset_a);      /* bytes before it */
     memcpy(a, kept_a + offset_a, bytes);
     bits_and(a, b, bytes);
     assert_memory_equal(a, wanted.and_bytes, bytes);

@@ -1,5 +1,5 @@
-/* casefold.c - case folding, held against rows of Unicode's CaseFolding.txt and
- * against what must hold of every character.
+/* casefold.c - case folding, compared with rows of Unicode's CaseFolding.txt
+ * and with properties of every character.
  */
 #include "test.h"
 
@@ -29,7 +29,7 @@ static void test_is_there_as_built(void **state)
 }
 
 #ifdef BLY_WITH_ICU
-static bool lost;                       /* nothing can be loaded */
+static bool lost;                       /* makes loading a library fail */
 
 void *__wrap_dlopen(const char *file, int how);
 void *__real_dlopen(const char *file, int how);
@@ -38,7 +38,7 @@ void *__wrap_dlopen(const char *file, int how)
     return lost ? NULL : __real_dlopen(file, how);
 }
 
-/* Runs first, in a process of its own: ICU is looked for once. */
+/* Runs first, in its own process, because ICU is looked for once. */
 static void test_icu_is_not_installed(void **state)
 {
     (void)state;
@@ -113,8 +113,8 @@ static size_t encode(char *to, uint32_t c)
     return more + 1;
 }
 
-/* Folded once more it stays as it is, in no more room than promised, which one
- * character needs; and surrogates are no characters. */
+/* Folding twice changes nothing and fits the promised room, which one character
+ * needs in full. Surrogates are not characters. */
 static void test_every_character(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void test_broken_utf8(void **state)
     }
 }
 
-/* The text ends where it is said to: sanitizers would see a byte behind. */
+/* Reads stop at the given length: sanitizers would see one byte more. */
 static void test_ends_at_n(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* coder.c - the coder of bits: nothing is lost, nothing is wasted, and any
- * bytes decode to something.
+/* coder.c - the entropy coder loses nothing, wastes nothing, and decodes any
+ * bytes to something.
  */
 #include "test.h"
 
@@ -9,7 +9,7 @@
 
 enum { GUARD = 0x5A };
 
-/* A row of which each bit is set with chance p. */
+/* Returns a row whose bits are set with chance p. */
 static uint8_t *coder_row(uint64_t bits, double p, uint64_t stream)
 {
     size_t bytes = (size_t)(bits + 7) / 8;
@@ -22,7 +22,7 @@ static uint8_t *coder_row(uint64_t bits, double p, uint64_t stream)
     return row;
 }
 
-/* There and back; the bytes of the code. */
+/* Encodes and decodes; returns the size of the code. */
 static size_t coder_round_trip(const uint8_t *row, uint64_t bits,
                                uint32_t chance)
 {
@@ -81,8 +81,8 @@ static void test_every_small_size(void **state)
         }
 }
 
-/* At every density at most 1 % and 128 bits above the entropy; and really no
- * more than 12 bits: the last byte, and a group that is cut off. */
+/* Codes stay within 1 % and 128 bits of the entropy at every density; in
+ * practice 12 bits, for the last byte and a group that is cut short. */
 static void test_within_the_entropy(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void test_within_the_entropy(void **state)
         }
 }
 
-/* Rows that are not random at all: runs, combs, one bit at each place. */
+/* Regular rows: runs, combs, one bit at each place. */
 static void test_odd_rows(void **state)
 {
     (void)state;
@@ -134,8 +134,8 @@ static void test_odd_rows(void **state)
     }
 }
 
-/* A carry that runs through many bytes: a long row of the likelier answer at
- * the top of the range, then another. Random chances find the rest. */
+/* A carry through many bytes: a long row of the likelier bit at the top of the
+ * range, then the other. Random chances cover the rest. */
 static void test_any_chance(void **state)
 {
     (void)state;
@@ -150,7 +150,8 @@ static void test_any_chance(void **state)
     }
 }
 
-/* Any bytes make a row, of just its bytes, clear behind the last bit. */
+/* Any bytes decode to a row that stays in its memory and is clear behind its
+ * last bit. */
 static void test_any_bytes(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* counters.c - packed counters of every width, held against a plain array:
- * values, neighbours, the bit layout, the sticky top, and that no access
- * leaves the bytes that counters_bytes() promises.
+/* counters.c - packed counters of every width, compared with a plain array:
+ * values, neighbours, layout, saturation, and no access outside the bytes of
+ * counters_bytes().
  */
 #include "test.h"
 
@@ -40,7 +40,7 @@ static void board_set(board *b, uint64_t i, uint32_t value)
     b->plain[i] = value;
 }
 
-/* Every counter is as in the plain array, and the guards are whole. */
+/* Checks every counter against the array, and the guards. */
 static void board_check(board *b)
 {
     for (uint64_t i = 0; i < b->n; i++)
@@ -58,7 +58,7 @@ static uint32_t top_of(uint32_t width)
     return top;
 }
 
-/* One more, unless it sticks; what it is now. */
+/* Increments a counter unless it is saturated; returns its value. */
 static uint32_t up(uint8_t *row, uint64_t i, uint32_t width)
 {
     uint32_t value = counters_get(row, i, width);
@@ -67,7 +67,7 @@ static uint32_t up(uint8_t *row, uint64_t i, uint32_t width)
     return value;
 }
 
-/* One less, unless it is 0 or sticks; what it is now. */
+/* Decrements a counter unless it is 0 or saturated; returns its value. */
 static uint32_t down(uint8_t *row, uint64_t i, uint32_t width)
 {
     uint32_t value = counters_get(row, i, width);
@@ -99,8 +99,8 @@ static void test_random_values(void **state)
     }
 }
 
-/* Fill and empty one counter between neighbours that are all ones or all
- * zeros: nothing else may move. */
+/* Fills and empties one counter between neighbours of all ones or all zeros:
+ * nothing else may change. */
 static void test_neighbours_are_untouched(void **state)
 {
     (void)state;
@@ -118,8 +118,8 @@ static void test_neighbours_are_untouched(void **state)
         }
 }
 
-/* Rows of every length, so that the last counter ends everywhere in a byte:
- * the guards stand right behind counters_bytes(). */
+/* Rows of every length, so that the last counter ends at every bit of a byte:
+ * the guards follow right behind counters_bytes(). */
 static void test_last_counter_stays_inside(void **state)
 {
     (void)state;
@@ -139,8 +139,7 @@ static void test_last_counter_stays_inside(void **state)
         }
 }
 
-/* The same in memory that ends where the row ends: sanitizers see reads that
- * guards cannot. */
+/* Repeats this in memory that ends with the row: sanitizers also see reads. */
 static void test_last_counter_reads_nothing_beyond(void **state)
 {
     (void)state;
@@ -195,7 +194,7 @@ static void test_layout_bit_by_bit(void **state)
         }
 }
 
-/* By anything up to more than a counter holds. */
+/* Raises by any amount up to more than a counter holds. */
 static void test_raise_stops_at_the_top(void **state)
 {
     (void)state;
@@ -223,7 +222,7 @@ static void test_up_counts_and_sticks(void **state)
         board_set(&b, 5, top_of(width));
         for (uint32_t i = 1; i <= top_of(width); i++)
             assert_int_equal(up(board_row(&b), 4, width), i);
-        for (int i = 0; i < 3; i++)     /* at the top it stays, either way */
+        for (int i = 0; i < 3; i++)     /* saturated: it stays either way */
             assert_int_equal(up(board_row(&b), 4, width),
                              top_of(width));
         for (int i = 0; i < 3; i++)

@@ -1,11 +1,11 @@
-/* hash.c - every hash function held against published vectors: the families'
- * own test values, SMHasher's verification words, values made by the xxHash
- * library itself; and against golden states of whole filters, in which one
- * wrong bit of one hash would show. Then what all of them must do: any length,
- * any alignment, every byte counts.
+/* hash.c - every hash function, compared with published vectors (the families'
+ * own test values, SMHasher's verification words, values from the xxHash
+ * library) and with golden states of whole filters, where one wrong bit would
+ * show. Then properties of all functions: any length, any alignment, every byte
+ * counts.
  *
- * The tables of vectors stand here; two longer ones are read from a folder
- * beside the source tree where it is there, and skipped where it is not.
+ * Two longer tables of vectors are read from a folder beside the source tree;
+ * without it those tests are skipped.
  */
 #include "test.h"
 
@@ -141,8 +141,8 @@ static void digest_murmur3_128(const void *key, size_t length, uint32_t seed,
     put_little(out + 8, both[1], 8);
 }
 
-/* Hash the keys {}, {0}, {0, 1}, … with seeds 256, 255, …, and then the row
- * of their digests with seed 0: its first 32 bits. */
+/* Hashes the keys {}, {0}, {0, 1}, … with seeds 256, 255, … and then the row of
+ * digests with seed 0. Returns the first 32 bits. */
 static uint32_t verification_word(digest *of, size_t bytes)
 {
     uint8_t key[256], digests[256 * 16] = { 0 }, last[16] = { 0 };
@@ -168,7 +168,7 @@ static void test_verification_words(void **state)
 
 enum { XXHASH_MOST = 2400 };
 
-/* The bytes that xxHash's own checks hash. */
+/* Fills the buffer that xxHash's own checks hash. */
 static void xxhash_buffer(uint8_t buffer[XXHASH_MOST])
 {
     uint64_t g = 2654435761u;
@@ -266,7 +266,7 @@ static void test_xxhash(void **state)
     }
 }
 
-/* What Parquet hashes for the 64-bit integers 0, 1 and 2. */
+/* Parquet's hashes of the 64-bit integers 0, 1 and 2. */
 static void test_xxh64_of_integers(void **state)
 {
     (void)state;
@@ -309,7 +309,8 @@ static void test_xxhash_file(void **state)
     assert_true(lines > 100);
 }
 
-/* The bytes spelled in hex at `text`, up to what is no hex; how many. */
+/* Parses hex digits at `text` up to the first other character; returns the
+ * number of bytes. */
 static size_t hex_bytes(const char *text, uint8_t *out, size_t room)
 {
     size_t length = 0;
@@ -346,12 +347,12 @@ static void test_fnv_file(void **state)
     assert_true(lines > 100);
 }
 
-/* ---- What every function must do --------------------------------------- */
+/* ---- Properties of every function -------------------------------------- */
 
 enum { LENGTHS = 65, ALIGNMENTS = 8 };
 
-/* The key of `length` bytes at a given alignment, ending where its memory
- * ends, so that a sanitizer sees a byte too many. */
+/* Hashes a key of `length` bytes at a given alignment. The key ends where its
+ * memory ends, so that sanitizers see an overrun of one byte. */
 static uint64_t hash_at(hash_function *hash, const uint8_t *key, size_t length,
                         size_t alignment)
 {
@@ -387,7 +388,7 @@ static void test_every_bit_and_the_length_matter(void **state)
         key[i] = (uint8_t)test_random(2, i);
     for (const hash_info *h = hash_list; h->name != NULL; h++)
         for (size_t length = 0; length < LENGTHS; length++) {
-            if (strcmp(h->name, "decimal") == 0)    /* these are no numbers */
+            if (strcmp(h->name, "decimal") == 0)    /* not a number */
                 continue;
             uint64_t value = h->function(key, length, nine);
             for (size_t bit = 0; bit < 8 * length; bit++) {
@@ -476,7 +477,7 @@ static void test_decimal(void **state)
         { "4294967296", UINT64_C(4294967296) },
         { "18446744073709551614", UINT64_MAX - 1 },
         { "000000000000000000000018446744073709551614", UINT64_MAX - 1 },
-        { "18446744073709551615", UINT64_MAX },     /* it, and what is none */
+        { "18446744073709551615", UINT64_MAX },     /* it, and one too many */
         { "18446744073709551616", UINT64_MAX },
         { "18446744073709551620", UINT64_MAX },
         { "99999999999999999999", UINT64_MAX },
@@ -518,13 +519,13 @@ static uint64_t fnv1a_32_of(const void *key, size_t length, uint64_t seed)
     return hash_fnv1a_32(key, length);
 }
 
-/* A function of a plain seed, as those of 32 bits here are. */
+/* A function with a plain seed, like the 32-bit ones here. */
 typedef uint64_t seeded_function(const void *key, size_t length,
                                  uint64_t seed);
 
 enum { DISTINCT_KEYS = 1000 };
 
-/* Key number i of `length` digits. */
+/* Writes key number i, of `length` digits. */
 static void distinct_key(char *key, size_t length, int i)
 {
     for (int rest = i * 9; length > 0; rest /= 10)
@@ -540,7 +541,7 @@ static unsigned distinct_of(uint64_t all[DISTINCT_KEYS])
     return distinct;
 }
 
-/* How many different hashes 1000 different keys of `length` digits get. */
+/* Counts the different hashes of 1000 different keys of `length` digits. */
 static unsigned distinct_seeded(seeded_function *hash, size_t length)
 {
     uint64_t all[DISTINCT_KEYS];
@@ -563,8 +564,9 @@ static unsigned distinct_hashes(hash_function *hash, size_t length)
     return distinct_of(all);
 }
 
-/* A MurmurHash2 that circulates skips bytes: all its keys of 4, 5 or 6
- * characters collide. (1000 keys have 10^-4 chance collisions in 32 bits.) */
+/* A MurmurHash2 in circulation skips bytes: all its keys of 4, 5 or 6
+ * characters collide. (Among 1000 keys, 32-bit hashes have 10^-4 chance
+ * collisions.) */
 static void test_short_keys_differ(void **state)
 {
     (void)state;
@@ -579,9 +581,9 @@ static void test_short_keys_differ(void **state)
 
 /* ---- SipHash ----------------------------------------------------------- */
 
-/* Key 00 01 … 0f, message 00 01 … of each length: the first and the fifteenth
- * are in the paper (appendix A), all 64 in its authors' vectors, which are read
- * where they are. */
+/* Key 00 01 … 0f, messages 00 01 … of each length. The first and the fifteenth
+ * are in the paper (appendix A); all 64 are in its authors' vectors, which are
+ * read if present. */
 static void test_siphash(void **state)
 {
     (void)state;
@@ -717,18 +719,18 @@ static void test_spread_is_a_bijection(void **state)
 
 enum { GOLDEN_PROBES = 8 };
 
-/* A filter by the catalogue's rules: positions of a key, as bits of a row. */
+/* Sets the positions of a key by the catalogue's rules, as bits of a row. */
 typedef void locate(const char *key, size_t length, uint64_t *at);
 
 typedef struct {
     locate  *where;
     size_t   bytes, probes;
     uint32_t members; /* keys "0", "1", … before this one  */
-    uint32_t asked;                     /* the next so many are asked for    */
-    uint64_t set, fnv1a, hits;          /* what must come out                */
+    uint32_t asked;                     /* following keys to query           */
+    uint64_t set, fnv1a, hits;          /* expected results                  */
 } golden;
 
-/* Position i is hash(key, seed i) mod m, in lane i where there are lanes. */
+/* Position i is hash(key, seed i) mod m, or lane i of a wide hash. */
 static void locate_modulo(seeded_function *hash, uint64_t m, uint64_t lane_bits,
                           const char *key, size_t length, size_t k,
                           uint64_t *at)
@@ -768,7 +770,7 @@ static void locate_tiny_murmur3(const char *key, size_t length, uint64_t *at)
     locate_modulo(murmur3_32_of, 64, 0, key, length, 3, at);
 }
 
-/* The split-block filter of Parquet, of z blocks. */
+/* Parquet's split-block filter of z blocks. */
 static void locate_split(uint64_t z, const char *key, size_t length,
                          uint64_t *at)
 {
@@ -791,7 +793,7 @@ static void locate_split_4(const char *key, size_t length, uint64_t *at)
     locate_split(4, key, length, at);
 }
 
-/* The key of number i; its length. */
+/* Writes number i as a key; returns its length. */
 static size_t decimal(char text[16], uint32_t i)
 {
     return (size_t)snprintf(text, 16, "%u", i);
@@ -907,7 +909,7 @@ static void test_golden_three_words(void **state)
 }
 
 /* Three words in a split-block filter of four blocks: the 32 words of its
- * bitset as the catalogue lists them. */
+ * bitset as listed in the catalogue. */
 static void test_golden_split_blocks(void **state)
 {
     (void)state;

@@ -1,10 +1,11 @@
-/* index.c - the walks from one hash to k positions: held against their
- * formulas and golden values, kept inside [0, m) for every m, and measured.
+/* index.c - the schemes that turn one hash into k positions: compared with
+ * their formulas and golden values, kept inside [0, m) for every m, and
+ * measured.
  *
  * The last test makes the table of rates in src/bits/index.h. It fills 64
- * filters at once, one in each bit of a row of words: a query then walks once
- * and asks all 64 of them. The standard errors are those of the means of such
- * groups, which share their queries but nothing else.
+ * filters at once, one in each bit of a row of words, so one walk queries all
+ * 64. Standard errors are those of the means of such groups, which share their
+ * queries and nothing else.
  */
 #include "test.h"
 
@@ -40,7 +41,7 @@ static void test_golden(void **state)
 
 /* ---- The formulas ------------------------------------------------------ */
 
-/* x y mod m, by doubling: no product to overflow. */
+/* Returns x y mod m, by doubling to avoid overflow. */
 static uint64_t times(uint64_t x, uint64_t y, uint64_t m)
 {
     uint64_t sum = 0;
@@ -50,7 +51,8 @@ static uint64_t times(uint64_t x, uint64_t y, uint64_t m)
     return sum;
 }
 
-/* Position i of the hash, from the table in src/bits/index.h alone. */
+/* Returns position i of the hash, computed from the table in src/bits/index.h
+ * alone. */
 static uint64_t formula(int scheme, uint64_t hash, uint64_t i, uint64_t m)
 {
     uint64_t one = hash_mix(hash + INDEX_GOLDEN);
@@ -83,7 +85,7 @@ static const uint64_t lengths[] = {
 };
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
-/* Random hashes, and the ones with all bits equal. */
+/* Random hashes, and those with all bits equal. */
 static uint64_t hash_number(uint64_t i)
 {
     return i == 0 ? 0 : i == 1 ? UINT64_MAX : test_random(1, i);
@@ -125,8 +127,8 @@ static void test_positions_are_below_m(void **state)
         }
 }
 
-/* The step of the schemes modulo m is never 0, or all k positions would be
- * one; modulo 2^64 it is odd. */
+/* Steps modulo m are never 0, or all k positions would be equal; steps modulo
+ * 2^64 are odd. */
 static void test_steps_are_sound(void **state)
 {
     (void)state;
@@ -152,9 +154,9 @@ static void test_add_modulo(void **state)
     assert_int_equal(index_add(UINT64_MAX - 1, 1, UINT64_MAX), 0);
 }
 
-/* Every bit is met equally often by the first seven positions of a key: the
- * chi-square of m - 1 degrees has mean m - 1 and variance 2 (m - 1). (The
- * positions of one key are dependent, which can double the variance.) */
+/* The first seven positions of a key hit every bit equally often: chi-square of
+ * m - 1 degrees has mean m - 1 and variance 2 (m - 1). (Positions of one key
+ * depend on each other, which can double the variance.) */
 static void test_positions_are_even(void **state)
 {
     (void)state;
@@ -187,7 +189,7 @@ static const setting settings[] = { { 1000, 100, 7, 4000 },
                                     { 2048, 128, 11, 16000 } };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-/* Fill 64 filters and ask for foreign keys: the mean rate of the group. */
+/* Fills 64 filters and returns the group's mean rate for foreign keys. */
 PLATFORM_INLINE double group_rate_by(int scheme, const setting *s,
                                      uint64_t stream)
 {
@@ -211,7 +213,7 @@ PLATFORM_INLINE double group_rate_by(int scheme, const setting *s,
 
 static double group_rate(int scheme, const setting *s, uint64_t stream)
 {
-    switch (scheme) {                   /* constants, as the kinds have them */
+    switch (scheme) {                   /* constants, as in the kinds        */
     case INDEX_SEEDS:    return group_rate_by(INDEX_SEEDS, s, stream);
     case INDEX_DOUBLE:   return group_rate_by(INDEX_DOUBLE, s, stream);
     case INDEX_ENHANCED: return group_rate_by(INDEX_ENHANCED, s, stream);
@@ -221,7 +223,7 @@ static double group_rate(int scheme, const setting *s, uint64_t stream)
     }
 }
 
-/* Mean over many groups, and its standard error. */
+/* Returns the mean over many groups, and its standard error. */
 static bly_estimate measure(int scheme, const setting *s)
 {
     double sum = 0, squares = 0;
@@ -267,7 +269,7 @@ static void test_measured_rates(void **state)
             print_message("    %-8s  %.4e +- %.1e (%+.2f %%)\n", names[scheme],
                           got.value, got.sd,
                           100 * (got.value / exact.value - 1));
-            assert_true(got.sd < 0.005 * got.value);    /* it says something */
+            assert_true(got.sd < 0.005 * got.value);    /* precise enough    */
             if (scheme == INDEX_POWER || scheme == INDEX_SEEDS) {
                 assert_true(agree(got, exact));
             } else {

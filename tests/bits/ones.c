@@ -1,4 +1,5 @@
-/* ones.c - bits in common, by each kind of vectors, against bit after bit. */
+/* ones.c - counting common bits with each vector level, compared with a
+ * bit-by-bit count. */
 #include "bits/ones.h"
 
 #include "base/cpu.h"
@@ -15,7 +16,7 @@ static uint32_t shared_slowly(const uint8_t *a, const uint8_t *b, size_t bytes)
     return shared;
 }
 
-/* Rows of random bits, of which a share of 2^-sparse is set. */
+/* Fills rows of random bits, a share of 2^-sparse of them set. */
 static void fill(uint8_t *rows, size_t bytes, uint64_t stream, unsigned sparse)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -47,7 +48,7 @@ static void try_level(cpu_level level)
     ones_shared(shared, rows, 0, ONES_STEP, query);
 }
 
-/* Long rows: no lane runs over. */
+/* Long rows do not overflow a lane. */
 static void try_long(cpu_level level)
 {
     const size_t bytes = 1 << 20;

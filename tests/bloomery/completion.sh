@@ -1,12 +1,13 @@
-# completion.sh - what shells complete: the script for bash is asked as bash
-# asks it; zsh and fish read theirs, where they are there.
+# completion.sh - shell completion: bash's script is called the way bash does;
+# zsh and fish read theirs, if installed.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
 PATH=$(dirname "$BLOOMERY"):$PATH
 export PATH
 
-# complete_is NAME WORDS... -- COMPLETIONS: the last of WORDS is completed so.
+# complete_is NAME WORDS... -- COMPLETIONS: checks how the last of WORDS is
+# completed.
 complete_is() {
     name=$1
     shift
@@ -37,7 +38,7 @@ if command -v bash >/dev/null; then
     complete_is 'bash: several commands' un -- unite
     complete_is 'bash: two commands' co -- count convert compare
     complete_is 'bash: a long option' build --out -- --output
-    complete_is 'bash: options after others' query -c --inv -- --invert
+    complete_is 'bash: options after others' query -c --inv -- --invert-match
     complete_is 'bash: not those of another command' query --out --
     complete_is 'bash: help' build --hel -- --help
     complete_is 'bash: kinds after -k' build -k sp -- split spatial
@@ -52,7 +53,7 @@ if command -v bash >/dev/null; then
         bloomery kinds --json | sed -n "s/^    \"name\": \"\(.*\)\",/\1/p" |
             sort > want
         bash -c "source <(bloomery help --completion bash)
-            _bloomery_list kinds" | sort > got
+            _bloomery_list kinds --all" | sort > got
         [ -s want ] && cmp want got'
 else
     skip 'bash' 'it is not there'

@@ -1,4 +1,4 @@
-# compressed.sh - compressed keys are read as what they hold, or refused.
+# compressed.sh - compressed keys are decompressed, or refused.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -53,17 +53,16 @@ format() {
         # shellcheck disable=SC2002
         cat $file | dd bs=7 2>/dev/null | try query -c k.bly
         out_is "$format: query, some bytes at a time, $file" 0 "$wanted\n"
-        for way in '' --exact; do
-            # shellcheck disable=SC2086  # an option or none
-            try dedup --approximate -p 1e-9 $way $file
-            [ -z "$way" ] || try dedup --exact $file
+        for way in '' '--approximate -p 1e-9'; do
+            # shellcheck disable=SC2086  # options or none
+            try dedup $way $file
             check "$format: dedup $way $file" cmp -s out plain
         done
-        try dedup --exact <$file
-        check "$format: dedup --exact, stdin is a file, $file" cmp -s out plain
+        try dedup <$file
+        check "$format: dedup, stdin is a file, $file" cmp -s out plain
         # shellcheck disable=SC2002
-        cat $file | try dedup --exact
-        check "$format: dedup --exact, a pipe, $file" cmp -s out plain
+        cat $file | try dedup
+        check "$format: dedup, a pipe, $file" cmp -s out plain
     done
     try build -p 1e-9 -o of.bly one
     silent "$format: build counts its keys"
@@ -97,7 +96,7 @@ format() {
     cp one bad
     printf 'XXXXXXXXXXXXXXXX' |
         dd of=bad bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
-    # bzip2 gives what is wrong before it says so.
+    # bzip2 prints damaged text before it reports the damage.
     keeps "$format: damaged in the middle" "'bad' is (damaged|no text): " of.bly \
         build -o of.bly bad
     { cat one; echo garbage; } >bad
@@ -107,15 +106,15 @@ format() {
     { cat one; head -c 1000 /dev/zero; } >padded
     try query -c k.bly padded
     out_is "$format: zeros behind the end are none" 0 "$n\n"
-    try dedup --exact bad
-    refused "$format: dedup --exact prints nothing of what is damaged" damaged
+    try dedup bad
+    refused "$format: dedup prints nothing of what is damaged" damaged
     try query -q k.bly one none
     silent "$format: query -q stops early"
     try query --no-decompress k.bly one
     refused "$format: --no-decompress leaves no text" "'one' is no text: "
-    try dedup --no-decompress --text --exact one
+    try dedup --no-decompress --text one
     cp out bytes
-    try dedup --no-decompress --text --exact bytes
+    try dedup --no-decompress --text bytes
     check "$format: and --text takes its bytes" cmp -s out bytes
     check "$format: which are few" [ "$(wc -c <out)" -le $((size + 1)) ]
 }
@@ -125,7 +124,7 @@ format xz xz -0c
 format bzip2 bzip2 -c
 format lz4 lz4 -qc
 
-# Frames that are to be skipped may begin a file of either kind.
+# Skippable frames may begin a file of either format.
 for format in zstd lz4; do
     if ! command -v $format >/dev/null; then
         skip "$format behind what is to be skipped" "there is no $format"
@@ -149,7 +148,7 @@ printf 'a*M\030\003\0\0\0abc\n' >near
 try dedup --text near
 check 'bytes that are nearly such a frame' cmp -s out near
 
-# What decompresses needs a pipe.
+# Decompression needs a pipe.
 # shellcheck disable=SC3045
 (exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
     ulimit -n 4 && exec "$BLOOMERY" dedup keys.gz) >out 2>err
@@ -170,7 +169,7 @@ out_is 'nor for a file of lines' 0 "$n\n"
 try query -c k.bly keys keys.gz keys
 out_is 'between other files' 0 "$((3 * n))\n"
 try query k.bly keys.gz
-check 'what is printed are the lines' cmp -s out keys
+check 'prints decompressed lines' cmp -s out keys
 : | gzip -c >nothing.gz
 try query -c k.bly nothing.gz
 out_is 'nothing, compressed' 1 '0\n'
@@ -189,7 +188,7 @@ printf 'B' >b
 try dedup b
 out_is 'and text that ends where it might' 0 'B\n'
 
-# A reader that stops early ends, though its writer does not.
+# A reader that stops early ends even if its writer does not.
 if command -v timeout >/dev/null; then
     mkfifo slow
     (gzip -c keys; exec sleep 100) >slow &
@@ -208,7 +207,7 @@ fi
 # ---- other commands ---------------------------------------------------------
 sed '$d' keys >less
 gzip -c less >less.gz
-for option in '-d 10' ''; do
+for option in '--differences 10' ''; do
     # shellcheck disable=SC2086  # options
     try sketch $option -o s.bly less.gz
     silent "sketch $option"
@@ -240,8 +239,7 @@ keeps 'NUL bytes' "'nul.gz' is no text" of.bly build -o of.bly nul.gz
 printf '\357\273\2771\n2\n' | gzip -c >bom.gz
 try query k.bly bom.gz
 out_is 'a byte order mark' 0 '1\n2\n'
-# One line that the memory does not hold; the sanitizers need more than that to
-# begin with.
+# A line larger than the memory limit; sanitizers alone exceed the limit.
 if command -v gzip >/dev/null \
     && (ulimit -v 300000 && "$BLOOMERY" --version >/dev/null 2>&1); then
     head -c 300000000 /dev/zero | tr '\0' a | gzip -1 >bomb

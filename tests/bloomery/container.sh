@@ -1,9 +1,10 @@
-# container.sh - files with filters inside, by the command: what `info` lists,
-# what `query` says of their groups, and what is refused. The files are those of
-# the fuzz corpus, which tests/formats/container.c writes too.
+# container.sh - files with filters inside: the list of `info`, the queries of
+# `query` on their groups, and refusals. The files are those of the fuzz corpus,
+# which tests/formats/container.c writes too.
 . "${1:?}/lib.sh"
 
-# from_corpus NAME FILE: its bytes, from hexadecimal digits by way of octal.
+# from_corpus NAME FILE: writes the bytes of hexadecimal digits, as octal
+# escapes.
 from_corpus() {
     grep -v '^#' "$corpus/container-$1.hex" | tr -d '\n ' | fold -w 2 |
     awk '{ d = "0123456789abcdef"
@@ -15,14 +16,14 @@ from_corpus() {
 corpus=$1/../../fuzz/corpus
 from_corpus groups some.parquet
 from_corpus measured all.parquet
-# The same, its column's type INT64 in place of BYTE_ARRAY.
+# A copy with a column of type INT64 in place of BYTE_ARRAY.
 printf '%b' "$(sed 's/\\0026\\0014\\0031/\\0026\\0004\\0031/' octal)" >int.parquet
 from_corpus blocks blocks.sst
 from_corpus parts parts.sst
 printf '%s\n' k0 k1 other1 other2 >keys
 printf '%s\n' a3 b4 c5 d6 other >letters
 
-# ---- Which filters there are --------------------------------------------------
+# ---- The filters -------------------------------------------------------------
 
 try info all.parquet
 out_has 'info: whose file' 0 '^  system     parquet$'
@@ -46,7 +47,7 @@ out_is 'check: they are well' 0 \
 try check --json parts.sst
 out_has 'check: json' 0 '"filters": *3'
 
-# ---- Asking them ----------------------------------------------------------------
+# ---- Asking them -------------------------------------------------------------
 
 try query --column a all.parquet keys
 out_is 'query: a column' 0 'k0\nk1\n'
@@ -104,7 +105,7 @@ try query --column a some.parquet --key k0
 refused 'query: a column of two types' \
     "two columns are named 'a', one of text and one of int64.*say by --as"
 
-# Of a type that nobody knows, or of none, what its keys' bytes are is not to be
+# If a column's type is missing or unknown, the bytes of its keys are not
 # guessed.
 beginning() {
     head -c 51 all.parquet      # the magic, and the filter
@@ -129,7 +130,7 @@ refused 'query: a column without a name' "say which one by --column: ''"
 try query --column '' -c nameless.parquet keys
 out_is 'query: a column without a name, asked' 0 '2\n'
 
-# ---- What is refused --------------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 try query all.parquet keys
 refused 'query: no column named' 'say which one by --column: a$'
@@ -144,8 +145,6 @@ try query --column a ours.bly keys
 refused 'query: a filter has none inside' 'no FILE has'
 try query --all -F blocks.sst -F parts.sst letters
 refused 'query: not all of them' '\-\-all asks all filters'
-try query --groups --mark blocks.sst letters
-refused 'query: groups or marks' 'excludes --mark'
 try query --groups -F blocks.sst -F parts.sst letters
 refused 'query: groups of one file' 'about one FILE'
 try count blocks.sst letters

@@ -1,4 +1,4 @@
-# csv.sh - keys that are columns of CSV, as RFC 4180 has it.
+# csv.sh - keys in CSV columns, by RFC 4180.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -93,16 +93,14 @@ refused 'a quote that is never closed' \
     "the quote that opens in line 2 of 'bad.csv' is never closed: close it"
 try dedup --csv -f 1 <bad.csv
 refused 'on standard input' 'line 2 of standard input is never closed'
-# A pipe that would not end.
+# A pipe without an end.
 { printf '"'; yes; } | try dedup --csv -f 1
-refused 'one that is not closed for long ends a pipe' \
+refused 'a quote left open too long ends a pipe' \
     'in line 1 of standard input is not closed within 64 MiB'
 try query --csv -c -f 2 emails.bly bad.csv a.csv
 check 'query goes on with other files' [ "$(cat out)" = 2 ]
 check 'but says so' [ "$(cat status)" = 2 ]
 
-try dedup --csv -0 -f 1 a.csv
-refused '--csv -0' 'it excludes -0'
 for byte in '"' '\n' '\r'; do
     try dedup --csv -t "$byte" -f 1 a.csv
     refused "--csv -t $byte" '-t must be another byte'
@@ -125,8 +123,8 @@ refused 'a key of two lists' \
     "line 2 of 'members.csv', line 2 of 'others.csv'"
 
 # ---- random records, that end anywhere in a chunk ---------------------------
-# Column 2 as the file has it and as it is, NUL behind it; which records are
-# the first of their key; and all of it as plain columns.
+# Column 2 as written and as decoded, ended by NUL; the records that are the
+# first of their key; and everything as plain columns.
 awk -v n="$(work 120000 60000)" 'function column(value, quoted) {
     if (!quoted) return value
     gsub(/"/, "\"\"", value)
@@ -163,7 +161,7 @@ for way in '' '-j 1' '-M 1M'; do
     try dedup --csv -f 2 $way data.csv
     check "dedup --csv $way: the first of each key" cmp -s out once.csv
 done
-# In pieces that are no multiple of anything.
+# Pieces of unusual sizes.
 odd_pieces() {
     dd if="$1" bs=7919 2>/dev/null
 }
@@ -178,16 +176,16 @@ try dedup -c --csv -f 2 data.csv
 check 'dedup -c: it counts all records' \
     [ "$(tr -d '\r' <out | awk -F '\t' '$1 + 0 > 0 && NF > 1 { s += $1 }
         END { print s }')" = "$n" ]
-try join --csv -f 2 -F 1 data.csv list.csv
+try join --csv -f 2 --list-field 1 data.csv list.csv
 cp out joined
-try join --csv -M 1M -f 2 -F 1 data.csv list.csv
+try join --csv -M 1M -f 2 --list-field 1 data.csv list.csv
 check 'join --csv in parts: the same' cmp -s out joined
-try join --csv --anti -f 2 -F 1 data.csv list.csv
+try join --csv --invert-match -f 2 --list-field 1 data.csv list.csv
 check 'join --csv: every record is in or not' \
     [ $(($(wc -c <out) + $(wc -c <joined))) = "$(wc -c <data.csv)" ]
 try dedup --csv -f 2 joined
 cp out joined_once
-try join --csv -f 2 -F 1 once.csv list.csv
+try join --csv -f 2 --list-field 1 once.csv list.csv
 check 'join --csv: then dedup, as dedup, then join' cmp -s out joined_once
 dd if=few.csv bs=1 2>/dev/null | try dedup --csv
 check 'byte by byte' cmp -s out few.csv

@@ -1,11 +1,11 @@
-# damage.sh - a damaged filter gives no answers, or says that they are void.
+# damage.sh - a damaged filter gives no answers, or reports that they are void.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
 awk 'BEGIN { for (i = 0; i < 20000; i++) print i }' >keys
 awk 'BEGIN { for (i = 0; i < 20000; i++) print i % 8 "\t" i }' >labelled
 
-# zero FILE FROM BYTES: a part of the file is zeros.
+# zero FILE FROM BYTES: overwrites a part of the file with zeros.
 zero() {
     dd if=/dev/zero of="$1" bs=1 seek="$2" count="$3" conv=notrunc 2>/dev/null
 }
@@ -18,7 +18,7 @@ for file in f counts labels; do
     zero $file.bad 4000 4000
 done
 
-# ---- asking -------------------------------------------------------------------
+# ---- asking ------------------------------------------------------------------
 damaged='bad: the payload is damaged .*: build the filter anew'
 while read -r command; do
     # shellcheck disable=SC2086  # a list of words
@@ -58,10 +58,8 @@ try get --no-verify labels.bad keys
 status_is 'get --no-verify' 0
 try info --no-verify f.bad
 out_has 'info --no-verify' 0 '^  kind +standard'
-try query --verify --no-verify f.bly keys
-refused 'both options' '--verify and --no-verify exclude each other: '
 
-# ---- writing ------------------------------------------------------------------
+# ---- writing -----------------------------------------------------------------
 keeps 'add' "$damaged" f.bad add f.bad keys
 keeps 'remove' "$damaged" counts.bad remove counts.bad keys
 keeps 'put' "$damaged" labels.bad put labels.bad labelled
@@ -76,7 +74,7 @@ keeps 'resize' "$damaged" more.bad resize -n 90000 more.bad
 keeps 'resize to another file' "$damaged" old.bly \
     resize -n 90000 -o old.bly more.bad
 
-# ---- page by page -------------------------------------------------------------
+# ---- page by page ------------------------------------------------------------
 try build -k buffered -n 200000 -o pages.bly keys
 cp pages.bly pages.bad
 size=$(wc -c <pages.bly)
@@ -93,8 +91,8 @@ head -n 1 keys >one
 try query --paged -c pages.bad one
 out_is 'query --paged: a page that is not' 0 '1\n'
 
-# ---- larger than is verified first ----------------------------------------------
-# 57M keys take 68 MB, and need 2.7 million lines to be verified in passing.
+# ---- larger than is verified first -------------------------------------------
+# 57M keys take 68 MB, and 2.7 million lines verify all of it in passing.
 try build -n 57M -o large.bly keys
 cp large.bly large.bad
 printf 'XYZ' | dd of=large.bad bs=1 seek=30000000 conv=notrunc 2>/dev/null
@@ -111,7 +109,7 @@ done
 echo $? >status
 : >out
 refused 'query: the lines are void' "$void"
-# A stream is told of it before it ends.
+# A damaged stream is reported before it ends.
 mkfifo stream
 { timeout 60 "$BLOOMERY" query large.bad stream >/dev/null 2>err
   echo $? >status; } &

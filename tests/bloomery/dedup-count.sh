@@ -20,7 +20,7 @@ for memory in 1M 128M; do
     awk 'NR == FNR { n[$0]++; next } n[$0] == 1' many many-once >want
     check "-u -M $memory" cmp out want
 done
-# Some keys that each take more than the memory, among others in all parts.
+# A few keys larger than the memory, among others in all parts.
 for letter in a b c d; do
     head -c 400000 /dev/zero | tr '\0' $letter
     echo
@@ -32,7 +32,7 @@ cut -f 2- out >lines-out
 check '-c -M: keys larger than their share of the memory' cmp lines-out want
 check '-c -M: and they are counted' [ "$(grep -c '^2.aaaa' out)" = 1 ]
 
-# A pipe is held in memory, until it does not fit any more.
+# A pipe is held in memory until it no longer fits.
 for memory in 1M 128M; do
     passes=one
     [ $memory != 1M ] || passes=three
@@ -40,7 +40,7 @@ for memory in 1M 128M; do
         try dedup $option many
         mv out want
         # shellcheck disable=SC2002
-        cat many | try dedup $option -v -M $memory
+        cat many | try dedup $option --verbose -M $memory
         check "$option -M $memory: of a pipe" cmp out want
         note "$option -M $memory: of a pipe, in so many passes" "$passes pass"
     done

@@ -5,18 +5,18 @@
 . "$1/shared/dedup.sh"
 
 # ---- exactly ----------------------------------------------------------------
-# Files by two or three passes, pipes by one, with much memory and with little.
+# Files in two or three passes, pipes in one, with much memory and with little.
 same() {
     name=$1
     shift
     first "$@" >want
     for how in '' '-M 1M' '-j 1' '-j 5 -M 2M'; do
         # shellcheck disable=SC2086
-        try dedup --exact $how "$@"
+        try dedup $how "$@"
         if [ "$(cat status)" != 0 ] || [ -s err ]; then
-            fail "--exact $how: $name" "$(details)"
+            fail "dedup $how: $name" "$(details)"
         else
-            check "--exact $how: $name" cmp out want
+            check "dedup $how: $name" cmp out want
         fi
     done
     cat "$@" | first >want
@@ -40,13 +40,13 @@ same 'many lines, twice' many many
 same 'files with and without an end' few gaps many unended
 printf 'a\r\nb\r\na\r\na\nb\n' >dos
 awk '{ key = $0; sub(/\r$/, "", key) } !seen[key]++' dos >want
-try dedup --exact dos
+try dedup dos
 check 'a CR before the newline is no part of a key' cmp out want
 first dos >want
-try dedup --exact --keep-cr dos
+try dedup --keep-cr dos
 check '--keep-cr: CR is a byte like any other' cmp out want
 awk 'BEGIN { for (i = 0; i < 100000; i++) print "" }' >blank
-same 'one empty line, many times' blank few blank
+same 'an empty line, many times' blank few blank
 {
     head -c 3000000 /dev/zero | tr '\0' x
     echo
@@ -63,8 +63,8 @@ same 'one empty line, many times' blank few blank
 same 'lines of megabytes' wide
 lines "$(work 400000 100000)" | awk '{ print $0, $0, $0 }' >large
 same 'more than the memory holds' large large
-# Keys that come again after each of many tables has gone to the file, and keys
-# of many lengths.
+# Keys that recur after each of many tables has been spilled, and keys of many
+# lengths.
 awk -v n="$(work 300000 70000)" 'BEGIN {
     for (i = 0; i < n; i++) {
         printf "%d%s\n", i, substr("................................", 1, i % 33)
@@ -74,23 +74,23 @@ awk -v n="$(work 300000 70000)" 'BEGIN {
     } }' >old
 same 'lines of tables that are long full' old old
 # shellcheck disable=SC2002
-cat old | try dedup -v -M 1M
+cat old | try dedup --verbose -M 1M
 check '-v: one pass over a pipe, and what went to the file' \
     grep -Eq 'no new line was dropped \(one pass, [1-9][0-9,]* bytes' err
 # shellcheck disable=SC2002
-cat few | try dedup -v
+cat few | try dedup --verbose
 check '-v: or nothing did' grep -q '(one pass, in memory)$' err
-try dedup -v few
+try dedup --verbose few
 check '-v: two passes over a file' grep -q '(two passes, in memory)$' err
-try dedup -v -M 1M large large
+try dedup --verbose -M 1M large large
 check '-v: or three' grep -q '(three passes, [1-9]' err
 # shellcheck disable=SC2002
 cat table | try dedup -M 1M -f 2 -t ,
 check 'a pipe, -f: lines without the column stay' \
     sh -c 'printf "1,x,p\n2,y,p\n4\n4\n" | cmp - out'
 
-# New lines of a pipe that does not end come at once; the second time the table
-# has gone to the file before.
+# New lines of an endless pipe come at once; the second time, the table has been
+# spilled before.
 rm -f questions answers
 mkfifo questions answers
 timeout 60 "$BLOOMERY" dedup -M 1M <questions >answers &
@@ -110,23 +110,23 @@ check 'a new line of an endless pipe comes at once' \
     [ "$answer $second" = 'bee ant' ]
 
 printf 'a\0b\na\0c\na\0b\nd\n' >inside
-try dedup --exact --text inside
-out_is '--exact: a NUL is a byte like any other' 0 'a\0b\na\0c\nd\n'
-try dedup --exact -0 nulls
-out_is '--exact -0' 0 'a\0b\0c\0'
-try dedup -x -f 2 -t , table
-check '--exact -f: the first line with the column; lines without it stay' \
+try dedup --text inside
+out_is 'dedup: a NUL is a byte like any other' 0 'a\0b\na\0c\nd\n'
+try dedup -0 nulls
+out_is 'dedup -0' 0 'a\0b\0c\0'
+try dedup -f 2 -t , table
+check 'dedup -f: the first line with the column; lines without it stay' \
     sh -c 'printf "1,x,p\n2,y,p\n4\n4\n" | cmp - out'
-note '--exact -f: and are counted' '2 lines have no such column'
-try dedup -x <many
-check '--exact: standard input that is a file' cmp out many-once
-{ read -r _; "$BLOOMERY" dedup -x >out; } <few
-check '--exact: a file that was read in part' \
+note 'dedup -f: and are counted' '2 lines have no such column'
+try dedup <many
+check 'dedup: standard input that is a file' cmp out many-once
+{ read -r _; "$BLOOMERY" dedup >out; } <few
+check 'dedup: a file that was read in part' \
     [ "$(tr '\n' ' ' <out)" = 'bee ant cat ' ]
 # shellcheck disable=SC2002
-cat few | try dedup -x many - unended
+cat few | try dedup many - unended
 cat many few unended | first >want
-check '--exact: files and a pipe' cmp out want
+check 'dedup: files and a pipe' cmp out want
 
 # ---- what goes wrong --------------------------------------------------------
 try dedup few missing
@@ -142,12 +142,12 @@ else
     fail 'a missing file: reported, the others are read, status 2' "$(details)"
 fi
 mkdir folder
-try dedup -x few missing
-refused '--exact: a missing file, nothing is printed' "cannot read 'missing'"
-try dedup -x folder
-refused '--exact: a folder' "'folder' is a folder"
+try dedup few missing
+refused 'dedup: a missing file, nothing is printed' "cannot read 'missing'"
+try dedup folder
+refused 'dedup: a folder' "'folder' is a folder"
 cp few itself
-"$BLOOMERY" dedup -x itself >>itself 2>err
+"$BLOOMERY" dedup itself >>itself 2>err
 echo $? >status
 : >out
 refused 'its own output as input' "'itself' is the input and the output: send"
@@ -155,22 +155,8 @@ check 'its own output as input: nothing is added' cmp few itself
 "$BLOOMERY" dedup <itself >>itself 2>err
 echo $? >status
 refused 'its own output as standard input' "'-' is the input and the output"
-try dedup -x -w 10 few
-refused '--exact --window' 'drop lines'
-try dedup -x -a few
-refused '--exact --approximate' 'drop lines'
-try dedup -p 1% few
-refused '-p alone' 'give --approximate too'
-try dedup -c -p 1% few
-refused '-c -p' 'may err'
-try dedup -x -n 10 few
-refused '--exact -n' 'may err'
-try dedup -a -M 10M few
-refused '--memory with --approximate' 'leave it out'
-try dedup -w 10 -k blocked few
-refused '--window -k' 'excludes -k'
 for size in '' 0 10K 1 -5M 12X M 1.5M 99999999999T; do
-    try dedup -x -M "$size" few
+    try dedup -M "$size" few
     refused "--memory '$size'" 'SIZE|--memory'
 done
 try dedup -M 0 few
@@ -201,13 +187,13 @@ refused '-M 99999999T' 'more memory than there can be: give'
     : >out
     refused 'no folder for what does not fit of a pipe' \
         "in '/nowhere/at/all': .*: set TMPDIR .*, or give more --memory"
-    try dedup -x -M 1M large
-    refused '--exact: no folder for what does not fit' \
+    try dedup -M 1M large
+    refused 'dedup: no folder for what does not fit' \
         'set TMPDIR .*, or give more --memory'
-    try dedup -x few
-    out_is '--exact: what fits needs no folder' 0 'ant\nbee\ncat\n'
+    try dedup few
+    out_is 'dedup: what fits needs no folder' 0 'ant\nbee\ncat\n'
 )
-# A file that may not grow stands for a disk that is full.
+# A file-size limit stands in for a full disk.
 (
     # shellcheck disable=SC3045
     ulimit -f 2000
@@ -225,53 +211,53 @@ refused '-M 99999999T' 'more memory than there can be: give'
     : >out
     refused 'a full disk, of what does not fit of a pipe' \
         'cannot write a temporary file .*: .*: set TMPDIR .*, or give more'
-    try dedup -x -M 1M large
-    refused '--exact: a full disk' \
+    try dedup -M 1M large
+    refused 'dedup: a full disk' \
         'cannot write a temporary file .*: .*: set TMPDIR'
 )
 if [ -w /dev/full ]; then
-    "$BLOOMERY" dedup -x many >/dev/full 2>err
+    "$BLOOMERY" dedup many >/dev/full 2>err
     echo $? >status
     : >out
-    refused '--exact: a full disk for the output' 'standard output'
+    refused 'dedup: a full disk for the output' 'standard output'
 else
-    skip '--exact: a full disk for the output' 'no /dev/full'
+    skip 'dedup: a full disk for the output' 'no /dev/full'
 fi
-{ "$BLOOMERY" dedup -x large 2>err; echo $? >status; } | head -n 1 >out
+{ "$BLOOMERY" dedup large 2>err; echo $? >status; } | head -n 1 >out
 if [ "$(wc -l <out)" -eq 1 ] && [ ! -s err ] && [ "$(cat status)" = 141 ]; then
-    pass '--exact: a reader that goes away ends it quietly'
+    pass 'dedup: a reader that goes away ends it quietly'
 else
-    fail '--exact: a reader that goes away ends it quietly' "$(details)"
+    fail 'dedup: a reader that goes away ends it quietly' "$(details)"
 fi
 
-# The first file changes while the second, a pipe, keeps the command from going
-# on; with a pipe all is read in one pass, and so the change does no harm.
+# The first file changes while the second, a pipe, blocks the command. With a
+# pipe everything is read in one pass, so the change does no harm.
 cp few moving
 mkfifo slow
-"$BLOOMERY" dedup -x moving slow >out 2>err &
+"$BLOOMERY" dedup moving slow >out 2>err &
 exec 3>slow
 echo ant >>moving
 echo dog >&3
 exec 3>&-
 wait
-check '--exact: with a pipe all is read once' grep -q dog out
+check 'dedup: with a pipe all is read once' grep -q dog out
 
-# A file that grows, or is changed, between the passes: stdout is a pipe that is
-# not read on before that has happened, while the second pass stands still.
+# A file that grows or changes between the passes: stdout is a pipe that blocks
+# the second pass until that has happened.
 first large >large-once
 mkfifo held
 cp large moving
-{ "$BLOOMERY" dedup -x moving >held 2>err; echo $? >status; } &
+{ "$BLOOMERY" dedup moving >held 2>err; echo $? >status; } &
 exec 4<held
 read -r line <&4
 echo one more line >>moving
 { printf '%s\n' "$line"; cat <&4; } >out
 exec 4<&-
 wait
-check '--exact: a file that grows is read up to where it ended' \
+check 'dedup: a file that grows is read up to where it ended' \
     sh -c 'cmp out large-once && [ "$(cat status)" = 0 ] && [ ! -s err ]'
 cp large moving
-{ "$BLOOMERY" dedup -x moving >held 2>err; echo $? >status; } &
+{ "$BLOOMERY" dedup moving >held 2>err; echo $? >status; } &
 exec 4<held
 read -r _ <&4
 printf X | dd of=moving bs=1 conv=notrunc 2>/dev/null
@@ -280,9 +266,9 @@ exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
     && grep -q "'moving' was changed while it was read: .*: try" err; then
-    pass '--exact: a file that changes is an error'
+    pass 'dedup: a file that changes is an error'
 else
-    fail '--exact: a file that changes is an error' "$(details)"
+    fail 'dedup: a file that changes is an error' "$(details)"
 fi
 
 finish

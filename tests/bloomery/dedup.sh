@@ -3,7 +3,7 @@
 . "$1/lib.sh"
 # shellcheck source=shared/dedup.sh
 . "$1/shared/dedup.sh"
-# By one secret, filters are the same in each run, and so are the lines lost.
+# With the same secret, filters and lost lines are the same in each run.
 (umask 077; printf '0123456789abcdef' >secret)
 
 # ---- whatever the way -------------------------------------------------------
@@ -38,7 +38,7 @@ check 'as awk, at a tiny rate' cmp out many-once
 for jobs in 1 2 5; do
     # shellcheck disable=SC2086
     try dedup --key-file secret -a $sure -j $jobs many
-    check "the same with -j $jobs" cmp out many-once
+    check "equal with -j $jobs" cmp out many-once
     try dedup --key-file secret -a -k blocked -n "$many" -j $jobs many
     cp out blocked-$jobs
 done
@@ -48,7 +48,7 @@ try dedup --key-file secret --approximate -p 1% many
 note 'it says how many lines may be lost' \
     'note: up to about [0-9,.]* new lines may have been dropped .*leave out'
 lost=$(($(wc -l <many-once) - $(wc -l <out)))
-# Two thirds of the lines are different: 1 % of these are lost at most, but for
+# Two thirds of the lines are different; at most 1 % of these may be lost, plus
 # five standard deviations.
 check '-p 1%: no more than that are dropped' awk -v lost="$lost" -v n="$many" \
     'BEGIN { most = n * 2 / 300; exit !(lost <= most + 5 * sqrt(most)) }'
@@ -60,7 +60,7 @@ try dedup --key-file secret -a few
 check '--approximate: a few lines' \
     [ "$(tr '\n' ' ' <out)" = 'ant bee cat ' ]
 note '--approximate: of which hardly one is lost' 'a new line may have been dropped, with a chance of 0\.3 %'
-try dedup --key-file secret -av many
+try dedup --key-file secret -a --verbose many
 check '-v: status' [ "$(cat status)" = 0 ]
 check '-v: one line with the numbers' \
     grep -Eq '^bloomery dedup: [13]00,000 lines in .*at most 0.1 % of the new' err
@@ -70,7 +70,7 @@ check 'an overfull filter is told' \
 status_is 'and is an error, for lines were lost' 2
 head -n 1500 many-once >more
 try dedup --key-file secret -a -k blocked -n 1000 more
-check 'one that is less than twice as full is told' \
+check 'reports a filter less than twice as full' \
     grep -q 'planned for 1,000: .*larger -n' err
 status_is 'and is no error' 0
 try dedup --key-file secret -a -k cuckoo -n 1000 many
@@ -94,7 +94,7 @@ try dedup --key-file secret -a -k blocked many
 refused 'a kind that does not grow, without -n' ': .*: '
 
 # ---- a window ---------------------------------------------------------------
-# 1000 different lines, over and over: a window of 1000 knows all of them.
+# 1000 different lines, repeated: a window of 1000 knows all of them.
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "line " i % 1000 }' >round
 try dedup --key-file secret --window 1000 -p 1e-6 round
 check '--window: the last N different lines are remembered' \

@@ -1,18 +1,19 @@
-# different.sh - filters are planned for the different keys, where a key that
-# comes again leaves them as they are, and never for too few.
+# different.sh - if repeated keys leave a filter unchanged, it is planned for
+# the different keys, and never for too few.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# capacity ARGUMENTS...: what a filter of these is planned for.
+# capacity ARGUMENTS...: prints the capacity of a filter built this way.
 capacity() {
     try build --json -o x.bly "$@"
     sed -n 's/.*"capacity": \([0-9]*\).*/\1/p' out
 }
 
-# The kinds that only add keys; `-v` tells of the different ones.
+# Kinds without removal, which are planned for different keys; `-v` reports
+# their number.
 once='standard partitioned blocked split compaction floom scalable compressed
       buffered'
-# Kinds that keep something of each time that a key comes.
+# Kinds that store every repeat of a key.
 each='counting variable dleft deletable quotient approximator spatial invertible
       stable twin aging layered attenuated'
 
@@ -45,7 +46,7 @@ for kind in $once; do
     try info --json x.bly
     check "$kind: repeats leave no trace" sh -c 'grep "\"fill\"" out | cmp - fill'
 done
-try build -v -o x.bly many
+try build --verbose -o x.bly many
 check '-v tells what came, what is different, and the plan' grep -Eq \
     '^bloomery build: [0-9,]* keys were counted, of which about [0-9,]* are different: planned for [0-9,]*$' err
 try build --json -o x.bly many
@@ -73,7 +74,7 @@ for times in 2 3 4; do
     check "cuckoo: all of them, $times times at least" \
         awk -v n=$times '$1 < n { bad = 1 } END { exit bad || NR == 0 }' out
 done
-# Four times takes most of the slots of quotient, five.
+# Four copies fill most slots of quotient; five do not fit.
 cat first first first first >four
 check 'quotient: planned for all lines, with room for them' \
     [ "$(capacity -k quotient:repeats=yes four)" = $((4 * keys)) ]
@@ -90,7 +91,7 @@ silent 'which quotient counts'
 for jobs in 1 2 5; do
     try build -j $jobs -o jobs$jobs.bly many
 done
-check 'the same with any number of threads' \
+check 'equal with any number of threads' \
     sh -c 'cmp jobs1.bly jobs2.bly && cmp jobs1.bly jobs5.bly'
 tr '\n' '\0' <many >zero
 check 'lines that end with NUL' [ "$(capacity -0 zero)" = \
@@ -100,7 +101,7 @@ awk '{ print NR "," $0 }' many >table
 check 'a column' [ "$(capacity -f 2 -t , table)" = "$(capacity many)" ]
 
 # ---- numbers that are hard to tell ------------------------------------------
-check 'one line' [ "$(capacity ant)" = 1 ]
+check 'a single line' [ "$(capacity ant)" = 1 ]
 printf 'ant\nbee\n' >two
 check 'two lines' [ "$(capacity two)" = 2 ]
 printf 'ant\nbee\nant\nbee\nant\nbee\n' >six
@@ -108,11 +109,11 @@ planned=$(capacity six)
 check 'two keys, three times' [ "$planned" -ge 2 -a "$planned" -le 3 ]
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "the same" }' >same
 planned=$(capacity same)
-check 'one key, many times' [ "$planned" -ge 1 -a "$planned" -le 2 ]
+check 'a single key, many times' [ "$planned" -ge 1 -a "$planned" -le 2 ]
 for n in 10 100 1000 10000 20000 50000 "$(work 1000000 100000)"; do
     awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) print i }' >count
     planned=$(capacity count)
-    # Five standard deviations more than an estimate that errs by as many.
+    # Five standard deviations above an estimate that may err by as many.
     check "$n different ones: planned for them, or all but" \
         [ "$planned" -le "$n" -a "$planned" -gt $((n * 99 / 100)) ]
     cat count count >twice
@@ -123,7 +124,7 @@ for n in 10 100 1000 10000 20000 50000 "$(work 1000000 100000)"; do
     done
 done
 
-# More keys than hashes are held of: they are read again.
+# If keys exceed the hashes held in memory, they are read again.
 yes 'a key' | head -n 8400000 >yes
 printf 'other\n' >>yes
 planned=$(capacity yes)

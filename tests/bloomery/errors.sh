@@ -57,7 +57,6 @@ for number in 0 -1 x 1.5 99999999999999999999; do
     bad_build "-j $number" "-j '$number' is not .*: give one such as 1, 2" \
         -j "$number" keys
 done
-bad_build '-t without -f' 'give -f' -t , keys
 
 # ---- build: what is read ----------------------------------------------------
 bad_build 'missing file' "cannot read 'missing': .*: check" missing
@@ -159,7 +158,6 @@ keeps 'add from a missing file' "cannot read 'missing'" out.bly \
     add out.bly keys missing
 keeps 'add from a folder' "'folder' is a folder" out.bly add out.bly folder
 keeps 'add a filter to itself' 'another' out.bly add out.bly out.bly
-keeps 'add -t without -f' 'give -f' out.bly add -t , out.bly keys
 try add - keys
 refused 'add to standard output' 'name a file'
 size=$(wc -c <f.bly)
@@ -226,8 +224,8 @@ try --verison
 refused 'near to --version' "before the command: did you mean '--version'\?"
 try version
 refused 'version is no command' "no command 'version': did you mean .* --version'"
-try query --invert-match f.bly
-refused 'an option and more' "no option '--invert-match': did you mean '--invert'\?"
+try query --null-data f.bly
+refused 'an option and more' "no option '--null-data': did you mean '--null'\?"
 try help frobnicate
 refused 'help for an unknown command' "no command 'frobnicate': "
 try help build add
@@ -251,12 +249,6 @@ try query --s f.bly
 refused 'an abbreviation of two options' "'--s' may stand for several"
 try query
 refused 'query without FILE' 'FILE .*missing: see'
-try query -S -v f.bly keys
-refused 'query -S -v' 'see .bloomery query --help'
-try query --json -c f.bly keys
-refused 'query --json -c' 'see .bloomery query --help'
-try query -t , f.bly keys
-refused 'query -t without -f' 'give -f'
 try query - <f.bly
 refused 'query: filter and keys from stdin' 'standard input: see'
 try info
@@ -319,8 +311,6 @@ try help --completion powershell
 refused 'a shell near to none' 'bash, zsh and fish have one$'
 try kinds standard blocked
 refused 'kinds of two' 'one KIND'
-try kinds --json --markdown
-refused 'kinds in two forms' 'one form'
 for command in unite intersect; do
     try $command f.bly f.bly
     refused "$command without -o" '-o OUT is missing: see'

@@ -1,7 +1,7 @@
-# forms.sh - keys that are written as text and stand for other bytes: --as.
+# forms.sh - keys written as text that stand for other bytes: --as.
 . "${1:?}/lib.sh"
 
-# same NAME FORM TEXT DIGITS: the key in that form is that of these bytes.
+# same NAME FORM TEXT DIGITS: TEXT in that form is the key with these bytes.
 same() {
     printf '%s\n' "$3" >text
     printf '%s\n' "$4" >digits
@@ -39,8 +39,8 @@ same 'int32: blanks around' int32 ' 7 ' 07000000
 same 'int64: as in a file from Windows' int64 "7$(printf '\r')" 0700000000000000
 same 'double: blanks around' double ' 1.5 ' 000000000000f83f
 
-# What is of no such form is no key; blanks around it, and between bytes of hex,
-# are none of it.
+# Text that does not fit the form is not a key. Blanks around it, and between
+# hex bytes, are ignored.
 none() {
     printf '%s\n' "$3" 12 >text
     try build --force --as "$2" -k standard -n 10 -o x.bly text
@@ -71,8 +71,8 @@ printf '12\n\377\n\355\240\200\n\300\200\n\360\217\277\277\n' >text
 try build --force --as utf16 -k standard -n 10 -o x.bly text
 err_has 'utf16: no UTF-8' '^bloomery build: note: 4 lines have no key .*line 2 of'
 
-# Of what is asked for, such a line is an error in the end, and the others are
-# answered; one that is found first is enough for -q.
+# A query reports such lines as an error at the end, after answering the others;
+# with -q a member found first is enough.
 printf '%s\n' 12 zz 13 >text
 try build --as hex -k standard -n 10 -o hex.bly --key 12
 try query --as hex hex.bly text
@@ -86,7 +86,8 @@ status_is 'query -q: found before' 0
 try query -q --as hex hex.bly --key zz
 status_is 'query: --key that could not be read' 2
 
-# Wherever keys come from: columns, quotes, JSON, NULs, the command line.
+# The form applies to keys from every source: columns, quotes, JSON, NULs, the
+# command line.
 printf '258\n7\n' >numbers
 try build --force --as int32 -k standard -n 10 -o n.bly numbers
 printf 'a,258\nb,"7"\nc,8\n' >t.csv
@@ -133,7 +134,7 @@ check "the message of Bitcoin's own test" \
 try query -c --format bip37 --as hex scripts.bip37 scripts
 out_is 'and it is asked' 0 '3\n'
 
-# ---- keys that cannot be read -------------------------------------------------
+# ---- keys that cannot be read ------------------------------------------------
 try build -k counting --as number -n 10 -o n.bly --key 7
 cp n.bly before
 for verb in add remove; do
@@ -169,8 +170,8 @@ check 'and the key is found' [ "$(cat out)" = 1 ]
 finish
 
 # ---- a filter states how its keys were made ----------------------------------
-# found NAME LINE OPTIONS...: what is built of the line with these options is
-# found without them, and by `add`, `remove` and `count` too.
+# found NAME LINE OPTIONS...: a filter built from the line with these options
+# finds it without them, and so do `add`, `remove` and `count`.
 found() {
     name=$1
     printf '%b\n' "$2" >line
@@ -192,7 +193,6 @@ found() {
 }
 found 'plain' 'Host1.Example.org'
 found '-i' 'Host1.Example.org' -i
-found '--lower' 'Host1.Example.org' --lower
 found '--upper' 'aBc' --upper
 found '--trim' ' a ' --trim
 found '--as number' '7.0' --as number
@@ -203,7 +203,7 @@ found 'CR LF' 'a\r'
 found '--keep-cr' 'a\r' --keep-cr
 found '--as any' 'A' --as any
 
-# Whatever is the same key by the form is found.
+# Spellings with the same form are found.
 try build -i --trim -p 1e-9 -o host.bly --key 'Host1.Example.org'
 for line in host1.example.org ' HOST1.EXAMPLE.ORG	'; do
     try query -q host.bly --key "$line"
@@ -223,7 +223,7 @@ try info any.bly
 check 'info: no form' grep -q '^  form       not stated$' out
 try build --as bytes -p 1e-9 -o bytes.bly --key a --key B
 try build --as hex -p 1e-9 -o hex.bly --key 61 --key 42
-for option in -i --lower --upper --trim --keep-cr '--as number' \
+for option in -i --upper --trim --keep-cr '--as number' \
     '--as hex' '--as any'; do
     # shellcheck disable=SC2086  # words
     try query $option text.bly --key a
@@ -250,7 +250,7 @@ try build --as hex -p 1e-9 -o uuid.bly --key 550E8400-e29b-41d4-a716-44665544000
 try query -c uuid.bly --key 550e8400e29b41d4a716446655440000
 out_is 'hex: a UUID' 0 '1\n'
 
-# ---- filters that go together have one form -----------------------------------
+# ---- filters that go together have one form ----------------------------------
 try unite host.bly text.bly -o no.bly
 refused 'unite: different forms' "'host.bly' has keys of the form \
 text:case=lower,trim, and 'text.bly' of the form text: they do not go together"
@@ -284,14 +284,14 @@ out_is 'query --assume-form' 0 '11\tB\n'
 try unite --assume-form host.bly text.bly -o no.bly
 refused 'unite --assume-form: of two forms' 'they do not go together'
 
-# Another system's file has no room for a form.
+# Other systems' files cannot store a form.
 try build -k guava -i -n 10 -o other.guava --key A
 try query -c -i other.guava --key a --key A
 out_is 'another format: options are heeded' 0 '2\n'
 try info other.guava
 check 'another format: no form' [ "$(grep -c form out)" = 0 ]
 
-# ---- one key of several columns -----------------------------------------------
+# ---- one key of several columns ----------------------------------------------
 printf 'a,b,1\n"x,",y,2\n' >pairs.csv
 try build --csv -f 1,2 -p 1e-9 -o pairs.bly pairs.csv
 try query --csv -f 1,2 pairs.bly pairs.csv

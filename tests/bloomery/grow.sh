@@ -48,7 +48,7 @@ try plan -k aging -n 1000
 check 'aging: the plan tells the window' grep -q 'window  *the last 1,000' out
 try plan --json -k stable -n 1000
 check 'stable: the plan tells what is lost' grep -q '"lost": 0.0[01]' out
-# A filter that is read does not grow beyond the limit of memory.
+# A loaded filter does not grow beyond the memory limit.
 seq 100 | "$BLOOMERY" build -k scalable -n 100 -o limited.bly
 seq 100000 >many
 cp limited.bly before.bly

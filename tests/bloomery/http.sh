@@ -1,5 +1,5 @@
-# http.sh - serve --http: curl, and, where there is python3, clients that send
-# all that a client can (serve.py, http.txt).
+# http.sh - serve --http: curl and, if python3 is installed, clients that send
+# everything a client can (serve.py, http.txt).
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -13,7 +13,7 @@ try build -p 1e-8 -o f.bly keys
 silent 'build'
 
 # ---- curl -------------------------------------------------------------------
-# Tried again until the server listens.
+# Retried until the server listens.
 if ! command -v curl >/dev/null 2>&1; then
     skip 'curl' 'it is not there'
 else

@@ -1,5 +1,5 @@
-# integers.sh - kind egh: integers without a false positive, and what is said
-# when there are more of them than promised.
+# integers.sh - kind egh: integers without a false positive, and the messages
+# beyond the promised number.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -16,7 +16,7 @@ fi
 printf '03000\n' | try query ids.bly
 out_is 'zeros in front' 0 '03000\n'
 printf '%s\n' -3000 3e3 ' 3000' '' x 3000.0 68536 | try query ids.bly
-out_is 'what is no integer of it' 1 ''
+out_is 'not an integer in range' 1 ''
 
 try info ids.bly
 out_has 'info: the promise' 0 '^  rate +no false positives up to 20 different keys$'
@@ -58,7 +58,7 @@ silent 'all 2^64 hashes'
 try query -c any.bly all
 out_is 'keys of any kind' 0 '20\n'
 
-# ---- hash decimal: what is no number would be one key with all that is none --
+# hash decimal: all keys that are not numbers would be one key
 printf '5\napple\npear\n' >fruit
 for kind in standard xor cuckoo; do
     try build -k $kind -H decimal -n 10 -o x.bly twenty fruit
@@ -80,10 +80,10 @@ try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o x.bly labels
 refused 'a label with a word' "line 2 of 'labels': 'seven'"
 printf '3\t7\n' | try build -k spatial:areas=3 -n 10 -H decimal -l 1 -o s.bly
 keeps 'a word to put' "line 2 of 'labels': 'seven'" s.bly put s.bly labels
-try sketch -H decimal -d 10 -o x.bly twenty fruit
+try sketch -H decimal --differences 10 -o x.bly twenty fruit
 refused 'a word to sketch' "the key 'apple' is not a whole number"
 check 'a word to sketch: nothing is written' [ ! -e x.bly ]
-try sketch -H decimal -d 10 -o k.bly twenty
+try sketch -H decimal --differences 10 -o k.bly twenty
 try diff k.bly fruit
 refused 'a word that differs' "the key 'apple' is not a whole number"
 awk 'BEGIN { for (i = 0; i < 300000; i++) print i; print "last" }' >long

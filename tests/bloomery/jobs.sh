@@ -1,5 +1,5 @@
-# jobs.sh - -j: however many threads, the same filter, the same lines, the same
-# order. The input is several chunks of a mebibyte long.
+# jobs.sh - -j: any number of threads gives the same filter and the same lines
+# in the same order. The input has several chunks of a mebibyte.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 lines=$(work 400000 100000)
@@ -21,8 +21,8 @@ for jobs in $(work '2 3 8' 3); do
     check "build -j $jobs: the same bytes" cmp one.bly many.bly
 done
 
-# Kinds to which all threads add at once, where they are many enough, and some
-# to which one does.
+# Some kinds take adds from all threads at once, given enough keys; others from
+# one.
 shared=$("$BLOOMERY" kinds --json |
     awk -F '"' '/^    "name"/ { name = $4 } /^ *"share"/ { print name }')
 check 'kinds that can share' [ "$(echo "$shared" | wc -l)" -ge 6 ]

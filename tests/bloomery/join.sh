@@ -1,4 +1,4 @@
-# join.sh - lines whose key is in another list, exactly; held against awk.
+# join.sh - lines whose key is in another list, exactly; compared with awk.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -16,12 +16,12 @@ printf 'bee\nemu\ndog\nbee\n' >list
 try join lines list
 out_is 'lines in the list, in their order, as often as they come' 0 \
     'bee\nbee\ndog\n'
-try join --anti lines list
-out_is '--anti: the others; an empty line is a key' 0 'ant\ncat\n\n'
+try join --invert-match lines list
+out_is '--invert-match: the others; an empty line is a key' 0 'ant\ncat\n\n'
 try join -c lines list
 out_is '-c' 0 '3\n'
-try join -ca lines list
-out_is '-c --anti' 0 '3\n'
+try join -cv lines list
+out_is '-c --invert-match' 0 '3\n'
 for files in 'lines none' 'none list'; do
     # shellcheck disable=SC2086
     try join $files
@@ -41,8 +41,8 @@ out_is 'LIST from a pipe' 0 'bee\nbee\ndog\n'
 : >empty
 try join lines empty
 out_is 'an empty list: nothing, status 1' 1 ''
-try join -a lines empty
-out_is 'an empty list: all, with --anti' 0 'ant\nbee\ncat\nbee\n\ndog\n'
+try join -v lines empty
+out_is 'an empty list: all, with --invert-match' 0 'ant\nbee\ncat\nbee\n\ndog\n'
 try join empty list
 out_is 'no lines: status 1' 1 ''
 try join -c empty list
@@ -60,35 +60,35 @@ check '-f: a column of LINES, whole lines of LIST' \
     sh -c 'printf "1,x,p\n3,x,q\n" | cmp - out'
 check '-f: lines without it are reported' \
     grep -q '^bloomery join: note: 1 line of LINES has no such column' err
-try join -f 2 -F 2 -t , table table
+try join -f 2 --list-field 2 -t , table table
 check '-F: a column of LIST' sh -c 'printf "1,x,p\n2,y,p\n3,x,q\n" | cmp - out'
 check '-F: and of the list' grep -q '1 line of LIST has no such column' err
-try join -f 2 -F 1-2 -t , table table
-refused 'one column and two' '-f and -F list different numbers .*, 1 and 2, '
+try join -f 2 --list-field 1-2 -t , table table
+refused 'different numbers of columns' '-f and --list-field list different numbers .*, 1 and 2, '
 printf 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n' >mails
 printf '"a@x"\nb@x\n' >asked
 try join --csv -f mail mails asked
-refused 'a list without a header' "no column 'mail'.*give -F 1"
+refused 'a list without a header' "no column 'mail'.*give --list-field 1"
 try join --csv -f 2 mails asked
 note 'a whole line in quotes' \
-    '^bloomery join: note: 1 line of LIST begins with a quote, .*: give -F 1'
+    '^bloomery join: note: 1 line of LIST begins with a quote, .*: give --list-field 1'
 check 'which are part of its key' sh -c 'printf "2,b@x\n" | cmp - out'
 printf 'a@x,1\nb@x,2\n' >pairs
-try join --anti --csv -f 2 mails pairs
-note 'a list of several columns: a note' 'all lines of LIST have several .*give -F'
+try join --invert-match --csv -f 2 mails pairs
+note 'a list of several columns: a note' 'all lines of LIST have several .*give --list-field'
 try join -t , -f 2 mails pairs
-check 'a list of several columns without --csv' grep -q 'give -F' err
-try join --csv -f mail -F 1 mails asked
+check 'a list of several columns without --csv' grep -q 'give --list-field' err
+try join --csv -f mail --list-field 1 mails asked
 out_is 'a column in quotes' 0 'id,mail\n1,"a@x"\n2,b@x\n'
 try join --csv mails mails
 out_is 'whole lines of both' 0 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n'
 printf 'x\ny\n' >plain
-try join -F 2 -t ';' plain other
+try join --list-field 2 -t ';' plain other
 check '-F without -f' sh -c '[ "$(cat out)" = x ]'
-try join -a -f 2 -t , table plain
-check '--anti: a line without a key is not printed' \
+try join -v -f 2 -t , table plain
+check '--invert-match: a line without a key is not printed' \
     sh -c '[ ! -s out ] && [ "$(cat status)" = 1 ]'
-try join -v lines list
+try join --verbose lines list
 check '-v' grep -Eq \
     '^bloomery join: 6 lines in .*, 3 printed; 4 keys in the list, which fit' \
     err
@@ -124,10 +124,10 @@ for how in '' '-j 1' '-j 5' '-M 1M' '-M 1M -j 1' '-M 2M -j 5'; do
     try join $how many half
     check "join $how: as awk" cmp out want
     # shellcheck disable=SC2086
-    try join -a $how many half
-    check "join --anti $how: as awk" cmp out want-not
+    try join -v $how many half
+    check "join --invert-match $how: as awk" cmp out want-not
 done
-try join -v -M 1M many half
+try join --verbose -M 1M many half
 check '-M 1M: in parts' grep -q 'keys in the list, which did not fit' err
 # shellcheck disable=SC2002
 cat many | try join -M 1M - half
@@ -187,10 +187,6 @@ try join lines folder
 refused 'LIST is a folder' "'folder' is a folder"
 try join -M 10 lines list
 refused 'too little memory' '1M or more'
-try join -t , lines list
-refused '-t without a column' 'no column is chosen: give -f LIST'
-try join -0 --crlf lines list
-refused '--crlf -0' 'exclude -0'
 cp lines itself
 for pair in 'itself list' 'list itself' '- list'; do
     # shellcheck disable=SC2086
@@ -214,7 +210,7 @@ refused 'a damaged pipe is named' 'standard input is damaged'
     refused 'no folder for what does not fit' \
         'set TMPDIR .*, or give more --memory'
     try join lines list
-    out_is 'what fits needs no folder' 0 'bee\nbee\ndog\n'
+    out_is 'needs no folder if the list fits' 0 'bee\nbee\ndog\n'
 )
 if [ -w /dev/full ]; then
     "$BLOOMERY" join many half >/dev/full 2>err
@@ -225,8 +221,8 @@ else
     skip 'a full disk for the output' 'no /dev/full'
 fi
 
-# LINES grows, or is changed, between the passes: the output is a pipe that is
-# not read on before that, while the last pass stands still.
+# LINES grows, or is changed, between the passes: the output is a pipe that
+# blocks the last pass until that has happened.
 cp lines-crowd moving
 mkfifo held
 "$BLOOMERY" join -M 1M moving crowd >want
@@ -254,7 +250,7 @@ else
     fail 'in parts: lines that change are an error' "$(details)"
 fi
 
-# LIST is another before it is read again: LINES is a pipe, which is copied
+# LIST changes before it is read again; LINES is a pipe, which is copied in
 # between.
 cp half moving
 rm held

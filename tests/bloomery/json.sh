@@ -1,4 +1,4 @@
-# json.sh - what --json prints is JSON and has what the manual promises.
+# json.sh - the output of --json is JSON and has the fields in the manual.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -7,8 +7,8 @@ if ! command -v python3 >/dev/null 2>&1; then
     finish
 fi
 
-# json_is NAME STATUS EXPRESSION: stdout is one JSON value, strictly read, and
-# of this value, `v`, the expression holds.
+# json_is NAME STATUS EXPRESSION: stdout is one strict JSON value `v`, and the
+# Python expression holds.
 cat >judge.py <<'END'
 import json, math, sys
 def refuse(name):
@@ -100,10 +100,12 @@ json_is 'plan' 0 'v["kind"] == "standard" and v["capacity"] == 1000000 and
 try plan --json -n 1e6
 json_is 'plan of all kinds: an array' 0 '
     {"standard", "blocked"} <= {p["kind"] for p in v} and
+    {p["tier"] for p in v} == {"core", "more", "experimental"} and
     all(p["bytes"] > 0 for p in v if "why" not in p)'
 try kinds --json
-json_is 'kinds' 0 'all(set(k) == {"name", "family", "summary", "abilities",
-    "options", "aliases", "experimental"} and
+json_is 'kinds' 0 'all(set(k) == {"name", "family", "tier", "summary",
+    "abilities", "options", "aliases"} and
+    k["tier"] in ("core", "more", "experimental") and
     all(isinstance(a, str) for a in k["abilities"]) and
     all(set(o) == {"name", "range", "default", "help"} for o in k["options"])
     and all(set(a) == {"name", "options"} for a in k["aliases"])

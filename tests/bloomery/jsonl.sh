@@ -1,4 +1,4 @@
-# jsonl.sh - keys that are members of JSON objects, a line each.
+# jsonl.sh - keys that are members of JSON objects, one per line.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -10,9 +10,9 @@ if [ "$(cat status)" = 2 ]; then      # built without BLY_JSON
 fi
 silent 'build'
 
-# ---- what the key of a line is -----------------------------------------------
-# Line and key end with NUL, so that both may hold any other byte. join is exact.
-# counted NAME WANTED MEMBER LINE KEY: lines with the key, 0 or 1.
+# ---- the key of a line -------------------------------------------------------
+# Line and key end with NUL, so that both may hold any other byte. join is
+# exact. counted NAME WANTED MEMBER LINE KEY: lines with the key, 0 or 1.
 counted() {
     printf '%s\0' "$4" >line
     printf '%b\0' "$5" >list
@@ -137,7 +137,7 @@ awk 'BEGIN { for (i = 0; i < 10000; i++) print "{\"z\":1}"
 try dedup -o /dev/null --json-field k nuls
 check 'no JSON: a NUL where a blank may be' grep -q '1 line is no JSON object' err
 
-# Faults in values that NAME does not lead to.
+# Faults in values outside the path of NAME.
 while IFS= read -r line; do
     case $line in
     '') ;;
@@ -259,7 +259,7 @@ check 'join: LIST has plain lines' \
     test "$(cat out)" = "$(printf '{"k":"a"}\n{"k":1}')"
 printf 'x\ta\n' >table
 printf '{"k":1}\n{"k":2}\n' >objects
-try join --json-field k --anti objects objects
+try join --json-field k --invert-match objects objects
 note 'join: a LIST of objects has no values' \
     '^bloomery join: note: 2 lines of LIST begin with a brace, .*: give --list-json'
 printf '{"id":"b"}\n{"id":1}\n{"x":2}\n' >ids
@@ -270,25 +270,14 @@ check 'join: those of LIST without the member are told' grep -q \
 printf 'a,"1"\nb,"2"\n' >quoted.csv
 try join --csv -f 2 --list-json-field id quoted.csv ids
 out_has 'join: LINES have columns, LIST objects' 0 '^a,"1"$'
-try join --json-field k --list-json-field id -F 1 some ids
-refused 'join: --list-json-field excludes -F' 'it excludes -F'
 try join --list-json-field /a~ some ids
 refused 'join: a wrong pointer for LIST' "^bloomery join: --list-json-field '/a~' "
 try join objects objects
 out_is 'join: whole lines are what they are' 0 '{"k":1}\n{"k":2}\n'
-try join --json-field k -F 2 some table
+try join --json-field k --list-field 2 some table
 out_has 'join: LIST has columns' 0 '"k":"a"'
 
 # ---- options -----------------------------------------------------------------
-for option in '-f 1' '-f 1 -t ,' '-t ,'; do
-    # shellcheck disable=SC2086  # words
-    try query --json-field k $option one.bly some
-    refused "it excludes $option" 'it excludes -'
-done
-try build -k bloomier -l 2 --json-field k -o no.bly some
-refused 'it excludes -l' 'it excludes -f and -l'
-try join --json-field k -f 2 some list
-refused 'join: it excludes -f' 'it excludes -'
 try query --json-field '' one.bly some
 refused 'an empty name' 'names no member: give its name'
 for name in /a~ /a~2 /~/b; do
@@ -314,9 +303,9 @@ try query -c --json-field k one.bly unended
 out_is 'the last line without its end' 0 '1\n'
 
 # ---- generated lines, with known keys ----------------------------------------
-# Of each line the file `keys` has the key, which holds the number of the line,
-# if it has one. tests: the shapes in front of and behind the member, the ways
-# to write a character, and lines that are broken.
+# The file `keys` has the key, if any, of each line; it contains the line's
+# number. tests: the shapes before and after the member, the ways to write a
+# character, and broken lines.
 lines=$(work 30000 6000)
 awk -v n="$lines" '
 function pick(list,   part, many) {
@@ -421,15 +410,15 @@ check 'generated: the number of a late line' grep -q \
     "first is line $(wc -l <late | sed -e :a \
     -e 's/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/;ta') of 'late'" err
 
-# Lines that are printed have moved to the front of their chunk, over others.
+# Printed lines have moved to the front of their chunk, over others.
 seq 6000 | awk '{ print "{\"k\":\"" ($1 % 2 ? "a" : $1) "\"}" }
     END { print "{" }' >moved
 try query --json-field k one.bly moved
 check 'generated: the number of a line behind printed ones' grep -q \
     "first is line 6,001 of 'moved'" err
 
-# Bytes of good lines, changed: nothing is asserted but that the command lives,
-# and says for each line one of three things.
+# Good lines with changed bytes: the command only has to survive and to report
+# one of three results for each line.
 awk 'BEGIN { srand(5) } NR <= 3000 {
     at = 1 + int(rand() * length($0))
     print substr($0, 1, at - 1) \
@@ -440,7 +429,7 @@ try query -vc --json-field k plain.bly mad
 check 'changed bytes' test "$(cat status)" -le 1
 
 # ---- hostile lines -----------------------------------------------------------
-# repeat TEXT N: so many of it.
+# repeat TEXT N: prints TEXT N times.
 repeat() {
     awk -v text="$1" -v n="$2" 'BEGIN { while (n-- > 0) printf "%s", text }'
 }

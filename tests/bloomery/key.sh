@@ -1,4 +1,4 @@
-# key.sh - --key-file: filters that nobody without the secret can use.
+# key.sh - --key-file: filters that are useless without the secret.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -16,15 +16,15 @@ printf 'fedcba9876543210' >wrong
 without='with a secret: give the one .*--key-file'
 another='another secret than'
 
-# build FILE ARGUMENTS...: with the key, at a rate that disturbs no test.
+# build FILE ARGUMENTS...: uses the key, at a rate too low to disturb tests.
 build() {
     built=$1
     shift
     try build -H siphash --key-file raw -p 1e-9 -n 2000 -o "$built" "$@"
 }
 
-# only NAME FILE ARGUMENTS...: refused without the key and with a wrong one, and
-# FILE is as it was.
+# only NAME FILE ARGUMENTS...: refused without the key and with a wrong one;
+# FILE does not change.
 only() {
     only_name=$1
     only_file=$2
@@ -112,7 +112,7 @@ out_has 'plan' 0 '^kind  *standard'
 try plan -n 1000 -k standard -H siphash
 refused 'plan without the key' 'siphash needs a secret'
 
-# ---- check needs no secret -----------------------------------------------------
+# ---- check needs no secret ---------------------------------------------------
 try check f.bly
 out_is 'check needs no key' 0 'f.bly: ok\n'
 # shellcheck disable=SC2002  # a pipe is what is tested
@@ -140,13 +140,13 @@ only 'add' f.bly add f.bly more
 try add --key-file raw f.bly more
 silent 'add'
 try query --key-file raw -c f.bly keys more
-out_is 'what was added is found' 0 '1100\n'
+out_is 'added keys are found' 0 '1100\n'
 build c.bly -k counting keys
 only 'remove' c.bly remove c.bly keys
 try remove --key-file raw c.bly keys
 silent 'remove'
 try query --key-file raw -c c.bly keys
-out_is 'what was removed is not found' 1 '0\n'
+out_is 'removed keys are not found' 1 '0\n'
 try add --key-file raw c.bly keys keys
 silent 'add to a filter that counts'
 try count --key-file raw -m 2 c.bly keys
@@ -214,7 +214,7 @@ out_is 'every key of both is there' 0 '1100\n'
 try intersect --key-file raw -o i.bly u.bly b.bly
 silent 'intersect'
 try query --key-file raw -c i.bly keys more
-out_is 'those of both are there' 0 '100\n'
+out_is 'keys of both are found' 0 '100\n'
 only 'compare' a.bly compare a.bly u.bly
 try compare --key-file raw a.bly u.bly
 out_has 'compare' 0 '^in both  *[0-9,]+'
@@ -222,7 +222,7 @@ try compare --key-file raw a.bly other.bly
 refused 'compare of two keys' "$another"
 
 # ---- sketches ---------------------------------------------------------------
-for how in '-d 200' '-d 200 -w 8' '-p 1e-9 -n 2000'; do
+for how in '--differences 200' '--differences 200 --whole 8' '-p 1e-9 -n 2000'; do
     # shellcheck disable=SC2086  # options
     try sketch $how -H siphash --key-file raw -o s.bly keys
     silent "sketch $how"
@@ -231,7 +231,7 @@ for how in '-d 200' '-d 200 -w 8' '-p 1e-9 -n 2000'; do
     check "diff by sketch $how: what is lacking" cmp out more
     only "diff by sketch $how" s.bly diff s.bly keys
 done
-try sketch -d 20 -H siphash -o t.bly keys
+try sketch --differences 20 -H siphash -o t.bly keys
 refused 'sketch without the key' 'siphash needs a secret'
 
 # ---- lines ------------------------------------------------------------------
@@ -242,9 +242,8 @@ for how in '-a -p 1e-9' '-w 5000'; do
 done
 try dedup -a --key-file short keys
 refused 'dedup with no key' 'holds no secret'
-try dedup --key-file raw keys
-refused 'dedup --key-file without a filter that may err' 'give --approximate'
-# With few bits per line, lines are dropped: the same ones for one secret only.
+# With few bits per line, lines are dropped: the same ones only for the same
+# secret.
 awk 'BEGIN { for (i = 0; i < 2000; i++) print i }' >numbers
 for secret in raw wrong; do
     try dedup -a -p 0.2 --key-file $secret numbers

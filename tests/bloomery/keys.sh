@@ -1,8 +1,9 @@
-# keys.sh - what a key is: lines, ends of lines, columns, long and empty ones.
+# keys.sh - the definition of a key: lines, line ends, columns, long and empty
+# ones.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# A rate at which no false positive will disturb a test.
+# A rate too low for false positives to disturb tests.
 build() {
     try build -p 1e-9 -o k.bly "$@"
 }
@@ -15,13 +16,13 @@ try query k.bly unended
 out_is 'the last line keeps its missing newline' 0 'one\ntwo\nthree'
 printf 'one\ntwo\nthree\n' >ended
 try query k.bly ended
-out_is 'the same keys with a newline at the end' 0 'one\ntwo\nthree\n'
+out_is 'equal keys with a newline at the end' 0 'one\ntwo\nthree\n'
 try query k.bly unended unended
 out_is 'lines of the next file do not stick to an unended one' 0 \
     'one\ntwo\nthree\none\ntwo\nthree'
 printf 'one' >single
 try query k.bly single
-out_is 'one line without newline' 0 'one'
+out_is 'a line without newline' 0 'one'
 : >empty
 try query k.bly empty
 out_is 'a file of 0 bytes has no line' 1 ''
@@ -132,7 +133,7 @@ silent 'lines of 5 MB'
 { long x; echo z; long z; echo; long x; echo; } >ask
 try query k.bly ask
 { long x; echo; } >want
-check 'of three lines of 5 MB the right one' cmp want out
+check 'finds the right one of three 5 MB lines' cmp want out
 try query -c k.bly lines
 out_is 'all of them found' 0 '4\n'
 awk 'BEGIN { for (i = 0; i < 300000; i++) print "key", i, i * i }' >many

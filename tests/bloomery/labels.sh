@@ -2,7 +2,7 @@
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-# A rate at which no false positive will disturb a test.
+# A rate too low for false positives to disturb tests.
 build() {
     try build -k bloomier -p 1e-9 "$@"
 }
@@ -41,7 +41,7 @@ check 'the report tells the bits' grep -q '"label_bits": *6' out
 try get m.bly ask
 cp out pairs
 build -l 1 -o back.bly pairs
-silent 'what get prints can be built again'
+silent 'output of get can be built again'
 try get back.bly ask
 check 'with the same labels' cmp out pairs
 printf 'one two\t3\nfour\tfive\t6\n' >rest
@@ -61,7 +61,7 @@ note 'a label without a key is skipped' '1 line has no such column'
 printf 'key\tmore\n\n9\n' | try get f.bly
 out_is 'the key is all behind the label, or empty' 0 '8\tkey\tmore\n7\t\n'
 
-# ---- labels that are none ---------------------------------------------------
+# ---- invalid labels ---------------------------------------------------------
 # bad NAME REGEX TEXT: these lines are refused.
 bad() {
     printf '%b' "$3" >wrong
@@ -201,7 +201,7 @@ try put - <pairs
 refused 'put into a pipe' 'pipe'
 try get -t , m.bly ask
 refused 'get -t without -f' '-f'
-# ---- what help says -----------------------------------------------------------
+# ---- what help says ----------------------------------------------------------
 for command in build put info; do
     try $command --help
     out_has "$command --help names attenuated" 0 'attenuated'

@@ -1,8 +1,8 @@
-# lib.sh - what the test scripts of the command share; sourced by each.
+# lib.sh - helpers for the command's test scripts; sourced by each.
 #
-# Each script runs in an empty folder of its own, with BLOOMERY the command's
+# Each script runs in an empty folder of its own; BLOOMERY is the command's
 # path. `try` runs the command and keeps its output in the file `out`, its
-# messages in `err` and its exit status in `status`; the checks look at these
+# messages in `err` and its exit status in `status`. The checks inspect these
 # and print `ok - NAME` or `not ok - NAME # DETAILS`.
 
 set -u
@@ -11,8 +11,8 @@ LC_ALL=C
 export LC_ALL
 failures=0
 
-# work FULL FEW: the first where all is to be done, as in tests/test.h; else the
-# second: every case, but fewer times.
+# work FULL FEW: prints FULL in a full run, as in tests/test.h, else FEW: every
+# case, but fewer times.
 work() {
     case ${BLY_TEST_WORK:-full} in
     full) printf '%s\n' "$1" ;;
@@ -36,14 +36,14 @@ skip() {
     printf 'ok - %s # skip %s\n' "$1" "$2"
 }
 
-# try ARGUMENT...: the command, run by that in AS, if it is set.
+# try ARGUMENT...: runs the command, under $AS if that is set.
 try() {
     # shellcheck disable=SC2086  # a command and its options
     ${AS:-} "$BLOOMERY" "$@" >out 2>err
     echo $? >status
 }
 
-# What went on, in one line.
+# Prints the last run's result in one line.
 details() {
     printf 'status %s, out %s bytes, err: %s' "$(cat status)" \
         "$(wc -c <out | tr -d ' ')" "$(head -c 300 err | tr '\n' '|')"
@@ -94,7 +94,7 @@ out_has() {
     fi
 }
 
-# silent NAME: status 0, nothing said.
+# silent NAME: status 0, no message.
 silent() {
     out_is "$1" 0 ''
 }
@@ -117,8 +117,8 @@ refused() {
     fi
 }
 
-# keeps NAME REGEX FILE ARGUMENTS...: refused, and FILE is as it was before.
-# Stdin goes to the command.
+# keeps NAME REGEX FILE ARGUMENTS...: refused, and FILE does not change. Stdin
+# goes to the command.
 keeps() {
     keeps_name=$1
     keeps_regex=$2

@@ -1,4 +1,4 @@
-# lines.sh - -o FILE of dedup and join: complete or not at all; and --json.
+# lines.sh - -o FILE of dedup and join, which is written atomically; and --json.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -9,7 +9,7 @@ printf 'bee\ncat\nbee\n' >both
 mkdir box
 seq 1 200000 >many
 
-# the COMMAND's words for its inputs, and what it prints of them
+# each COMMAND's operands, and what it prints for them
 dedup='dedup few'
 join='join few list'
 for command in "$dedup" "$join"; do
@@ -98,16 +98,12 @@ for command in "$dedup" "$join"; do
     try $command -o /dev/null
     silent "$name -o: a device"
     # shellcheck disable=SC2086
-    try $command --json
-    refused "$name --json: where are the lines to go?" \
-        '--json and the lines both want .*: give -o FILE'
-    # shellcheck disable=SC2086
     try $command --json -o -
     refused "$name --json -o -" 'both want'
 done
 check 'and the folder is empty' [ -z "$(ls -A box)" ]
 
-# ---- what goes wrong while lines are written ---------------------------------
+# ---- failures while lines are written ----------------------------------------
 echo old >box/new
 for command in "dedup many" "join many many" "dedup -a many"; do
     # shellcheck disable=SC2086,SC3045
@@ -146,15 +142,13 @@ for signal in HUP TERM KILL; do
     check "dedup -o: the old file is as it was after SIG$signal" \
         cmp box/new was
 done
-try join -c -o box/new few list
-refused 'join -c -o' '-c prints no lines: it excludes -o'
 try join -c few list
 out_is 'join -c' 0 '3\n'
 try join -o box/none list many
 status_is 'join -o: no line' 1
 check 'join -o: an empty file' [ -f box/none -a ! -s box/none ]
 
-# ---- figures ------------------------------------------------------------------
+# ---- figures -----------------------------------------------------------------
 figures() {
     name=$1
     shift
@@ -169,7 +163,7 @@ check 'dedup --json: nothing on stderr' [ ! -s err ]
 try dedup --json -a -p 1% --force -o box/x many
 figures 'dedup -a --json' '"lines": 200000' '"rate": 0.01' '"passes": 1' \
     '"dropped": [0-9]*[.][0-9]*'
-try join --json --anti -o box/y few list
+try join --json --invert-match -o box/y few list
 figures 'join --json' '"lines": 6' '"printed": 3' '"keyless": 0' '"listed": 3' \
     '"in_memory": true' '"output": "box/y"'
 try join --json -c few list

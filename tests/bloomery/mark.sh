@@ -1,5 +1,5 @@
-# mark.sh - query's marks, line numbers and names of files; and query beside a
-# program that waits for each answer.
+# mark.sh - query's marks, line numbers and file names; and a program that waits
+# for each answer of query.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -26,54 +26,42 @@ try query --mark -0 f.bly nul
 out_is '--mark -0' 0 '1\tbee\00000\tdo\ng\0'
 try query --mark f.bly empty
 out_is '--mark of nothing' 1 ''
-for option in -v -c -q -S --json; do
-    try query --mark $option f.bly ask
-    refused "--mark $option" '--mark prints all lines; it excludes -v, -c, -q, -S'
-done
 
 # ---- numbers and names ------------------------------------------------------
-try query -n f.bly ask none ask
+try query --line-number f.bly ask none ask
 out_is '-n: of each file' 0 '1:bee\n3:cat\n1:bee\n3:cat\n'
-try query -vn f.bly ask none
+try query -v --line-number f.bly ask none
 out_is '-n -v' 0 '2:dog\n4:elk\n1:dog\n'
-try query -H f.bly ask none ask
+try query --with-filename f.bly ask none ask
 out_is '-H' 0 'ask:bee\nask:cat\nask:bee\nask:cat\n'
-try query -n -H f.bly ask - <ask
+try query --line-number --with-filename f.bly ask - <ask
 out_is '-n -H: the file, the number, the line' 0 \
     'ask:1:bee\nask:3:cat\n(standard input):1:bee\n(standard input):3:cat\n'
-try query -nH f.bly <ask
+try query --line-number --with-filename f.bly <ask
 out_is 'standard input alone' 0 \
     '(standard input):1:bee\n(standard input):3:cat\n'
 try query --line-number --with-filename --mark f.bly ask none
 out_is 'with --mark they are behind the TAB' 0 \
     '1\task:1:bee\n0\task:2:dog\n1\task:3:cat\n0\task:4:elk\n0\tnone:1:dog\n'
-try query -n -f 2 f.bly table
+try query --line-number -f 2 f.bly table
 out_is '-n counts lines without a key' 0 '1:x\tbee\n'
-try query -vn -f 2 f.bly table
+try query -v --line-number -f 2 f.bly table
 out_is 'and -v prints them' 0 '2:nokey\n3:\n4:x\tdog\n'
 printf 'dog\nelk' >unended
-try query -vn f.bly unended none
+try query -v --line-number f.bly unended none
 out_is '-n behind a line without its end' 0 '1:dog\n2:elk\n1:dog\n'
-try query -n -0 f.bly nul
+try query --line-number -0 f.bly nul
 out_is '-n -0' 0 '1:bee\0'
-for option in -c -q -S --json; do
-    try query -n $option f.bly ask
-    refused "-n $option" '-n numbers the lines that are printed; it excludes'
-done
-for option in -q -S --json; do
-    try query -H $option f.bly ask
-    refused "-H $option" '-H names the files of lines, or of counts; it'
-done
 
 # ---- the counts of files ----------------------------------------------------
-try query -cH f.bly empty ask none empty empty ask - empty <keys
+try query -c --with-filename f.bly empty ask none empty empty ask - empty <keys
 out_is '-c -H: each file, also of 0 lines' 0 \
     'empty:0\nask:2\nnone:0\nempty:0\nempty:0\nask:2\n(standard input):3\nempty:0\n'
-try query -cHv f.bly ask none
+try query -cv --with-filename f.bly ask none
 out_is '-c -H -v' 0 'ask:2\nnone:1\n'
-try query -cH f.bly none empty
+try query -c --with-filename f.bly none empty
 out_is '-c -H, nothing there: status 1' 1 'none:0\nempty:0\n'
-try query -cH f.bly ask missing none
+try query -c --with-filename f.bly ask missing none
 if [ "$(cat status)" = 2 ] && [ "$(cat out)" = "$(printf 'ask:2\nnone:0')" ] \
     && grep -q "cannot read 'missing'" err && [ "$(wc -l <err)" -eq 1 ]; then
     pass '-c -H: a missing file has no count'
@@ -97,23 +85,23 @@ cat big big ask >two
 awk '{ print (/^key/ ? 1 : 0) "\t" $0 }' big >want.plain
 per_file="$(awk '/^key/ { n++ } END { print n }' big)"
 for jobs in 1 $(work '2 3 8' 5); do
-    try query -j $jobs -nH big.bly big two
+    try query -j $jobs --line-number --with-filename big.bly big two
     check "-n -H -j $jobs: the numbers of lines" cmp out want.numbers
-    { "$BLOOMERY" query -j $jobs -nH --mark big.bly big two; echo; } >out
+    { "$BLOOMERY" query -j $jobs --line-number --with-filename --mark big.bly big two; echo; } >out
     check "--mark -n -H -j $jobs" cmp out want.marks
     try query -j $jobs --mark big.bly big
     check "--mark -j $jobs" cmp out want.plain
-    try query -j $jobs -cH big.bly big two big
+    try query -j $jobs -c --with-filename big.bly big two big
     out_is "-c -H -j $jobs" 0 "big:$per_file\ntwo:$((2 * per_file))\nbig:$per_file\n"
 done
 # shellcheck disable=SC2002  # a pipe is what is tested
-cat big | "$BLOOMERY" query -n big.bly | sed 's/^/big:/' >out
+cat big | "$BLOOMERY" query --line-number big.bly | sed 's/^/big:/' >out
 awk '/^key/ { print "big:" NR ":" $0 }' big >want
 check '-n of a pipe' cmp out want
 
 # ---- a program that waits for each answer -----------------------------------
-# talk NAME OPTIONS...: write a line, wait for its mark, many times; the answers
-# to lines 1, 2, 3, ... are 1 where 3 divides the number.
+# talk NAME OPTIONS...: writes a line and waits for its mark, many times. The
+# answers to 1, 2, 3, ... are 1 if 3 divides the number.
 talk() {
     talk_name=$1
     shift
@@ -143,7 +131,7 @@ talk 'with one thread' -j 1
 talk 'with many' -j 8
 talk 'with --line-buffered' --line-buffered
 
-# Who waits for the header before he writes a line gets it.
+# A client that waits for the header before its first line gets it.
 for options in --header '--csv -f id' '--csv -f id -j 1'; do
     rm -f questions answers
     mkfifo questions answers
@@ -163,12 +151,12 @@ for options in --header '--csv -f id' '--csv -f id -j 1'; do
     check "and then the lines $options" \
         [ "$(cat got)" = "$(printf '0\tother\r')" ]
     if [ "$options" = --header ]; then
-        check 'of which the CR is nothing to note' [ ! -s err ]
+        check 'a CR needs no note' [ ! -s err ]
     fi
 done
 
-# A block that fills a read, of a mebibyte: by its length nobody knows whether
-# more is there. The process stands still until the pipe holds all of it.
+# A block that exactly fills a read of one mebibyte: its length does not tell
+# whether more follows. The process is stopped until the pipe holds all of it.
 awk 'BEGIN { for (i = 1; i < 131072; i++) print "1234567"; print "bumbles" }' \
     >block
 printf 'bee\nbumbles\n' >words

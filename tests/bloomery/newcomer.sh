@@ -1,5 +1,5 @@
-# newcomer.sh - mistakes that people make in their first minutes with the command,
-# and names that they bring along from elsewhere.
+# newcomer.sh - mistakes in the first minutes with the command, and names known
+# from other tools.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -12,7 +12,7 @@ kind_of() {
     sed -n 's/.*"kind": "\([a-z]*\)".*/\1/p' out
 }
 
-# tests/registry.c goes through all of them.
+# tests/registry.c tries all of them.
 for pair in bloom:standard sbbf:split cbf:counting binary-fuse:fuse; do
     alias=${pair%:*} kind=${pair#*:}
     try build -k "$alias" -n 1000 -o alias.bly keys
@@ -42,7 +42,7 @@ for pair in blom:bloom counting-blom:counting-bloom xorr8:xor8 floon:floom; do
 done
 try plan -n 10 -k sbf
 refused 'a name that may be several kinds' "no kind 'sbf': "
-try kinds
+try kinds --all
 out_has 'kinds: other names' 0 '^ +also called bloom, bloom-filter$'
 out_has 'kinds: with what they imply' 0 'called xor8 \(bits=8\), xor16 \(bits=16\)$'
 try kinds bloom
@@ -117,7 +117,7 @@ for kind in standard counting cuckoo twin; do
     refused "add: $kind" "'over.bly' $full\. No key .* larger -n, $others"
     check 'and the filter is as it was' cmp over.bly first.bly
 done
-# A filter of some of the keys does not replace one that may have all of them.
+# A filter of some of the keys does not replace one that may hold all of them.
 try build -o old.bly keys
 silent 'a filter of all keys'
 cp old.bly whole.bly

@@ -1,4 +1,4 @@
-# packed.sh - a kind whose files are packed: every command takes them.
+# packed.sh - a kind whose files are packed: every command accepts them.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 

@@ -1,5 +1,5 @@
-# paged.sh - filters that are built, changed and asked in their file: the same
-# bytes and answers as in memory, whole or not at all, mended after a kill.
+# paged.sh - filters built, changed and queried in their file: the same bytes
+# and answers as in memory, written atomically, repaired after a kill.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -30,8 +30,8 @@ try build -k buffered:page=65536 -n 50000 -M 4096 -o big.bly keys more
 silent 'large pages, little memory'
 try query --paged -c big.bly keys more
 out_is 'large pages miss none' 0 '50000\n'
-try add -v -M 1M box/f.bly more
-note 'add -v' '^bloomery add: box/f.bly: 20,000 keys in '
+try add --verbose -M 1M box/f.bly more
+note 'add --verbose' '^bloomery add: box/f.bly: 20,000 keys in '
 
 # ---- whole or not at all ----------------------------------------------------
 cp whole.bly box/f.bly

@@ -14,8 +14,8 @@ try query f.bly none
 out_is 'nothing found, status 1' 1 ''
 try query -v f.bly ask
 out_is '-v' 0 'dog\nelk\n'
-try query --invert f.bly keys
-out_is '--invert, nothing selected: status 1' 1 ''
+try query --invert-match f.bly keys
+out_is '--invert-match, nothing selected: status 1' 1 ''
 try query -c f.bly ask
 out_is '-c' 0 '2\n'
 try query --count f.bly none
@@ -88,7 +88,7 @@ try query -S f.bly /dev/null
 out_has '-S of no keys' 1 '^keys asked +0$'
 
 # ---- through pipes ----------------------------------------------------------
-# An answer comes before the next question: nothing is held back.
+# Each answer comes before the next question: nothing is held back.
 mkfifo questions answers
 timeout 60 "$BLOOMERY" query f.bly <questions >answers &
 exec 3>questions 4<answers
@@ -111,8 +111,8 @@ exec 3>&- 4<&-
 wait
 
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "ant" }' >ants
-# A reader that goes away: the command dies of SIGPIPE, or, where that is
-# ignored, says what went wrong.
+# If its reader goes away, the command dies of SIGPIPE or, if that is ignored,
+# reports the error.
 { "$BLOOMERY" query f.bly ants 2>err; echo $? >status; } | head -n 1 >out
 if [ "$(cat out)" = ant ] && [ ! -s err ] && [ "$(cat status)" = 141 ]; then
     pass 'a reader that goes away ends it quietly'
@@ -131,7 +131,7 @@ refused 'the filter and keys from one pipe' 'both'
 try query f.bly </dev/null
 out_is 'no input' 1 ''
 
-# ---- no such column -----------------------------------------------------------
+# ---- no such column ----------------------------------------------------------
 # nothing_in NAME STATUS: nothing on stdout, and a note.
 nothing_in() {
     if [ "$(cat status)" = "$2" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] \
@@ -157,9 +157,9 @@ EOF
 try get -f 9 labels.bly ask
 nothing_in 'and get' 1
 
-# ---- an output that is also an input ------------------------------------------
-# itself NAME FILE ARGUMENTS...: refused where the output goes to the end of
-# FILE, which stays as it was.
+# ---- an output that is also an input -----------------------------------------
+# itself NAME FILE ARGUMENTS...: refused if the output is appended to FILE,
+# which does not change.
 itself() {
     itself_name=$1
     itself_file=$2

@@ -1,5 +1,5 @@
-# reader.sh - the reader of docs/format.md, as it stands there, finds the keys of
-# filters with and without a form.
+# reader.sh - the reader printed in docs/format.md finds the keys of filters
+# with and without a form.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -7,8 +7,8 @@ awk '/^```python/ { on = 1; next } /^```/ { on = 0 } on' \
     "$1/../../docs/format.md" >reader.py
 check 'there is a reader' [ -s reader.py ]
 
-# reads NAME KEY ASKED OTHER OPTIONS...: of a filter of KEY, made with the options,
-# ASKED is a key and OTHER is none.
+# reads NAME KEY ASKED OTHER OPTIONS...: a filter of KEY, made with the options,
+# finds ASKED but not OTHER.
 reads() {
     name=$1 key=$2 asked=$3 other=$4
     shift 4

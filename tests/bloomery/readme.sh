@@ -1,13 +1,13 @@
-# readme.sh - the recipes that README.md begins with do what it shows.
+# readme.sh - the recipes at the beginning of README.md do what it shows.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 readme=$1/../../README.md
 
-# From their heading to the next one.
+# The section up to the next heading.
 sed -n '/^## Three recipes$/,/^## [^T]/p' "$readme" >section
 
-# The line that puts the command on the PATH, but for building it: this stands
-# where that would be built.
+# Runs the line that puts the command on the PATH, except the build: this script
+# stands in for the built command.
 mkdir build
 ln -s "$BLOOMERY" build/bloomery
 line=$(sed -n 's/^make && //p' section)
@@ -15,13 +15,13 @@ PATH=/usr/bin:/bin
 eval "$line"
 check 'the command is on the PATH' [ "$(command -v bloomery)" = "$PWD/build/bloomery" ]
 
-# blocks FILE NAME: what stands between the fences of each console, in NAME1, NAME2, …
+# blocks FILE NAME: writes the contents of each console block to NAME1, NAME2, …
 blocks() {
     awk -v name="$2" '/^```console$/ { n++; inside = 1; next } /^```$/ { inside = 0 }
          inside { print > (name n) }' "$1"
 }
 
-# run_block BLOCK: after each command what it prints.
+# run_block BLOCK: runs each command and compares its output.
 run_block() {
     mkdir "in-$1"
     awk '/^\$ / { n++; print substr($0, 3) > ("command" n); printf "" > ("shown" n)
@@ -50,7 +50,7 @@ for recipe in recipe[0-9]; do
     run_block "$recipe" 2
 done
 
-# Those of the tour that need no files.
+# The examples of the tour that need no files.
 sed -n '/^## A tour$/,/^## [^A]/p' "$readme" >tour
 blocks tour tour
 for first in 'bloomery plan -n 1e9' "printf '%s.n' alice bob carol alice" \

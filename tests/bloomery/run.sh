@@ -1,10 +1,10 @@
 #!/bin/sh
-# run.sh - the tests of the command, all or some scripts:
+# run.sh - runs the command's tests, all or some scripts:
 #
 #   sh tests/bloomery/run.sh PATH_TO_BLOOMERY [SCRIPT...]
 #
 # Prints `ok - NAME` or `not ok - NAME # DETAILS` for each, and exits 1 if any
-# failed. Everything happens in a temporary folder, which is removed.
+# failed. Works in a temporary folder, which is removed.
 
 set -u
 if [ $# -lt 1 ] || [ ! -x "$1" ]; then
@@ -17,8 +17,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 export BLOOMERY
-# Looking for leaks takes as long as all else of a process that is started; where
-# it is only to go the paths, the tests of the library look for them.
+# Leak checking takes as long as everything else in a short process. In a short
+# run only the library's tests do it.
 [ "${BLY_TEST_WORK:-}" != paths ] ||
     ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 [ -z "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS

@@ -1,5 +1,5 @@
-# save.sh - writing: all of it or the old file, nothing left behind, no keys
-# lost between two writers, errors of standard output.
+# save.sh - writing: atomic, nothing left behind, no keys lost between two
+# writers, errors of standard output.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -10,7 +10,7 @@ silent 'build'
 check 'nothing but the filter is there' [ "$(ls -A box)" = f.bly ]
 cp box/f.bly good.bly
 try build -p 1e-6 -o box/f.bly keys
-check 'the same build makes the same bytes' cmp good.bly box/f.bly
+check 'equal builds make equal bytes' cmp good.bly box/f.bly
 chmod 640 box/f.bly
 try add box/f.bly keys
 # shellcheck disable=SC2012
@@ -23,8 +23,8 @@ cp good.bly box/f.bly
 try add box/f.bly /dev/null
 silent 'adding nothing'
 check 'adding nothing changes nothing' cmp good.bly box/f.bly
-try add -v box/f.bly keys
-note 'add -v' '^bloomery add: box/f.bly: 20,000 keys in '
+try add --verbose box/f.bly keys
+note 'add --verbose' '^bloomery add: box/f.bly: 20,000 keys in '
 try add --verbose --no-progress -0 box/f.bly keys
 note 'add with long names' '^bloomery add: box/f.bly: 1 keys? in '
 cp good.bly box/f.bly
@@ -48,7 +48,7 @@ check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
 printf 'a letter that nobody has twice\n' >letter
 printf 'x' >tiny
 for command in build 'build -n 9' 'build -k cascade --without other' \
-    'sketch' 'sketch -d 9'; do
+    'sketch' 'sketch --differences 9'; do
     # shellcheck disable=SC2086  # a list of words
     keeps "$command: over a letter" "'letter' is there and is no filter: .*--for" \
         letter $command -o letter keys
@@ -76,7 +76,7 @@ try build --force -p 1e-6 -o forced keys
 silent 'build --force'
 check 'build --force replaces it' cmp forced good.bly
 cp letter forced
-try sketch --force -d 9 -o forced keys
+try sketch --force --differences 9 -o forced keys
 silent 'sketch --force'
 : >empty
 try build -p 1e-6 -o empty keys
@@ -92,12 +92,12 @@ for options in '-n 10' '-n 10 -k scalable' '-n 10 -k buffered --memory 64K' \
     keeps "build $options" 'no line has a key: .*check -f' good.bly \
         build $options -f 9 -o good.bly keys
 done
-keeps 'sketch -d' 'no line has a key: ' good.bly \
-    sketch -d 9 -f 9 -o good.bly keys
+keeps 'sketch --differences' 'no line has a key: ' good.bly \
+    sketch --differences 9 -f 9 -o good.bly keys
 check 'nothing is left behind' [ -z "$(find . -name '*.tmp')" ]
 
 # ---- a disk that is full ----------------------------------------------------
-# A limit on the size of files stands for the full disk.
+# A file-size limit stands in for a full disk.
 limited() {
     (ulimit -f 8 && "$BLOOMERY" "$@" >out 2>err; echo $? >status)
 }
@@ -173,7 +173,7 @@ out_is 'adds at the same time lose no key' 1 '0\n'
 try info box/f.bly
 out_has 'and all are counted' 0 '^  keys +135,000 added'
 
-# One that waits for its keys while another comes: the second must wait.
+# A build waits for its keys while another starts: the second must wait.
 mkfifo slow
 timeout 60 "$BLOOMERY" add box/f.bly slow &
 exec 3>slow
@@ -191,7 +191,7 @@ out_is 'a slow add and a quick one lose no key' 0 '3\n'
 check 'the filter is sound' "$BLOOMERY" check box/f.bly
 check 'and alone' [ "$(ls -A box)" = f.bly ]
 
-# What is built while another adds stays, and the other one says so.
+# A filter built while `add` runs is kept, and `add` reports that.
 printf 'first\nsecond\n' >two
 for options in '-n 9' '-k buffered -n 9 --memory 64K'; do
     # shellcheck disable=SC2086  # a list of words

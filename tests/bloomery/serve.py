@@ -2,11 +2,11 @@
 
     python3 serve.py [TEST...]
 
-Runs in an empty folder, with BLOOMERY the command's path, and prints lines as
-lib.sh does. TEST is the beginning of a test's name; without it all run except
-those of HTTP. Each test starts servers of its own, at sockets in this folder or
-at ports of the loopback, and ends them by their number. Nothing here is timed:
-whatever is waited for comes, or the test fails after LONG seconds.
+Runs in an empty folder, with BLOOMERY as the command's path, and prints lines
+like lib.sh. TEST is the beginning of a test's name; without it, all tests run
+except HTTP. Each test starts its own servers, at sockets in this folder or
+ports on loopback, and ends them by process number. Nothing is timed: an
+expected event happens, or the test fails after LONG seconds.
 """
 import contextlib
 import http.client
@@ -37,7 +37,7 @@ KEYS = 20000
 failures = 0
 
 
-# ---- What is asked of a test ------------------------------------------------
+# ---- Helpers for tests ------------------------------------------------------
 
 class Wrong(Exception):
     pass
@@ -72,7 +72,7 @@ servers = []
 
 
 class Server:
-    """Ends with stop, or with its test."""
+    """Stopped by stop(), or at the end of its test."""
 
     def __init__(self, *words, stdin=subprocess.DEVNULL, stdout=None):
         self.lines = queue.Queue()
@@ -88,7 +88,7 @@ class Server:
             self.lines.put(line.decode())
 
     def said(self, words):
-        """Wait for a line on stderr."""
+        """Waits for a line on stderr."""
         seen = []
         while True:
             try:
@@ -102,7 +102,7 @@ class Server:
         self.process.send_signal(signal.SIGHUP)
 
     def end(self):
-        """The status, and all lines of stderr that nobody has read."""
+        """Returns the status, and the unread lines of stderr."""
         status = self.process.wait(LONG)
         self.reader.join(LONG)
         self.process.stderr.close()
@@ -119,7 +119,7 @@ class Server:
 
 
 def connect(where, server=None):
-    """A path or a port; while the server begins this is tried again."""
+    """Connects to a path or a port, retrying while the server starts."""
     end = time.monotonic() + LONG
     while True:
         c = socket.socket(socket.AF_UNIX if isinstance(where, str)
@@ -138,7 +138,7 @@ def connect(where, server=None):
 
 
 def exactly(c, n):
-    """So many bytes, or fewer up to the end."""
+    """Reads `length` bytes, or fewer at the end."""
     parts = []
     while n > 0:
         part = c.recv(min(n, 1 << 16))
@@ -174,7 +174,7 @@ def in_thread(work, *arguments):
 
 
 def stream(c, sent, length):
-    """Send, and read `length` bytes of answers meanwhile."""
+    """Sends, and reads `length` bytes of answers meanwhile."""
     sender = in_thread(c.sendall, sent)
     got = exactly(c, length)
     sender.join(LONG)
@@ -195,7 +195,7 @@ def build(path, keys, *words):
 
 
 def build_rare(path, keys, *words):
-    """Of the keys that are asked here no other is found."""
+    """Builds a filter too exact to find other keys used here."""
     build(path, keys, "-p", "1e-8", *words)
 
 
@@ -393,7 +393,7 @@ def test_too_long():
 
 
 def swallow(work, *arguments):
-    """What the other side ends is ended."""
+    """The server closes what the other side has closed."""
     try:
         work(*arguments)
     except OSError:
@@ -408,7 +408,7 @@ def test_pipelined():
     asked = b"".join(members[i % KEYS] + b"\n" if i % 3 else b"no %d\n" % i
                      for i in range(n))
     equal(stream(connect("s", s), asked, len(wanted)), wanted)
-    equal(stream(connect(port), asked, len(wanted)), wanted)
+    equal(stream(connect(port, s), asked, len(wanted)), wanted)
     found = queue.Queue()
     clients = [in_thread(lambda: found.put(
         stream(connect("s"), asked, len(wanted)) == wanted)) for _ in range(8)]
@@ -631,7 +631,7 @@ def test_http_raw():
 
 
 def table():
-    """The odd requests of http.txt: name, status, what follows, bytes."""
+    """Reads the odd requests of http.txt: name, status, what follows, bytes."""
     rows = []
     here = os.path.dirname(__file__)
     with open(os.path.join(here, "http.txt"), encoding="ascii") as file:
@@ -729,7 +729,7 @@ def test_http_continue():
 
 def test_http_slow():
     """HTTP: half a head is waited for less long than half a body"""
-    s = Server("--http", str(port), "--threads", "1", "f.bly")
+    s = Server("--http", str(port), "--jobs", "1", "f.bly")
     body, head = connect(port, s), connect(port)
     body.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
                  b"Content-Length: 9\r\n\r\n")
@@ -747,7 +747,7 @@ def test_half_requests():
             (port, b"GET /contains?key=key+1 HT", HONEST, b"HTTP/1.1 200 OK"),
             ("s", b"key ", b"key 1\n", b"1\n")):
         s = Server("--http", str(port), "--socket", "s", "--clients", "4",
-                   "--threads", "1", "f.bly")
+                   "--jobs", "1", "f.bly")
         first = connect(where, s)
         ask(first, whole, wanted)
         if where == port:
@@ -769,7 +769,7 @@ def test_half_requests():
 
 def test_http_bodies():
     """HTTP: the bytes of large bodies on their way have 64 MiB together"""
-    s = Server("--http", str(port), "--threads", "1", "f.bly")
+    s = Server("--http", str(port), "--jobs", "1", "f.bly")
     connect(port, s).close()
     large = (b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
              b"Content-Length: 1000000\r\n\r\n[")
@@ -874,7 +874,7 @@ known = set(members + strange)
 
 
 def list_of(body):
-    """The keys of such a body; None: it is none."""
+    """Returns the keys of such a body, or None if it is invalid."""
     def no_constant(_):
         raise ValueError
 
@@ -933,7 +933,7 @@ def test_reload_under_load():
     build("one.bly", members, "-k", "blocked")
     build("two.bly", members, "-k", "fuse")
     replace("live.bly", "one.bly")
-    s = Server("--socket", "s", "--http", str(port), "--threads", "3",
+    s = Server("--socket", "s", "--http", str(port), "--jobs", "3",
                "live.bly")
     connect("s", s).close()
     over, found = threading.Event(), queue.Queue()
@@ -1056,11 +1056,11 @@ def test_written_over():
     s.stop()
 
 
-# ---- Clients that are no friends --------------------------------------------
+# ---- Hostile clients --------------------------------------------------------
 
 def test_stalled():
     """clients that stall, or do not read, hurt nobody, and lose nothing"""
-    s = Server("--socket", "s", "--threads", "1", "f.bly")
+    s = Server("--socket", "s", "--jobs", "1", "f.bly")
     half, deaf, good = connect("s", s), connect("s"), connect("s")
     half.sendall(b"ke")
     asked = b"key 1\nnobody\n" * 20000
@@ -1089,11 +1089,11 @@ def test_gone():
         c = connect("s")
         c.sendall(b"key 1\n" * 1000 + b"ke")
         c.close()
-        c = connect(port)
+        c = connect(port, s)
         c.sendall(b"POST /contains HTTP/1.1\r\nHost: localhost\r\n"
                   b"Content-Length: 100000\r\n\r\n[\"")
         c.close()
-        c = connect(port)
+        c = connect(port, s)
         c.sendall(b"GET /contains?key=key+1 HTTP/1.1\r\n")
         c.close()
     ask(good, b"key 1\n", b"1\n")
@@ -1147,7 +1147,7 @@ def test_drained():
     """SIGTERM: what has arrived is answered, and then it ends"""
     n = 2000                        # as much as arrives without being read
     for where in ("s", port):
-        s = Server("--socket", "s", "--listen", str(port), "--threads", "2",
+        s = Server("--socket", "s", "--listen", str(port), "--jobs", "2",
                    "f.bly")
         connect(where, s).close()
         clients = [connect(where) for _ in range(10)]
@@ -1257,7 +1257,7 @@ def test_failed_start():
         for option in ("--listen", "--http"):
             for threads in ("1", "3"):
                 refused("cannot listen at '%s'" % taken, "--socket", "s",
-                        option, taken, "--threads", threads, "f.bly")
+                        option, taken, "--jobs", threads, "f.bly")
                 must(not os.path.exists("s"), "a socket is left")
     s = Server("--socket", "s", "f.bly")
     connect("s", s).close()

@@ -1,4 +1,4 @@
-# serve.sh - serve: options, standard input, and, where there is python3,
+# serve.sh - serve: options, standard input and, if python3 is installed,
 # clients at sockets (serve.py).
 # shellcheck source=lib.sh
 . "$1/lib.sh"
@@ -57,7 +57,6 @@ for place in 0.0.0.0:8080 '[::]:8080' 10.0.0.1:8080 '[fe80::1]:80'; do
 done
 wrong '--http of other machines' 'can be reached from other machines' \
     --http 0.0.0.0:8080 f.bly
-wrong '--host without --http' '--host is about --http' --host a f.bly
 wrong '--host at a Unix socket' '--host is about --http at a port' \
     --http ./w --host a f.bly
 for host in '' a:80 'a b' a/b '[::1]' '*'; do
@@ -75,10 +74,7 @@ for mode in 8 888 1000 rw -1 '' 0660x; do
     wrong "--mode '$mode'" 'is not a mode: give octal' \
         --socket s --mode "$mode" f.bly
 done
-wrong '--mode without a socket' '--mode is about Unix sockets' \
-    --mode 660 f.bly
-wrong '--threads without a socket' 'are about sockets' --threads 2 f.bly
-wrong 'too many threads' '256 at most' --socket s --threads 257 f.bly
+wrong 'too many threads' '256 at most' --socket s --jobs 257 f.bly
 wrong 'too many clients' '100000 at most' --socket s --clients 100001 f.bly
 wrong 'a form that there is not' '--as' --as none f.bly
 wrong 'a secret that is not there' 'none' --key-file none f.bly

@@ -28,8 +28,8 @@ check 'writes nothing' [ ! -e w.bly ]
 try build -n 1000 -p 1e-9 -o both.bly both
 try unite --output w.bly low.bly high.bly both.bly
 silent 'unite of three'
-try unite -v -o w.bly low.bly high.bly
-note 'unite -v' "w\\.bly: about [0-9,]* ± .* keys, planned for 1,000: standard, "
+try unite --verbose -o w.bly low.bly high.bly
+note 'unite --verbose' "w\\.bly: about [0-9,]* ± .* keys, planned for 1,000: standard, "
 try intersect --json -o w.bly low.bly high.bly
 out_has 'intersect --json' 0 '^  "distinct": [0-9.]*,$'
 try unite --json -o - low.bly high.bly
@@ -54,11 +54,11 @@ try query -c b.bly all
 out_is 'and holds all too' 0 '1000\n'
 "$BLOOMERY" unite -o - low.bly high.bly >piped.bly
 check 'unite -o - writes to stdout' "$BLOOMERY" check piped.bly
-"$BLOOMERY" unite -v -o - low.bly high.bly 2>err >piped.bly
-check 'unite -v -o - names standard output' \
+"$BLOOMERY" unite --verbose -o - low.bly high.bly 2>err >piped.bly
+check 'unite --verbose -o - names standard output' \
     grep -q '^bloomery unite: standard output: about ' err
-"$BLOOMERY" build -v -o - -n 1000 low 2>err >/dev/null
-check 'build -v -o - too' \
+"$BLOOMERY" build --verbose -o - -n 1000 low 2>err >/dev/null
+check 'build --verbose -o - too' \
     grep -q '^bloomery build: standard output: 600 keys' err
 for order in '- high.bly' 'high.bly -'; do
     # shellcheck disable=SC2086  # two filters
@@ -79,7 +79,7 @@ out_has 'info: what was added to a union is not known' 0 \
 out_has 'info: but how many are different' 0 '^  different +(999|1,000)'
 
 try query -c piped.bly all
-out_is 'the same filter' 0 '1000\n'
+out_is 'an equal union' 0 '1000\n'
 try check u.bly w.bly a.bly b.bly
 status_is 'what unite wrote is sound' 0
 
@@ -89,20 +89,20 @@ try build -k attenuated:depth=3 -n 1000 -p 1e-9 -o link.bly nothing
 try unite --level 1 -o link.bly link.bly low.bly
 silent 'unite --level: a filter of the levels'
 try build -k attenuated:depth=3 -n 1000 -p 1e-9 -o node.bly nothing
-try unite -l 2 -o node.bly node.bly high.bly link.bly
-silent 'unite -l: the same, and another one like it'
+try unite --level 2 -o node.bly node.bly high.bly link.bly
+silent 'unite --level: the same, and another one like it'
 printf '1\n450\n999\n5000\n' | try get node.bly
 out_is 'the labels grow; the nearest is told' 0 '3\t1\n2\t450\n2\t999\n'
 try query -c node.bly all
 out_is 'and all keys are there' 0 '1000\n'
 cp node.bly out.bly
 keeps 'no such level' "cannot be united: there is no level 4 " \
-    out.bly unite -l 4 -o out.bly node.bly low.bly
+    out.bly unite --level 4 -o out.bly node.bly low.bly
 try build -n 2000 -p 1e-9 -o size.bly low
 keeps 'a filter of another size' "cannot be united: the levels are " \
-    out.bly unite -l 1 -o out.bly node.bly size.bly
+    out.bly unite --level 1 -o out.bly node.bly size.bly
 keeps 'a filter without levels' "cannot be united: .* at a label" \
-    out.bly unite -l 1 -o out.bly low.bly high.bly
+    out.bly unite --level 1 -o out.bly low.bly high.bly
 
 # ---- intersect --------------------------------------------------------------
 try intersect -o i.bly low.bly high.bly
@@ -137,7 +137,7 @@ try build -n 1 --overfill -o s.bly all
 try compare s.bly s.bly
 out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'
 
-# ---- what does not fit ------------------------------------------------------
+# ---- refusals ---------------------------------------------------------------
 cp u.bly out.bly
 try build -n 1000 -p 1e-9 -s 1 -o seed.bly low
 try build -n 5000 -p 1e-9 -o size.bly low

@@ -1,4 +1,5 @@
-# show.sh - the commands that tell: info, check, plan, kinds, help, --version.
+# show.sh - commands that print information: info, check, plan, kinds, help,
+# --version.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -12,9 +13,9 @@ try build --kind standard --items 1e3 --rate 1e-2 --seed 7 --hash xxh3 \
 silent 'build with long names'
 try build --verbose -n 1000 -o v.bly keys
 note 'build --verbose' '^bloomery build: v.bly: 1,000 keys in .*[0-9] bits per planned key'
-try build -v -k blocked -o b.bly keys
-check 'build -v -k blocked' grep -q 'b.bly: .* blocked, ' err
-check 'build -v without -n: the count before' \
+try build --verbose -k blocked -o b.bly keys
+check 'build --verbose -k blocked' grep -q 'b.bly: .* blocked, ' err
+check 'build --verbose without -n: the count before' \
     grep -q '1,000 keys were counted, of which about 1,000 are' err
 
 # ---- info -------------------------------------------------------------------
@@ -73,8 +74,14 @@ out_has 'plan: keys' 0 '^keys +1,000,000$'
 out_has 'plan: size' 0 '^size +1,[0-9]{3},[0-9]{3} bytes .* bits per key$'
 out_has 'plan: rate' 0 '^rate +(0\.9[0-9]*|1) % '
 try plan -n 1e6
-out_has 'plan of all kinds: standard' 0 '^standard +1,[0-9]{3},[0-9]{3} '
-out_has 'plan of all kinds: blocked' 0 '^blocked +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of the core: standard' 0 '^standard +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of the core: blocked' 0 '^blocked +1,[0-9]{3},[0-9]{3} '
+out_has 'plan of the core: how to see the rest' 0 '--all lists them\.$'
+check 'plan of the core: no other kind' awk '/^xor / { exit 1 }' out
+try plan -n 1e6 --all
+out_has 'plan --all: kinds outside the core' 0 '^xor +1,[0-9]{3},[0-9]{3} '
+try plan -n 1e6 --all -k xor
+refused 'plan --all of one kind' 'leave out --all, or -k'
 try plan --kind standard --items 1000 --rate 0.1 --hash xxh3
 out_has 'plan with long names' 0 '^keys +1,000$'
 for n in 1000000 1e6 1E+6 1000k 1000K 1M 0.001G 1.0e6; do
@@ -90,8 +97,17 @@ done
 try kinds
 out_has 'kinds: standard' 0 '^standard +sets '
 out_has 'kinds: what each can do' 0 '^ +add, contains, remove, count, unite, '
+out_has 'kinds: the core, and how to see the rest' 0 \
+    '^[0-9]+ more kinds are for rarer needs: --all lists them\.$'
+check 'kinds: the core alone' [ "$(grep -c '^[a-z]' out)" -eq 10 ]
+try kinds --all
+out_has 'kinds --all: the tier of others' 0 '^floom +sets .* \(experimental\)$'
+check 'kinds --all: no line about the rest' awk '/more kinds/ { exit 1 }' out
+try kinds --all blocked
+refused 'kinds --all KIND' 'leave out --all'
 try kinds standard
 out_has 'kinds KIND: its options' 0 '^    k='
+out_has 'kinds KIND: its tier' 0 '^  tier    core$'
 out_has 'kinds KIND: its abilities' 0 '^  can +add'
 try kinds --markdown
 out_has 'kinds --markdown: the heading' 0 \
@@ -105,26 +121,24 @@ out_has 'kinds --markdown KIND: its options' 0 '^\| `arity` \| 3 \.\. 4 \| 3 \|'
 # ---- help -------------------------------------------------------------------
 try --version
 out_has '--version' 0 '^bloomery [0-9]+\.[0-9]+\.[0-9]+$'
-for more in -v --verbose; do
-    try --version $more
-    out_has "--version $more" 0 \
-        '^instructions: (portable|sse2|avx2|avx512|neon) '
-    out_has "--version $more: keys ahead" 0 '^keys ahead: [1-9][0-9]* '
-    out_has "--version $more: near" 0 '^near: [1-9][0-9]* KiB '
-done
-BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V -v >out 2>err
+try --version --verbose
+out_has '--version --verbose' 0 \
+    '^instructions: (portable|sse2|avx2|avx512|neon) '
+out_has '--version --verbose: keys ahead' 0 '^keys ahead: [1-9][0-9]* '
+out_has '--version --verbose: near' 0 '^near: [1-9][0-9]* KiB '
+BLY_CPU=portable BLY_AHEAD=7 BLY_NEAR=9 "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status
-out_has 'what the environment asks for' 0 '^instructions: portable '
+out_has 'settings of the environment' 0 '^instructions: portable '
 out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
-BLY_AHEAD=7x "$BLOOMERY" -V -v >out 2>err
+BLY_AHEAD=7x "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status
 out_has 'a setting that is not heeded says so' 0 \
     '[(]BLY_AHEAD=7x is not heeded: a whole number from 1 to 65536[)]$'
 try --version nonsense
 refused '--version of something' "nothing but --verbose goes with --version"
-try --version -v nonsense
-refused '--version -v of something' "--version: leave 'nonsense' out"
+try --version --verbose nonsense
+refused '--version --verbose of something' "--version: leave 'nonsense' out"
 try -V
 out_has '-V' 0 '^bloomery [0-9]+\.'
 try --help

@@ -1,5 +1,5 @@
-# terminal.sh - what a terminal shows: lines and progress do not mix, and
-# progress fits into a line.
+# terminal.sh - output on a terminal: lines and progress do not mix, and
+# progress fits in a line.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -8,15 +8,15 @@ if ! script --version 2>/dev/null | grep -q util-linux; then
     finish
 fi
 
-# show FILE COLUMNS COMMAND: writes into FILE what a terminal with that many columns
-# shows while a shell runs the command, without what is sent before it begins. Each
-# takes seconds, so they run side by side.
+# show FILE COLUMNS COMMAND: records in FILE what a terminal of that width shows
+# while a shell runs the command. Each run takes seconds, so they run side by
+# side.
 show() {
     script -qec "stty cols $2; printf 'begin:'; $3" /dev/null </dev/null \
         | sed -e '1s/^.*begin://' | tr -d '\000' >"$1" &
 }
 
-# Lines so slow that progress is shown, if it is on the same terminal at all.
+# Lines so slow that progress is shown, even on the same terminal.
 cat >slowly <<'EOF'
 echo ant; sleep 1.5; echo bee; sleep 0.7; echo cat
 EOF
@@ -32,7 +32,7 @@ try build -n 10 -o f.bly keys
 silent 'build'
 try build -n 10 -o other.bly /dev/null
 mkdir lines
-printf '%s\n' 'dedup --window 100 -p 1e-9' 'dedup --exact' 'query f.bly' \
+printf '%s\n' 'dedup --window 100 -p 1e-9' 'dedup' 'query f.bly' \
     'diff other.bly' >commands
 while read -r command; do
     show "lines/$command" 80 "sh slowly | '$BLOOMERY' $command"
@@ -52,7 +52,7 @@ while read -r command; do
         cmp "lines/$command" want
 done <commands
 
-# progress FILE NAME: some progress was shown, none of it wider than 29 characters.
+# progress FILE NAME: progress was shown, never wider than 29 characters.
 progress() {
     tr '\r' '\n' <"$1" | tr -d '\033' | sed -n 's/\[K$//p' >shown
     if ! grep -q ' ' shown; then

@@ -1,9 +1,9 @@
-# topics.sh - run the test scripts of a folder; sourced by its run.sh, and by
-# that of tests/mpi.
+# topics.sh - runs the test scripts of a folder; sourced by run.sh here and in
+# tests/mpi.
 
-# run_topics [SCRIPT...]: runs each script, or all of "$here", in a folder of its
-# own in "$work", and prints its lines with the topic before each name. Fails if
-# one failed, or ended without having tested anything.
+# run_topics [SCRIPT...]: runs each script, or all of "$here", in its own folder
+# in "$work", and prefixes its lines with the topic. Fails if a script failed or
+# tested nothing.
 run_topics() {
     failed=0
     if [ $# -eq 0 ]; then

@@ -30,7 +30,7 @@ refused 'unite with another case' "'fold.bly' has keys of the form text:case=fol
 try query -i --unicode lower.bly --key strasse
 refused 'query: contradicts lower' 'text:case=lower, and --unicode asks'
 
-# Columns that are joined, and more bytes than the line has.
+# Joined columns that take more bytes than the line.
 printf 'ΐΐΐΐ,İ,x\n' >lines
 try build -i --unicode --csv -f 1,2 -p 1e-9 -o long.bly lines
 silent 'build: keys that become longer'
@@ -45,10 +45,8 @@ check 'dedup: and told' grep -q \
     "2 lines have no key of the form text:case=fold: the first is line 4" err
 printf 'x,ÄRGER\n' >people.csv
 printf 'ärger\n' >list
-try join -i --unicode --csv -f 2 -F 1 people.csv list
+try join -i --unicode --csv -f 2 --list-field 1 people.csv list
 out_is 'join' 0 'x,ÄRGER\n'
-try dedup --unicode lines
-refused 'without -i' '--unicode says how -i ignores case: give -i too'
 try build --as utf16 -i --unicode -p 1e-9 -o utf16.bly --key ẞ
 try query utf16.bly --key SS
 out_is 'utf16' 0 'SS\n'

@@ -1,4 +1,4 @@
-# wrapped.sh - filters that come compressed, in hexadecimal digits, or in JSON.
+# wrapped.sh - filters inside compressed files, hexadecimal digits or JSON.
 . "${1:?}/lib.sh"
 
 seq 100 >keys
@@ -7,12 +7,12 @@ seq 1000 1999 >others
 "$BLOOMERY" build -k bip37 -n 100 -o w.bip37 keys 2>err
 "$BLOOMERY" build -k ethereum -o e.bin keys 2>err
 
-# hex FILE: its bytes, 16 on a line.
+# hex FILE: prints its bytes, 16 on a line.
 hex() {
     od -An -v -tx1 "$1"
 }
 
-# ---- Hexadecimal digits -------------------------------------------------------
+# ---- Hexadecimal digits ------------------------------------------------------
 
 hex w.bip37 >lines.hex
 hex w.bip37 | tr -d ' \n' >bare.hex
@@ -33,7 +33,7 @@ out_is 'hex: from a pipe' 0 '100\n'
 "$BLOOMERY" query -c --format bip37 - keys <w.bip37 >out 2>err
 echo $? >status
 out_is 'as it is: from a pipe' 0 '100\n'
-try convert --format bip37 -F bip37 prefixed.hex back.bip37
+try convert --format bip37 --to bip37 prefixed.hex back.bip37
 silent 'hex: to bytes'
 check 'hex: the same bytes' cmp w.bip37 back.bip37
 try info --format bip37 bare.hex
@@ -83,8 +83,8 @@ for text in mistyped marked colons accent readable utf16le utf16be short \
     refused "hex: $text" 'it is text, and not hexadecimal digits alone: give'
 done
 
-# Addresses are digits too, and od's and hexdump's own numbers are not in the
-# order of the bytes. Of 56 keys the filter has 72 bytes.
+# Addresses also consist of digits, and the default words of od and hexdump are
+# not in byte order. A filter of 56 keys has 72 bytes.
 seq 56 >few
 "$BLOOMERY" build -k leveldb:bits=10 -n 56 -o few.filter few 2>err
 for how in '-tx1' '-A x -tx1' '-A d -tx1' '-An -x' '-x' '-An -tx4' '-An -tx8' \
@@ -121,7 +121,7 @@ refused 'hex: an odd number, info' 'odd number'
 keeps 'hex: what changes a filter does not take it' 'filterload' bare.hex \
     add --format bip37 bare.hex keys
 
-# ---- JSON ---------------------------------------------------------------------
+# ---- JSON --------------------------------------------------------------------
 
 bloom=$(hex e.bin | tr -d ' \n')
 printf '{"id":1,"result":{"note":"a \\"logsBloom\\": b","logsBloom" :\n "0x%s"}}\n' \
@@ -157,7 +157,7 @@ printf '{"logsBloom":' >cut.json
 try query cut.json keys
 refused 'json: cut short' 'not a Bloomery filter'
 
-# ---- Compressed -----------------------------------------------------------------
+# ---- Compressed --------------------------------------------------------------
 
 gzip -c a.bloom >a.bloom.gz
 try query -c a.bloom.gz keys
@@ -170,7 +170,7 @@ try info a.bloom.gz
 out_has 'compressed: info' 0 'kind +dcso'
 try check a.bloom.gz
 out_has 'compressed: check' 0 '^a.bloom.gz: ok'
-try convert -F dcso a.bloom.gz b.bloom
+try convert --to dcso a.bloom.gz b.bloom
 silent 'compressed: convert'
 check 'compressed: the same bytes' cmp a.bloom b.bloom
 "$BLOOMERY" build -o ours.bly keys 2>err
@@ -221,7 +221,7 @@ refused 'compressed: zeros in a pipe' 'more than 1,024 bytes .*comes from it'
 try query --unpack-limit 3000000 bomb.gz keys
 refused 'compressed: zeros within the limit' 'bomb.gz: not a Bloomery filter'
 
-# A packed filter within a compressed file: one limit is for both.
+# A packed filter in a compressed file: one limit covers both.
 "$BLOOMERY" build -k compressed -n 10000000 -o large.bly /dev/null
 gzip -k large.bly
 check 'both layers: 700,000 times' [ "$(wc -c <large.bly.gz)" -lt 177 ]

@@ -1,6 +1,6 @@
-/* cpp.cpp - bloomery.hpp, every member of it: what it answers is what C
- * answers, errors are exceptions, and nothing leaks (tools/check/cpp runs it
- * with the address sanitizer).
+/* cpp.cpp - every member of bloomery.hpp: it answers like C, errors are
+ * exceptions, and nothing leaks (tools/check/cpp runs it with the address
+ * sanitizer).
  *
  * Works in the folder that it is started in.
  */
@@ -35,7 +35,7 @@ static void check(bool holds, const char *what, int line)
     good = false;
 }
 
-/* The status that is thrown; BLY_OK: nothing was. */
+/* Returns the thrown status, or BLY_OK if nothing was thrown. */
 template <typename F> static bly_status thrown(F &&what)
 {
     try {
@@ -186,7 +186,7 @@ static void test_errors()
     CHECK(thrown([&] { frozen.like(); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { frozen.resize(20); }) == BLY_EUNSUPPORTED);
 
-    // how many went in, from a range of several batches too
+    // the number added, from a range of several batches too
     filter small("cuckoo", spec(300));
     std::size_t done = 0;
     try {
@@ -399,7 +399,7 @@ static void test_lists()
     CHECK(ours == std::set<std::string>{ "ours" });
     CHECK(theirs == std::set<std::string>{ "theirs" });
 
-    // what a visitor throws comes out, and the visit ends there
+    // an exception from a visitor passes through and ends the visit
     int visits = 0;
     try {
         here.list_keys([&](const bly_listed &) {
@@ -564,7 +564,7 @@ static void test_what_there_is()
           == BLY_ECORRUPT);
 }
 
-/* The header of lookups is C that is C++ too. */
+/* The header of lookups is valid C and valid C++. */
 static void test_inline_views()
 {
     const std::vector<std::string> some = words(600);

@@ -1,5 +1,6 @@
-// views.cpp - bloomery/inline.h as programs use it, for the warnings of each
-// set of flags (tools/check/cpp): most come only where a function is called.
+// views.cpp - uses bloomery/inline.h as programs do, to see its warnings under
+// each set of flags (tools/check/cpp): most appear only where a function is
+// called.
 #include <bloomery/inline.h>
 
 bool views_blocked(const bly_inline_blocked *v, uint64_t hash);

@@ -1,5 +1,5 @@
-/* main.c - a program in another project's tree, and a name that the library has
- * inside for itself.
+/* main.c - a program in another project, with a function whose name the library
+ * uses internally.
  */
 #include <bloomery.h>
 

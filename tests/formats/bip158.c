@@ -1,10 +1,10 @@
-/* bip158.c - what is special to format `bip158`: filters of Bitcoin's test
- * blocks, and streams that are none.
+/* bip158.c - tests specific to format `bip158`: filters of Bitcoin's test
+ * blocks, and invalid streams.
  */
 #include "test.h"
 #include "vectors.h"
 
-/* Blocks of the test network with one script each, and their filters. */
+/* Test-network blocks with one script each, and their filters. */
 static const struct { const char *block, *script, *filter; } blocks[] = {
     { "000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943",
       "4104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6"
@@ -40,8 +40,8 @@ static void test_blocks(void **state)
     }
 }
 
-/* The block of ten scripts that the network's tests have, if they are there:
- * every script that it spends is in its filter, and what is not is not. */
+/* If the network's test vectors are present: the filter of the block with ten
+ * scripts contains every script that it spends, and no others. */
 static void test_spent(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void test_spent(void **state)
     free(v.bytes);
 }
 
-/* Repeated keys are one; none make one byte of 0. */
+/* Repeated keys count once; no keys make one byte of 0. */
 static void test_repeated(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* bip37.c - what is special to format `bip37`: the messages of its own tests.
+/* bip37.c - tests specific to format `bip37`: the messages of its own tests.
  */
 #include "test.h"
 #include "vectors.h"
@@ -39,7 +39,7 @@ static void test_messages(void **state)
                   "03ce4299050000000100008001");
 }
 
-/* Nothing is in a filter without bits, and nothing is divided by 0. */
+/* A filter without bits contains nothing, and no division by 0 happens. */
 static void test_no_bits(void **state)
 {
     (void)state;

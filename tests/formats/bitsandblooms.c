@@ -1,4 +1,4 @@
-/* bitsandblooms.c - what is special to format `bitsandblooms`: its layout,
+/* bitsandblooms.c - tests specific to format `bitsandblooms`: its layout,
  * place by place.
  */
 #include "test.h"
@@ -8,7 +8,7 @@
 
 #include "bits/hash.h"
 
-/* The bits of a key are those that the rule names, and no other. */
+/* A key's bits are exactly those of the rule. */
 static void test_bits_of_a_key(void **state)
 {
     (void)state;
@@ -38,7 +38,7 @@ static void test_bits_of_a_key(void **state)
     bly_free(filter);
 }
 
-/* The last word's bits are in its last bytes: all of them are counted. */
+/* The last word has its bits in its last bytes; all of them are counted. */
 static void test_last_word_is_counted(void **state)
 {
     (void)state;

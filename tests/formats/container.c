@@ -1,10 +1,9 @@
-/* container.c - files that have filters inside: what is listed of them, that
- * each filter answers as it does alone, and that of no damaged file a byte is
- * read that it has not.
+/* container.c - files with filters inside: they are listed, each filter answers
+ * as it does alone, and damaged files are never read out of bounds.
  *
- * Files of Parquet and tables are written here, byte by byte; one real table of
- * LevelDB is among them, and the test data of Parquet's project is read where
- * it is there. Tables of the real RocksDB and LevelDB: tools/check/systems.
+ * Parquet files and tables are written here, byte by byte. One real LevelDB
+ * table is included, and the Parquet project's test data are read if present.
+ * tools/check/systems tests tables of real RocksDB and LevelDB.
  */
 #include "bloomery/container.h"
 
@@ -19,7 +18,7 @@ static const char PATH[] = "file";
 
 enum { MADE = 1 << 16 };
 
-/* Bytes that are being written. */
+/* A buffer being written. */
 typedef struct { uint8_t bytes[MADE]; size_t n; } made;
 
 static void put(made *m, const void *bytes, size_t n)
@@ -44,7 +43,7 @@ static void put_varint(made *m, uint64_t v)
     put_number(m, v, 1);
 }
 
-/* As a new file: one that is written over is flushed to the disk. */
+/* Saves to a new file, as overwriting one flushes it to the disk. */
 static void save(const made *m)
 {
     remove(PATH);
@@ -73,7 +72,7 @@ static void refused(const made *m, bly_status wanted, const char *says)
     assert_null(c);
 }
 
-/* Is the text perhaps in filter `which`? */
+/* Returns whether filter `which` may contain the text. */
 static bool has(const bly_container *c, size_t which, const char *key)
 {
     bly_filter *filter = NULL;
@@ -83,7 +82,7 @@ static bool has(const bly_container *c, size_t which, const char *key)
     return is;
 }
 
-/* A filter of a format, of the keys "PREFIX0" and so on: its file. */
+/* Appends the file of a filter in a format, with keys "PREFIX0" and so on. */
 static void put_filter(made *m, const char *format, const char *prefix,
                        size_t n)
 {
@@ -103,7 +102,8 @@ static void put_filter(made *m, const char *format, const char *prefix,
 
 /* ---- Parquet, written --------------------------------------------------- */
 
-/* Field `id` of a structure whose last one was `last`, of a type. */
+/* Writes the head of field `id` with a type, in a structure whose last field
+ * was `last`. */
 static void put_field(made *m, unsigned id, unsigned last, unsigned type)
 {
     if (id > last && id - last < 16) {
@@ -126,7 +126,7 @@ static void put_text(made *m, const char *text)
     put(m, text, strlen(text));
 }
 
-/* A column chunk; without a filter where `bytes` is 0. */
+/* A column chunk, without a filter if `bytes` is 0. */
 typedef struct {
     const char *path[3];
     unsigned    type;
@@ -191,7 +191,7 @@ static void put_footer(made *m, const chunk *chunks, size_t groups,
         put_i64(m, 3, 1, 77);
         put_number(m, 0, 1);
     }
-    put_field(m, 5, 4, 11);                         /* a map that is none    */
+    put_field(m, 5, 4, 11);                         /* an empty map          */
     put_number(m, 0, 1);
     put_field(m, 6, 5, 8);
     put_text(m, "written by hand");
@@ -202,8 +202,8 @@ static void put_footer(made *m, const chunk *chunks, size_t groups,
 
 enum { GROUPS = 3, COLUMNS = 2 };
 
-/* Three row groups of two columns: of the second one only the first group has
- * a filter that can be asked. */
+/* Three row groups of two columns; only the first group's second column has a
+ * usable filter. */
 static void make_parquet(made *m)
 {
     chunk chunks[GROUPS * COLUMNS] = {
@@ -286,7 +286,7 @@ static void test_parquet_types(void **state)
     }
 }
 
-/* Of the test data of Parquet's project, with field 15 and without. */
+/* The Parquet project's test data, with field 15 and without. */
 static void test_parquet_vectors(void **state)
 {
     (void)state;
@@ -354,8 +354,8 @@ static void test_parquet_refused(void **state)
     refused(&m, BLY_EFORMAT, "no file that has filters inside");
 }
 
-/* A chunk of which nothing is said is none: each byte of the footer would be an
- * entry of the list. */
+/* An empty chunk is rejected, or each byte of the footer would make a list
+ * entry. */
 static void test_parquet_chunks_of_nothing(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void test_parquet_chunks_of_nothing(void **state)
     refused(&m, BLY_ECORRUPT, "nothing is said of a column in row group 0");
 }
 
-/* Structures in structures, deeper than anything that counts. */
+/* Structures nested deeper than any real file's. */
 static void test_parquet_depth(void **state)
 {
     (void)state;
@@ -393,16 +393,16 @@ static void test_parquet_depth(void **state)
 
 /* ---- Tables, written ---------------------------------------------------- */
 
-/* How a table is to be. */
+/* How to write a table. */
 typedef struct {
     unsigned    sum, version;           /* version 0: LevelDB's end          */
     uint32_t    own;
-    const char *name;                   /* of the filter; NULL: none         */
+    const char *name;                   /* of the filter, or NULL            */
     const char *filter;                 /* hex; NULL: of 20 keys "k0" ...    */
     bool        prefixes, deltas, empty;        /* no data                   */
 } table;
 
-/* A bit at a time, and by the other polynomial's name. */
+/* Computes the checksum bit by bit, with the polynomial in its other form. */
 static uint32_t slow_crc(const uint8_t *bytes, size_t n)
 {
     uint32_t crc = UINT32_MAX;
@@ -432,7 +432,7 @@ static uint32_t table_sum(const table *t, const uint8_t *bytes, size_t n,
 
 typedef struct { uint64_t offset, bytes; } handle;
 
-/* What was written since `begin` becomes a block. */
+/* Ends the block that began at `begin`. */
 static handle end_block(made *m, size_t begin, const table *t)
 {
     handle h = { begin, m->n - begin };
@@ -459,7 +459,7 @@ static void put_handle_entry(made *m, const char *key, handle h)
     put_entry(m, 0, key, value.bytes, value.n);
 }
 
-/* The list of keys that share nothing: the first one. */
+/* Lists the keys that share no prefix: only the first. */
 static void put_restarts(made *m)
 {
     put_number(m, 0, 4);
@@ -478,7 +478,7 @@ static handle put_properties(made *m, const table *t)
     return end_block(m, begin, t);
 }
 
-/* The blocks of LevelDB's filters: of the first, third and fourth 2 KiB. */
+/* LevelDB's filter blocks, for the first, third and fourth 2 KiB. */
 static handle put_blocks(made *m, const table *t)
 {
     size_t begin = m->n, at[5];
@@ -584,7 +584,7 @@ static void make_table(made *m, const table *t)
 #define FULL   "fullfilter.rocksdb.BuiltinBloomFilter"
 #define PARTS  "partitionedfilter.rocksdb.BuiltinBloomFilter"
 
-/* What can be asked, whatever else may be. */
+/* Tables that can be queried. */
 static const table tables[] = {
     { .sum = 1, .version = 0, .name = BLOCKS },
     { .sum = 0, .version = 5, .name = BLOCKS },
@@ -629,7 +629,7 @@ static void test_tables(void **state)
     }
 }
 
-/* A real one, of key0, key1 and key2, by libleveldb 1.23. */
+/* A real table of key0, key1 and key2, by libleveldb 1.23. */
 static void test_real_table(void **state)
 {
     (void)state;
@@ -654,7 +654,7 @@ static void test_real_table(void **state)
     bly_container_free(c);
 }
 
-/* Tables whose keys any may be: what is said of them. */
+/* Tables that may contain any key, and the reasons reported. */
 static void test_tables_lack(void **state)
 {
     (void)state;
@@ -695,7 +695,7 @@ static void test_tables_lack(void **state)
     }
 }
 
-/* A filter of no more than its last five bytes has no key: it is not listed. */
+/* A filter of only its five final bytes has no key and is not listed. */
 static void test_table_of_nothing(void **state)
 {
     (void)state;
@@ -708,8 +708,9 @@ static void test_table_of_nothing(void **state)
     bly_container_free(c);
 }
 
-/* LevelDB has a filter for each 2^b bytes before its filters; behind the last
- * one any key may be. Of 16 bytes one is enough for b = 4, two for b = 3. */
+/* LevelDB has one filter for each 2^b bytes before its filters; blocks behind
+ * the last one may hold any key. For 16 bytes, b = 4 needs one and b = 3
+ * two. */
 static void test_blocks_uncovered(void **state)
 {
     (void)state;
@@ -763,14 +764,14 @@ static void test_tables_refused(void **state)
     m.bytes[20] ^= 1;                               /* in the filter         */
     refused(&m, BLY_ECORRUPT, "checksum does not fit the block at byte 16");
     make_table(&m, &blocks);
-    m.bytes[16 + 3 * 26 + 3] = 1;                   /* where the first ends  */
+    m.bytes[16 + 3 * 26 + 3] = 1;                   /* its end               */
     refused(&m, BLY_ECORRUPT, "a filter ends before it begins");
 }
 
 /* ---- Damage ------------------------------------------------------------- */
 
-/* Whatever a file says, each filter that is listed lies in it, and all that
- * can be opened can be asked. */
+/* Whatever a file claims, each listed filter lies within it, and each one that
+ * opens can be queried. */
 static void look_at(const made *m)
 {
     bly_container *c = NULL;
@@ -800,8 +801,8 @@ static void look_at(const made *m)
     bly_container_free(c);
 }
 
-/* Cut anywhere, with the end where readers look for it, and each byte behind
- * `from` in four other ways. */
+/* Cuts the file anywhere but keeps its end in place, and changes each byte
+ * behind `from` in four other ways. */
 static void damage_all(const made *good, size_t from)
 {
     static const uint8_t others[] = { 0x00, 0x01, 0x80, 0xFF };
@@ -834,7 +835,7 @@ static void test_damaged_parquet(void **state)
     damage_all(&m, m.n - 8 - footer);
 }
 
-/* Without checksums, so that the damage is looked at. */
+/* Checksums are off, so that the damage is reached. */
 static void test_damaged_tables(void **state)
 {
     (void)state;
@@ -853,7 +854,7 @@ static void test_damaged_tables(void **state)
 
 /* ---- Memory ------------------------------------------------------------- */
 
-/* Whichever allocation fails, it is said, and nothing is kept. */
+/* Each allocation failure is reported, and nothing leaks. */
 static void test_no_memory(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
-/* crlite.c - what is special to format `crlite`: a cascade that filtercascade
- * wrote, each hash, and files that are none.
+/* crlite.c - tests specific to format `crlite`: a cascade written by
+ * filtercascade, each hash, and invalid files.
  */
 #include "test.h"
 #include "vectors.h"
 
-/* Cascades of in-0 .. in-19, to be told from out-0 .. out-59: by SHA-256 and
- * salt "nacl"; by the stream, with a first layer of 256 bits, where two readers
- * go unlike ways; by SHA-256 without salt, yes and no in each other's place.
- * Made by a few lines of Python that hash by its own library. */
+/* Cascades that separate in-0 .. in-19 from out-0 .. out-59: with SHA-256 and
+ * salt "nacl"; with the stream and a first layer of 256 bits, where two readers
+ * differ; with SHA-256 without salt, yes and no exchanged. Made by a few lines
+ * of Python with its own library. */
 static const char *const cascades[] = {
     "020000046e61636c0200010000020000000108028704000610703000100040024802801008"
     "01008088200409004004480040025a0000000100000002800000040000000008000000",
@@ -57,8 +57,8 @@ static void test_inverted(void **state)
     bly_free(filter);
 }
 
-/* The hexadecimal digits of SHA-256 of a number in 4 bytes, the highest first,
- * for 1 to 500 are listed, with two words; those of 501 to 10000 are not. */
+/* SHA-256 of a number in 4 bytes, highest first, in hexadecimal: 1 to 500 are
+ * listed, with two words; 501 to 10000 are not. */
 static void test_their_file(void **state)
 {
     (void)state;
@@ -85,7 +85,8 @@ static void test_their_file(void **state)
     free(v.bytes);
 }
 
-/* Refused with a line that names the format, or each verb ends. */
+/* Opens bytes: either refused with a line that names the format, or all verbs
+ * end. */
 static void crlite_try(const uint8_t *bytes, size_t n)
 {
     uint8_t *copy = malloc(n + 1);

@@ -1,10 +1,10 @@
-/* datasketches.c - what is special to format `datasketches`: files that its C++
- * library wrote.
+/* datasketches.c - tests specific to format `datasketches`: files written by
+ * its C++ library.
  */
 #include "test.h"
 #include "vectors.h"
 
-/* Integers are 8 bytes, the lowest first. */
+/* Integers are 8 bytes, lowest first. */
 static size_t sketches_int(char text[64], uint64_t i)
 {
     for (unsigned b = 0; b < 8; b++)
@@ -12,7 +12,7 @@ static size_t sketches_int(char text[64], uint64_t i)
     return 8;
 }
 
-/* The integers below 1000, and what is no number. */
+/* Integers below 1000, then texts that are not numbers. */
 static size_t sketches_key(char text[64], uint64_t i)
 {
     return sketches_int(text, i < 1000 ? i : UINT64_C(0x7FF8000000000000));
@@ -45,7 +45,7 @@ static void test_their_files(void **state)
     sketches_file("datasketches/bf_n10000_h5_cpp.sk");
 }
 
-/* Written without its bits, as it holds no key. */
+/* An empty filter is written without its bits. */
 static void test_bare(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void test_bare(void **state)
     free(v.bytes);
 }
 
-/* Of a whole -log2 p the rounding of the bits makes one probe more. */
+/* If -log2 p is whole, rounding the bits adds one probe. */
 static void test_sizes(void **state)
 {
     (void)state;

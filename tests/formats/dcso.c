@@ -1,5 +1,5 @@
-/* dcso.c - what is special to format `dcso`: the files of the system itself,
- * and its sizes.
+/* dcso.c - tests specific to format `dcso`: the system's own files, and its
+ * sizes.
  */
 #include "test.h"
 #include "folder.h"
@@ -23,7 +23,7 @@ static const uint8_t *dcso_file(const bly_filter *filter, size_t *n)
     return image + BLY_HEADER_BYTES;
 }
 
-/* Its file of three keys, "foo", "bar" and "baz". */
+/* The system's file of three keys, "foo", "bar" and "baz". */
 static void test_their_file(void **state)
 {
     (void)state;
@@ -42,8 +42,8 @@ static void test_their_file(void **state)
     free(v.bytes);
 }
 
-/* The bits of "bar" in a filter for 100000 keys at 1 %, by the system's own
- * test: set by us, and none besides. */
+/* The bits of "bar" in a filter for 100000 keys at 1 %, from the system's own
+ * test: we set exactly those. */
 static void test_bits_of_a_key(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void test_bits_of_a_key(void **state)
     bly_free(filter);
 }
 
-/* As the system plans them. */
+/* Sizes as the system plans them. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* What its owner attached stays, also where keys are added. */
+/* Attached data are kept, also when keys are added. */
 static void test_attached_data_stay(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void test_attached_data_stay(void **state)
     free(v.bytes);
 }
 
-/* Of the filter, which is freed, these bytes are attached, and its file ends
- * in them; its key is there unless it is to be empty. */
+/* Frees the filter after checking that these bytes are attached, end its file,
+ * and that its key is found unless it should be empty. */
 static void dcso_has(bly_filter *filter, const char *data, size_t bytes,
                      bool empty)
 {
@@ -127,7 +127,7 @@ static void dcso_has(bly_filter *filter, const char *data, size_t bytes,
     bly_free(filter);
 }
 
-/* A filter of one key with this attached. */
+/* Returns a filter of one key with these bytes attached. */
 static bly_filter *dcso_with(const char *data, size_t bytes)
 {
     bly_filter *filter = dcso_new(50, 0.01);
@@ -136,7 +136,7 @@ static bly_filter *dcso_with(const char *data, size_t bytes)
     return filter;
 }
 
-/* By every way to another filter or file. */
+/* Attached data follow on every way to another filter or file. */
 static void test_attached_data_go_along(void **state)
 {
     (void)state;
@@ -165,7 +165,8 @@ static void test_attached_data_go_along(void **state)
     bly_free(other);
 }
 
-/* By others, by a part of themselves, and by none. */
+/* Attached data can be replaced by others, by a part of themselves, and by
+ * none. */
 static void test_attached_data_are_replaced(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void test_attached_data_are_replaced(void **state)
     dcso_has(filter, "", 0, false);
 }
 
-/* Another writes numbers of no filter into an image that is mapped. */
+/* Another process writes impossible numbers into a mapped image. */
 static void test_attached_data_of_a_changed_file(void **state)
 {
     (void)state;
@@ -222,7 +223,7 @@ static void dcso_back(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* And the filter stays what it was. */
+/* A refusal leaves the filter unchanged. */
 static void test_attaching_is_refused(void **state)
 {
     (void)state;
@@ -256,7 +257,7 @@ static void test_attaching_is_refused(void **state)
     dcso_has(filter, "data", 4, false);
 }
 
-/* N counts keys that were new, and a union those of both. */
+/* N counts new keys; a union adds up both. */
 static void test_number_of_keys(void **state)
 {
     (void)state;
@@ -276,7 +277,7 @@ static void test_number_of_keys(void **state)
     bly_free(other);
 }
 
-/* A field changed, and what is said of it. */
+/* Changes a field, and checks the error. */
 static void dcso_refused(size_t at, uint64_t value, bly_status wanted,
                          const char *says)
 {

@@ -1,4 +1,4 @@
-/* ethereum.c - what is special to format `ethereum`: the bits of Ethereum's own
+/* ethereum.c - tests specific to format `ethereum`: the bits of Ethereum's own
  * tests, and Keccak at its ends.
  */
 #include "test.h"
@@ -64,7 +64,7 @@ static void test_words(void **state)
     bly_free(filter);
 }
 
-/* Texts that end before, at and behind the end of a block of 136 bytes. */
+/* Texts that end before, at and after the end of a block of 136 bytes. */
 static void test_keccak(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* exim.c - what is special to format `exim`: the places of an event, and sizes.
+/* exim.c - tests specific to format `exim`: the places of an event, and sizes.
  */
 #include "test.h"
 #include "vectors.h"

@@ -1,4 +1,4 @@
-/* guava.c - what is special to format `guava`: files that Guava wrote, and its
+/* guava.c - tests specific to format `guava`: files written by Guava, and its
  * sizes.
  */
 #include "test.h"
@@ -9,8 +9,7 @@ static size_t guava_text(char text[64], uint64_t i)
     return (size_t)snprintf(text, 64, "key-%d", (int)i);
 }
 
-/* integerFunnel: 4 bytes, the lowest first. The first 500 are others than those
- * that were put. */
+/* integerFunnel: 4 bytes, lowest first. The first 500 were not added. */
 static size_t guava_int(char text[64], uint64_t i)
 {
     uint32_t v = (uint32_t)i - 1000;
@@ -66,8 +65,8 @@ static void test_their_integers(void **state)
                "guava:strategy=mitz32");
 }
 
-/* A file of our own hand: one key, "a", in 64 bits with 5 probes, by the
- * published hash of it, 85555565f6597889 and e6b53a48510e895a. */
+/* A file written by hand: one key, "a", in 64 bits with 5 probes, from its
+ * published hash, 85555565f6597889 and e6b53a48510e895a. */
 static void test_one_key(void **state)
 {
     (void)state;

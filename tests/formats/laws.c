@@ -1,8 +1,8 @@
-/* laws.c - what every kind of family "foreign" must obey, run over each one of
- * the registry: tests/laws.c for filters that hash whole keys and lie in other
+/* laws.c - laws of every kind of family "foreign": a counterpart of
+ * tests/laws.c for filters that hash whole keys and are stored in other
  * systems' files.
  *
- * What is special to one format is in tests/formats/NAME.c.
+ * tests/formats/NAME.c has the tests specific to a format.
  */
 #include "test.h"
 #include "folder.h"
@@ -10,17 +10,17 @@
 #include <inttypes.h>
 
 #include "bloomery/foreign.h"
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "verbs/registry.h"
 
 enum { FEW = 200, ASKED = 20000 };
 
-/* The format under test, of each run of the group. */
+/* The format under test in this run of the group. */
 static const bly_kind *laws_kind;
 
 static const char laws_path[] = "filter";
 
-/* It, with what its files do not tell. */
+/* Returns its name with the parameters that its files do not store. */
 static const char *laws_spec(void)
 {
     return strcmp(laws_kind->name, "bip158") != 0 ? laws_kind->name
@@ -28,13 +28,13 @@ static const char *laws_spec(void)
            "101112131415161718191a1b1c1d1e1f";
 }
 
-/* Key i of a stream, as text: its length. */
+/* Writes key i of a stream as text; returns its length. */
 static size_t laws_key(char text[32], uint64_t stream, uint64_t i)
 {
     return (size_t)snprintf(text, 32, "key-%" PRIu64 "-%" PRIu64, stream, i);
 }
 
-/* n keys of a stream, to be freed. */
+/* Returns n keys of a stream, to be freed. */
 static bly_key *laws_keys(uint64_t stream, size_t n)
 {
     bly_key *keys = malloc(n * (sizeof *keys + 32));
@@ -45,7 +45,7 @@ static bly_key *laws_keys(uint64_t stream, size_t n)
     return keys;
 }
 
-/* A filter planned for `capacity` keys, of n keys of a stream. */
+/* Returns a filter planned for `capacity` keys, with n keys of a stream. */
 static bly_filter *laws_of(uint64_t capacity, uint64_t stream, size_t n)
 {
     bly_spec spec = { .capacity = capacity };
@@ -76,7 +76,7 @@ static uint64_t laws_found(const bly_filter *filter, uint64_t stream, size_t n)
     return found;
 }
 
-/* The file of a filter: what is behind its header. */
+/* Returns a filter's file: the bytes behind its header. */
 static const uint8_t *laws_file(const bly_filter *filter, size_t *bytes)
 {
     const uint8_t *image = bly_image(filter, bytes);
@@ -92,7 +92,7 @@ static bool laws_same(const bly_filter *a, const bly_filter *b)
     return a_bytes == b_bytes && memcmp(a_file, b_file, a_bytes) == 0;
 }
 
-/* Opened as one who knows the format would. */
+/* Returns options that name the format. */
 static bly_options laws_options(void)
 {
     return (bly_options){ .format = laws_spec() };
@@ -104,7 +104,7 @@ static void law_empty_knows_nothing(void **state)
 {
     (void)state;
     bly_filter *filter = laws_of(FEW, 1, 0);
-    /* one that is built of nothing has its rate all the same */
+    /* one that is built from nothing has its rate all the same */
     assert_true(laws_found(filter, 2, 1000)
                 <= (laws_kind->add != NULL ? 0 : 20));
     bly_free(filter);
@@ -120,7 +120,7 @@ static void law_no_false_negative(void **state)
     }
 }
 
-/* `info` tells what each number of the geometry is. */
+/* `info` explains each number of the geometry. */
 static void law_numbers_have_names(void **state)
 {
     (void)state;
@@ -160,7 +160,7 @@ static void law_a_key_is_told_as_seen(void **state)
     bly_free(filter);
 }
 
-/* Keys of any length and bytes, none among them. */
+/* Keys of any length and bytes, including the empty key. */
 static void law_any_bytes(void **state)
 {
     (void)state;
@@ -179,8 +179,8 @@ static void law_any_bytes(void **state)
     bly_free(filter);
 }
 
-/* Where a filter goes by hashes, they are the same ones before there is one as
- * after, in each way that there is to make them. */
+/* If a filter takes hashes, they are equal before and after it is made, by each
+ * function that computes them. */
 static void law_hashes_are_its_own(void **state)
 {
     (void)state;
@@ -190,10 +190,10 @@ static void law_hashes_are_its_own(void **state)
     bly_keys all = { .n = FEW, .keys = keys };
     uint64_t hashes[FEW];
     assert_status(bly_hash_keys(hashes, laws_spec(), &spec, &all), BLY_OK);
-    for (size_t i = 0; i < FEW && laws_kind->contains_key == NULL; i++)
+    for (size_t i = 0; i < FEW && !KIND_HAS(laws_kind, whole, contains); i++)
         assert_true(hashes[i] == bly_hash(filter, keys[i].data,
                                           keys[i].length));
-    if (laws_kind->contains_key == NULL) {
+    if (!KIND_HAS(laws_kind, whole, contains)) {
         assert_status(bly_build(&built, laws_spec(), &spec, hashes, NULL, FEW),
                       BLY_OK);
         assert_true(laws_same(filter, built));
@@ -203,11 +203,11 @@ static void law_hashes_are_its_own(void **state)
     free(keys);
 }
 
-/* Of a hash nothing is known, and none is taken. */
+/* A bare hash is never found, and adding it is refused. */
 static void law_hashes_are_no_keys(void **state)
 {
     (void)state;
-    if (laws_kind->contains_key == NULL)
+    if (!KIND_HAS(laws_kind, whole, contains))
         skip();
     bly_filter *filter = laws_of(FEW, 8, 0);
     bool present = false;
@@ -272,7 +272,7 @@ static void law_a_file_is_the_filter(void **state)
     bly_free(filter);
 }
 
-/* The image says itself what it is. */
+/* An image records its own kind. */
 static void law_an_image_is_the_filter(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void law_a_file_is_not_changed_in_place(void **state)
     bly_free(filter);
 }
 
-/* Saved over itself, with a key more. */
+/* Saves over itself, with one more key. */
 static void law_a_changed_filter_is_saved(void **state)
 {
     (void)state;
@@ -363,11 +363,11 @@ static void law_a_union_has_both(void **state)
     (void)state;
     bly_filter *a = laws_of(FEW, 11, FEW / 2), *b = laws_of(FEW, 12, FEW / 2);
     bly_overlap_t overlap;
-    if (laws_kind->overlap != NULL) {
+    if (KIND_HAS(laws_kind, combining, overlap)) {
         assert_status(bly_overlap(&overlap, a, b), BLY_OK);
         assert_true(fabs(overlap.either.value - FEW) < FEW / 4);
     }
-    if (laws_kind->unite != NULL) {
+    if (KIND_HAS(laws_kind, combining, unite)) {
         assert_status(bly_unite(a, b), BLY_OK);
         assert_int_equal(laws_found(a, 11, FEW / 2), FEW / 2);
         assert_int_equal(laws_found(a, 12, FEW / 2), FEW / 2);
@@ -383,7 +383,7 @@ static void law_copy_and_like(void **state)
     assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
     laws_is(filter, copy);
     bly_free(copy);
-    if (laws_kind->add != NULL && laws_kind->grow == NULL) {
+    if (laws_kind->add != NULL && laws_kind->growing == NULL) {
         bly_filter *empty = laws_of(FEW, 9, 0);
         assert_status(bly_like(&like, filter, NULL), BLY_OK);
         assert_true(laws_same(like, empty));
@@ -395,9 +395,9 @@ static void law_copy_and_like(void **state)
 
 /* ---- Hostile files ----------------------------------------------------- */
 
-/* Whatever these bytes are: they are refused, with a line that names the
- * format, or every verb stays inside of them (which the sanitizers see: the
- * library's copy ends where they do). */
+/* Any bytes are refused with a message that names the format, or every verb
+ * stays inside them (sanitizers see it: the library's copy ends where they
+ * do). */
 static void laws_try(const uint8_t *bytes, size_t n)
 {
     bly_options options = laws_options();
@@ -414,15 +414,16 @@ static void laws_try(const uint8_t *bytes, size_t n)
     (void)laws_found(filter, 13, (size_t)test_work(50, 12, 4));
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_true(stat.rate >= 0 && stat.rate <= 1);
-    if (laws_kind->overlap != NULL)
+    if (KIND_HAS(laws_kind, combining, overlap))
         assert_status(bly_overlap(&overlap, filter, filter), BLY_OK);
-    if (laws_kind->unite != NULL)
+    if (KIND_HAS(laws_kind, combining, unite))
         assert_true(bly_unite(filter, filter) <= BLY_OK);
     if (laws_kind->add != NULL && bly_add(filter, "x", 1) >= 0)
         assert_true(bly_contains(filter, "x", 1));
     size_t bytes_now;
     const void *image = bly_image(filter, &bytes_now);
-    assert_true(bytes_now == n + BLY_HEADER_BYTES || laws_kind->grow != NULL);
+    assert_true(bytes_now == n + BLY_HEADER_BYTES
+                || laws_kind->growing != NULL);
     assert_status(bly_check(image, bytes_now, NULL), BLY_OK);
     bly_free(filter);
 }
@@ -459,8 +460,8 @@ static void law_every_damaged_byte(void **state)
     bly_free(filter);
 }
 
-/* Numbers at their ends, of every width, in either order, at every place of
- * the first bytes and the last. */
+/* Extreme numbers of every width, in either byte order, at every place of the
+ * first and last bytes. */
 static void law_numbers_at_their_ends(void **state)
 {
     (void)state;
@@ -488,7 +489,7 @@ static void law_numbers_at_their_ends(void **state)
     bly_free(filter);
 }
 
-/* Bytes that are none of it, long and short. */
+/* Arbitrary bytes, long and short. */
 static void law_any_file(void **state)
 {
     (void)state;
@@ -501,9 +502,8 @@ static void law_any_file(void **state)
     }
 }
 
-/* What verbs may look at is there, in every filter that is opened; and of other
- * numbers, which a file that is changed meanwhile may give, more than is there,
- * or what is within. */
+/* The memory that verbs may access exists in every filter that opens. If a file
+ * changes meanwhile, other numbers may ask for more than that, or less. */
 static void law_reach(void **state)
 {
     (void)state;
@@ -529,8 +529,8 @@ static void law_reach(void **state)
         for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
             image_set_u64(image, IMAGE_GEOMETRY + 8 * i, geometry[i]);
         (void)laws_kind->contains(image, 7);
-        if (laws_kind->contains_key != NULL)
-            (void)laws_kind->contains_key(image, 0, "key", 3);
+        if (KIND_HAS(laws_kind, whole, contains))
+            (void)laws_kind->whole->contains(image, 0, "key", 3);
     }
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         image_set_u64(image, IMAGE_GEOMETRY + 8 * i, was[i]);
@@ -557,7 +557,7 @@ static void law_it_is_listed(void **state)
     assert_non_null(bly_kind_find(laws_kind->name));
 }
 
-/* Is it one that needs what the library was built without? */
+/* Returns whether it needs a library that was left out of the build. */
 static bool laws_not_built(void)
 {
     bly_plan_t plan;

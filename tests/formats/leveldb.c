@@ -1,5 +1,5 @@
-/* leveldb.c - what is special to format `leveldb`: filters that LevelDB made,
- * and its sizes.
+/* leveldb.c - tests specific to format `leveldb`: filters made by LevelDB, and
+ * its sizes.
  */
 #include "test.h"
 #include "vectors.h"
@@ -43,7 +43,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* The fewest bits that keep a rate; and one that none keeps. */
+/* The fewest bits that keep a rate, and a rate that none keeps. */
 static void test_rates(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void test_rates(void **state)
     assert_status(bly_plan(&plan, "leveldb", &spec), BLY_EPARAM);
 }
 
-/* More than 30 probes are reserved: everything may be there. */
+/* More than 30 probes are reserved: any key may be contained. */
 static void test_reserved(void **state)
 {
     (void)state;

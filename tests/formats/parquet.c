@@ -1,5 +1,5 @@
-/* parquet.c - what is special to format `parquet`: the filter of its project's
- * test data, its sizes, and headers that are none.
+/* parquet.c - tests specific to format `parquet`: a filter of the project's
+ * test data, its sizes, and invalid headers.
  */
 #include "test.h"
 #include "folder.h"
@@ -32,7 +32,7 @@ static void test_their_filter(void **state)
     free(v.bytes);
 }
 
-/* The older form, by murmur3 and with another header. */
+/* The older form, with murmur3 and another header. */
 static void test_older_form(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void test_older_form(void **state)
     free(v.bytes);
 }
 
-/* The bits are those of kind split by xxh64 with as many. */
+/* The bits are those of kind split with xxh64 and the same size. */
 static void test_bits_are_those_of_split(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void test_bits_are_those_of_split(void **state)
     bly_free(split);
 }
 
-/* Either is written as the other, with all keys and no others. */
+/* Each is written as the other, with exactly the same keys. */
 static void test_written_as_split(void **state)
 {
     (void)state;
@@ -93,8 +93,7 @@ static void test_written_as_split(void **state)
     bly_free(other);
 }
 
-/* By another hash function, with a seed, in more bits than there may be, or of
- * another kind. */
+/* Refused: another hash function, a seed, too many bits, another kind. */
 static void test_not_written_as_parquet(void **state)
 {
     (void)state;
@@ -119,7 +118,7 @@ static void test_not_written_as_parquet(void **state)
     }
 }
 
-/* A power of two of bytes, 32 at least. */
+/* The size is a power of two, at least 32 bytes. */
 static void test_sizes(void **state)
 {
     (void)state;

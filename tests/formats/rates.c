@@ -1,17 +1,17 @@
-/* rates.c - the law of rates: every format of another system errs as often as
+/* rates.c - the law of rates: every format of another system has the rate that
  * its plan and its bits say, for few keys and many, at high rates and low.
  *
- * The plan is compared with counted answers, from many filters of random keys
- * that were never added. Both have an error: the count's is its standard error,
- * from the spread between filters; the model's is a share of the rate, MODEL,
- * for what its first order leaves out (maths/strides.h). Without the models the
- * counted rate of small filters is up to a million times the plan.
+ * The plan is compared with counted answers of many filters for random keys
+ * that were never added. The count has a standard error, from the spread
+ * between filters; the model's error is a share of the rate, MODEL, for what
+ * its first order omits (maths/strides.h). Without the models, the counted rate
+ * of small filters is up to a million times the plan.
  */
 #include "test.h"
 
 #include <math.h>
 
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 #include "maths/strides.h"
 #include "verbs/registry.h"
 
@@ -22,7 +22,7 @@ static const double rates_model = 0.3;
 static const bly_kind *rates_kind;
 static const uint64_t rates_sizes[] = { 1, 10, 100, 1000, 100000 };
 
-/* Random keys, of which each call gives others. */
+/* Returns n random keys, different ones for each call. */
 static bly_key *rates_keys(uint64_t *stream, size_t n)
 {
     bly_key *keys = malloc(n * (sizeof *keys + KEY));
@@ -40,10 +40,10 @@ static bly_key *rates_keys(uint64_t *stream, size_t n)
 typedef struct {
     size_t filters, asked;              /* keys each                         */
     double mean, error;                 /* of the counted rate               */
-    double told;                        /* mean of what stat says            */
+    double told;                        /* mean of stat's rate               */
 } rates_counted;
 
-/* Counts one filter's rate, and adds what stat says. */
+/* Counts one filter's rate, and adds the rate in stat. */
 static double rates_count(const char *kind, const bly_spec *spec, size_t asked,
                           uint64_t *stream, double *told)
 {
@@ -104,7 +104,7 @@ static void rates_compare(const char *kind, uint64_t n, double rate,
 {
     bly_plan_t plan;
     bly_spec spec = { .capacity = n, .rate = rate };
-    /* some formats cannot be so small, or so exact */
+    /* some formats cannot be so small or so exact */
     if (bly_plan(&plan, kind, &spec) != BLY_OK)
         return;
     rates_counted c = rates_count_all(kind, &spec, asked);
@@ -112,15 +112,16 @@ static void rates_compare(const char *kind, uint64_t n, double rate,
     rates_hold(kind, &spec, "its bits say", c.told, &c);
 }
 
-/* Where the third position of leveldb's keys has fewer numbers than the row has
- * bits, keys share more than two positions in ways that depend on m: counted
- * rates are up to three times the plan. A real filter is for two kilobytes. */
+/* If the third position of leveldb's keys has fewer numbers than the row has
+ * bits, keys share more than two positions in ways that depend on m, and
+ * counted rates are up to three times the plan. A real filter covers two
+ * kilobytes. */
 static size_t rates_sizes_held(size_t sizes)
 {
     return strcmp(rates_kind->name, "leveldb") == 0 && sizes > 4 ? 4 : sizes;
 }
 
-/* With options of a format, where the rate alone does not reach all of it. */
+/* Tests options that the rate alone does not reach. */
 static void rates_compare_options(size_t sizes, size_t asked)
 {
     static const struct { const char *format, *kind; } options[] = {
@@ -149,7 +150,7 @@ static void a_plan_is_kept(void **state)
             rates_compare(rates_kind->name, rates_sizes[i], rates[j], asked);
 }
 
-/* Rates stay in 0 .. 1, for a row of any length. */
+/* The rate is within 0 .. 1 for a row of any length. */
 static void any_row_has_a_rate(void **state)
 {
     static const uint64_t m[] = { 1, 2, 63, 1024, 1025, 65537,

@@ -1,4 +1,4 @@
-/* redisbloom.c - what is special to format `redisbloom`: dumps of Redis'
+/* redisbloom.c - tests specific to format `redisbloom`: dumps of Redis'
  * module, and how they grow.
  */
 #include "test.h"
@@ -11,8 +11,8 @@ static size_t redis_item(char text[64], uint64_t i)
     return (size_t)snprintf(text, 64, "item:%d", (int)i);
 }
 
-/* A dump says what the server said of the same keys; and a filter of ours with
- * the first n of them is the same dump. */
+/* A dump answers like the server did for the same keys, and our own filter of
+ * the first n keys makes the same dump. */
 static void redis_is(const char *dump, const char *answers, size_t asked,
                      size_t n)
 {
@@ -48,7 +48,7 @@ static void test_their_growth(void **state)
 }
 
 /* Ints 0 .. 3999 at 0.001 in 100: a client's own test counts 3997 new ones. A
- * chain whose first link is for 10 keys errs more often than was asked. */
+ * chain whose first link is for 10 keys exceeds the requested rate. */
 static void test_their_count(void **state)
 {
     (void)state;
@@ -75,8 +75,8 @@ static void test_their_count(void **state)
     }
 }
 
-/* What docs/redis.md says of chains whose first link is small; from filter to
- * filter they differ by a fifth. */
+/* docs/redis.md gives the rates of chains whose first link is small; filters
+ * differ by a fifth. */
 static void small_links_err_more(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void small_links_err_more(void **state)
     }
 }
 
-/* Bytes of a new one, by BF.INFO: 32 of its own and 64 a link. */
+/* A new filter's bytes, by BF.INFO: 32 of its own and 64 for each link. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -130,7 +130,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* One that does not grow is full and stays as it is. */
+/* A filter that does not grow is full and does not change. */
 static void test_full(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_full(void **state)
     bly_free(filter);
 }
 
-/* A dump in which one number is another. */
+/* A dump with one number changed. */
 static void test_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* rediscuckoo.c - what is special to format `rediscuckoo`: a dump of Redis'
+/* rediscuckoo.c - tests specific to format `rediscuckoo`: a dump of Redis'
  * module, copies, removals, and growth.
  */
 #include "test.h"
@@ -9,7 +9,7 @@ static size_t cuckoo_item(char text[64], uint64_t i)
     return (size_t)snprintf(text, 64, "item:%d", (int)i);
 }
 
-/* 500 of 1000 keys. */
+/* Answers for 1000 keys, 500 of them added. */
 static void test_their_dump(void **state)
 {
     (void)state;
@@ -30,7 +30,7 @@ static void test_their_dump(void **state)
     free(said.bytes);
 }
 
-/* Buckets and tables after so many keys, as CF.INFO tells them. */
+/* Buckets and tables after each number of keys, as in CF.INFO. */
 static void test_their_sizes(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void test_their_sizes(void **state)
     }
 }
 
-/* Copies are counted and go one by one; then the file is as before but for the
+/* Copies are counted and removed one by one; then the file differs only in the
  * number of removals. */
 static void test_copies(void **state)
 {
@@ -79,7 +79,7 @@ static void test_copies(void **state)
     bly_free(filter);
 }
 
-/* Filled to the last: what does not go in has moved nothing. */
+/* When it is full, a refused key has moved nothing. */
 static void test_full(void **state)
 {
     (void)state;

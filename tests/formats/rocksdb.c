@@ -1,12 +1,12 @@
-/* rocksdb.c - what is special to format `rocksdb`: a filter that RocksDB made,
- * whose keys are of every class of length that its hash has; and its sizes.
+/* rocksdb.c - tests specific to format `rocksdb`: a filter made by RocksDB with
+ * keys of every length class of its hash, and sizes.
  */
 #include "test.h"
 #include "vectors.h"
 
 #include "bits/hash.h"
 
-/* Key i: a third of them text, the others of 0 to 699 bytes. */
+/* Writes key i: every third one is text, the others have 0 to 699 bytes. */
 static size_t rocksdb_key(char key[700], int i)
 {
     if (i % 3 == 0)
@@ -17,9 +17,9 @@ static size_t rocksdb_key(char key[700], int i)
     return length;
 }
 
-/* XXH64 of the filter block that librocksdb 7.8.3 of Debian wrote for a table
- * of these keys (1988 different ones) by NewBloomFilterPolicy(10), format
- * version 5: 2501 bytes. */
+/* XXH64 of the filter block (2501 bytes) that Debian's librocksdb 7.8.3 wrote
+ * for a table of these keys (1988 different ones) by NewBloomFilterPolicy(10),
+ * format version 5. */
 static void test_their_filter(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void test_sizes(void **state)
     assert_true(fabs(plan.rate - 9.66e-3) < 1e-4);
 }
 
-/* No lines, no keys; and what is of other years. */
+/* No lines, no keys; and files of other versions. */
 static void test_files(void **state)
 {
     (void)state;

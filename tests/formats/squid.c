@@ -1,4 +1,4 @@
-/* squid.c - what is special to format `squid`: places of URLs, its numbers, and
+/* squid.c - tests specific to format `squid`: places of URLs, its numbers, and
  * the method of the requests.
  */
 #include "test.h"
@@ -48,8 +48,8 @@ static void test_rates(void **state)
     assert_status(bly_plan(&plan, "squid", &spec), BLY_EPARAM);
 }
 
-/* Of few entries what is left of the last byte is theirs, too: what is written
- * can be read. */
+/* With few entries, the rest of the last byte is used as well; files can be
+ * read back. */
 static void test_few(void **state)
 {
     (void)state;
@@ -66,7 +66,7 @@ static void test_few(void **state)
         }
 }
 
-/* What is there for GET is not there for POST. */
+/* A URL stored for GET is not found for POST. */
 static void test_methods(void **state)
 {
     (void)state;

@@ -1,8 +1,7 @@
-/* vectors.h - files that other systems have written, for tests of formats.
+/* vectors.h - files written by other systems, for tests of formats.
  *
- * Small ones stand in the tests, as hex; larger ones are read where they are
- * present (TEST_VECTORS), and the test is skipped elsewhere. Who includes this
- * includes test.h first.
+ * Small ones are in the tests, as hex. Larger ones are read if present
+ * (TEST_VECTORS); otherwise the test is skipped. Include test.h first.
  */
 #ifndef BLY_TEST_VECTORS_H
 #define BLY_TEST_VECTORS_H
@@ -13,7 +12,7 @@
 
 typedef struct { uint8_t *bytes; size_t n; } vector;
 
-/* Was the library built without the digests that the tests of a format need? */
+/* Returns whether the library lacks digests that a format's tests need. */
 static inline bool vector_no_digests(void)
 {
     bool none = digest_check("the test") != BLY_OK;
@@ -27,7 +26,7 @@ static inline uint8_t vector_digit(char c)
     return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10);
 }
 
-/* Bytes of their hexadecimal digits; how many. */
+/* Decodes hexadecimal digits; returns the number of bytes. */
 static inline size_t vector_hex(uint8_t *out, const char *text)
 {
     size_t n = strlen(text) / 2;
@@ -37,8 +36,8 @@ static inline size_t vector_hex(uint8_t *out, const char *text)
     return n;
 }
 
-/* Of a filter, just these bits of the file behind its first bytes are set;
- * a list that ends in -1. */
+/* Checks that exactly these bits of the file, behind its first bytes, are set;
+ * -1 ends the list. */
 static inline void vector_bits(const bly_filter *filter, size_t from,
                                const int *bits)
 {
@@ -53,7 +52,7 @@ static inline void vector_bits(const bly_filter *filter, size_t from,
     assert_int_equal(set, listed);
 }
 
-/* The test is skipped where there is no such file: before it holds anything. */
+/* Opens a file, or skips the test before it allocates anything. */
 static inline FILE *vector_file(const char *name)
 {
     char path[1024];
@@ -69,7 +68,7 @@ static inline void vector_needs(const char *name)
     fclose(vector_file(name));
 }
 
-/* All of a file, to be freed; the test is skipped where there is none. */
+/* Reads a whole file, to be freed, or skips the test. */
 static inline vector vector_read(const char *name)
 {
     FILE *file = vector_file(name);
@@ -81,8 +80,8 @@ static inline vector vector_read(const char *name)
     return v;
 }
 
-/* The chunks of a dump of Redis, one behind the other: lines of a number, a tab
- * and hexadecimal digits. */
+/* Joins the chunks of a Redis dump: lines of a number, a tab and hexadecimal
+ * digits. */
 static inline vector vector_chunks(const char *name)
 {
     vector text = vector_read(name), v = { malloc(text.n), 0 };
@@ -95,7 +94,7 @@ static inline vector vector_chunks(const char *name)
     return v;
 }
 
-/* A filter of bytes in a format, or what was said instead. */
+/* Opens bytes in a format, or returns the error. */
 static inline bly_status vector_open(bly_filter **out, const vector *v,
                                      const char *format)
 {
@@ -103,7 +102,7 @@ static inline bly_status vector_open(bly_filter **out, const vector *v,
     return bly_unpack(out, v->bytes, v->n, &options);
 }
 
-/* Its file is these bytes. */
+/* Checks that its file consists of these bytes. */
 static inline void vector_is(const bly_filter *filter, const vector *v)
 {
     size_t bytes;
@@ -112,12 +111,12 @@ static inline void vector_is(const bly_filter *filter, const vector *v)
     assert_memory_equal(image + BLY_HEADER_BYTES, v->bytes, v->n);
 }
 
-/* Probe i of a vector, its length. */
+/* Writes probe i of a vector; returns its length. */
 typedef size_t vector_probe(char text[64], uint64_t i);
 
-/* The filter of one file, asked for the keys of `probe`, says what the other
- * file says, a 1 or 0 for each; and `ours`, with the first n of them, is the
- * same file. It may be NULL, and is freed. */
+/* The filter of one file answers the keys of `probe` as the other file says, a
+ * 1 or 0 for each; and `ours`, with the first n of them, makes the same file.
+ * `ours` may be NULL, and is freed. */
 static inline void vector_probes(const char *file, const char *answers,
                                  const char *format, vector_probe *probe,
                                  bly_filter *ours, size_t n)
@@ -143,7 +142,7 @@ static inline void vector_probes(const char *file, const char *answers,
     free(said.bytes);
 }
 
-/* A new filter of a format. */
+/* Returns a new filter of a format. */
 static inline bly_filter *vector_new(const char *kind, uint64_t n, double rate)
 {
     bly_filter *filter = NULL;
@@ -152,7 +151,7 @@ static inline bly_filter *vector_new(const char *kind, uint64_t n, double rate)
     return filter;
 }
 
-/* These bytes, in a format, are refused, by a line that says so. */
+/* Checks that these bytes are refused with a matching message. */
 static inline void vector_refused(const uint8_t *bytes, size_t n,
                                   const char *format, bly_status wanted,
                                   const char *says)

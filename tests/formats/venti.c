@@ -1,5 +1,5 @@
-/* venti.c - what is special to format `venti`: the places of a score, blocks in
- * place of scores, and the bits that are not kept.
+/* venti.c - tests specific to format `venti`: the positions of a score, blocks
+ * instead of scores, and bits that are not stored.
  */
 #include "test.h"
 #include "vectors.h"
@@ -15,7 +15,7 @@ static vector venti_empty(void)
     return v;
 }
 
-/* A score, and the block that it is of, which is empty. */
+/* A score, and its block, which is empty. */
 static void test_places(void **state)
 {
     (void)state;
@@ -35,8 +35,8 @@ static void test_places(void **state)
     free(v.bytes);
 }
 
-/* A score whose places are all among the first 128: nothing is written there,
- * and it is there. */
+/* A score whose positions are all among the first 128: nothing is written, and
+ * it is found. */
 static void test_not_kept(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void test_not_kept(void **state)
     free(v.bytes);
 }
 
-/* Below 128 the place itself is moved: 128 is set. */
+/* A position below 128 is moved: 128 is set. */
 static void test_moved(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-/* xorfilter.c - what is special to format `xorfilter`: files of that library,
- * byte for byte, and keys that repeat.
+/* xorfilter.c - tests specific to format `xorfilter`: files of that library,
+ * byte for byte, and repeated keys.
  */
 #include "test.h"
 #include "vectors.h"
 
-/* Key i of the vectors. */
+/* Writes key i of the vectors. */
 static size_t xorfilter_key(uint8_t out[8], uint64_t i)
 {
     uint64_t key = i * UINT64_C(0x9E3779B97F4A7C15) + 12345;
@@ -13,7 +13,7 @@ static size_t xorfilter_key(uint8_t out[8], uint64_t i)
     return 8;
 }
 
-/* A filter of the first n keys. */
+/* Returns a filter of the first n keys. */
 static bly_filter *xorfilter_of(const char *kind, size_t n)
 {
     uint8_t (*bytes)[8] = malloc(n * 8);
@@ -30,8 +30,8 @@ static bly_filter *xorfilter_of(const char *kind, size_t n)
     return filter;
 }
 
-/* Their file answers as it did; and of theirs whose bytes are all written, our
- * own is the beginning. */
+/* Their file answers as it did there; if all of its bytes are determined, ours
+ * begins with the same ones. */
 static void xorfilter_is(const char *name, const char *kind, size_t n,
                          bool same)
 {
@@ -71,7 +71,7 @@ static void test_their_files(void **state)
                  true);
 }
 
-/* Sizes as the catalogue has them. */
+/* Sizes from the catalogue. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* Of any number of keys, and of each of them any number of times. */
+/* Any number of keys, each any number of times. */
 static void test_repeated(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void test_repeated(void **state)
             }
 }
 
-/* A key that mixes to 0 by the first seed, among others and alone. */
+/* A key that mixes to 0 under the first seed, among others and alone. */
 static void test_zero(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-/* image.c - the common header: every field goes in and comes out at its place
- * in little-endian order, and nothing that is not a whole, sealed, sound image
- * is taken for one. Damage is tried at every byte with every value, and at
- * every length; forged headers carry a checksum that fits them.
+/* image.c - the common header: every field is stored at its place in
+ * little-endian order, and nothing but a complete, sealed, valid image is
+ * accepted. Damage is tried at every byte with every value, and at every
+ * length; forged headers carry a correct checksum.
  */
 #include "test.h"
 
@@ -14,7 +14,7 @@ enum { PAYLOAD = 77, BYTES = IMAGE_HEADER + PAYLOAD };
 
 static const uint64_t SEED = UINT64_C(0x1122334455667788);
 
-/* A sealed image with something in its payload. */
+/* Makes a sealed image with some payload. */
 static void make(uint8_t image[BYTES])
 {
     bly_plan_t plan = {
@@ -29,7 +29,7 @@ static void make(uint8_t image[BYTES])
     image_seal(image);
 }
 
-/* What bly_why() says must be one line for a person to read. */
+/* Checks that bly_why() returns one readable line. */
 static void check_why(void)
 {
     const char *why = bly_why();
@@ -45,7 +45,7 @@ static void assert_refused(bly_status got, bly_status wanted)
     check_why();
 }
 
-/* Put a checksum on a header that was tampered with. */
+/* Recomputes the checksum of a changed header. */
 static void forge(uint8_t *image)
 {
     image_set_u64(image, IMAGE_HEADER_SUM,
@@ -178,7 +178,7 @@ static void test_every_flipped_bit_of_the_payload_is_seen(void **state)
 
 /* ---- Damage ------------------------------------------------------------ */
 
-/* The status that tells damage at this byte. */
+/* Returns the status that reports damage at this byte. */
 static bly_status damage_at(size_t at)
 {
     return at < IMAGE_KIND ? BLY_EFORMAT
@@ -200,7 +200,7 @@ static void test_every_changed_byte_of_the_header_is_seen(void **state)
     assert_status(image_check_header(image, BYTES), BLY_OK);
 }
 
-/* A copy that ends where its memory ends, checked by both doors. */
+/* Checks a copy that ends where its memory ends, by both functions. */
 static void check_cut(const uint8_t *image, size_t bytes, bly_status wanted)
 {
     uint8_t *copy = malloc(bytes > 0 ? bytes : 1);
@@ -299,8 +299,8 @@ static void test_forged_numbers(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         assert_refused(status_with_u64(IMAGE_BYTES, sizes[i], BYTES),
                        BLY_ECORRUPT);
-    /* nothing but the header is a size; more than a file can have is not, and
-     * what cannot be addressed here may be sound elsewhere */
+    /* a header alone is a valid size; sizes beyond any file are not, and what
+     * cannot be addressed here may be valid elsewhere */
     assert_status(status_with_u64(IMAGE_BYTES, UINT64_C(1) << 40,
                                   UINT64_C(1) << 40),
                   sizeof(size_t) > 4 ? BLY_OK : BLY_ETOOBIG);
@@ -326,7 +326,7 @@ static void test_forged_versions(void **state)
     }
 }
 
-/* A form is a class, or one of text with changes: all others are refused. */
+/* A form is a class, or text with changes: all others are refused. */
 static void test_forged_forms(void **state)
 {
     (void)state;
@@ -376,8 +376,8 @@ static void test_forged_hash_names(void **state)
 
 /* ---- A real filter ----------------------------------------------------- */
 
-/* The same by the public door: no changed byte passes bly_check, and a forged
- * payload checksum does not either. */
+/* Through the public interface: bly_check accepts no changed byte and no forged
+ * payload checksum. */
 static void test_bly_check_sees_every_changed_byte(void **state)
 {
     (void)state;

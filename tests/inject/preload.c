@@ -1,13 +1,12 @@
-/* preload.c - calls to the system and for memory that fail as a test wants it,
- * in a command that knows nothing of it.
+/* preload.c - makes system calls and allocations of an unmodified command fail.
  *
- * Loaded before all else (LD_PRELOAD). INJECT_AT is the number of the call that
- * fails, from 0 on; INJECT_WAY is "once", "on" (and all calls after it),
- * "signal" (it is interrupted), "half" (only half of what is to be read or
- * written is), "kill" (the process is killed before it) or "named" (that too,
- * where the file system makes no files without a name). INJECT_COUNT is the
- * descriptor to which the number of calls is written at the end. Messages are
- * never kept back, so calls on standard error do not count.
+ * Loaded first (LD_PRELOAD). INJECT_AT is the number of the failing call, from
+ * 0; INJECT_WAY is "once", "on" (it and all later calls), "signal"
+ * (interrupted), "half" (half of the bytes are transferred), "kill" (the
+ * process is killed before it) or "named" (the same, on a file system without
+ * unnamed files). INJECT_COUNT is the descriptor to which the number of calls
+ * is written at the end. Messages are unbuffered, so calls on standard error do
+ * not count.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -56,7 +55,8 @@ __attribute__((destructor)) static void preload_end(void)
         dprintf(atoi(to), "%lu\n", calls);
 }
 
-/* Is it this call's turn? -1: errno says how it fails. */
+/* Returns whether this call fails: -1 with errno, or the number of bytes to
+ * transfer. */
 static ssize_t preload_turn(bool signal, size_t n, int error)
 {
     if (!armed)
@@ -231,7 +231,7 @@ void *mremap(void *old, size_t had, size_t n, int how, ...)
     va_list rest;
     void *place;
     va_start(rest, how);
-    place = va_arg(rest, void *);       /* the one caller gives it */
+    place = va_arg(rest, void *);       /* its only caller passes this */
     va_end(rest);
     PRELOAD_REAL(mremap);
     return preload_fails(false, ENOMEM) ? MAP_FAILED

@@ -1,5 +1,5 @@
-/* aging.c - what is special to kind `aging`: its window, exact at every phase
- * of the ring, what a refresh does, and the rate over time.
+/* aging.c - tests specific to kind `aging`: its window, exact at every phase of
+ * the ring, the effect of a refresh, and the rate over time.
  */
 #include "test.h"
 
@@ -39,8 +39,8 @@ static bly_stat_t aging_stat(const bly_filter *filter)
 
 /* ---- The window -------------------------------------------------------- */
 
-/* x is key i of its generation: it stays for g cap - i more keys that come
- * once, and then it goes. */
+/* x is key i of its generation: it stays for g cap - i more distinct keys, and
+ * is then gone. */
 static void aging_one_phase(const char *of, unsigned g, uint64_t cap,
                             uint64_t i)
 {
@@ -67,8 +67,8 @@ static void test_window_is_exact_at_every_phase(void **state)
     aging_one_phase("standard", 2, 1, 1);
 }
 
-/* Of keys that come again and again `cap` different ones can come after x, in
- * whatever order; of cap + 1 in turn each rotation is the work. */
+/* With repeated keys, `cap` different ones may follow x in any order; with cap
+ * + 1 keys in turn, each rotation is tested. */
 static void test_window_of_different_keys(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void test_window_of_different_keys(void **state)
     }
 }
 
-/* Unround windows: never less than was asked. */
+/* Odd windows never hold fewer keys than requested. */
 static void test_window_is_at_least_the_capacity(void **state)
 {
     (void)state;
@@ -106,9 +106,8 @@ static void test_window_is_at_least_the_capacity(void **state)
         }
 }
 
-/* A key that comes again before it is too old stays for ever; where the active
- * generation has it nothing is written, where only an older one has it it is
- * counted. */
+/* A key refreshed before it is too old stays for ever. If the active generation
+ * has it, nothing is written; if only an older one has it, it is counted. */
 static void test_refreshed_stays(void **state)
 {
     (void)state;
@@ -140,9 +139,9 @@ static void test_refreshed_stays(void **state)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* The catalogue's A2 filter of two times 9586 bits, 7 probes and 1000 keys:
- * ours has a few bits more, since the rate is guaranteed. Just before each
- * rotation, over time, and how many keys are lost at an age of 2 cap - 1. */
+/* The catalogue's A2 filter: two times 9586 bits, 7 probes, 1000 keys. Ours has
+ * a few more bits, as its rate is guaranteed. Checks the rate just before each
+ * rotation, its average over time, and the keys lost at an age of 2 cap - 1. */
 static void test_figures_of_two_buffers(void **state)
 {
     (void)state;
@@ -175,8 +174,8 @@ static void test_figures_of_two_buffers(void **state)
     bly_free(filter);
 }
 
-/* Whatever g is: at most the asked rate, at any time; near to it when the ring
- * is full, and as stat says. */
+/* For every g the rate never exceeds the requested one, is near it when the
+ * ring is full, and matches stat. */
 static void test_rate_is_never_above_the_asked(void **state)
 {
     (void)state;
@@ -201,7 +200,7 @@ static void test_rate_is_never_above_the_asked(void **state)
         }
 }
 
-/* Which generation is active, and how many keys it has. */
+/* Returns the active generation and its number of keys. */
 static uint64_t aging_phase(const bly_filter *filter)
 {
     const uint8_t *image = bly_image(filter, NULL);
@@ -209,8 +208,8 @@ static uint64_t aging_phase(const bly_filter *filter)
          | image_u64(image, IMAGE_HEADER + 8);
 }
 
-/* The share of foreign keys that a filter finds just before a rotation, when
- * its ring is full. */
+/* Returns the share of foreign keys found just before a rotation, when the ring
+ * is full. */
 static double aging_share_found(const char *of, unsigned g, uint64_t cap,
                                 double rate, uint64_t stream)
 {
@@ -228,9 +227,9 @@ static double aging_share_found(const char *of, unsigned g, uint64_t cap,
     return (double)hits / ASKED;
 }
 
-/* The asked rate is kept up to the highest ones, where many keys of a
- * generation are found in it and not written. Five standard deviations of the
- * mean of so many filters, as these differ: one in three million for each. */
+/* The rate holds even when it is high and many keys of a generation are found
+ * instead of written. The band is five standard deviations of the mean over
+ * filters: one failure in three million for each. */
 static void test_high_rates(void **state)
 {
     (void)state;
@@ -253,8 +252,8 @@ static void test_high_rates(void **state)
     }
 }
 
-/* No filter of m bits can have less errors of both kinds together, asked for
- * duplicates in n random keys of an alphabet of L [Géraud-Stewart 2020]. */
+/* No filter of m bits has a smaller sum of both errors on duplicates among n
+ * random keys of an alphabet of L [Géraud-Stewart 2020]. */
 static void test_bound_of_streams(void **state)
 {
     (void)state;
@@ -293,7 +292,7 @@ static void aging_batches(const char *of, unsigned g, uint64_t w)
     bly_filter *one = aging_new(of, g, w, 0.05);
     bly_filter *each = aging_new(of, g, w, 0.05);
     bly_filter *many = aging_new(of, g, w, 0.05);
-    for (uint64_t i = 0; i < N; i++) {  /* new, lately come, a few again */
+    for (uint64_t i = 0; i < N; i++) {  /* new, recent, and a few repeated */
         uint64_t r = test_random(9, i);
         hashes[i] = test_random(1, r % 3 == 0 ? i - i % 97 % (i + 1)
                                  : r % 16 == 1 ? r % 40 : i);
@@ -332,9 +331,9 @@ static void test_batches_are_single_adds(void **state)
                 aging_batches(aging_of[of], g, windows[w]);
 }
 
-/* ---- Look inside, hashes, bad bytes ------------------------------------ */
+/* ---- Inspection, hashes, bad bytes ------------------------------------- */
 
-/* With two generations a key that both have counts once. */
+/* With two generations, a key in both counts once. */
 static void test_distinct(void **state)
 {
     (void)state;
@@ -347,7 +346,7 @@ static void test_distinct(void **state)
     bly_free(filter);
 }
 
-/* The high bits of this hash are weak, and `split` uses them. */
+/* This hash has weak high bits, which `split` uses. */
 static void test_weak_hash_is_refused(void **state)
 {
     (void)state;
@@ -368,7 +367,7 @@ static void test_inner_headers_are_checked(void **state)
     bly_free(filter);
 }
 
-/* Numbers of the ring that cannot be lead nowhere. */
+/* Impossible ring numbers cause no harm. */
 static void test_forged_ring(void **state)
 {
     (void)state;
@@ -401,7 +400,7 @@ static void test_forged_ring(void **state)
     }
 }
 
-/* More keys of a generation than it was planned for. */
+/* A generation with more keys than planned. */
 static void test_forged_cap(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* approximator.c - what is special to kind `approximator`: never below what was
- * put, how often above, that it is `standard` with numbers, and labels of
+/* approximator.c - tests specific to kind `approximator`: labels are never too
+ * low and rarely too high, it is `standard` with numbers, and labels have
  * fields.
  */
 #include "forged.h"
@@ -20,7 +20,7 @@ static const uint8_t *approximator_row(const bly_filter *filter)
     return image_payload(bly_image(filter, NULL));
 }
 
-/* Cell i of a row, bit by bit. */
+/* Reads cell i of a row, bit by bit. */
 static uint64_t approximator_cell(const uint8_t *row, uint64_t i,
                                   uint32_t width)
 {
@@ -32,7 +32,7 @@ static uint64_t approximator_cell(const uint8_t *row, uint64_t i,
 
 /* ---- The filter inside ------------------------------------------------- */
 
-/* The same m, k and rate as `standard`, and w times its bits. */
+/* m, k and rate equal those of `standard`; it takes w times the bits. */
 static void test_sizes_are_those_of_standard(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static void test_sizes_are_those_of_standard(void **state)
     assert_status(bly_plan(&plan, "approximator:bits=0", &spec), BLY_EOPTION);
 }
 
-/* Bits of labels of so many bits, among them the largest and the least. */
+/* Draws labels of `width` bits, among them the largest and the smallest. */
 static uint64_t approximator_draw(uint32_t width, uint64_t i)
 {
     uint64_t most = UINT64_MAX >> (64 - width);
@@ -65,9 +65,9 @@ static uint64_t approximator_draw(uint32_t width, uint64_t i)
     return i % 7 == 0 ? most : i % 7 == 1 || any == 0 ? 1 : any;
 }
 
-/* Cell i is the largest label that a probe brought to it, for every width, in
- * rows of every length; above 0 where standard's bit i is set; and get is the
- * least cell of a key. */
+/* A cell is the largest label that a probe brought to it, for every width, in
+ * rows of every length; it is above 0 exactly where standard's bit is set; and
+ * get returns a key's smallest cell. */
 static void approximator_is_its_cells(uint32_t width, uint64_t m)
 {
     enum { K = 3, MOST = 200, KEYS = 40 };
@@ -111,7 +111,7 @@ static void test_cells_are_the_largest_labels(void **state)
             approximator_is_its_cells(width, rows[i]);
 }
 
-/* With one bit it is `standard`, and says the same. */
+/* With one bit it equals `standard`. */
 static void test_one_bit_is_standard(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_one_bit_is_standard(void **state)
     bly_free(bits);
 }
 
-/* A layout that must not change: 3 bits a cell, and 12. */
+/* A layout that must not change, with cells of 3 and 12 bits. */
 static void test_layout(void **state)
 {
     (void)state;
@@ -153,8 +153,8 @@ static void test_layout(void **state)
 
 /* ---- The error ---------------------------------------------------------- */
 
-/* Keys with the labels 1 .. n, in an order that is none: how many are said to
- * have more, in all and in each fourth of them. Never less. */
+/* Keys with the labels 1 .. n in mixed order: how many are reported too high,
+ * in all and in each quarter. Never too low. */
 typedef struct { uint64_t all, quarter[4], strangers; } approximator_wrongs;
 
 enum { WRONGS_N = 10000, WRONGS_STRANGERS = 100000 };
@@ -180,7 +180,7 @@ static void approximator_measure(approximator_wrongs *w, const char *kind,
     bly_free(filter);
 }
 
-/* (2) of the essay, from rank `from` to `to`, as a share of those. */
+/* Returns (2) of the essay averaged over ranks `from` to `to`. */
 static double approximator_wrong(double per_key, double k, double from,
                                  double to)
 {
@@ -193,14 +193,14 @@ static double approximator_wrong(double per_key, double k, double from,
     return sum / STEPS;
 }
 
-/* The essay's table, and more of the catalogue's. From filter to filter a
- * chance differs as the k-th power of the fill does, by 2 % at most here. */
+/* The essay's table, and more from the catalogue. Filters differ like the k-th
+ * power of the fill, by at most 2 % here. */
 static void test_known_errors(void **state)
 {
     (void)state;
     static const struct {
         uint64_t m, k;
-        double   keys, strangers;       /* said by the catalogue             */
+        double   keys, strangers;       /* from the catalogue                */
     } rows[] = {
         { 4, 3, 0.0456, 0.1469 }, { 8, 5, 0.0045, 0.0217 },
         { 8, 6, 0.0041, 0.0216 }, { 10, 7, 0.00134, 0.0082 },
@@ -222,7 +222,7 @@ static void test_known_errors(void **state)
         assert_within(w.all, FILTERS * WRONGS_N, members, sd * members);
         assert_within(w.strangers, (double)FILTERS * WRONGS_STRANGERS, foreign,
                       sd * foreign);
-        for (int q = 0; q < 4; q++) {   /* the fourth of the least labels */
+        for (int q = 0; q < 4; q++) {   /* the quarter of the smallest labels */
             double part = approximator_wrong(m, k, (3 - q) / 4.0,
                                              (4 - q) / 4.0);
             assert_within(w.quarter[q], FILTERS * WRONGS_N / 4, part,
@@ -233,7 +233,7 @@ static void test_known_errors(void **state)
 
 /* ---- Putting ------------------------------------------------------------ */
 
-/* Neither order nor batches matter; more puts never lower a label; and put says
+/* Order and batches do not matter, puts never lower a label, and put reports
  * whether it changed anything. */
 static void test_order_is_forgotten(void **state)
 {
@@ -286,8 +286,8 @@ static void test_wrong_labels_are_told(void **state)
 
 /* ---- Fields ------------------------------------------------------------- */
 
-/* Of each of `parts` fields of `width` bits the larger one, or the smaller
- * one. */
+/* Returns the larger, or smaller, value of each of `parts` fields of `width`
+ * bits. */
 static uint64_t fields_of(uint64_t a, uint64_t b, uint32_t width,
                           uint32_t parts, bool larger)
 {
@@ -300,7 +300,7 @@ static uint64_t fields_of(uint64_t a, uint64_t b, uint32_t width,
     return out;
 }
 
-/* A label some of whose fields are 0. */
+/* Draws a label with some fields 0. */
 static uint64_t fields_draw(uint32_t width, uint64_t i)
 {
     uint64_t most = UINT64_MAX >> (64 - width);
@@ -310,7 +310,7 @@ static uint64_t fields_draw(uint32_t width, uint64_t i)
 
 enum { FIELDS_K = 3, FIELDS_KEYS = 60, FIELDS_ASKED = 400 };
 
-/* What a filter of fields must be, cell by cell, and its twin of half of the
+/* The expected cells of a filter with fields, and a twin with half of the
  * keys. */
 typedef struct {
     uint32_t width, parts;
@@ -344,7 +344,7 @@ static bly_status fields_put(fields_model *f, uint64_t key, uint64_t label)
     return said;
 }
 
-/* Every key and some strangers, one by one and all at once. */
+/* Looks up every key and some strangers, singly and in a batch. */
 static void fields_ask(const bly_filter *filter, const fields_model *f)
 {
     static uint64_t hashes[FIELDS_ASKED], labels[FIELDS_ASKED];
@@ -361,7 +361,7 @@ static void fields_ask(const bly_filter *filter, const fields_model *f)
         assert_int_equal(found[i], wanted > 0);
         assert_int_equal(there[i], wanted > 0);
         assert_true(!found[i] || labels[i] == wanted);
-        if (i < FIELDS_KEYS)            /* nothing below what was put */
+        if (i < FIELDS_KEYS)            /* never too low */
             assert_true(fields_of(wanted, f->joined[i], f->width, f->parts,
                                   true) == wanted);
     }
@@ -409,8 +409,8 @@ static void test_fields_are_exact_joins(void **state)
                     fields_are_joins(widths[w], parts, rows[i]);
 }
 
-/* One field is the filter that it was before there were fields; and as many
- * fields as bits are as many Bloom filters in one. */
+/* A single field gives the filter without fields; as many fields as bits give
+ * as many Bloom filters in one. */
 static void test_fields_of_one_bit_are_sets(void **state)
 {
     (void)state;
@@ -447,8 +447,8 @@ static void test_fields_of_one_bit_are_sets(void **state)
         bly_free(bits[b]);
 }
 
-/* A key may be there by another field than the one of label 1, which add puts:
- * add says so, and puts it. */
+/* A key may be present through another field than that of label 1, which add
+ * puts: add reports it as new and puts it. */
 static void test_add_of_a_key_of_another_field(void **state)
 {
     (void)state;
@@ -464,7 +464,7 @@ static void test_add_of_a_key_of_another_field(void **state)
 }
 
 /* An interval as two fields: the upper end, and the complement of the lower
- * one. What is got contains every interval that was put. */
+ * one. The result contains every interval that was put. */
 static void test_intervals(void **state)
 {
     (void)state;
@@ -491,8 +491,8 @@ static void test_intervals(void **state)
     bly_free(filter);
 }
 
-/* Each field by itself errs as a chain does, (1) and (2), though one rises
- * where the other falls. */
+/* Each field has the errors of a chain by itself, (1) and (2), even if one
+ * rises where the other falls. */
 static void test_each_field_errs_as_a_chain(void **state)
 {
     (void)state;
@@ -521,8 +521,8 @@ static void test_each_field_errs_as_a_chain(void **state)
     assert_within(strangers, FILTERS * N, foreign, sd * foreign);
 }
 
-/* Keys of either field only: a stranger whose cells are of both is not there,
- * and stat says how often one is. */
+/* Keys with only one field each: a stranger whose cells mix both is not found,
+ * and stat reports how often one is. */
 static void test_a_meet_of_nothing_is_no_key(void **state)
 {
     (void)state;
@@ -581,8 +581,8 @@ static void test_parts_divide_bits(void **state)
 
 /* ---- Hostile bytes ------------------------------------------------------ */
 
-/* Any payload under a right header, in rows of every length: every verb stays
- * inside, and one and many agree. */
+/* Any payload under a correct header, in rows of every length: verbs stay
+ * inside, and single and batch lookups agree. */
 static void test_any_payload(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* attenuated.c - what is special to kind `attenuated`: levels, their rates, and
- * networks of filters that tell one another what they can reach.
+/* attenuated.c - tests specific to kind `attenuated`: levels, their rates, and
+ * networks of filters that advertise what they can reach.
  */
 #include "test.h"
 
@@ -19,7 +19,7 @@ static bly_filter *attenuated_new(const char *kind, uint64_t n, double rate,
     return filter;
 }
 
-/* The image of a level: 1 is the nearest. */
+/* Returns the image of a level; 1 is the nearest. */
 static const uint8_t *attenuated_level(const bly_filter *filter, uint64_t level)
 {
     const uint8_t *image = bly_image(filter, NULL);
@@ -46,8 +46,8 @@ static const char *const attenuated_plain[] = {
 
 /* ---- Labels ------------------------------------------------------------ */
 
-/* The nearest level of those put, exactly at a low rate, and never a farther
- * one at a high rate. */
+/* Returns the nearest level put: exactly at a low rate, never a farther one at
+ * a high rate. */
 static void test_nearest_level(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static void test_nearest_level(void **state)
         }
 }
 
-/* What put and add say, and where they write. */
+/* The results of put and add, and where they write. */
 static void test_put_and_add(void **state)
 {
     (void)state;
@@ -104,8 +104,7 @@ static void test_put_and_add(void **state)
     bly_free(before);
 }
 
-/* Batches over all levels are the single verbs, up to a label that there is
- * not. */
+/* Batches over all levels equal single verbs, up to an invalid label. */
 static void test_batches(void **state)
 {
     (void)state;
@@ -144,8 +143,8 @@ static void test_batches(void **state)
 
 /* ---- Rates ------------------------------------------------------------- */
 
-/* However the keys are spread over the levels: never more strangers than a
- * plain filter of all of them would let in. */
+/* However keys are spread over levels, strangers pass no more often than in a
+ * plain filter of all keys. */
 static void test_spread_keys_keep_the_rate(void **state)
 {
     (void)state;
@@ -176,14 +175,14 @@ static void test_spread_keys_keep_the_rate(void **state)
         }
 }
 
-/* Of 512 bits and 4 probes, as in the catalogue, at each level. */
+/* 512 bits and 4 probes at each level, as in the catalogue. */
 static const struct { uint64_t n; double rate, digit; } attenuated_rates[] = {
     { 10, 3.2e-5, 0.1e-5 }, { 20, 4.4e-4, 0.1e-4 }, { 50, 0.0109, 0.0001 },
     { 100, 0.0864, 0.0001 }, { 200, 0.390, 0.001 },
 };
 enum { ATTENUATED_RATES = 5 };
 
-/* Strangers that each level has, by itself. */
+/* The false-positive rate of each level by itself. */
 static void test_catalogue_rates(void **state)
 {
     (void)state;
@@ -228,10 +227,10 @@ static bool attenuated_see(void *context, const bly_label_t *label)
 {
     attenuated_seen *seen = context;
     seen->label[seen->n++] = *label;
-    return seen->n < LABEL_TOLD;        /* of more than there are */
+    return seen->n < LABEL_TOLD;        /* beyond the last level */
 }
 
-/* How far what is measured is from what is told, over some filters. */
+/* Differences between measured and reported values, over several filters. */
 typedef struct { double n, sum, squares; } attenuated_off;
 
 static void attenuated_differ(attenuated_off *off, double by)
@@ -241,7 +240,7 @@ static void attenuated_differ(attenuated_off *off, double by)
     off->squares += by * by;
 }
 
-/* Not farther than chance from nothing, by their own spread. */
+/* Checks that they average to zero, given their own spread. */
 static bool attenuated_right(const attenuated_off *off)
 {
     double mean = off->sum / off->n, square = off->squares / off->n;
@@ -249,7 +248,7 @@ static bool attenuated_right(const attenuated_off *off)
                          * sqrt((square - mean * mean) / (off->n - 1));
 }
 
-/* One filter, of stream `run`: level i has i * LABEL_KEYS keys. */
+/* Measures a filter from stream `run`: level i has i * LABEL_KEYS keys. */
 static void attenuated_measure(attenuated_off *strange, attenuated_off *wrong,
                                uint64_t run)
 {
@@ -261,7 +260,7 @@ static void attenuated_measure(attenuated_off *strange, attenuated_off *wrong,
         for (uint64_t i = 0; i < LABEL_KEYS * level; i++)
             bly_put_hash(f, test_random(run + level, i), level);
     assert_status(bly_list_labels(f, attenuated_see, &seen), BLY_OK);
-    assert_int_equal(seen.n, LABEL_TOLD);       /* it was told to stop */
+    assert_int_equal(seen.n, LABEL_TOLD);       /* stopped by the visitor */
     for (uint64_t i = 0; i < LABEL_ASKED; i++)
         if (bly_get_hash(f, test_random(run, i), &label))
             strangers[label]++;
@@ -293,7 +292,7 @@ static bool attenuated_see_rare(void *context, const bly_label_t *label)
     return label->label < 2;
 }
 
-/* Chances below the rounding of 1 are told too. */
+/* Chances below the rounding of 1 are reported too. */
 static void test_each_label_of_nearly_empty(void **state)
 {
     (void)state;
@@ -304,9 +303,9 @@ static void test_each_label_of_nearly_empty(void **state)
     bly_free(f);
 }
 
-/* What each_label says of strangers and of members is what is measured, on the
- * average over filters: in one, the bits of two levels may fall on each other
- * a little more or less often. */
+/* each_label reports the measured chances of strangers and members, on average
+ * over filters: in one filter, bits of two levels may overlap more or less by
+ * accident. */
 static void test_each_label(void **state)
 {
     (void)state;
@@ -320,7 +319,7 @@ static void test_each_label(void **state)
     }
 }
 
-/* Keys that are in several levels are counted once. */
+/* Keys in several levels count once. */
 static void test_distinct_keys(void **state)
 {
     (void)state;
@@ -343,8 +342,8 @@ static void test_distinct_keys(void **state)
 
 /* ---- Sets -------------------------------------------------------------- */
 
-/* A plain filter of the same capacity and rate, at a level; another one of
- * its own kind, shifted, itself too. */
+/* Unites a level with a plain filter of the same capacity and rate, or shifted
+ * with another filter of its kind, even itself. */
 static void test_unite_at(void **state)
 {
     (void)state;
@@ -366,7 +365,7 @@ static void test_unite_at(void **state)
             bly_put_hash(f, test_random(2, i), 2);
             bly_put_hash(wanted, test_random(2, i), 2);
         }
-        for (uint64_t i = 0; i < 300; i++)      /* what it will be, shifted */
+        for (uint64_t i = 0; i < 300; i++)      /* the expected shifted copy */
             for (uint64_t l = 1; l <= 2 && l + 1 <= depth; l++)
                 bly_put_hash(wanted, test_random(l, i), l + 1);
         assert_status(bly_unite_at(f, f, 1), BLY_OK);
@@ -381,8 +380,8 @@ static void test_unite_at(void **state)
     }
 }
 
-/* Other plans, kinds, seeds and hashes are refused, also where only the images
- * inside differ; nothing is changed. */
+/* Other plans, kinds, seeds and hashes are refused, even if only the inner
+ * images differ; nothing changes. */
 static void test_unlike_filters(void **state)
 {
     (void)state;
@@ -425,7 +424,7 @@ static void test_unlike_filters(void **state)
     bly_free(before);
 }
 
-/* Any order of messages, and as often as one likes: the same filter. */
+/* Messages in any order, any number of times, give the same filter. */
 static void test_union_has_no_order(void **state)
 {
     (void)state;
@@ -460,7 +459,7 @@ typedef struct {
     double      rate;
     bool        joined[NET_NODES][NET_NODES];
     bly_filter *own[NET_NODES];
-    bly_filter *link[NET_NODES][NET_NODES];     /* u's, of its link to v     */
+    bly_filter *link[NET_NODES][NET_NODES];     /* u's, for its link to v    */
 } net;
 
 static void net_make(net *w, const char *plain)
@@ -487,7 +486,7 @@ static void net_join(net *w, size_t u, size_t v)
     w->joined[u][v] = w->joined[v][u] = u != v;
 }
 
-/* What v sends to u. */
+/* Returns what v sends to u. */
 static bly_filter *net_message(const net *w, size_t v, size_t u)
 {
     bly_filter *message = attenuated_new(w->kind, w->n, w->rate, 0);
@@ -498,7 +497,7 @@ static bly_filter *net_message(const net *w, size_t v, size_t u)
     return message;
 }
 
-/* Everybody tells all neighbours; all hear it at once. */
+/* Every node sends to all neighbours at once. */
 static void net_round(net *w)
 {
     static bly_filter *heard[NET_NODES][NET_NODES];
@@ -512,8 +511,8 @@ static void net_round(net *w)
         }
 }
 
-/* One query on its way: depth first, the nearest link first, then the emptier
- * one, then by number; where none is left, back. */
+/* A query on its way: depth first, to the nearest link, then the emptier one,
+ * then the lowest number; back if none is left. */
 typedef struct {
     const net *w;
     uint64_t   hash;
@@ -528,7 +527,7 @@ static double net_fill(const bly_filter *filter)
     return stat.fill;
 }
 
-/* The best link of u to a node not visited yet, or the number of nodes. */
+/* Returns u's best link to an unvisited node, or the number of nodes. */
 static size_t net_choose(const net_query *q, size_t u)
 {
     size_t best = q->w->nodes;
@@ -562,7 +561,7 @@ static bool net_search(net_query *q, size_t u)
 
 /* ---- The catalogue's example ------------------------------------------- */
 
-/* A pattern of 5 bits, bit 0 on the left, as three probes set it. */
+/* A pattern of 5 bits, bit 0 on the left, set by three probes. */
 static uint64_t net_pattern(const char *bits)
 {
     uint8_t wanted = 0;
@@ -586,8 +585,8 @@ static void net_expect(const bly_filter *link, uint64_t level,
         assert_int_equal(got >> i & 1, bits[i] == '1');
 }
 
-/* Four nodes; a query that starts at n1 and goes over n2 to n3. One filter for
- * all links of a node would also send it to n2 at level 1, where it is not. */
+/* Four nodes; a query travels from n1 over n2 to n3. One filter for all links
+ * of a node would also send it to n2 at level 1, which does not have it. */
 static void test_catalogue_example(void **state)
 {
     (void)state;
@@ -635,7 +634,7 @@ static void test_catalogue_example(void **state)
 
 enum { NET_KEYS = 5 };                  /* of each node                      */
 
-/* A tree, and then so many links more, of which some are there already. */
+/* Makes a tree plus `more` links, some of which exist already. */
 static void net_random(net *w, uint64_t stream, size_t more)
 {
     memset(w->joined, 0, sizeof w->joined);
@@ -651,8 +650,8 @@ static uint64_t net_key(size_t node, uint64_t i)
     return test_random(50 + node, i);
 }
 
-/* The nodes where a walk over u's link to v ends after so many steps, none of
- * which goes straight back: as a row of bits. */
+/* Returns, as a row of bits, the nodes where walks of that many steps over u's
+ * link to v end, without turning straight back. */
 static uint32_t net_ends(const net *w, size_t u, size_t v, uint64_t steps)
 {
     if (steps == 1)
@@ -664,7 +663,7 @@ static uint32_t net_ends(const net *w, size_t u, size_t v, uint64_t steps)
     return ends;
 }
 
-/* Each level of each link is the OR of the nodes that are so far over it. */
+/* Each level of each link is the OR of the nodes at that distance over it. */
 static void net_check_levels(const net *w, const char *plain, uint64_t depth)
 {
     for (size_t u = 0; u < w->nodes; u++)
@@ -684,7 +683,7 @@ static void net_check_levels(const net *w, const char *plain, uint64_t depth)
             }
 }
 
-/* Links from u to every node: breadth first. */
+/* Computes the distance from u to every node, breadth first. */
 static void net_distances(const net *w, size_t u, uint64_t distance[NET_NODES])
 {
     size_t queue[NET_NODES] = { u }, end = 1;
@@ -699,8 +698,8 @@ static void net_distances(const net *w, size_t u, uint64_t distance[NET_NODES])
             }
 }
 
-/* Each key within D hops is told at its distance, or nearer by accident, by
- * some link; and the search comes to it. */
+/* Each key within D hops is reported by some link at its distance, or nearer by
+ * accident, and the search reaches it. */
 static void net_check_keys(const net *w, uint64_t depth, bool exact)
 {
     uint64_t distance[NET_NODES], label;
@@ -752,7 +751,7 @@ static void test_random_networks(void **state)
 
 /* ---- Options, bad bytes ------------------------------------------------ */
 
-/* One level is a plain filter, and a level is planned as a plain one is. */
+/* A single level is a plain filter, and each level is planned like one. */
 static void test_plans(void **state)
 {
     (void)state;

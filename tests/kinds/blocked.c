@@ -1,4 +1,4 @@
-/* blocked.c - what is special to kind `blocked`: a key stays in its line, and
+/* blocked.c - tests specific to kind `blocked`: a key stays in its line, and
  * the sizes of the essay's table.
  */
 #include "test.h"
@@ -30,7 +30,7 @@ static void test_one_line_a_key(void **state)
         assert_true(used[line]);
 }
 
-/* Bits a key at the round rates, as the essay says. */
+/* Bits per key at the round rates match the essay. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -48,8 +48,8 @@ static void test_sizes(void **state)
     }
 }
 
-/* One line in 10^5 less would not do, and no other k would do with one in 10^4
- * fewer. */
+/* With one line in 10^5 fewer the rate is missed, and no other k reaches it
+ * with one in 10^4 fewer. */
 static void test_least_lines(void **state)
 {
     (void)state;
@@ -76,8 +76,8 @@ static void test_least_lines(void **state)
     }
 }
 
-/* Two keys of one line cannot be told apart when 32 bits are the same: that is
- * in the plan, and below 10^-8 it is refused. */
+/* Two keys in one line with the same 32 bits are indistinguishable; the plan
+ * includes that, and refuses rates below 10^-8. */
 static void test_very_low_rates(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void test_very_low_rates(void **state)
     assert_non_null(strstr(bly_why(), "use standard"));
 }
 
-/* More lines than there may be: with a k and without. */
+/* More lines than allowed, with and without a given k. */
 static void test_too_many_keys(void **state)
 {
     (void)state;

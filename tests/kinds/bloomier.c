@@ -1,5 +1,5 @@
-/* bloomier.c - what is special to kind `bloomier`: every label is right, and
- * stays right when others are changed; strangers are turned away.
+/* bloomier.c - tests specific to kind `bloomier`: every label is right and
+ * stays right when others change; strangers are rejected.
  */
 #include "forged.h"
 #include "fingerprints.h"
@@ -8,7 +8,7 @@
 
 enum { N = 3000 };
 
-/* A label of so many bits for key i. */
+/* Returns a label of `bits` bits for key i. */
 static uint64_t bloomier_label(uint64_t i, unsigned bits)
 {
     return test_random(77, i) >> (64 - bits);
@@ -39,7 +39,7 @@ static void bloomier_has(const bly_filter *filter, uint64_t hash,
     assert_true(got == label);
 }
 
-/* Every label of every width, read by the library and bit by bit. */
+/* Labels of every width, read by the library and bit by bit. */
 static void test_labels(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void test_sizes_of_sets(void **state)
     }
 }
 
-/* No two keys have one slot for their own. */
+/* No two keys own the same slot. */
 static void test_own_slots(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void test_own_slots(void **state)
     free(hashes);
 }
 
-/* A label that is put is there; all others are as they were. */
+/* Putting a label changes that label only. */
 static void test_put(void **state)
 {
     (void)state;
@@ -119,8 +119,8 @@ static void test_put(void **state)
     free(hashes);
 }
 
-/* Turned away with the rate asked for, by get as by contains; put changes
- * nothing then. */
+/* Strangers are rejected at the requested rate, by get and contains; put then
+ * changes nothing. */
 static void test_strangers(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_strangers(void **state)
     free(hashes);
 }
 
-/* Without labels they are 0. */
+/* Missing labels are 0. */
 static void test_no_labels(void **state)
 {
     (void)state;
@@ -167,8 +167,8 @@ static void test_no_labels(void **state)
     free(hashes);
 }
 
-/* One key with one label, twice, is one key; with two labels it is an error,
- * and so is a label that does not fit. */
+/* A key given twice with one label counts once; with two labels it is an error,
+ * as is a label that does not fit. */
 static void test_bad_labels(void **state)
 {
     (void)state;
@@ -213,7 +213,7 @@ static void test_threads(void **state)
     free(hashes);
 }
 
-/* Whatever the payload holds, nothing is read or written outside. */
+/* With any payload, nothing is read or written out of bounds. */
 static void test_hostile_payload(void **state)
 {
     (void)state;

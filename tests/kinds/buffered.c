@@ -1,6 +1,6 @@
-/* buffered.c - what is special to kind `buffered`: its rate is that of pages
- * with unlike loads, its pages are whole filters of kind `standard`, and what
- * damage to a page does. (Work in the file: tests/paged.c.)
+/* buffered.c - tests specific to kind `buffered`: the rate of unevenly loaded
+ * pages, pages that are whole `standard` filters, and damaged pages.
+ * (tests/paged.c covers work in the file.)
  */
 #include "test.h"
 
@@ -34,15 +34,14 @@ static uint64_t buffered_present(const bly_filter *filter, uint64_t stream,
     return sum;
 }
 
-/* Chance of i keys in one of `pages` pages, Poisson: n is large. */
+/* Returns the chance of i keys in one of many pages (Poisson). */
 static double buffered_load(double mean, double i)
 {
     return exp(i * log(mean) - mean - lgamma(i + 1));
 }
 
-/* The plan's rate is the sum over all loads, one by one, of the textbook's
- * rate of a page; the catalogue's 8.2151e-3 for 32768 bits at c = 10, k = 7 is
- * that sum. */
+/* The plan's rate sums the textbook rate of a page over all loads; the
+ * catalogue's 8.2151e-3 for 32768 bits at c = 10, k = 7 is that sum. */
 static void test_rate_is_the_mixture(void **state)
 {
     (void)state;
@@ -94,7 +93,7 @@ static void test_measured_rate_is_the_plans(void **state)
     }
 }
 
-/* One page is what `standard` makes of its keys, and can be used alone. */
+/* A single page equals a `standard` filter of its keys and works on its own. */
 static void test_pages_are_filters(void **state)
 {
     (void)state;
@@ -132,7 +131,7 @@ static void test_pages_are_filters(void **state)
     bly_free(filter);
 }
 
-/* No page is there before a key has chosen it. */
+/* A page is created by the first key that chooses it. */
 static void test_untouched_pages_are_zero(void **state)
 {
     (void)state;
@@ -150,8 +149,7 @@ static void test_untouched_pages_are_zero(void **state)
     bly_free(filter);
 }
 
-/* A page that is no page answers "perhaps", stays as it is, and the others
- * are as they were. */
+/* An invalid page answers "perhaps" and does not change, nor do the others. */
 static void test_broken_page_is_perhaps(void **state)
 {
     (void)state;

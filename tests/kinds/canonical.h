@@ -1,17 +1,16 @@
-/* canonical.h - for the tests of kinds whose payload is a pure function of the
- * multiset of what was put in: the multiset, held as a sorted list, and a
- * filter that is compared with it after every step.
+/* canonical.h - for kinds whose payload is a pure function of the multiset of
+ * keys: the multiset as a sorted list, compared with a filter after every step.
  *
- * Who includes this has before it
+ * Before including this, define
  *
  *      enum { BYTES = …, MULTISET_MOST = … };  of a payload, entries, at most
  *      typedef struct { …; size_t used;  the kind's geometry; entries
  *                       uint64_t f[MULTISET_MOST], count[MULTISET_MOST];
  *                     } multiset;  rising, and how often each is there
  *
- * and behind it the kind's own: how many bytes a payload has, what the essay
- * demands that it is (false: it does not fit), the least hash of an entry, a
- * filter with a payload, and random entries that meet often.
+ * and afterwards the kind's own functions: a payload's bytes, the payload that
+ * the essay demands (false: it does not fit), the smallest hash of an entry, a
+ * filter with a payload, and random entries that often collide.
  */
 #ifndef BLY_TEST_CANONICAL_H
 #define BLY_TEST_CANONICAL_H
@@ -85,7 +84,7 @@ static inline void assert_is(const bly_filter *filter, const multiset *m)
     assert_memory_equal(image + IMAGE_HEADER, payload, payload_bytes(m));
 }
 
-/* Add f; it is refused just if the multiset says that it would not fit. */
+/* Adds f; it is refused exactly if the multiset says that it would not fit. */
 static inline bool add_one(bly_filter *filter, multiset *m, uint64_t f)
 {
     static uint8_t payload[BYTES];
@@ -108,8 +107,8 @@ static inline void remove_one(bly_filter *filter, multiset *m, uint64_t f)
         multiset_remove(m, f);
 }
 
-/* Adds and removes in turns, now more of these, now of those; how many adds
- * were refused. */
+/* Alternates phases of mostly adds and mostly removes; returns the number of
+ * refused adds. */
 static inline uint64_t run_program(multiset *m, uint64_t stream, size_t steps)
 {
     uint64_t full = 0;

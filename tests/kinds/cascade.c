@@ -1,5 +1,5 @@
-/* cascade.c - what is special to kind `cascade`: no error in a closed universe,
- * and how small it is.
+/* cascade.c - tests specific to kind `cascade`: no error in a closed universe,
+ * and small sizes.
  */
 #include "test.h"
 
@@ -11,7 +11,7 @@ static const char *const cascade_kinds[] = {
 };
 enum { CASCADE_KINDS = sizeof cascade_kinds / sizeof *cascade_kinds };
 
-/* Keys of a closed universe, of which the first are members. */
+/* Keys of a closed universe; the first ones are members. */
 typedef struct {
     uint64_t *hashes, *labels;
     size_t members, n;
@@ -36,7 +36,7 @@ static void cascade_drop(cascade_keys *k)
     free(k->labels);
 }
 
-/* The keys that are answered wrongly, in batches or one by one. */
+/* Counts wrong answers, in batches or one by one. */
 static size_t cascade_errors(const bly_filter *filter, const cascade_keys *k,
                              bool batches)
 {
@@ -64,7 +64,7 @@ static bly_filter *cascade_make(const char *kind, const cascade_keys *k,
     return filter;
 }
 
-/* The levels: how many are images, how many rows. */
+/* Returns the numbers of levels that are images and that are rows. */
 static unsigned cascade_shape(const bly_filter *filter, unsigned at)
 {
     return image_geometry(bly_image(filter, NULL), 0) >> at & 255;
@@ -88,8 +88,8 @@ static void cascade_without_error(const char *kind, const cascade_keys *keys)
     bly_free(filter);
 }
 
-/* Sizes of every sort: more members than others, none, few; and the same with
- * both lists swapped. */
+/* Universes of every shape: more members than others, none, few; and with the
+ * lists swapped. */
 static void test_no_errors(void **state)
 {
     (void)state;
@@ -111,8 +111,8 @@ static void test_no_errors(void **state)
         }
 }
 
-/* Small universes, whose levels end soon or are all of a few bits, under many
- * seeds: the room that was planned is enough, nearly always at once. */
+/* Small universes, whose levels end soon or have a few bits, under many seeds:
+ * the planned size is enough, nearly always at once. */
 static void test_small_universes(void **state)
 {
     (void)state;
@@ -131,7 +131,7 @@ static void test_small_universes(void **state)
     assert_true(again <= 1);
 }
 
-/* Keys that come again, with the same label, and a batch of any length. */
+/* Repeated keys with the same label, and batches of any length. */
 static void test_repeats(void **state)
 {
     (void)state;
@@ -146,7 +146,7 @@ static void test_repeats(void **state)
     cascade_drop(&keys);
 }
 
-/* Whole numbers as they come, which `identity` gives, are spread. */
+/* Consecutive integers, as `identity` gives them, are spread. */
 static void test_plain_numbers(void **state)
 {
     (void)state;
@@ -160,8 +160,8 @@ static void test_plain_numbers(void **state)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* Bits of levels a key of the smaller list, without the two headers and the
- * lengths of the rows. */
+/* Returns the levels' bits per key of the smaller list, without the two headers
+ * and the lengths of rows. */
 static double cascade_bits(const bly_filter *filter, size_t n)
 {
     size_t bytes;
@@ -178,9 +178,8 @@ static double cascade_bound(double n, double others)
          / log(2) / n;
 }
 
-/* Of Bloom filters it is (2) of the essay within the catalogue's 3 %, whole
- * images too where they are large; other kinds need less, no kind less than
- * there can be. */
+/* Bloom filters match (2) of the essay within the catalogue's 3 %, including
+ * large whole images; other kinds need less, none less than the bound. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -209,7 +208,7 @@ static void test_sizes(void **state)
         }
 }
 
-/* A plan is enough, and not much too large. */
+/* A plan is sufficient and not much too large. */
 static void test_plan(void **state)
 {
     (void)state;
@@ -235,7 +234,7 @@ static void test_plan(void **state)
         }
 }
 
-/* Where nobody is no member it is its first level, and costs as much. */
+/* Without non-members it is just its first level, at the same cost. */
 static void test_plan_of_members_only(void **state)
 {
     (void)state;
@@ -252,9 +251,9 @@ static void test_plan_of_members_only(void **state)
     assert_true(plan.lines_present > plan.lines_absent);
 }
 
-/* ---- Keys from outside ------------------------------------------------- */
+/* ---- Unknown keys ------------------------------------------------------ */
 
-/* They are told at the rate that stat says, and about as planned. */
+/* Their rate is the one in stat, and about as planned. */
 static void test_rate_outside(void **state)
 {
     (void)state;
@@ -282,7 +281,7 @@ static void test_rate_outside(void **state)
         }
 }
 
-/* ---- What is refused --------------------------------------------------- */
+/* ---- Refusals ---------------------------------------------------------- */
 
 static void cascade_refused(const char *kind, const cascade_keys *keys,
                             const char *why)
@@ -328,8 +327,7 @@ static void test_refusals(void **state)
 
 /* ---- Bad bytes --------------------------------------------------------- */
 
-/* Whatever a changed byte makes of the levels: refused, or all stays inside
- * and ends. */
+/* A changed byte is refused, or everything stays inside and ends. */
 static void test_any_byte(void **state)
 {
     (void)state;
@@ -365,7 +363,7 @@ static void test_any_byte(void **state)
     cascade_drop(&keys);
 }
 
-/* Of a kind whose geometry follows from its size: no field may be another. */
+/* The geometry follows from the size, so every changed field is refused. */
 static void test_inner_headers_are_checked(void **state)
 {
     (void)state;
@@ -376,7 +374,7 @@ static void test_inner_headers_are_checked(void **state)
     cascade_drop(&keys);
 }
 
-/* The levels get smaller: images first, while they are worth their headers. */
+/* Levels shrink: images first, while they are worth their headers. */
 static void test_levels(void **state)
 {
     (void)state;
@@ -398,7 +396,7 @@ static void test_levels(void **state)
         }
         for (unsigned i = 0; i < rows; i++) {
             uint64_t bytes = image_u32(at, 0);
-            assert_true(bytes <= before + 4);   /* few keys, by accident */
+            assert_true(bytes <= before + 4);   /* few keys, by chance */
             before = bytes;
             at += 4 + (size_t)bytes;
         }
@@ -407,8 +405,8 @@ static void test_levels(void **state)
     cascade_drop(&keys);
 }
 
-/* The bytes of a payload of ribbons and rows, whose rates are powers of two on
- * every machine, by the checksum in its header. */
+/* The payload of ribbons and rows, whose rates are powers of two on every
+ * machine, has this checksum. */
 static void test_bytes_stay(void **state)
 {
     (void)state;

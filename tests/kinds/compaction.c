@@ -1,5 +1,5 @@
-/* compaction.c - what is special to kind `compaction`: where a signature is,
- * the sizes of the essay, what is taken for seen, and a full table.
+/* compaction.c - tests specific to kind `compaction`: the place of a signature,
+ * the essay's sizes, BLY_SEEN, and a full table.
  */
 #include "forged.h"
 
@@ -21,8 +21,8 @@ static bool compaction_bit(const uint8_t *payload, uint64_t at)
     return bits_test(payload, at);
 }
 
-/* One key: its signature is in the first slot of its walk, and nothing else is
- * anywhere. */
+/* A single key puts its signature into the first slot of its walk, and nothing
+ * anywhere else. */
 static void test_one_key(void **state)
 {
     (void)state;
@@ -72,8 +72,8 @@ static void test_sizes(void **state)
     }
 }
 
-/* With a load: as full as asked, as rare as asked, and no smaller than the
- * best. */
+/* A given load is kept, at the requested rate, in no less than the optimal
+ * size. */
 static void test_options(void **state)
 {
     (void)state;
@@ -105,8 +105,8 @@ static void test_options(void **state)
     }
 }
 
-/* The load that is planned without the option may be given as well; a higher
- * one than lines can take at the rate is refused, and says so. */
+/* The default load may be given explicitly; one that the lines cannot hold at
+ * this rate is refused with a message. */
 static void test_loads(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void test_loads(void **state)
     assert_non_null(strstr(bly_why(), "give a lower load"));
 }
 
-/* A run over n states leaves out as many as the table is short of. */
+/* A run over n states omits as many as the table lacks. */
 static void test_omissions(void **state)
 {
     (void)state;
@@ -146,8 +146,8 @@ static void test_omissions(void **state)
     bly_free(filter);
 }
 
-/* Filled until it refuses: nothing is lost, and what is refused leaves no
- * trace, alone or in a batch. With signatures of one bit nothing ever is. */
+/* Filled until it refuses: nothing is lost, and a refusal leaves no trace,
+ * single or in a batch. One-bit signatures never refuse. */
 static void test_full(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_full(void **state)
     }
 }
 
-/* Whatever the payload holds, all verbs end. */
+/* All verbs end on any payload. */
 static void test_lies(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void test_lies(void **state)
     }
 }
 
-/* An entry has 1 to 48 bits, or it is no filter. */
+/* An entry must have 1 to 48 bits. */
 static void test_bits_of_an_entry(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* compressed.c - what is special to kind `compressed`: the numbers of its
- * paper, that the packed form is as small as it can be and loses nothing, and
- * that a hostile one is harmless.
+/* compressed.c - tests specific to kind `compressed`: its paper's numbers, a
+ * packed form that is minimal and lossless, and harmless hostile input.
  */
 #include <unistd.h>
 
@@ -21,7 +20,7 @@ static bly_filter *compressed_of(const char *kind, uint64_t capacity,
     return filter;
 }
 
-/* Packed, to be freed. */
+/* Returns the packed form, to be freed. */
 static uint8_t *compressed_packed(const bly_filter *filter, size_t *used)
 {
     size_t bytes;
@@ -42,7 +41,7 @@ static void compressed_same(const bly_filter *a, const bly_filter *b)
     assert_memory_equal(a_image, b_image, a_bytes);
 }
 
-/* There and back; the packed bytes. */
+/* Packs and unpacks; returns the packed size. */
 static size_t compressed_round_trip(const bly_filter *filter)
 {
     size_t used;
@@ -58,9 +57,9 @@ static size_t compressed_round_trip(const bly_filter *filter)
 
 /* ---- The literature ---------------------------------------------------- */
 
-/* [Mitzenmacher 2002], tables 1 and 2: bits a key in memory and on the way,
- * probes, rate. (Their plain filters, the first of each three, are not coded
- * there: m H(p) is a little less than m.) */
+/* [Mitzenmacher 2002], tables 1 and 2: bits per key in memory and in transit,
+ * probes, rate. (Their plain filters, the first of each three, are not coded: m
+ * H(p) is slightly less than m.) */
 static const struct {
     unsigned m, k;
     double   z, rate;
@@ -81,7 +80,7 @@ static void compressed_row_kind(char kind[64], size_t row, uint64_t n)
              compressed_table[row].k);
 }
 
-/* The header is not in the paper. */
+/* The paper does not count a header. */
 static double compressed_bits_a_key(uint64_t packed, uint64_t n)
 {
     return 8 * (double)(packed - IMAGE_HEADER) / (double)n;
@@ -129,8 +128,8 @@ static void test_table_is_measured(void **state)
 
 /* ---- The plan ---------------------------------------------------------- */
 
-/* Of all numbers of probes that the memory allows, up to those of a plain
- * filter, the chosen one makes the packed form least. */
+/* Among all numbers of probes that the memory allows, up to a plain filter's,
+ * the chosen one gives the smallest packed form. */
 static void test_choice_is_best(void **state)
 {
     (void)state;
@@ -161,8 +160,8 @@ static void test_choice_is_best(void **state)
         }
 }
 
-/* More memory: never more on the way. Given m bits, they are what it takes,
- * with as few probes as reach the rate. */
+/* More memory never makes the packed form larger. A given m is used, with as
+ * few probes as reach the rate. */
 static void test_memory_helps(void **state)
 {
     (void)state;
@@ -251,8 +250,8 @@ static void test_every_small_size(void **state)
         }
 }
 
-/* One byte comes out as 8192, at most: next to no keys in much memory are
- * filled up to that. */
+/* A byte unpacks to at most 8192: nearly empty large filters are padded to
+ * that. */
 static void test_swell_is_bounded(void **state)
 {
     (void)state;
@@ -293,8 +292,8 @@ static void test_example_of_the_specification(void **state)
 
 /* ---- Hostile bytes ----------------------------------------------------- */
 
-/* A packed image with some numbers changed, and checksums to match: refused,
- * or a sound filter. */
+/* A packed image with changed numbers and matching checksums: refused, or a
+ * valid filter. */
 static void compressed_forged(uint8_t *packed, size_t used)
 {
     bly_filter *again = NULL, *none = NULL;
@@ -314,7 +313,7 @@ static void compressed_forged(uint8_t *packed, size_t used)
     compressed_round_trip(again);
     bly_free(again);
     status = bly_wrap(&none, packed, used, NULL);
-    if (status == BLY_OK)               /* its chance was made 0 */
+    if (status == BLY_OK)               /* its chance was set to 0 */
         bly_free(none);
     else
         assert_int_equal(status, BLY_EUNSUPPORTED);
@@ -356,7 +355,7 @@ static void test_forged_geometry(void **state)
     bly_free(filter);
 }
 
-/* The inner header must be the one that the outer header tells. */
+/* The inner header must match the outer one. */
 static void test_inner_header_is_checked(void **state)
 {
     (void)state;
@@ -391,8 +390,8 @@ static void compressed_write(const char *path, const void *bytes, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* A saved file is packed and cannot be mapped, but is opened all the same; an
- * image that is written as it stands can be mapped and changed. */
+/* A saved file is packed and cannot be mapped, but opens; an unpacked image can
+ * be mapped and changed. */
 static void test_files(void **state)
 {
     (void)state;
@@ -453,7 +452,8 @@ static void compressed_release(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* No memory to pack it: said so, and the old file stays. */
+/* If memory for packing is missing, saving reports it and keeps the old
+ * file. */
 static void test_no_memory_to_save(void **state)
 {
     (void)state;

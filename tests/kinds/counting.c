@@ -1,5 +1,5 @@
-/* counting.c - what is special to kind `counting`: it is kind `standard` with
- * counters, which go back down, stick at the top and tell how often.
+/* counting.c - tests specific to kind `counting`: it is `standard` with
+ * counters, which count down, saturate, and count repeats.
  */
 #include "forged.h"
 
@@ -31,7 +31,7 @@ static bool counting_same(const bly_filter *a, const bly_filter *b)
 
 /* ---- The filter inside ------------------------------------------------- */
 
-/* The same m, k and rate as `standard`, and b times its bits. */
+/* m, k and rate equal those of `standard`; it takes b times the bits. */
 static void test_sizes_are_those_of_standard(void **state)
 {
     (void)state;
@@ -68,8 +68,8 @@ static void test_known_sizes(void **state)
     assert_status(bly_plan(&plan, "counting:bits=17", &spec), BLY_EOPTION);
 }
 
-/* Bit i of standard's payload is set iff counter i is above 0: after adds, and
- * after removals too. */
+/* Bit i of standard's payload is set iff counter i is above 0, after adds and
+ * after removes. */
 static void counting_is_standard(uint32_t width)
 {
     char kind[64];
@@ -104,8 +104,8 @@ static void test_to_bloom(void **state)
 
 /* ---- Counters ---------------------------------------------------------- */
 
-/* Every counter is the number of probes that fell on it, repeats within a key
- * and of keys included, cut off at the top. */
+/* A counter is the number of probes on it, including repeats within a key and
+ * repeated keys, up to the maximum. */
 static void test_counters_count_probes(void **state)
 {
     (void)state;
@@ -157,8 +157,7 @@ static void test_layout(void **state)
     bly_free(threes);
 }
 
-/* The histogram of the counters, binomial: the numbers of the essay's table,
- * and no filter of this size with a counter at 15. */
+/* The counters are binomial, as in the essay's table, and none reaches 15. */
 static void test_counters_are_binomial(void **state)
 {
     (void)state;
@@ -182,7 +181,7 @@ static void test_counters_are_binomial(void **state)
         above -= chance;
         chance *= load / (j + 1);
     }
-    double tail = 0;                    /* of j >= 15, summed by itself */
+    double tail = 0;                    /* of j >= 15, summed separately */
     chance = exp(-load);
     for (int j = 0; j < 40; j++) {
         tail += j >= 15 ? chance : 0;
@@ -193,9 +192,10 @@ static void test_counters_are_binomial(void **state)
     bly_free(filter);
 }
 
-/* ---- Sticking ---------------------------------------------------------- */
+/* ---- Saturation -------------------------------------------------------- */
 
-/* Once at 15, a key can no longer be taken out, nor its adds bounded. */
+/* Once a counter is at 15, the key cannot be removed, and its count has no
+ * upper bound. */
 static void test_sticking(void **state)
 {
     (void)state;
@@ -222,8 +222,8 @@ static void test_sticking(void **state)
     bly_free(before);
 }
 
-/* With narrow counters, overfull, keys that come and go: none of those that
- * stay is ever lost. */
+/* Narrow, overfull counters with keys that come and go: a key that stays is
+ * never lost. */
 static void test_narrow_counters_lose_no_key(void **state)
 {
     (void)state;
@@ -247,8 +247,8 @@ static void test_narrow_counters_lose_no_key(void **state)
 
 /* ---- Repeats inside a key ---------------------------------------------- */
 
-/* Most keys meet themselves in a row of 5 counters: in and out again, in
- * another order, leaves nothing behind. */
+/* In a row of 5 counters most keys repeat a counter: adding and removing in
+ * another order leaves nothing behind. */
 static void test_repeats_go_in_and_out(void **state)
 {
     (void)state;
@@ -264,8 +264,8 @@ static void test_repeats_go_in_and_out(void **state)
     bly_free(empty);
 }
 
-/* A key that meets itself in a counter is not there if the counter holds less
- * than that, though it looks so; nothing may change. */
+/* A key that hits a counter twice is absent if the counter is lower, although
+ * it looks present; nothing may change. */
 static void test_repeats_must_all_be_there(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void test_repeats_must_all_be_there(void **state)
         bly_free(filter);
         bly_free(before);
     }
-    assert_true(refused > 20);          /* it was put to the test */
+    assert_true(refused > 20);          /* this case occurred */
 }
 
 /* ---- Counts, unions ---------------------------------------------------- */
@@ -326,7 +326,7 @@ static void test_union_adds_up(void **state)
 
 /* ---- Hostile bytes ----------------------------------------------------- */
 
-/* Any payload under a right header: every verb stays inside and ends. */
+/* Any payload under a correct header: every verb stays inside and ends. */
 static void test_any_payload(void **state)
 {
     (void)state;
@@ -347,20 +347,19 @@ static void test_any_payload(void **state)
     }
 }
 
-/* ---- Only the least ----------------------------------------------------- */
+/* ---- Minimum increase --------------------------------------------------- */
 
 enum { COUNTING_SOME = 300, COUNTING_ADDS = 2000 };
 
-/* Of some keys, the low ones more often: which one add number i is of. */
+/* Returns the key of add number i; low numbers are more frequent. */
 static uint64_t counting_drawn(uint64_t seed, uint64_t i)
 {
     uint64_t draw = test_random(seed, i);
     return (draw >> 40) % (1 + (draw & 0xffff) % COUNTING_SOME);
 }
 
-/* No count is too low, none above that of the other rule, and the counters
- * above 0 are the same; whatever m, k and bits, so that probes meet and
- * counters saturate. */
+/* No count is too low or above the other rule's, and the same counters are
+ * above 0, for any m, k and bits, so that probes meet and counters saturate. */
 static void test_least_counts_better(void **state)
 {
     (void)state;
@@ -402,8 +401,8 @@ static void test_least_counts_better(void **state)
     assert_true(better > 100);
 }
 
-/* By hand: a counter that two probes meet in is raised once, and one above the
- * least not at all. */
+/* By hand: a counter hit by two probes is raised once; one above the minimum is
+ * not raised. */
 static void test_least_raises_the_least(void **state)
 {
     (void)state;
@@ -453,8 +452,8 @@ static void test_least_keeps_the_order(void **state)
     bly_free(back);
 }
 
-/* Of a union no count is too low. A filter of the other rule is another kind of
- * filter. */
+/* A union's counts are never too low. Filters with the other rule are a
+ * different kind. */
 static void test_least_unites(void **state)
 {
     (void)state;
@@ -499,7 +498,7 @@ static void test_least_removes_nothing(void **state)
     bly_free(before);
 }
 
-/* ---- At least so many times --------------------------------------------- */
+/* ---- Thresholds --------------------------------------------------------- */
 
 static bly_threshold_plan counting_threshold(bly_threshold need)
 {
@@ -508,9 +507,8 @@ static bly_threshold_plan counting_threshold(bly_threshold need)
     return plan;
 }
 
-/* Of `plan`, with `capacity` keys once each, the share of strangers that seem
- * to have come so many times, over filters; and never does a key that came so
- * often miss. */
+/* Returns the share of strangers that seem to occur that often, over filters of
+ * `plan` with `capacity` keys once each; keys that do are never missed. */
 static double counting_measured(const char *kind, uint64_t capacity,
                                 uint64_t times, unsigned filters,
                                 unsigned strangers)
@@ -531,8 +529,8 @@ static double counting_measured(const char *kind, uint64_t capacity,
     return (double)hits / filters / strangers;
 }
 
-/* The plan keeps the rate that it was asked for and tells, with a counter no
- * wider than needed, and a counter less would not. */
+/* The plan keeps the requested rate and reports it, with no wider counter than
+ * needed; one counter fewer misses it. */
 static void test_threshold_keeps_its_rate(void **state)
 {
     (void)state;
@@ -562,7 +560,8 @@ static void test_threshold_keeps_its_rate(void **state)
     }
 }
 
-/* With m given, the best k of all, and nearly a Bloom filter's rate. */
+/* With a given m it uses the best k, and nearly reaches a Bloom filter's
+ * rate. */
 static void test_threshold_of_given_counters(void **state)
 {
     (void)state;

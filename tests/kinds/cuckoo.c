@@ -1,5 +1,5 @@
-/* cuckoo.c - what is special to kind `cuckoo`: where fingerprints lie, how full
- * it gets, copies, fingerprints moved, and sorted quads.
+/* cuckoo.c - tests specific to kind `cuckoo`: places of fingerprints, load,
+ * copies, moved fingerprints, and sorted quads.
  */
 #include "forged.h"
 
@@ -33,9 +33,9 @@ static bly_stat_t stat_of(const bly_filter *filter)
     return stat;
 }
 
-/* ---- The format, written down a second time ---------------------------- */
+/* ---- The format, read independently ------------------------------------ */
 
-/* `width` bits of the payload from bit `at` on. */
+/* Reads `width` bits of the payload from bit `at` on. */
 static uint32_t cut(const uint8_t *payload, uint64_t at, uint32_t width)
 {
     uint32_t value = 0;
@@ -44,8 +44,8 @@ static uint32_t cut(const uint8_t *payload, uint64_t at, uint32_t width)
     return value;
 }
 
-/* The four sorted prefixes of a code, which is how many fours come before;
- * false: there are none. */
+/* Finds the four sorted prefixes of a code by counting the fours before them;
+ * false if none exist. */
 static bool prefixes_of(uint32_t out[4], uint32_t code)
 {
     for (uint32_t a = 0; a < 16; a++)
@@ -59,7 +59,7 @@ static bool prefixes_of(uint32_t out[4], uint32_t code)
     return false;
 }
 
-/* The four fingerprints of a quad. */
+/* Reads the four fingerprints of a quad. */
 static void read_quad(uint32_t out[4], const bly_filter *filter, uint64_t quad)
 {
     const uint8_t *payload = payload_of(filter);
@@ -97,7 +97,8 @@ static uint64_t other_bucket(uint64_t bucket, uint32_t fp, uint64_t buckets)
 
 /* ---- Places ------------------------------------------------------------ */
 
-/* The other bucket of the other bucket is the first, and never itself. */
+/* The other bucket of the other bucket is the first one, and differs from
+ * it. */
 static void test_two_buckets(void **state)
 {
     (void)state;
@@ -116,8 +117,8 @@ static void test_two_buckets(void **state)
         }
 }
 
-/* One key alone is in the first slot of its first bucket that is emptier, the
- * next ones of the same fingerprint in turn; all else is zero. */
+/* A single key is in the first slot of its emptier bucket; more copies follow
+ * in turn, and everything else is zero. */
 static void test_layout(void **state)
 {
     (void)state;
@@ -152,8 +153,8 @@ static void test_layout(void **state)
         }
 }
 
-/* However often fingerprints were moved, each key's is in one of its buckets,
- * and no other is anywhere. */
+/* However often fingerprints moved, each is in one of its key's buckets, and
+ * nothing else is stored. */
 static void test_moved_stay_in_reach(void **state)
 {
     (void)state;
@@ -199,8 +200,8 @@ static void test_codes(void **state)
     assert_false(prefixes_of(prefixes, 3876));
 }
 
-/* Every code is read as its four prefixes, those that are none as zeros, and
- * one that was read is written again as it was. */
+/* Every code is read as its four prefixes, invalid ones as zeros, and a valid
+ * one is written back unchanged. */
 static void test_every_code(void **state)
 {
     (void)state;
@@ -243,7 +244,7 @@ static void test_every_code(void **state)
     bly_free(filter);
 }
 
-/* Sorted or not, the same keys are told apart. */
+/* Sorted or not, answers are the same. */
 static void test_sorted_answers_the_same(void **state)
 {
     (void)state;
@@ -273,7 +274,8 @@ static bool same_bytes(const bly_filter *a, const bly_filter *b)
     return a_bytes == b_bytes && memcmp(x, y, a_bytes) == 0;
 }
 
-/* Eight copies of a key, and no ninth; a refused add changes no byte. */
+/* Eight copies of a key fit, a ninth does not; a refused add changes no
+ * byte. */
 static void test_copies(void **state)
 {
     (void)state;
@@ -297,9 +299,9 @@ static void test_copies(void **state)
     }
 }
 
-/* Random adds and removes of up to eight copies beside an exact count, at a
- * load that goes up to full and down again: no count is ever too low, and the
- * slots taken are the adds less the removes. */
+/* Random adds and removes of up to eight copies beside an exact count, up to
+ * full load and down: no count is ever too low, and the slots used are adds
+ * less removes. */
 static void run_multiset(const char *kind, uint64_t top)
 {
     enum { KEYS = 9000 };
@@ -351,7 +353,7 @@ static void test_multiset(void **state)
     run_multiset("cuckoo:f=20", UINT64_MAX);
 }
 
-/* It fills to 97 % before the first key is refused. */
+/* It fills to 97 % before the first refusal. */
 static void test_first_failure(void **state)
 {
     (void)state;
@@ -368,7 +370,7 @@ static void test_first_failure(void **state)
         }
 }
 
-/* Small ones have room for every key they were made for, whatever keys. */
+/* Small filters hold every planned key, whichever they are. */
 static void test_small_ones_fit(void **state)
 {
     (void)state;
@@ -385,7 +387,7 @@ static void test_small_ones_fit(void **state)
 
 /* ---- Rate and size ----------------------------------------------------- */
 
-/* Rates at a load, simulated independently: f, load, rate. */
+/* Rates at a load, from an independent simulation: f, load, rate. */
 static void test_rate_at_load(void **state)
 {
     (void)state;
@@ -408,7 +410,8 @@ static void test_rate_at_load(void **state)
     }
 }
 
-/* log2(1/rate) + 3 bits a key, over a load of 0.95; sorted, a bit less. */
+/* log2(1/rate) + 3 bits per key, divided by a load of 0.95; one bit less if
+ * sorted. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -430,7 +433,7 @@ static void test_sizes(void **state)
 
 /* ---- Growth ------------------------------------------------------------ */
 
-/* Larger, it answers for the old keys as before, and takes more copies. */
+/* A grown filter answers as before for its old keys, and takes more copies. */
 static void test_growth(void **state)
 {
     (void)state;
@@ -469,7 +472,7 @@ static void test_growth(void **state)
 
 enum { MANY = 777 };
 
-/* Batches are the single verbs, at every width and level of processor. */
+/* Batches equal single verbs, at every width and vector level. */
 static void run_width(const char *kind, uint64_t capacity)
 {
     uint64_t hashes[2 * MANY], counts[MANY];
@@ -518,7 +521,8 @@ static void test_every_width(void **state)
     cpu_limit(CPU_AVX512);
 }
 
-/* Buckets of several quads, by one key and by many: found just if counted. */
+/* Buckets of several quads, filled by one key or many: found exactly if
+ * counted. */
 static void test_every_width_grown(void **state)
 {
     (void)state;
@@ -548,7 +552,7 @@ static void test_every_width_grown(void **state)
         }
 }
 
-/* All verbs on random payloads: they end, and stay inside. */
+/* Verbs on random payloads end and stay inside. */
 static void test_hostile_payloads(void **state)
 {
     (void)state;

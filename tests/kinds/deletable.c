@@ -1,5 +1,5 @@
-/* deletable.c - what is special to kind `deletable`: its bits and marks, how
- * many keys can be removed, and that no removal harms another key.
+/* deletable.c - tests specific to kind `deletable`: bits and marks, how many
+ * keys can be removed, and that a removal harms no other key.
  */
 #include "test.h"
 
@@ -20,8 +20,8 @@ static bly_filter *deletable_new(const char *kind, uint64_t capacity,
 
 /* ---- Bits and marks ---------------------------------------------------- */
 
-/* Every bit and mark from how many keys have hit each bit, a key that hits it
- * twice counted once. The region need not divide m, nor be a power of two. */
+/* Derives every bit and mark from the number of keys that hit each bit,
+ * counting a key once. The region need not divide m, nor be a power of two. */
 static void check_layout(uint64_t m, unsigned k, uint64_t region)
 {
     enum { KEYS = 60, BITS_MOST = 2000 };
@@ -66,7 +66,7 @@ static void test_layout(void **state)
                 check_layout(m, k, regions[i]);
 }
 
-/* At 1 % a quarter more than the standard filter; its rate and k. */
+/* At 1 % it takes a quarter more than `standard`; its rate and k. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -96,9 +96,9 @@ static double deletable_share(double n, double m, double k, double region)
     return 1 - pow(1 - alone * pow(1 - met, region - 1), k);
 }
 
-/* The share of 100 keys that can be removed, over many filters, and its
- * standard error. Removing some takes nothing from the others' chances: a bit
- * in an unmarked region is one key's alone. */
+/* Returns the share of 100 keys that can be removed, over many filters, and its
+ * standard error. Removing some does not affect the others' chances: a bit in
+ * an unmarked region belongs to one key. */
 static bly_estimate measure_share(unsigned m, unsigned k, unsigned region)
 {
     enum { KEYS = 100, FILTERS = 1500 };
@@ -127,8 +127,8 @@ static bly_estimate measure_share(unsigned m, unsigned k, unsigned region)
                                       / FILTERS) };
 }
 
-/* The catalogue's simulations, whose own error is at most 0.0013, and (2),
- * which is up to 0.004 high where little can be removed. */
+/* The catalogue's simulations, with an error of at most 0.0013, and (2), which
+ * is up to 0.004 too high if few keys can be removed. */
 static void test_share_that_can_be_removed(void **state)
 {
     (void)state;
@@ -156,7 +156,7 @@ static void test_share_that_can_be_removed(void **state)
     }
 }
 
-/* What the essay says of the standard region, at 1 %. */
+/* The essay's numbers for the standard region, at 1 %. */
 static void test_share_at_capacity(void **state)
 {
     (void)state;
@@ -175,8 +175,7 @@ static void test_share_at_capacity(void **state)
 
 /* ---- No harm to others ------------------------------------------------- */
 
-/* Keys come and go for as long as marks let them; all that are there are
- * found all the time. */
+/* Keys come and go as far as marks allow; present ones are always found. */
 static void test_no_key_is_lost(void **state)
 {
     (void)state;
@@ -203,8 +202,8 @@ static void test_no_key_is_lost(void **state)
     bly_free(filter);
 }
 
-/* A key that was added twice stays, and so does one whose removal would be
- * another's. */
+/* A key added twice stays, and so does one whose removal would remove
+ * another. */
 static void test_added_twice_stays(void **state)
 {
     (void)state;
@@ -226,8 +225,8 @@ static void test_added_twice_stays(void **state)
     bly_free(before);
 }
 
-/* The common keys of two filters may be removed from their intersection, and
- * the keys of either from their union, without harm to the rest. */
+/* Shared keys may be removed from an intersection, and either filter's keys
+ * from a union, without harm to the rest. */
 static void test_sets_keep_their_keys(void **state)
 {
     (void)state;
@@ -251,8 +250,8 @@ static void test_sets_keep_their_keys(void **state)
     }
 }
 
-/* The seminar's figure: ten bits in regions of two; y meets x at the third bit,
- * so that the second region is marked. Then x leaves, and y stays. */
+/* The seminar's figure: ten bits in regions of two. y meets x at the third bit,
+ * so the second region is marked. Then x is removed, and y stays. */
 static void test_figure(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* dleft.c - what is special to kind `dleft`: where a key lies, bit by bit; one
- * cell a fingerprint; loads, fullness, sticking and doubling; any payload.
+/* dleft.c - tests specific to kind `dleft`: the place of a key, bit by bit; one
+ * cell per fingerprint; loads, fullness, saturation and doubling; hostile
+ * payloads.
  */
 #include "forged.h"
 
@@ -17,7 +18,7 @@ static bly_filter *dleft_new(const char *kind, uint64_t capacity, double rate)
     return filter;
 }
 
-/* ---- The format, read one bit at a time -------------------------------- */
+/* ---- The format, read bit by bit --------------------------------------- */
 
 typedef struct {
     const uint8_t *payload;
@@ -36,7 +37,7 @@ static table table_of(const bly_filter *filter)
     return t;
 }
 
-/* Number `first` … `first + n - 1` of the bits that cell has in its bucket. */
+/* Reads bits `first` … `first + n - 1` of a cell. */
 static uint64_t cell_bits(const table *t, uint64_t bucket, unsigned cell,
                           uint64_t first, uint64_t n)
 {
@@ -65,8 +66,8 @@ static uint64_t load(const table *t, uint64_t bucket)
     return used;
 }
 
-/* The essay's (2), of a hash: the remainder and the four buckets, numbered
- * through all subtables. */
+/* Computes the essay's (2) for a hash: the remainder and the four buckets,
+ * numbered through all subtables. */
 static uint64_t where(const table *t, uint64_t hash, uint64_t at[TABLES])
 {
     uint64_t s = hash_spread(hash), b = bits_range(s, t->base);
@@ -83,7 +84,7 @@ static uint64_t where(const table *t, uint64_t hash, uint64_t at[TABLES])
     return low & ((UINT64_C(1) << t->rest) - 1);
 }
 
-/* In how many cells of its buckets a key is; the last one's count. */
+/* Counts the cells that hold a key; *count is the last one's counter. */
 static unsigned cells_of(const table *t, uint64_t hash, uint64_t *count)
 {
     uint64_t at[TABLES], rest = where(t, hash, at);
@@ -98,7 +99,7 @@ static unsigned cells_of(const table *t, uint64_t hash, uint64_t *count)
     return found;
 }
 
-/* All counters together; free cells must be 0 throughout. */
+/* Sums all counters; free cells must be 0 throughout. */
 static uint64_t sum_counts(const table *t)
 {
     uint64_t sum = 0;
@@ -112,7 +113,7 @@ static uint64_t sum_counts(const table *t)
     return sum;
 }
 
-/* The first keys of a filter of one bucket a subtable, byte by byte. */
+/* The first keys of a filter with one bucket per subtable, byte by byte. */
 static void test_layout(void **state)
 {
     (void)state;
@@ -141,7 +142,8 @@ static void test_layout(void **state)
 
 /* ---- Invariants -------------------------------------------------------- */
 
-/* Every key in one cell, wherever (2) lets it be; adds less removes. */
+/* Every key is in one cell allowed by (2); counters sum to adds less
+ * removes. */
 static void check_keys(const bly_filter *filter, uint64_t from, uint64_t to)
 {
     table t = table_of(filter);
@@ -196,8 +198,7 @@ static void test_loads(void **state)
     bly_free(filter);
 }
 
-/* As many keys as were planned always fit; small tables are the ones to
- * fear for. */
+/* The planned number of keys always fits; small tables are the risky ones. */
 static void test_capacity_fits(void **state)
 {
     (void)state;
@@ -212,7 +213,7 @@ static void test_capacity_fits(void **state)
         }
 }
 
-/* Full, and half the keys replaced by others ten times over. */
+/* A full table, with half of the keys replaced ten times over. */
 static void test_turnover_fits(void **state)
 {
     (void)state;
@@ -228,7 +229,7 @@ static void test_turnover_fits(void **state)
     bly_free(filter);
 }
 
-/* Bits a key and rates as the essay's table has them. */
+/* Bits per key and rates match the essay's table. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -246,7 +247,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* ---- Full, stuck ------------------------------------------------------- */
+/* ---- Full and saturated ------------------------------------------------ */
 
 static void test_full_changes_nothing(void **state)
 {
@@ -274,7 +275,7 @@ static void test_full_changes_nothing(void **state)
     bly_free(before);
 }
 
-/* Counters of every width: exact below their largest value, then stuck. */
+/* Counters of every width are exact below their maximum, then saturate. */
 static void test_sticking(void **state)
 {
     (void)state;
@@ -306,8 +307,8 @@ static void test_sticking(void **state)
 
 /* ---- Another size ------------------------------------------------------ */
 
-/* Doubled once or several times at once: the same keys in the same numbers,
- * and what is foreign stays so. */
+/* Doubled once or several times: the same keys and counts, and strangers stay
+ * strangers. */
 static void test_doubling(void **state)
 {
     (void)state;
@@ -383,7 +384,7 @@ static void try_verbs(bly_filter *filter, uint64_t stream)
     assert_true(stat.fill <= 1 && stat.rate <= 1);
 }
 
-/* Random bytes, or all ones; then doubled as they are. */
+/* Random bytes, or all ones, then doubled. */
 static void test_any_payload(void **state)
 {
     (void)state;

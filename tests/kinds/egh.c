@@ -1,6 +1,6 @@
-/* egh.c - what is special to kind `egh`: no false positive while no more keys
- * are in than planned, for every set there is where that can be tried; the
- * published sizes; integers and nothing else.
+/* egh.c - tests specific to kind `egh`: no false positive up to the planned
+ * number of keys, for every possible set of a small universe; published sizes;
+ * integers only.
  */
 #include "test.h"
 #include "bloomery/sketch.h"
@@ -39,8 +39,8 @@ static bly_stat_t egh_look(const bly_filter *filter)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* Number of primes, and their sum: computed apart from this library with
- * whole numbers of any length, for products of U^n or more. */
+/* Number of primes and their sum, computed independently with big integers, for
+ * products of at least U^n. */
 static void test_published_sizes(void **state)
 {
     (void)state;
@@ -96,7 +96,7 @@ static void test_limits(void **state)
 
 /* ---- Every set of a small universe ------------------------------------- */
 
-/* An image with the first k primes, whatever they are enough for. */
+/* Forges an image with the first k primes, whether or not they suffice. */
 static void egh_forge(uint8_t image[ROOM], uint64_t universe, size_t k)
 {
     static const uint64_t primes[] = { 2, 3, 5, 7, 11, 13 };
@@ -119,7 +119,7 @@ static void egh_forge(uint8_t image[ROOM], uint64_t universe, size_t k)
                   BLY_OK);
 }
 
-/* False positives over all sets of `size` integers. */
+/* Counts false positives over all sets of `size` integers. */
 static uint64_t egh_false(uint64_t universe, size_t k, unsigned size)
 {
     uint8_t empty[ROOM], image[ROOM];
@@ -140,7 +140,7 @@ static uint64_t egh_false(uint64_t universe, size_t k, unsigned size)
     return hits;
 }
 
-/* The counts of the catalogue. */
+/* Counts from the catalogue. */
 static void test_all_pairs_and_triples(void **state)
 {
     (void)state;
@@ -155,7 +155,7 @@ static void test_all_pairs_and_triples(void **state)
     assert_int_equal(egh_false(30, 2, 3), 65370);
 }
 
-/* As planned, with either choice of moduli: all pairs. */
+/* Planned filters with either choice of moduli: all pairs. */
 static void test_all_pairs_as_planned(void **state)
 {
     (void)state;
@@ -181,8 +181,8 @@ static void test_all_pairs_as_planned(void **state)
 
 /* ---- Large universes --------------------------------------------------- */
 
-/* A full filter, asked for a million strangers and for all that is like a key
- * modulo many of the moduli. */
+/* A full filter, queried for a million strangers and for all integers congruent
+ * to keys modulo many moduli. */
 static void egh_exact_for(const char *kind, uint64_t n, uint64_t mask)
 {
     bly_filter *filter = egh_make(kind, n);
@@ -213,7 +213,7 @@ static void test_large_universes(void **state)
     egh_exact_for("egh", 40, UINT64_MAX);
 }
 
-/* ---- More keys than promised ------------------------------------------- */
+/* ---- More keys than planned -------------------------------------------- */
 
 static double egh_formula(const bly_stat_t *stat, double n)
 {
@@ -229,7 +229,7 @@ static double egh_formula(const bly_stat_t *stat, double n)
     return rate;
 }
 
-/* U = 10^6, primes for 10 keys: the rate at 20, …, 100, averaged, and as it is
+/* U = 10^6, primes for 10 keys: the rate at 20, …, 100 keys, on average and
  * measured. */
 static void test_overfull(void **state)
 {
@@ -263,7 +263,7 @@ static void test_overfull(void **state)
         double sd = sqrt((squares / (double)filters - mean * mean)
                          / (double)filters);
         assert_true(fabs(mean - formula) <= 5 * sd);
-        /* strangers, and the members that are drawn among them */
+        /* strangers, and members drawn among them */
         double members = (double)n / 1000000;
         assert_within(hits, (double)filters * ASKED, mean + members, sd);
     }
@@ -289,7 +289,7 @@ static void test_bit_for_each_integer(void **state)
     bly_free(filter);
 }
 
-/* ---- Integers and nothing else ----------------------------------------- */
+/* ---- Integers only ----------------------------------------------------- */
 
 static void test_outside_is_refused(void **state)
 {
@@ -358,7 +358,8 @@ static void egh_add_from(bly_filter *filter, uint64_t first, uint64_t n)
         assert_true(bly_add_hash(filter, i * 1000) >= 0);
 }
 
-/* The promise holds for the union of all, and counts know subsets. */
+/* The guarantee holds for the union of all parts, and counts recognise
+ * subsets. */
 static void test_union_keeps_the_promise(void **state)
 {
     (void)state;
@@ -369,7 +370,7 @@ static void test_union_keeps_the_promise(void **state)
     assert_status(bly_unite(part[0], part[1]), BLY_OK);
     assert_status(bly_unite(part[0], part[1]), BLY_OK);     /* nothing new */
     assert_status(bly_unite(part[0], part[0]), BLY_OK);
-    assert_status(bly_unite(part[1], part[0]), BLY_OK);     /* it has all  */
+    assert_status(bly_unite(part[1], part[0]), BLY_OK);     /* contains both */
     assert_status(bly_unite(part[0], part[2]), BLY_OK);
     for (uint64_t x = 0; x < 1000000; x++)
         assert_int_equal(bly_contains_hash(part[0], x),
@@ -382,7 +383,7 @@ static void test_union_keeps_the_promise(void **state)
         bly_free(part[i]);
 }
 
-/* Random keys: 60 and 60, 30 of them common. */
+/* Random keys: 60 and 60, 30 of them shared. */
 static void test_overlap(void **state)
 {
     (void)state;
@@ -405,7 +406,7 @@ static void test_overlap(void **state)
     bly_free(b);
 }
 
-/* ---- Which keys are in -------------------------------------------------- */
+/* ---- Listing ------------------------------------------------------------ */
 
 enum { LISTED = 512 };
 
@@ -429,7 +430,7 @@ static bool egh_visit_two(void *context, const bly_listed *one)
     return ++*(size_t *)context < 2;
 }
 
-/* The filter lists just these, different ones. */
+/* The filter lists exactly these keys. */
 static void egh_lists(const bly_filter *filter, const uint64_t *keys, size_t n)
 {
     egh_keys_listed all = { .n = 0 };
@@ -504,8 +505,8 @@ static void test_lists_large_universes(void **state)
     }
 }
 
-/* What would take too long, and what cannot be told apart, is said, and no key
- * is visited. */
+/* A list that would take too long or be ambiguous is refused, and no key is
+ * visited. */
 static void test_lists_refused(void **state)
 {
     (void)state;
@@ -535,8 +536,8 @@ static bool egh_same(const bly_filter *a, const bly_filter *b)
     return a_bytes == b_bytes && memcmp(a_image, b_image, a_bytes) == 0;
 }
 
-/* Up to the planned number of different keys each count is exact, and so is
- * what remove says, for every integer. */
+/* Up to the planned number of different keys, counts and results of remove are
+ * exact for every integer. */
 static void egh_counts(const bly_filter *filter, uint64_t universe,
                        const uint64_t *key, const uint64_t *times, size_t n)
 {
@@ -581,8 +582,7 @@ static void test_counts_are_exact(void **state)
     bly_free(empty);
 }
 
-/* Beside an exact multiset, full by plan all the time: a filter of ids that
- * come and go. */
+/* Compared with an exact multiset, always at capacity: ids come and go. */
 static void test_ids_come_and_go(void **state)
 {
     (void)state;
@@ -612,8 +612,8 @@ static void test_ids_come_and_go(void **state)
     bly_free(filter);
 }
 
-/* A counter at its top sticks: a key that came so often stays, and what is
- * then removed leaves traces, which end the promise. */
+/* A saturated counter stays: a key added that often cannot be removed
+ * completely, and its traces end the guarantee. */
 static void test_counters_stick(void **state)
 {
     (void)state;
@@ -635,8 +635,8 @@ static void test_counters_stick(void **state)
     bly_free(filter);
 }
 
-/* Once more keys were in than planned the promise does not come back: nobody
- * knows which of them found no counter at 0. */
+/* After too many keys the guarantee does not return, as some may have found no
+ * counter at 0. */
 static void test_the_promise_does_not_come_back(void **state)
 {
     (void)state;
@@ -653,8 +653,8 @@ static void test_the_promise_does_not_come_back(void **state)
     bly_free(filter);
 }
 
-/* A key that comes when there are too many may find all its counters above 0,
- * and is not counted: it is in all the same when another one goes. */
+/* A key added beyond capacity may find all counters above 0 and not be counted;
+ * it is still contained when another is removed. */
 static void test_an_uncounted_key_ends_the_promise(void **state)
 {
     (void)state;
@@ -708,7 +708,7 @@ static void test_bits_cannot_remove(void **state)
     bly_free(filter);
 }
 
-/* ---- Bytes that lie ---------------------------------------------------- */
+/* ---- Forged bytes ------------------------------------------------------ */
 
 static bool egh_accepted(const uint8_t *image, size_t bytes, size_t at,
                          uint64_t value)
@@ -720,8 +720,8 @@ static bool egh_accepted(const uint8_t *image, size_t bytes, size_t at,
     return bly_check(forged, bytes, NULL) == BLY_OK;
 }
 
-/* Tables that are not moduli and their reciprocals are refused. Those that
- * change after the check lead nowhere else (the sanitizers watch). */
+/* Tables that are not moduli and their reciprocals are refused. Changes after
+ * the check cause no access out of bounds (the sanitizers watch). */
 static void test_lying_tables(void **state)
 {
     (void)state;
@@ -755,20 +755,21 @@ static void test_lying_tables(void **state)
         for (size_t i = 0; i < 40; i++)
             (void)bly_kind_egh.contains(image, hashes[i]);
         bly_kind_egh.stat(&stat, image);
-        bly_kind_egh.overlap(&overlap, image, good);
-        bly_kind_egh.unite(image, good);
-        uint8_t *scratch = malloc(bly_kind_egh.list_scratch(image));
+        bly_kind_egh.combining->overlap(&overlap, image, good);
+        bly_kind_egh.combining->unite(image, good);
+        uint8_t *scratch = malloc(bly_kind_egh.listing->keys_scratch(image));
         size_t visits = 0;
         assert_non_null(scratch);
-        bly_kind_egh.list(image, scratch, NULL, egh_visit_two, &visits);
+        bly_kind_egh.listing->keys(image, scratch, NULL, egh_visit_two,
+                                   &visits);
         free(scratch);
     }
     free(image);
     bly_free(filter);
 }
 
-/* A table that was forged to let almost all pass until the last block is found
- * out by what was looked at, and not after an hour. */
+/* A table forged so that almost everything passes until the last block is
+ * detected early, not after an hour. */
 static void test_lists_of_forged_tables_end(void **state)
 {
     (void)state;

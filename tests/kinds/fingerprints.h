@@ -1,13 +1,13 @@
-/* fingerprints.h - for the tests of `fuse`, `xor` and `bloomier`: the layout
- * written a second time, bit by bit and straight from the words of
- * src/bodies/fingerprints.h, and a build on a bench of the test's own.
+/* fingerprints.h - for `fuse`, `xor` and `bloomier`: the layout, read
+ * independently bit by bit from the description in src/bodies/fingerprints.h,
+ * and builds in memory of the test's own.
  */
 #ifndef BLY_TEST_FINGERPRINTS_H
 #define BLY_TEST_FINGERPRINTS_H
 
 #include "test.h"
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 typedef struct {
     const uint8_t *payload;
@@ -46,7 +46,7 @@ static inline uint64_t fingerprint_state(uint64_t v)
     return v ^ v >> 31;
 }
 
-/* The table of a hash, and its slots there. */
+/* Returns the table of a hash, and its slots there. */
 static inline const uint8_t *fingerprint_slots(const fingerprint_layout *l,
                                                uint64_t hash, uint64_t slot[4])
 {
@@ -64,8 +64,8 @@ static inline const uint8_t *fingerprint_slots(const fingerprint_layout *l,
     return l->payload + (l->shards + 63) / 64 * 64 + shard * l->stride;
 }
 
-/* The XOR of a hash's cells less its fingerprint: 0 for a key, but for the
- * two bits that name the own slot. */
+/* Returns the XOR of a hash's cells and its fingerprint: 0 for a key, except
+ * for the two bits that select its own slot. */
 static inline uint64_t fingerprint_rest(const fingerprint_layout *l,
                                         uint64_t hash)
 {
@@ -77,7 +77,7 @@ static inline uint64_t fingerprint_rest(const fingerprint_layout *l,
     return rest ^ (fingerprint_state(hash) & ((UINT64_C(1) << l->bits) - 1));
 }
 
-/* Every key of the stream is there, as the words say and as the library. */
+/* Checks every key of the stream by the description and by the library. */
 static inline void fingerprint_hold(const bly_filter *filter, uint64_t stream,
                                     uint64_t n)
 {
@@ -90,7 +90,8 @@ static inline void fingerprint_hold(const bly_filter *filter, uint64_t stream,
     }
 }
 
-/* A stream of n hashes, each `times` times, in an order of `order`. */
+/* Returns a stream of n hashes, each `times` times, in an order given by
+ * `order`. */
 static inline uint64_t *fingerprint_keys(uint64_t stream, uint64_t n,
                                          uint64_t times, uint64_t order)
 {
@@ -115,8 +116,8 @@ static inline bly_filter *fingerprint_of(const char *kind, double rate,
     return filter;
 }
 
-/* An image built with so many threads, in just the scratch that was planned,
- * which holds rubbish at first; a byte more is guarded on both sides. */
+/* Builds an image with `threads` threads in exactly the planned scratch memory,
+ * initially garbage, with guard bytes on both sides. */
 static inline uint8_t *fingerprint_bench(const bly_kind *kind,
                                          const kind_keys *keys,
                                          unsigned threads, size_t *bytes)
@@ -135,7 +136,7 @@ static inline uint8_t *fingerprint_bench(const bly_kind *kind,
     image_format(image, &plan, kind->version, 0, "xxh3");
     kind_bench bench = { .scratch = room + GUARD, .bytes = plan.scratch,
                          .threads = threads };
-    assert_status(kind->build(image, keys, &bench), BLY_OK);
+    assert_status(kind->building->build(image, keys, &bench), BLY_OK);
     for (size_t i = 0; i < GUARD; i++)
         assert_true(room[i] == 0xA5
                     && room[GUARD + plan.scratch + i] == 0xA5);
@@ -144,7 +145,7 @@ static inline uint8_t *fingerprint_bench(const bly_kind *kind,
     return image;
 }
 
-/* The same bytes with any number of threads. */
+/* Any number of threads makes the same bytes. */
 static inline void fingerprint_threads(const bly_kind *kind,
                                        const kind_keys *keys)
 {

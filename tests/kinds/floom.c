@@ -1,5 +1,5 @@
-/* floom.c - what is special to kind `floom`: its row and extra array, what the
- * array adds to the rate, and that its bits would do more in the row.
+/* floom.c - tests specific to kind `floom`: its row and extra array, the
+ * array's effect on the rate, and that its bits would help more in the row.
  */
 #include "test.h"
 
@@ -15,7 +15,7 @@ static bly_filter *floom_new(const char *kind, uint64_t capacity)
     return filter;
 }
 
-/* n keys of a stream, in. */
+/* Returns a filter with n keys of a stream. */
 static bly_filter *floom_of(const char *kind, uint64_t stream, uint64_t n)
 {
     bly_filter *filter = floom_new(kind, n);
@@ -33,8 +33,8 @@ static const uint8_t *payload_of(const bly_filter *filter, size_t *bytes)
 
 /* ---- Bits and patterns ------------------------------------------------- */
 
-/* Every bit from the definition. The regions need not be of one size, and there
- * may be more of them than bits. */
+/* Derives every bit from the definition. Regions may differ in size, and
+ * outnumber the bits. */
 static void check_layout(uint64_t m, unsigned k, unsigned b)
 {
     enum { KEYS = 40, BYTES_MOST = 256 + (1 << 17) };
@@ -69,8 +69,8 @@ static void test_layout(void **state)
                 check_layout(m, k, regions[i]);
 }
 
-/* The paper's example: five regions, a key in the second and the fifth of
- * them, has pattern 18. */
+/* The paper's example: with five regions, a key in the second and the fifth has
+ * pattern 18. */
 static void test_example_of_the_paper(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void test_example_of_the_paper(void **state)
     assert_true(met);
 }
 
-/* The row is a standard filter, so what it knows to be absent floom does. */
+/* The row is a standard filter, so floom rejects all keys that it rejects. */
 static void test_row_is_a_standard_filter(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void test_row_is_a_standard_filter(void **state)
 
 enum { B_MOST = 20 };
 
-/* Of patterns of j of b regions: how many, and the chance of one of them, by
- * the recurrence of Stirling's numbers. */
+/* For patterns of j of b regions: their number, and the chance of each, by the
+ * recurrence of Stirling's numbers. */
 typedef struct { double many[B_MOST + 1], chance[B_MOST + 1]; } patterns;
 
 static patterns patterns_of(unsigned b, unsigned k)
@@ -127,7 +127,7 @@ static patterns patterns_of(unsigned b, unsigned k)
     return p;
 }
 
-/* The essay's (2), and how many bits of the array are set. */
+/* Computes the essay's (2), and how many bits of the array are set. */
 static double model_share(unsigned b, unsigned k, double n, double *set)
 {
     patterns p = patterns_of(b, k);
@@ -141,7 +141,7 @@ static double model_share(unsigned b, unsigned k, double n, double *set)
     return share;
 }
 
-/* The catalogue's model, which leaves (3) out, the author's measurements of a
+/* The catalogue's model, which omits (3), the author's measurements with a
  * million keys, and ours. m is the textbook's in whole bytes. */
 static void test_model(void **state)
 {
@@ -191,8 +191,8 @@ static void test_model(void **state)
     }
 }
 
-/* One filter's rate from its payload, over many: the plan's on average, and as
- * far apart as the plan says. */
+/* The rates of filters, computed from their payloads: on average as planned,
+ * and spread as planned. */
 static void check_spread(const char *kind, uint64_t n, double room)
 {
     enum { FILTERS = 1000 };
@@ -227,10 +227,10 @@ static void test_spread(void **state)
     check_spread("floom:m=1000,k=3,b=20", 200, 0.02);
 }
 
-/* ---- What the array is worth ------------------------------------------- */
+/* ---- The value of the array -------------------------------------------- */
 
-/* Patterns of more regions than a key has bits are never set, nor is bit 0: of
- * 256 bits 94, of 65536 three in five. */
+/* Patterns with more regions than a key has bits are never set, nor is bit 0:
+ * 94 of 256 bits, and three in five of 65536. */
 static void test_dead_memory(void **state)
 {
     (void)state;
@@ -264,8 +264,9 @@ static double rate_of(const char *kind, uint64_t n, double rate,
     return plan->rate;
 }
 
-/* The verdict: `standard` of as many bytes, its k chosen anew, errs less, for
- * any number of keys, rate and b; and the row is what `standard` plans. */
+/* The verdict: `standard` with as many bytes and its best k has a lower rate
+ * for any number of keys, rate and b; and the row is as planned by
+ * `standard`. */
 static void test_never_better_than_standard(void **state)
 {
     (void)state;
@@ -289,8 +290,8 @@ static void test_never_better_than_standard(void **state)
             }
 }
 
-/* The paper's figure 11, measured: well below the row alone for few keys, no
- * longer for many, and always above `standard` of as many bytes. */
+/* The paper's figure 11, measured: far below the row alone for few keys, not
+ * for many, and always above `standard` of equal size. */
 static void test_figure_11(void **state)
 {
     (void)state;

@@ -1,6 +1,5 @@
-/* forged.h - for the tests of single kinds: images whose payload is anything,
- * under a header and checksums that are right. Whatever it holds, every verb
- * must stay inside and end; the sanitizers watch.
+/* forged.h - images with an arbitrary payload under correct headers and
+ * checksums. Every verb must stay inside and end; the sanitizers watch.
  */
 #ifndef BLY_TEST_FORGED_H
 #define BLY_TEST_FORGED_H
@@ -9,15 +8,15 @@
 
 #include "image/image.h"
 
-enum { FORGED_ONES = 0 };               /* the stream of nothing but 0xFF    */
+enum { FORGED_ONES = 0 };               /* a stream of 0xFF only             */
 
 typedef struct {
-    uint8_t    *image;                  /* just as many bytes as it has      */
-    bly_filter *wrapped;                /* borrows it: to be read only       */
-    bly_filter *copy;                   /* to be changed                     */
+    uint8_t    *image;                  /* of exactly its size               */
+    bly_filter *wrapped;                /* borrowed: read only               */
+    bly_filter *copy;                   /* may be changed                    */
 } forged_image;
 
-/* Of the filter, which is freed, with the bytes of a stream for a payload. */
+/* Forges a filter, which is freed, with the bytes of a stream as payload. */
 static inline forged_image forged_of(bly_filter *filter, uint64_t stream)
 {
     forged_image f = { NULL, NULL, NULL };
@@ -43,9 +42,9 @@ static inline void forged_free(forged_image *f)
     free(f->image);
 }
 
-/* The image begins `offset` bytes into that of the filter: whatever stands in
- * its header, the whole is refused; but for numbers that may be anything, under
- * a sound checksum. */
+/* Changes the header of the image that begins `offset` bytes into the filter:
+ * the whole is refused, except for numbers that are free under a correct
+ * checksum. */
 static inline void forged_inner_header(const bly_filter *filter, size_t offset)
 {
     size_t bytes;

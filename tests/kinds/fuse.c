@@ -1,5 +1,5 @@
-/* fuse.c - what is special to kind `fuse`: its sizes, its layout, and that it
- * is built of anything: no keys, few, many, and the same ones again and again.
+/* fuse.c - tests specific to kind `fuse`: its sizes, its layout, and builds
+ * from no keys, few, many, and repeated ones.
  */
 #include "forged.h"
 #include "fingerprints.h"
@@ -9,7 +9,7 @@
 
 static const char *const fuse_arities[] = { "fuse:arity=3", "fuse:arity=4" };
 
-/* Bits a key of prints of 8 bits, as the essay says. */
+/* Bits per key with 8-bit fingerprints, as in the essay. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -30,7 +30,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* More keys never take fewer bytes, also where one shard more begins. */
+/* More keys never take fewer bytes, even when another shard begins. */
 static void test_sizes_rise(void **state)
 {
     (void)state;
@@ -53,7 +53,7 @@ static void test_sizes_rise(void **state)
     }
 }
 
-/* 2^-f asked is f bits given, though two keys may share their hash. */
+/* A requested rate of 2^-f gives f bits, although two keys may share a hash. */
 static void test_whole_bits(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void test_whole_bits(void **state)
     assert_non_null(strstr(bly_why(), "2^-32"));
 }
 
-/* The layout, for every small number of keys and some larger, of any width. */
+/* The layout for every small number of keys and some larger, at any width. */
 static void test_layout(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void test_no_keys(void **state)
     bly_free(filter);
 }
 
-/* 2^-f for every width that can be measured. */
+/* The rate is 2^-f for every width that can be measured. */
 static void test_rates(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void test_rates(void **state)
     free(hashes);
 }
 
-/* The bytes depend on the set of the keys alone, for as many with repeats. */
+/* The bytes depend only on the set of keys, and the number with repeats. */
 static void test_order_is_forgotten(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void test_order_is_forgotten(void **state)
         }
 }
 
-/* A million and a half times the same key, among a few others. */
+/* A key that occurs a million and a half times, among a few others. */
 static void test_one_key(void **state)
 {
     (void)state;
@@ -169,9 +169,8 @@ static void test_one_key(void **state)
     free(hashes);
 }
 
-/* Three shards, in just the scratch planned, whatever the threads. */
-/* Members and strangers by the image, by a view and in a batch, at every level
- * of vector instructions. */
+/* Looks up members and strangers by the image, a view and a batch, at every
+ * vector level. */
 static void fuse_same_answers(bly_filter *built, const uint64_t *hashes,
                               size_t members)
 {
@@ -199,8 +198,8 @@ static void fuse_same_answers(bly_filter *built, const uint64_t *hashes,
     cpu_limit(CPU_LEVELS);
 }
 
-/* Every width of a cell, in tables that are near; and whole bytes and others in
- * tables that are not. */
+/* Cells of every width in tables in the near cache; and of whole bytes and
+ * others in larger tables. */
 static void test_widths(void **state)
 {
     (void)state;
@@ -231,7 +230,7 @@ static void test_threads(void **state)
     }
 }
 
-/* Consecutive numbers are hashes like any other: kinds mix them first. */
+/* Consecutive numbers work like any hashes, as kinds mix them first. */
 static void test_consecutive(void **state)
 {
     (void)state;
@@ -249,7 +248,7 @@ static void test_consecutive(void **state)
     free(hashes);
 }
 
-/* The hash of a state: fingerprint_state the other way round. */
+/* Inverts fingerprint_state. */
 static uint64_t fuse_hash_of(uint64_t v)
 {
     v = (v ^ v >> 31 ^ v >> 62) * UINT64_C(0x319642B2D24D8EC3);
@@ -257,7 +256,8 @@ static uint64_t fuse_hash_of(uint64_t v)
     return v ^ v >> 30 ^ v >> 60;
 }
 
-/* Made to begin all at one place: it gives up, and says what to do. */
+/* Hashes crafted to begin all at one place: the build gives up with a helpful
+ * message. */
 static void test_crafted(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void test_crafted(void **state)
     assert_null(none);
 }
 
-/* Whatever the payload holds, a lookup stays inside and ends. */
+/* With any payload, a lookup stays inside and ends. */
 static void test_hostile_payload(void **state)
 {
     (void)state;

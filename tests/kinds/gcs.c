@@ -1,6 +1,5 @@
-/* gcs.c - what is special to kind `gcs`: its code, bit by bit; the sizes of the
- * essay; that the image depends on the set of keys and nothing else; seeds;
- * payloads that lie.
+/* gcs.c - tests specific to kind `gcs`: its code, bit by bit; the essay's
+ * sizes; images that depend only on the set of keys; seeds; forged payloads.
  */
 #include "test.h"
 
@@ -42,7 +41,7 @@ static bly_filter *gcs_random(const char *kind, double rate, size_t n)
 
 /* ---- The code ---------------------------------------------------------- */
 
-/* An image of one block of 64 numbers, k = 2, and this block of code. */
+/* Forges an image of one block of 64 numbers, k = 2, with this code. */
 static uint8_t *gcs_forged(const uint8_t code[8], uint64_t bits, size_t *bytes)
 {
     bly_filter *filter = gcs_random("gcs", 0.01, 5);
@@ -61,7 +60,7 @@ static uint8_t *gcs_forged(const uint8_t code[8], uint64_t bits, size_t *bytes)
     return image;
 }
 
-/* Those of 64 numbers that a block of code holds, as bits. */
+/* Returns, as bits, which of 64 numbers a block of code holds. */
 static uint64_t gcs_decoded(const uint8_t code[8], uint64_t bits)
 {
     size_t bytes;
@@ -82,8 +81,8 @@ static uint64_t gcs_decoded(const uint8_t code[8], uint64_t bits)
     return there;
 }
 
-/* The essay's picture, and the gaps 0, 3, 4, 7, 9 of the textbooks, which in
- * Rice's code are 000 011 1000 1011 11001: 19 bits. */
+/* The essay's picture, and the textbooks' gaps 0, 3, 4, 7, 9, which in Rice's
+ * code are 000 011 1000 1011 11001: 19 bits. */
 static void test_codes(void **state)
 {
     (void)state;
@@ -111,8 +110,8 @@ static double gcs_rice(double p, double k)
     return k + 1 + s / (1 - s);
 }
 
-/* The code is as long as the formula says, and all of it, the index too, takes
- * less than log2(1/rate) + 1.6 bits a key. */
+/* The code has the length of the formula, and the whole image, including the
+ * index, takes less than log2(1/rate) + 1.6 bits per key. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -194,7 +193,7 @@ static void test_few_keys(void **state)
 
 /* ---- Sets -------------------------------------------------------------- */
 
-/* Built by `threads` threads; the image is the caller's. */
+/* Builds with `threads` threads; the caller frees the image. */
 static uint8_t *gcs_by(unsigned threads, const uint64_t *hashes, size_t n,
                        size_t *bytes)
 {
@@ -207,13 +206,13 @@ static uint8_t *gcs_by(unsigned threads, const uint64_t *hashes, size_t n,
     kind_keys keys = { .hashes = hashes, .n = n };
     assert_true(image != NULL && bench.scratch != NULL);
     image_format(image, &plan, bly_kind_gcs.version, 0, "xxh3");
-    assert_status(bly_kind_gcs.build(image, &keys, &bench), BLY_OK);
+    assert_status(bly_kind_gcs.building->build(image, &keys, &bench), BLY_OK);
     *bytes = image_u64(image, IMAGE_BYTES);
     free(bench.scratch);
     return image;
 }
 
-/* The order of the keys and the number of threads leave no trace. */
+/* The order of keys and the number of threads leave no trace. */
 static void test_canonical(void **state)
 {
     (void)state;
@@ -255,7 +254,7 @@ static void test_repeats(void **state)
     free(hashes);
 }
 
-/* The hash whose mix this is. */
+/* Inverts the mix. */
 static uint64_t gcs_unmix(uint64_t v)
 {
     uint64_t back[2] = { UINT64_C(0x94D049BB133111EB),
@@ -273,8 +272,8 @@ static uint64_t gcs_unmix(uint64_t v)
     return v ^ v >> 30 ^ v >> 60;
 }
 
-/* Keys whose mixes come one after another crowd in a few blocks, and are given
- * other numbers. */
+/* Keys whose mixes are consecutive crowd a few blocks, and get other
+ * numbers. */
 static void test_crowds_are_dispersed(void **state)
 {
     (void)state;
@@ -299,9 +298,9 @@ static void test_crowds_are_dispersed(void **state)
     free(hashes);
 }
 
-/* ---- Payloads that lie ------------------------------------------------- */
+/* ---- Forged payloads --------------------------------------------------- */
 
-/* One key and many get the same answer, on every processor. */
+/* Single and batch lookups agree at every vector level. */
 static void gcs_same_answers(const bly_filter *filter, const uint64_t *hashes,
                              size_t n)
 {
@@ -320,8 +319,8 @@ static void gcs_same_answers(const bly_filter *filter, const uint64_t *hashes,
     free(present);
 }
 
-/* Remainders of few bits and of many, blocks of few keys and of many: rows of
- * 32 keys and of 16, and blocks that are looked through one by one. */
+/* Remainders of few bits and many, blocks of few keys and many: rows of 32 keys
+ * and of 16, and blocks scanned one by one. */
 static void test_processors(void **state)
 {
     (void)state;
@@ -343,7 +342,7 @@ static void test_processors(void **state)
     free(hashes);
 }
 
-/* Whatever the records and the code say: and nothing outside is read (the
+/* Whatever records and code claim, nothing is read out of bounds (the
  * sanitizers watch). */
 static void test_lies(void **state)
 {

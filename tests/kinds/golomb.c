@@ -1,6 +1,6 @@
-/* golomb.c - what is special to kind `golomb`: the payload is a pure function
- * of the multiset of values, written down here a second time, bit by bit and
- * from the essay alone; room; counts; sizes; hostile bytes.
+/* golomb.c - tests specific to kind `golomb`: the payload is a pure function of
+ * the multiset of values, computed independently from the essay, bit by bit;
+ * room; counts; sizes; hostile bytes.
  */
 #include "test.h"
 
@@ -13,7 +13,7 @@
 
 enum { MULTISET_MOST = 4096, BYTES = 1 << 18, TAIL = 16 };
 
-/* ---- The multiset, and the payload that the essay demands of it -------- */
+/* ---- The multiset, and the payload that the essay demands -------------- */
 
 typedef struct {
     uint64_t range, width, k, bytes, buckets;
@@ -51,8 +51,8 @@ static uint64_t entry_bits(const multiset *m)
     return e;
 }
 
-/* Quotients and remainders of a bucket, a byte a bit: those of all gaps of
- * entries from *i on. */
+/* Quotients and remainders of a bucket, one bit a byte, for all gaps of entries
+ * from *i on. */
 typedef struct {
     uint8_t quotients[BYTES], remainders[BYTES];
     size_t  some, rest;
@@ -63,7 +63,7 @@ static void write_gap(codes *c, uint64_t gap, uint64_t k)
     for (uint64_t q = gap >> k; q > 0; q--)
         c->quotients[c->some++] = 0;
     c->quotients[c->some++] = 1;
-    for (uint64_t i = k; i-- > 0; )     /* turned round as a whole later */
+    for (uint64_t i = k; i-- > 0; )     /* reversed as a whole later */
         c->remainders[c->rest++] = gap >> i & 1;
 }
 
@@ -94,7 +94,7 @@ static void write_bucket(codes *c, const multiset *m, size_t *i,
     }
 }
 
-/* false: it does not fit. */
+/* Returns false if it does not fit. */
 static bool multiset_payload(const multiset *m, uint8_t *payload)
 {
     static codes c;
@@ -146,7 +146,7 @@ static bly_filter *filter_of(const multiset *m, const uint8_t *payload)
 /* ---- The layout -------------------------------------------------------- */
 
 /* The essay's picture: a page of 64 bytes with two buckets of 64 values, whose
- * ends are numbers of ten bits. */
+ * ends are ten-bit numbers. */
 static void test_picture(void **state)
 {
     (void)state;
@@ -168,8 +168,7 @@ static void test_picture(void **state)
     bly_free(filter);
 }
 
-/* A random value: anywhere, or in the first, or in the last bucket, or one of
- * a few. */
+/* Draws a value: anywhere, in the first or the last bucket, or one of a few. */
 static uint64_t draw(const multiset *m, uint64_t stream, uint64_t i)
 {
     uint64_t v = test_random(stream, i), near = UINT64_C(1) << m->width;
@@ -183,7 +182,7 @@ static uint64_t draw(const multiset *m, uint64_t stream, uint64_t i)
     }
 }
 
-/* A shape of a few pages, small enough to be full now and then. */
+/* Returns a shape of a few pages, small enough to fill up sometimes. */
 static multiset *shape_of(uint64_t stream)
 {
     static multiset m;
@@ -210,7 +209,7 @@ static void test_layout_is_the_multisets(void **state)
     assert_true(full > 100);
 }
 
-/* Buckets longer than what vectors move, and a page of the largest size. */
+/* Buckets longer than one vector move, and a page of maximum size. */
 static void test_large_pages(void **state)
 {
     (void)state;
@@ -236,7 +235,7 @@ static void test_large_pages(void **state)
 
 /* ---- Counts, two filters ----------------------------------------------- */
 
-/* Doubled again and again, until there is no such number. */
+/* Doubled until the count would overflow. */
 static void test_counts_end(void **state)
 {
     (void)state;
@@ -360,7 +359,7 @@ static void test_each(void **state)
 
 /* ---- The plan ---------------------------------------------------------- */
 
-/* The essay's table, of 10^6 keys. */
+/* The essay's table, for 10^6 keys. */
 static const struct { double rate, small, usual, large; } sizes[] = {
     { 0.1, 5.50, 5.32, 5.26 },      { 0.01, 9.13, 8.70, 8.52 },
     { 0.001, 13.15, 12.32, 12.07 }, { 0.0001, 17.37, 15.88, 15.62 },
@@ -377,8 +376,7 @@ static double bits_of(const char *kind, double rate)
     return plan.bits_per_key;
 }
 
-/* As in the table, and less than any other kind takes from which keys can be
- * removed. */
+/* Sizes match the table, and are below those of any other kind with removal. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -398,10 +396,10 @@ static void test_sizes(void **state)
     }
 }
 
-/* All n keys go in; and the share of the code's bits that they take is what the
- * plan says, within five standard deviations: half a bit a key, as the essay
- * has it, twenty bits for each key that repeats another's value, as many as ten
- * for the first gap; a page's ends take up to half of it. */
+/* All n keys fit, and the share of code bits used is as planned, within five
+ * standard deviations: half a bit per key by the essay, twenty bits for each
+ * key that repeats another's value, up to ten for the first gap; a page's ends
+ * take up to half of it. */
 static void fill_one(const char *kind, uint64_t n, double rate, uint64_t stream)
 {
     bly_filter *filter = NULL;
@@ -419,7 +417,7 @@ static void fill_one(const char *kind, uint64_t n, double rate, uint64_t stream)
     bly_free(filter);
 }
 
-/* No page is full before all keys are in, whatever the size and the rate. */
+/* No page is full before all keys are in, at any size and rate. */
 static void test_capacity_fits(void **state)
 {
     (void)state;
@@ -433,8 +431,8 @@ static void test_capacity_fits(void **state)
         fill_one("golomb:page=64", 200000, 0.01, i);
 }
 
-/* A plan for n adds of any keys has room for n adds, however often each comes,
- * and so has another size of it. */
+/* A plan for n adds holds n adds of any keys, however repeated, and so does its
+ * resized copy. */
 static void repeat_one(uint64_t n, double rate, uint64_t times, uint64_t stream)
 {
     bly_filter *filter = NULL;
@@ -476,7 +474,7 @@ static void test_bad_options(void **state)
     assert_null(filter);
 }
 
-/* ---- Bytes that no filter wrote ---------------------------------------- */
+/* ---- Forged bytes ------------------------------------------------------ */
 
 static bool visit_all(void *context, uint64_t hash, unsigned bits,
                       uint64_t count)
@@ -488,7 +486,7 @@ static bool visit_all(void *context, uint64_t hash, unsigned bits,
     return true;
 }
 
-/* All verbs stay inside and end; the sanitizers watch. */
+/* Verbs stay inside and end; the sanitizers watch. */
 static void abuse(bly_filter *filter, uint64_t stream)
 {
     enum { ASKED = 200 };
@@ -537,7 +535,7 @@ static void test_hostile_payloads(void **state)
                                    : and == 2 ? v | v >> 8
                                    : and == 3 ? v & v >> 8 & v >> 16 : v);
         }
-        /* ends that are sound, or else nothing would be read behind them */
+        /* valid ends, without which nothing behind them would be read */
         for (uint64_t page = 0; stream % 7 > 1 && page < multiset_pages(m);
              page++) {
             uint8_t *p = payload + page * m->bytes;
@@ -553,7 +551,7 @@ static void test_hostile_payloads(void **state)
     }
 }
 
-/* One bit of a filter's own payload is another: nearly a filter. */
+/* A filter's payload with one bit flipped. */
 static void test_damaged_payloads(void **state)
 {
     (void)state;
@@ -571,7 +569,7 @@ static void test_damaged_payloads(void **state)
     }
 }
 
-/* Each field of the geometry beyond its range, under sound checksums. */
+/* Each geometry field out of range, under correct checksums. */
 static void test_bad_geometry(void **state)
 {
     (void)state;

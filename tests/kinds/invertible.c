@@ -1,13 +1,13 @@
-/* invertible.c - what is special to the invertible Bloom lookup table: how
- * often it can be listed, what is listed, subtraction, keys carried whole, the
- * estimates of how many keys differ, hostile cells.
+/* invertible.c - tests specific to kind `invertible`: how often a table can be
+ * listed, the list, subtraction, whole keys, estimates of the difference,
+ * hostile cells.
  */
 #include "test.h"
 #include "bloomery/sketch.h"
 
 #include "image/image.h"
 
-enum { TIMES = TEST_SANITIZED ? 40 : 1 };       /* fewer trials by so much */
+enum { TIMES = TEST_SANITIZED ? 40 : 1 };       /* divisor of trials */
 
 static bly_filter *make(const char *kind, uint64_t capacity)
 {
@@ -24,10 +24,10 @@ static void fill(bly_filter *filter, uint64_t stream, uint64_t from,
         assert_true(bly_add_hash(filter, test_random(stream, i)) >= 0);
 }
 
-/* What a list told. */
+/* A list's results. */
 typedef struct {
-    uint64_t n, most, theirs;           /* theirs: only in the subtracted    */
-    uint64_t hashes, keys;              /* sums, that tell sets apart        */
+    uint64_t n, most, theirs;           /* theirs: from the subtracted one   */
+    uint64_t hashes, keys;              /* sums that identify sets           */
 } told;
 
 static bool tell(void *context, const bly_listed *one)
@@ -58,9 +58,9 @@ static bool same_payload(const bly_filter *a, const bly_filter *b)
                   bytes - IMAGE_HEADER) == 0;
 }
 
-/* ---- How often --------------------------------------------------------- */
+/* ---- Listing succeeds -------------------------------------------------- */
 
-/* How many of `trials` tables of d keys cannot be listed. */
+/* Counts the tables of d keys, out of `trials`, that cannot be listed. */
 static uint64_t failures(const char *kind, uint64_t d, uint64_t trials)
 {
     uint64_t failed = 0;
@@ -80,7 +80,7 @@ static uint64_t failures(const char *kind, uint64_t d, uint64_t trials)
     return failed;
 }
 
-/* By the rule: less than one in a hundred, for every number of keys. */
+/* By the rule, less than one failure in a hundred, for every number of keys. */
 static void test_planned_tables_can_be_listed(void **state)
 {
     (void)state;
@@ -110,8 +110,8 @@ static void test_planned_tables_can_be_listed(void **state)
     }
 }
 
-/* Simulations of peeling on random cells, from the literature's rule of so many
- * cells a key: the hashes do as well. */
+/* Compared with published simulations of peeling on random cells at given cells
+ * per key: our hashes do as well. */
 static void test_chances_are_those_of_random_cells(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_chances_are_those_of_random_cells(void **state)
         { 4, 50, 1.3, 0.447 }, { 4, 50, 1.5, 0.935 }, { 4, 100, 1.3, 0.338 },
         { 4, 100, 1.4, 0.828 }, { 4, 1000, 1.3, 0.410 },
     };
-    const double theirs = 1000;         /* about so many trials */
+    const double theirs = 1000;         /* about as many trials */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char kind[64];
         uint64_t trials = 2000 / TIMES, k = rows[i].k;
@@ -137,9 +137,9 @@ static void test_chances_are_those_of_random_cells(void **state)
     }
 }
 
-/* ---- What is listed ---------------------------------------------------- */
+/* ---- The list ---------------------------------------------------------- */
 
-/* A million keys on each side, ten that differ. */
+/* A million keys on each side, ten of them different. */
 static void test_the_difference_is_exact(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void test_the_difference_is_exact(void **state)
         assert_true(bly_contains_hash(a, test_random(2, i)));
     t = (told){ .most = 3 };
     assert_status(bly_list_keys(a, tell, &t), BLY_OK);
-    assert_int_equal(t.n, 3);           /* the visitor said stop */
+    assert_int_equal(t.n, 3);           /* stopped by the visitor */
     bly_stat_t stat;
     assert_status(bly_stat(&stat, a), BLY_OK);
     assert_false(stat.items_exact);
@@ -178,8 +178,8 @@ static uint64_t items(const bly_filter *filter)
     return stat.items;
 }
 
-/* What went in comes out again and leaves no trace; union and difference are
- * the reverse of one another; nothing is left of A - A. */
+/* Keys that went in come out and leave no trace; union and difference are
+ * inverses; A - A is empty. */
 static void test_algebra(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void test_algebra(void **state)
     bly_free(was);
 }
 
-/* Added twice a key is there, but cannot be listed. */
+/* A key added twice is contained, but cannot be listed. */
 static void test_repeats_are_not_listed(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void test_whole_keys(void **state)
     bly_free(b);
 }
 
-/* Hashes alone, or a key that is too long: refused, nothing changed. */
+/* Hashes alone, or keys that are too long, are refused; nothing changes. */
 static void test_whole_keys_are_needed(void **state)
 {
     (void)state;
@@ -292,10 +292,10 @@ static void test_whole_keys_are_needed(void **state)
     bly_free(was);
 }
 
-/* ---- How many ---------------------------------------------------------- */
+/* ---- Estimates --------------------------------------------------------- */
 
-/* Of `common` keys in both, `a` and `b` in one: the estimate's mean and root
- * mean square error. */
+/* Measures the estimate's mean and root mean square error with `common` keys in
+ * both, `a` and `b` in one. */
 static void estimate(uint64_t common, uint64_t in_a, uint64_t in_b,
                      const char *kind)
 {
@@ -320,7 +320,7 @@ static void estimate(uint64_t common, uint64_t in_a, uint64_t in_b,
     print_message("%s, %.0f keys differ: %.1f, error %.1f (told: %.1f)\n",
                   kind, d, mean, sqrt(square), told_sd);
     assert_true(fabs(mean - d) <= 5 * told_sd / sqrt(RUNS) + 1e-9);
-    /* the error of a deviation from so many runs is one in sqrt(2 RUNS) */
+    /* the error of a deviation from RUNS runs is one in sqrt(2 RUNS) */
     assert_true(sqrt(square) <= told_sd * (1 + 5 / sqrt(2.0 * RUNS)) + 1e-9);
     assert_true(told_sd < 0.4 * d || d == 0);
 }
@@ -339,7 +339,7 @@ static void test_estimates(void **state)
     estimate(2000, 0, 0, "invertible:m=30,k=5");
 }
 
-/* One cell in each row: all that is known is how many more keys there are. */
+/* With one cell per row, only the difference in the number of keys is known. */
 static void test_one_cell_a_row(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_one_cell_a_row(void **state)
 
 /* ---- Limits and hostile cells ------------------------------------------ */
 
-/* A count ends at 2^31 - 1: refused, and nothing is changed. */
+/* A count that would exceed 2^31 - 1 is refused, and nothing changes. */
 static void test_counts_end(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void test_counts_end(void **state)
     bly_free(one);
 }
 
-/* So many allocations succeed. */
+/* Lets *left more allocations succeed. */
 static void *allocate(void *left, size_t alignment, size_t bytes)
 {
     void *memory = NULL;
@@ -424,8 +424,8 @@ static void test_memory_runs_out(void **state)
     bly_free(a);
 }
 
-/* Cells of anything: every verb ends, within its bytes (the sanitizers
- * watch). Many are made pure, of keys that were never added. */
+/* Arbitrary cells: every verb ends within its bytes (the sanitizers watch).
+ * Many cells look pure, with keys that were never added. */
 static void test_hostile_cells(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void test_hostile_cells(void **state)
             size_t from = IMAGE_HEADER + (r >> 20) % (bytes - IMAGE_HEADER);
             if (r >> 62)
                 image[at] = (uint8_t)(r >> 32);
-            else                        /* one run of cells over another */
+            else                        /* copy a run of cells */
                 memmove(image + at, image + from,
                         (bytes - (at > from ? at : from)) / 2);
         }

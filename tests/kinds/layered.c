@@ -1,5 +1,5 @@
-/* layered.c - what is special to kind `layered`: depths, and how often they are
- * too deep.
+/* layered.c - tests specific to kind `layered`: depths, and how often they are
+ * too high.
  */
 #include "test.h"
 
@@ -19,7 +19,7 @@ static bly_filter *layered_new(const char *kind, uint64_t n, double rate,
     return filter;
 }
 
-/* The image of a layer: 0 is the first. */
+/* Returns the image of a layer; 0 is the first. */
 static const uint8_t *layered_image(const bly_filter *filter, size_t layer)
 {
     const uint8_t *at = bly_image(filter, NULL);
@@ -44,7 +44,7 @@ typedef struct {
     const char *kind;
     uint64_t n, layers;
     double   rate, m, k;
-    uint64_t times[5];                  /* keys that come so often           */
+    uint64_t times[5];                  /* keys that occur so often          */
     double   fill[LAYERED_SEEN_LAYERS];
     double   exact, above;
     double   stranger[3];               /* of depth 0, 1, 2                  */
@@ -66,7 +66,7 @@ static const layered_case layered_cases[] = {
 
 typedef struct { double exact, above, asked, stranger[3]; } layered_sum;
 
-/* Each key as often as it comes, all in random order. */
+/* Adds each key as often as it occurs, in random order. */
 static void layered_fill_up(const layered_case *c, bly_filter *filter,
                             uint64_t stream)
 {
@@ -84,7 +84,7 @@ static void layered_fill_up(const layered_case *c, bly_filter *filter,
     }
 }
 
-/* Then all of them are counted. None too low: a count of L is told as
+/* Then counts all of them. None is too low; a count of L is reported as
  * unknown. */
 static void layered_run(layered_sum *sum, const layered_case *c,
                         bly_filter *filter, uint64_t stream)
@@ -108,8 +108,8 @@ static void layered_run(layered_sum *sum, const layered_case *c,
     }
 }
 
-/* Several filters, against the catalogue's one: its number above has a
- * deviation of its root. Ours have m to a part in a hundred. */
+/* Several filters, compared with the catalogue's single one, whose excess
+ * number deviates by its square root. Our m agrees to one in a hundred. */
 static void test_catalogue_simulations(void **state)
 {
     (void)state;
@@ -138,13 +138,14 @@ static void test_catalogue_simulations(void **state)
 
 /* ---- Layers that fill evenly --------------------------------------------- */
 
-/* Of 4 keys that come so many times 3 come once more, as layers are planned. */
+/* 3 of every 4 keys that occur j times occur once more, as layers are
+ * planned. */
 enum { EVEN_KEYS = 20000, EVEN_MOST = 7 };
 
 typedef struct {
     uint64_t came[EVEN_KEYS];
-    double   keys[EVEN_MOST + 2];       /* that came so many times           */
-    double   m[EVEN_MOST + 1], k;       /* of each layer; 0 is the first     */
+    double   keys[EVEN_MOST + 2];       /* keys that occur so often          */
+    double   m[EVEN_MOST + 1], k;       /* per layer; 0 is the first         */
 } even_case;
 
 static void even_start(even_case *e, const bly_filter *filter)
@@ -160,8 +161,8 @@ static void even_start(even_case *e, const bly_filter *filter)
     e->k = (double)image_geometry(layered_image(filter, 0), 1);
 }
 
-/* The rate of layer j = 1, 2, … at time t: of the keys, those that came j times
- * by then are in it. */
+/* Returns the rate of layer j = 1, 2, … at time t, when it holds the keys that
+ * have occurred j times. */
 static double even_rate(const even_case *e, unsigned j, double t)
 {
     double keys = 0;
@@ -172,7 +173,7 @@ static double even_rate(const even_case *e, unsigned j, double t)
     return pow(1 - exp(-e->k * keys / e->m[j - 1]), e->k);
 }
 
-/* (2), with (3) for g_j. */
+/* Computes (2), with (3) for g_j. */
 static double even_too_high(const even_case *e, unsigned came)
 {
     enum { STEPS = 200 };
@@ -204,8 +205,8 @@ static void even_add(const even_case *e, bly_filter *filter)
     }
 }
 
-/* Counts are too high as often as (2) says; a tenth is for keys that went too
- * deep before, which it leaves out. */
+/* Counts are too high as often as (2) says, plus a tenth for keys that went too
+ * deep before, which it omits. */
 static void too_high_where_layers_fill_evenly(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void too_high_where_layers_fill_evenly(void **state)
     bly_free(filter);
 }
 
-/* All bits count for the fill, and the fullest layer is told. */
+/* The fill counts all bits, and the fullest layer is reported. */
 static void tells_the_fullest_layer(void **state)
 {
     (void)state;
@@ -257,7 +258,7 @@ static const char *const layered_kinds[] = {
     "layered:of=partitioned,layers=64,repeated=90",
 };
 
-/* At a low rate counts are exact below L, and unknown from there. */
+/* At a low rate counts are exact below L, and unknown from L on. */
 static void test_counts(void **state)
 {
     (void)state;
@@ -282,7 +283,7 @@ static void test_counts(void **state)
     }
 }
 
-/* Whatever is added, no count falls, and none is below the truth. */
+/* No add lowers a count, and no count is below the truth. */
 static void test_counts_never_fall(void **state)
 {
     (void)state;
@@ -309,7 +310,8 @@ static void test_counts_never_fall(void **state)
     }
 }
 
-/* Layers are independent: of the strangers in one, its share is in the next. */
+/* Layers are independent: of the strangers in one, its rate's share is in the
+ * next. */
 static void test_layers_are_independent(void **state)
 {
     (void)state;
@@ -339,7 +341,7 @@ static void test_layers_are_independent(void **state)
     }
 }
 
-/* Batches over all layers, repeats within, are the single verbs. */
+/* Batches over all layers, with repeats, equal single verbs. */
 static void test_batches(void **state)
 {
     (void)state;
@@ -379,7 +381,7 @@ static void test_batches(void **state)
 
 /* ---- Sizes, bad bytes -------------------------------------------------- */
 
-/* Each layer is planned for its share of the one before, rounded up. */
+/* Each layer is planned for its share of the layer before, rounded up. */
 static void test_layers_shrink(void **state)
 {
     (void)state;
@@ -410,8 +412,7 @@ static void test_inner_headers_are_checked(void **state)
     bly_free(filter);
 }
 
-/* The outer headers are alike; the first layers have a few bits more or less.
- */
+/* The outer headers match, but the first layers differ by a few bits. */
 static void test_unlike_layers_are_not_compared(void **state)
 {
     (void)state;

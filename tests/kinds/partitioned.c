@@ -1,5 +1,5 @@
-/* partitioned.c - what is special to kind `partitioned`: one bit a slice, and
- * a rate formula that is exact.
+/* partitioned.c - tests specific to kind `partitioned`: one bit per slice, and
+ * an exact rate formula.
  */
 #include "test.h"
 
@@ -32,7 +32,7 @@ static void test_one_bit_a_slice(void **state)
     }
 }
 
-/* f = (1 - (1 - 1/M)^n)^k to the last digit, and the least M. */
+/* f = (1 - (1 - 1/M)^n)^k to the last digit, with the smallest M. */
 static void test_plan_is_exact(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* placed.h - for the examples of articles, which name the positions of a key:
- * a hash that has them.
+/* placed.h - for examples from articles that give a key's positions: finds a
+ * hash with these positions.
  */
 #ifndef BLY_TEST_PLACED_H
 #define BLY_TEST_PLACED_H
@@ -8,8 +8,8 @@
 
 #include "bits/index.h"
 
-/* The first hash of a stream whose k positions by `power`, in a row of m bits,
- * are these, in any order. */
+/* Returns the first hash of a stream whose k positions by `power`, in a row of
+ * m bits, are these, in any order. */
 static inline uint64_t placed_hash(uint64_t m, unsigned k, const unsigned *at)
 {
     uint64_t wanted = 0;

@@ -1,6 +1,6 @@
-/* quotient.c - what is special to kind `quotient`: the payload is a pure
- * function of the multiset of fingerprints, written down here a second time,
- * slowly and from the essay alone; fullness; counts; sizes; hostile bytes.
+/* quotient.c - tests specific to kind `quotient`: the payload is a pure
+ * function of the multiset of fingerprints, computed independently and slowly
+ * from the essay; fullness; counts; sizes; hostile bytes.
  */
 #include "test.h"
 
@@ -13,7 +13,7 @@
 
 enum { MULTISET_MOST = 8192, BYTES = 1 << 17 };
 
-/* ---- The multiset, and the payload that the essay demands of it -------- */
+/* ---- The multiset, and the payload that the essay demands -------------- */
 
 typedef struct {
     uint64_t slots, r, blocks;
@@ -28,7 +28,7 @@ static size_t payload_bytes(const multiset *m)
     return (size_t)(m->blocks * (17 + 8 * m->r) + 8);
 }
 
-/* The slots of a remainder that is there `count` times. */
+/* Writes the slots of a remainder that occurs `count` times. */
 static size_t write_count(uint64_t out[200], uint64_t x, uint64_t count,
                           uint64_t r)
 {
@@ -50,7 +50,7 @@ static void put_bits(uint8_t *row, uint64_t at, uint64_t bits, uint64_t value)
             bits_set(row, at + i);
 }
 
-/* False: it does not fit. */
+/* Returns false if it does not fit. */
 static bool multiset_payload(const multiset *m, uint8_t *payload)
 {
     uint64_t stride = 17 + 8 * m->r, space = 64 * m->blocks;
@@ -84,7 +84,7 @@ static bool multiset_payload(const multiset *m, uint8_t *payload)
 
 /* ---- Filters of any geometry ------------------------------------------- */
 
-/* The least hash whose fingerprint is f. */
+/* Returns the smallest hash whose fingerprint is f. */
 static uint64_t hash_of(const multiset *m, uint64_t f)
 {
     uint64_t low = 0, high = UINT64_MAX;
@@ -166,8 +166,8 @@ static void test_counts_written(void **state)
     }
 }
 
-/* A random fingerprint: anywhere, or in the first, or in the last quotients,
- * so that runs and clusters of all lengths come about. */
+/* Draws a fingerprint: anywhere, or in the first or the last quotients, to make
+ * runs and clusters of all lengths. */
 static uint64_t draw(const multiset *m, uint64_t stream, uint64_t i)
 {
     uint64_t range = m->slots << m->r, v = test_random(stream, i);
@@ -197,7 +197,7 @@ static void test_layout_is_the_multisets(void **state)
     }
 }
 
-/* A spill of more than a byte can say. */
+/* A spill too long for a byte. */
 static void test_long_runs(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void test_long_runs(void **state)
     }
 }
 
-/* One key a million times: nine slots. */
+/* A million copies of a key take nine slots. */
 static void test_a_million_times(void **state)
 {
     (void)state;
@@ -284,8 +284,8 @@ static void test_unite(void **state)
     }
 }
 
-/* Counts end at 2^64 - 1: beyond, nothing is changed; and no items are told
- * that would be more. */
+/* Counts end at 2^64 - 1: beyond that nothing changes; an item total that would
+ * exceed it is not reported. */
 static void test_counts_end(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void test_counts_end(void **state)
     bly_free(before);
 }
 
-/* Larger and back again is the same filter; what it holds stays the same. */
+/* Growing and shrinking back gives the same filter, with the same contents. */
 static void test_resize(void **state)
 {
     (void)state;
@@ -351,7 +351,7 @@ static void test_resize(void **state)
     bly_free(before);
 }
 
-/* No smaller than what it holds. */
+/* It does not shrink below its contents. */
 static void test_resize_when_full(void **state)
 {
     (void)state;
@@ -402,8 +402,8 @@ static void test_each(void **state)
     }
 }
 
-/* Bits a key at the round rates, as the essay says: of keys that come once, and
- * of any. */
+/* Bits per key at the round rates match the essay, for unique keys and for
+ * any. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -423,8 +423,8 @@ static void test_sizes(void **state)
     }
 }
 
-/* Adds of keys that come `times` times each, to a filter that has room for so
- * many: none is refused. */
+/* Adds keys `times` times each to a filter with room for them: none is
+ * refused. */
 static void fill_with_repeats(bly_filter *filter, uint64_t from, uint64_t to,
                               uint64_t times, uint64_t stream)
 {
@@ -439,9 +439,9 @@ static void fill_with_repeats(bly_filter *filter, uint64_t from, uint64_t to,
                 >= (to < times ? to : times));
 }
 
-/* A plan for n adds of any keys has room for n adds, however often each comes,
- * and so has one of twice the size. Behind the last home slot there is not
- * enough room with a chance of e^-28 for each filter: 1e-9 for all. */
+/* A plan for n adds holds n adds of any keys, however repeated, and so does one
+ * of twice the size. The room behind the last home slot is too small with a
+ * chance of e^-28 per filter: 1e-9 for all. */
 static void test_room_for_repeats(void **state)
 {
     (void)state;
@@ -547,7 +547,7 @@ static void test_hostile_payloads(void **state)
             if (and > 3 && i % stride == 16)
                 payload[i] &= (uint8_t)test_random(81, stream);
         }
-        if (stream % 2 == 0)            /* or every add says full at once */
+        if (stream % 2 == 0)            /* or every add is refused */
             image_set_u64(payload, payload_bytes(&m) - 8, stream % 3);
         abuse(filter_of(&m, payload), stream);
     }

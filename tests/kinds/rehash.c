@@ -1,6 +1,6 @@
-/* rehash.c - what is special to kind `rehash`: the filters of others, to the
- * bit; its functions against their definitions, computed another way; whole
- * keys, and hashes where those are wanted.
+/* rehash.c - tests specific to kind `rehash`: other programs' filters, to the
+ * bit; functions compared with independent computations; whole keys, and hashes
+ * where those are needed.
  */
 #include "test.h"
 
@@ -23,7 +23,7 @@ static const uint8_t *rehash_row(const bly_filter *filter, size_t *bytes)
     return image + IMAGE_HEADER;
 }
 
-/* Keys number `from` … of n decimal numbers, as text: in, or how many are. */
+/* Adds n decimal numbers from `from` on, as text, or counts those found. */
 static uint64_t rehash_numbers(bly_filter *into, const bly_filter *asked,
                                uint64_t from, uint64_t n)
 {
@@ -39,9 +39,9 @@ static uint64_t rehash_numbers(bly_filter *into, const bly_filter *asked,
     return hits;
 }
 
-/* ---- The filters of others --------------------------------------------- */
+/* ---- Other programs' filters ------------------------------------------- */
 
-/* The seminar's: the keys "0" … "49999", seeds 0 … 6, modulo 479256. */
+/* The seminar's filter: keys "0" … "49999", seeds 0 … 6, modulo 479256. */
 static const struct {
     const char *by;
     uint64_t set, digest, hits;
@@ -104,7 +104,7 @@ static uint64_t rehash_c(uint64_t seed, uint64_t i, uint64_t j)
     return hash_mix(outer + (j + 1) * INDEX_GOLDEN);
 }
 
-/* The product in the field, by long multiplication and long division. */
+/* Multiplies in the field, by long multiplication and long division. */
 static uint64_t rehash_product(uint64_t a, uint64_t b)
 {
     uint8_t bit[128] = { 0 };
@@ -124,7 +124,7 @@ static uint64_t rehash_product(uint64_t a, uint64_t b)
     return product;
 }
 
-/* (a x + b) modulo 2^128, its high half, by digits of 16 bits. */
+/* Returns the high half of (a x + b) modulo 2^128, by digits of 16 bits. */
 static uint64_t rehash_line(const uint64_t a[2], const uint64_t b[2],
                             uint64_t x)
 {
@@ -172,7 +172,7 @@ static uint64_t rehash_short(const char *by, uint64_t seed, const uint8_t *key,
                                       : hash_xxh64(key, 8, seed + i);
 }
 
-/* One key in a row of its own: just the bits that the essay says. */
+/* A single key sets exactly the essay's bits. */
 static void test_functions(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_functions(void **state)
         }
 }
 
-/* Slices of 10 bits: six from each word of 64, of 128 bits for each seed. */
+/* Slices of 10 bits: six from each 64-bit word, of 128 bits for each seed. */
 static void test_slices(void **state)
 {
     (void)state;
@@ -223,8 +223,8 @@ static void test_slices(void **state)
     bly_free(filter);
 }
 
-/* The planned rate, of random hashes and, where families promise something of
- * them, of integers in a row; a long row of probes too. */
+/* The planned rate, for random hashes and, if the family guarantees it, for
+ * consecutive integers; also with many probes. */
 static void test_rates(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void test_whole(void **state)
         assert_true(there || i >= N / 2);
     }
 
-    /* Of a hash alone nothing is known. */
+    /* A hash alone tells nothing. */
     assert_true(bly_contains_hash(filter, 1));
     bly_contains_many(filter, hashes, 3, present);
     assert_true(present[0] && present[1] && present[2]);
@@ -304,7 +304,7 @@ static void test_whole(void **state)
     bly_free(filter);
 }
 
-/* Without the option a key and its hash are one. */
+/* Without the option a key and its hash are equivalent. */
 static void test_hashed(void **state)
 {
     (void)state;

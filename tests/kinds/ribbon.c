@@ -1,13 +1,13 @@
-/* ribbon.c - what is special to kind `ribbon`: its size, its layout read anew
- * from the essay, that the keys' order, repeats and the threads do not matter,
- * and that no set of keys is too strange.
+/* ribbon.c - tests specific to kind `ribbon`: its size, its layout read
+ * independently from the essay, that order, repeats and threads do not matter,
+ * and that any set of keys works.
  */
 #include "forged.h"
 
 #include "base/cpu.h"
 #include "base/threads.h"
 #include "bits/hash.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "verbs/registry.h"
 
 static uint64_t *ribbon_keys(uint64_t stream, size_t n)
@@ -74,7 +74,7 @@ static void test_every_key_is_found(void **state)
         }
 }
 
-/* Of so many filters together. */
+/* Measures the mean rate of several filters. */
 static void ribbon_rate_is(const char *form, unsigned bits, size_t n,
                            unsigned filters)
 {
@@ -99,8 +99,8 @@ static void ribbon_rate_is(const char *form, unsigned bits, size_t n,
                   plan.rate_sd / sqrt(filters));
 }
 
-/* One filter of the homogeneous form may have an accident, of so many slots
- * that it errs far more often than it should: what is promised is their mean.
+/* A filter of the homogeneous form may have an unlucky area of slots and a far
+ * higher rate: only the mean is guaranteed.
  */
 static void test_rate_is_two_to_minus_bits(void **state)
 {
@@ -153,8 +153,8 @@ static void test_sizes_homogeneous(void **state)
     }
 }
 
-/* The last layer has the rest of the payload; an n with bad luck would need
- * another seed: none does among these. */
+/* The last layer takes the rest of the payload. Unlucky values of n would need
+ * another seed; none of these does. */
 static void test_no_second_seed(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void test_no_second_seed(void **state)
     }
 }
 
-/* ---- The layout, read as the essay says -------------------------------- */
+/* ---- The layout, read from the essay ----------------------------------- */
 
 typedef struct {
     const uint8_t *at;
@@ -261,7 +261,7 @@ static bool ribbon_same(const bly_filter *a, const bly_filter *b)
     return a_bytes == b_bytes && memcmp(a_image, b_image, a_bytes) == 0;
 }
 
-/* The image depends on the set of keys and on their number alone. */
+/* The image depends only on the set of keys and their number. */
 static void test_order_does_not_matter(void **state)
 {
     (void)state;
@@ -271,7 +271,7 @@ static void test_order_does_not_matter(void **state)
     for (size_t j = 0; j < 6; j++) {
         size_t n = sizes[j / 2];
         uint64_t *up = ribbon_keys(1, n), *down = ribbon_keys(1, n);
-        for (size_t i = 0; i < n; i++)  /* every key a quarter is, twice */
+        for (size_t i = 0; i < n; i++)  /* each is a quarter of all, twice */
             down[n - 1 - i] = up[i] = test_random(1, i * 3 / 4);
         bly_filter *a = ribbon_of(kinds[j % 2], up, n);
         bly_filter *b = ribbon_of(kinds[j % 2], down, n);
@@ -286,7 +286,7 @@ static void test_order_does_not_matter(void **state)
     }
 }
 
-/* One key, two in turn, a few again and again. */
+/* A single key, two alternating, a few repeated. */
 static void test_repeats(void **state)
 {
     (void)state;
@@ -306,7 +306,7 @@ static void test_repeats(void **state)
     free(hashes);
 }
 
-/* So many repeats that the last layer gets more tiles than it uses. */
+/* So many repeats that the last layer has more tiles than it uses. */
 static void test_very_many_repeats(void **state)
 {
     (void)state;
@@ -327,7 +327,7 @@ static void test_very_many_repeats(void **state)
     free(hashes);
 }
 
-/* A fiftieth of the keys are one key, which may be bumped or not. */
+/* A fiftieth of the keys are the same one, which may be bumped or not. */
 static void test_repeats_among_others(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ static void test_repeats_among_others(void **state)
     }
 }
 
-/* The kind's build as the library calls it, with so many threads. */
+/* Builds as the library does, with `threads` threads. */
 static uint8_t *ribbon_build_with(unsigned threads, const char *kind,
                                   const uint64_t *hashes, size_t n)
 {
@@ -358,7 +358,8 @@ static uint8_t *ribbon_build_with(unsigned threads, const char *kind,
     image_format(image, &plan, bly_kind_ribbon.version, 0, "xxh3");
     kind_keys keys = { .hashes = hashes, .n = n };
     kind_bench bench = { scratch, (size_t)plan.scratch, threads };
-    assert_status(bly_kind_ribbon.build(image, &keys, &bench), BLY_OK);
+    assert_status(bly_kind_ribbon.building->build(image, &keys, &bench),
+                  BLY_OK);
     free(scratch);
     return image;
 }
@@ -384,7 +385,8 @@ static void test_threads_do_not_matter(void **state)
 
 /* ---- Strange keys, hostile bytes --------------------------------------- */
 
-/* The hash whose state, under the first seed, is v: hash_mix undone. */
+/* Returns the hash whose state under the first seed is v, by undoing
+ * hash_mix. */
 static uint64_t ribbon_unmix(uint64_t v)
 {
     v ^= v >> 31 ^ v >> 62;
@@ -394,7 +396,7 @@ static uint64_t ribbon_unmix(uint64_t v)
     return v ^ v >> 30 ^ v >> 60;
 }
 
-/* All keys begin in one slot: the first seed is of no use, another one is. */
+/* All keys begin in one slot: the first seed fails, another works. */
 static void test_crowds(void **state)
 {
     (void)state;
@@ -414,7 +416,7 @@ static void test_crowds(void **state)
         }
 }
 
-/* Whatever the payload holds, lookups stay inside (the sanitizers watch). */
+/* With any payload lookups stay inside (the sanitizers watch). */
 static void test_hostile_payloads(void **state)
 {
     (void)state;
@@ -437,8 +439,8 @@ static void test_hostile_payloads(void **state)
     free(hashes);
 }
 
-/* Every field of the geometry, one up, one down, or with a bit turned, is
- * refused, but for the number of keys and the two seeds. */
+/* Every geometry field incremented, decremented, or with a bit flipped is
+ * refused, except the number of keys and the two seeds. */
 static void test_forged_geometry(void **state)
 {
     (void)state;
@@ -477,7 +479,8 @@ static void test_limits(void **state)
     assert_non_null(strstr(bly_why(), "2^-32"));
 }
 
-/* Turn over all words of a column in the tiles that the payload begins with. */
+/* Inverts all words of a column in the tiles at the beginning of the
+ * payload. */
 static void ribbon_turn(uint8_t *image, size_t bytes, uint32_t bits,
                         uint32_t column)
 {
@@ -487,8 +490,8 @@ static void ribbon_turn(uint8_t *image, size_t bytes, uint32_t bits,
     image_seal(image);
 }
 
-/* What a level says of the keys, one by one and in a batch; how many it
- * finds. */
+/* Queries the keys at a vector level, singly and in a batch; returns how many
+ * are found. */
 static size_t ribbon_asked(const uint8_t *image, size_t bytes,
                            const uint64_t *hashes, size_t n, bool *present)
 {
@@ -504,12 +507,12 @@ static size_t ribbon_asked(const uint8_t *image, size_t bytes,
     return found;
 }
 
-/* With one column wrong half of the members are found no more, and by each
- * level the same half, however many columns are beside it. */
+/* With one wrong column half of the members are lost, and the same half at each
+ * level, however many columns are beside it. */
 static void test_every_column_is_looked_at(void **state)
 {
     (void)state;
-    enum { N = 203, BITS = 32, DEVIATIONS = 36 };   /* five of N coins */
+    enum { N = 203, BITS = 32, DEVIATIONS = 36 };   /* five sigma of N coins */
     uint64_t *hashes = ribbon_keys(1, N);
     bool portable[N], present[N];
     for (uint32_t bits = 1; bits <= BITS; bits++) {

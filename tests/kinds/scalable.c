@@ -1,5 +1,5 @@
-/* scalable.c - what is special to kind scalable: that the rate stays under the
- * one asked for, however much it grows, over every kind of slice.
+/* scalable.c - tests specific to kind `scalable`: the rate stays below the
+ * requested one, however much it grows, over every kind of slice.
  */
 #include "test.h"
 
@@ -44,7 +44,7 @@ static uint64_t scalable_found(const bly_filter *filter, uint64_t stream,
     return found;
 }
 
-/* The directory of an image: where slice i begins, and its keys. */
+/* Reads the directory of an image: the start of slice i, and its keys. */
 static uint64_t scalable_at(const bly_filter *filter, size_t i, size_t field)
 {
     size_t bytes;
@@ -60,7 +60,7 @@ static size_t scalable_slices(const bly_filter *filter)
     return n;
 }
 
-/* At a thousand times the first capacity, and all the way there. */
+/* Up to a thousand times the first capacity. */
 static void test_rate_holds_while_it_grows(void **state)
 {
     (void)state;
@@ -92,7 +92,7 @@ static void test_rate_holds_while_it_grows(void **state)
     }
 }
 
-/* Repeats never fill it: it grows with what is new alone. */
+/* Repeats never fill it: only new keys make it grow. */
 static void test_repeats_do_not_grow_it(void **state)
 {
     (void)state;
@@ -111,9 +111,9 @@ static void test_repeats_do_not_grow_it(void **state)
     }
 }
 
-/* Slices of n, 2n, 4n, … keys, each full before the next one begins, planned
- * for P (1-r) r^i: the catalogue's worked example, r = 1/2, has probes 8, 9,
- * 10, … and sizes of k n / ln 2 bits at most. */
+/* Slices of n, 2n, 4n, … keys, each filled before the next, planned for P (1-r)
+ * r^i. In the catalogue's worked example, r = 1/2, they have 8, 9, 10, … probes
+ * and at most k n / ln 2 bits. */
 static void test_slices_follow_the_rule(void **state)
 {
     (void)state;
@@ -138,8 +138,8 @@ static void test_slices_follow_the_rule(void **state)
     bly_free(filter);
 }
 
-/* Every kind that can add, keeps what it was given, and is not itself made of
- * others, can be a slice. */
+/* Every kind that can add, keeps its keys, and is not compound can be a
+ * slice. */
 static bool scalable_can_be(const bly_kind *kind)
 {
     return kind->add != NULL && !kind->forgets
@@ -148,7 +148,7 @@ static bool scalable_can_be(const bly_kind *kind)
         && strcmp(kind->family, "exact") != 0;
 }
 
-/* Until `slices` of them are full. */
+/* Fills a filter until `slices` of them are full. */
 static bly_filter *scalable_full(const char *kind, uint64_t stream,
                                  uint64_t capacity, double rate,
                                  uint64_t slices)
@@ -161,11 +161,11 @@ static bly_filter *scalable_full(const char *kind, uint64_t stream,
     return filter;
 }
 
-/* Slices that are full keep what was asked, also where nearly all of the rate
- * is the first one's, and many new keys are taken for keys that are there. The
- * mean of many filters is at most five of its standard deviations, by their own
- * spread, above what was asked: were that reached, more would be found of 200
- * filters once in 1.6 million times, of ten, by Student's t, once in 2,700. */
+/* Full slices keep the requested rate, also if nearly all of it is the first
+ * one's, and many new keys are taken for present ones. The mean of many filters
+ * is at most five of its standard deviations above the request: if it equalled
+ * the request, 200 filters would exceed that once in 1.6 million times, and
+ * ten, by Student's t, once in 2,700. */
 static void test_rate_holds_where_it_is_high(void **state)
 {
     (void)state;
@@ -215,8 +215,8 @@ static void test_every_kind_that_adds_is_a_choice(void **state)
     }
 }
 
-/* A batch is its keys one after another, to the byte, over any slices: with
- * keys that come again in it, and others that collide in the slice. */
+/* A batch equals its keys one after another, to the byte, over any slices, with
+ * repeated keys and with collisions in a slice. */
 static void test_a_batch_is_its_keys(void **state)
 {
     (void)state;
@@ -247,7 +247,7 @@ static void test_a_batch_is_its_keys(void **state)
     }
 }
 
-/* A batch that needs several slices; nothing of it is lost. */
+/* A batch that needs several slices loses nothing. */
 static void test_a_batch_may_grow_it_often(void **state)
 {
     (void)state;
@@ -272,8 +272,8 @@ static void test_a_batch_may_grow_it_often(void **state)
     bly_free(filter);
 }
 
-/* Where its slices cannot get stricter it is full, says what would help, and
- * has all that was added. */
+/* When no stricter slice is possible it is full, says how to avoid that, and
+ * still has all added keys. */
 static void test_full_when_slices_end(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void test_full_when_slices_end(void **state)
     bool seen[3] = { false, false, false };
     assert_status(bly_add_many(filter, &more[2], 1, NULL, NULL), BLY_EFULL);
     assert_status(bly_add_many(filter, more, 3, seen, NULL), BLY_EFULL);
-    assert_true(seen[0] && seen[1]);    /* those are in, once more */
+    assert_true(seen[0] && seen[1]);    /* those again */
     in += 2;
     bly_stat_t stat;
     assert_status(bly_stat(&stat, filter), BLY_OK);
@@ -301,7 +301,8 @@ static void test_full_when_slices_end(void **state)
     bly_free(filter);
 }
 
-/* One that is mapped from its file says what to do, and keeps what it has. */
+/* A mapped one cannot grow; the message says what to do, and it keeps its
+ * keys. */
 static void test_mapped_filters_cannot_grow(void **state)
 {
     (void)state;
@@ -328,7 +329,7 @@ static void test_mapped_filters_cannot_grow(void **state)
     assert_int_equal(remove(path), 0);
 }
 
-/* Whatever stands in the directory, the image is sound or refused. */
+/* With any directory, the image is valid or refused. */
 static void test_directory_is_checked(void **state)
 {
     (void)state;
@@ -359,8 +360,8 @@ static void test_directory_is_checked(void **state)
     bly_free(filter);
 }
 
-/* Of `kind`, what its bytes say where u64 number `at / 8` of the image and, of
- * its slice 0, is another: checksums are made anew. */
+/* Returns the status of an image whose u64 number `at / 8`, and that of its
+ * slice 0, are changed, with new checksums. */
 static bly_status scalable_forged(const char *kind, size_t at, uint64_t value)
 {
     bly_filter *filter = scalable_new(kind, 50, 0.01);
@@ -380,8 +381,8 @@ static bly_status scalable_forged(const char *kind, size_t at, uint64_t value)
     return status;
 }
 
-/* A capacity that is not slice 0's would make the next slice any size; so would
- * one that slice 0 repeats, but has no bits for. */
+/* A capacity other than slice 0's would give the next slice any size, and so
+ * would one that slice 0 repeats but has no bits for. */
 static void test_capacity_is_checked(void **state)
 {
     (void)state;
@@ -402,7 +403,7 @@ static void test_capacity_is_checked(void **state)
     }
 }
 
-/* Whatever is planned is sound, at the ends too, and grows to what is sound. */
+/* Every plan is valid, also at its limits, and grows to valid filters. */
 static void test_plans_are_sound(void **state)
 {
     (void)state;
@@ -423,7 +424,7 @@ static void test_plans_are_sound(void **state)
         snprintf(kind, sizeof kind, "scalable:of=%s%s", of[i % 12],
                  options[i / 60 % 3]);
         if (bly_new(&filter, kind, &spec) != BLY_OK)
-            continue;                   /* a rate that this kind cannot have */
+            continue;                   /* a rate that this kind cannot reach */
         for (uint64_t j = 0; j < 4 * spec.capacity; j++)
             bly_add_hash(filter, test_random(i, j));
         const void *image = bly_image(filter, &bytes);

@@ -1,5 +1,5 @@
-/* spatial.c - what is special to kind `spatial`: errors of each area against
- * the literature's formulas, and that nobody is placed too low.
+/* spatial.c - tests specific to kind `spatial`: each area's errors against
+ * published formulas, and that no key gets too low an area.
  */
 #include "forged.h"
 
@@ -23,7 +23,7 @@ static const uint8_t *spatial_row(const bly_filter *filter)
 
 enum { AREAS = 6, FILTERS = 40, STRANGERS = 100000 };
 
-/* Areas 1 .. areas of size[1 .. areas] keys; what the catalogue says. */
+/* Areas 1 .. areas with size[1 .. areas] keys; the catalogue's numbers. */
 typedef struct {
     uint64_t m, k, areas, size[AREAS];
     double   said[AREAS];               /* of strangers                      */
@@ -38,7 +38,7 @@ static const spatial_row_of spatial_rows[] = {
     { 65536, 8, 3, { 0, 4000, 2000, 1000 }, { 0, 0.011789, 0.000078 }, 0, 0 },
 };
 
-/* The keys of an area and all above it. */
+/* Returns the keys of an area and all above it. */
 static double spatial_from(const spatial_row_of *r, uint64_t area)
 {
     double keys = 0;
@@ -63,7 +63,7 @@ static double spatial_said(const spatial_row_of *r, uint64_t area)
     return spatial_mistaken(r, area - 1) - spatial_mistaken(r, area);
 }
 
-/* What many filters of a row say. */
+/* Sums over the filters of a row. */
 typedef struct {
     uint64_t said[AREAS], mistaken[AREAS], cells[AREAS];
     double   told_said[AREAS], told_mistaken[AREAS];    /* by each_label */
@@ -77,8 +77,8 @@ static bool spatial_tell(void *context, const bly_label_t *label)
     return true;
 }
 
-/* The keys of area a are numbers of stream 16 f + a, strangers of 16 f. The
- * areas come in an order that is none. */
+/* Fills in numbers of stream 16 f + a for area a; strangers are from 16 f.
+ * Areas come in mixed order. */
 static void spatial_fill(bly_filter *filter, const spatial_row_of *r,
                          uint64_t f)
 {
@@ -107,8 +107,8 @@ static void spatial_ask(spatial_sums *sums, const bly_filter *filter,
     }
 }
 
-/* The deviation of a rate from filter to filter is that of the fill times k;
- * 4 % of the rate is more than that in each of these rows. */
+/* A rate deviates between filters like the fill, times k; 4 % of the rate
+ * exceeds that in each of these rows. */
 static void spatial_compare(const spatial_row_of *r, const spatial_sums *sums)
 {
     double total = 0;
@@ -153,8 +153,8 @@ static void test_known_errors(void **state)
     }
 }
 
-/* The cells that an area shows, and so its emersion: of those that it raised,
- * the ones that no higher area covers. */
+/* Counts the cells that show an area, and so its emersion: the raised cells
+ * that no higher area covers. */
 static bool spatial_cells(void *context, const bly_label_t *label)
 {
     ((double *)context)[label->label] += label->fill;
@@ -183,7 +183,8 @@ static void test_emersion(void **state)
 
 /* ---- The filter inside -------------------------------------------------- */
 
-/* One area is `standard`, bit for bit; of more the cells above 0 are. */
+/* A single area is `standard`, bit for bit; with more, the cells above 0
+ * are. */
 static void test_one_area_is_standard(void **state)
 {
     (void)state;
@@ -205,7 +206,7 @@ static void test_one_area_is_standard(void **state)
     bly_free(bytes);
 }
 
-/* Bits of a cell, and the most and the fewest areas. */
+/* The bits of a cell, and the largest and smallest numbers of areas. */
 static void test_areas(void **state)
 {
     (void)state;
@@ -228,8 +229,8 @@ static void test_areas(void **state)
     assert_status(bly_plan(&plan, "spatial:areas=65536", &spec), BLY_EOPTION);
 }
 
-/* A key of two areas is in the higher one, whichever came first; the order of
- * all does not matter. */
+/* A key in two areas is in the higher one, whichever came first; order does not
+ * matter. */
 static void test_order_is_forgotten(void **state)
 {
     (void)state;
@@ -262,8 +263,8 @@ static bool spatial_sum(void *context, const bly_label_t *label)
     return true;
 }
 
-/* Any payload under a right header, cells above the last area among it: labels
- * are areas, and all of them are told. */
+/* Any payload under a correct header, including cells above the last area:
+ * labels are areas, and all of them are reported. */
 static void spatial_forge(unsigned areas, uint64_t stream)
 {
     char kind[64];

@@ -1,5 +1,5 @@
-/* split.c - what is special to kind `split`: it is Parquet's filter, bit for
- * bit, and its sizes are the right ones of that format.
+/* split.c - tests specific to kind `split`: it is Parquet's filter, bit for
+ * bit, with that format's sizes.
  */
 #include "test.h"
 
@@ -44,7 +44,7 @@ static void test_golden_words(void **state)
     bly_free(filter);
 }
 
-/* One bit in each of the eight lanes of one block. */
+/* A key sets one bit in each of the eight lanes of one block. */
 static void test_one_bit_a_lane(void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_one_bit_a_lane(void **state)
     }
 }
 
-/* The format's own list, which counts the spread over blocks. */
+/* The format's own table, which includes the spread over blocks. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -84,7 +84,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* It ends at 2^31 - 1 blocks, and says so. */
+/* The limit is 2^31 - 1 blocks, with a message. */
 static void test_limit(void **state)
 {
     (void)state;

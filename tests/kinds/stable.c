@@ -1,6 +1,5 @@
-/* stable.c - what is special to kind `stable`: its cells bit by bit, the stable
- * point it comes to, what it forgets and when, and that the same keys give the
- * same bytes.
+/* stable.c - tests specific to kind `stable`: its cells bit by bit, its stable
+ * point, what it forgets and when, and that equal keys give equal bytes.
  */
 #include "test.h"
 
@@ -37,7 +36,7 @@ static bool stable_same(const bly_filter *a, const bly_filter *b)
                   bytes - IMAGE_HEADER) == 0;
 }
 
-/* Add keys from .. to - 1 of a stream. */
+/* Adds keys from .. to - 1 of a stream. */
 static void stable_pour(bly_filter *filter, uint64_t stream, uint64_t from,
                         uint64_t to)
 {
@@ -51,7 +50,7 @@ static void stable_pour(bly_filter *filter, uint64_t stream, uint64_t from,
     }
 }
 
-/* Mean and standard error of numbers that are independent. */
+/* Mean and standard error of independent numbers. */
 typedef struct { double n, sum, squares; } tally;
 
 static void tally_add(tally *t, double x)
@@ -78,7 +77,7 @@ static double tally_error(const tally *t)
 
 /* ---- Cells ------------------------------------------------------------- */
 
-/* The definition, with a byte a cell. */
+/* The definition, with one byte per cell. */
 enum { PLAIN_MOST = 1100 };
 
 typedef struct {
@@ -113,7 +112,7 @@ static uint32_t plain_width(const plain *f)
     return f->max == 1 ? 1 : f->max <= 3 ? 2 : f->max <= 15 ? 4 : 8;
 }
 
-/* Is it the filter's payload, to the last bit? */
+/* Compares with the filter's payload, to the last bit. */
 static void plain_compare(const plain *f, const bly_filter *filter)
 {
     size_t bytes;
@@ -149,7 +148,7 @@ static void check_cells(uint64_t m, uint32_t k, uint32_t max, uint64_t p)
     bly_free(filter);
 }
 
-/* Every width, runs within a word, over many, and around the end. */
+/* Every width; runs within a word, over many, and around the end. */
 static void test_cells(void **state)
 {
     (void)state;
@@ -161,7 +160,7 @@ static void test_cells(void **state)
     check_cells(1000, 64, 15, 1000);
 }
 
-/* Where the first adds begin to lower, the figures of docs/format.md. */
+/* The first adds begin to lower cells at the places in docs/format.md. */
 static void test_starts(void **state)
 {
     (void)state;
@@ -175,9 +174,9 @@ static void test_starts(void **state)
                 100));
 }
 
-/* The same keys and seed: the same bytes, in batches of any size, with and
- * without being told of each key. Another seed lowers other cells. The last
- * lowers so many that no more than one key's lines are asked for at a time. */
+/* Equal keys and seed give equal bytes, in batches of any size, with and
+ * without a result per key. Another seed lowers other cells. The last case
+ * lowers so many that only one key's lines are prefetched at a time. */
 static void test_seed_decides(void **state)
 {
     (void)state;
@@ -213,7 +212,7 @@ static void test_seed_decides(void **state)
     }
 }
 
-/* Just added: found. It stays so for max - 1 adds, whatever they are. */
+/* A new key is found, and stays for max - 1 adds of any keys. */
 static void test_new_keys_are_found(void **state)
 {
     (void)state;
@@ -230,7 +229,8 @@ static void test_new_keys_are_found(void **state)
 
 /* ---- The stable point -------------------------------------------------- */
 
-/* The catalogue's P: the least that keeps the rate, and what one less gives. */
+/* The catalogue's P: the smallest that keeps the rate, and the rate of one
+ * less. */
 static void test_p_for_a_rate(void **state)
 {
     (void)state;
@@ -257,8 +257,8 @@ static void test_p_for_a_rate(void **state)
     }
 }
 
-/* Filters that have come to rest: their zeros and how much these differ from
- * one to another, and what they say of strangers. */
+/* Filters at their stable point: their zeros, how these vary, and the
+ * false-positive rate. */
 static void check_stable_point(const char *kind, double zeros, double rate)
 {
     enum { FILTERS = 120, ASKED = 4000 };
@@ -292,7 +292,7 @@ static void check_stable_point(const char *kind, double zeros, double rate)
                 <= TEST_SIGMAS * sqrt(2.0 / (FILTERS - 1)));
 }
 
-/* The catalogue's four, and one whose runs are long for its k. */
+/* The catalogue's four, and one with long runs for its k. */
 static void test_stable_point(void **state)
 {
     (void)state;
@@ -304,8 +304,8 @@ static void test_stable_point(void **state)
     check_stable_point("stable:m=20000,k=11,max=1,p=111", 0.90979, 3.461e-12);
 }
 
-/* From empty: the share of zeros only falls, and the rate comes near its plan
- * from below; repeats bring it no higher. */
+/* From empty, the share of zeros only falls, and the rate approaches its plan
+ * from below; repeats do not raise it. */
 static void test_rate_is_never_exceeded(void **state)
 {
     (void)state;
@@ -333,10 +333,10 @@ static void test_rate_is_never_exceeded(void **state)
     bly_free(filter);
 }
 
-/* ---- What is lost ------------------------------------------------------ */
+/* ---- Losses ------------------------------------------------------------ */
 
-/* The catalogue's chain, step by step: the states of a cell that was just set,
- * after `gap` adds; then all k cells. */
+/* Computes the catalogue's chain step by step: the states of a cell that was
+ * just set, after `gap` adds; then all k cells. */
 static double chain_lost(const bly_plan_t *plan, uint64_t gap)
 {
     double m = (double)plan->geometry[0], k = (double)plan->geometry[1];
@@ -376,9 +376,8 @@ static void test_lost_is_the_chain(void **state)
     assert_true(fabs(stable_plan(kind, 999, 0.01).lost - 0.8437) < 1e-4);
 }
 
-/* Of keys added `gap` others ago, how many are not found: measured along a
- * stream. Neighbours in it fade together, so the error is taken from blocks of
- * it that are longer than any memory. */
+/* Measures how many keys are lost `gap` adds later. Neighbours in a stream fade
+ * together, so the error comes from blocks longer than any memory. */
 static void check_lost(const char *kind, uint64_t gap, double rate)
 {
     const size_t blocks = test_work(40, 40, 10);
@@ -419,7 +418,7 @@ static void test_lost_is_planned(void **state)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* The essay's table, in bits a key, and the loss that is asked. */
+/* The essay's table: bits per key, and the requested loss. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -440,8 +439,7 @@ static void test_sizes(void **state)
         }
 }
 
-/* A size that is given says for how many keys it will do, and they are not one
- * too few. */
+/* A given size yields a capacity that is not one key too low. */
 static void test_capacity_of_a_size(void **state)
 {
     (void)state;
@@ -487,7 +485,7 @@ static void test_bad_options(void **state)
 /* ---- The bound --------------------------------------------------------- */
 
 /* No filter of `bits` bits has a smaller sum of both error rates after n
- * letters drawn from an alphabet of that many [Geraud-Stewart 2020]. */
+ * letters from an alphabet of that many [Geraud-Stewart 2020]. */
 static double bound_of(double alphabet, double bits, double n)
 {
     double log_other = log1p(-1 / alphabet);
@@ -508,7 +506,7 @@ static void test_bound_figures(void **state)
                          - rows[i].bound) < 1e-6);
 }
 
-/* The errors of the last letter of n, over many streams. */
+/* Measures the errors on the last of n letters, over many streams. */
 static void check_bound(const char *kind, uint64_t alphabet, uint64_t n)
 {
     enum { STREAMS = 6000 };
@@ -558,8 +556,8 @@ static void test_bound(void **state)
 
 /* ---- Hostile bytes ----------------------------------------------------- */
 
-/* Any cells and any count of adds under a right header: cells above max among
- * them. Every verb stays inside and ends, and the image stays valid. */
+/* Any cells, some above max, and any count of adds under a correct header:
+ * every verb stays inside and ends, and the image stays valid. */
 static void test_any_payload(void **state)
 {
     (void)state;
@@ -594,7 +592,7 @@ static void test_any_payload(void **state)
     }
 }
 
-/* What is said to be zero must be. */
+/* Reserved bits must be zero. */
 static void test_reserved_bits(void **state)
 {
     (void)state;

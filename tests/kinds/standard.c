@@ -1,5 +1,5 @@
-/* standard.c - what is special to kind `standard`: its sizes against the
- * catalogue of the literature, its options, its index schemes.
+/* standard.c - tests specific to kind `standard`: sizes from the literature,
+ * options, and index schemes.
  */
 #include "test.h"
 
@@ -17,7 +17,7 @@ static bly_plan_t standard_plan_of(const char *kind, uint64_t n, double rate)
     return plan;
 }
 
-/* The sizes that guarantee the rate, and that one bit less would not. */
+/* Sizes guarantee the rate, and one bit fewer does not. */
 static void test_sizes_guarantee(void **state)
 {
     (void)state;
@@ -38,8 +38,8 @@ static void test_sizes_guarantee(void **state)
 }
 
 /* 50000 keys at 1 %: the textbook's 479253 bits and 7 probes miss it; 479648
- * are enough by the exponential formula. The true rate needs 479651 .. 479660
- * (its excess is 0.0009 % here). */
+ * suffice by the exponential formula. The true rate needs 479651 .. 479660 (the
+ * excess is 0.0009 % here). */
 static void test_known_sizes(void **state)
 {
     (void)state;
@@ -87,8 +87,8 @@ static bool standard_finds_all(const bly_filter *filter, uint64_t stream,
     return true;
 }
 
-/* Small m, many filters: the hits among strangers per scheme, and no key lost.
- * m = 1000, n = 100, k = 7. */
+/* Counts hits among strangers per scheme with m = 1000, n = 100, k = 7, over
+ * many filters; no key is lost. */
 static uint64_t standard_hits(const char *scheme, uint64_t filters,
                               uint64_t asked)
 {
@@ -133,7 +133,7 @@ static void test_index_schemes(void **state)
     }
 }
 
-/* Hits among strangers of so many filters of n keys. */
+/* Counts hits among strangers over filters of n keys. */
 static uint64_t standard_hits_planned(const char *kind, const bly_spec *spec,
                                       uint64_t filters, uint64_t asked,
                                       uint64_t stream)
@@ -152,10 +152,10 @@ static uint64_t standard_hits_planned(const char *kind, const bly_spec *spec,
     return hits;
 }
 
-/* The schemes that can be planned for a rate keep it in the smallest filters
- * too. By Bernstein's inequality a number of hits whose mean and variance are v
- * at most exceeds its mean by 5 + sqrt(25 + 30 v) with a chance below e^-15,
- * for each of the 768. */
+/* Schemes that can be planned for a rate keep it in the smallest filters too.
+ * By Bernstein's inequality a number of hits with mean and variance of at most
+ * v exceeds its mean by 5 + sqrt(25 + 30 v) with a chance below e^-15, for each
+ * of the 768. */
 static void test_small_filters_keep_the_rate(void **state)
 {
     (void)state;
@@ -178,7 +178,8 @@ static void test_small_filters_keep_the_rate(void **state)
     }
 }
 
-/* The others cannot: one key at 1e-4 took 20 bits, where triple errs at 1 %. */
+/* The others cannot: one key at 1e-4 took 20 bits, where triple's rate is 1
+ * %. */
 static void test_other_schemes_are_not_planned(void **state)
 {
     (void)state;
@@ -197,7 +198,7 @@ static void test_other_schemes_are_not_planned(void **state)
     }
 }
 
-/* Every probe of the default lies where bits/index.h says. */
+/* Every default probe is where bits/index.h says. */
 static void test_bits_are_where_they_should_be(void **state)
 {
     (void)state;
@@ -216,7 +217,7 @@ static void test_bits_are_where_they_should_be(void **state)
     bly_free(filter);
 }
 
-/* One bit, one probe: everything is there after one add. */
+/* With one bit and one probe every key is found after one add. */
 static void test_one_bit(void **state)
 {
     (void)state;
@@ -232,7 +233,7 @@ static void test_one_bit(void **state)
     bly_free(filter);
 }
 
-/* As likely as two equal hashes is too seldom: nothing would be left. */
+/* A rate as low as that of equal hashes leaves nothing for the bits. */
 static void test_rate_of_equal_hashes(void **state)
 {
     (void)state;
@@ -245,8 +246,8 @@ static void test_rate_of_equal_hashes(void **state)
     assert_status(bly_plan(&plan, "standard", &spec), BLY_OK);
 }
 
-/* The example of the German encyclopaedia: three words in ten bits, which it
- * counts from 1. */
+/* The German encyclopaedia's example: three words in ten bits, counted from
+ * 1. */
 static void test_three_words(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void test_three_words(void **state)
     static const struct { unsigned at[3]; bool there; } asked[] = {
         { { 9, 0, 2 }, false },         /* wer */
         { { 8, 1, 7 }, true },          /* das */
-        { { 8, 0, 3 }, true },          /* sie: was never put in */
+        { { 8, 0, 3 }, true },          /* sie: was never added */
     };
     bly_spec spec = { .capacity = 3 };
     bly_filter *filter = NULL;

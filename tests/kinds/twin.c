@@ -1,5 +1,5 @@
-/* twin.c - what is special to kind `twin`: what it refuses, and how many live
- * keys it loses.
+/* twin.c - tests specific to kind `twin`: its refusals, and how many live keys
+ * it loses.
  */
 #include "test.h"
 
@@ -19,7 +19,7 @@ static bly_filter *twin_of(const char *kind, uint64_t n, double rate)
 static const char *const twin_names[] = { "twin", "twin:of=partitioned",
                                           "twin:of=blocked" };
 
-/* Once out, out for ever. */
+/* A removed key can never be added again. */
 static void test_removed_stays_removed(void **state)
 {
     (void)state;
@@ -41,7 +41,7 @@ static void test_removed_stays_removed(void **state)
     }
 }
 
-/* A batch of adds stops at the first removed key; those before it are in. */
+/* A batch of adds stops at the first removed key; earlier keys are in. */
 static void test_batch_stops_at_the_removed(void **state)
 {
     (void)state;
@@ -61,8 +61,8 @@ static void test_batch_stops_at_the_removed(void **state)
     bly_free(filter);
 }
 
-/* Live keys are lost at the rate of R, and strangers found at that of A: as
- * planned once as many are removed as planned, and as stat says. */
+/* Live keys are lost at R's rate and strangers found at A's: as planned once
+ * the planned number is removed, and as in stat. */
 static void test_lost_and_found(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* variable.c - what is special to kind `variable`: its rate by the literature's
- * formula, its increments, which values pass, and that all of it can be undone.
+/* variable.c - tests specific to kind `variable`: its rate by the published
+ * formula, its increments, the values that pass, and that everything can be
+ * undone.
  */
 #include "forged.h"
 
@@ -37,7 +38,7 @@ static bool variable_same(const bly_filter *a, const bly_filter *b)
         == 0;
 }
 
-/* The increment of probe i, as the essay says. */
+/* Returns the increment of probe i by the essay. */
 static uint32_t variable_own(uint64_t hash, int i, uint32_t l)
 {
     uint64_t state = (hash ^ hash >> 32) * HASH_STEP;
@@ -52,7 +53,7 @@ static uint32_t variable_own(uint64_t hash, int i, uint32_t l)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* The formula of the literature, as it stands. */
+/* The published formula, unchanged. */
 static double variable_formula(double n, double m, double k, double l)
 {
     double N = n * k, p = 1 / m;
@@ -84,8 +85,8 @@ static void variable_row_kind(char kind[64], size_t i)
              variable_table[i].l);
 }
 
-/* The plan is the formula, and a little above it, for the filters that err
- * more than the mean one. */
+/* The plan follows the formula, slightly above it for filters worse than
+ * average. */
 static void test_rates_of_the_catalogue(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_rates_of_the_catalogue(void **state)
     }
 }
 
-/* Strangers that pass, over `filters` filters. */
+/* Counts strangers that pass, over `filters` filters. */
 static uint64_t variable_hits(const char *kind, uint64_t n, uint64_t filters,
                               uint64_t asked)
 {
@@ -137,7 +138,7 @@ static void test_measured_rates(void **state)
     }
 }
 
-/* A few keys in a few counters: (2) holds, and (1) alone is 5 % low. */
+/* Few keys in few counters: (2) holds, and (1) alone is 5 % low. */
 static void test_measured_rate_of_small_filters(void **state)
 {
     (void)state;
@@ -151,7 +152,7 @@ static void test_measured_rate_of_small_filters(void **state)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* Where every number of probes errs always, the one that costs least. */
+/* If every number of probes always fails, the cheapest is chosen. */
 static void test_far_too_small(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void test_far_too_small(void **state)
     assert_true(plan.rate == 1 && plan.probes == 1);
 }
 
-/* Bits a key, of the essay's tables. */
+/* Bits per key, from the essay's tables. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void test_sizes(void **state)
     }
 }
 
-/* One counter less would not do, and another k takes more. */
+/* With one counter fewer the rate is missed, and another k takes more. */
 static void test_least_counters(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void test_options(void **state)
 
 /* ---- Increments and counters ------------------------------------------- */
 
-/* All of L … 2L-1 are as frequent, wherever the position is. */
+/* Increments L … 2L-1 are equally frequent, at every position. */
 static void test_increments_are_even(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void test_increments_are_even(void **state)
     }
 }
 
-/* Every counter is the sum of the increments that fell on it, cut off. */
+/* A counter is the sum of the increments on it, up to its maximum. */
 static void test_counters_are_sums(void **state)
 {
     (void)state;
@@ -308,8 +309,8 @@ static void test_layout(void **state)
     }
 }
 
-/* One counter, k = 1, set to every value: it passes if and only if the value
- * less the increment is a sum of increments, by the table of all sums. */
+/* A single counter, k = 1, at every value: it passes if and only if the value
+ * less the increment is a sum of increments, by a table of all sums. */
 static void variable_passing(uint32_t l)
 {
     enum { WIDTH = 8, TOP = 255 };
@@ -359,7 +360,7 @@ static void test_passing_values(void **state)
         variable_passing(l);
 }
 
-/* What passes here passes a counting filter of the same m and k. */
+/* Keys that pass here pass a counting filter with the same m and k. */
 static void test_fewer_pass_than_in_counting(void **state)
 {
     (void)state;
@@ -388,7 +389,7 @@ static void test_fewer_pass_than_in_counting(void **state)
 
 /* ---- Remove ------------------------------------------------------------ */
 
-/* In and out again, repeats in a key and of keys too, leaves nothing behind. */
+/* Adding and removing, with repeats in and of keys, leaves nothing behind. */
 static void test_all_can_be_undone(void **state)
 {
     (void)state;
@@ -411,7 +412,7 @@ static void test_all_can_be_undone(void **state)
     }
 }
 
-/* A key that meets itself may pass and yet not be there. */
+/* A key that hits a counter twice may pass and yet be absent. */
 static void test_repeats_must_all_be_there(void **state)
 {
     (void)state;
@@ -441,10 +442,10 @@ static void test_repeats_must_all_be_there(void **state)
         bly_free(filter);
         bly_free(before);
     }
-    assert_true(refused > 20);          /* it was put to the test */
+    assert_true(refused > 20);          /* this case occurred */
 }
 
-/* ---- Sticking, counts -------------------------------------------------- */
+/* ---- Saturation, counts ------------------------------------------------ */
 
 static void test_sticking(void **state)
 {
@@ -468,7 +469,7 @@ static void test_sticking(void **state)
     bly_free(before);
 }
 
-/* Narrow counters, far too many keys, that come and go: those that stay are
+/* Narrow counters, far too many keys that come and go: those that stay are
  * found. */
 static void test_narrow_counters_lose_no_key(void **state)
 {
@@ -516,7 +517,7 @@ static void test_union_adds_up(void **state)
 
 /* ---- Hostile bytes ----------------------------------------------------- */
 
-/* Any payload under a right header: every verb stays inside and ends. */
+/* Any payload under a correct header: every verb stays inside and ends. */
 static void variable_any_payload(uint32_t l, uint32_t width)
 {
     char kind[64];
@@ -556,7 +557,7 @@ static const struct {
 enum { SETS = sizeof variable_sets / sizeof *variable_sets, SUMS = 1 << 16,
        ASKED = 12 };
 
-/* sums[s]: is s 0 or a sum of elements? */
+/* Returns sums[s]: whether s is 0 or a sum of elements. */
 static const bool *variable_sums(size_t set)
 {
     static bool sums[SUMS];
@@ -570,7 +571,7 @@ static const bool *variable_sums(size_t set)
     return sums;
 }
 
-/* The only counter of a filter. */
+/* Returns the only counter of a filter. */
 static unsigned variable_only(const bly_filter *filter, unsigned bits)
 {
     return counters_get(image_payload(bly_image(filter, NULL)), 0, bits);
@@ -585,7 +586,8 @@ static bly_filter *variable_of_set(size_t set, unsigned m, unsigned k,
     return variable_new(kind, 100);
 }
 
-/* The increment of a key with one probe: what it adds to an empty counter. */
+/* Returns the increment of a key with one probe: its effect on an empty
+ * counter. */
 static unsigned variable_increment(size_t set, uint64_t hash)
 {
     bly_filter *filter = variable_of_set(set, 1, 1, 10);
@@ -595,7 +597,7 @@ static unsigned variable_increment(size_t set, uint64_t hash)
     return own;
 }
 
-/* A key of this increment. */
+/* Returns a key with this increment. */
 static uint64_t variable_key(size_t set, unsigned own)
 {
     for (uint64_t i = 0; i < 10000; i++)
@@ -605,8 +607,8 @@ static uint64_t variable_key(size_t set, unsigned own)
     return 0;
 }
 
-/* 20 = 8 + 12: 8 and 12 pass; 14 leaves 6 and 15 leaves 5, which are no sums.
- * Each of the increments is drawn as often as the others. */
+/* 20 = 8 + 12: 8 and 12 pass; 14 leaves 6 and 15 leaves 5, which are not sums.
+ * All increments are equally likely. */
 static void test_worked_example(void **state)
 {
     (void)state;
@@ -635,8 +637,8 @@ static void test_worked_example(void **state)
                     ? fabs(drawn[v] - DRAWN / 4.0) < 5 * sd : drawn[v] == 0);
 }
 
-/* Every value of a counter, of each width that is allowed, lets pass and counts
- * what the sums say; one at its largest value lets all pass. */
+/* Every value of a counter, at each allowed width, passes and counts according
+ * to the sums; a saturated one always passes. */
 static void check_value(const cells *c, const bool *sums, unsigned value,
                         const unsigned *own)
 {
@@ -677,8 +679,8 @@ static void test_set_by_sums(void **state)
     }
 }
 
-/* The rate is the planned one, at the planned number of keys, and with m and k
- * given; and bly_stat's of the very filter is what strangers find. */
+/* The rate is as planned at capacity, also with m and k given; and bly_stat's
+ * rate of each filter is the measured one. */
 static void test_set_keeps_its_rate(void **state)
 {
     (void)state;
@@ -717,7 +719,7 @@ static void test_set_keeps_its_rate(void **state)
         }
 }
 
-/* All that comes in goes out again, and never is a key lost in between. */
+/* Everything added can be removed, and no key is lost in between. */
 static void test_set_goes_in_and_out(void **state)
 {
     (void)state;

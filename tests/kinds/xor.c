@@ -1,11 +1,11 @@
-/* xor.c - what is special to kind `xor`: its size, its three blocks, and that
- * it refuses the tables of `fuse`.
+/* xor.c - tests specific to kind `xor`: its size, its three blocks, and that it
+ * refuses tables of `fuse`.
  */
 #include "fingerprints.h"
 
 #include "verbs/registry.h"
 
-/* 1.22 cells a key and a little, as the essay says. */
+/* Slightly more than 1.22 cells per key, as in the essay. */
 static void test_sizes(void **state)
 {
     (void)state;
@@ -60,7 +60,7 @@ static void test_threads(void **state)
     free(hashes);
 }
 
-/* A table with windows, or with four cells a key, is no xor filter. */
+/* A table with windows, or with four cells per key, is not an xor filter. */
 static void test_fuse_is_refused(void **state)
 {
     (void)state;

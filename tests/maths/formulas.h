@@ -1,5 +1,5 @@
-/* formulas.h - the rate of a Bloom filter by formulas that the library does not
- * use: what its own are held against.
+/* formulas.h - independent formulas for the rate of a Bloom filter, to compare
+ * the library's with.
  *
  *   [Bose 2008]     On the false-positive rate of Bloom filters, IPL 108(4)
  *   [Christensen 2010]  A new analysis of the false positive rate of a Bloom
@@ -25,8 +25,8 @@ static inline double formulas_rate_bound(double m, double n, double k)
 
 /* ---- Occupancy: how many of m <= MATH_OCCUPANCY bits are set ----------- */
 
-/* chance[x] for low <= x <= high: that x bits are set. What lies outside is
- * below 10^-30. */
+/* chance[x] for low <= x <= high is the chance of x set bits. Chances outside
+ * are below 10^-30. */
 typedef struct {
     uint64_t m, low, high;
     double   chance[MATH_OCCUPANCY + 1];
@@ -68,11 +68,11 @@ static inline double formulas_occupancy_moment(const formulas_occupancy *o,
     double sum = 0;
     for (uint64_t x = o->low; x <= o->high; x++)
         sum += o->chance[x] * pow((double)x / (double)o->m, k);
-    return sum < 1 ? sum : 1;           /* not by a rounding more than 1 */
+    return sum < 1 ? sum : 1;           /* not above 1 by rounding */
 }
 
-/* The true rate from the distribution of X, whole n. m <= MATH_OCCUPANCY.
- * [Christensen 2010] */
+/* Returns the true rate from the distribution of X, for whole n and m <=
+ * MATH_OCCUPANCY. [Christensen 2010] */
 static inline double formulas_rate_occupancy(uint64_t m, uint64_t n, uint32_t k)
 {
     formulas_occupancy o;
@@ -84,7 +84,7 @@ static inline double formulas_rate_occupancy(uint64_t m, uint64_t n, uint32_t k)
 
 /* ---- Inclusion and exclusion ------------------------------------------- */
 
-/* The true rate by inclusion and exclusion, in O(k^2); loses log10(3^k) of its
+/* Returns the true rate by inclusion and exclusion, in O(k^2); loses log10(3^k)
  * digits at half fill: k <= 20 [Bose 2008, rearranged].
  *
  * f = sum over j of Q_j R_j: Q_j the chance that k query probes touch j

@@ -1,10 +1,9 @@
-/* maths.c - the formulas of Bloom filters, held against enumeration of every
- * outcome, against the catalogue's tables (made with rationals and by a second
- * formula each), against each other, and where they say something of chance,
- * against simulated filters.
+/* maths.c - the formulas of Bloom filters, compared with enumeration of every
+ * outcome, with the catalogue's tables (made with rationals and by a second
+ * formula each), with each other, and with simulated filters.
  *
- * A table's digits are what it is good for: `digits(8)` is the relative room
- * of a value printed with eight significant digits.
+ * `digits(8)` is the relative tolerance for a table value printed with eight
+ * significant digits.
  */
 #include "test.h"
 
@@ -12,20 +11,20 @@
 #include "maths/formulas.h"
 #include "maths/maths.h"
 
-/* Half a unit in the last of n digits, relative to a number that begins with
- * a 1: no rounding is coarser. */
+/* Returns half a unit in the last of n digits, relative to a leading 1: no
+ * rounding is coarser. */
 static double digits(int n)
 {
     return 0.5 * pow(10, 1 - n);
 }
 
-/* Rounding of a few hundred operations in double. */
+/* Rounding errors of a few hundred double operations. */
 static const double EXACT = 1e-12;
 
 /* ---- The rate by enumeration ------------------------------------------- */
 
-/* Sum of X^k over all m^t ways of throwing t probes into m bits, over
- * m^(t + k): the rate, with nothing but whole numbers up to the division. */
+/* Returns the sum of X^k over all m^t ways to throw t probes into m bits, over
+ * m^(t + k): the rate, exact up to the division. */
 static double enumerated_rate(unsigned m, unsigned t, unsigned k)
 {
     unsigned probe[20] = { 0 };
@@ -58,7 +57,7 @@ static void test_rate_by_enumeration(void **state)
             }
 }
 
-/* The catalogue's rationals, and the two formulas beside them. */
+/* The catalogue's rationals, beside the two formulas. */
 static void test_rate_of_tiny_filters(void **state)
 {
     (void)state;
@@ -129,7 +128,7 @@ static void test_rate_of_larger_filters(void **state)
     }
 }
 
-/* ---- The rate by other means ------------------------------------------- */
+/* ---- The rate by other formulas ---------------------------------------- */
 
 static void check_order(unsigned m, unsigned n, unsigned k)
 {
@@ -157,8 +156,8 @@ static void test_rates_are_in_order(void **state)
                 check_order(sizes[i], n, probes[j]);
 }
 
-/* Inclusion and exclusion loses ((1+q)/(1-q))^k of its precision, q the share
- * of clear bits: a bound is computed, and nowhere exceeded. */
+/* Inclusion and exclusion loses ((1+q)/(1-q))^k of its precision, where q is
+ * the share of clear bits: this bound is never exceeded. */
 static void test_inclusion_against_occupancy(void **state)
 {
     (void)state;
@@ -174,7 +173,7 @@ static void test_inclusion_against_occupancy(void **state)
     assert_true(isnan(formulas_rate_inclusion(1000, 100, 64)));
 }
 
-/* math_rate, by given bits, is what the distribution says. */
+/* math_rate, for given bits, equals the result of the distribution. */
 static void test_rate_is_exact_where_m_is_small(void **state)
 {
     (void)state;
@@ -189,9 +188,9 @@ static void test_rate_is_exact_where_m_is_small(void **state)
                      EXACT);
 }
 
-/* The moments' relative error, at most, by the share of bits that are set,
- * where m > 4 k^2: found by scanning every m from 5 to 2048, every such k and
- * every n. It is largest for one key. */
+/* The largest relative error of the moments, by the share of set bits, for m >
+ * 4 k^2: found by scanning every m from 5 to 2048, every such k and every n. It
+ * is largest for one key. */
 static const struct { double fill, error; } moments[] = {
     { 0.45, 1.0e-4 }, { 0.30, 4.0e-4 }, { 0.20, 9.0e-4 }, { 0.10, 3.0e-3 },
     { 0.05, 5.5e-3 }, { 0.01, 1.4e-2 },
@@ -250,8 +249,8 @@ static void test_moments_get_better_with_m(void **state)
     }
 }
 
-/* Beyond what the recurrence is made for, inclusion and exclusion is there to
- * compare with, up to 20 probes. */
+/* Beyond the recurrence's range, inclusion and exclusion serves as comparison,
+ * up to 20 probes. */
 static void test_rate_by_moments_of_many_bits(void **state)
 {
     (void)state;
@@ -281,7 +280,7 @@ static void test_rate_at_its_ends(void **state)
     assert_true(math_rate(1, 1, 5) == 1);
 }
 
-/* No 1 - 1/m is lost in 1: at 10^15 bits the three formulas are one. */
+/* 1 - 1/m does not round to 1: at 10^15 bits the three formulas agree. */
 static void test_rate_of_huge_filters(void **state)
 {
     (void)state;
@@ -295,8 +294,8 @@ static void test_rate_of_huge_filters(void **state)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* Bits per key c: the best real k, the best whole k and its rate. At the real
- * one half the bits are set and the rate is 2^-k. */
+/* Bits per key c: the best real k, the best whole k and its rate. At the real k
+ * half of the bits are set and the rate is 2^-k. */
 static void test_best_probes(void **state)
 {
     (void)state;
@@ -340,7 +339,7 @@ static void test_bits_for_a_guarantee(void **state)
             }
 }
 
-/* Between the two lies the truth. */
+/* The truth lies between the two. */
 static void test_least_and_enough_enclose_the_truth(void **state)
 {
     (void)state;
@@ -371,7 +370,7 @@ static void test_absent_probes(void **state)
     for (double fill = 0.01; fill < 1; fill += 0.07)
         for (int k = 1; k <= 64; k++) {
             double sum = 0;             /* the i-th probe is made if all */
-            for (int i = 0; i < k; i++) /* before it met a set bit */
+            for (int i = 0; i < k; i++) /* earlier ones met set bits */
                 sum += pow(fill, i);
             assert_close(math_absent_probes(fill, k), sum, EXACT);
         }
@@ -405,7 +404,7 @@ static void test_set_bits_against_occupancy(void **state)
                 variance += o.chance[x] * pow((double)x - mean, 2);
             assert_close(mass, 1, EXACT);
             assert_close(math_set_mean(m, t), mean, EXACT);
-            /* of terms near m that cancel, a rounding of m each is left */
+            /* terms near m cancel, leaving rounding errors of order m */
             assert_true(fabs(math_set_variance(m, t) - variance) < 1e-13 * m);
             assert_close(formulas_occupancy_moment(&o, 1), mean / m, EXACT);
             formulas_occupancy_probe(&o, 1);
@@ -422,8 +421,8 @@ static void test_set_bits_of_the_catalogue(void **state)
     assert_close(sqrt(math_set_variance(479256, 350000)), 196.01, digits(5));
 }
 
-/* At m = 10^12 the squares that cancel are 10^12 times the variance: it must
- * be that of the limit, m e^-L (1 - (1 + L) e^-L), to 1/m. */
+/* At m = 10^12 the squares that cancel are 10^12 times the variance, which must
+ * match the limit m e^-L (1 - (1 + L) e^-L) to 1/m. */
 static void test_set_bits_of_huge_filters(void **state)
 {
     (void)state;
@@ -435,8 +434,8 @@ static void test_set_bits_of_huge_filters(void **state)
     }
 }
 
-/* One probe sets one bit, whatever happens: the variance is 0, and must not
- * come out below it, where a square root would be no number. */
+/* A single probe always sets one bit: the variance is 0, and must not be
+ * negative, where a square root fails. */
 static void test_set_variance_is_not_negative(void **state)
 {
     (void)state;
@@ -487,7 +486,7 @@ static void test_tail_by_products(void **state)
     assert_true(math_tail(1, 3, 3) == 1 && math_tail(1, 3, 4) == 0);
 }
 
-/* A row without end: a Poisson distribution, and its lower tail by a sum. */
+/* An infinite row: a Poisson distribution, and its lower tail as a sum. */
 static void test_tail_of_huge_rows(void **state)
 {
     (void)state;
@@ -503,8 +502,8 @@ static void test_tail_of_huge_rows(void **state)
     assert_close(math_tail(1e12, 65535e12, 65535), 0.5, 3e-3);
 }
 
-/* What counters hold `times` at least in all ways to throw t probes into m, to
- * the power of k: the true rate with whole numbers, as enumerated_rate. */
+/* Returns the true rate of counters that hold at least `times`, over all ways
+ * to throw t probes into m, in exact integers like enumerated_rate. */
 static double enumerated_times(unsigned m, unsigned t, unsigned k,
                                unsigned times)
 {
@@ -534,7 +533,7 @@ static void test_rate_times_by_enumeration(void **state)
                              enumerated_times(m, n, 1, times), 1e-10);
 }
 
-/* Once is a Bloom filter. */
+/* A threshold of one is a Bloom filter. */
 static void test_rate_times_of_one(void **state)
 {
     (void)state;
@@ -548,8 +547,8 @@ static void test_rate_times_of_one(void **state)
         }
 }
 
-/* (1 - e^-L (1 + L + …))^k by hand for 4 and 10 counters a key, and that the
- * rate has one minimum in k. */
+/* (1 - e^-L (1 + L + …))^k by hand for 4 and 10 counters per key; the rate has
+ * one minimum in k. */
 static void test_rate_times_by_hand(void **state)
 {
     (void)state;
@@ -578,7 +577,7 @@ static void test_rate_times_by_hand(void **state)
 }
 
 /* The formula of the table in docs/rates.md holds for a large filter; a small
- * one errs a little more often. */
+ * one is slightly worse. */
 static void test_table_of_rates(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* moduli.c - logarithms in whole numbers, and the choice of moduli: held
- * against exact products.
+/* moduli.c - integer logarithms and the choice of moduli, compared with exact
+ * products.
  */
 #include "test.h"
 
@@ -7,7 +7,7 @@
 
 enum { WORDS = 4096 };                  /* of 32 bits */
 
-/* A large number, least word first. */
+/* A large number, lowest word first. */
 typedef struct {
     size_t   n;
     uint32_t word[WORDS];
@@ -52,8 +52,8 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-/* They have no common factor, are as many as they say and come to their sum,
- * and their product is above last^n; of primes, not without the largest. */
+/* Checks that moduli are coprime, have the stated number and sum, and a product
+ * above last^n; for primes, not without the largest. */
 static void check_moduli(const moduli *q, uint64_t last, uint64_t n,
                          bool powers)
 {
@@ -94,7 +94,7 @@ static void test_logarithms(void **state)
         assert_true(fabs(log - log2((double)v)) <= unit + 2e-14);
         assert_true(v == UINT64_MAX || moduli_log2(v) <= moduli_log2(v + 1));
     }
-    /* 3^40 < 2^64 < 3^41, and the same of bounds for 3 */
+    /* 3^40 < 2^64 < 3^41, and likewise for the bounds of 3 */
     assert_true(40 * moduli_log2(3) < UINT64_C(64) << MODULI_LOG);
     assert_true(41 * (moduli_log2(3) + 2) > UINT64_C(64) << MODULI_LOG);
 }
@@ -116,7 +116,7 @@ static void test_products_are_enough(void **state)
     check_moduli(&powers, UINT64_MAX, 500, true);
 }
 
-/* U = 2 3 5, …: where the product is just U^n. */
+/* U = 2 3 5, …: the product is exactly U^n. */
 static void test_primorials(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void test_primorials(void **state)
     }
 }
 
-/* The sums of the catalogue: a knapsack over all powers, done in full. */
+/* The catalogue's sums: a knapsack over all powers, solved in full. */
 static void test_sums_of_powers(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
-/* shape.c - rate, size and estimates of filters made of plain bits: held
- * against the literature's tables, against every outcome of tiny filters, and
- * against simulated filters of all four shapes, whose bits are drawn at random
- * as the formulas assume.
+/* shape.c - rates, sizes and estimates of plain bit filters, compared with
+ * published tables, with every outcome of tiny filters, and with simulated
+ * filters of all four shapes, whose bits are drawn at random as the formulas
+ * assume.
  *
- * A mean of N filters must lie within TEST_SIGMAS of its standard error, a
+ * A mean of N filters must lie within TEST_SIGMAS of its standard error, and a
  * standard deviation within as many of its own: sd sqrt((q - 1) / 4N), where q
  * is the fourth moment over the square of the second.
  */
@@ -13,8 +13,8 @@
 #include "maths/maths.h"
 #include "bodies/rows.h"
 
-/* Half a unit in the last of n digits, relative to a number that begins with
- * a 1: no rounding is coarser. */
+/* Returns half a unit in the last of n digits, relative to a leading 1: no
+ * rounding is coarser. */
 static double digits(int n)
 {
     return 0.5 * pow(10, 1 - n);
@@ -22,8 +22,8 @@ static double digits(int n)
 
 static const double EXACT = 1e-12;
 
-/* So many blocks that their loads are Poisson numbers, as in the tables: the
- * difference is of the order of load / blocks. */
+/* Enough blocks for Poisson loads, as in the tables: the difference is of the
+ * order of load / blocks. */
 static const uint64_t MANY = 100000000;
 
 static shape standard_of(uint64_t m, uint32_t k)
@@ -46,9 +46,9 @@ static shape split_of(uint64_t blocks)
     return (shape){ .blocks = blocks, .lanes = 8, .bits = 32, .probes = 1 };
 }
 
-/* ---- The literature's tables ------------------------------------------- */
+/* ---- Published tables -------------------------------------------------- */
 
-/* The rate at c bits a key. */
+/* Returns the rate at c bits per key. */
 static double rate_at(const shape *s, double c)
 {
     return shape_rate(s, (uint64_t)round(shape_bits(s) / c), NULL);
@@ -121,8 +121,8 @@ static void test_split_bits_per_key(void **state)
     }
 }
 
-/* m, n, k and the rate of k lanes of m/k bits, which need not be whole for
- * the formula; where it is, the shape says the same. */
+/* m, n, k and the rate of k lanes of m/k bits, which the formula allows to be
+ * fractional; if they are whole, the shape agrees. */
 static void test_partitioned_table(void **state)
 {
     (void)state;
@@ -180,8 +180,8 @@ static double tiny_own_rate(const shape *s, const uint32_t *lane)
     return sum / (double)s->blocks;
 }
 
-/* Which key this is, of how many: a choice of a block and of lanes x probes
- * bits, spelled as digits of `choice`. */
+/* Adds a key: a choice of a block and of lanes x probes bits, as the digits of
+ * `choice`. */
 static void tiny_add(const shape *s, uint32_t *lane, uint64_t choice)
 {
     uint64_t block = choice % s->blocks;
@@ -199,7 +199,7 @@ static uint64_t tiny_choices(const shape *s)
     return choices;
 }
 
-/* All ways to add n more keys to these lanes. */
+/* Tries all ways to add n more keys to these lanes. */
 static void tiny_walk(outcomes *all, const shape *s, const uint32_t *lane,
                       unsigned n)
 {
@@ -252,11 +252,11 @@ static void test_every_outcome_of_tiny_filters(void **state)
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* Blocks enough, and one fewer not; a rate that is p but for its rounding may
- * go either way. */
+/* The blocks suffice, and one fewer does not; a rate that equals p up to
+ * rounding may go either way. */
 static void check_enough(shape s, uint64_t n, double p)
 {
-    s.blocks = 77;                      /* is not read */
+    s.blocks = 77;                      /* not read */
     assert_true(shape_enough(&s.blocks, &s, n, p));
     if (!(shape_rate(&s, n, NULL) <= p))
         fail_msg("%d blocks are too few", (int)s.blocks);
@@ -290,7 +290,7 @@ static void test_enough_is_least(void **state)
     check_enough_for(1000000000000, low_rates, 4);
 }
 
-/* The same for rates nearly everybody would call useless. */
+/* Repeats this for rates too high to be useful. */
 static void test_enough_is_least_for_high_rates(void **state)
 {
     (void)state;
@@ -363,8 +363,8 @@ static void check_monotone(shape s, double load)
     }
 }
 
-/* More keys, a higher rate: also over the load beyond which blocks are not
- * tabled any more. */
+/* More keys raise the rate, also beyond the load up to which blocks are
+ * tabulated. */
 static void test_rate_rises_with_n(void **state)
 {
     (void)state;
@@ -417,7 +417,7 @@ static double series_sd(const series *s)
     return sqrt((s->square - s->sum * mean) / (s->count - 1));
 }
 
-/* The fourth moment about the mean, over the square of the second. */
+/* Returns the fourth moment about the mean, over the square of the second. */
 static double series_tails(const series *s)
 {
     double n = s->count, mean = s->sum / n;
@@ -427,7 +427,7 @@ static double series_tails(const series *s)
     return fourth / (second * second);
 }
 
-/* The powers are plain sums: give it numbers that do not lie far from 0 beside
+/* Powers are plain sums, so the numbers must not lie far from 0 relative to
  * their spread. */
 static void check_series(const char *what, const series *s, double mean,
                          double sd)
@@ -448,7 +448,7 @@ static size_t payload_bytes(const shape *s)
     return (size_t)(s->blocks * s->lanes * ((s->bits + 7) / 8));
 }
 
-/* Add random key number `key` of a stream. */
+/* Adds random key `key` of a stream. */
 static void sim_add(const shape *s, uint8_t *payload, uint64_t stream,
                     uint64_t key)
 {
@@ -468,7 +468,7 @@ static void sim_add_range(const shape *s, uint8_t *payload, uint64_t stream,
         sim_add(s, payload, stream, key);
 }
 
-/* ---- The rate of one filter among others ------------------------------- */
+/* ---- The spread of a filter's rate ------------------------------------- */
 
 static void check_rate_sd(const char *what, shape s, uint64_t n,
                           uint64_t filters)
@@ -504,7 +504,7 @@ static void test_rate_and_its_sd(void **state)
     check_rate_sd("split, 1000", split_of(1000), 25600, 400);
 }
 
-/* ---- Keys from bits ---------------------------------------------------- */
+/* ---- Keys estimated from bits ------------------------------------------ */
 
 static double log_clear(const shape *s)
 {
@@ -534,8 +534,8 @@ static void test_keys_from_expected_bits(void **state)
     }
 }
 
-/* The catalogue estimates by -(m/k) ln(1 - X/m), which takes 1 - 1/m for
- * e^(-1/m); the shape does not. */
+/* The catalogue estimates by -(m/k) ln(1 - X/m), using 1 - 1/m for e^(-1/m);
+ * the shape does not. */
 static double keys_to_first_order(uint64_t m, uint32_t k, double set)
 {
     shape s = standard_of(m, k);
@@ -550,7 +550,7 @@ static void test_keys_of_the_catalogue(void **state)
     assert_close(keys_to_first_order(479256, 7, 248566), 50058.980, digits(8));
 }
 
-/* sqrt(m (e^L - 1 - L)) / k, the textbook's form for large m. */
+/* sqrt(m (e^L - 1 - L)) / k, the textbook form for large m. */
 static void test_sd_of_keys_of_a_large_filter(void **state)
 {
     (void)state;
@@ -562,8 +562,8 @@ static void test_sd_of_keys_of_a_large_filter(void **state)
     }
 }
 
-/* The mean of an estimate is above the truth by half its variance times the
- * curve of the logarithm: known, and small. */
+/* Returns the known small bias: the mean estimate exceeds the truth by half its
+ * variance times the logarithm's curvature. */
 static double bias(const shape *s, double sd)
 {
     return -log_clear(s) * sd * sd / 2;
@@ -647,7 +647,7 @@ static void pair_overlap(const pairing *p, uint64_t stream, bly_overlap_t *out)
     rows_overlap(out, &p->s, a, b);
 }
 
-/* What the fields should be on average, in order of the fields. */
+/* Computes the expected means, in the order of the fields. */
 static void pair_truth(const pairing *p, const double sd[FIELDS],
                        double truth[FIELDS])
 {
@@ -731,9 +731,9 @@ static void test_intersections_of_the_catalogue(void **state)
     check_reference_both(&small, 4.14);
 }
 
-/* The catalogue's simulated means and errors of the keys in just one filter,
- * from 40 pairs, beside ours from the same number of keys and bits. `mean` has
- * the bias that bias() tells of. */
+/* The catalogue's simulated means and errors of the keys in only one filter,
+ * from 40 pairs, beside ours with equal keys and bits. `mean` includes
+ * bias(). */
 static void check_reference_differ(uint64_t a_only, uint64_t b_only,
                                    uint64_t both, shape s, double mean,
                                    double rmse)
@@ -772,8 +772,8 @@ static void test_differences_of_the_catalogue(void **state)
     check_reference_differ(200, 200, 1800, standard_of(2000, 1), 399.1, 30.2);
 }
 
-/* A filter and itself: all is common, and nothing is in doubt but the number
- * of keys. */
+/* A filter and itself: everything is shared, and only the number of keys is
+ * uncertain. */
 static void test_overlap_with_itself(void **state)
 {
     (void)state;
@@ -789,8 +789,8 @@ static void test_overlap_with_itself(void **state)
     assert_true(out.jaccard.sd == 0);
 }
 
-/* Nothing in common, but for chance: the estimate of that may be below 0, so
- * that its mean is not above; all else stays in its bounds. */
+/* Nothing is shared except by chance: that estimate may be below 0, so its mean
+ * is not too high; all others stay in range. */
 static void test_overlap_of_disjoint_filters(void **state)
 {
     (void)state;
@@ -815,7 +815,7 @@ static void test_overlap_of_disjoint_filters(void **state)
 
 /* ---- Reading the bits -------------------------------------------------- */
 
-/* Set bits and own rate of a payload, one bit at a time. */
+/* Counts the set bits and rate of a payload, one bit at a time. */
 static void naive_stat(const shape *s, const uint8_t *payload, double *set,
                        double *rate)
 {
@@ -913,7 +913,7 @@ static bool all_infinite(bly_estimate e)
     return isinf(e.value) && e.value > 0 && isinf(e.sd) && e.sd > 0;
 }
 
-/* Fill the payload, but not the padding of its lanes. */
+/* Fills the payload, but not the padding of lanes. */
 static void saturate(const shape *s, uint8_t *payload)
 {
     uint64_t lane_bits = (s->bits + 7) / 8 * 8;
@@ -946,7 +946,7 @@ static void test_saturated_filters(void **state)
     }
 }
 
-/* One bit short of full, and one bit set: numbers, and sensible ones. */
+/* All bits set but one, and one bit set: finite and sensible numbers. */
 static void test_nearly_empty_and_nearly_full(void **state)
 {
     (void)state;

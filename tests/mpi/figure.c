@@ -1,5 +1,5 @@
 /* figure.c - a round of `dedup` as encyclopaedias draw it: six elements on
- * three ranks, and a filter of four bits that is divided among them.
+ * three ranks, and a filter of four bits divided among them.
  *
  *      rank          0           1           2
  *      elements      a   c       b   d       c   e
@@ -9,10 +9,10 @@
  *      of rank       |   0   |   |   1   |   |  2  |
  *      hit           once twice  once twice
  *
- * a and b are alone, and proved unique; both c, which are equal, and d and e,
- * which only have one hash value, are candidates. What divides and marks is the
- * program's own: a hash of 64 bits is looked for that it brings to the place.
- * tools/make/ranks starts three of these. Floor 8.
+ * a and b are alone, and proved unique; the two c, which are equal, and d and
+ * e, which share a hash value, are candidates. The program's own code divides
+ * and marks; a 64-bit hash is searched that it maps to the place.
+ * tools/make/ranks starts three of these.
  */
 #include "test.h"
 
@@ -30,7 +30,8 @@ static const struct {
     { { 'c', 1 }, { 'e', 3 } },
 };
 
-/* A hash that the first round takes to this place; another for each name. */
+/* Returns a hash that the first round maps to this place, different for each
+ * name. */
 static uint64_t figure_hash(char name, uint64_t place)
 {
     uint64_t hash = (uint64_t)name << 32;
@@ -45,7 +46,7 @@ static uint64_t figure_of(int rank, int i)
     return figure_hash(figure[rank][i].name, figure[rank][i].place);
 }
 
-/* This rank's elements, the second one as many times. */
+/* Adds this rank's elements, the second one `times` times. */
 static void figure_begin(rounds *r, unsigned times)
 {
     assert_int_equal(job_ranks, FIGURE_RANKS);
@@ -56,7 +57,7 @@ static void figure_begin(rounds *r, unsigned times)
     rounds_begin(r);
 }
 
-/* How often an element of this rank is left after the first round. */
+/* Counts how often an element of this rank remains after the first round. */
 static unsigned figure_left(const rounds *r, int i)
 {
     unsigned n = 0;
@@ -66,7 +67,7 @@ static unsigned figure_left(const rounds *r, int i)
     return n;
 }
 
-/* Do all ranks find so? (Or else all of them fail.) */
+/* Fails on all ranks unless it holds on every one. */
 static void figure_expect(bool here)
 {
     assert_int_equal(job_sum(here), FIGURE_RANKS);
@@ -87,10 +88,10 @@ static void alone_or_in_doubt(void **state)
     assert_int_equal(r.about[0].elements, 6);
     assert_int_equal(r.about[0].positions, FIGURE_BITS);
     assert_int_equal(r.about[0].left, 4);
-    assert_int_equal(r.about[0].values, 2);     /* both of rank 2 */
+    assert_int_equal(r.about[0].values, 2);     /* both on rank 2 */
     assert_true(r.about[0].chance >= 1);        /* every bit is set */
 
-    /* With another hash and more room only the equal ones meet. */
+    /* With another hash and more room, only equal elements meet. */
     rounds_one(&r, UINT64_C(1) << 40, false);
     assert_int_equal(r.about[1].elements, 4);
     assert_int_equal(r.about[1].left, 2);
@@ -98,10 +99,10 @@ static void alone_or_in_doubt(void **state)
     rounds_free(&r);
 }
 
-/* Each rank has EACH hashes that the one before has, and EACH that the next one
- * has. Positions are marked as bits, or sorted where there are many for each
- * value; among 2^24 about 4.3 pairs of 4 * EACH hashes meet by chance, and 15
- * are five standard deviations more. */
+/* Each rank shares EACH hashes with the one before and EACH with the next.
+ * Positions are marked as bits, or sorted if there are many per value; among
+ * 2^24 about 4.3 pairs of 4 * EACH hashes meet by chance, and 15 is five
+ * standard deviations more. */
 static void bits_or_sorted(void **state)
 {
     enum { EACH = 3000, PAIRS = 15 };
@@ -123,9 +124,9 @@ static void bits_or_sorted(void **state)
         taken = r.about[0].chance * (double)r.about[0].positions;
         assert_true(taken < 4 * EACH + 0.5);
         assert_true(taken > 4 * EACH - (sorted ? 0.5 : PAIRS + 0.5));
-        /* EACH of rank 1 come for the first time, behind 2 * EACH positions
-         * of rank 0, and EACH of rank 2, behind 3 * EACH. What an owner has of
-         * them varies as the square root. */
+        /* EACH of rank 1 are new, behind 2 * EACH positions of rank 0, and EACH
+         * of rank 2, behind 3 * EACH. An owner's share of them varies as the
+         * square root. */
         if (earlier)
             assert_true(fabs(r.about[0].lost * (double)r.about[0].positions
                              / (5.0 * EACH * EACH) - 1) < 5 / sqrt(EACH / 3));
@@ -133,8 +134,8 @@ static void bits_or_sorted(void **state)
     }
 }
 
-/* The last round for the first of each: c and e of rank 2 come again, by this
- * filter; d of rank 1 and c of rank 0 come first. */
+/* The last round keeps the first of each: c and e of rank 2 are repeats by this
+ * filter; d of rank 1 and c of rank 0 are first. */
 static void first_or_again(void **state)
 {
     rounds r;
@@ -146,7 +147,8 @@ static void first_or_again(void **state)
     assert_int_equal(r.about[0].left, 2);
     rounds_free(&r);
 
-    /* What a rank has twice and no earlier one has is left twice. */
+    /* An element that a rank has twice and no earlier rank has remains
+     * twice. */
     figure_begin(&r, 3);
     assert_int_equal(rounds_one(&r, FIGURE_BITS, true), 2);
     figure_expect(figure_left(&r, 0) == (job_rank == 2)

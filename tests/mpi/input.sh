@@ -1,4 +1,4 @@
-# input.sh - files as people have them: as one process reads them, or refused.
+# input.sh - typical odd files: read like one process does, or refused.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -6,7 +6,7 @@ printf '\357\273\277one\ntwo\nthree\n' >bom
 printf 'ONE\r\n Two \r\nfour\r\n' >dos
 printf 'one\ntwo\n' >plain
 
-# same RANKS NAME ARGUMENTS...: the same output and status as of one process.
+# same RANKS NAME ARGUMENTS...: the same output and status as one process.
 same() {
     RANKS=$1
     name=$2
@@ -47,7 +47,7 @@ done
 one build -n 10 --crlf --trim -i -o one.bly bom dos
 try build -n 10 --crlf --trim -i -o all.bly bom dos
 silent 'build'
-check 'the same filter' cmp -s one.bly all.bly
+check 'an equal filter' cmp -s one.bly all.bly
 printf 'Straße\nÄ\n' >letters
 one build -i --unicode -n 10 -o one.bly letters
 if grep -q 'with ICU\|install ICU' err; then

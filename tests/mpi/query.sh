@@ -14,7 +14,7 @@ done
 one build -k buffered -M 1M -f 1 -p 0.1% -o buffered.bly keys
 one build -k xor -f 1 -o xor.bly keys
 
-# same NAME ARGUMENTS...: the same output and status as of one process.
+# same NAME ARGUMENTS...: the same output and status as one process.
 same() {
     same_name=$1
     shift
@@ -50,7 +50,7 @@ tr '\n' '\0' <a >zero
 same '-0' -0 -f 1 blocked.bly zero
 same '-t' -t y -f 2 blocked.bly a
 
-# All but the times.
+# Everything except times.
 one query --json -f 1 blocked.bly a b
 grep -v second out >want
 try query --json -f 1 blocked.bly a b
@@ -66,7 +66,7 @@ check 'and that nothing was sent, for a filter without local keys' \
     grep -q '^sent  *0 bytes by 4 ranks' out
 
 # ---- failure ----------------------------------------------------------------
-# ---- damage -------------------------------------------------------------------
+# ---- damage ------------------------------------------------------------------
 RANKS=2
 for kind in blocked xor; do
     cp $kind.bly $kind.bad
@@ -91,7 +91,7 @@ refused 'a file that is not there' "cannot read 'missing'"
 try query missing.bly a
 refused 'a filter that is not there' 'missing\.bly'
 try query a b
-refused 'what is no filter' 'not a Bloomery filter'
+refused 'not a filter' 'not a Bloomery filter'
 try query blocked.bly
 refused 'no files of keys' 'standard input'
 try query - a

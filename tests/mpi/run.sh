@@ -1,11 +1,11 @@
 #!/bin/sh
-# run.sh - the tests of bloomery-mpi, all or some scripts; mpirun starts it:
+# run.sh - runs the tests of bloomery-mpi, all or some scripts, under mpirun:
 #
 #   sh tests/mpi/run.sh MPIRUN PATH_TO_BLOOMERY_MPI PATH_TO_BLOOMERY [SCRIPT...]
 #
 # Prints `ok - NAME` or `not ok - NAME # DETAILS` for each, and exits 1 if any
-# failed. Everything happens in a temporary folder, which is removed. All ranks
-# run on this machine, however few processors it has.
+# failed. Works in a temporary folder, which is removed. All ranks run on this
+# machine, however few processors it has.
 
 set -u
 if [ $# -lt 3 ] || [ ! -x "$2" ] || [ ! -x "$3" ]; then
@@ -22,12 +22,12 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 2' HUP INT TERM
 export MPIRUN BLOOMERY ONE
 
-# Open MPI: run as root in a container too, more ranks than processors, which
-# give way while they wait, and no reading of other processes' memory, which
-# containers forbid. It starts in half the time if it looks for no fast networks,
-# and ends at once after an error if it leaves no time for farewells. What it
-# never gives back is no news. In the folder for all jobs of a user one may begin
-# while another removes it at its end: so these have one of their own.
+# Open MPI's settings: run as root in a container; allow more ranks than
+# processors, which yield while they wait; do not read other processes' memory,
+# which containers forbid. Startup takes half the time without looking for fast
+# networks, and errors end a job at once without time for farewells. Its leaks
+# are not reported. The jobs of a user share a folder that one may remove while
+# another starts, so these have their own.
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_rmaps_base_oversubscribe=1

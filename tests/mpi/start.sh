@@ -1,4 +1,4 @@
-# start.sh - the program itself: ranks speak with one voice and end together.
+# start.sh - starting and ending: ranks report an error once and end together.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -18,7 +18,7 @@ refused 'by one rank too' "'nosuch'"
 echo key >keys
 timeout 100 "$BLOOMERY" build -o f.bly keys >out 2>err </dev/null
 echo $? >status
-silent 'one process needs no mpirun'
+silent 'a single process needs no mpirun'
 timeout 100 "$BLOOMERY" help --roff build >out 2>err </dev/null
 echo $? >status
 out_has 'a man page' 0 '^\.TH '

@@ -1,10 +1,10 @@
-/* chosen.c - lines that an enemy chooses, who knows this code but not the
- * numbers drawn for the run, cost the tables of `dedup`, `join` and `diff` at
- * most twice the work of random lines.
+/* chosen.c - lines chosen by an enemy who knows this code, but not the numbers
+ * drawn for the run, cost the tables of `dedup`, `join` and `diff` at most
+ * twice the work of random lines.
  *
- * Work is counted in branches of table.c and hashes.c, where the compiler puts
- * calls (-fsanitize-coverage=trace-pc, as in tests/steps.c). Parts on disk are
- * counted by their keys.
+ * Work is counted in branches of table.c and hashes.c, where the compiler
+ * inserts calls (-fsanitize-coverage=trace-pc, as in tests/steps.c). Parts on
+ * disk are counted by their keys.
  */
 #include "test.h"
 
@@ -49,8 +49,8 @@ static size_t chosen_random(unsigned char *key, uint64_t i)
     return 32;
 }
 
-/* xxh3 multiplies the first word by one that is 0 for this beginning, and so
- * ignores the second. */
+/* With this beginning xxh3 multiplies the first word by 0, and so ignores the
+ * second. */
 static size_t chosen_xxh3(unsigned char *key, uint64_t i)
 {
     static const unsigned char first[] = { 0xb8, 0xfe, 0x6c, 0x39,
@@ -63,7 +63,7 @@ static size_t chosen_xxh3(unsigned char *key, uint64_t i)
 }
 
 /* A long key's words are multiplied and added: the first words of two stripes
- * have products of 0 and the same sum. */
+ * give products of 0 and equal sums. */
 static size_t chosen_xxh3_long(unsigned char *key, uint64_t i)
 {
     uint32_t one[2], two[2], high;
@@ -99,7 +99,7 @@ static size_t chosen_text(unsigned char *key, uint64_t i)
                             (unsigned long long)i);
 }
 
-/* In the first of two blocks; the last bytes are alike. */
+/* Keys that differ in the first of two blocks and end alike. */
 static size_t chosen_blocks(unsigned char *key, uint64_t i)
 {
     memset(key, 'x', CHOSEN_MOST);
@@ -107,8 +107,7 @@ static size_t chosen_blocks(unsigned char *key, uint64_t i)
     return CHOSEN_MOST;
 }
 
-/* Keys that share their slots and their part where the enemy tried: with
- * numbers that he drew. */
+/* Keys that share their slots and part under numbers that the enemy drew. */
 static size_t chosen_tried(unsigned char *key, uint64_t i)
 {
     static uint64_t next;
@@ -141,7 +140,7 @@ static const struct {
 
 enum { CHOSEN_SETS = sizeof chosen_sets / sizeof *chosen_sets };
 
-/* The enemy's keys are what they are meant to be. */
+/* The enemy's keys collide as intended. */
 static void chosen_keys_share_a_known_hash(void **state)
 {
     unsigned char key[CHOSEN_MOST];
@@ -165,8 +164,8 @@ static void chosen_keys_share_a_known_hash(void **state)
 
 /* ==== Tables and parts ================================================== */
 
-/* Returns the steps of adding all keys and looking each up; *most is how many
- * keys the fullest part has. */
+/* Returns the steps of adding all keys and looking each up; *most is the number
+ * of keys in the fullest part. */
 static uint64_t chosen_work(chosen_set *set, const bly_keyed *keyed,
                             uint64_t *most)
 {
@@ -226,7 +225,7 @@ static void chosen_lines_cost_what_others_do(void **state)
 
 /* ==== Sets of hashes ==================================================== */
 
-/* The i-th multiple of the inverse of an odd number. */
+/* Returns the i-th multiple of the inverse of an odd number. */
 static uint64_t chosen_inverse(uint64_t factor, uint64_t i)
 {
     uint64_t inverse = factor;
@@ -236,7 +235,8 @@ static uint64_t chosen_inverse(uint64_t factor, uint64_t i)
     return i * inverse;
 }
 
-/* Hashes that multiplications by known numbers would put into one place. */
+/* Returns hashes that a multiplication by a known number would map to one
+ * place. */
 static uint64_t chosen_hash(unsigned set, uint64_t i)
 {
     return set == 0 ? test_random(12, i)

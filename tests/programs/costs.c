@@ -1,6 +1,6 @@
-/* costs.c - the file of costs: it comes back as it was written, nothing that is
- * not whole is read, and writers at once do not disturb one another. What
- * `advise` makes of it is in advise.sh; nothing is measured here.
+/* costs.c - the file of costs: it is read back as written, incomplete ones are
+ * refused, and concurrent writers do not disturb each other. advise.sh tests
+ * the use that `advise` makes of it; nothing is measured here.
  */
 #include "test.h"
 #include "bloomery/advice.h"
@@ -15,7 +15,7 @@
 
 enum { COSTS_SOME_LINES = 3, COSTS_SOME_KINDS = 2, COSTS_POINTS = 7 };
 
-/* A folder for each test, and the path of the file in it. */
+/* A temporary folder for each test, and the path of the file in it. */
 static char costs_folder[64], costs_file[128];
 
 static int costs_set_up(void **state)
@@ -72,7 +72,7 @@ static void costs_same(const costs_table *a, const costs_table *b)
     }
 }
 
-/* Written, with the folders above it, read, written again over it. */
+/* The file is written together with its folders, read, and overwritten. */
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -106,8 +106,8 @@ static void costs_put(const char *text, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* No beginning of the file is taken for it, and of one with a byte changed
- * whatever is read can be advised by. */
+/* Truncated files are refused; one with a changed byte is refused or still
+ * usable. */
 static void test_damage(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_damage(void **state)
         }
 }
 
-/* Rows that there must not be. */
+/* Invalid rows. */
 static void test_hostile(void **state)
 {
     (void)state;
@@ -159,7 +159,7 @@ static void test_hostile(void **state)
         costs_put(text, (size_t)n);
         assert_non_null(costs_read(&t, costs_file));
     }
-    /* More rows than there is room for, and one without an end. */
+    /* More rows than fit, and one without an end. */
     size_t n = (size_t)snprintf(text, sizeof text, "%s", head);
     for (int i = 1; i < 1000; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "line %d 1\n", i);
@@ -172,7 +172,7 @@ static void test_hostile(void **state)
     assert_string_equal(costs_read(&t, costs_file), "is damaged");
 }
 
-/* A pipe in its place keeps nobody waiting, nor does a folder. */
+/* Neither a pipe in its place nor a folder blocks. */
 static void test_no_file(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_no_file(void **state)
     assert_string_equal(costs_read(&t, costs_folder), "cannot be read");
 }
 
-/* What was there stays where the new one cannot be written. */
+/* If the new file cannot be written, the old one stays. */
 static void test_unwritable(void **state)
 {
     (void)state;
@@ -206,7 +206,8 @@ static void test_unwritable(void **state)
     costs_same(&t, &back);
 }
 
-/* Some processes write, one reads: it always finds a whole table of one. */
+/* Several processes write and one reads: it always finds one writer's complete
+ * table. */
 static void test_concurrent(void **state)
 {
     (void)state;

@@ -1,9 +1,8 @@
-/* decide.c - the parts of `dedup --exact`, where files of lines cannot reach:
- * keys that are different but of one hash, streams across memory and disk,
- * parts that cannot be parted any further.
+/* decide.c - parts of `dedup` that files of lines cannot reach:
+ * different keys with one hash, streams across memory and disk, parts that
+ * cannot be divided further.
  *
- * If all numbers of a keyed hash are 0, keys of less than 8 bytes all have the
- * hash 0.
+ * If all numbers of a keyed hash are 0, keys of less than 8 bytes hash to 0.
  */
 #include "test.h"
 
@@ -52,7 +51,7 @@ static void table_compares_bytes(void **state)
     table_close(&t);
 }
 
-/* Key i: 1 to 300 bytes that begin with its number. */
+/* Writes key i: 1 to 300 bytes that begin with its number. */
 static bly_key decide_key(unsigned char *room, uint64_t i)
 {
     size_t length = 8 + (size_t)(test_random(3, i) % 293);
@@ -87,8 +86,8 @@ static void table_grows(void **state)
     }
 }
 
-/* Rows together do what they do one by one, though the table grows among them,
- * some are dropped, and some have no key. */
+/* Adding rows together equals adding them singly, although the table grows in
+ * between, some rows are dropped, and some have no key. */
 static void table_adds_rows(void **state)
 {
     const bly_keyed keyed = decide_draw();
@@ -221,7 +220,8 @@ static uint64_t decide_append_key(decide_all *all, bly_key key)
     return hash;
 }
 
-/* 5 n records of n keys, decided and asked for: key i is first in round 0. */
+/* Decides 5 n records of n keys and checks the answers: key i is first in round
+ * 0. */
 static void decide_rounds(decide_all *all, uint64_t n, uint64_t mask)
 {
     const uint64_t rounds = 5;
@@ -264,8 +264,8 @@ static void decide_parts_again(void **state)
     }
 }
 
-/* Keys of three bytes that all have the hash 0: no bits part them, and they
- * must be decided together. */
+/* Keys of three bytes that all hash to 0 cannot be divided, and must be decided
+ * together. */
 static void decide_what_cannot_be_parted(void **state)
 {
     decide_all all = { .keyed = &decide_alike, .counting = true, .bits = 3,
@@ -275,7 +275,7 @@ static void decide_what_cannot_be_parted(void **state)
     decide_rounds(&all, 1500, 0xffffff);
 }
 
-/* Keys 0 .. n - 1 are members, some twice; asked for are 0 .. 2 n - 1, three
+/* Keys 0 .. n - 1 are members, some twice; 0 .. 2 n - 1 are queried, three
  * times. */
 static void decide_joined_rounds(decide_all *all, uint64_t n, uint64_t mask)
 {

@@ -1,8 +1,8 @@
-/* lock.c - programs/filters/filter.c, the lock of a file that is changed: it
- * ends, whatever the file system says.
+/* lock.c - programs/filters/filter.c, locking a file to be changed: it ends,
+ * whatever the file system reports.
  *
- * stat and fstat are wrapped by the linker, to fail or to tell of another file
- * as often as is asked.
+ * The linker wraps stat and fstat, which fail or report another file as often
+ * as the test wants.
  */
 #include "test.h"
 
@@ -15,9 +15,9 @@
 
 static const char lock_path[] = "lock-test.tmp";
 
-static int  lock_error;                 /* what stat fails with; 0: it works */
-static bool lock_moved;                 /* stat tells of another file        */
-static unsigned lock_asked;             /* times of stat                     */
+static int  lock_error;                 /* error of stat, or 0               */
+static bool lock_moved;                 /* stat reports another file         */
+static unsigned lock_asked;             /* calls of stat                     */
 
 int __real_stat(const char *path, struct stat *out);
 int __wrap_stat(const char *path, struct stat *out);
@@ -33,7 +33,8 @@ int __wrap_stat(const char *path, struct stat *out)
     return lock_error != 0 ? -1 : result;
 }
 
-/* The lock with such a stat, which is to be asked so many times. */
+/* Locks with such a stat, which must be called at least `least` times, at most
+ * `most`. */
 static int lock_with(int error, bool moved, unsigned least, unsigned most)
 {
     lock_error = error;

@@ -1,23 +1,23 @@
-/* records.c - the ends of CSV records, found 64 bytes at a time and across the
- * pieces of a pipe, against a parser that takes one byte after another and was
- * written for nothing else: that a column begins with a quote, that one which
- * closes is followed by an end, and that anything else is a byte.
+/* records.c - the ends of CSV records, found 64 bytes at a time across the
+ * pieces of a pipe, compared with a simple parser that reads byte by byte: a
+ * column may begin with a quote, a closing quote is followed by an end, and
+ * everything else is data.
  */
 #include "test.h"
 #include "frame/records.h"
 
 enum { RECORDS_TEXT = 700 };
 
-/* What a text holds. */
+/* The structure of a text. */
 typedef struct {
     size_t   ends[RECORDS_TEXT], n;
-    size_t   fault;             /* where; RECORDS_TEXT: nowhere             */
-    bool     open;              /* at its end                               */
-    bool     quoted, stray;     /* it has quotes, or some that mean nothing */
+    size_t   fault;             /* its place, or RECORDS_TEXT               */
+    bool     open;              /* open at its end                          */
+    bool     quoted, stray;     /* it has quotes, or meaningless ones */
     uint64_t opened, lines;
 } records_truth;
 
-/* A column that begins at `at`: where it ends. */
+/* Returns where the column that begins at `at` ends. */
 static size_t records_column(records_truth *t, const char *text, size_t n,
                              size_t at)
 {
@@ -65,7 +65,7 @@ static void records_parse(records_truth *t, const char *text, size_t n)
     }
 }
 
-/* In pieces of random sizes, up to a fault. */
+/* Reads in pieces of random sizes, up to a fault. */
 static void records_compare(const records_truth *t, const char *text, size_t n,
                             uint64_t seed)
 {
@@ -112,7 +112,7 @@ static void records_compare_ends(const records_truth *t, const char *text)
         assert_int_equal(ends[i], t->ends[i]);
 }
 
-/* Texts of random bytes: most have a fault soon. */
+/* Texts of random bytes: most soon have a fault. */
 static void records_any(void **state)
 {
     static const char letters[] = "\"\"\",\n\raab";
@@ -133,7 +133,7 @@ static void records_any(void **state)
     }
 }
 
-/* Append a column; how long the text is then. */
+/* Appends a column; returns the new length. */
 static size_t records_write(char *text, size_t n, uint64_t stream, bool stray)
 {
     static const char within[] = "a,\n\r b";
@@ -167,7 +167,7 @@ static size_t records_write(char *text, size_t n, uint64_t stream, bool stray)
     return n;
 }
 
-/* Texts without a fault, cut off anywhere. */
+/* Valid texts, cut off anywhere. */
 static void records_good(void **state)
 {
     uint64_t texts = test_work(100000, 50000, 10000);

@@ -1,5 +1,5 @@
-/* sketch.c - the parts of `sketch` and `diff`, where files of lines cannot
- * reach: sets of hashes that have a pattern, and want of memory.
+/* sketch.c - parts of `sketch` and `diff` that files of lines cannot reach:
+ * patterned sets of hashes, and running out of memory.
  */
 #define _XOPEN_SOURCE 700               /* setrlimit() */
 
@@ -14,7 +14,7 @@
 
 /* ==== Hashes ============================================================ */
 
-/* The longest row of taken slots: that many a lookup may have to pass. */
+/* Returns the longest run of taken slots, which a lookup may have to pass. */
 static size_t hashes_longest(const sketch_hashes *set)
 {
     size_t longest = 0, row = 0;
@@ -26,7 +26,7 @@ static size_t hashes_longest(const sketch_hashes *set)
     return longest;
 }
 
-/* Integers that end in zeros, as `decimal` and `identity` let them through. */
+/* Integers that end in zeros, as `decimal` and `identity` return them. */
 static void hashes_spread_patterns(void **state)
 {
     enum { KEYS = 20000 };
@@ -68,7 +68,7 @@ static void hashes_hold_zero(void **state)
 
 /* ==== Again ============================================================= */
 
-/* Pages that the process has; 0: not known. */
+/* Returns the process's pages, or 0 if unknown. */
 static size_t reread_pages(void)
 {
     unsigned long pages = 0;
@@ -82,7 +82,7 @@ static size_t reread_pages(void)
     return pages;
 }
 
-/* There is memory for the files of 2^20 operands, and not for their names. */
+/* Memory suffices for the files of 2^20 operands, but not for their names. */
 static void reread_closes_what_it_opened(void **state)
 {
     static const size_t many = (size_t)1 << 20;

@@ -1,11 +1,12 @@
-/* bly.c - filters of BLY.*: large ones, whose work is done beside the server;
- * secrets; and images that the command takes and gives.
+/* bly.c - filters of BLY.*: large ones, with work in background threads;
+ * secrets; and images exchanged with the command.
  */
 #include "test.h"
 
 #include <signal.h>
 #include <unistd.h>
 
+#include "bloomery/fields.h"
 #include "redis/client.h"
 
 static server bly_server;
@@ -48,7 +49,7 @@ static void bly_hear_many(client *c, int n, const char *wanted)
     }
 }
 
-/* Filters of several MiB, which are worked on beside the server. */
+/* Makes filters of several MiB, which are processed in the background. */
 static void bly_large(client *c)
 {
     assert_answer(c, "BLY.NEW a standard CAPACITY 8000000 UNKEYED", "+OK");
@@ -59,7 +60,7 @@ static void bly_large(client *c)
     bly_hear_many(c, 1000, ":1");
 }
 
-/* ---- Work beside the server ---------------------------------------------- */
+/* ---- Background work ----------------------------------------------------- */
 
 static void test_large(void **state)
 {
@@ -79,7 +80,7 @@ static void test_large(void **state)
     assert_non_null(strstr(answer, "+Jaccard"));
     free(answer);
     answer = client_ask(c, "BLY.INFO c");
-    assert_non_null(strstr(answer, "+Items :1500"));
+    assert_non_null(strstr(answer, "+items :1500"));
     free(answer);
     assert_answer(c, "BLY.NEW q quotient CAPACITY 4000000", "+OK");
     bly_say_many(c, "BLY.ADD", "q", 0, 500);
@@ -93,8 +94,8 @@ static void test_large(void **state)
     bly_end();
 }
 
-/* What one client changes while another's work reads it waits, and nothing of
- * it is lost; what goes away meanwhile is kept as long as it is read. */
+/* A client's changes wait while another's work reads the filter, and none is
+ * lost; a deleted filter is kept as long as it is read. */
 static void test_beside(void **state)
 {
     (void)state;
@@ -127,8 +128,8 @@ static void test_beside(void **state)
     bly_end();
 }
 
-/* Changes that wait for one work are not refused because another has begun to
- * read, in the place of the first, before they are called again. */
+/* Changes that wait for one job are not refused because another began to read
+ * in its place before they were repeated. */
 static void test_nobody_is_refused(void **state)
 {
     (void)state;
@@ -160,8 +161,8 @@ static void test_nobody_is_refused(void **state)
     bly_end();
 }
 
-/* A client that goes away while its work is done has no effect, and those that
- * wait for it are served. */
+/* A client that leaves during its work has no effect, and those waiting for it
+ * are served. */
 static void test_gone(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static void test_gone(void **state)
     bly_end();
 }
 
-/* One that takes some hundred milliseconds, if it is not ended. */
+/* Starts a job of some hundred milliseconds, unless it is ended. */
 static void bly_say_long(client *c, int i)
 {
     char line[1024];
@@ -195,7 +196,7 @@ static void bly_say_long(client *c, int i)
                 : i % 4 == 2 ? "BLY.FOLD e 2" : line);
 }
 
-/* Until the server has seen that all other clients have gone away. */
+/* Waits until the server has noticed that all other clients are gone. */
 static void bly_alone(client *c)
 {
     for (bool alone = false; !alone;) {
@@ -205,9 +206,9 @@ static void bly_alone(client *c)
     }
 }
 
-/* The work of clients that have gone away ends early, whether it waits or has
- * begun. All are asked before the first one goes away, so that the last works
- * have seconds to wait for, unless those before them end. */
+/* Jobs of departed clients end early, whether queued or running. All are
+ * started before the first client leaves, so the last would wait for seconds
+ * otherwise. */
 static void test_gone_ends(void **state)
 {
     enum { CLIENTS = 20 };
@@ -228,7 +229,7 @@ static void test_gone_ends(void **state)
     for (int i = 0; i < CLIENTS; i++)
         client_close(&gone[i]);
     bly_alone(c);
-    assert_answer(c, "BLY.UNITE d a b", "+OK");     /* behind all of them */
+    assert_answer(c, "BLY.UNITE d a b", "+OK");     /* behind them all */
     char *log = server_log(&bly_server), *after = client_ask(c, "BLY.INFO a");
     for (char *at = log; (at = strstr(at, "ended early")) != NULL; at++)
         ended++;
@@ -242,7 +243,7 @@ static void test_gone_ends(void **state)
     bly_end();
 }
 
-/* In transactions and scripts nobody can wait: it is done at once. */
+/* Transactions and scripts cannot wait: the work is done at once. */
 static void test_at_once(void **state)
 {
     (void)state;
@@ -260,8 +261,7 @@ static void test_at_once(void **state)
     bly_end();
 }
 
-/* A dump that is begun while a work is done is whole, and so is what a replica
- * gets. */
+/* A dump begun during a job is complete, and so is a replica's copy. */
 static void test_saved_beside(void **state)
 {
     (void)state;
@@ -288,8 +288,8 @@ static void test_saved_beside(void **state)
     bly_end();
 }
 
-/* A replica has what its master made, also of filters that were gone before it
- * was made. */
+/* A replica gets what its master made, even if the source filters are gone by
+ * then. */
 static void test_replicated_beside(void **state)
 {
     (void)state;
@@ -310,7 +310,7 @@ static void test_replicated_beside(void **state)
     for (int i = 0; i < 5; i++) {
         client_say(c, i % 2 == 0 ? "BLY.UNITE c a b" : "BLY.INTERSECT c a b");
         client_say(&other, "RENAME a d");
-        bly_hear_many(c, 1, NULL);      /* unless it came behind RENAME      */
+        bly_hear_many(c, 1, NULL);      /* unless it follows RENAME          */
         bly_hear_many(&other, 1, "+OK");
         assert_answer(c, "BLY.ADD c x", ":1");
         assert_answer(&other, "RENAME d a", "+OK");
@@ -360,7 +360,8 @@ static void test_memory(void **state)
 
 enum { BLY_AT_A_TIME = 50 };
 
-/* Say a command for so many items, some at a time; how many replies are 1. */
+/* Runs a command for the items `from` .. `to`, in groups; returns how many
+ * replies are 1. */
 static int bly_many(client *c, const char *command, int from, int to)
 {
     int ones = 0;
@@ -378,7 +379,7 @@ static int bly_many(client *c, const char *command, int from, int to)
     return ones;
 }
 
-/* One that comes to be by itself keeps its rate however far it grows. */
+/* A filter that was created implicitly keeps its rate however far it grows. */
 static void test_rate(void **state)
 {
     (void)state;
@@ -389,7 +390,7 @@ static void test_rate(void **state)
     bly_many(c, "BLY.MADD", 0, n);
     assert_int_equal(bly_many(c, "BLY.MEXISTS", 0, n), n);
     int found = bly_many(c, "BLY.MEXISTS", 2000000000, 2000000000 + asked);
-    /* the rate that was asked for, and five standard deviations */
+    /* the requested rate, and five standard deviations */
     assert_in_range(found, 0, asked / 100 + 71);
     bly_end();
 }
@@ -439,9 +440,9 @@ static void test_secrets(void **state)
     assert_answer(c, "BLY.ADD e x", ":1");
     char *answer = client_ask(c, "BLY.INFO e");
     assert_non_null(strstr(answer, "\"split\""));
-    assert_non_null(strstr(answer, "+Capacity :5"));
+    assert_non_null(strstr(answer, "+capacity :5"));
     free(answer);
-    /* an image of another secret's is refused without it */
+    /* an image of another secret is refused without it */
     size_t n;
     client_say(c, "BLY.DUMP d");
     uint8_t *image = client_bytes(c, &n);
@@ -461,7 +462,7 @@ static void test_secrets(void **state)
     bly_end();
 }
 
-/* Has the command build a filter from these lines, and restores its file. */
+/* Builds a filter from these lines with the command, and restores its file. */
 static void bly_restore_built(client *c, const char *key, const char *options,
                               const char *lines)
 {
@@ -480,7 +481,7 @@ static void bly_restore_built(client *c, const char *key, const char *options,
     bly_hear_many(c, 1, "+OK");
 }
 
-/* The status of a query by the command, of an image that the server gives. */
+/* Returns the status of the command's query on an image from the server. */
 static int bly_query_dumped(client *c, const char *name, const char *key)
 {
     char line[512];
@@ -499,7 +500,7 @@ static int bly_query_dumped(client *c, const char *name, const char *key)
     return WEXITSTATUS(system(line));
 }
 
-/* The command and the module make the same keys, since the image says how. */
+/* The command and the module make the same keys, as the image records how. */
 static void test_forms_of_the_command(void **state)
 {
     (void)state;
@@ -509,7 +510,7 @@ static void test_forms_of_the_command(void **state)
     bly_restore_built(c, "t", "-i", "Host1.Example.org\\nb\\n");
     assert_answer(c, "BLY.MEXISTS t HOST1.example.ORG B none", "[:1 :1 :0]");
     char *info = client_ask(c, "BLY.INFO t");
-    assert_non_null(strstr(info, "+Keys \"text:case=lower\""));
+    assert_non_null(strstr(info, "+keys \"text:case=lower\""));
     free(info);
     bly_restore_built(c, "u", "--upper -k fuse", "ab\\ncd\\n");
     assert_answer(c, "BLY.MEXISTS u Ab CD e", "[:1 :1 :0]");
@@ -529,8 +530,7 @@ static void test_forms_of_the_command(void **state)
     bly_end();
 }
 
-/* How two servers differ, by a sketch of one. */
-/* Case is folded by ICU, which the module may be built without. */
+/* ICU folds case, and the module may be built without it. */
 static void test_folded(void **state)
 {
     (void)state;
@@ -585,6 +585,42 @@ static void test_difference(void **state)
     bly_end();
 }
 
+/* A visitor: a reply of Redis has each field that applies, and no other one. */
+static bool bly_has_field(void *answer, const bly_field *field)
+{
+    char word[64];
+    if (field->name == NULL)
+        return true;
+    snprintf(word, sizeof word, "+%s ", field->name);
+    if ((strstr(answer, word) != NULL) == field->absent)
+        fail_msg("%s is wrong in %s", field->name, (char *)answer);
+    return true;
+}
+
+static void test_fields_are_the_librarys(void **state)
+{
+    bly_spec spec = { .capacity = 1000, .rate = 0.01 };
+    bly_filter *filter;
+    bly_plan_t plan;
+    bly_stat_t stat;
+    (void)state;
+    if (!bly_begin("--save ''"))
+        skip();
+    client *c = &bly_client;
+    assert_int_equal(bly_plan(&plan, "stable", &spec), BLY_OK);
+    char *answer = client_ask(c, "BLY.PLAN stable CAPACITY 1000 RATE 0.01");
+    bly_plan_each(&plan, bly_has_field, answer);
+    free(answer);
+    assert_int_equal(bly_new(&filter, "stable", &spec), BLY_OK);
+    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    assert_answer(c, "BLY.NEW s stable CAPACITY 1000 RATE 0.01 UNKEYED", "+OK");
+    answer = client_ask(c, "BLY.INFO s");
+    bly_stat_each(&stat, filter, bly_has_field, answer);
+    free(answer);
+    bly_free(filter);
+    bly_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +638,7 @@ int main(void)
         cmocka_unit_test(test_forms_of_the_command),
         cmocka_unit_test(test_folded),
         cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_fields_are_the_librarys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

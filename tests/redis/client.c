@@ -1,4 +1,4 @@
-/* client.c - starting servers, and RESP in both its versions. */
+/* client.c - starts servers, and speaks both versions of RESP. */
 #include "test.h"
 
 #include "redis/client.h"
@@ -16,7 +16,7 @@
 
 /* ---- Servers ------------------------------------------------------------- */
 
-enum { SERVER_WAITS = 60 };             /* seconds, for one that is slow     */
+enum { SERVER_WAITS = 60 };             /* seconds, for slow machines        */
 
 bool server_is_there(void)
 {
@@ -29,7 +29,7 @@ static void server_path(const server *s, char path[128], const char *name)
     snprintf(path, 128, "%s/%s", s->folder, name);
 }
 
-/* In the child: the words of the command line, and all it says into the log. */
+/* In the child: splits the command line, and redirects output to the log. */
 static void server_run(const server *s)
 {
     static char line[2048];
@@ -48,7 +48,7 @@ static void server_run(const server *s)
     dup2(log, STDERR_FILENO);
     if (preload != NULL && *preload != '\0')
         setenv("LD_PRELOAD", preload, 1);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);   /* a test that fails leaves none     */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   /* a failed test leaves none         */
     execvp(words[0], words);
     _exit(127);
 }
@@ -68,8 +68,8 @@ static bool server_answers(const server *s)
     return ready;
 }
 
-/* A port that nobody has now, of those that the system gives to no client, or
- * one might have it before the server does. */
+/* Returns a free port outside the range of client ports, or a client might take
+ * it before the server does. */
 static int server_free_port(void)
 {
     for (int tries = 0; tries < 1000; tries++) {
@@ -106,7 +106,7 @@ static void server_begin(server *s, const char *options)
     }
 }
 
-/* Wait until it answers; false: it has ended. */
+/* Waits until it answers; false if it has ended. */
 static bool server_wait(server *s)
 {
     for (int i = 0; i < 100 * SERVER_WAITS; i++) {
@@ -182,7 +182,7 @@ static int client_digit(char c)
          : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One argument of a line, into `out`; where it ends. */
+/* Copies one argument of a line to `out`; returns where it ends. */
 static const char *client_word(const char *at, uint8_t *out, size_t *n)
 {
     bool quoted = *at == '"';
@@ -256,7 +256,7 @@ static void client_write(client *c, const void *bytes, size_t n)
     }
 }
 
-/* In one piece: each would wake the server. */
+/* Sends in one piece, as each would wake the server. */
 void client_send(client *c, size_t n, const argument *arguments)
 {
     size_t room = 32, at;
@@ -277,7 +277,7 @@ void client_send(client *c, size_t n, const argument *arguments)
     free(all);
 }
 
-/* Have `n` unread bytes, if the server sends so many. */
+/* Reads until `n` bytes are available, if the server sends them. */
 static bool client_fill(client *c, size_t n)
 {
     if (c->read > 0) {
@@ -298,7 +298,7 @@ static bool client_fill(client *c, size_t n)
     return true;
 }
 
-/* The next line without its end, of at most 4 KiB. */
+/* Reads the next line, of at most 4 KiB, without its end. */
 static bool client_line(client *c, char line[4096])
 {
     for (size_t n = 0; n + 1 < 4096; n++) {

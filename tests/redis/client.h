@@ -1,8 +1,8 @@
-/* client.h - servers of a test's own, and what they are told and answer.
+/* client.h - test servers, and conversations with them.
  *
- * A server is started in a folder of the test's own, reached by a socket in it
- * and no port (a replica: by a port on loopback that the server of it has), and
- * ended by its process number. Who includes this includes test.h first.
+ * A server runs in the test's own folder, listens on a socket there and on no
+ * port (a replica reaches its master by a loopback port), and is ended by
+ * process number. Include test.h first.
  */
 #ifndef BLY_TEST_REDIS_CLIENT_H
 #define BLY_TEST_REDIS_CLIENT_H
@@ -13,58 +13,57 @@ typedef struct {
     char  folder[64];
     char  options[512];                 /* of its command line               */
     int   port;                         /* 0: none                           */
-    pid_t pid;                          /* 0: it does not run                */
+    pid_t pid;                          /* 0: not running                    */
 } server;
 
-/* Is there a server to be tested with? Else the test is skipped. */
+/* Returns whether a server is installed; if not, skips the test. */
 bool server_is_there(void);
 
-/* Start one in its folder, which is made where it is not there, with the module
- * and these options, and wait until it answers. */
+/* Starts a server in its folder, which is made if missing, with the module and
+ * these options, and waits until it answers. */
 void server_start(server *s, const char *options);
 
-/* Start one that is to refuse: what its log says, to be freed. */
+/* Starts a server that should refuse; returns its log, to be freed. */
 char *server_refuses(server *s, const char *options);
 
-/* End it by a signal, and see that it ended well (any end will do for SIGKILL);
- * or as SHUTDOWN does. */
+/* Ends it by a signal and checks its exit (any for SIGKILL), or by SHUTDOWN. */
 void server_end(server *s, int signal);
 
-/* End it, and remove its folder. */
+/* Ends it, and removes its folder. */
 void server_remove(server *s);
 
-/* What its log says, to be freed. */
+/* Returns its log, to be freed. */
 char *server_log(const server *s);
 
 /* ---- A client ------------------------------------------------------------ */
 
 typedef struct {
     int      file;
-    uint8_t *bytes;                     /* that came and were not read yet   */
+    uint8_t *bytes;                     /* received but unread               */
     size_t   n, read, room;
 } client;
 
 client client_open (const server *s, int protocol);
 void   client_close(client *c);
 
-/* Send a command, its arguments given as text in which spaces part them: in
- * quotes as C has them where they hold others. */
+/* Sends a command given as text: arguments are separated by spaces, or quoted
+ * as in C. */
 void client_say(client *c, const char *line);
 
-/* The same from so many arguments. */
+/* Sends a command given as n arguments. */
 typedef struct { const void *bytes; size_t n; } argument;
 void client_send(client *c, size_t n, const argument *arguments);
 
-/* The next reply as text, to be freed: :1 for a number, +OK, -an error, "bytes"
- * as C has them, [a b] for an array, {a b} for a map, #t and #f, _ for what is
- * not there. NULL: the server has closed. */
+/* Returns the next reply as text, to be freed: :1 for a number, +OK, -an error,
+ * "bytes" as in C, [a b] for an array, {a b} for a map, #t and #f, _ for null.
+ * NULL: the server has closed. */
 char *client_hear(client *c);
 
-/* Both. */
+/* Sends a command and returns the reply. */
 char *client_ask(client *c, const char *line);
 
-/* Parts of a reply: that it is an array of two, of which the first is a number;
- * the bytes of a string, to be freed. */
+/* Parts of a reply: checks that it is an array of two and returns the first, a
+ * number; the bytes of a string, to be freed. */
 long     client_number(client *c);
 uint8_t *client_bytes (client *c, size_t *n);
 

@@ -1,4 +1,5 @@
-/* contract.c - every line of contract.txt and bly.txt, in both protocols. */
+/* contract.c - runs every line of contract.txt and bly.txt, in both
+ * protocols. */
 #include "test.h"
 
 #include <signal.h>
@@ -21,7 +22,7 @@ static void contract_next(contract *from)
     from->line++;
 }
 
-/* The answer that is wanted, behind a command. */
+/* Reads the expected answer behind a command. */
 static void contract_wanted(contract *from, char out[CONTRACT_LINE],
                             int protocol)
 {
@@ -37,7 +38,7 @@ static void contract_wanted(contract *from, char out[CONTRACT_LINE],
     strcpy(out, protocol == 3 ? from->text + 2 : second);
 }
 
-/* How many answers are wrong. */
+/* Returns the number of wrong answers. */
 static int contract_run(client *c, const char *name, int protocol, int least)
 {
     contract from = { .line = 0 };

@@ -1,7 +1,7 @@
-/* fuzz.c - a server that is told anything: commands of valid and broken
- * arguments, and dumps and chunks that were changed, with sums that are right.
+/* fuzz.c - sends a server commands with valid and broken arguments, and changed
+ * dumps and chunks with correct checksums.
  *
- * It must go on, lose no memory, and find what was added to the keys that
+ * It must keep running, leak no memory, and find what was added to keys that
  * nobody else touches. `full` is a million commands and 10^5 dumps and chunks.
  */
 #include "test.h"
@@ -61,7 +61,7 @@ static const char *const fuzz_words[] = {
     "KEYS", "text", "text:case=upper,trim", "hex", "number", "utf16",
 };
 
-/* A kind, mostly one that there is. */
+/* Returns a kind, usually a valid one. */
 static const char *fuzz_kind(void)
 {
     size_t n;
@@ -84,7 +84,7 @@ static argument fuzz_word(char number[32])
          : (argument){ word, strlen(word) };
 }
 
-/* BLY.* of what may be: keys that may be there, kinds, capacities. */
+/* Makes plausible BLY.* arguments: existing keys, kinds, capacities. */
 static void fuzz_sensible(argument *words, size_t n)
 {
     static const char *const keys[] = { "k1", "k2", "k3", "k4", "k5" };
@@ -92,7 +92,7 @@ static void fuzz_sensible(argument *words, size_t n)
         "text:case=lower,trim", "number", "hex", "int32", "utf16:case=upper",
     };
     const char *kind = fuzz_kind();
-    size_t first = 5;                   /* of the items                      */
+    size_t first = 5;                   /* index of the items                */
     const char *command = words[0].bytes;
     bool makes = strcmp(command, "BLY.NEW") == 0
               || strcmp(command, "BLY.BUILD") == 0;
@@ -196,8 +196,8 @@ static void test_any_command(void **state)
 
 /* ---- Dumps and chunks ---------------------------------------------------- */
 
-/* The sum that Redis puts behind a dump: CRC-64 of the polynomial of Jones,
- * its lowest bit first, begun with 0. */
+/* Returns Redis' checksum of a dump: CRC-64 with the Jones polynomial, lowest
+ * bit first, initial value 0. */
 static uint64_t fuzz_crc(const uint8_t *bytes, size_t n)
 {
     static uint64_t table[256];
@@ -258,8 +258,7 @@ static void fuzz_seeds(client *c, fuzz_bytes dumps[FUZZ_SEEDS],
     }
 }
 
-/* Some bytes of it changed, or cut out, or put in; into `out`, which has room
- * for 16 more. */
+/* Changes, cuts or inserts some bytes; `out` has room for 16 more. */
 static size_t fuzz_change(uint8_t *out, const fuzz_bytes *from, size_t n)
 {
     memcpy(out, from->bytes, n);
@@ -295,7 +294,7 @@ static size_t fuzz_change(uint8_t *out, const fuzz_bytes *from, size_t n)
     return n;
 }
 
-/* Whatever came of it is asked, changed and looked at. */
+/* Queries, changes and inspects the result. */
 static void fuzz_use(client *c)
 {
     static const char *const uses[] = {
@@ -384,8 +383,8 @@ static void test_any_dump(void **state)
     server_remove(&s);
 }
 
-/* A packed image of a filter of so many bytes, from malloc: the header of
- * tests/packed-2gib.hex, changed, and zeros. */
+/* Returns a packed image of a filter of `bytes` bytes, from malloc: the header
+ * of tests/packed-2gib.hex, changed, and zeros. */
 static uint8_t *fuzz_packed(uint64_t bytes, size_t *n)
 {
     char digits[2 * BLY_HEADER_BYTES + 1];
@@ -403,7 +402,7 @@ static uint8_t *fuzz_packed(uint64_t bytes, size_t *n)
     return image;
 }
 
-/* The image as the server would have dumped it, by its dump of another. */
+/* Restores the image in the form of the server's dump of another. */
 static void fuzz_restore(client *c, const uint8_t *image, size_t n)
 {
     enum { BEGIN = 10, TAIL = 2 };      /* the type; the version             */
@@ -433,8 +432,8 @@ static void fuzz_restore(client *c, const uint8_t *image, size_t n)
     free(bytes);
 }
 
-/* Few bytes that unpack to many: refused before memory is taken, by the limit
- * of the library or, as there is one here, that of the server. */
+/* Few bytes that unpack to many are refused before memory is allocated, by the
+ * library's limit or the server's, which is set here. */
 static void test_packed_beyond_the_limit(void **state)
 {
     (void)state;

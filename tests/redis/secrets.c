@@ -1,5 +1,5 @@
-/* secrets.c - where the secrets of keyed filters go, and where they do not:
- * dumps, files, replicas, and what a server shows of commands.
+/* secrets.c - where secrets of keyed filters are stored and where not: dumps,
+ * files, replicas, and the server's records of commands.
  */
 #include "test.h"
 
@@ -18,8 +18,8 @@ static client secrets_client;
 
 /* ---- Helpers ------------------------------------------------------------- */
 
-/* Starts a server with two filters whose secrets are not its own, and one of
- * its own secret. */
+/* Starts a server with two filters under foreign secrets, and one under its
+ * own. */
 static bool secrets_begin(const char *options)
 {
     if (!server_is_there())
@@ -53,7 +53,7 @@ static void secrets_again(const char *options)
     secrets_client = client_open(&secrets_server, 2);
 }
 
-/* Writes the append-only file anew. */
+/* Rewrites the append-only file. */
 static void secrets_rewrite(client *c)
 {
     char *answer = client_ask(c, "BGREWRITEAOF");
@@ -122,7 +122,7 @@ static void keeps_secrets_out_of_dumps(void **state)
     assert_false(secrets_holds(one, SECRET_ONE));
     assert_false(secrets_holds(own, digits + 1));
     free(digits);
-    /* a dump needs its secret: the server's own, or one that it is told */
+    /* a dump needs its secret: the server's own, or one given to it */
     secrets_restore(c, "three", own, "+OK");
     secrets_restore(c, "four", one, "-ERR Bad data format");
     char *log = server_log(&secrets_server);
@@ -135,7 +135,7 @@ static void keeps_secrets_out_of_dumps(void **state)
     secrets_are_there(c, "three four");
     assert_answer(c, "BLY.SECRET four", "\"" SECRET_ONE "\"");
     assert_answer(c, "COPY four five", ":1");
-    /* files hold secrets, and dumps do not from then on either */
+    /* files hold secrets, and dumps still do not afterwards */
     assert_answer(c, "DEBUG RELOAD", "+OK");
     secrets_are_there(c, "one two own three four five");
     free(one.bytes);
@@ -205,7 +205,7 @@ static void moves_filters_to_servers_that_know_the_secret(void **state)
 
 /* ---- Files and replicas -------------------------------------------------- */
 
-/* Filters of other secrets come back from each kind of file. */
+/* Filters with foreign secrets are restored from each kind of file. */
 static void keeps_secrets_in_its_files(void **state)
 {
     (void)state;
@@ -226,7 +226,7 @@ static void keeps_secrets_in_its_files(void **state)
         secrets_rewrite(c);
         secrets_again(options[i]);
         secrets_are_there(c, "one two own");
-        /* a RESTORE in the file needs the secret of a filter that is gone */
+        /* a RESTORE in the file needs the secret of a deleted filter */
         assert_answer(c, SECRETS_KNOWN, "+OK");
         assert_answer(c, "DEL one two own", ":3");
         secrets_restore(c, "four", one, "+OK");
@@ -239,7 +239,7 @@ static void keeps_secrets_in_its_files(void **state)
     }
 }
 
-/* A replica may know no secret but those that its master tells it. */
+/* A replica may know only the secrets that its master sends. */
 static void tells_secrets_to_replicas(void **state)
 {
     (void)state;
@@ -271,9 +271,9 @@ static void tells_secrets_to_replicas(void **state)
     secrets_end();
 }
 
-/* ---- What a server shows ------------------------------------------------- */
+/* ---- The server's records ------------------------------------------------ */
 
-/* Returns how often the text of all answers up to PING's has the word. */
+/* Counts the word in all answers up to PING's. */
 static size_t secrets_count(client *c, const char *word)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* server.c - filters in servers that are saved, killed, copied and limited; and
- * those of RedisBloom.
+/* server.c - filters in servers that are saved, killed, replicated and limited;
+ * and RedisBloom's filters.
  */
 #include "test.h"
 
@@ -9,7 +9,7 @@
 #include "redis/client.h"
 #include "formats/vectors.h"
 
-/* ---- What there is in a server ------------------------------------------- */
+/* ---- Contents of a server ------------------------------------------------ */
 
 static size_t redis_item(char text[64], uint64_t i)
 {
@@ -18,7 +18,7 @@ static size_t redis_item(char text[64], uint64_t i)
 
 enum { REDIS_AT_A_TIME = 50 };
 
-/* Say a command for so many items, some at a time, and wait for all replies. */
+/* Runs a command for n items, in groups, and waits for all replies. */
 static void redis_many(client *c, const char *command, const char *key,
                        uint64_t from, uint64_t to)
 {
@@ -38,7 +38,7 @@ static void redis_many(client *c, const char *command, const char *key,
     }
 }
 
-/* The same, a command for each. */
+/* Runs a command for each item. */
 static void redis_each(client *c, const char *command, const char *key,
                        uint64_t from, uint64_t to)
 {
@@ -57,7 +57,7 @@ static void redis_each(client *c, const char *command, const char *key,
     }
 }
 
-/* All chunks of a key behind one another; of BLY.* the image. */
+/* Joins all chunks of a key; for BLY.* returns the image. */
 static vector redis_chunks(client *c, const char *family, const char *key)
 {
     vector all = { NULL, 0 };
@@ -97,8 +97,7 @@ static void redis_same(client *a, client *b, const char *family,
     free(two.bytes);
 }
 
-/* One key of each sort: grown, fixed, large, of tables that were removed from.
- */
+/* Makes one key of each sort: grown, fixed, large, cuckoo with removals. */
 static void redis_fill(client *c)
 {
     redis_many(c, "BF.MADD", "grown", 0, 3000);
@@ -166,7 +165,7 @@ static redis_state redis_look(client *c)
     return state;
 }
 
-/* Is all as it was? Forgets both. */
+/* Checks that all is unchanged, and frees both. */
 static void redis_is_as(redis_state *was, client *c)
 {
     redis_state now = redis_look(c);
@@ -230,8 +229,8 @@ static void test_their_bits(void **state)
     server_remove(&s);
 }
 
-/* A dump that their server made is taken, and is byte for byte ours, up to the
- * version and sum that its server put behind. */
+/* A dump made by their server is accepted, and equals ours byte for byte, up to
+ * the version and checksum at its end. */
 static void test_their_dump(void **state)
 {
     (void)state;
@@ -265,7 +264,7 @@ static void test_their_dump(void **state)
     server_remove(&s);
 }
 
-/* What their clients' own tests count. */
+/* Counts from their clients' own tests. */
 static void test_their_counts(void **state)
 {
     (void)state;
@@ -293,8 +292,7 @@ static void test_their_counts(void **state)
     server_remove(&s);
 }
 
-/* A cuckoo filter that comes to be by itself has 32 tables of 1024 slots, and
- * then no more. */
+/* A cuckoo filter created implicitly grows to 32 tables of 1024 slots. */
 static void test_most_tables(void **state)
 {
     (void)state;
@@ -338,7 +336,7 @@ static void redis_restart(const char *options, int signal, const char *before)
     c = client_open(&s, 2);
     redis_is_as(&was, &c);
     redis_many(&c, "BF.MEXISTS", "grown", 0, 3000);
-    /* its new filters have the secret of those that it has */
+    /* new filters use the secret of those it has */
     assert_answer(&c, "BLY.NEW later quotient CAPACITY 9000", "+OK");
     assert_answer(&c, "BLY.RESIZE later 9001", "+OK");
     char *first = client_ask(&c, "BLY.SECRET counted");
@@ -365,7 +363,7 @@ static void test_restart_from_log(void **state)
                   SIGTERM, NULL);
 }
 
-/* What was acknowledged is there after the server was killed. */
+/* Acknowledged changes survive a kill. */
 static void test_restart_after_kill(void **state)
 {
     (void)state;
@@ -375,7 +373,7 @@ static void test_restart_after_kill(void **state)
                   NULL);
 }
 
-/* The file is written anew from the filters, and commands go on behind it. */
+/* The file is rewritten from the filters, and commands are appended. */
 static void test_rewritten_log(void **state)
 {
     (void)state;
@@ -419,8 +417,8 @@ static void redis_follow(client *master)
     assert_answer(master, "WAIT 1 60000", ":1");
 }
 
-/* While clients are paused nothing may go to replicas, and a server that is
- * told to send them something stops. */
+/* While clients are paused nothing may go to replicas; a server that tries
+ * aborts. */
 static void test_pause(void **state)
 {
     (void)state;
@@ -437,8 +435,8 @@ static void test_pause(void **state)
     server_remove(&s);
 }
 
-/* A replica has the same filters, those from before it came and those after,
- * though its own settings are others. */
+/* A replica has the same filters, made before and after it connects, although
+ * its own settings differ. */
 static void test_replica(void **state)
 {
     (void)state;
@@ -504,7 +502,7 @@ static void test_replica(void **state)
     server_remove(&one);
 }
 
-/* Chunks go to a replica too, and into the file. */
+/* Chunks also go to replicas and into the file. */
 static void test_chunks_are_replicated(void **state)
 {
     (void)state;
@@ -524,7 +522,7 @@ static void test_chunks_are_replicated(void **state)
         char line[64], load[32];
         const char *family = redis_keys[i].family;
         if (strcmp(family, "BLY") == 0)
-            continue;                   /* has images, as one                */
+            continue;                   /* has one image                     */
         snprintf(load, sizeof load, "%s.LOADCHUNK", family);
         for (long at = 0;;) {
             snprintf(line, sizeof line, "%s.SCANDUMP %s %ld", family,
@@ -610,8 +608,7 @@ static void test_settings(void **state)
     server_remove(&s);
 }
 
-/* A server does not start with settings that are wrong, and its log says why.
- */
+/* A server with invalid settings does not start, and its log says why. */
 static void test_wrong_settings(void **state)
 {
     (void)state;
@@ -642,7 +639,7 @@ static void test_wrong_settings(void **state)
     server_remove(&s);
 }
 
-/* What no memory is there for is refused, and all else goes on. */
+/* A request beyond the memory limit is refused, and everything else works. */
 static void test_limits(void **state)
 {
     (void)state;
@@ -667,7 +664,7 @@ static void test_limits(void **state)
     server_remove(&s);
 }
 
-/* Of two that are made at once one has room. */
+/* If two filters are made at once, only one fits. */
 static void test_limit_is_shared(void **state)
 {
     (void)state;
@@ -696,7 +693,7 @@ static void test_limit_is_shared(void **state)
     server_remove(&s);
 }
 
-/* A filter that cannot grow says so, and is as it was. */
+/* A filter that cannot grow reports that and does not change. */
 static void test_growth_is_refused(void **state)
 {
     (void)state;
@@ -727,7 +724,7 @@ static void test_growth_is_refused(void **state)
     server_remove(&s);
 }
 
-/* ---- What a server does to any key --------------------------------------- */
+/* ---- Server commands on any key ------------------------------------------ */
 
 static void test_events(void **state)
 {
@@ -753,7 +750,7 @@ static void test_events(void **state)
         assert_string_equal(heard, wanted);
         free(heard);
     }
-    /* what changes nothing is told to nobody */
+    /* no event without a change */
     assert_answer(&c, "BF.ADD a x", ":0");
     assert_answer(&c, "BF.ADD a z", ":1");
     char *heard = client_hear(&listens);
@@ -765,7 +762,7 @@ static void test_events(void **state)
     server_remove(&s);
 }
 
-/* The digest is the same of equal filters, and another of others. */
+/* Equal filters have equal digests, others do not. */
 static void test_digests(void **state)
 {
     (void)state;
@@ -797,8 +794,8 @@ static void test_digests(void **state)
     server_remove(&s);
 }
 
-/* What a server says that a key takes: its bytes, with its name and its place
- * among the keys, for which another allocator takes some bytes less. */
+/* MEMORY USAGE reports a key's bytes, with its name and its place among the
+ * keys; another allocator takes some bytes less. */
 static void test_usage(void **state)
 {
     (void)state;
@@ -822,8 +819,7 @@ static void test_usage(void **state)
     server_remove(&s);
 }
 
-/* A filter that is too small for its rate is told of in the log; others are
- * not. */
+/* The log names filters too small for their rate, and no others. */
 static void logs_the_rate_of_a_hopeless_shape(void **state)
 {
     (void)state;
@@ -851,7 +847,7 @@ static void logs_the_rate_of_a_hopeless_shape(void **state)
     server_remove(&s);
 }
 
-/* Arities, flags and lists of access, as COMMAND INFO tells them. */
+/* Arities, flags and access lists, as in COMMAND INFO. */
 static void test_commands(void **state)
 {
     (void)state;

@@ -1,13 +1,14 @@
-"""surfaces.py - filters that one surface builds, looked up on every other one.
+"""surfaces.py - filters built by one interface, queried through every other.
 
     surfaces.py --check|--write PAGE BUILD [PSQL...]
 
-BUILD has the command and what `make bindings WHAT=python`, `make bindings WHAT=sqlite` and `make bindings WHAT=wasm` leave
-there; PSQL is a command for a database with the extension. A surface that is not
-there is left out. Each surface builds a filter from four keys of a class, as its
-users would write them, and all surfaces look these keys up. An answer must be
-"found" or an error: "no" for a key that was added fails. The keys of the class
-NULL are not keys, so they are never found.
+BUILD has the command and the results of `make bindings WHAT=python`, and so on
+for sqlite and wasm; PSQL is a command for a database with the extension. Missing
+interfaces are skipped. Each interface builds a filter from four keys of a class,
+as its users would write them, and all interfaces look these keys up. An answer
+must be "found" or an error: "no" for a key that was added fails. The keys of the
+class NULL are not keys, so they are never found. All interfaces must also show
+the same fields of a filter, with the same values.
 
 The answers are in a table of PAGE, docs/surfaces.md: --write replaces it, and
 --check fails if an answer differs from it. Prints a line for each failure, and
@@ -50,19 +51,19 @@ CLASSES = {
 
 
 def written(key):
-    """The key as a person writes it."""
+    """Returns the key as a person writes it."""
     if isinstance(key, bytes):
         return key.hex()
     return key.isoformat() if isinstance(key, datetime.date) else str(key)
 
 
 def raw(key):
-    """The key as a protocol carries it."""
+    """Returns the key as a protocol carries it."""
     return key if isinstance(key, bytes) else written(key).encode()
 
 
 class Surface:
-    """Builds filters from keys, and looks keys up. An exception is an error."""
+    """Builds filters from keys, and queries keys. An exception is an error."""
     def __init__(self, folder):
         self.folder = folder
 
@@ -81,6 +82,11 @@ class Surface:
             return verb(*arguments)
         except Refused:
             return None
+
+    def info(self, image):
+        """Returns the fields of a filter that apply; None: the surface has no
+        such call, or another test compares its fields."""
+        return None
 
     def file(self, image):
         path = self.folder / "f.bly"
@@ -131,8 +137,25 @@ class Command(Surface):
         return NO if status else FOUND
 
 
+    def info(self, image):
+        done = subprocess.run([self.program, "info", "--json",
+                               self.file(image)], capture_output=True,
+                              check=True)
+        return {name: value for name, value in json.loads(done.stdout).items()
+                if name != "file"}
+
+    def made(self, *words, lines=b"a\nb\n"):
+        """Returns the image that `bloomery build` makes."""
+        return subprocess.run([self.program, "build", "-o-", *words, "-"],
+                              input=lines, capture_output=True,
+                              check=True).stdout
+
+
 class CommandAs(Command):
     title = "command, --as"
+
+    def info(self, image):
+        return None
 
     def options(self, key):
         if isinstance(key, (int, float, Decimal)):
@@ -188,6 +211,14 @@ class Python(Surface):
             raise Refused from error
 
 
+    def info(self, image):
+        from bloomery import Filter
+        stat = vars(Filter.open(self.file(image)).stat())
+        text = json.dumps({name: value for name, value in stat.items()
+                           if value is not None})
+        return json.loads(text, parse_constant=lambda infinity: None)
+
+
 class Sqlite(Surface):
     title = "SQLite"
 
@@ -216,6 +247,9 @@ class Sqlite(Surface):
         found = self.ask("SELECT bloomery_contains(?, ?)", image,
                          self.value(key))
         return FOUND if found else NO
+
+    def info(self, image):
+        return json.loads(self.ask("SELECT bloomery_info(?)", image))
 
     def ask(self, text, *values):
         try:
@@ -250,7 +284,7 @@ class Postgresql(Surface):
         return "'" + text.replace("'", "''") + "'"
 
     def run(self, statements):
-        """Returns what each statement prints; None: it raised an error."""
+        """Returns each statement's output, or None if it failed."""
         script = "".join(f"\\echo @@\n{one};\n" for one in statements)
         done = subprocess.run(
             [*self.psql, "-XAtq", "-v", "ON_ERROR_STOP=0", "-f", "-"],
@@ -276,12 +310,19 @@ class Postgresql(Surface):
         return [ERROR if one is None else FOUND if one == "t" else NO
                 for one in answers]
 
+    def info(self, image):
+        return json.loads(self.run([
+            f"SELECT bloomery_info(bloomery('\\x{image.hex()}'::bytea))"])[0])
+
     def key(self, key):
         return self.typed(key)
 
 
 class PostgresqlUntyped(Postgresql):
     title = "PostgreSQL, untyped"
+
+    def info(self, image):
+        return None
 
     def build_all(self, jobs):
         return {}
@@ -308,14 +349,20 @@ const attempt = (verb) => {
     try { return verb(); } catch { return "error"; }
 };
 const jobs = JSON.parse(readFileSync(0, "utf8"));
-console.log(JSON.stringify(jobs.map(({ keys, image }) => attempt(() => {
+const field = (_, v) => typeof v === "bigint" ? { big: `${v}` } : v;
+const snake = (name) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
+console.log(JSON.stringify(jobs.map(({ keys, image, info }) => attempt(() => {
+    if (info !== undefined)
+        return Object.fromEntries(Object.entries(
+            Filter.from(Buffer.from(info, "base64")).stat()).map(
+            ([name, v]) => [snake(name), v]));
     if (image === undefined)
         return Buffer.from(Filter.build("standard", keys.map(value),
                                         { items: 4 }).save())
             .toString("base64");
     const filter = Filter.from(Buffer.from(image, "base64"));
     return filter.has(value(keys[0])) ? "found" : "no";
-}))));
+})), field));
 """
 
     def __init__(self, folder, build):
@@ -348,6 +395,12 @@ console.log(JSON.stringify(jobs.map(({ keys, image }) => attempt(() => {
         return self.run([{"keys": [self.value(key)],
                           "image": base64.b64encode(image).decode()}
                          for image, key in jobs])
+
+    def info(self, image):
+        image = base64.b64encode(image).decode()
+        return json.loads(json.dumps(self.run([{"info": image}])[0]),
+                          object_hook=lambda o: int(o["big"]) if "big" in o
+                          else o)
 
 
 # ---- Redis --------------------------------------------------------------------
@@ -407,7 +460,7 @@ class Redis(Surface):
 # ---- All of them --------------------------------------------------------------
 
 def surfaces(build, psql, folder):
-    """The surfaces that are there, each with a folder of its own."""
+    """The available interfaces, each with its own folder."""
     def room(name):
         path = folder / name
         path.mkdir()
@@ -433,12 +486,12 @@ def surfaces(build, psql, folder):
 
 
 def cell(answers):
-    """What one surface says of the four keys."""
+    """Returns an interface's answers for the four keys."""
     return " or ".join(one for one in (FOUND, NO, ERROR) if one in answers)
 
 
 def is_wrong(name, answers):
-    """Is a key that was added denied, or a NULL found?"""
+    """Returns whether an added key is denied, or a NULL found."""
     return (FOUND if name == "NULL" else NO) in answers
 
 
@@ -484,6 +537,34 @@ def failures(answers, published):
                 yield f"{where}: {cell(some)}, where the page has {known}"
 
 
+# ---- Fields -------------------------------------------------------------------
+
+def filters(command):
+    """Filters that together have every field that an image can have."""
+    yield command.made("-k", "standard", "-n", "10")
+    yield command.made("-k", "standard", "-n", "10", "--seed", str(2 ** 63))
+    yield command.made("-k", "stable", "-n", "10")
+    yield command.made("-k", "gcs")
+    yield command.made("-k", "layered", "-n", "10")
+    yield command.made("-k", "spatial", "-n", "10", "-t", ",", "-f", "1", "-l",
+                       "2", lines=b"a,1\nb,2\n")
+
+
+def fields_that_differ(there):
+    """Compares the fields and values of each surface with the command's. Yields
+    a line for each filter and surface: "" if all are equal."""
+    for image in filters(there[0]):
+        right = there[0].info(image)
+        for one in there[1:]:
+            fields = one.info(image)
+            if fields is not None:
+                differ = sorted({name for name in {*right, *fields}
+                                 if name not in right or name not in fields
+                                 or right[name] != fields[name]})
+                yield differ and (f"{one.title}: {', '.join(differ)} of a "
+                                  f"{right['kind']} filter differ")
+
+
 def main():
     verb, path = sys.argv[1], pathlib.Path(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder:
@@ -491,6 +572,7 @@ def main():
                               sys.argv[4:], pathlib.Path(folder)))
         try:
             answers = answers_of(there)
+            fields = list(fields_that_differ(there))
         finally:
             for one in there:
                 one.end()
@@ -500,10 +582,10 @@ def main():
         page = page[:at] + "\n".join(table(answers, [one.title for one in
                                                      there])) + "\n"
         path.write_text(page)
-    wrong = list(failures(answers, read_table(page)))
+    wrong = [*failures(answers, read_table(page)), *filter(None, fields)]
     for one in wrong:
         print("not ok -", one)
-    print(f"{sum(map(len, answers.values())) - len(wrong)} passed, "
+    print(f"{sum(map(len, answers.values())) + len(fields) - len(wrong)} passed, "
           f"{len(wrong)} failed")
     return len(wrong) > 0
 

@@ -64,7 +64,7 @@ def same(what, ours, theirs):
 
 
 def first(similarities, least=0):
-    """The most similar rows; of equal ones those that come first."""
+    """Returns the most similar rows; ties keep their order."""
     best = sorted(enumerate(similarities), key=lambda row: -row[1])[:ROWS]
     return [row for row in best if row[1] >= least]
 
@@ -76,16 +76,17 @@ def compare(bloomery, kind, rows):
     for measure, bulk in MEASURES.items():
         theirs = [bulk(query, rows) for query in queries]
         same("%s by %s" % (kind, measure),
-             ask(bloomery, "-n", str(ROWS), "--measure", measure),
+             ask(bloomery, "--rows", str(ROWS), "--measure", measure),
              [first(all) for all in theirs])
         same("%s by %s, half" % (kind, measure),
-             ask(bloomery, "-n", str(ROWS), "--measure", measure, "-t", "0.5"),
+             ask(bloomery, "--rows", str(ROWS), "--measure", measure,
+                 "--threshold", "0.5"),
              [first(all, 0.5) for all in theirs])
     inside = [[i for i, row in enumerate(rows)
                if DataStructs.AllProbeBitsMatch(query, row)]
               for query in queries]
     same("%s within" % kind,
-         [sorted(i for i, _ in answer) for answer in ask(bloomery, "--within")],
+         [sorted(i for i, _ in answer) for answer in ask(bloomery, "--superset")],
          inside)
 
 

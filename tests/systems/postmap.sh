@@ -1,12 +1,12 @@
 #!/bin/sh
-# postmap.sh - Postfix's own client of its tables asks `bloomery serve`, by both
+# postmap.sh - Postfix's own table client queries `bloomery serve` in both
 # protocols.
 #
 #   sh postmap.sh BLOOMERY POSTMAP FOLDER
 #
-# In the working folder. What is below FOLDER/usr/lib/postfix belongs to the
-# program where that is not installed but unpacked. The server is one of its own,
-# and ends with this script.
+# Works in the current folder. FOLDER/usr/lib/postfix holds the program's files
+# if it is unpacked instead of installed. The script starts its own server and
+# ends it.
 set -eu
 bloomery=$1 postmap=$2
 mkdir -p mail
@@ -27,7 +27,7 @@ server=
 trap '[ -z "$server" ] || kill "$server"' EXIT
 trap 'exit 2' HUP INT TERM
 
-# ask TABLE: all lines, tried again until the server listens.
+# ask TABLE: queries all lines, retrying until the server listens.
 ask() {
     tries=0
     until "$postmap" -c mail -q - "$1" <mail/asked >mail/answers 2>mail/log; do
@@ -41,7 +41,7 @@ ask() {
     done
 }
 
-# try NAME TABLE OPTIONS...: exactly what is known is found.
+# try NAME TABLE OPTIONS...: exactly the known keys are found.
 try() {
     name=$1 table=$2
     shift 2
@@ -59,8 +59,8 @@ try() {
     echo "ok - Postfix: postmap finds what is known by $name, and no more"
 }
 
-# None that the system gives to clients: one of those that tries until somebody
-# listens could find itself.
+# A port outside the system's client range: a client that retries until somebody
+# listens could connect to itself.
 port=$(awk 'BEGIN { srand(); print 10000 + int(22000 * rand()) }')
 try socketmap "socketmap:unix:$PWD/mail/maps:known" --socket mail/maps
 try tcp_table "tcp:127.0.0.1:$port" --listen "$port"

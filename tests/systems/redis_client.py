@@ -37,7 +37,7 @@ def start(module, folder):
 
 
 def copy(family, name, other):
-    """All chunks of a filter, loaded into another; they come back."""
+    """Loads all chunks of a filter into another, and compares them."""
     chunks, at = [], 0
     while True:
         at, data = family.scandump(name, at)

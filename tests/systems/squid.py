@@ -1,12 +1,11 @@
-"""squid.py - Squid, on this machine alone and in a folder of its own, in front
-of a server of pages: what it says of its cache in its digest.
+"""squid.py - a local Squid in a temporary folder, in front of a web server: the
+digest of its cache.
 
     squid.py SQUID DIGEST URLS
 
-Asks Squid for 1000 pages, and writes the digest that it then makes, and serves,
-to DIGEST, and the URLs of the pages to URLS, a line each. Squid and the server
-end with this program, also where it is told to end; Squid says nothing but to
-the standard error.
+Requests 1000 pages from Squid, and writes the digest that it then serves to
+DIGEST, and the URLs of the pages to URLS, one per line. Squid and the server end
+with this program, even if it is terminated; Squid only writes to standard error.
 """
 import os
 import pwd
@@ -28,7 +27,7 @@ PAGES = 1000
 WAIT = 60    # seconds at most until Squid has begun, or has made a digest
 ROUNDS = 5   # seconds in which it has looked through its cache anew
 
-# Squid makes digests once it has read its cache on the disk: so it has one.
+# Squid makes digests once it has read its disk cache, so it has one.
 SETTINGS = """
 http_port 127.0.0.1:%d
 cache_dir ufs %s 16 1 1
@@ -68,7 +67,7 @@ class Page(BaseHTTPRequestHandler):
 
 
 def get(opener, url):
-    """The page, and when it was made, in seconds, as far as it says so."""
+    """Returns the page, and its time in seconds if it has one."""
     with opener.open(url, timeout=10) as answer:
         made = answer.headers["Last-Modified"]
         when = parsedate_to_datetime(made).timestamp() if made else 0
@@ -76,7 +75,7 @@ def get(opener, url):
 
 
 def patiently(opener, url):
-    """The same where Squid begins, or has no digest yet."""
+    """Retries while Squid starts, or has no digest yet."""
     for _ in range(WAIT):
         try:
             return get(opener, url)
@@ -93,7 +92,7 @@ def fetch(port, urls):
 
 
 def digest(port):
-    """One that is made of all that is in the cache now."""
+    """Returns a digest of everything in the cache now."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     where = "http://127.0.0.1:%d/squid-internal-periodic/store_digest" % port
     begun = time.time()

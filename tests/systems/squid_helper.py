@@ -86,7 +86,7 @@ def status(proxy, pages, path, method="GET"):
 
 
 def until(what, wanted):
-    """Ask again until the answer is this one."""
+    """Repeats the request until this is the answer."""
     end = time.monotonic() + WAIT
     while True:
         try:

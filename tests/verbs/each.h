@@ -1,7 +1,7 @@
-/* each.h - every kind there is, and each of its choices, for tests of what all
- * of them must do; and filters of them.
+/* each.h - every kind and each of its choices, for tests of common laws; and
+ * filters of them.
  *
- * Who includes this includes test.h first.
+ * Include test.h first.
  */
 #ifndef BLY_TEST_EACH_H
 #define BLY_TEST_EACH_H
@@ -10,9 +10,9 @@ enum { EACH_NAME = 96 };
 
 typedef void each_visit(const char *kind, const bly_kind_info *info);
 
-/* The kind with a word that its option offers, and a size for 2000 keys where
- * that keeps no rate. False: it takes no hashes (rehash:key=whole, which
- * tests/kinds/rehash.c has). */
+/* Appends a word of an option to the kind, and a size for 2000 keys if it has
+ * no rate. False: it takes no hashes (rehash:key=whole, tested in
+ * tests/kinds/rehash.c). */
 static inline bool each_named(char name[EACH_NAME], const char *kind,
                               const char *option, const char *word)
 {
@@ -22,7 +22,7 @@ static inline bool each_named(char name[EACH_NAME], const char *kind,
     return strcmp(word, "whole") != 0;
 }
 
-/* Of an option that offers words, each but the standard one. */
+/* Visits each word of an option except the default. */
 static inline void each_words(const bly_kind_info *info,
                               const bly_option_info *option, each_visit *visit)
 {
@@ -35,14 +35,15 @@ static inline void each_words(const bly_kind_info *info,
     }
 }
 
-/* Visit each kind as it is when no option is given. */
+/* Visits each kind without options. */
 static inline void each_kind(each_visit *visit)
 {
     for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++)
         visit((*k)->name, *k);
 }
 
-/* And with each choice of words: the inner kinds of compound ones, too. */
+/* Visits each kind, and each word of its options, also for the inner kinds of
+ * compound ones. */
 static inline void each_choice(each_visit *visit)
 {
     for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++) {
@@ -54,9 +55,9 @@ static inline void each_choice(each_visit *visit)
     }
 }
 
-/* So many keys, or half of them and so on: as many as the kind can plan for in
- * 300 probes a key and 64 MiB. (egh rises with the square of its keys.) To
- * plan takes some kinds long: the last answer is kept. */
+/* Returns n, halved until the kind can be planned with 300 probes per key and
+ * 64 MiB. (egh rises with the square of its keys.) Some plans take long, so the
+ * last answer is kept. */
 static inline uint64_t each_room(const char *kind, uint64_t n)
 {
     static char last[EACH_NAME];
@@ -80,7 +81,7 @@ static inline bool each_adds(const bly_kind_info *info)
     return (info->can & BLY_CAN_ADD) != 0;
 }
 
-/* Filled by bly_build, of n hashes of a stream. */
+/* Returns a filter that bly_build makes from n hashes of a stream. */
 static inline bly_filter *each_built(const char *kind, const bly_spec *spec,
                                      uint64_t stream, size_t n)
 {
@@ -96,7 +97,7 @@ static inline bly_filter *each_built(const char *kind, const bly_spec *spec,
     return filter;
 }
 
-/* Images of one content, byte for byte. */
+/* Returns whether the images are equal, byte for byte. */
 static inline bool each_same(const bly_filter *a, const bly_filter *b)
 {
     size_t a_bytes, b_bytes;
@@ -105,7 +106,7 @@ static inline bool each_same(const bly_filter *a, const bly_filter *b)
     return a_bytes == b_bytes && memcmp(a_image, b_image, a_bytes) == 0;
 }
 
-/* Fails with the kind's name in the line. */
+/* Fails with the kind's name in the message. */
 #define each_true(kind, condition)                                             \
     do {                                                                       \
         if (!(condition))                                                      \

@@ -1,10 +1,10 @@
-/* fold.c - a folded filter is the one that the same keys make in fewer bits.
- */
+/* fold.c - a folded filter equals one built from the same keys with fewer
+ * bits. */
 #include "test.h"
 
 enum { KEYS = 500 };
 
-/* What the large one is, the small one, and how often it goes into that. */
+/* The large filter, the small one, and their ratio. */
 static const struct { const char *large, *small; uint64_t times; } rows[] = {
     { "standard:m=8192,k=5", "standard:m=4096,k=5", 2 },
     { "standard:m=8192,k=5", "standard:m=8192,k=5", 1 },
@@ -56,7 +56,7 @@ static void test_same_bytes(void **state)
     }
 }
 
-/* What cannot be folded is as it was, and says why. */
+/* A filter that cannot be folded does not change, and the message says why. */
 static void test_refused(void **state)
 {
     (void)state;
@@ -89,7 +89,8 @@ static void test_refused(void **state)
     bly_free(filter);
 }
 
-/* Half of the bits at half of the keys: the planned rate, and the true one. */
+/* Half of the bits with half of the keys: the planned rate, and the true
+ * one. */
 static void test_rate(void **state)
 {
     (void)state;

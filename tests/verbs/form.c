@@ -1,6 +1,6 @@
-/* form.c - keys by a form: the bytes of each class against a table, what no key
- * can be made of, the names of forms, and that a form goes with a filter
- * wherever it goes, without another byte of it.
+/* form.c - key forms: the bytes of each class against a table, texts that are
+ * not keys, the names of forms, and that a filter keeps its form everywhere,
+ * without changing another byte.
  */
 #include "test.h"
 #include "bloomery/form.h"
@@ -17,7 +17,7 @@ typedef struct {
     const char *form;
     bly_value   value;
     bly_status  status;
-    const char *key;            /* hexadecimal digits; NULL: none            */
+    const char *key;            /* hexadecimal digits, or NULL               */
 } form_case;
 
 #define WRITTEN(s)  { .type = BLY_WRITTEN, .data = s, .length = sizeof s - 1 }
@@ -131,7 +131,7 @@ static uint64_t form_named(const char *text)
     return form;
 }
 
-/* In a room of just so many bytes, so that a sanitizer sees what is behind. */
+/* Uses a buffer of exact size, so that sanitizers see overruns. */
 static void form_check(const form_case *c)
 {
     uint64_t form = form_named(c->form);
@@ -160,8 +160,8 @@ static void test_keys(void **state)
         form_check(&form_cases[i]);
 }
 
-/* Folding makes text longer, and there is room for that. Without ICU it is an
- * error, also for ASCII. */
+/* Folding makes text longer, within the promised room. Without ICU it is an
+ * error, even for ASCII. */
 static void test_folded_keys(void **state)
 {
     (void)state;
@@ -200,7 +200,7 @@ static void test_folded_keys(void **state)
                 == SIZE_MAX);
 }
 
-/* What a number is does not depend on where the program is used. */
+/* Numbers do not depend on the locale. */
 static void test_numbers_in_another_locale(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void test_numbers_in_another_locale(void **state)
 
 /* ---- Names -------------------------------------------------------------- */
 
-/* The key of a written number, or false. */
+/* Returns the key of a written number, or false. */
 static bool form_of_written(unsigned char key[8], const char *text)
 {
     bly_value value = { .type = BLY_WRITTEN, .data = text,
@@ -231,7 +231,7 @@ static bool form_of_written(unsigned char key[8], const char *text)
     return status == BLY_OK;
 }
 
-/* A number of any length has the key of the double that is next to it. */
+/* A number of any length has the key of the nearest double. */
 static void test_long_numbers_are_their_doubles(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void test_long_numbers_are_their_doubles(void **state)
             fail_msg("number %llu has another key: %.60s…",
                      (unsigned long long)i, text);
     }
-    /* Next to the middle of two doubles the last digit counts. */
+    /* Near the middle of two doubles the last digit counts. */
     for (size_t i = 0; i < 2; i++)
         for (int last = 0; last < 2; last++) {
             size_t n = strcspn(halves[i], "e"), zeros = 1000;
@@ -378,8 +378,8 @@ static void form_is(const char *kind, bly_filter *filter, bly_status status)
     bly_free(filter);
 }
 
-/* Inner images, too, are as they were: nothing but the form and the header's
- * checksum differs. */
+/* Only the form and the header's checksum differ; inner images do not
+ * change. */
 static void form_one_field(const char *kind, const bly_filter *plain,
                            const bly_filter *stated)
 {
@@ -437,7 +437,7 @@ static void test_forms_travel(void **state)
     each_choice(form_travels);
 }
 
-/* Filters are brought together only if their keys have one form. */
+/* Filters combine only if their keys have one form. */
 static void form_meets(uint64_t a, uint64_t b, bly_status wanted)
 {
     bly_filter *into = form_filter("standard", a);
@@ -504,7 +504,7 @@ static void test_who_cannot_state_a_form(void **state)
     bly_free(f);
 }
 
-/* In a mapped file, too, the header is sound at every moment. */
+/* In a mapped file the header is valid at every moment, too. */
 static void test_form_of_a_file(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* helpers.c - the threads that the library starts for itself: none where one
- * is asked for, none that takes a signal, and none that shows in the bytes.
+/* helpers.c - the library's own threads: none if one thread is requested, none
+ * that receives a signal, and no effect on the bytes.
  *
- * The linker gives this program's calls of pthread_create, the library's too,
- * to the function here (CMakeLists.txt, --wrap).
+ * The linker redirects pthread_create, the library's calls included, to the
+ * function here (CMakeLists.txt, --wrap).
  */
 #include "test.h"
 
@@ -18,7 +18,7 @@ static atomic_uint helpers_started, helpers_open;
 
 typedef struct { void *(*work)(void *); void *argument; } helpers_job;
 
-/* Signals that can be blocked and that the system lets a program use. */
+/* Blockable signals that a program may use. */
 static void *helpers_run(void *argument)
 {
     helpers_job job = *(helpers_job *)argument;
@@ -47,7 +47,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     return __real_pthread_create(thread, attributes, helpers_run, job);
 }
 
-/* How many have been started since it was last asked; none took a signal. */
+/* Returns the number started since the last call; none received a signal. */
 static unsigned helpers_count(const char *kind)
 {
     each_true(kind, atomic_load(&helpers_open) == 0);
@@ -77,9 +77,9 @@ static bly_filter *helpers_build(const char *kind, uint32_t threads, size_t n)
 
 static unsigned helpers_any;            /* threads, of all kinds */
 
-/* One thread, two and eight: the same bytes. All members are found in one of
- * them, and so in all. (Choices of what is built by adding are left out; where
- * a sanitizer watches it is built of fewer keys, by one thread in any case.) */
+/* Builds by one thread, two and eight make the same bytes, so it suffices to
+ * find all members in one. (Kinds built by adding skip their choices; with a
+ * sanitizer they are built from fewer keys, by one thread in any case.) */
 static void helpers_visit_build(const char *kind, const bly_kind_info *info)
 {
     static const uint32_t threads[] = { 8, 2, 0 };
@@ -110,7 +110,7 @@ static void test_builds(void **state)
     (void)state;
     helpers_any = 0;
     each_choice(helpers_visit_build);
-    assert_true(helpers_any > 0);       /* or else nothing was tried */
+    assert_true(helpers_any > 0);       /* or nothing was tested */
 }
 
 /* ---- Labels ------------------------------------------------------------- */
@@ -171,10 +171,10 @@ static void test_big_images(void **state)
     (void)state;
     assert_int_equal(helpers_big(1), 0);
     assert_true(helpers_big(4) >= 3);
-    (void)helpers_big(0);               /* as many as there are processors */
+    (void)helpers_big(0);               /* one per processor */
 }
 
-/* A caller's own signals are as they were. */
+/* The caller's signal mask does not change. */
 static void test_callers_mask(void **state)
 {
     (void)state;

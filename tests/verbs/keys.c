@@ -1,5 +1,5 @@
-/* keys.c - many keys at once, in each of the forms of bly_keys, are the same
- * keys one by one; and what is no form changes nothing.
+/* keys.c - batches in each form of bly_keys equal single keys; an invalid form
+ * changes nothing.
  */
 #include "test.h"
 #include "bloomery/paged.h"
@@ -13,7 +13,7 @@ enum { MOST = 5000, ROOM = 24, STREAM = 31 };
 
 static const size_t keys_sizes[] = { 0, 1025, 1, MOST, 1023, 1024 };
 
-/* ---- The same keys in all forms ----------------------------------------- */
+/* ---- Equal keys in all forms -------------------------------------------- */
 
 enum { ARRAY, OFFSETS32, OFFSETS64, WIDTH, FORMS };
 
@@ -22,10 +22,10 @@ typedef struct {
     uint8_t  data[MOST * ROOM];
     uint32_t offsets32[MOST + 1];
     uint64_t offsets64[MOST + 1];
-    size_t   width;                     /* 0: they are of many lengths       */
+    size_t   width;                     /* 0: lengths vary                   */
 } keys_store;
 
-/* Of 1 to 20 bytes, but three empty ones, or all of `width` bytes. */
+/* Returns 1 to 20, 0 for three keys, or always `width`. */
 static size_t keys_length(size_t width, size_t i)
 {
     if (width != 0)
@@ -91,7 +91,7 @@ static bly_filter *keys_new(uint64_t capacity)
     return filter;
 }
 
-/* What comes of adding keys one after another: where it ended, and how. */
+/* The result of adding keys one by one: where it ended, and how. */
 typedef struct {
     bool       seen[MOST];
     size_t     in;
@@ -113,7 +113,7 @@ static void keys_add_single(bly_filter *filter, const bly_key *keys, size_t n,
     }
 }
 
-/* With `seen` and without; with `done` and without. */
+/* With and without `seen`; with and without `done`. */
 static void keys_add_same(const keys_store *s, int form, size_t n,
                           const bly_filter *one, const keys_told *told)
 {
@@ -133,7 +133,7 @@ static void keys_add_same(const keys_store *s, int form, size_t n,
     }
 }
 
-/* ---- Ask, remove -------------------------------------------------------- */
+/* ---- Query and remove --------------------------------------------------- */
 
 static void keys_ask_same(const bly_filter *filter, const keys_store *s,
                           int form, size_t n)
@@ -158,7 +158,7 @@ static void keys_ask_same(const bly_filter *filter, const keys_store *s,
     }
 }
 
-/* The first half of the keys is removed twice: once it is there. */
+/* The first half of the keys is removed twice although added once. */
 static void keys_remove_same(const bly_filter *filter, const keys_store *s,
                              int form, size_t n)
 {
@@ -189,7 +189,7 @@ static void keys_remove_same(const bly_filter *filter, const keys_store *s,
     bly_free(silent);
 }
 
-/* ---- All of it, for all that can add ------------------------------------ */
+/* ---- Every kind that can add -------------------------------------------- */
 
 static void keys_size_of(const keys_store *s, size_t n, int forms)
 {
@@ -226,7 +226,7 @@ static void test_keys_are_single_ones(void **state)
     keys_visit_add("invertible:key=20", bly_kind_find("invertible"));
 }
 
-/* ---- Built of keys, and hashed without a filter ------------------------- */
+/* ---- Building, and hashing without a filter ----------------------------- */
 
 static void keys_build_same(const keys_store *s, int form, size_t n)
 {
@@ -274,7 +274,7 @@ static void test_build_of_keys(void **state)
     each_kind(keys_visit_build);
 }
 
-/* A filter that keeps whole keys gets them whole. */
+/* A filter that keeps whole keys gets whole keys. */
 static void test_build_of_whole_keys(void **state)
 {
     (void)state;
@@ -314,7 +314,8 @@ static void keys_draw_labels(const bly_plan_t *plan)
     }
 }
 
-/* To be put to: empty, or built with the least label for every key. */
+/* Returns a filter to put into: empty, or built with the smallest label for
+ * every key. */
 static bly_filter *keys_labelled(const keys_store *s, const bly_spec *spec,
                                  const bly_plan_t *plan)
 {
@@ -358,7 +359,7 @@ static void keys_put_same(const keys_store *s, int form, size_t n)
     bly_free(many);
 }
 
-/* A label that there may not be, or a key that is not there, in the middle. */
+/* Puts stop at an invalid label, or an absent key, in the middle. */
 static void keys_put_stops(size_t at)
 {
     bly_spec spec = { .capacity = each_room(keys_kind, MOST), .rate = 1e-5 };
@@ -403,7 +404,7 @@ static void test_put_keys(void **state)
     each_kind(keys_visit_put);
 }
 
-/* Members and others, told apart by their labels. */
+/* Separates members from others by their labels. */
 static void keys_visit_separate(const char *kind, const bly_kind_info *info)
 {
     static bool present[MOST];
@@ -427,9 +428,9 @@ static void test_separate_keys(void **state)
     each_choice(keys_visit_separate);
 }
 
-/* ---- It ends in the middle ---------------------------------------------- */
+/* ---- Stopping in the middle --------------------------------------------- */
 
-/* Until it is full, by hashes and by keys: just the first *done are in. */
+/* Filled by hashes and by keys until full: exactly the first *done are in. */
 static void keys_end(bly_filter *(*make)(void), const bly_keys *keys,
                      const bly_key *each)
 {
@@ -485,10 +486,10 @@ static void test_full_in_the_middle(void **state)
     (void)state;
     keys_full = 0;
     each_kind(keys_visit_full);
-    assert_true(keys_full >= 3);        /* quotient, cuckoo, dleft at least */
+    assert_true(keys_full >= 3);        /* at least quotient, cuckoo, dleft */
 }
 
-/* Memory that ends: what is handed out is counted, and not above a limit. */
+/* Limited memory: counts what it hands out. */
 static void *keys_allocate(void *context, size_t alignment, size_t bytes)
 {
     void *memory = NULL;
@@ -550,7 +551,7 @@ static bly_filter *keys_integers(void)
     return filter;
 }
 
-/* Integers, and one key that is none, at the borders of a chunk and beside. */
+/* Integers with one invalid key, at chunk borders and beside them. */
 static void test_foreign_key_in_the_middle(void **state)
 {
     (void)state;
@@ -582,7 +583,7 @@ static void test_foreign_key_in_the_middle(void **state)
     }
 }
 
-/* A key that cannot come back, behind some that can. */
+/* Returns a filter with a key that cannot be added again. */
 static bly_filter *keys_twin(void)
 {
     bly_filter *filter = keys_new(MOST);
@@ -604,7 +605,7 @@ static void test_removed_key_in_the_middle(void **state)
     bly_free(filter);
 }
 
-/* ---- Which key it was --------------------------------------------------- */
+/* ---- The failing key's number ------------------------------------------- */
 
 static void keys_why(const char *line)
 {
@@ -658,7 +659,7 @@ static void test_remove_names_its_key(void **state)
     }
 }
 
-/* ---- What is no form ---------------------------------------------------- */
+/* ---- Invalid forms ------------------------------------------------------ */
 
 enum { WRONG = 17, FEW = 3 };
 
@@ -770,7 +771,7 @@ static void test_no_form_is_refused(void **state)
     keys_visit_wrong("invertible:key=20", bly_kind_find("invertible"));
 }
 
-/* Numbers that are equal have one key. */
+/* Equal numbers have the same key. */
 static void test_numbers(void **state)
 {
     (void)state;
@@ -799,8 +800,8 @@ static void test_numbers(void **state)
     }
 }
 
-/* A key of a width ends before its zero bytes where it is said to be padded,
- * and nowhere else: those in its midst are its own. */
+/* A key of fixed width ends before its zero bytes only if declared as padded;
+ * zeros in its middle belong to it. */
 static void keys_visit_padded(const char *kind, const bly_kind_info *info)
 {
     static const char rows[] = "ab\0\0" "cdef" "\0\0\0\0" "g\0h\0";
@@ -810,7 +811,7 @@ static void keys_visit_padded(const char *kind, const bly_kind_info *info)
     bly_keys full = { .n = 4, .data = rows, .width = 4 };
     bly_keys plain = { .n = 4, .keys = whole };
     uint64_t one[4], other[4], third[4];
-    if (info->can & BLY_CAN_EXACT)      /* egh: they are no integers         */
+    if (info->can & BLY_CAN_EXACT)      /* egh: not integers                 */
         return;
     each_status(kind, bly_hash_keys(one, kind, NULL, &padded), BLY_OK);
     each_status(kind, bly_hash_keys(other, kind, NULL, &plain), BLY_OK);
@@ -838,7 +839,7 @@ static void test_padded(void **state)
     keys_visit_padded("rehash:key=whole,by=xxh64", bly_kind_find("rehash"));
 }
 
-/* Empty keys need no data, and no keys need no form. */
+/* Empty keys need no data, and zero keys need no form. */
 static void test_no_data(void **state)
 {
     (void)state;
@@ -897,7 +898,7 @@ static void test_paged_keys(void **state)
     bly_free(whole);
 }
 
-/* By name and seed the hashes are those of a filter of that name and seed. */
+/* Hashes by name and seed equal those of a filter with that name and seed. */
 static void test_hashes_by_name(void **state)
 {
     (void)state;
@@ -924,8 +925,8 @@ static void test_hashes_by_name(void **state)
                   BLY_EOPTION);
 }
 
-/* Integers that nobody has mixed are no hashes, which a build says; repeats, a
- * few keys, and mixed integers are well. */
+/* Unmixed integers are not hashes, and a build says so; repeats, few keys, and
+ * mixed integers are fine. */
 static void test_integers_are_mixed(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* look.c - what can be known of a filter without opening it, whether its file
- * is still the same, filters from plans alone, and fields that must be 0.
+/* look.c - reading a filter's properties without opening it, noticing changed
+ * files, making filters from plans alone, and reserved fields.
  */
 #include "test.h"
 #include "bloomery/advice.h"
@@ -47,7 +47,7 @@ static bly_status look_peek_both(bly_header *h, const uint8_t *image, size_t n)
     return status;
 }
 
-/* Of a header that is read: what the bytes say, by docs/format.md. */
+/* Compares a header with the bytes, by docs/format.md. */
 static void look_same(const bly_header *h, const uint8_t *image)
 {
     static const bly_header none;
@@ -110,7 +110,7 @@ static void look_image(const char *kind, uint8_t *image, size_t bytes,
     each_status(kind, look_peek_both(&h, whole, sizeof whole), BLY_EVERSION);
 }
 
-/* One byte of the header is another: found, wherever it is. */
+/* A changed byte of the header is detected, wherever it is. */
 static void look_damaged(const char *kind, const uint8_t *image)
 {
     uint8_t bad[BLY_HEADER_BYTES];
@@ -154,8 +154,7 @@ static void test_golden_headers(void **state)
     each_choice(look_visit_golden);
 }
 
-/* To look at a kind of tomorrow is no failure, and leaves the last one's line
- * as it was. */
+/* Looking at a future kind is not an error, and keeps the last error. */
 static void test_unknown_kind_is_no_error(void **state)
 {
     (void)state;
@@ -205,7 +204,7 @@ static bool look_replaced(const bly_filter *filter)
     return replaced;
 }
 
-/* Another time, however quickly the test runs. */
+/* Sets another time, however quickly the test runs. */
 static void look_touch(time_t seconds)
 {
     struct timespec times[2] = { { .tv_sec = seconds }, { .tv_sec = seconds } };
@@ -235,7 +234,7 @@ static void test_replaced(void **state)
     }
 }
 
-/* The same second, file and size: only its nanoseconds are others. */
+/* Second, file and size are equal: only the nanoseconds differ. */
 static void test_written_within_a_second(void **state)
 {
     (void)state;
@@ -268,7 +267,7 @@ static void test_written_in_place(void **state)
     unlink(look_path);
 }
 
-/* What we write ourselves does not make another file of it. */
+/* Our own writes do not count as a replacement. */
 static void test_written_by_us(void **state)
 {
     (void)state;
@@ -311,7 +310,7 @@ static void test_of_no_file(void **state)
     unlink(look_path);
 }
 
-/* A file that is open page by page is one, too. */
+/* Paged files behave alike. */
 static void look_visit_paged(const char *kind, const bly_kind_info *info)
 {
     if ((info->can & BLY_CAN_PAGE) == 0)
@@ -340,8 +339,7 @@ static void test_replaced_paged(void **state)
     each_kind(look_visit_paged);
 }
 
-/* Whenever memory is asked for, the file is written anew: it gets a later time.
- */
+/* Rewrites the file with a later time at every allocation. */
 static void *look_disturb(void *context, size_t alignment, size_t bytes)
 {
     struct timespec times[2] = { { .tv_sec = 0 }, { .tv_sec = 0 } };
@@ -359,7 +357,7 @@ static void look_give_back(void *context, void *memory, size_t bytes)
     free(memory);
 }
 
-/* A file that was written after its header had been read is another. */
+/* A file that is written after its header was read counts as replaced. */
 static void test_replaced_while_opening(void **state)
 {
     (void)state;
@@ -382,7 +380,7 @@ static void test_replaced_while_opening(void **state)
 
 /* ---- From a plan -------------------------------------------------------- */
 
-static unsigned look_planned;           /* kinds that a plan is enough for */
+static unsigned look_planned;           /* kinds for which a plan suffices */
 
 static void look_visit_plan(const char *kind, const bly_kind_info *info)
 {
@@ -422,10 +420,10 @@ static void test_planned_is_new(void **state)
     assert_true(look_planned >= 8);     /* not refused by all */
 }
 
-/* ---- The plan is no promise that cannot be kept ------------------------- */
+/* ---- Plans are kept ----------------------------------------------------- */
 
-/* What bly_new says of the spec; of a kind that is only built what bly_build
- * does. */
+/* Returns the status of bly_new or, for a kind that is only built, of
+ * bly_build. */
 static bly_status look_make(const char *kind, const bly_kind_info *info,
                             const bly_spec *spec)
 {
@@ -457,8 +455,8 @@ static void look_visit_refused(const char *kind, const bly_kind_info *info)
         }
 }
 
-/* Kinds, their choices and hash functions: what cannot be made is not planned,
- * and what can be is. */
+/* Over kinds, choices and hash functions: exactly what can be made can be
+ * planned. */
 static void test_plan_refuses_what_new_does(void **state)
 {
     (void)state;
@@ -479,7 +477,7 @@ static void test_planned_null_spec(void **state)
     bly_free(planned);
 }
 
-/* Memory that is not there for what a forged plan asks for. */
+/* Has no memory for a forged plan's request. */
 static void *look_allocate(void *context, size_t alignment, size_t bytes)
 {
     void *memory = NULL;
@@ -498,7 +496,7 @@ static void look_release(void *context, void *memory, size_t bytes)
 static const bly_allocator look_memory = { .allocate = look_allocate,
                                            .release = look_release };
 
-/* What a forger would write: nothing, the most, next to what was there. */
+/* Returns a forger's number: 0, the maximum, or a neighbour of the old one. */
 static uint64_t look_forged(uint64_t was, uint64_t random)
 {
     switch (random % 8) {
@@ -534,7 +532,7 @@ static void look_forge_kind(bly_plan_t *plan, uint64_t random)
         strcpy(plan->kind, others[(random >> 8) % 10]);
 }
 
-/* One field, or some: geometry most of all. */
+/* Changes one field or several, mostly geometry. */
 static void look_forge(bly_plan_t *plan, uint64_t stream)
 {
     uint64_t fields = 1 + test_random(stream, 0) % 3;
@@ -554,7 +552,7 @@ static void look_forge(bly_plan_t *plan, uint64_t stream)
     }
 }
 
-/* What came of it is a filter that others can open, and a program can use. */
+/* The result is a filter that others can open and programs can use. */
 static void look_use(const bly_plan_t *plan, bly_filter *filter)
 {
     size_t bytes;
@@ -601,7 +599,7 @@ static void test_forged_plans(void **state)
     assert_true(made > FORGED / 100 && refused > FORGED / 10);
 }
 
-/* ---- Fields that must be 0, and specs that are not there ---------------- */
+/* ---- Reserved fields, missing specs ------------------------------------- */
 
 static void look_spec_refused(const bly_spec *spec)
 {
@@ -699,7 +697,7 @@ static void test_reserved_of_plans_and_needs(void **state)
     assert_null(ranking);
 }
 
-/* No spec at all is one of zeros: no capacity. */
+/* A missing spec equals one of zeros: no capacity. */
 static void look_visit_no_spec(const char *kind, const bly_kind_info *info)
 {
     static const bly_spec zeros;

@@ -1,5 +1,5 @@
-/* redis.c - filters of Redis' module piece by piece: the same bits and answers
- * as the formats', which are held against the server's own dumps.
+/* redis.c - filters of Redis' module in pieces: the same bits and answers as
+ * the formats, which are compared with the server's own dumps.
  */
 #include "test.h"
 
@@ -56,7 +56,7 @@ static void redis_free(redis_pieces *p)
         free(p->links[i].bits);
 }
 
-/* Header and bits, as one file. */
+/* Returns header and bits as one file. */
 static uint8_t *redis_file(const redis_pieces *p, size_t *bytes)
 {
     size_t at = BLY_CHAIN_HEAD + BLY_CHAIN_HEAD_LINK * p->chain.n;
@@ -141,8 +141,7 @@ static void test_chain_of_many(void **state)
     redis_free(&p);
 }
 
-/* Many at once are what they are one after the other, repeats and links that
- * fill up among them. */
+/* Batches equal single adds, with repeats and links that fill up in between. */
 static void test_chain_adds_many(void **state)
 {
     (void)state;
@@ -216,7 +215,7 @@ static void test_chain_ends(void **state)
     redis_free(&p);
 }
 
-/* A header is read as it was written; each of its bytes counts. */
+/* A header is read back as written; each of its bytes counts. */
 static void test_chain_header(void **state)
 {
     (void)state;
@@ -424,8 +423,8 @@ static void test_tables_end(void **state)
     assert_status(bly_tables_plan(&wrong, UINT64_MAX, 2, 20, 1), BLY_ETOOBIG);
 }
 
-/* The bytes of the last of many tables are told at once; and of tables that
- * grow, those up to the most there can be. */
+/* The last of many tables is addressed directly; growing tables reach their
+ * maximum. */
 static void test_tables_sizes(void **state)
 {
     (void)state;

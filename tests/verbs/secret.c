@@ -1,5 +1,5 @@
 /* secret.c - filters whose keys are hashed with a secret: all verbs work with
- * it, none without it, and it is in no image.
+ * it, none without it, and no image contains it.
  */
 #include "test.h"
 #include "bloomery/paged.h"
@@ -52,7 +52,7 @@ static size_t secret_count(const char *kind)
     return (size_t)each_room(kind, KEYS);
 }
 
-/* Of as many of the keys as it has room for, from number `from` on. */
+/* Returns a filter with as many keys as fit, from number `from` on. */
 static bly_filter *secret_built(const char *kind, const void *secret,
                                 size_t from)
 {
@@ -82,7 +82,7 @@ static void secret_knows(const char *kind, const bly_filter *filter,
     }
 }
 
-/* ---- Made --------------------------------------------------------------- */
+/* ---- Creation ----------------------------------------------------------- */
 
 static void secret_refused(const char *kind, const bly_spec *spec,
                            bly_status status)
@@ -127,7 +127,7 @@ static void test_specs(void **state)
     each_choice(secret_visit_specs);
 }
 
-/* An integer is its own hash there, and not SipHash. */
+/* Integers are their own hashes there, without SipHash. */
 static void test_integers_have_none(void **state)
 {
     (void)state;
@@ -139,12 +139,12 @@ static void test_integers_have_none(void **state)
     assert_null(filter);
 }
 
-/* ---- Opened, in every way ----------------------------------------------- */
+/* ---- Opening, in every way ---------------------------------------------- */
 
-/* What takes the bytes of a filter, each in its own way. */
+/* A way to open the bytes of a filter. */
 typedef bly_status secret_take(bly_filter **out, const bly_options *options);
 
-static const uint8_t *secret_image;     /* for those that take one */
+static const uint8_t *secret_image;     /* for those that need it */
 static size_t secret_bytes;
 
 static bly_status secret_wrap(bly_filter **out, const bly_options *options)
@@ -164,7 +164,7 @@ static bly_status secret_open(bly_filter **out, const bly_options *options)
     return bly_open(out, secret_path, secret_flags, options);
 }
 
-/* With it, without it, with another. */
+/* Opens with it, without it, and with another one. */
 static void secret_taken(const char *kind, secret_take *take)
 {
     bly_filter *filter = (bly_filter *)secret_path;
@@ -199,7 +199,7 @@ static void secret_file(const char *kind, const bly_kind_info *info,
     unlink(secret_path);
 }
 
-/* The 16 bytes, or 8 of them together. */
+/* Looks for the 16 bytes, or 8 of them together. */
 static void secret_is_not_in(const char *kind, const void *bytes, size_t n)
 {
     each_true(kind, memmem(bytes, n, secret_right, 8) == NULL);
@@ -234,7 +234,7 @@ static void test_bytes(void **state)
     each_choice(secret_visit_bytes);
 }
 
-/* Who wants a secret kept is told of a filter that has none. */
+/* A caller who requires a secret is told if the filter has none. */
 static void secret_visit_plain(const char *kind, const bly_kind_info *info)
 {
     bly_spec spec = { .capacity = secret_count(kind) };
@@ -262,7 +262,7 @@ static void test_filters_without(void **state)
     each_choice(secret_visit_plain);
 }
 
-/* Where the bytes are, and how many, does not depend on how keys are hashed. */
+/* The layout and size of an image do not depend on how keys are hashed. */
 static void secret_visit_layout(const char *kind, const bly_kind_info *info)
 {
     if (!each_adds(info))
@@ -289,7 +289,7 @@ static void test_layout(void **state)
     each_choice(secret_visit_layout);
 }
 
-/* ---- Made of another ---------------------------------------------------- */
+/* ---- Derived from another ----------------------------------------------- */
 
 static void secret_add(const char *kind, bly_filter *filter, size_t from,
                        size_t n)
@@ -330,7 +330,7 @@ static void test_others(void **state)
     each_choice(secret_visit_others);
 }
 
-/* One that was planned for few keys has grown, and is opened again. */
+/* A filter planned for few keys has grown, and is reopened. */
 static void secret_visit_grown(const char *kind, const bly_kind_info *info)
 {
     if ((info->can & BLY_CAN_GROW) == 0)
@@ -354,7 +354,7 @@ static void test_grown(void **state)
     each_choice(secret_visit_grown);
 }
 
-/* Nobody mends a file whose secret he does not have. */
+/* A file is not repaired without its secret. */
 static void test_open_pages_wait_for_the_secret(void **state)
 {
     (void)state;
@@ -363,7 +363,7 @@ static void test_open_pages_wait_for_the_secret(void **state)
     uint8_t *image = (uint8_t *)(uintptr_t)bly_image(filter, &bytes);
     uint8_t *left = malloc(bytes);
     assert_non_null(left);
-    image[bytes - 1] ^= 1;              /* half-written, by one who died */
+    image[bytes - 1] ^= 1;              /* left half-written by a dead writer */
     image_unseal(image);
     FILE *file = fopen(secret_path, "wb+");
     assert_non_null(file);
@@ -411,9 +411,9 @@ static void test_paged(void **state)
     unlink(secret_path);
 }
 
-/* ---- Forgotten ---------------------------------------------------------- */
+/* ---- Erasure ------------------------------------------------------------ */
 
-/* Memory that holds half of the secret, or all, when it is given back. */
+/* Counts freed blocks that still contain half of the secret, or all. */
 typedef struct { size_t given, with; } secret_memory;
 
 static void *secret_allocate(void *context, size_t alignment, size_t bytes)
@@ -463,7 +463,7 @@ static void test_wiped(void **state)
     unlink(secret_path);
 }
 
-/* ---- Two of them -------------------------------------------------------- */
+/* ---- Pairs -------------------------------------------------------------- */
 
 static void secret_no_pair(const char *kind, bly_filter *a, bly_filter *b)
 {
@@ -517,7 +517,7 @@ static void test_pairs(void **state)
     each_choice(secret_visit_pairs);
 }
 
-/* ---- Listed ------------------------------------------------------------- */
+/* ---- Listing ------------------------------------------------------------ */
 
 typedef struct { size_t first, second, strange; bool whole; } secret_listed;
 

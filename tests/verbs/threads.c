@@ -1,6 +1,6 @@
-/* threads.c - what the header promises of threads, of every kind: many that
- * read one filter, and many that add to a shared one. ThreadSanitizer, where it
- * is built in, watches.
+/* threads.c - the header's promises about threads, for every kind: many readers
+ * of one filter, and many threads adding to a shared one. The thread sanitizer
+ * watches if built in.
  */
 #include "test.h"
 #include "bloomery/paged.h"
@@ -24,8 +24,8 @@ static int threads_setup(void **state)
     return 0;
 }
 
-/* One of the threads: its number, and what went wrong, since cmocka's asserts
- * are for the first thread only. */
+/* A thread: its number, and its first error, as cmocka's asserts only work in
+ * the main thread. */
 typedef struct {
     bly_filter *filter;
     unsigned    number;
@@ -54,7 +54,7 @@ static void threads_run_all(threads_job jobs[THREADS], void *(*work)(void *),
         each_true(threads_kind, jobs[t].wrong == 0);
 }
 
-/* ---- Many readers of one that is not sealed yet ------------------------- */
+/* ---- Many readers of an unsealed filter --------------------------------- */
 
 static void threads_copy_image(threads_job *job, const bly_filter *filter)
 {
@@ -102,7 +102,7 @@ static void threads_ask(threads_job *job)
     job->wrong += bly_stat(&job->stat, job->filter) != BLY_OK;
 }
 
-/* Of the same filter, or like it. */
+/* From the same filter, or like it. */
 static void threads_make(threads_job *job)
 {
     bly_filter *copy = NULL, *like = NULL;
@@ -120,7 +120,7 @@ static void threads_make(threads_job *job)
     bly_free(like);
 }
 
-/* Each begins with another verb, so that all meet the first one's sealing. */
+/* Each begins with another verb, so that all meet the first sealing. */
 static void *threads_read(void *argument)
 {
     threads_job *job = argument;
@@ -178,12 +178,12 @@ static void test_many_read(void **state)
     each_choice(threads_visit_read);
 }
 
-/* ---- Beside the one that seals ------------------------------------------ */
+/* ---- Beside a sealing thread -------------------------------------------- */
 
-static bly_filter *threads_own[THREADS];        /* of a thread alone */
+static bly_filter *threads_own[THREADS];        /* of a single thread */
 
-/* The first makes the checksums; the others look at the filter and take it into
- * their own, without a lock that would let them wait for it. */
+/* The first makes the checksums; the others read the filter and take it into
+ * their own, without locks that would make them wait. */
 static void *threads_beside(void *argument)
 {
     threads_job *job = argument;
@@ -229,9 +229,9 @@ static void test_many_take_from_one(void **state)
     each_choice(threads_visit_beside);
 }
 
-/* ---- Many add ----------------------------------------------------------- */
+/* ---- Many threads add --------------------------------------------------- */
 
-/* Does the file say that it is being written? */
+/* Returns whether the file is marked as being written. */
 static bool threads_unsealed(void)
 {
     bly_header h;
@@ -245,7 +245,8 @@ static uint64_t threads_hash(unsigned thread, size_t i)
     return test_random(STREAM + 1, thread * (KEYS / 2) + i);
 }
 
-/* Keys, half of which a neighbour adds too; each is found once it is in. */
+/* Adds keys, half of which a neighbour adds too; each is found once it is
+ * in. */
 static void *threads_add(void *argument)
 {
     threads_job *job = argument;
@@ -303,8 +304,8 @@ static void test_many_add(void **state)
     each_choice(threads_visit_shared);
 }
 
-/* In a file: before the first add has come back, whoever's it is, the file says
- * that it is being written, until it is sealed; and after that again. */
+/* In a file: before the first add returns, whoever made it, the file is marked
+ * as being written until it is sealed; and again afterwards. */
 static void threads_in_a_file(const char *kind)
 {
     threads_job jobs[THREADS];
@@ -334,7 +335,7 @@ static void threads_in_a_file(const char *kind)
     unlink(threads_path);
 }
 
-/* Some times each: who is first is another one then. */
+/* Repeats this, as another thread is first each time. */
 static void threads_visit_mapped(const char *kind, const bly_kind_info *info)
 {
     if ((info->can & BLY_CAN_SHARE) == 0 || (info->can & BLY_CAN_PACK) != 0)
@@ -381,7 +382,7 @@ static void threads_visit_paged(const char *kind, const bly_kind_info *info)
     for (size_t i = 0; i < KEYS; i++)
         each_status(kind, bly_add_hash(filter, test_random(STREAM, i)),
                     BLY_OK);
-    threads_run_all(jobs, threads_ask_paged, filter);   /* none is written */
+    threads_run_all(jobs, threads_ask_paged, filter);   /* not in any filter */
     each_status(kind, bly_sync(filter), BLY_OK);
     threads_run_all(jobs, threads_ask_paged, filter);
     bly_free(filter);

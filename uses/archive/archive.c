@@ -1,17 +1,17 @@
-/* archive.c - a store that keeps every block once, as Venti does.
+/* archive.c - a store that keeps every block once, like Venti.
  *
  *   archive new STORE BLOCKS RATE      an empty store
  *   archive save STORE <DATA >SCORES   store what is not there yet
  *   archive restore STORE <SCORES >DATA
- * DATA is cut where its content says so, at 10 KiB or so; a block's name is its
- * SHA-1, the score. Of a new block the filter says "surely new" but for its
- * rate, so that the index is read for old blocks only. STORE is a folder of
+ * DATA is cut where its content says so, about every 10 KiB; a block's name is
+ * its SHA-1, the score. For a new block the filter answers "surely new", except
+ * at its rate, so the index is read only for old blocks. STORE is a folder of
  *
  *   blocks   the blocks, one behind the other
  *   index    a hash table of what is where, by the score's first bytes
  *   bloom    the filter, as a Venti server has it
  *
- * made durable in this order, so that a crash costs bytes and no block.
+ * made durable in this order, so that a crash loses bytes but no block.
  */
 #include <bloomery.h>
 
@@ -56,8 +56,8 @@ static void score_of(uint8_t score[SCORE], const uint8_t *data, size_t n)
 
 /* ---- Where to cut -------------------------------------------------------- */
 
-/* The first place from LEAST on where the 64 bytes before it say so: a chance
- * of one in 2^CUT, wherever they are in the data. */
+/* Returns the first place from LEAST on where the 64 bytes before it say so: a
+ * chance of one in 2^CUT, wherever they are in the data. */
 static size_t cut(const uint8_t *data, size_t n)
 {
     static uint64_t of_byte[256];
@@ -74,7 +74,7 @@ static size_t cut(const uint8_t *data, size_t n)
 
 /* ---- The store ----------------------------------------------------------- */
 
-/* The slot of the score, or the free one where it would be. */
+/* Returns the slot of the score, or the free one where it would go. */
 static entry *find(const uint8_t score[SCORE])
 {
     uint64_t at;
@@ -138,7 +138,7 @@ static int open_store(const char *store)
          ? stop(bloom_path, bly_why()) : 0;
 }
 
-/* Entries of blocks at `from` and behind, once these are on the disk. */
+/* Writes the entries of blocks from `from` on, once these are on the disk. */
 static int keep_index(uint64_t from)
 {
     if (fsync(blocks_file) < 0)
@@ -157,7 +157,7 @@ static int keep_index(uint64_t from)
 
 static struct { uintmax_t blocks, new, in_vain, bytes; } told;
 
-/* Append the block unless the index has it, if that is worth asking. */
+/* Appends the block unless the index, if it must be read, has it. */
 static int save_block(const uint8_t *data, size_t n, uint64_t *end)
 {
     uint8_t score[SCORE];

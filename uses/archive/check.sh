@@ -1,5 +1,5 @@
-# check.sh - archive: what is restored is what was saved, every block is stored
-# once, and the index is asked for new blocks as often as the rate says.
+# check.sh - archive: restored data equal the saved data, every block is stored
+# once, and the index is read for new blocks at the filter's rate.
 . "${1:?}/lib.sh"
 
 [ -d "$MACHINE/usr/share/doc" ] || { absent archive 'no /usr/share/doc'; finish; }
@@ -8,12 +8,12 @@ if ! "$BLOOMERY" plan -k venti -n 9 >plan.out 2>&1; then
     finish
 fi
 
-# told NAME: a number of what the program said last.
+# told NAME: a number from the program's last output.
 told() {
     sed -n "s/.*[ :]\([0-9]*\) $1.*/\1/p" said
 }
 
-# One day and the next: files go, files come, and one grows at its beginning.
+# Two days: files are deleted, files are added, and one grows at its beginning.
 find "$MACHINE/usr/share/doc" "$MACHINE/usr/share/common-licenses" -type f \
     2>find.err | sort | head -n "$(work 1000 100000)" >files
 [ "$(wc -l <files)" -ge 200 ] || { absent archive 'too few files'; finish; }
@@ -29,15 +29,15 @@ figure 'Monday' "$(cat said)"
 check 'a block for each line' test "$(told blocks)" -eq "$(wc -l <monday)"
 check 'as many are new as are different' \
     test "$new" -eq "$(sort -u monday | wc -l)"
-check 'what is stored is the sum of these' test "$stored" -eq \
+check 'the stored size is the sum of these' test "$stored" -eq \
     "$(sort -u monday | awk '{ n += $2 } END { printf "%d", n }')"
 check 'and all that there is' test "$stored" -eq "$(wc -c <store/blocks)"
 "$PROGRAM" restore store <monday >found.tar
 check 'restored, byte for byte' cmp monday.tar found.tar
 
-# In a store whose filter has half a bit for each of its bits from other blocks:
-# the rate after each new block; m and k are those of the file, whose first 128
-# bits count as set.
+# A store whose filter has half a bit set by other blocks for each of its bits:
+# the rate after each new block; m and k are the file's, whose first 128 bits
+# count as set.
 "$PROGRAM" new tight "$new" 0.25
 m=$(($(wc -c <tight/bloom) * 8))
 k=$(od -An -tu1 -j 11 -N 1 tight/bloom | tr -d ' ')
@@ -62,13 +62,13 @@ figure 'Tuesday' "$(cat said)"
 check 'Tuesday restored, byte for byte' cmp tuesday found
 "$PROGRAM" restore store <monday | cmp - monday.tar >cmp.out 2>&1 || true
 check 'and Monday still' test ! -s cmp.out
-check 'what was put in before it leaves nine of ten blocks as they were' \
+check 'an insertion at the beginning keeps nine of ten blocks' \
     test "$(told new)" -lt "$(($(told blocks) / 10))"
 "$PROGRAM" save store <tuesday >again 2>said
 check 'saved again nothing is stored' test "$(told new)" -eq 0
 check 'and the scores are the same' cmp next again
 
-# Cut by the lengths, each piece has the score that sha1 makes of it.
+# Each piece, cut by the lengths, has the score computed by sha1.
 if command -v python3 >found.python; then
     check 'every score is what another SHA-1 says' python3 -c '
 import hashlib, sys
@@ -119,7 +119,7 @@ for k in 4 7 10; do
         awk -v k=$k -f plan.awk planned
 done
 
-# ---- What is wrong is told ---------------------------------------------------
+# ---- Errors ------------------------------------------------------------------
 
 size=$(wc -c <store/blocks)
 refused 'a store that is there' 'store: File exists' \

@@ -1,15 +1,15 @@
-/* bitstate.c - search all states of a model, of which a filter remembers which
- * were seen, and tell the way to an error.
+/* bitstate.c - searches all states of a model, remembering seen states in a
+ * filter, and prints the way to an error.
  *
  *   bitstate MODEL.so [--bits N] [--probes K] [--seed S] [--breadth]
  *            [--kind KIND] [--states N] [--rate P] [--list FILE]
  *
- * MODEL.so is as model.h says. A state takes K bits (3) of N (2^27), or what
- * --kind makes of it. A new state that the filter takes for seen is left out,
- * with all that only it leads to; so states may be missed, but what is told is
- * true. The search goes deep first and holds one way at a time; with --breadth
- * it holds all states, and an error's way is short. The end status is 1 if
- * there was an error. --list writes all states to FILE.
+ * MODEL.so is described in model.h. A state takes K bits (3) of N (2^27), or as
+ * --kind says. A new state that the filter takes for seen is skipped, with
+ * everything reachable only through it: states may be missed, but reported
+ * errors are real. The search is depth-first and stores only the current path;
+ * --breadth stores all states and gives short ways to errors. The exit status
+ * is 1 if an error was found. --list writes all states to FILE.
  */
 #include <bloomery.h>
 
@@ -22,7 +22,7 @@
 #include "model.h"
 
 enum { LINE = 4096, FIRST_LOOK = 1024 };
-static const double look_again = 1.1;   /* after so many times the states    */
+static const double look_again = 1.1;   /* whenever states grew this much    */
 
 static const bitstate_model *m;
 static bly_filter *seen;
@@ -108,7 +108,7 @@ static int make_filter(const options *o)
 
 static int load_model(const char *path)
 {
-    char here[LINE];                    /* else it is sought among libraries */
+    char here[LINE];                    /* else libraries are searched       */
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
     void *object = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (object == NULL)
@@ -118,13 +118,13 @@ static int load_model(const char *path)
          ? stop(path, "it has no model: see model.h") : 0;
 }
 
-/* ---- States that are held ------------------------------------------------ */
+/* ---- Stored states ------------------------------------------------------- */
 
-/* Where a state came from, and which of its steps is next. */
+/* The state's predecessor, and its next step to try. */
 typedef struct { size_t before; unsigned step; } place;
 
-/* Deep first: the way to the newest state. By breadth: all states; those from
- * `head` on have steps left. */
+/* Depth-first: the way to the newest state. Breadth-first: all states; those
+ * from `head` on have steps left. */
 typedef struct {
     unsigned char *states;
     place *places;
@@ -162,7 +162,7 @@ static void print_state(FILE *to, const void *state)
     fprintf(to, "%s\n", text);
 }
 
-/* From the first state to this one: turn the way round, then go it. */
+/* Prints the way from the first state to this one, by reversing it first. */
 static void print_way(const trail *t, size_t last)
 {
     size_t *way = malloc(t->n * sizeof *way), n = 0;
@@ -182,8 +182,8 @@ static void print_way(const trail *t, size_t last)
 
 /* ---- Search -------------------------------------------------------------- */
 
-/* Each new state is taken for seen with the rate f as it then stands: for each
- * that was found f / (1 - f) were missed. */
+/* A new state is taken for seen at the current rate f: for each one found, f /
+ * (1 - f) were missed. */
 typedef struct {
     uint64_t found, steps, errors;
     double   odds, missed, looked, look_at;
@@ -201,7 +201,8 @@ static void look(counts *c)
     c->look_at = c->looked * look_again;
 }
 
-/* 1: it is new and was taken in; 0: seen; 2: no memory or no room for it. */
+/* Returns 1 if the state is new and stored, 0 if seen, 2 without memory or
+ * room. */
 static int visit(trail *t, counts *c, const void *state, size_t before,
                  FILE *list)
 {
@@ -246,7 +247,7 @@ static int search(trail *t, counts *c, bool breadth, FILE *list)
     return done == 2 ? 2 : 0;
 }
 
-/* ---- What came out ------------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------- */
 
 static void tell(counts *c)
 {

@@ -1,5 +1,5 @@
-# check.sh - bitstate: what is told is true, what is left out is as much as
-# predicted, and SPIN finds the same states where nothing is left out.
+# check.sh - bitstate: reported errors are real, the share of missed states is
+# as predicted, and SPIN finds the same states if none is missed.
 . "${1:?}/lib.sh"
 
 compile=${CC:-cc}
@@ -8,7 +8,7 @@ compile=${CC:-cc}
     finish
 }
 
-# object NAME SOURCE FLAGS...: NAME.so.
+# object NAME SOURCE FLAGS...: compiles NAME.so.
 object() {
     name=$1 source=$2
     shift 2
@@ -16,7 +16,7 @@ object() {
         -o "$name.so" "$source"
 }
 
-# states: what a run's output says of them.
+# states: the number of states in a run's output.
 states() {
     sed -n 's/^states: //p' "$1"
 }
@@ -31,8 +31,8 @@ check 'the puzzle has the known 181440 boards' test "$all" = 181440
 
 # ---- Coverage ----------------------------------------------------------------
 
-# k, B bits for each state, the share that the formula finds, and what is known
-# of the puzzle. The library spreads its hash in another way than the table's.
+# k, B bits per state, the share by the formula, and the share published for the
+# puzzle. The library spreads its hash in another way than the table's.
 while read -r k share formula known; do
     case $EFFORT$share in
     quick2 | quick20 | quick50 | quick100) continue ;;
@@ -73,7 +73,7 @@ done <<'END'
 2 100 .99987 .99986
 END
 if [ "$EFFORT" = full ]; then
-    # The same table by its own probes, to the digit.
+    # The table is reproduced with its own probes, to the digit.
     python3 "$USE/exact.py" known >found
     cat >known <<'END'
 3 2 141962
@@ -135,7 +135,7 @@ in_band 'short signatures: left out' $((all - $(states out))) "$all" \
 
 # ---- Ways to errors ----------------------------------------------------------
 
-# Each board of a way comes from the one before by one tile.
+# Each board of a way differs from the one before by one tile.
 cat >way.awk <<'AWK'
 /^step / {
     if ($2 != n + 0 ":" || (n == 0 ? $3 != "123456780" : !slides(last, $3)))
@@ -177,7 +177,7 @@ for seed in $(seq "$(work 1 3)"); do
         awk -v wanted="$board" -f way.awk way
 done
 
-# A lock that holds, whatever is left out, and one that does not.
+# A correct lock, whatever is skipped, and a broken one.
 for bits in 10000 30000 100000 3000000; do
     "$PROGRAM" ./lock.so --bits $bits >out || true
     check "the lock: no error is made up ($bits bits)" grep -qx 'errors: 0' out
@@ -198,10 +198,10 @@ check 'in each step one process moves, and at the end two are inside' awk '
     }
     END { exit bad || inside != 2 || n < 3 }' out
 
-# ---- Beside SPIN -------------------------------------------------------------
+# ---- Compared with SPIN ------------------------------------------------------
 
-# spun MODEL FLAGS...: "states transitions errors" of a search that SPIN makes;
-# KEEP and RUN are flags of its own.
+# spun MODEL FLAGS...: "states transitions errors" of SPIN's search; KEEP and
+# RUN are SPIN flags.
 spun() {
     cp "$USE/$1.pml" .
     # shellcheck disable=SC2086 # flags are words
@@ -219,7 +219,8 @@ if [ "$EFFORT" != full ]; then
 elif ! command -v spin >spin.path; then
     skip 'beside SPIN' 'no spin (Debian: spin)'
 else
-    # Its first board is set up in a step, and its first state is a transition.
+    # SPIN sets up its first board in a step, and counts its first state as a
+    # transition.
     check 'SPIN: as many boards, and one before them' \
         test "$(spun puzzle)" = '181441 483842 0'
     check 'SPIN: the lock has as many states and steps' \
@@ -243,7 +244,7 @@ else
     figure 'the lock of 5, 2^27 bits' "$("$PROGRAM" ./five.so | tr '\n' ' ')"
 fi
 
-# ---- What is refused ---------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 echo 'int nothing;' >nothing.c
 "$compile" -shared -fPIC -o nothing.so nothing.c

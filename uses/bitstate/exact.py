@@ -1,13 +1,13 @@
-# exact.py - the 8-puzzle, by itself: all boards with their distance, or, with
-# "known", the numbers of boards found by the probes of the catalogue's table.
+# exact.py - an independent 8-puzzle: all boards with their distance or, with
+# "known", the numbers of boards found with the probes of the catalogue's table.
 import sys
 
 WORD = (1 << 64) - 1
 FIRST = "123456780"
 
 
-# For each cell of the gap the pairs of cells that change places, in rising
-# order of the other one.
+# For each cell of the gap, the pairs of cells that are swapped, in rising order
+# of the other one.
 PAIRS = [[(min(gap, to), max(gap, to)) for to, there in (
     (gap - 3, gap >= 3), (gap - 1, gap % 3 > 0), (gap + 1, gap % 3 < 2),
     (gap + 3, gap < 6)) if there] for gap in range(9)]
@@ -19,7 +19,7 @@ def after(board):
 
 
 def search(is_new):
-    """By breadth: each board that is new, once."""
+    """Yields each new board once, breadth-first."""
     is_new(FIRST)
     queue = [FIRST]
     for board in queue:
@@ -34,7 +34,7 @@ def mix(h):
 
 
 def probing(k, m):
-    """A set of m bits, by double hashing in words of 64 bits."""
+    """A set of m bits, with double hashing in 64-bit words."""
     bits = bytearray(m)
 
     def is_new(board):
@@ -50,7 +50,7 @@ def probing(k, m):
 
 
 def exact():
-    """All boards, with their distance."""
+    """Returns all boards, with their distance."""
     found, level, far = {}, {FIRST}, 0
     while level:
         found.update(dict.fromkeys(level, far))

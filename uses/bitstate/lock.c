@@ -1,8 +1,8 @@
-/* lock.c - Peterson's lock for N processes, which go through N - 1 gates.
+/* lock.c - Peterson's lock for N processes, with N - 1 gates.
  *
- * At each gate a process says that it is there, then that it came last, and
- * waits until another one came later, or none is as far. With -DBROKEN it says
- * the two in the other order, and two processes can be inside at once.
+ * At each gate a process announces itself, then that it came last, and waits
+ * until another came later, or none is as far. With -DBROKEN it announces the
+ * two in reverse order, and two processes can be inside at once.
  */
 #include "model.h"
 
@@ -14,11 +14,10 @@
 #endif
 
 typedef struct {
-    unsigned char place[N];     /* 0 begins a gate, 1 has said one thing, 2
-                                   waits, 3 is inside                        */
-    unsigned char gate[N];      /* the gate that it goes through, 1 .. N - 1 */
+    unsigned char place[N];     /* 0 begins, 1 announced, 2 waits, 3 is in */
+    unsigned char gate[N];      /* its current gate, 1 .. N - 1              */
     unsigned char level[N];     /* and that others know of                   */
-    unsigned char last[N];      /* who came last to each gate                */
+    unsigned char last[N];      /* the last arrival at each gate             */
 } lock;
 
 static void begin(void *state)
@@ -51,7 +50,7 @@ static const bool there_first = false;
 static const bool there_first = true;
 #endif
 
-/* One step of one process; false: it must wait. */
+/* Makes a step of a process; returns false if it must wait. */
 static bool step(lock *l, unsigned who)
 {
     switch (l->place[who]) {

@@ -1,5 +1,5 @@
-/* model.h - what a model is that bitstate searches: a shared object with one
- * symbol, `model`. uses/bitstate/puzzle.c and lock.c are two.
+/* model.h - the models that bitstate searches: a shared object with one symbol,
+ * `model`. uses/bitstate/puzzle.c and lock.c are examples.
  *
  *      cc -O2 -shared -fPIC -I uses/bitstate -o mine.so FILE
  */
@@ -10,16 +10,16 @@
 #include <stddef.h>
 
 typedef struct {
-    /* Two states are one if these bytes are equal: leave no padding in them,
-     * and nothing that does not matter for what can follow. */
+    /* States are equal if these bytes are: leave no padding in them, and
+     * nothing that cannot affect later steps. */
     size_t state_bytes;
     void (*begin)(void *state);
-    /* The state after step `which`, 0, 1, …, into `after`; false: there is no
-     * such step, nor a later one. */
+    /* Writes the state after step `which`, 0, 1, …, to `after`; returns false
+     * if neither this step nor a later one exists. */
     bool (*next)(const void *state, unsigned which, void *after);
-    /* What is wrong in this state; NULL: nothing. */
+    /* Returns the error in this state, or NULL. */
     const char *(*wrong)(const void *state);
-    /* The state as one line, without the newline. */
+    /* Writes the state as one line, without the newline. */
     void (*show)(const void *state, char *text, size_t room);
 } bitstate_model;
 

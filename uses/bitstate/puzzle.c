@@ -1,7 +1,7 @@
 /* puzzle.c - the 8-puzzle: eight tiles and a gap, 0, in a square of nine cells.
  *
- * Half of all boards can be reached, 181440. With -DWANTED='"867254301"' a
- * board is an error, so that the way to it is told.
+ * Half of all boards, 181440, can be reached. With -DWANTED='"867254301"' a
+ * board counts as an error, so that the way to it is printed.
  */
 #include "model.h"
 

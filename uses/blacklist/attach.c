@@ -1,11 +1,10 @@
-/* attach.c - give a filter of networks to the kernel, which then drops what
- * comes from them.
+/* attach.c - loads a filter of networks into the kernel, which drops packets
+ * from them.
  *
- *   attach INTERFACE XDP.O FILTER LENGTH...
- *   attach INTERFACE off
+ *   attach INTERFACE XDP.O FILTER LENGTH... attach INTERFACE off
  *
- * FILTER is of kind "blocked", hash "xxh3" and seed 0. A key has five bytes:
- * the address, and the length, which is one of these. What was attached before
+ * FILTER is of kind "blocked", with hash "xxh3" and seed 0. A key has five
+ * bytes: the address, and the length, which is one of these. An earlier filter
  * is replaced at once: to change the list, attach the next filter.
  */
 #include <bloomery/inline.h>
@@ -35,7 +34,7 @@ static int quiet(enum libbpf_print_level level, const char *format,
          ? vfprintf(stderr, format, values) : 0;
 }
 
-/* The image into the map, which is as long in memory. */
+/* Copies the image to the map, which is as long in memory. */
 static int copy_image(int map, const void *image, size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -1,18 +1,19 @@
-/* blacklist.c - which packets pass, where addresses are blocked for a time.
+/* blacklist.c - decides which packets pass while addresses are blocked for a
+ * time.
  *
  *   blacklist SECONDS BLOCKS [RATE] <EVENTS
  *
- * A block lasts so many seconds; so many are in force at a time, or fewer. An
- * event is a line, in the order of times:
+ * A block lasts that many seconds, and at most BLOCKS are in force at a time.
+ * An event is a line; lines are in order of time:
  *
  *      TIME ADDRESS                    a packet: printed if it passes
  *      block ADDRESS[/LENGTH] TIME     block it from now on
  *      unblock ADDRESS[/LENGTH] TIME   let it go
  *
- * The filter is asked for packets, the list of blocks only for when they end:
- * what is removed from the filter was in it. A line that cannot be read ends
- * the program with status 2 and its number: a file of events is read to its end
- * before the first packet is judged, a pipe line by line.
+ * Packets query the filter; the list of blocks only says when they end, so
+ * every key removed from the filter was in it. A line that cannot be read ends
+ * the program with status 2 and the line's number. A file of events is checked
+ * to its end before the first packet is judged, a pipe line by line.
  */
 #include <bloomery.h>
 
@@ -29,8 +30,8 @@ enum { SHORTEST = 8, LONGEST = 128 };   /* bits of a network                 */
 /* An address of IPv4 or IPv6, in the order of the network. */
 typedef struct { unsigned char bytes[16]; unsigned n; } address;
 
-/* A network: its address with the bits behind its length clear, and the length.
- * Of IPv4 it has 5 bytes, of IPv6 17. */
+/* A network: its address, with the bits behind its length clear, and the
+ * length: 5 bytes for IPv4, 17 for IPv6. */
 typedef struct { unsigned char key[17]; unsigned n; } network;
 
 /* A line of the input. */
@@ -39,10 +40,11 @@ typedef struct {
     double      time;
     network     who;
     address     from;
-    const char *when, *where;           /* as they are written               */
+    const char *when, *where;           /* as written                        */
 } event;
 
-/* Blocks in the order of their ends; a block that was let go has LIFTED. */
+/* Blocks in the order of their ends; a block that was released early has
+ * LIFTED. */
 typedef struct { network who; bool lifted; double end; } block;
 
 static bly_filter *filter;
@@ -81,7 +83,7 @@ static size_t *blocked_like(const network *who)
     return &in_force[who->n == sizeof who->key][who->key[who->n - 1]];
 }
 
-/* An address of IPv4 within IPv6 (::ffff:192.0.2.7) is that of IPv4. */
+/* IPv4 addresses within IPv6 (::ffff:192.0.2.7) count as IPv4. */
 static bool read_address(address *out, const char *text)
 {
     static const unsigned char within[12] = { [10] = 255, 255 };
@@ -144,7 +146,7 @@ static bool is_same(const network *a, const network *b)
     return a->n == b->n && memcmp(a->key, b->key, a->n) == 0;
 }
 
-/* A network that is blocked already is let go, and blocked for longer. */
+/* A network that is already blocked is released and blocked for longer. */
 static bly_status let_go(const network *who)
 {
     for (size_t i = 0; i < n_blocks; i++) {
@@ -208,7 +210,7 @@ static bool read_time(double *out, const char *text)
     return end != text && *end == '\0' && isfinite(*out);
 }
 
-/* Reads a line, which is not before this time. NULL, or what is wrong. */
+/* Reads a line whose time is not before `then`. Returns NULL, or the error. */
 static const char *read_event(event *e, char *line, double then)
 {
     char *rest = line, *word[3] = { NULL, NULL, NULL };
@@ -264,7 +266,7 @@ static int read_events(bool acts)
          : ferror(stdin) ? stop("standard input", "cannot be read") : 0;
 }
 
-/* Reads a file to its end, before any event is acted upon. */
+/* Checks a whole file before any event is acted upon. */
 static int check_file(void)
 {
     struct stat is;
@@ -290,7 +292,7 @@ int main(int argc, char **argv)
     bly_spec spec = { .capacity = (uint64_t)most, .rate = rate };
     if (bly_new(&filter, "counting", &spec) < 0)
         return stop("the filter", bly_why());
-    setvbuf(stdout, NULL, _IOLBF, 0);   /* of events that come one by one    */
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* for events that arrive one by one */
     int failed = check_file() != 0 ? 2 : read_events(true);
     free(blocks);
     bly_free(filter);

@@ -1,12 +1,12 @@
-# check.sh - blacklist: no packet of a blocked address passes, all others do but
-# for the rate, and what is let go passes at once. Traces of attacks tell who was
-# attacked and are not for everybody: the one here is made from a seed.
+# check.sh - blacklist: no packet from a blocked address passes, all others do
+# except at the rate, and released ones pass at once. Traces of attacks are
+# private to their victims, so this one is made from a seed.
 . "${1:?}/lib.sh"
 command -v python3 >/dev/null || { skip blacklist 'no python3'; finish; }
 
-# trace.py PACKETS BLOCKS SECONDS: the events, in `events`; in `wanted` each packet
-# with the number of networks in force and the number of their lengths in its
-# family, or with "blocked". A quarter of all addresses are of IPv6.
+# trace.py PACKETS BLOCKS SECONDS: the events, in `events`; in `wanted` each
+# packet with the number of networks in force and of their lengths in its
+# family, or "blocked". A quarter of all addresses are IPv6.
 cat >trace.py <<'END'
 import random, sys
 from collections import deque
@@ -68,8 +68,8 @@ with open("events", "w") as events, open("wanted", "w") as wanted:
             packet(*draw())
 END
 
-# rate.py M K: of `wanted`, how many that are not blocked should be dropped, and
-# of how many.
+# rate.py M K: how many unblocked packets of `wanted` should be dropped, and of
+# how many.
 cat >rate.py <<'END'
 import sys
 m, k = int(sys.argv[1]), int(sys.argv[2])
@@ -111,8 +111,8 @@ $(wc -l <legal) others, of which $(wc -l <dropped) dropped"
 figure 'memory' "$(sed -n 's/.*"bytes": \([0-9]*\).*/\1/p' plan) bytes for \
 $(work 1000 3000) blocks at 0.1 %, counters of 4 bits"
 
-# With a rate of one in 10^12 it is the exact answer, and so what is let go, or
-# ends, passes at once.
+# At a rate of one in 10^12 the answer is exact, so packets pass at once when a
+# block is released or ends.
 "$PROGRAM" 600 "$(work 1000 3000)" 1e-12 <events >passed
 check 'at 1e-12: the exact answer' cmp passed legal
 cat >few <<'END'
@@ -169,7 +169,7 @@ check 'a file is refused before a packet passes' test ! -s refused.out
 refused_line 'no time' 'block 1.2.3.4' 'TIME ADDRESS'
 refused_line 'time that goes back' '2 1.2.3.4
 1 1.2.3.4' 'TIME ADDRESS.*order'
-# A packet passes before the next one comes.
+# A packet passes before the next event comes.
 mkfifo live
 "$PROGRAM" 10 100 <live >told &
 (
@@ -190,15 +190,15 @@ refused 'nothing' 'usage: blacklist SECONDS' "$PROGRAM"
 
 # ---- In the kernel -----------------------------------------------------------
 
-# in_kernel ATTACH: two interfaces in a namespace of the network that ends with
-# this shell, and what passes from one to the other.
+# in_kernel ATTACH: two interfaces in a network namespace that ends with this
+# shell, and what passes between them.
 in_kernel() {
     cat >in_kernel.sh <<'END'
 ip link add from0 type veth peer name to0 && ip link set from0 up &&
     ip link set to0 up || exit 3
 "$1" to0 xdp.o kernel.bly 32 28 24 2>attach.err || exit 3
 python3 "$2/packets.py" send from0 to0 >passed || exit 1
-# The next list, of which nothing is blocked but one, takes its place.
+# The next list, which blocks a single address, replaces it.
 "$1" to0 xdp.o one.bly 32 && python3 "$2/packets.py" send from0 to0 >passed.one
 "$1" to0 off && python3 "$2/packets.py" send from0 to0 >passed.all
 "$1" to0 xdp.o other.bly 32 2>other.err
@@ -229,7 +229,7 @@ else
     if [ $status = 3 ]; then
         skip 'in the kernel' "it may not: $(cat attach.err)"
     else
-        # Of a packet's three keys none is found.
+        # None of a packet's three keys is found.
         "$BLOOMERY" query --mark --as hex kernel.bly keys | awk '
             { found += $1 } NR % 3 == 0 { print found; found = 0 }' |
             paste - senders | awk '$1 == 0 { print $2 }' >wanted
@@ -256,10 +256,11 @@ else
     fi
 fi
 
-# ---- What cannot be written for a while ---------------------------------------
+# ---- Blocked output ----------------------------------------------------------
 
-# slow.py COMMAND...: its output goes to a pipe that nobody empties at first, and
-# which takes or refuses. What it did not take is lost, so the command must say so.
+# slow.py COMMAND...: the output goes to a pipe that is not read at first, and
+# that accepts or refuses. Refused output is lost, so the command must report
+# it.
 cat >slow.py <<'END'
 import os, subprocess, sys, threading
 out, to = os.pipe()

@@ -39,7 +39,7 @@ def make(networks, packets):
 
 
 def send(source, target):
-    """In parts, each with a frame behind it that is none of IPv4."""
+    """Sends in parts, each followed by a frame that is not IPv4."""
     out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     out.bind((source, 0))
     into = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))

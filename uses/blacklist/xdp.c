@@ -1,13 +1,13 @@
-/* xdp.c - the blacklist in the kernel: packets of IPv4 from networks that a
- * filter has are dropped before anything else sees them.
+/* xdp.c - the blacklist in the kernel: IPv4 packets from networks in a filter
+ * are dropped before anything else sees them.
  *
  *   clang -O2 -g -target bpf -c xdp.c
  *
- * `image` is a filter of kind "blocked", as it is in its file, in pieces of 64
- * bytes: one of them has all bits of a key, so that a question is one lookup.
- * docs/format.md describes what is computed; the machine is little-endian. The
- * verifier wants each loop to have an end that it sees, each place of a packet
- * to be compared with the packet's end, and each place in a line below 64.
+ * `image` is the file of a filter of kind "blocked", in pieces of 64 bytes: one
+ * piece has all bits of a key, so a query is one lookup. docs/format.md
+ * describes the computation; the machine is little-endian. The verifier wants a
+ * visible end of each loop, each place in a packet compared with the packet's
+ * end, and each place in a line below 64.
  */
 #include <linux/bpf.h>
 
@@ -22,7 +22,7 @@
 struct {
     __uint(type, BPF_MAP_TYPE_ARRAY);
     __uint(map_flags, BPF_F_MMAPABLE);
-    __uint(max_entries, 1);             /* attach.c makes it longer          */
+    __uint(max_entries, 1);             /* attach.c enlarges it              */
     __type(key, __u32);
     __type(value, struct line);
 } image SEC(".maps");

@@ -1,4 +1,4 @@
-/* xdp.h - what xdp.c, in the kernel, is told by attach.c. */
+/* xdp.h - the parameters that attach.c gives to xdp.c in the kernel. */
 #ifndef XDP_H
 #define XDP_H
 
@@ -10,8 +10,8 @@ struct line { __u8 bytes[LINE]; };
 
 struct about {
     __u64 lines;
-    __u32 first, k;                     /* line 0 is this one of the image   */
-    __u32 lengths[MOST_LENGTHS];        /* of networks; 0: no more           */
+    __u32 first, k;                     /* line 0 is this image line         */
+    __u32 lengths[MOST_LENGTHS];        /* of networks; 0 ends the list      */
 };
 
 #endif

@@ -1,18 +1,18 @@
-/* blocklist.c - under which names a URL may stand in a list of bad ones.
+/* blocklist.c - the names under which a URL may stand in a list of bad ones.
  *
  *   blocklist [--list] [URLS...]
  *
- * Prints for each URL, one a line, the expressions that are to be looked up,
- * 30 at most, each in a line with a TAB and the URL as it was. With --list it
- * prints the one expression that an entry of a list is: `bad.org` is all of
- * that host and of those below it, `bad.org/a/` all that is in this folder.
- * Lines that are no entry are counted, and the status is 2.
+ * Prints for each URL, one per line, up to 30 expressions to be looked up, each
+ * on a line with a TAB and the URL as written. With --list it prints the single
+ * expression of a list entry: `bad.org` covers all of that host and of its
+ * subdomains, `bad.org/a/` everything in this folder. Invalid lines are
+ * counted, and the status is 2.
  *
- * An expression is a host, a path and perhaps a query, in one form for all
- * ways to write them. Escapes are undone, also those of escapes; a fragment, a
- * user, a port and the scheme are left out; hosts are in small letters, and
- * numeric ones four decimal numbers; paths are without . and .. and double
- * slashes. Then what is no printable ASCII is escaped, as are # and %.
+ * An expression is a host, a path and perhaps a query, in a canonical form.
+ * Escapes are undone, even nested ones; fragment, user, port and scheme are
+ * dropped; hosts are in lower case, and numeric ones four decimal numbers;
+ * paths lose . and .. and double slashes. Then everything except printable
+ * ASCII is escaped, and so are # and %.
  */
 #include "url.h"
 
@@ -31,8 +31,8 @@ static int stop(const char *what, const char *why)
 
 /* ---- Entries of lists --------------------------------------------------- */
 
-/* Reads an entry of a list, without the comment behind it. false: it is not a
- * host or a URL but has another syntax, as hosts(5) or blockers of adverts. */
+/* Reads a list entry without the comment behind it. false: it is not a host or
+ * a URL but has another syntax, such as hosts(5) or an ad blocker's. */
 static bool read_entry(const char *line, size_t n)
 {
     size_t end = 0;
@@ -41,7 +41,7 @@ static bool read_entry(const char *line, size_t n)
         end++;
     while (end > 0 && strchr(" \t\r", line[end - 1]) != NULL)
         end--;
-    const char *hides = strchr(line, '#');     /* an element of its pages   */
+    const char *hides = strchr(line, '#');     /* hides page elements       */
     if (hides != NULL && hides < line + end && hides[1] != '\0' &&
         strchr("#@?$", hides[1]) != NULL)
         return false;
@@ -63,7 +63,7 @@ static void tell(const char *from, size_t n, const char *line)
     printf("%s%.*s\t%s\n", from, (int)n, path.bytes, line);
 }
 
-/* The path with its query and without, and the folders that it is in. */
+/* Prints the path with and without its query, and the folders containing it. */
 static void tell_paths(const char *from, const char *line)
 {
     size_t n = 0;

@@ -1,11 +1,11 @@
-# check.sh - a list of bad URLs: names in one form, verdicts that are exact, and
-# no more to confirm than the rate says.
+# check.sh - a list of bad URLs: names in a canonical form, exact verdicts, and
+# no more confirmations than the rate says.
 . "${1:?}/lib.sh"
 
-# form URL WANTED: what an entry of a list becomes.
+# form URL WANTED: the expression of a list entry.
 form() {
     printf '%s\n' "$1" | "$PROGRAM" --list >formed
-    check "one form of $1" test "$(cat formed)" = "$2"
+    check "canonical form of $1" test "$(cat formed)" = "$2"
 }
 
 form 'http://Bad.ORG' 'bad.org/'
@@ -35,13 +35,13 @@ check 'five hosts of seven parts' test "$(tr '\n' ' ' <told)" = \
 echo 'http://a.b.c.d.e.f/1/2/3/4/5?6' | "$PROGRAM" | cut -f 1 | sort -u >told
 check 'thirty names at most' test "$(wc -l <told)" -eq 30
 echo 'http://127.0.0.1/a' | "$PROGRAM" | cut -f 1 >told
-check 'one host of an address' test "$(tr '\n' ' ' <told)" = \
+check 'a single host for an address' test "$(tr '\n' ' ' <told)" = \
     '127.0.0.1/a 127.0.0.1/ '
 
 refused 'an entry without a host' '^blocklist: .* the first is line 2$' sh -c \
     'printf "bad.org\nhttp:///a\nworse.org\n" | "$1" --list >told' - "$PROGRAM"
 check 'the other entries are printed' test "$(wc -l <told)" -eq 2
-# Lists of another syntax: no entry of them would ever be met.
+# Lists in another syntax would never match anything.
 printf '%s\n' '! Title: adverts' '||bad.org^' '0.0.0.0 bad.org' '*.bad.org' \
     "127.0.0.1$(printf '\t')bad.org" '@@||good.org^$third-party' \
     'bad.org##.advert' >other
@@ -57,7 +57,7 @@ refused 'an option that is none' 'usage: blocklist' "$PROGRAM" --lists
 
 command -v python3 >/dev/null || { skip 'the model' 'no python3'; finish; }
 
-# The URLs that this machine's documents name, and odd ones.
+# URLs named in this machine's documents, and odd ones.
 grep -rhoaE 'https?://[A-Za-z0-9][^] <>"'"'"'`)}|,\^]*' "$MACHINE/usr/share/doc" |
     sort -u | awk "NR % $(work 8 1) == 0" >real
 python3 "$USE/model.py" urls "$(work 4000 200000)" 7 >odd
@@ -95,14 +95,14 @@ check 'no entry that has a host is passed over' test ! -s told
 figure 'verdicts' "$(wc -l <blocked) of $(wc -l <visits) URLs are blocked, by \
 $(wc -l <bad) entries in $(wc -c <bad.bly) bytes"
 
-# What is to be confirmed without need, by a filter that errs often.
+# Needless confirmations, with a filter of a high rate.
 "$BLOOMERY" build -p 0.01 -o rough.bly bad
 "$PROGRAM" visits 2>note | cut -f 1 | sort -u | comm -23 - bad >clean
 in_band 'names that are confirmed without need' \
     "$("$BLOOMERY" query -c rough.bly clean)" "$(wc -l <clean)" \
     "$(field rough.bly rate)"
 
-# Chrome's of 2009: 25 bits a prefix of 32 bits, and 20 probes.
+# Chrome's filter of 2009: 25 bits for each 32-bit prefix, and 20 probes.
 check '6.57e-6, and 6.08e-6 with 17 probes' awk 'BEGIN {
     f = (1 - exp(-20 / 25)) ^ 20; g = (1 - exp(-17 / 25)) ^ 17
     exit sprintf("%.3g %.3g", f, g) != "6.57e-06 6.08e-06" }'
@@ -129,8 +129,8 @@ in_band 'strangers by their prefixes' \
         'BEGIN { s = n / 2 ^ 32; printf "%.9g", s + (1 - s) * f }')"
 figure 'of these by the filter alone' "$(field old.bly rate)"
 
-# The set of prefixes in its place: sorted, as differences of 16 bits, and a whole
-# one where the difference is larger, or after a hundred. Asked exactly.
+# The set of prefixes that replaced it: sorted, as 16-bit differences, with a
+# full one for larger differences, or after a hundred. Exact.
 sort -u prefixes >prefixes.set
 cat >sizes.awk <<'END_AWK'
 function value(hex,  i, v) {
@@ -156,7 +156,8 @@ check 'the old filter had all of these, too' test "$(
     "$BLOOMERY" query -c --as hex old.bly strangers)" -ge \
     "$(cat false.prefixes)"
 
-# Gaps of whole names in the same range, and so as few errors in fewer bits.
+# Coded gaps of whole names in the same range make equally few errors in fewer
+# bits.
 awk -v n="$n" 'BEGIN {
     for (i = 0; i < n; i++) print "host" i ".example.org/" }' >names
 awk -v n="$n" -v m="$asked" 'BEGIN {
@@ -178,7 +179,7 @@ for one in "25 bits a prefix:$(wc -c <old.bly)" "32 bits:$((4 * different))" \
         'BEGIN { printf "%d bytes, %.2f bits each", b, 8 * b / n }')"
 done
 
-# The hash of its probes, from a key of 64 bits and a prefix.
+# The hash of its probes, from a 64-bit key and a prefix.
 python3 - >mixed <<'END'
 def mix(key, c):
     a, b = key & 0xffffffff, key >> 32

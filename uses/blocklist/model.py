@@ -1,7 +1,7 @@
-"""The same in another way: model.py LIST VISITS prints the visited URLs that are
-in the list, by sets; model.py expressions URLS each URL's expressions; model.py
-urls LINES SEED makes URLs, many of them written oddly; model.py prefixes FROM TO
-prints the first four bytes of the SHA-256 of made expressions."""
+"""An independent model: model.py LIST VISITS prints visited URLs that are in
+the list, by sets; model.py expressions URLS each URL's expressions; model.py
+urls LINES SEED makes URLs, many of them written oddly; model.py prefixes FROM
+TO prints the first four bytes of the SHA-256 of made expressions."""
 import hashlib
 import random
 import re
@@ -24,7 +24,7 @@ def encoded(text):
 
 
 def address(host):
-    """As the system reads it, which takes octal and hexadecimal numbers too."""
+    """Reads octal and hexadecimal numbers too, like the system."""
     if not re.fullmatch(rb"[0-9][0-9a-fA-FxX]*(\.[0-9][0-9a-fA-FxX]*){0,3}",
                         host):
         return None
@@ -35,7 +35,7 @@ def address(host):
 
 
 def parts(url):
-    """Host, path and query in one form, and whether the host is numeric."""
+    """Returns host, path and query, and whether the host is numeric."""
     url = re.sub(rb"[\t\r]", b"", url.strip(b" \r")).split(b"#")[0]
     url = decoded(url)
     url = re.sub(rb"(?s)^[^:/?]*://", b"", url)
@@ -78,7 +78,7 @@ def lines(name):
 
 
 def odd(draw):
-    """A URL of few letters, so that escapes, dots and slashes meet."""
+    """Draws a URL from few letters, so that escapes, dots and slashes meet."""
     host = "".join(draw.choice("aB.c1x%2e0") for _ in range(draw.randint(1, 14)))
     path = "".join(draw.choice("/.a%25E3?&#b2 ~:\xe9")
                    for _ in range(draw.randint(0, 24)))

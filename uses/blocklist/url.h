@@ -1,4 +1,5 @@
-/* url.h - brings URLs into one form: a host, a path and perhaps a query. */
+/* url.h - brings URLs into a canonical form: a host, a path and perhaps a
+ * query. */
 #ifndef URL_H
 #define URL_H
 
@@ -10,8 +11,8 @@
 
 typedef struct { char *bytes; size_t n, room; } text;
 
-static text url, host, path;            /* of a line; path and query      */
-static size_t query;                    /* where that begins in the path     */
+static text url, host, path;            /* parts of a line; path and query */
+static size_t query;                    /* its start in the path             */
 static bool numeric;                    /* the host is an address            */
 
 static void put(text *t, char c)
@@ -35,7 +36,7 @@ static void cut(text *t, size_t n)
     t->bytes[n] = '\0';
 }
 
-/* ---- One form ----------------------------------------------------------- */
+/* ---- Canonical form ----------------------------------------------------- */
 
 static bool decimal(char c)
 {
@@ -49,7 +50,7 @@ static int digit(char c)
          : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Undo an escape that the text ends with, and what then is one. */
+/* Undoes an escape at the text's end, and any that this forms. */
 static void unescape_end(text *t)
 {
     while (t->n >= 3 && t->bytes[t->n - 3] == '%') {
@@ -75,7 +76,7 @@ static void read_url(const char *line, size_t n)
         }
 }
 
-/* Bytes of the scheme and what is behind it: "http://"; 0 if there is none. */
+/* Returns the length of the scheme and "://", or 0 without one. */
 static size_t scheme(void)
 {
     const char *at = url.bytes;
@@ -97,7 +98,7 @@ static void put_escaped(text *t, char c)
     put(t, c);
 }
 
-/* One to four numbers, of which the last fills all bytes that are left. */
+/* Reads one to four numbers, the last of which fills all remaining bytes. */
 static bool read_address(uint64_t *address)
 {
     const char *at = host.bytes;
@@ -137,7 +138,7 @@ static void read_host(size_t from, size_t to)
     }
 }
 
-/* Where the host begins and ends in what is before the path. */
+/* Finds the host's beginning and end before the path. */
 static void trim_host(size_t *from, size_t *to)
 {
     size_t digits = *to;
@@ -150,7 +151,7 @@ static void trim_host(size_t *from, size_t *to)
         *to = digits - 1;
 }
 
-/* Take off the last component, but not the first slash. */
+/* Removes the last component, but not the first slash. */
 static void go_up(void)
 {
     size_t n = path.n - 1;
@@ -186,7 +187,7 @@ static void read_path(size_t from)
         put_escaped(&path, url.bytes[to]);
 }
 
-/* Returns whether the host has only what names and addresses have. */
+/* Returns whether the host has only characters of names and addresses. */
 static bool plain_host(void)
 {
     const char *at = host.bytes;

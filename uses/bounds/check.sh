@@ -1,13 +1,13 @@
 # check.sh - bounds: none is too low, and as many are too high as the integral
-# says, with all that is known of it; on numbers and on Debian's files.
+# says, with the published figures, on numbers and on Debian's files.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
 
 # ---- 10^4 different numbers --------------------------------------------------
 
-# wrong M/N K FROM TO: the mean, over keys from the FROM-th to the TO-th share of
-# those with larger numbers, of the chance to be told too high.
+# wrong M/N K FROM TO: the mean chance of too high a bound, over keys from the
+# FROM-th to the TO-th share of those with larger numbers.
 wrong() {
     awk -v b="$1" -v k="$2" -v from="$3" -v to="$4" 'BEGIN {
         for (steps = 10000; i < steps; i++)
@@ -15,13 +15,13 @@ wrong() {
         printf "%.9f", sum / steps }'
 }
 
-# near NAME P KNOWN DIGIT: what a formula says, to the last digit that is known.
+# near NAME P KNOWN DIGIT: the formula's value, to the last published digit.
 near() {
     check "$1: $3 is known" awk -v p="$2" -v known="$3" -v digit="$4" \
         'BEGIN { d = p - known; exit d > digit || -d > digit }'
 }
 
-# keys RUN: names with different numbers from 1 to 10000, in no order.
+# keys RUN: names with different numbers from 1 to 10000, in mixed order.
 keys() {
     awk -v run="$1" 'BEGIN {
         for (srand(run); n < 10000; n++)
@@ -71,7 +71,7 @@ for known in .111 .050 .016 .0008; do
     share=$(wrong 4 3 "$(awk -v q=$quarter 'BEGIN { print (3 - q) / 4 }')" \
         "$(awk -v q=$quarter 'BEGIN { print (4 - q) / 4 }')")
     quarter=$((quarter + 1))
-    # It is one sample of 2500 keys that is known.
+    # The published figure is one sample of 2500 keys.
     check "quarter $quarter of m/n = 4: $known is known, within 4 sigma" awk \
         -v p="$share" -v known=$known 'BEGIN {
             exit (p - known) ^ 2 > 16 * p * (1 - p) / 2500 }'
@@ -96,7 +96,7 @@ if [ "$(find -L "$MACHINE/usr/share/doc" -type f 2>find.err | wc -l)" -ge 500 ];
     awk -F '\t' '$3 < $2' got >low
     check 'folders: all have a bound' test "$(wc -l <got)" -eq "$n"
     check 'folders: none is too low' test ! -s low
-    # Equal numbers do each other no harm: only larger ones count.
+    # Equal numbers do not disturb each other: only larger ones count.
     share=$(awk -F '\t' -v n="$n" '
         $2 != last { larger = NR - 1 }
         { sum += (1 - exp(-3 * larger / (n * 4))) ^ 3; last = $2 }
@@ -105,7 +105,7 @@ if [ "$(find -L "$MACHINE/usr/share/doc" -type f 2>find.err | wc -l)" -ge 500 ];
         "$share"
     figure 'folders' "$(wc -l <sizes.tsv) files in $n folders"
 
-    # In two halves, put in later or united, the bounds are the same.
+    # Two halves, added one after the other or united, give the same bounds.
     half=$(($(wc -l <sizes.tsv) / 2))
     head -n $half sizes.tsv >first
     tail -n +$((half + 1)) sizes.tsv >second

@@ -1,16 +1,16 @@
-/* cards.c - where to notch cards, and where to put the needles.
+/* cards.c - positions of notches on cards, and of needles.
  *
  *   cards [-s SITES] [-n NOTCHES] [-l] FILE.tsv
  *
- * Each line is a card: its title, a TAB, and descriptors with commas between. A
- * descriptor is a pattern of NOTCHES different sites out of SITES, 4 of 40,
- * always the same ones; a card is notched where any of its descriptors is. So
- * a card has all the notches of each set of descriptors that is on it, and one
- * that lacks some of them has theirs by chance.
+ * Each line is a card: its title, a TAB, and descriptors separated by commas. A
+ * descriptor is a fixed pattern of NOTCHES different sites out of SITES, by
+ * default 4 of 40; a card is notched where any of its descriptors is. So a card
+ * has all notches of each set of its descriptors; a card that lacks some has
+ * those by chance.
  *
- * It prints a row of bits for each card, for `bloomery similar --within`, to
- * which a question is a card too. With -l it prints for people: the title, a
- * TAB, and the sites, from 1 on.
+ * Prints a row of bits for each card, for `bloomery similar --superset`; a
+ * query is a card, too. With -l it prints for people: the title, a TAB, and the
+ * sites, from 1.
  */
 #define _DEFAULT_SOURCE                 /* getline, getopt, strsep           */
 #include <bloomery.h>
@@ -32,7 +32,7 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* Sites are drawn by the descriptor's hash, each that was not drawn before. */
+/* Draws sites by the descriptor's hash, skipping those drawn before. */
 static bly_status notch(bool *card, const char *descriptor)
 {
     bool drawn[MOST] = { false };
@@ -70,7 +70,7 @@ static void print(const bool *card, const char *title)
     printf("\t%s\n", title);
 }
 
-/* Without blanks around it; NULL: there is none. */
+/* Trims blanks; returns NULL if nothing is left. */
 static char *trimmed(char *text)
 {
     if (text == NULL)

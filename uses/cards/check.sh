@@ -1,20 +1,20 @@
-# check.sh - notched cards: those that have the descriptors drop, all of them, and
-# of the others as many as is computed.
+# check.sh - notched cards: all cards with the descriptors drop, and others as
+# often as computed.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
 
-# drop CARDS.fps DESCRIPTORS: the titles of what drops.
+# drop CARDS.fps DESCRIPTORS: the titles of cards that drop.
 drop() {
     printf 'needles\t%s\n' "$2" >needles.tsv
     "$PROGRAM" needles.tsv >needles.fps
-    "$BLOOMERY" similar --within needles.fps "$1" | cut -f 3 | sort
+    "$BLOOMERY" similar --superset needles.fps "$1" | cut -f 3 | sort
 }
 
 # ---- The table of 40 sites with 4 notches for each descriptor ----------------
 
 # D descriptors on a card, and the chance that it drops for one or two others:
-# by the density alone, and as it was found in 20000 trials.
+# by the density alone, and as found in 20000 trials.
 while read -r d formula1 found1 formula2 found2; do
     for q in 1 2; do
         if [ $q = 1 ]; then formula=$formula1 found=$found1
@@ -39,8 +39,8 @@ END
 check 'half of the sites are notched with 6.9 descriptors' awk \
     'BEGIN { off = log(2) * 40 / 4 - 6.9; exit off * off > .05 * .05 }'
 
-# Cards of D descriptors each, no two of which have one in common. Of the
-# needles' different sites each card has all by chance, and alone.
+# Cards of D descriptors each, all different. A card independently has all of
+# the needles' sites by chance.
 for d in $(work '4 7 12' '4 6 7 8 10 12'); do
     cards=$(work 20000 100000)
     awk -v d="$d" -v n="$cards" 'BEGIN { for (i = 1; i <= n; i++) {
@@ -58,7 +58,7 @@ for d in $(work '4 7 12' '4 6 7 8 10 12'); do
     check "$d on a card: the one that has them drops" grep -qx 77 dropped
 done
 
-# ---- A card for each package that is installed -------------------------------
+# ---- A card for each installed package ---------------------------------------
 
 if [ -r "$MACHINE/var/lib/dpkg/status" ]; then
     awk 'function put(what) { on = on (on == "" ? "" : ",") what }
@@ -82,7 +82,7 @@ if [ -r "$MACHINE/var/lib/dpkg/status" ]; then
         check "$asked: all that have them drop" test -z "$(comm -23 exact dropped)"
         figure "$asked" "$(wc -l <dropped) drop, of which $(comm -13 exact dropped |
             wc -l) in vain"
-        # A look at those that dropped leaves what is right.
+        # Reading the dropped cards leaves the right ones.
         awk -F "$tab" -v asked="$asked" 'FNR == NR { has[$1] = "," $2 ","; next }
             { n = split(asked, each, ",")
               for (i = 1; i <= n; i++) if (!index(has[$1], "," each[i] ",")) next

@@ -1,5 +1,5 @@
 # check.sh - crawler: nothing is fetched twice, nothing that robots.txt forbids,
-# nothing elsewhere, and as many pages are passed over as the filters' rates say.
+# nothing on other sites, and pages are skipped at the filters' rates.
 . "${1:?}/lib.sh"
 [ -x "$PROGRAM" ] || { skip crawler 'no libcurl (libcurl4-openssl-dev)'; finish; }
 command -v python3 >found.python || { skip crawler 'no python3'; finish; }
@@ -13,7 +13,7 @@ stop_server() {
 }
 trap stop_server EXIT
 
-# serve LEAVES FOLDER HOST...: on a free port of loopback; into port and log.
+# serve LEAVES FOLDER HOST...: on a free loopback port; writes port and log.
 serve() {
     LEAVES=$1 folder=$2
     export LEAVES
@@ -38,8 +38,8 @@ starts() {
     done
 }
 
-# crawl ARGUMENTS...: into told and said. One that does not end has failed, and so
-# would those that follow.
+# crawl ARGUMENTS...: output in told and said. A crawl that hangs has failed,
+# and so would later ones.
 crawl() {
     crawl_status=0
     timeout "$(work 30 300)" "$PROGRAM" "$@" >told 2>said || crawl_status=$?
@@ -49,7 +49,7 @@ crawl() {
     }
 }
 
-# polite NAME SECONDS: what the server has seen of the crawl.
+# polite NAME SECONDS: the server's view of the crawl.
 polite() {
     awk '{ print $2 $3 }' log | sort >asked
     check "$1: nothing is fetched twice" test -z "$(uniq -d asked)"
@@ -77,7 +77,7 @@ wanted() {
     } | sort >wanted
 }
 
-# Exactly, at 10^-7: three sites, with a pause.
+# Exact, at 10^-7: three sites, with a pause.
 set -- 127.0.0.1 127.0.0.2 127.0.0.3
 # shellcheck disable=SC2046  # words
 crawl 0.02 1000 1e-7 $(starts "$@")
@@ -90,7 +90,7 @@ check 'a page of each that moved, and one that is gone' test "$(
 check 'four paths of each are barred' grep -q ' 12 barred' said
 polite 'at 1e-7' 0.02
 
-# A window of three links: older ones are queued again, and fetched once still.
+# A window of three links: older ones are queued again, but fetched only once.
 serve 3 . 127.0.0.1 127.0.0.2
 set -- 127.0.0.1 127.0.0.2
 # shellcheck disable=SC2046
@@ -98,15 +98,15 @@ crawl 0 3 1e-7 $(starts "$@")
 wanted "$@"
 sed 's/^[0-9]* [0-9]* //' told | sort >fetched
 check 'a window of three links: exactly the same' cmp fetched wanted
-check 'what is queued again is passed over' test \
+check 'links queued again are skipped' test \
     "$(sed -n 's/.* \([0-9]*\) passed over.*/\1/p' said)" -gt 10
 polite 'a window of three' 0
 
-# ---- What is passed over, where filters err ----------------------------------
+# ---- Pages skipped at the filters' rates -------------------------------------
 
-# skipped LIST RATE CAPACITY: which share of new URLs a filter passes over that
-# has got this list of them, one after the other. With a rate f(t) after t it is
-# asked for 1 / (1 - f(t)) until it takes one.
+# skipped LIST RATE CAPACITY: the share of new URLs that a filter skips while it
+# receives this list one by one. With rate f(t) after t, it is queried 1 / (1 -
+# f(t)) times until it accepts one.
 skipped() {
     points=$(work 6 20) point=0
     while [ "$point" -lt "$points" ]; do
@@ -138,9 +138,9 @@ check 'at most as many as was asked' awk -v n="$(wc -l <lost)" \
 figure 'pages' "$(wc -l <fetched) fetched in $(awk -v t="$((ended - begun))" \
     'BEGIN { printf "%.2f", t / 1e9 }') s; filters planned for $pages"
 
-# ---- Links as RFC 3986 has them ----------------------------------------------
+# ---- Links by RFC 3986 -------------------------------------------------------
 
-# resolves URL < LINES: each line is a link, a blank and what it is on that page.
+# resolves URL < LINES: each line is a link, a blank and its URL on that page.
 resolves() {
     cat >resolved.table
     cut -d ' ' -f 1 resolved.table | python3 "$USE/site.py" resolve "$1" |
@@ -189,7 +189,7 @@ HTTP://A/b/../g /g
 END
 )"
 
-# The same by the crawler, from pages. What a page of tree/ has is a link.
+# The crawler resolves links the same way: tree/ holds pages with such links.
 page() {
     mkdir -p "tree/$(dirname "$1")"
     cat >"tree/$1"
@@ -271,7 +271,7 @@ else
     skip documents 'for a full run, with documents in HTML'
 fi
 
-# ---- What robots.txt says ----------------------------------------------------
+# ---- robots.txt --------------------------------------------------------------
 
 cat >robots.c <<'END'
 #include "robots.h"
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
          ? 0 : 1;
 }
 END
-# says y|n PATH TEXT: may it be fetched? TEXT has the escapes of printf.
+# says y|n PATH TEXT: whether it may be fetched. TEXT has printf's escapes.
 said=0
 says() {
     said=$((said + 1))
@@ -320,7 +320,7 @@ else
     skip robots.txt 'no compiler'
 fi
 
-# ---- What is wrong is told ---------------------------------------------------
+# ---- Errors ------------------------------------------------------------------
 
 refused 'no URL' 'usage: crawler SECONDS' "$PROGRAM" 1 10 0.1
 refused 'no delay' 'usage: crawler' "$PROGRAM" -1 10 0.1 http://127.0.0.1/
@@ -330,7 +330,7 @@ for delay in inf nan 1e300; do
 done
 refused 'no pages' 'usage: crawler' "$PROGRAM" 1 none 0.1 http://127.0.0.1/
 refused 'no rate' 'rate' "$PROGRAM" 1 10 2 http://127.0.0.1/
-refused 'what is no URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
+refused 'not a URL' 'here: a URL of http' "$PROGRAM" 1 10 0.1 here
 refused 'a file' 'passwd: a URL of http' "$PROGRAM" 1 10 0.1 file:///etc/passwd
 stop_server
 crawl 0 10 0.1 "http://127.0.0.1:$port/"

@@ -1,16 +1,15 @@
-/* crawler.c - all pages of some sites, each fetched once.
+/* crawler.c - fetches all pages of some sites, each once.
  *
  *   crawler SECONDS PAGES RATE URL...
  *
- * It fetches these URLs and what they link to, on the sites that are named here
- * and nowhere else; never what a site's robots.txt forbids; one page at a time
- * of each site, so many seconds after the last one. Printed is a line for each
- * page: status, bytes and URL.
+ * Fetches these URLs and the pages they link to, on the named sites only, never
+ * what a site's robots.txt forbids, and one page at a time per site, SECONDS
+ * after the last one. Prints a line for each page: status, bytes and URL.
  *
- * Two filters know URLs. `late` has the last PAGES links, and keeps what every
- * page links to out of the queues. `seen`, which is asked when a page is to be
- * fetched, has all, and grows: no page is fetched twice, and RATE of them, at
- * most, are passed over; a hundredth of that of links.
+ * Two filters know URLs. `late` has the last PAGES links, and keeps links that
+ * every page has out of the queues. `seen`, queried when a page is to be
+ * fetched, has all URLs, and grows: no page is fetched twice, and at most RATE
+ * of them are skipped; for links it is a hundredth of that.
  */
 #include "robots.h"
 
@@ -33,7 +32,7 @@ typedef struct {
     char  *name;                        /* "http://127.0.0.1:8000"           */
     char  *robots;                      /* NULL: not read yet                */
     page  *first, *last;                /* that wait                         */
-    char  *url;                         /* that is fetched                   */
+    char  *url;                         /* being fetched                     */
     bool   busy;
     double next;                        /* not before                        */
     CURL  *easy;
@@ -78,7 +77,7 @@ static size_t site_length(const char *url)
     return scheme + strcspn(url + scheme, "/");
 }
 
-/* The URL in one form; NULL: it is none. */
+/* Returns the URL in canonical form, or NULL if it is invalid. */
 static char *absolute(const char *base, const char *link)
 {
     char *url = NULL;
@@ -117,7 +116,7 @@ static void find(const char *base, const char *link)
     }
 }
 
-/* The value of href= in a tag, with quotes around it or without. */
+/* Returns the value of href= in a tag, quoted or not. */
 static char *find_value(char *tag)
 {
     char *at = tag, *end;
@@ -137,7 +136,7 @@ static char *find_value(char *tag)
     return at;
 }
 
-/* <a … href="…">. The page is written over. */
+/* Handles <a … href="…">. Overwrites the page. */
 static void find_links(const char *base, char *at)
 {
     while ((at = strcasestr(at, "<a")) != NULL) {
@@ -157,7 +156,7 @@ static void find_links(const char *base, char *at)
 
 /* ---- Pages --------------------------------------------------------------- */
 
-/* Without NUL bytes, behind which nothing would be read. */
+/* Replaces NUL bytes, which would end the text. */
 static size_t receive(char *data, size_t one, size_t n, void *context)
 {
     site *s = context;
@@ -167,8 +166,8 @@ static size_t receive(char *data, size_t one, size_t n, void *context)
     return n * one;
 }
 
-/* Fetch what waits longest and is allowed, and was never fetched: but first
- * robots.txt. */
+/* Fetches the oldest waiting page that is allowed and was never fetched;
+ * robots.txt comes first. */
 static void start(site *s)
 {
     s->busy = s->robots == NULL;
@@ -204,7 +203,7 @@ static void done(site *s, CURLcode code)
     s->busy = false;
     s->body[s->n] = '\0';
     s->next = now() + delay;
-    if (s->robots == NULL) {            /* where there is none, all is allowed*/
+    if (s->robots == NULL) {            /* without one, all is allowed        */
         if (code != CURLE_OK)
             warnx("%s: %s: this site is left alone", s->url,
                   curl_easy_strerror(code));
@@ -223,7 +222,7 @@ static void done(site *s, CURLcode code)
         find_links(s->url, s->body);
 }
 
-/* ---- The whole ----------------------------------------------------------- */
+/* ---- The crawl ----------------------------------------------------------- */
 
 static void add_start(const char *text)
 {
@@ -247,7 +246,7 @@ static void add_start(const char *text)
     curl_free(url);
 }
 
-/* Until nothing waits, and nothing is under way. */
+/* Runs until nothing waits, and nothing is being fetched. */
 static void crawl(void)
 {
     for (double wait = 0; wait >= 0; ) {
@@ -281,7 +280,7 @@ int main(int argc, char **argv)
         !(delay >= 0 && delay < 1e6) || !(pages >= 1 && pages < 1e15))
         errx(2, "usage: crawler SECONDS PAGES RATE URL...");
     bly_spec spec = { .capacity = (uint64_t)pages, .rate = rate };
-    setvbuf(stdout, NULL, _IOLBF, 0);   /* nothing is lost when it is stopped*/
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* keeps output if it is stopped     */
     sites = memory(calloc((size_t)argc, sizeof *sites));
     multi = memory(curl_multi_init());
     bly_spec rarer = { .capacity = (uint64_t)pages, .rate = rate / 100 };

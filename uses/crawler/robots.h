@@ -1,4 +1,4 @@
-/* robots.h - what a site's robots.txt allows a crawler, after RFC 9309. */
+/* robots.h - the rules of a site's robots.txt, by RFC 9309. */
 #ifndef ROBOTS_H
 #define ROBOTS_H
 
@@ -10,8 +10,8 @@
 
 #define CRAWLER "bloomery-crawler"
 
-/* A character, and on to the one behind it. An escape of what needs none is
- * that one; what is not ASCII, * and $ are as their escapes, above 255. */
+/* Returns a character and advances. An unnecessary escape counts as its
+ * character; non-ASCII, * and $ count as their escapes, above 255. */
 static unsigned robots_next(const char **at)
 {
     unsigned c = (unsigned char)*(*at)++;
@@ -24,7 +24,8 @@ static unsigned robots_next(const char **at)
     return c >= 0x80 || c == '*' || c == '$' ? 256 + c : c;
 }
 
-/* Does the path begin with this, where * is for anything, and $ for its end? */
+/* Returns whether the path begins with the rule, where * matches anything, and
+ * $ the end. */
 static bool robots_match(const char *rule, const char *path)
 {
     const char *star = NULL, *from = NULL;
@@ -48,8 +49,8 @@ static bool robots_match(const char *rule, const char *path)
     return true;
 }
 
-/* By the longest rule that matches in groups for the agent. -1: none is. Only a
- * rule ends the agents of a group, no other record does. */
+/* Returns the longest matching rule in groups for the agent, or -1. Only a rule
+ * ends a group's list of agents; other records do not. */
 static int robots_say(const char *robots, const char *agent, const char *path)
 {
     char line[2048], key[16], value[2048];

@@ -1,12 +1,12 @@
 """Sites for a crawler, on loopback: site.py serve PORT LOG FOLDER HOST... serves
 made pages, and FOLDER under /doc/, and writes a line for each request: time, host,
-path. site.py links prints what is to be fetched of the made pages but for the
-leaves, and site.py lists those, behind the list that each is linked from;
-site.py documents FOLDER URL... prints what a crawl of FOLDER finds, and
-site.py resolve BASE prints what each line, a link, is on that page.
+path. site.py links prints the made pages to be fetched, without the leaves, and
+site.py lists prints those, behind the list that links to each; site.py documents
+FOLDER URL... prints the result of a crawl of FOLDER, and site.py resolve BASE
+prints the URL of each line, a link on that page.
 
 Each host has / with links to its lists, lists with links to leaves of all hosts,
-to each other and to what is not to be fetched, and a robots.txt."""
+to each other and to forbidden pages, and a robots.txt."""
 import html.parser
 import os
 import re
@@ -40,13 +40,13 @@ def host_of(hosts, i):
 
 
 def leaves(hosts, number):
-    """Of a list, numbered on all hosts together: each leaf is in one."""
+    """Returns a list's leaves, numbered across all hosts."""
     for i in range(number * LEAVES, (number + 1) * LEAVES):
         yield host_of(hosts, i), "/leaf/%d" % i
 
 
 def made(hosts, port, host, path):
-    """A page of links, or None."""
+    """Returns a page of links, or None."""
     if path == "/":
         links = ["list/%d" % i for i in range(LISTS)]
         links += BARRED + OPEN + ["/moved", "/gone"]
@@ -138,14 +138,14 @@ class Links(html.parser.HTMLParser):
             self.found += [v for k, v in attributes if k == "href" and v]
 
 
-# A reference as in appendix B of RFC 3986: scheme, host, path, query. A scheme
+# A reference by appendix B of RFC 3986: scheme, host, path, query. A scheme
 # begins with a letter, or "(https://x)" would have one.
 REFERENCE = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?"
                        r"([^?#]*)(\?[^#]*)?", re.DOTALL)
 
 
 def without_dots(path):
-    """RFC 3986, 5.2.4. Segments that are empty stay: urljoin drops them."""
+    """Implements RFC 3986, 5.2.4, keeping empty segments."""
     kept, segments = [], path.split("/")[1:]
     for segment in segments:
         if segment == "..":
@@ -158,7 +158,8 @@ def without_dots(path):
 
 
 def resolve(base, link):
-    """RFC 3986, 5.2.2, for a base that has a host and a path; no fragment."""
+    """Implements RFC 3986, 5.2.2, for a base with a host and a path; drops the
+fragment."""
     protocol, site, below, asked = REFERENCE.match(base).groups()
     scheme, host, path, query = REFERENCE.match(link).groups()
     if scheme is not None and host is None:
@@ -177,7 +178,7 @@ def resolve(base, link):
 
 
 def documents(folder, *starts):
-    """Breadth first, from files: what is an HTML document is read for links."""
+    """Crawls files breadth-first, reading the links of HTML documents."""
     site = starts[0][:starts[0].index("/doc/")]
     waiting, known = list(starts), set(starts)
     for url in waiting:

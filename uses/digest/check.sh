@@ -1,14 +1,14 @@
-# check.sh - cache digests: Squid's bytes, what is asked for in vain and what is
-# missed, and two Squids that exchange one.
+# check.sh - cache digests: Squid's bytes, needless queries and misses, and two
+# Squids that exchange a digest.
 . "${1:?}/lib.sh"
 
-# The bits that are set in a digest.
+# The set bits of a digest.
 bits_of() {
     od -An -v -tu1 -w1 -j128 "$1" | awk '{ for (b = 0; b < 8; b++)
         if (int($1 / 2 ^ b) % 2) print (NR - 1) * 8 + b }'
 }
 
-# known URL MD5 BITS...: its place in a digest of 1000 entries, 5 bits each.
+# known URL MD5 BITS...: its places in a digest of 1000 entries, 5 bits each.
 known() {
     known_url=$1 known_md5=$2
     shift 2
@@ -29,7 +29,7 @@ known http://www.example.com/ f3299be15c55cda929c4ad1fbc90f5c2 369 2081 231 1706
 known http://example.org/index.html eaa3615b0bb01412cd3b85f28c12bae5 \
     835 3850 194 2733
 
-# The rates at full capacity, by the formula and by the plan.
+# Rates at full capacity, by the formula and by the plan.
 while read -r b wanted; do
     "$BLOOMERY" plan -k squid:bits="$b" -n 1000000 --json |
         sed -n 's/^ *"rate": \([^,]*\),*$/\1/p' >rate
@@ -43,8 +43,8 @@ done <<'END'
 8 2.40
 END
 
-# The URLs that this machine's documents name. Neighbour A has the first half in
-# its cache, but for a fifth which it will get later.
+# URLs named in this machine's documents. Neighbour A has cached the first half,
+# except a fifth that it will get later.
 grep -rhoaE 'https?://[A-Za-z0-9][^] <>"'"'"'`)}|,\^]*' "$MACHINE/usr/share/doc" | sort -u |
     awk "NR % $(work 4 1) == 0" >urls
 [ "$(wc -l <urls)" -ge 1000 ] || { absent digest 'no documents'; finish; }
@@ -72,7 +72,7 @@ for b in 5 8; do
     }
 done
 
-# An hour later: A has dropped a fourth of it, and has got the others.
+# An hour later, A has dropped a fourth of it and fetched the others.
 awk 'NR % 4 == 0' cached >dropped
 sort cached later | comm -23 - dropped >now
 sort cached later strangers >requests
@@ -80,15 +80,15 @@ sort cached later strangers >requests
 missed=$(comm -23 now asked | wc -l)
 in_band 'missed, of what A has got since' "$missed" "$(wc -l <later)" \
     "$(awk -v f="$(field digest5 rate)" 'BEGIN { print 1 - f }')"
-check 'what is missed is all new' test -z "$(comm -23 now asked |
+check 'only new objects are missed' test -z "$(comm -23 now asked |
     comm -23 - later)"
-check 'what A has dropped is asked for' test \
+check 'objects that A has dropped are requested' test \
     "$(comm -12 dropped asked | wc -l)" -eq "$(wc -l <dropped)"
 figure 'an hour later' "of $(wc -l <requests) requests $(wc -l <asked) are asked \
 for, where all would be without a digest; $(comm -23 asked now | wc -l) in vain, \
 $(wc -l <dropped) of these because A has dropped them; $missed missed"
 
-# What is no digest that this program may read.
+# Damaged digests that the program must refuse.
 break_at() {
     cp digest5 broken
     # shellcheck disable=SC2059  # it has escapes
@@ -105,7 +105,7 @@ break_at 21 '\003' 'three probes'
 head -c 200 digest5 >broken
 refused 'half a digest' 'broken' "$BLOOMERY" query --format squid --key x broken
 
-# Two Squids, of which the second asks the first.
+# Two Squids; the second queries the first.
 squid=$(command -v squid || echo /usr/sbin/squid)
 if [ "$EFFORT" = quick ]; then
     skip 'two Squids' 'only in full'

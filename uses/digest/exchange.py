@@ -1,15 +1,15 @@
-"""exchange.py - two Squids on this machine alone, of which the second asks the
-first for what is in its digest.
+"""exchange.py - two local Squids, the second of which requests from the first what
+is in its digest.
 
     exchange.py SQUID DIGEST CACHED OTHERS ASKED
 
-The first fetches pages, and makes a digest, which goes to the file DIGEST; the
-URLs of the pages go to CACHED. The second, its neighbour, is then asked for all of
-them and for other ones, OTHERS; ASKED says which of all these it asked the first
-one for. The last line of the output is how many pages the server of pages had to
-send for the second.
+The first fetches pages, and writes a digest to the file DIGEST; the URLs of the
+pages go to CACHED. Then all of them and some others, OTHERS, are requested from
+its neighbour, the second; ASKED lists those that it requested from the first. The
+last line of the output is how many pages the web server had to send for the
+second.
 
-The Squids and the server end with this program, also where it is told to end.
+The Squids and the server end with this program, even if it is terminated.
 """
 import os
 import pwd
@@ -26,8 +26,8 @@ import urllib.request
 from email.utils import parsedate_to_datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-# Squid damages what it gets of a digest beyond 128 bytes of bits (its bug 5510; seen
-# in 5.7): of 400 pages it then finds a third. So these are few.
+# Squid damages received digests beyond 128 bytes of bits (its bug 5510; seen in
+# 5.7): of 400 pages it then finds a third. So these are few.
 PAGES = 140
 WAIT = 60    # seconds at most until a Squid has begun, or has a digest
 ROUNDS = 5   # seconds in which it has looked through its cache anew
@@ -52,7 +52,7 @@ pinger_enable off
 shutdown_lifetime 1 second
 """
 
-# Squid makes digests once it has read its cache on the disk: so it has one.
+# Squid makes digests after reading its disk cache, so it has one.
 FIRST = BOTH + """
 cache_dir ufs %(folder)s/cache 16 1 1
 digest_generation on
@@ -62,7 +62,7 @@ digest_rebuild_chunk_percentage 100
 digest_rewrite_period 1 second
 """
 
-# A server that is as near as this one would be asked directly.
+# A server as near as this one would be queried directly.
 SECOND = BOTH + """
 digest_generation off
 minimum_direct_rtt 0
@@ -90,7 +90,7 @@ class Page(BaseHTTPRequestHandler):
 
 
 def free_port():
-    """None that the system gives to clients."""
+    """Returns a port outside the range of client ports."""
     while True:
         number = random.randrange(10000, 32000)
         with socket.socket() as some:
@@ -102,7 +102,7 @@ def free_port():
 
 
 def get(proxies, url):
-    """The page, and when it was made, in seconds, as far as it says so."""
+    """Returns the page, and its time in seconds if it has one."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxies))
     for _ in range(WAIT):
         try:
@@ -124,7 +124,7 @@ def fetch(port, urls):
 
 
 def digest(port):
-    """One that is made of all that is in the cache now."""
+    """Returns a digest of everything in the cache now."""
     where = "http://127.0.0.1:%d/squid-internal-periodic/store_digest" % port
     begun = time.time()
     for _ in range(WAIT):
@@ -153,13 +153,13 @@ class Squid:
 
 
 def lines(squid):
-    """Of its log: what was asked for, and how it went."""
+    """Reads its log: what was requested, and the result."""
     with open(squid.log) as log:
         return [line.split() for line in log]
 
 
 def know(first, second, url):
-    """Ask the second for some page until it has fetched the first one's digest."""
+    """Requests pages from the second until it has the first's digest."""
     before = len(lines(first))
     for i in range(WAIT):
         fetch(second.port, ["%s?%d" % (url, i)])
@@ -171,7 +171,7 @@ def know(first, second, url):
 
 
 def exchange(program, folder, cached, others):
-    """The digest of the first, what the second asks it for, and the pages sent."""
+    """Returns the first's digest, the requests to it, and the pages sent."""
     user = pwd.getpwuid(os.getuid())
     if user.pw_uid == 0:
         user = pwd.getpwnam("nobody")

@@ -1,5 +1,6 @@
-# check.sh - duplicates: whatever the number of ranks, the lines that one process
-# prints which remembers all it has seen; and as many bits sent as are computed.
+# check.sh - duplicates: with any number of ranks, prints the lines that a
+# single process with a full memory prints, and sends the computed number of
+# bits.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
@@ -12,7 +13,7 @@ fi
 ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}      # MPI's own
 export ASAN_OPTIONS
 
-# ranks P ARGUMENTS...: bloomery-mpi with so many processes.
+# ranks P ARGUMENTS...: bloomery-mpi with P processes.
 ranks() {
     processes=$1
     shift
@@ -23,7 +24,7 @@ if ! ranks 2 dedup one >started 2>&1; then
     skip duplicates "mpirun cannot start two processes here: $(head -n 1 started)"
     finish
 fi
-# ---- Lines that come again ---------------------------------------------------
+# ---- Repeated lines ----------------------------------------------------------
 
 cat "$MACHINE"/usr/share/common-licenses/* \
     "$MACHINE"/usr/share/doc/*/copyright 2>cat.err |
@@ -41,15 +42,15 @@ if [ "$EFFORT" = full ]; then
     ranks 3 dedup -c lines >found
     check 'how often each comes' cmp counted found
     ranks 5 dedup -d lines | sort >found
-    check 'those that come twice or more' cmp twice found
+    check 'lines that occur twice or more' cmp twice found
     split -n l/3 lines part.
     ranks 4 dedup part.aa part.ab part.ac >found
-    check 'of several files the same' cmp once found
-    "$BLOOMERY" dedup --exact lines >found
+    check 'equal for several files' cmp once found
+    "$BLOOMERY" dedup  lines >found
     check 'as one process finds without MPI' cmp once found
 fi
 
-# ---- Ranks without lines, and lines that are all alike -----------------------
+# ---- Ranks without lines, and identical lines --------------------------------
 
 printf 'a\nb\na\n' >few
 : >empty
@@ -65,9 +66,9 @@ check '40 equal lines on 4 ranks: one, and 39 that repeat it' \
 [ "$EFFORT" = quick ] || check '100000 on 8 ranks' \
     test "$(ranks 8 dedup -c many)" = "100000${tab}the same line"
 
-# ---- What is sent ------------------------------------------------------------
+# ---- Traffic -----------------------------------------------------------------
 
-# number ROUND NAME: of what --json says.
+# number ROUND NAME: a number from --json.
 number() {
     awk -v round="$1" -v name="\"$2\":" '$1 == "\"values_per_position\":" { at++ }
         at == round && $1 == name { print $2 + 0; exit }' said
@@ -86,7 +87,7 @@ for p in $(work 8 '2 8 16'); do
             -v b="$(number "$round" value_bits)" \
             -v f="$(number "$round" values_per_position)" 'BEGIN { printf \
             "%.3f, by formula %.3f", b, log(p / f) / log(2) + 1.47 }')"
-        # Of so many elements, each alone but for a chance of e^-f.
+        # Each of these elements is alone except with a chance of e^-f.
         in_band "$p ranks, round $round: left in doubt" "$(number "$round" left)" \
             "$(number "$round" elements)" "$(number "$round" values_per_position |
                 awk '{ print 1 - exp(-$1) }')"
@@ -97,7 +98,7 @@ for p in $(work 8 '2 8 16'); do
         $1 == "\"bytes_of_keys\":"   { keys = $2 + 0 }
         END { printf "%.3f and %.3f", sent / hashes, sent / keys }' said)"
 done
-# The known formulas: what is left in doubt, and bits a value.
+# Published formulas: the share in doubt, and bits per value.
 check 'a load of 1/8 leaves 11.75 %' awk 'BEGIN { x = 1 - exp(-.125) - .1175
     exit x * x > .00005 ^ 2 }'
 check 'P = 8, f = 1/8 and 1/64: 7.4715 and 10.4715 bits' awk 'BEGIN {

@@ -1,9 +1,9 @@
-# check.sh - geofence: no cell is in a less important zone or in none, and errors
+# check.sh - geofence: no cell gets a less important zone or none, and errors
 # upwards are as frequent as the formulas of the zones say.
 . "${1:?}/lib.sh"
 
-# With m, k and the sizes of zones: for each zone what strangers are said to be in it, how
-# many of its own are said to be higher up, its emersion, and its cells.
+# From m, k and the sizes of zones, prints for each zone: strangers assigned to
+# it, its members assigned to a higher one, its emersion, and its cells.
 cat >formula.awk <<'END'
 function phi(n) { return 1 - exp(k * n * log(1 - 1 / m)) }
 BEGIN {
@@ -18,7 +18,7 @@ BEGIN {
 }
 END
 
-# members_are_right NAME FILTER MEMBERS: all there, and no zone too low.
+# members_are_right NAME FILTER MEMBERS: all are found, in no lower zone.
 members_are_right() {
     "$BLOOMERY" get "$2" "$3.keys" >got
     check "$1: every cell has a zone" test "$(wc -l <got)" = \
@@ -29,10 +29,10 @@ members_are_right() {
             exit 1 }' "$3" got
 }
 
-# ---- What is known -----------------------------------------------------------
+# ---- Published figures -------------------------------------------------------
 
-# m, k, zones, their sizes; strangers said to be in each; mistaken; emersion;
-# cells; 0 where nothing is known.
+# m, k, zones, their sizes; strangers assigned to each; mistaken; emersion;
+# cells; 0 if unknown.
 while IFS='|' read -r m k sizes strangers mistaken emersion cells total; do
     echo "$strangers" | tr ' ' '\n' | grep . >known.strangers
     echo "$mistaken" | tr ' ' '\n' | grep . >known.mistaken
@@ -88,8 +88,8 @@ END
 
 # ---- A map -------------------------------------------------------------------
 
-# Cells of half a degree; three zones around a place, by the great circle, and
-# the places that name the zones of time in the world.
+# Cells of half a degree: three zones around a place, by great circles, and the
+# places that name the world's time zones.
 tab=$MACHINE/usr/share/zoneinfo/zone.tab
 [ -r "$tab" ] || { absent 'a map' 'no zone.tab (Debian: tzdata)'; finish; }
 cat >map.awk <<'END'

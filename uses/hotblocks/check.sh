@@ -1,5 +1,5 @@
-# check.sh - hot blocks: what moves to the SSD is what was read before, exactly,
-# but for the filters' rate; and how much is written and read for it.
+# check.sh - hot blocks: exactly the blocks read before move to the SSD, except
+# at the filters' rate; and how much is written and read for that.
 . "${1:?}/lib.sh"
 
 command -v python3 >/dev/null || { skip hotblocks 'no python3'; finish; }
@@ -10,13 +10,13 @@ python3 "$USE/model.py" "$reads" "$blocks" >trace
 figure trace "$(wc -l <trace) reads of $(sort -u trace | wc -l) blocks, \
 $(sort trace | uniq -u | wc -l) of them once"
 
-# planned RATE NAME: a number of the filter of a period.
+# planned RATE NAME: a number of a period's filter.
 planned() {
     "$BLOOMERY" plan --json -k buffered -n "$period" -p "$1" |
         sed -n "s/^ *\"$2\": \([^,]*\),*$/\1/p"
 }
 
-# row RULE: hits and writes as the program says them.
+# row RULE: hits and writes by the program.
 row() {
     awk -v r="$1" '$1 == r { print $2, $4 }' said
 }
@@ -25,7 +25,7 @@ for rate in 1e-6 $(work '' 0.01) 0.1; do
     rm -rf ssd && mkdir ssd
     "$PROGRAM" -c "$cache" -p "$period" -r "$rate" -m "$(work 65536 1048576)" \
         ssd <trace >moved 2>said
-    # A page has 128 bytes that are no bits; the first one has none.
+    # A page has 128 bytes without bits; the first one has none at all.
     python3 "$USE/model.py" trace moved "$cache" "$period" \
         "$(planned "$rate" probes)" "$((($(wc -c <ssd/read.1.bly) / 4096 - 1) \
         * 3968 * 8))" >model 2>wrong || true
@@ -45,7 +45,7 @@ blocks written: $(awk '$1 == "all" { printf "%s, %s; ", $3, $4 }
         $1 == "second" { print "of those read twice " $3 ", " $4 }' said)"
     check "$rate: a third less is written, at least" awk '{
         exit $4 > $2 * 2 / 3 }' model
-    # At first the rule misses a read of each block: a short trace shows that.
+    # Initially the rule misses a read of each block, as a short trace shows.
     [ "$EFFORT" = quick ] || check "$rate: and more reads are hits" \
         awk '{ exit $3 <= $1 }' model
 done
@@ -53,14 +53,14 @@ rm -rf ssd && mkdir ssd
 "$PROGRAM" -c "$cache" -p "$period" -m "$(work 65536 1048576)" ssd <trace \
     >again 2>said
 "$PROGRAM" -c "$cache" -p "$period" -m 8388608 ssd <trace >moved 2>again.said
-check 'what waits in memory changes nothing' cmp again moved
+check 'waiting in memory changes nothing' cmp again moved
 check 'the last filter is whole' "$BLOOMERY" check ssd/read.1.bly
 
 # ---- Pages read and written -------------------------------------------------
 
-# traced PERIOD BYTES: pages of 4096 bytes that are read and written, in `pages`,
-# and blocks asked for. The system is made to refuse io_uring, so that all reads
-# are calls that are seen.
+# traced PERIOD BYTES: 4096-byte pages read and written, in `pages`, and blocks
+# queried. The system is made to refuse io_uring, so that all reads are visible
+# calls.
 traced() {
     rm -rf ssd && mkdir ssd
     strace -f -y -o calls -e trace=pread64,pwrite64,io_uring_setup \
@@ -74,7 +74,7 @@ traced() {
         END { print got / 4096, put / 4096, asked }' calls >pages
 }
 
-# each: pages for each block.
+# each: pages per block.
 each() {
     awk '{ printf "%.3f and %.3f", $1 / $3, $2 / $3 }' pages
 }
@@ -86,7 +86,7 @@ elif command -v strace >strace.out && traced $large 1048576; then
     all=$(($("$BLOOMERY" plan --json -k buffered -n $large -p 0.01 |
         sed -n 's/^ *"bytes": \([^,]*\),*$/\1/p') / 4096))
     figure "pages read and written for a block, of $all" "$(each)"
-    # One to ask, one to add; and all pages once or twice at the end.
+    # A read per query, a write per add; and all pages once or twice at the end.
     check 'no more than a page is read to ask, and one to add' \
         awk -v all="$all" '{ exit $1 > 2 * $3 + 2 * all }' pages
     check 'no more than a page is written' \
@@ -103,11 +103,11 @@ fi
 rm -rf ssd && mkdir ssd
 "$PROGRAM" ssd <nothing >moved 2>said
 check 'an empty trace' test "$(row all)" = '0 0'
-# given LINE: on standard input.
+# given LINE: runs with this standard input.
 given() {
     echo "$1" | "$PROGRAM" ssd
 }
-# What blkparse says of reads: of one block, of two and a part, far out, none.
+# Reads as blkparse prints them: of one block, of two and a part, far out, none.
 printf '%s\n' 'R 16 8' 'RA 23 10' 'WS 80 8' 'R 30000000008 8' 'R 5 0' |
     awk -f "$USE/blocks.awk" >trace
 check 'reads become blocks, also beyond 2^31' test "$(tr '\n' ' ' <trace)" = \

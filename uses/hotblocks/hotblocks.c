@@ -1,18 +1,17 @@
-/* hotblocks.c - which blocks of a disk are worth a place on an SSD: those that
+/* hotblocks.c - finds disk blocks that deserve a place on an SSD: those that
  * are read twice.
  *
  *   hotblocks [-c BLOCKS] [-p PERIOD] [-r RATE] [-m BYTES] FOLDER <TRACE >MOVED
  *
- * TRACE has the number of a block for each read. On the SSD there is room for
- * BLOCKS (65536) of them. A block that is read and not there is told to the
- * filter of this period; if that one, or the one of the period before, knows it
- * already, it is copied to the SSD, and its number printed. A period is PERIOD
- * (1000000) such blocks.
+ * TRACE has a block number for each read. The SSD has room for BLOCKS (65536).
+ * A block that is read and not there is added to this period's filter; if that
+ * one, or the previous period's, has it already, it is copied to the SSD, and
+ * its number printed. A period is PERIOD (1000000) such blocks.
  *
- * The filters lie on the SSD themselves, as files in FOLDER; in memory there
- * are BYTES (64 MiB) for blocks that are yet to be written into them. Blocks
- * are asked for many at a time, so that each page of a filter is read once for
- * all of them: what is to be copied is known a little later, and nobody waits.
+ * The filters are on the SSD themselves, as files in FOLDER; memory holds BYTES
+ * (64 MiB) of blocks not yet written into them. Blocks are queried in large
+ * batches, so that each page of a filter is read once for all of them: the
+ * decision to copy comes a little later, but nobody waits for it.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/paged.h>
@@ -25,18 +24,18 @@
 
 enum { BATCH = 4096, WAYS = 64 };
 
-/* A cache in sets of WAYS blocks; of a full set the one goes that has not been
- * read for longest, of several the one with the smallest number. */
-typedef struct { uint64_t block, read; } slot;      /* read 0: it is free    */
+/* A cache in sets of WAYS blocks; a full set evicts the least recently read,
+ * with the smallest number among several. */
+typedef struct { uint64_t block, read; } slot;      /* read 0: free          */
 typedef struct {
     slot    *slots;
     uint64_t sets, hits, writes;
 } cache;
 
 static uint64_t reads, asked, known;
-static uint64_t missing[BATCH];         /* blocks that are yet to be asked   */
+static uint64_t missing[BATCH];         /* blocks not yet queried            */
 static size_t   n_missing;
-static bly_filter *current, *previous;  /* of this period, the one before    */
+static bly_filter *current, *previous;  /* this period's, the previous one's */
 static char paths[2][4096];
 static unsigned turn;
 static uint64_t room = 65536, period = 1000000, period_asked;
@@ -87,7 +86,7 @@ static void cache_write(cache *c, uint64_t block)
 
 /* ---- The filters --------------------------------------------------------- */
 
-/* A new filter for this period, in the file of the one before the last. */
+/* Makes this period's filter, in the file of the one before the last. */
 static int begin_period(void)
 {
     bly_spec spec = { .capacity = period, .rate = rate };
@@ -104,7 +103,7 @@ static int begin_period(void)
     return 0;
 }
 
-/* Which of the missing blocks have been read before? Those move. */
+/* Moves the missing blocks that were read before. */
 static int ask(cache *c)
 {
     static uint64_t hashes[BATCH];
@@ -190,7 +189,8 @@ static void tell(const char *rule, const cache *c)
 
 /* ---- The program --------------------------------------------------------- */
 
-/* How many arguments are options; negative: one is wrong. */
+/* Returns the number of arguments that are options, or a negative number after
+ * an error. */
 static int read_options(int n, char **arguments)
 {
     int at = 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""model.py - a made trace of reads, and the exact answer to what is to move.
+"""model.py - a synthetic trace of reads, and the exact list of blocks to move.
 
     model.py READS BLOCKS            a trace: few blocks often, and a long scan
     model.py TRACE MOVED CACHE PERIOD PROBES BITS
@@ -7,8 +7,8 @@
 replays the trace with sets in place of filters, and with what the program has
 moved: every block that was read before must be among it. It prints hits and
 writes of a cache that takes all, and of the program's; how many blocks the
-filters were asked for; of those that had not been read before, how many they were
-and how many moved; and the rate of this by formula.
+filters were asked for; of those that had not been read before, how many they
+were and how many moved; and the rate of this by formula.
 """
 import itertools
 import math

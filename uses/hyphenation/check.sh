@@ -1,11 +1,11 @@
-# check.sh - hyphenation: every word is divided as a table of all words has it,
-# no hard word goes to the rules, and others are looked up as often as Bloom's
-# figures say.
+# check.sh - hyphenation: every word is divided as in a full table, no hard word
+# is left to the rules, and others are looked up as often as Bloom's figures
+# say.
 . "${1:?}/lib.sh"
 
-# ---- His figures: b bits for a hard word, a word in ten is hard --------------
+# ---- Bloom's figures: b bits per hard word, a word in ten is hard ------------
 
-# Rate and look-ups a word, for the best number of probes, whole or not.
+# Rate and lookups per word, for the best number of probes, whole or not.
 while read -r b bits rate lookups; do
     check "b = $b: rate, look-ups and bits of 50000 words" awk -v b="$b" \
         -v bits="$bits" -v rate="$rate" -v lookups="$lookups" 'BEGIN {
@@ -33,9 +33,9 @@ figure 'bits a word of an exact table, of which 15 % avoid 85 %' \
 words=/usr/share/dict/ngerman
 [ -r $words ] || { skip words 'no list of words (Debian: wngerman)'; finish; }
 
-# ---- A tenth of the words is hard -------------------------------------------
+# ---- A tenth of the words are hard ------------------------------------------
 
-# sample N: so many of the lines, evenly.
+# sample N: N of the lines, evenly spaced.
 sample() {
     cat >sampled
     awk -v n="$1" -v m="$(wc -l <sampled)" \
@@ -56,7 +56,7 @@ check 'a tenth of the words is hard' test \
     "$(wc -l <exceptions.tsv)" -eq "$(($(wc -l <words) / 10))"
 figure 'words' "$(wc -l <words), $hard of them hard"
 
-# look_up B KNOWN: words of which the filter says perhaps.
+# look_up B KNOWN: words for which the filter says perhaps.
 look_up() {
     bits=$(awk -v b="$1" -v n="$hard" 'BEGIN { printf "%.0f", b * n }')
     "$BLOOMERY" build -f 1 -k "standard:m=$bits" -n "$hard" -o hard.bly \
@@ -64,7 +64,7 @@ look_up() {
     "$BLOOMERY" query hard.bly words >perhaps
     "$BLOOMERY" query -v hard.bly words >surely
     check "b = $1: every hard word is looked up" test "$hard" -eq \
-        "$("$BLOOMERY" join -c -F 1 perhaps exceptions.tsv)"
+        "$("$BLOOMERY" join -c --list-field 1 perhaps exceptions.tsv)"
     in_band "b = $1: looked up in vain" $(($(wc -l <perhaps) - hard)) "$easy" \
         "$(field hard.bly rate)"
     figure "b = $1: look-ups a word" "$(awk -v n="$(wc -l <perhaps)" \
@@ -83,7 +83,7 @@ done
 # ---- All words, divided ------------------------------------------------------
 
 "$BLOOMERY" join -f 1 exceptions.tsv perhaps >divided
-"$BLOOMERY" join --anti -F 1 perhaps exceptions.tsv | cat - surely |
+"$BLOOMERY" join --invert-match --list-field 1 perhaps exceptions.tsv | cat - surely |
     awk -f "$USE/rules.awk" >>divided
 sort divided >found
 sort -u as-it-is | join -t "$tab" - words >exact
@@ -96,9 +96,9 @@ awk -v hard=1 -f "$USE/rules.awk" some | cut -f 2 | cmp - wanted \
     >cmp.out 2>&1 || true
 check 'words that are known' test ! -s cmp.out
 
-# ---- Words in another case -----------------------------------------------------
+# ---- Words in another case ---------------------------------------------------
 
-# At the start of a sentence, or in capitals, a hard word is as hard.
+# A hard word is as hard at the start of a sentence, or in capitals.
 cat >cases.py <<'END'
 import sys
 for word in sys.stdin.read().split():
@@ -115,7 +115,7 @@ else
     "$BLOOMERY" build -i --unicode -f 1 -p 2% -o fold.bly exceptions.tsv
     "$BLOOMERY" query -v fold.bly others >surely || true
     check 'no hard word goes to the rules, in any case' test ! -s surely
-    "$BLOOMERY" join -i --unicode --anti -F 1 others exceptions.tsv >missed ||
+    "$BLOOMERY" join -i --unicode --invert-match --list-field 1 others exceptions.tsv >missed ||
         true
     check 'and each is found in the dictionary' test ! -s missed
     figure 'hard words in another case' "$(wc -l <others), of which \

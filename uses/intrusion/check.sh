@@ -1,11 +1,11 @@
-# check.sh - intrusion: what is found is what a search for each signature finds,
-# and no more is compared than that, and what the rate says.
+# check.sh - intrusion: finds the same as a search for each signature, and
+# compares no more than that, except at the rate.
 . "${1:?}/lib.sh"
 [ -x "$PROGRAM" ] || { skip intrusion 'no libpcap (libpcap-dev)'; finish; }
 command -v python3 >found.python || { skip intrusion 'no python3'; finish; }
 
-# Rules, texts, bytes, and one that is longer than what the filter has of it;
-# in packets of TCP and of UDP.
+# Rules, texts, bytes, and a text longer than the part in the filter, in TCP and
+# UDP packets.
 cat >few <<'END'
 # alert tcp any any -> any any (content:"switched off"; sid:1;)
 alert tcp any any -> any 80 (content:"GET"; content:!"PUT"; content: "/e|2e 2E|/\"p"; nocase; sid:2;)
@@ -30,8 +30,8 @@ printf '3\t0\ta text that is longer than twenty-four bytes\n' >>wanted
 check 'texts, bytes, rules, and a long one; none over two packets' \
     cmp found wanted
 
-# Of rules only contents with nocase ignore case; everything that restricts a
-# rule and is not supported is listed once.
+# Only contents of rules with nocase ignore case; every unsupported restriction
+# of a rule is listed once.
 cat >cases <<'END'
 alert tcp any any -> any any (content:"Sword"; nocase; content:"FISH"; sid:1;)
 alert tcp any any -> any any (content:"oRDF",depth 9,nocase; sid:2;)
@@ -53,8 +53,8 @@ check 'and nothing is searched' test ! -s refused.out
 sed -n 1p cases >known
 check 'supported options, with --strict' "$PROGRAM" --strict known few.pcap
 
-# What is no IP is payload, all of it, whatever it begins with; behind tags of VLANs
-# there is IP; and of a packet there may be any part.
+# Anything but IP is all payload, whatever it begins with; IP may follow VLAN
+# tags; and packets may be cut anywhere.
 cat >frames.py <<'END'
 import struct, sys
 def write(name, link, frames):
@@ -96,16 +96,16 @@ for part in parts.*; do
     check "any part of a packet: $part" "$PROGRAM" few "$part"
 done
 
-# ---- Documents, and texts out of them ----------------------------------------
+# ---- Documents, and texts from them ------------------------------------------
 
-# told NAME: a number of what the program said last.
+# told NAME: a number from the program's last output.
 told() {
     sed -n "s/.* \([0-9]*\) $1.*/\1/p" said
 }
 
-# compared NAME SIGNATURES PCAP BITS: exact, and in vain at a rate of 2^-BITS. A
-# window that comes often errs as often, or never: hence squares in the band, and
-# the one that comes most often may do either.
+# compared NAME SIGNATURES PCAP BITS: exact, and needless at a rate of 2^-BITS.
+# A frequent window errs as often, or never: hence squares in the band, and the
+# most frequent one may do either.
 compared() {
     rate=$(awk -v bits="$4" 'BEGIN { printf "%.10g", 2 ^ -bits }')
     "$PROGRAM" "$2" "$3" "$rate" 2>said | sort >found
@@ -128,7 +128,8 @@ for name in GPL-3 Apache-2.0 Artistic MPL-2.0; do
     name=$MACHINE/usr/share/common-licenses/$name
     [ ! -r "$name" ] || head -c "$(work 4000 60000)" "$name" >>document
 done
-# Without runs of zeros, which are one window that comes some thousand times.
+# Runs of zeros are removed: they are a single window that occurs some thousand
+# times.
 head -c "$(work 20000 200000)" "$BLOOMERY" | tr -d '\000' >>document
 python3 "$USE/naive.py" draw "$(work 200 1000)" 4 document >drawn
 python3 "$USE/naive.py" make document.pcap document
@@ -140,14 +141,14 @@ for bits in 3 6 10; do
     compared "2^-$bits" drawn document.pcap $bits
 done
 
-# What is known of 25 lengths: false alarms of a byte.
+# Published figures for 25 lengths: false alarms per byte.
 check '25 lengths at 0.001: 0.025 a byte; at 2^-10 0.0244, at 2^-15 7.6e-4' \
     awk 'BEGIN { exit sprintf("%.3f %.4f %.1e", 25 * .001, 25 / 2 ^ 10,
                               25 / 2 ^ 15) != "0.025 0.0244 7.6e-04" }'
 
-# ---- What programs say to each other -----------------------------------------
+# ---- Network traffic of programs ---------------------------------------------
 
-# waits NUMBER COMMAND...: until it succeeds, so many tenths of a second.
+# waits NUMBER COMMAND...: retries for that many tenths of a second.
 waits() {
     tries=$1
     shift
@@ -158,7 +159,7 @@ waits() {
     done
 }
 
-# A server and a client on loopback, and what went between them.
+# A server and a client on loopback, and their traffic.
 capture() {
     mkdir served
     cp document served/document
@@ -192,7 +193,7 @@ if [ "$EFFORT" = full ]; then
         skip loopback 'no tcpdump, no curl, or it may not capture'
     fi
 
-    # Times: of some texts and of many, beside other programs.
+    # Times for a few texts and for many, beside other programs.
     find "$MACHINE/usr/share/doc" "$MACHINE/usr/share/common-licenses" -type f -exec cat {} + \
         2>find.err | head -c 15000000 >large
     python3 "$USE/naive.py" make large.pcap large
@@ -211,7 +212,7 @@ swordfish) s"
     fi
 fi
 
-# ---- What is wrong is told ---------------------------------------------------
+# ---- Errors ------------------------------------------------------------------
 
 refused 'no signatures' 'none: No such file' "$PROGRAM" none few.pcap
 sed 's/content:!"PUT"; //; /sid:3/d' few >plain

@@ -1,14 +1,14 @@
-/* intrusion.c - texts of many lengths, found in the packets of a capture.
+/* intrusion.c - finds texts of many lengths in the packets of a capture.
  *
  *   intrusion [--strict] SIGNATURES PCAP [RATE]
  *
- * Each place of a packet's payload is asked for in each length that a signature
- * has, the longest first, by a hash that rolls from place to place. What the
- * filter finds is compared byte by byte. A line is a packet's number, the place
- * and the signature; standard error tells how much was compared in vain. Of a
- * signature longer than CLIP the filter has the first bytes. PCAP "-": standard
- * input. TCP's streams are not put together. Options of rules that are not used
- * are listed on standard error; with --strict they are refused.
+ * Each place of a packet's payload is queried for each length of a signature,
+ * longest first, with a rolling hash. Filter hits are compared byte by byte. A
+ * line of output is a packet's number, the place and the signature; standard
+ * error reports how much was compared in vain. The filter has the first CLIP
+ * bytes of longer signatures. PCAP "-": standard input. TCP streams are not
+ * reassembled. Unused options of rules are listed on standard error; with
+ * --strict they are refused.
  */
 #include "packet.h"
 #include "rules.h"
@@ -21,15 +21,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLIP = 24, BLOCK = 256 };        /* bytes; places asked for at a time */
+enum { CLIP = 24, BLOCK = 256 };        /* bytes; places queried at a time   */
 
-/* Windows of one length, at the places of a block, as they are or in lower
+/* Windows of one length, at the places of a block, unchanged or in lower
  * case. */
 typedef struct {
-    size_t      length, first, end;     /* whose signatures are these        */
+    size_t      length, first, end;     /* range of its signatures           */
     bool        nocase;
     uint64_t    leaving;                /* the weight of the first byte      */
-    uint64_t    rolling;                /* of the next but for its last byte */
+    uint64_t    rolling;                /* of the next, without its last byte */
     uint8_t     found[BLOCK / 8];
 } window;
 
@@ -84,7 +84,7 @@ static int read_signatures(const char *path, bool strict)
 
 /* ---- Hashes and filters -------------------------------------------------- */
 
-/* As a number with these digits, modulo 2^64. */
+/* Hashes bytes as digits of a number, modulo 2^64. */
 static uint64_t roll(uint64_t rolling, bool nocase, const unsigned char *next,
                      size_t n)
 {
@@ -93,7 +93,7 @@ static uint64_t roll(uint64_t rolling, bool nocase, const unsigned char *next,
     return rolling;
 }
 
-/* The key of a window: texts in lower case are keys of their own. */
+/* Returns the key of a window: texts in lower case are separate keys. */
 static uint64_t key_of(const window *w, uint64_t rolling)
 {
     return bly_mix64(rolling + w->length + 2 * CLIP * w->nocase);
@@ -137,7 +137,7 @@ static int make_filter(double rate)
 
 /* ---- Payloads ------------------------------------------------------------ */
 
-/* Compares a signature with what is here, as memcmp does. */
+/* Compares a signature with the text here, like memcmp. */
 static int differ(const signature *s, const unsigned char *here, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -148,7 +148,7 @@ static int differ(const signature *s, const unsigned char *here, size_t n)
     return 0;
 }
 
-/* The signatures that begin with what is here. */
+/* Compares the signatures that may begin here. */
 static void compare(const window *w, const unsigned char *here, size_t n,
                     size_t at)
 {
@@ -168,7 +168,7 @@ static void compare(const window *w, const unsigned char *here, size_t n,
             printf("%lu\t%zu\t%s\n", sum.packets, at, list[low].text);
 }
 
-/* Ask for the windows that begin in a block. */
+/* Queries the windows that begin in a block. */
 static void ask(window *w, const unsigned char *bytes, size_t n, size_t from)
 {
     uint64_t hashes[BLOCK], rolling = w->rolling;

@@ -1,10 +1,10 @@
-"""The same without a filter: naive.py SIGNATURES PCAP prints packet, offset and
-signature; and in the file `asked` how many windows hold no signature, the sum of
-the squares of how often each of them comes, how many hold one, and how often
-that of the first ones comes that comes most often.
-naive.py make PCAP FILE... writes files as packets of TCP and UDP. naive.py draw NUMBER
-SEED FILE... takes signatures out of them, and makes as many that are nowhere;
-half of the rules are in the other case, and half have `nocase`."""
+"""By a scan: naive.py SIGNATURES PCAP prints packet, offset and signature;
+and in the file `asked` how many windows hold no signature, the sum of the
+squares of how often each of them comes, how many hold one, and how often that
+of the first ones comes that comes most often. naive.py make PCAP FILE... writes
+files as packets of TCP and UDP. naive.py draw NUMBER SEED FILE... takes
+signatures out of them, and makes as many that are nowhere; half of the rules
+are in the other case, and half have `nocase`."""
 import collections
 import random
 import re
@@ -12,7 +12,7 @@ import struct
 import sys
 
 CLIP = 24
-# Not there?, the text, and the options that follow it up to the next content.
+# A negation, the text, and the options up to the next content.
 CONTENT = (rb'content: *(!?)"((?:[^"\\]|\\.)*)"'
            rb'((?: *,[^;]*)?;(?:(?! *content:)[^;]*;)*)')
 
@@ -41,7 +41,7 @@ def signatures(name):
 
 
 def payloads(name):
-    """Of Ethernet, IPv4 or IPv6, and TCP or UDP: nothing else is in ours."""
+    """Reads Ethernet, IPv4 or IPv6, and TCP or UDP: ours have nothing else."""
     data = open(name, "rb").read()
     order = "<" if data[:4] == b"\xd4\xc3\xb2\xa1" else ">"
     at = 24

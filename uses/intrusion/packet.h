@@ -1,5 +1,5 @@
-/* packet.h - where the payload of a packet is, below its headers. What is not
- * known is payload, all of it: so nothing is passed over.
+/* packet.h - finds the payload of a packet, behind its headers. Anything
+ * unknown counts as payload, so that nothing is skipped.
  */
 #ifndef PACKET_H
 #define PACKET_H
@@ -18,7 +18,8 @@ static unsigned two_bytes(const unsigned char *at)
     return (unsigned)at[0] << 8 | at[1];
 }
 
-/* Where that begins which a frame carries, behind tags of VLANs; is it IP? */
+/* Returns where a frame's contents begin, behind VLAN tags, and whether they
+ * are IP. */
 static size_t behind_frame(int link, const unsigned char *p, size_t n, bool *ip)
 {
     size_t at = link == DLT_EN10MB ? 14 : link == DLT_LINUX_SLL ? 16
@@ -34,8 +35,8 @@ static size_t behind_frame(int link, const unsigned char *p, size_t n, bool *ip)
     return at;
 }
 
-/* Where the payload of TCP or UDP begins in what IP carries. *n ends where IP
- * says, before what fills up a frame. */
+/* Returns where TCP's or UDP's payload begins in an IP packet. *n becomes the
+ * end by IP, which excludes the frame's padding. */
 static size_t behind_ip(const unsigned char *p, size_t *n)
 {
     unsigned version = *n < 20 ? 0 : p[0] >> 4;
@@ -46,7 +47,7 @@ static size_t behind_ip(const unsigned char *p, size_t *n)
     unsigned protocol = version == 4 ? p[9] : p[6];
     *n = at_most(*n, all > at ? all : *n);
     if (version == 4 && (two_bytes(p + 6) & 0x1fff) != 0)
-        return at;                      /* a further fragment                */
+        return at;                      /* not the first fragment            */
     return protocol == 6 && *n >= at + 20
          ? at_most(at + (p[at + 12] >> 4) * 4U, *n)
          : protocol == 17 && *n >= at + 8 ? at + 8 : at;

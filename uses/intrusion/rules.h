@@ -1,9 +1,9 @@
 /* rules.h - reads signatures from a list: plain texts, bytes in hexadecimal,
  * and the contents of rules as Snort and Suricata write them.
  *
- * Of a rule, `content` and `nocase` are used. Options that only describe the
- * rule change nothing. All others restrict or change what the rule matches;
- * they are counted by name, so that none is ignored in silence.
+ * Only `content` and `nocase` of a rule are used. Options that merely describe
+ * the rule change nothing. All others restrict or change what the rule matches;
+ * they are counted by name, so that none is ignored silently.
  */
 #ifndef RULES_H
 #define RULES_H
@@ -17,7 +17,7 @@
 typedef struct {
     unsigned char *bytes;               /* in lower case if nocase           */
     size_t         n;
-    char          *text;                /* as it was written                 */
+    char          *text;                /* as written                        */
     bool           nocase;
 } signature;
 
@@ -70,7 +70,7 @@ static char *decode(signature *s, char *text, bool quoted)
  * if it is malformed. */
 static size_t keep(const char *text, bool quoted)
 {
-    size_t n = 0;                       /* up to the quote, not all the line */
+    size_t n = 0;                       /* up to the quote only              */
     while (text[n] != '\0' && !(quoted && text[n] == '"'))
         n += quoted && text[n] == '\\' && text[n + 1] != '\0' ? 2 : 1;
     signature s = { .bytes = rules_grow(NULL, n, 1),
@@ -193,7 +193,7 @@ static bool is_rule(const char *line)
              strstr(line, " <> ") != NULL));
 }
 
-/* Reads a line of the list. NULL, or what is wrong with it. */
+/* Reads a line of the list. Returns NULL, or the error. */
 static const char *read_line(char *line)
 {
     static const char form[] = "a text is wanted, or hex digits in pairs "

@@ -1,5 +1,5 @@
-# check.sh - joins: what is joined is what sort and join make of both files, and
-# of the rows that match nothing as many are kept as the rate says.
+# check.sh - joins: the result equals that of sort and join on both files, and
+# rows without a match are kept at the filter's rate.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
@@ -10,7 +10,7 @@ joined() {
     sort -t "$tab" -k 1,1 "$1" | join -t "$tab" - joined.large
 }
 
-# ---- One row in a hundred matches -------------------------------------------
+# ---- A row in a hundred matches ---------------------------------------------
 
 words=/usr/share/dict/ngerman others=/usr/share/dict/american-english
 if [ -r $words ] && [ -r $others ]; then
@@ -24,7 +24,7 @@ if [ -r $words ] && [ -r $others ]; then
     match=$(wc -l <exact)
     figure 'files' "$rows rows, $keys keys, $match rows match"
 
-    # ROWS KEPT of a large file, for two rates, beside what is known of them.
+    # ROWS KEPT of a large file, for two rates, beside the published figures.
     for known in '0.01 0.0199' '0.001 0.0110'; do
         rate=${known% *}
         "$BLOOMERY" build -f 1 -p "$rate" -n "$keys" -o small.bly small.tsv
@@ -48,14 +48,15 @@ if [ -r $words ] && [ -r $others ]; then
                 exit d * d > 16 * none * p * (1 - p) + 1 }'
     done
 
-    "$BLOOMERY" join -f 1 -F 1 large.tsv small.tsv >semi
+    "$BLOOMERY" join -f 1 --list-field 1 large.tsv small.tsv >semi
     cut -f 1,3 exact >exact.rows
     sort -t "$tab" -k 1,1 semi | cmp - exact.rows >cmp.out 2>&1 || true
-    check 'one command prints the same rows' test ! -s cmp.out
-    check 'and the others with --anti' test $((rows - match)) = \
-        "$("$BLOOMERY" join -c --anti -f 1 -F 1 large.tsv small.tsv)"
+    check 'a single command prints the same rows' test ! -s cmp.out
+    check 'and the others with --invert-match' test $((rows - match)) = \
+        "$("$BLOOMERY" join -c --invert-match -f 1 --list-field 1 large.tsv small.tsv)"
 
-    # Parts, united, are the whole: but for the number of adds, byte for byte.
+    # The union of parts equals the whole, byte for byte, except for the number
+    # of adds.
     "$BLOOMERY" build -f 1 -p 0.001 -n "$keys" -o whole.bly small.tsv
     split -n l/4 small.tsv part.
     for part in part.a?; do
@@ -67,7 +68,7 @@ if [ -r $words ] && [ -r $others ]; then
     check 'four parts' test -s part.ad.bly
     check 'united they have the bits of the whole' cmp whole parts
 
-    # Processes on many machines: each reads a part of both files.
+    # Processes on many machines, each reading a part of both files.
     mpi=${BLOOMERY%/*}/bloomery-mpi ranks=$USE/../../tools/make/ranks
     ASAN_OPTIONS=detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}  # MPI's own
     export ASAN_OPTIONS
@@ -86,7 +87,7 @@ if [ -r $words ] && [ -r $others ]; then
         skip 'a join of many processes' 'no bloomery-mpi, or no mpirun that starts'
     fi
 
-    # Two large files: each keeps its matches and a share of the rest.
+    # Two large files, each reduced to its matches and a share of the rest.
     sort -u $others | awk '{ print $0 "\t" NR }' >other.tsv
     joined other.tsv large.tsv >exact
     "$BLOOMERY" build -f 1 -p 0.01 -o large.bly large.tsv
@@ -108,7 +109,7 @@ else
     skip 'a match of 1 %' 'no lists of words (Debian: wamerican, wngerman)'
 fi
 
-# ---- Which package a configuration file is of -------------------------------
+# ---- The package of a configuration file ------------------------------------
 
 if [ -r "$MACHINE/var/lib/dpkg/status" ] &&
     ls "$MACHINE"/var/lib/dpkg/info/*.list >lists 2>&1; then
@@ -117,7 +118,7 @@ if [ -r "$MACHINE/var/lib/dpkg/status" ] &&
     awk '{ n = split(FILENAME, part, "/"); print $0 "\t" part[n] }' \
         "$MACHINE"/var/lib/dpkg/info/*.list >files.tsv
     joined conf.tsv files.tsv >exact
-    # Every key comes three times: it is the different ones that count.
+    # Every key occurs three times: only different keys count.
     cat conf.tsv conf.tsv conf.tsv >repeated.tsv
     "$BLOOMERY" build -f 1 -p 0.01 --json -o conf.bly repeated.tsv >built
     "$BLOOMERY" query -f 1 conf.bly files.tsv >kept.tsv
@@ -136,7 +137,7 @@ fi
 
 # ---- 300 MiB, and probes from 1 to 4 ----------------------------------------
 
-# best KEYS MOST: which number of probes has the least rate.
+# best KEYS MOST: the number of probes with the lowest rate.
 best() {
     probes=1
     while [ $probes -le "$2" ]; do

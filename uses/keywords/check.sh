@@ -1,10 +1,10 @@
-# check.sh - keywords: every word is found in its documents, others as rarely as
-# the bits say, and the filters tell neither how many words there are nor which
-# two documents have in common. The documents are the copyright files of packages.
+# check.sh - keywords: every word is found in its documents, others at the rate
+# of the bits, and the filters reveal neither the number of words nor the words
+# shared by two documents. The documents are copyright files of packages.
 . "${1:?}/lib.sh"
 
-# in_six NAME FOUND ASKED RATE: as in_band, within six standard deviations, since
-# what the documents are filled up with is random, and other in each run.
+# in_six NAME FOUND ASKED RATE: like in_band, but within six standard
+# deviations, as the padding of documents is random and changes with each run.
 in_six() {
     figure "$1" "$(awk -v n="$2" -v m="$3" -v p="$4" 'BEGIN {
         printf "%.4g of %d, predicted %.4g", n / m, m, p }')"
@@ -17,7 +17,7 @@ printf '0123456789abcdef' >secret
 printf '0123456789abcdeF' >other
 mkdir texts indexes twenty
 
-# words FILE: its different words, as the program cuts them.
+# words FILE: its different words, cut as the program does.
 words() {
     tr 'A-Z' 'a-z' <"$1" | tr -c 'a-z0-9\200-\377' '\n' | grep . |
         cut -c 1-63 | sort -u
@@ -48,8 +48,8 @@ figure 'documents' "20 of $(cut -f 1 all | uniq -c | awk '{ print $1 }' |
 
 # ---- Sizes and fill ----------------------------------------------------------
 
-# The variance of a fill is that of an occupancy; what is random is in each run
-# another, so that six standard deviations are allowed.
+# The variance of a fill is that of an occupancy; the random part changes with
+# each run, so six standard deviations are allowed.
 for folder in indexes twenty; do
     m=14427
     [ $folder = indexes ] || m=28854
@@ -73,7 +73,7 @@ done
 
 # ---- Search ------------------------------------------------------------------
 
-# ask FOLDER BITS WORDS: pairs of document and word that are found.
+# ask FOLDER BITS WORDS: the pairs of document and word that are found.
 ask() {
     "$PROGRAM" ask secret "$2" <"$3" >trapdoors
     "$PROGRAM" search "$1"/*.bly <trapdoors | awk -F '\t' 'FNR == NR {
@@ -103,7 +103,7 @@ check 'a trapdoor is 10 times 16 bytes, and no two are alike' test \
 in_six 'words found with another secret' "$(wc -l <found)" \
     $((20 * $(wc -l <asked))) "$(awk 'BEGIN { print .5 ^ 10 }')"
 
-# ---- The same text under two names -------------------------------------------
+# ---- A text under two names --------------------------------------------------
 
 mkdir same
 text=$(find texts -type f | sort | head -n 1)

@@ -1,13 +1,13 @@
-/* keywords.c - documents searched by a server that cannot read them.
+/* keywords.c - lets a server search documents that it cannot read.
  *
  *   keywords index SECRET WORDS BITS FOLDER TEXT...
  *   keywords ask SECRET BITS             <WORDS    >TRAPDOORS
  *   keywords search INDEX...             <TRAPDOORS
  *
- * With the secret a word has BITS trapdoors x = PRF(secret, i, word), and in a
- * document of this name the numbers PRF(x, name), each of which is a bit of its
- * filter, FOLDER/NAME.bly. A document has WORDS different words, or fewer and
- * random bits in place of the others. PRF is SipHash-2-4.
+ * With the secret, a word has BITS trapdoors x = PRF(secret, i, word), and in a
+ * document named `name` the numbers PRF(x, name), each a bit of its filter,
+ * FOLDER/NAME.bly. A document has WORDS different words, or fewer, padded with
+ * random bits. PRF is SipHash-2-4.
  */
 #include "fold.h"
 
@@ -61,7 +61,7 @@ static bool make_trapdoor(secret *x, const secret *key, unsigned i,
     return true;
 }
 
-/* The next word of a text, without its case; what is longer is cut. */
+/* Reads the next word of a text, case folded and cut to the maximum length. */
 static bool next_word(char *word, FILE *text)
 {
     char written[LONGEST];
@@ -90,8 +90,8 @@ static int read_secret(secret *key, const char *path)
 
 /* ---- Index --------------------------------------------------------------- */
 
-/* Put a word, the last one, among those before it, which are sorted; false: it
- * is one of them. */
+/* Inserts the last word into the sorted ones before it; returns false if it is
+ * one of them. */
 static bool insert(char (*words)[WORD], size_t n)
 {
     char word[WORD];
@@ -111,8 +111,8 @@ static bool insert(char (*words)[WORD], size_t n)
     return true;
 }
 
-/* The different words of a text; NULL: `most` were too few, or another error,
- * which is told. */
+/* Returns the different words of a text, or NULL, with a message, if `most` is
+ * too few, or after another error. */
 static char (*read_words(const char *path, size_t most, size_t *n))[WORD]
 {
     char (*words)[WORD] = malloc((most + 2) * sizeof *words);
@@ -186,7 +186,7 @@ static int index_text(const secret *key, size_t most, unsigned bits,
     return made ? 0 : stop(to, bly_why());
 }
 
-/* ---- Ask and search ------------------------------------------------------ */
+/* ---- Query and search ---------------------------------------------------- */
 
 static int ask(const secret *key, unsigned bits)
 {
@@ -252,7 +252,7 @@ static int search(char **paths, size_t n)
 
 /* ---- The command line ---------------------------------------------------- */
 
-/* A number in 1 .. most; 0: it is none. */
+/* Returns a number in 1 .. most, or 0 if it is invalid. */
 static unsigned long number_of(const char *text, unsigned long most)
 {
     char *end;

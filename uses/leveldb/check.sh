@@ -1,13 +1,13 @@
-# check.sh - filters in a LevelDB database: every key is answered as awk answers
-# it, and as many blocks are read in vain as the filters' rates say.
+# check.sh - filters in a LevelDB database: answers equal awk's, and blocks are
+# read in vain at the filters' rates.
 . "${1:?}/lib.sh"
 
 [ -x "$PROGRAM" ] || { skip leveldb 'no LevelDB (Debian: libleveldb-dev)'; finish; }
 list=/usr/share/dict/american-english
 [ -r $list ] || { skip leveldb 'no list of words (Debian: wamerican)'; finish; }
 
-# Words with values of 80 bytes, in three loads: the second one changes some, and
-# the third deletes some. A load that LevelDB is closed after becomes a table.
+# Words with values of 80 bytes, in three loads: the second changes some, and
+# the third deletes some. Closing LevelDB turns a load into a table.
 awk -v every="$(work 30 1)" '!/\t/ && NR % every == 0' $list | sort -u >words
 sed 's/$/~/' words >strangers
 value='a row of a table, a message of a queue: most values are longer than keys'
@@ -19,7 +19,7 @@ cat load.1 load.2 load.3 | awk -F '\t' '{ line[$1] = NF > 1 ? $0 : "" }
     END { for (i in line) if (line[i] != "") print line[i] }' | sort >wanted
 figure lines "$(cat load.? | wc -l) in $(cat load.? | wc -c) bytes"
 
-# load DB OPTIONS...: all three; what was said of the filters is in `filters`.
+# load DB OPTIONS...: makes all three; `filters` has the output about filters.
 load() {
     load_to=$1
     shift
@@ -29,21 +29,21 @@ load() {
     done
 }
 
-# get DB KEYS OPTIONS...: answers, sorted, and what was said.
+# get DB KEYS OPTIONS...: sorted answers, and the output.
 get() {
     get_db=$1 get_keys=$2
     shift 2
     "$PROGRAM" get "$@" "$get_db" "$get_keys" 2>said | sort >answers
 }
 
-# told PATTERN: the number in what was said.
+# told PATTERN: the number in the output.
 told() {
     sed -n "s/.*$1.*/\1/p" said
 }
 
-# in_vain NAME: of the filters asked that lack the key so many said yes. What
-# bits say is the least that LevelDB's filter errs: its positions come of 32 bits
-# of hash, and not by chance from each other.
+# in_vain NAME: the share of filters without the key that said yes. The fill
+# gives only the minimum rate of LevelDB's filter, whose positions come from 32
+# bits of hash and depend on each other.
 in_vain() {
     asked=$(told 'of \([0-9]*\) filters') yes=$(told 'key \([0-9]*\) said')
     awk -v n="$asked" -v s="$(told ' \([0-9.]*\) expected')" \
@@ -59,8 +59,8 @@ in_vain() {
     esac
 }
 
-# A filter for a block or two, and for more keys. LevelDB makes tables while it
-# is asked, too: the options are the same.
+# A filter for a block or two, and for more keys. LevelDB also makes tables
+# while it is queried, so the options are the same.
 while read -r name kind rate block; do
     options="-k $kind -p $rate -b $block"
     # shellcheck disable=SC2086  # several options
@@ -84,7 +84,7 @@ ribbon ribbon 0.008 1048576
 theirs leveldb:bits=10 0.01 4096
 END
 
-# bits NAME: of a key.
+# bits NAME: per key.
 bits() {
     awk -v name="$1" '$1 == name { print $4 }' table
 }
@@ -101,7 +101,7 @@ if [ "$EFFORT" = full ]; then           # 10,000 keys for a filter
         exit through["ribbon"] >= through["theirs"] }' table
 fi
 
-# One database, three kinds: an image tells its own.
+# A database of three kinds: an image knows its own.
 "$PROGRAM" put -k ribbon -p 0.001 both <load.1
 "$PROGRAM" put -k fuse -p 0.01 both <load.2 2>said
 "$PROGRAM" put -k split -p 0.01 both <load.3 2>said
@@ -135,12 +135,12 @@ for of in 'none none' 'own own' 'theirs leveldb' 'large standard' \
         "$(seconds "$PROGRAM" get -k "${of#* }" "${of% *}" strangers) s"
 done
 
-# Filters of another policy are not asked.
+# Filters of another policy are ignored.
 get own words
 check "another policy's filters: exact" cmp wanted answers
 check 'and none of them asked' test "$(told 'of \([0-9]*\) filters')" = 0
 
-# A key is bytes, whichever.
+# Keys may be any bytes.
 printf 'a\000b\tvalue\000\n' >bytes
 "$PROGRAM" put bytes.db <bytes
 printf 'a\000b\n' >bytes.key

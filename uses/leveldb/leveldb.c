@@ -1,18 +1,18 @@
-/* leveldb.c - a LevelDB database whose filters are of any kind.
+/* leveldb.c - a LevelDB database with filters of any kind.
  *
- *   leveldb put [-k KIND] [-p RATE] [-b BLOCK] DB <LINES
- *   leveldb get [-k KIND] [-p RATE] [-b BLOCK] DB KEYS >ANSWERS
+ *   leveldb put [-k KIND] [-p RATE] [-b BLOCK] DB <LINES leveldb get [-k KIND]
+ *   [-p RATE] [-b BLOCK] DB KEYS >ANSWERS
  *
- * Lines are KEY<TAB>VALUE, and a KEY alone deletes; KEYS holds one a line. A
- * policy is how LevelDB makes and asks filters: one for the keys of the blocks
- * that begin in the same 2 KiB of a table, which with blocks of BLOCK bytes
- * (4096) is one or two blocks. Here a filter is an image. It tells its own
- * kind, so one policy reads them all, and a database may have several kinds.
- * LevelDB makes tables while it is asked, too: give both the same options.
+ * Lines are KEY<TAB>VALUE, and a KEY alone deletes; KEYS holds one per line. A
+ * policy defines how LevelDB makes and queries filters: one for the keys of the
+ * blocks that begin in the same 2 KiB of a table, which with blocks of BLOCK
+ * bytes (4096) is one or two blocks. Here a filter is an image, which knows its
+ * own kind, so one policy reads them all, and a database may mix kinds. LevelDB
+ * also makes tables during queries: give both commands the same options.
  *
- * KIND leveldb is LevelDB's own policy from without: the same bytes without a
- * header. KIND own is the real one, with 10 bits a key, of which nothing is
- * counted; these two read each other's tables. KIND none is no filter.
+ * KIND leveldb reimplements LevelDB's own policy: the same bytes without a
+ * header. KIND own is the real one, with 10 bits per key, without statistics;
+ * these two read each other's tables. KIND none uses no filter.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery.h>
@@ -29,7 +29,7 @@ static size_t block = 4096;
 static bool theirs;                     /* LevelDB's bytes                   */
 static unsigned long long filters, filter_keys, filter_bytes;
 static unsigned long long asked, yes;
-static double expected, last;           /* rates of those asked: sum, last   */
+static double expected, last;           /* rates of queried ones: sum, last  */
 
 static int stop(const char *what, const char *why)
 {
@@ -39,7 +39,7 @@ static int stop(const char *what, const char *why)
 
 /* ---- The policy ---------------------------------------------------------- */
 
-/* The name stands in the tables: of filters of another one nothing is asked. */
+/* Tables store this name; filters under another name are ignored. */
 static const char *policy_name(void *state)
 {
     (void)state;
@@ -51,8 +51,8 @@ static void policy_end(void *state)
     (void)state;
 }
 
-/* A filter of these keys, in malloc's memory. Of no bytes where none can be
- * made: such a one says "perhaps". */
+/* Makes a filter of these keys, from malloc. If none can be made it has no
+ * bytes, which means "perhaps". */
 static char *policy_create(void *state, const char *const *keys,
                            const size_t *lengths, int n, size_t *bytes)
 {
@@ -80,7 +80,8 @@ static char *policy_create(void *state, const char *const *keys,
     return out != NULL ? out : malloc(1);
 }
 
-/* As planned, which our images say; of LevelDB's bytes as the bits say. */
+/* Returns the planned rate, which our images store, or, for LevelDB's bytes,
+ * that of the bits. */
 static double rate_of(const bly_filter *filter, const void *bytes, size_t n)
 {
     bly_header header;
@@ -141,7 +142,8 @@ static int put(leveldb_t *db)
     return ferror(stdin) ? stop("standard input", "cannot be read") : 0;
 }
 
-/* Print the line of a key: of what was asked for it, one yes was right. */
+/* Prints the line of a key; one positive answer among the queries for it was
+ * right. */
 static bool get_one(leveldb_t *db, const leveldb_readoptions_t *how,
                     const char *key, size_t n, char **error)
 {
@@ -187,7 +189,7 @@ static int get(leveldb_t *db, FILE *keys, const char *path)
 
 /* ---- The program --------------------------------------------------------- */
 
-/* A number, or per cent: 0.01 or 1%. */
+/* Reads a number or a percentage: 0.01 or 1%. */
 static double read_rate(const char *text, char **end)
 {
     double number = strtod(text, end);
@@ -214,7 +216,7 @@ static int read_options(int n, char **arguments)
     return at;
 }
 
-/* Can filters of this kind and rate be built at all? */
+/* Returns whether filters of this kind and rate can be built. */
 static int try_kind(void)
 {
     bly_filter *filter = NULL;

@@ -1,20 +1,20 @@
-# check.sh - lightwallet: filters of three formats are byte for byte those that are
-# known and those of an implementation of its own below, and miss nothing. Blocks
-# and wallets are made from a seed: the chains are not for every machine.
+# check.sh - lightwallet: filters of three formats equal the published ones and
+# those of an independent implementation below, byte for byte, and miss nothing.
+# Blocks and wallets are made from a seed, as the chains are too large.
 . "${1:?}/lib.sh"
 
 hex() {
     od -An -v -tx1 "$1" | tr -d ' \n'
 }
 
-# known NAME HEX KIND KEYS: a filter of these lines is these bytes.
+# known NAME HEX KIND KEYS: the filter of these lines has these bytes.
 known() {
     printf '%s\n' "$4" | tr ' ' '\n' >known.keys
     "$BLOOMERY" build --force --as hex -k "$3" -o known.out -p 0.01 known.keys
     check "$1: the known bytes" test "$(hex known.out)" = "$2"
 }
 
-# ---- What is known -----------------------------------------------------------
+# ---- Published filters -------------------------------------------------------
 
 a=99108ad8ed9bb6274d3980bab5a85c048f0950c8
 keys="$a b5a2c786d9ef4658287ced5914b37a1b4aa32eee \
@@ -47,7 +47,7 @@ for plan in '20000 0.001' '10000 1e-6'; do
     figure "BIP 37: bytes for $plan" "$(($(cat bits) / 8)) (known: 35944)"
 done
 
-# bits TEXT...: of Ethereum, the highest byte first.
+# bits TEXT...: Ethereum's bits, highest byte first.
 ethereum_bits() {
     printf '%s\n' "$@" | "$BLOOMERY" build --overfill --force -k ethereum -n 1 -o e.bloom - \
         2>build.err
@@ -93,7 +93,7 @@ done <<'END'
 END
 command -v python3 >/dev/null || { skip 'blocks' 'no python3'; finish; }
 
-# ---- Blocks, and the formats once more ---------------------------------------
+# ---- Blocks, and independent implementations ---------------------------------
 
 cat >formats.py <<'END'
 import json, math, random, sys
@@ -270,7 +270,7 @@ END
 check 'the formats, written once more, have the known figures' \
     python3 formats.py "$(work 8 150)"
 
-# BIP 37: what the peer learns.
+# BIP 37: information revealed to the peer.
 for tweak in 7 2147483649; do
     "$BLOOMERY" build --as hex -k "bip37:tweak=$tweak,flags=1" -p 0.001 \
         -o "mine.$tweak" mine
@@ -290,7 +290,7 @@ done
 figure 'BIP 37: after two filters' "100 of $(wc -l <matched) times"
 check 'BIP 37: two filters give the wallet away' test "$(wc -l <matched)" -le 106
 
-# BIP 158: the same filters, and which blocks the wallet fetches.
+# BIP 158: the filters, and the blocks that the wallet fetches.
 blocks=$(work 8 150)
 n=0
 : >fetched
@@ -323,7 +323,8 @@ in_band 'BIP 158: strangers found' "$("$BLOOMERY" query -c --format \
     "$(wc -l <strangers)" "$(awk 'BEGIN { print 1 / 784931 }')"
 rm strangers
 
-# Ethereum: blocks that may have logs of an address with a topic, and then the logs.
+# Ethereum: blocks that may have logs of an address with a topic, and then the
+# logs.
 n=0
 differ=0
 set --

@@ -1,5 +1,5 @@
-# check.sh - location: the provider learns for each position what the filter says
-# of it, and neither side sees the same bytes twice.
+# check.sh - location: the provider learns the filter's answer for each
+# position, and neither side sees the same bytes twice.
 . "${1:?}/lib.sh"
 
 [ -x "$PROGRAM" ] || {
@@ -7,7 +7,7 @@
     finish
 }
 
-# A map in three zones around a place, and cells that are in none.
+# A map in three zones around a place, and cells outside of them.
 awk -v size="$(work 10 40)" 'BEGIN {
     for (x = -size; x <= size; x++) for (y = -size; y <= size; y++) {
         far = sqrt(x * x + y * y)
@@ -28,7 +28,7 @@ $((64 * probes)) bytes"
 
 # ---- Every position ----------------------------------------------------------
 
-# Exactly as the filter says: its errors are the filter's, and go upwards.
+# Exactly the filter's answers: their errors go upwards.
 "$PROGRAM" ask cells <positions >questions
 "$PROGRAM" answer secret zones.bly --seen <questions >seen
 cut -f 1 seen >zones
@@ -47,14 +47,14 @@ paste zones positions | awk 'FNR == NR { stranger[$1] = 1; next }
 in_band 'strangers that are said to be in a zone' "$(cat taken)" "$strangers" \
     "$(field zones.bly rate)"
 
-# ---- What each side sees -----------------------------------------------------
+# ---- Each side's view --------------------------------------------------------
 
-# pieces: the points of 32 bytes of what is asked.
+# pieces: the 32-byte points of a query.
 pieces() {
     fold -w 64 "$@"
 }
 
-# Who asks sees points; the same label is never the same bytes.
+# The client sees points; the same label never has the same bytes twice.
 tail -c $((64 * cells + 32)) cells | tail -c +33 | od -An -v -tx1 -w32 |
     tr -d ' ' | sort >points
 check 'published: two points a cell' test "$(wc -l <points)" = $((2 * cells))
@@ -66,7 +66,7 @@ check 'published again: all others' test ! -s common
 check 'the file has no byte of the filter' test "$(head -c "$(wc -c \
     <zones.bly)" cells | tail -c +129 | tr -d '\0' | wc -c)" = 0
 
-# The provider sees labels of the cells, in any order; not which cells.
+# The provider sees labels of cells in random order, but not which cells.
 pieces questions | sort >asked
 check 'asked: no point of what is published' test -z "$(comm -12 asked points)"
 check 'and no two alike' test -z "$(uniq -d asked)"
@@ -84,8 +84,8 @@ check 'the zone is the least of them' awk -F '[\t ]' '{
     if (least != $1) exit 1 }' seen
 check 'as many as the filter has probes' awk -v k="$probes" -F '[\t ]' \
     'NF != k + 1 { exit 1 }' seen
-# With unlike labels each place is as likely to have the least: over all
-# questions the first place has it as often as it is among the k.
+# With different labels each place is equally likely to have the smallest: over
+# all queries, the first place has it as often as it is among the k.
 awk -F '[\t ]' '{ n = 0; for (i = 2; i <= NF; i++) n += $i == $1
     if (n < NF - 1) { all++; p = n / (NF - 1); sum += p
         var += p * (1 - p); found += $2 == $1 } }
@@ -95,7 +95,7 @@ figure 'the least label came first' "$found of $all, $expected expected"
 check 'the order tells nothing: within 5 sigma' awk -v f="$found" \
     -v e="$expected" -v v="$variance" 'BEGIN { exit (f - e) ^ 2 > 25 * v + 1 }'
 
-# What is not hidden: labels of strangers, too.
+# Not hidden: labels of strangers.
 figure 'positions in no zone, of which some cell shows one' "$(awk -F '[\t ]' \
     '$1 == 0 { n++; for (i = 2; i <= NF; i++) if ($i > 0) { some++; break } }
     END { print some + 0 " of " n }' seen)"
@@ -112,7 +112,7 @@ figure 'a hundred questions' "$(seconds sh -c '"$0" ask cells <hundred' \
     'head -n 100 questions | "$0" answer secret zones.bly' "$PROGRAM") s to \
 answer"
 
-# ---- What is refused ---------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 "$PROGRAM" keygen secret.2 public.2
 refused 'an answer by another key' 'of another key' sh -c \
@@ -131,7 +131,7 @@ refused 'a filter of another kind' 'spatial is wanted' "$PROGRAM" publish \
 head -c 400 cells >short
 refused 'cells that are cut short' 'cut short|begin' sh -c \
     'echo 1,1 | "$0" ask short' "$PROGRAM"
-# A provider may send anything: a filter that is not empty, or no points.
+# A provider may send anything: a filter that is not empty, or invalid points.
 { cat zones.bly; tail -c +$(($(wc -c <zones.bly) + 1)) cells; } >forged
 "$PROGRAM" ask forged <hundred >questions.2
 "$PROGRAM" answer secret zones.bly <questions.2 | cmp - zones >cmp.out 2>&1 ||

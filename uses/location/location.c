@@ -1,18 +1,18 @@
-/* location.c - in which zone somebody is, without saying where.
+/* location.c - finds somebody's zone without revealing the position.
  *
- *   location keygen SECRET PUBLIC
- *   location publish PUBLIC FILTER CELLS
+ *   location keygen SECRET PUBLIC location publish PUBLIC FILTER CELLS
  *   location ask CELLS                       <POSITIONS >QUESTIONS
  *   location answer SECRET FILTER [--seen]   <QUESTIONS
  *
- * The provider has a filter of kind spatial, the zones of cells of a map. CELLS
- * holds each cell of it, encrypted. Who asks takes those of a position, a line,
- * encrypts them anew and sends them in any order. The provider decrypts them,
- * and prints the zone, the least of them, or 0; with --seen all that it saw.
+ * The provider has a filter of kind spatial, the zones of a map's cells. CELLS
+ * holds each of its cells, encrypted. The client takes the cells of a position,
+ * one per line, re-encrypts them and sends them in random order. The provider
+ * decrypts them and prints the zone, which is their minimum, or 0; with --seen,
+ * all that it saw.
  *
- * Encryption is ElGamal's in the group ristretto255 of libsodium: with a secret
- * x and X = xG a label v is (rG, vG + rX) for a random r; adding (sG, sX) gives
- * it another r. Labels are few, so that vG is looked up in a table.
+ * The encryption is ElGamal's in libsodium's group ristretto255: with a secret
+ * x and X = xG, a label v is (rG, vG + rX) for a random r; adding (sG, sX)
+ * changes the r. Labels are few, so vG is looked up in a table.
  */
 #include <bloomery.h>
 #include <bloomery/replace.h>
@@ -42,7 +42,8 @@ static int stop(const char *what, const char *why)
 
 /* ---- Encryption ---------------------------------------------------------- */
 
-/* Adding (rG, rX) for a new random r; false: a point is none of the group. */
+/* Adds (rG, rX) for a new random r; returns false if a point is not in the
+ * group. */
 static bool encrypt_anew(cipher *c, const point *public)
 {
     unsigned char r[SCALAR];
@@ -65,7 +66,7 @@ static bool make_table(uint64_t most)
     return good;
 }
 
-/* The label; beyond `most` it is none of ours. */
+/* Returns the label; one beyond `most` is invalid. */
 static uint64_t decrypt(const cipher *c, const unsigned char *secret,
                         uint64_t most)
 {
@@ -98,7 +99,7 @@ static int read_key(void *key, const char *path)
     return good ? 0 : stop(path, "a key is 32 bytes: see keygen");
 }
 
-/* The next line of standard input, into what was zero or the one before. */
+/* Reads the next line of standard input over the zeroed or previous one. */
 static bool next_line(char *line, int room, int *failed)
 {
     bool got = fgets(line, room, stdin) != NULL;
@@ -121,7 +122,7 @@ static int open_filter(bly_filter **filter, const char *path)
     return stop(path, "a filter of kind spatial is wanted");
 }
 
-/* Cell i of a spatial filter: docs/format.md says where it is. */
+/* Returns cell i of a spatial filter, whose place docs/format.md defines. */
 static uint64_t label_of(const bly_filter *filter, uint64_t i)
 {
     const unsigned char *image = bly_image(filter, NULL);
@@ -143,7 +144,7 @@ static int keygen(const char *secret_path, const char *public_path)
            write_key(public_path, &public, 0666) != 0 ? 2 : 0;
 }
 
-/* An empty filter, the public key, the cells. */
+/* Writes an empty filter, the public key, and the cells. */
 static int write_cells(FILE *to, const bly_filter *filter, const point *public)
 {
     size_t bytes;
@@ -161,7 +162,7 @@ static int write_cells(FILE *to, const bly_filter *filter, const point *public)
     return good ? 0 : stop("the cells", "no public key, or no room to write");
 }
 
-/* All cells, or no file. */
+/* Writes all cells, or no file. */
 static int write_cells_to(const char *to, const bly_filter *filter,
                           const point *public)
 {
@@ -227,10 +228,10 @@ static int answer(const char *key, const char *path, bool seen)
     return failed;
 }
 
-/* ---- Who asks ------------------------------------------------------------ */
+/* ---- The client ---------------------------------------------------------- */
 
-/* The cells of a position: those that it raises in an empty filter. Where two
- * are one, that one is sent twice. */
+/* Finds the cells of a position: those that it raises in an empty filter. If
+ * two coincide, it is sent twice. */
 static bool find_cells(uint64_t *cells, const bly_filter *empty,
                        const char *position)
 {
@@ -268,7 +269,7 @@ static int ask_line(const char *position, const bly_filter *empty, FILE *file)
     for (size_t i = 0; good && i < is.probes; i++) {
         good = read_at(&c, sizeof c, file, is.bytes + POINT +
                        cells[i] * sizeof c) && encrypt_anew(&c, &public);
-        if (good)           /* else it might be one that was published   */
+        if (good)           /* else it might be a published one          */
             fputs(sodium_bin2hex(hex, sizeof hex, (void *)&c, sizeof c),
                   stdout);
     }

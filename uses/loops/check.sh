@@ -1,9 +1,9 @@
-# check.sh - loops: no circle is missed, packets on a way without one are stopped
-# as often as the chain says, and the chain has the numbers that are known.
-# The network and the ways are made from a seed: there are no real ones to read.
+# check.sh - loops: no circle is missed, packets without one are stopped as
+# often as the chain says, and the chain gives the published numbers. The
+# network and the paths are made from a seed: no real ones are available.
 . "${1:?}/lib.sh"
 
-# ---- What is known: a mistake on a way of 8, 16 and 30 hops ------------------
+# ---- Published: a mistake on a path of 8, 16 and 30 hops ---------------------
 
 cat >known <<'END'
 32 3 .271 .980 1
@@ -22,7 +22,7 @@ while read -r bits each at8 at16 at30; do
     awk 'FNR == 9 || FNR == 17 || FNR == 31 { printf "%s ", $3 }' chain >found
     figure "$bits bits, $each each: mistakes on 8, 16, 30 hops" \
         "$(cat found)(known: $at8 $at16 $at30)"
-    # They are of a simulation, rounded: as 10,000 ways would have them.
+    # These come from a simulation, rounded: as from 10,000 paths.
     check "$bits bits, $each each: the known numbers" awk -v a="$at8" \
         -v b="$at16" -v c="$at30" 'function off(p, known) {
             d = known - p
@@ -30,7 +30,7 @@ while read -r bits each at8 at16 at30; do
         { exit off($1, a) || off($2, b) || off($3, c) }' found
 done <known
 
-# The same chain of exact fractions, as another wrote it.
+# An independent version of the chain, in exact fractions.
 if ! command -v python3 >/dev/null; then
     skip 'loops in a network' 'no python3'
     finish
@@ -59,7 +59,7 @@ for field in $(work '64,4' '64,2 64,4 128,4 256,8'); do
         if (d * d > 1e-12 + 1e-10 * $5 * $5) exit 1 }' both
 done
 
-# ---- Ways without a circle --------------------------------------------------
+# ---- Paths without a circle -------------------------------------------------
 
 awk -v ways="$(work 800 8000)" 'BEGIN { for (i = 0; i < ways; i++) {
     for (j = 0; j < 30; j++) printf "way%d/if%d ", i, j; print "" } }' >straight
@@ -78,10 +78,10 @@ done
 
 # ---- A network with wrong routes --------------------------------------------
 
-# Routers with shortest routes; then some routers send what is for a destination
-# back to where it came from. Each line is what a packet enters, until it has
-# arrived or 64 hops are over; `first` has the hop where one is entered again, or
-# 0.
+# Routers with shortest routes; then some send packets for a destination back to
+# where they came from. Each line lists the interfaces that a packet enters
+# until it arrives or 64 hops have passed; `first` has the hop at which one is
+# entered again, or 0.
 cat >network.py <<'END'
 import random, sys
 from collections import deque

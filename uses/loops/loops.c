@@ -1,14 +1,14 @@
-/* loops.c - packets that carry a filter of the interfaces they have passed.
+/* loops.c - packets that carry a filter of the interfaces passed.
  *
- *   loops BITS EACH PATHS...
- *   loops BITS EACH --hops N
+ *   loops BITS EACH PATHS... loops BITS EACH --hops N
  *
  * An interface has EACH different bits out of BITS. Each line of PATHS is the
- * way of a packet, interfaces with blanks between: the first one whose bits are
- * all set is told, and whether it had been passed ("loop") or not ("mistake").
+ * path of a packet, interfaces separated by blanks. Prints the first interface
+ * whose bits are all set, and whether it had been passed ("loop") or not
+ * ("mistake").
  *
- * With --hops it tells for the hops 1 to N of a way without a circle how likely
- * a packet is to be stopped by mistake at this hop, and at any so far.
+ * With --hops it prints, for hops 1 to N of a path without a circle, the chance
+ * that a packet is stopped by mistake at this hop, and at any so far.
  */
 #include <bloomery.h>
 
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS = 4096, EACH = 16 };       /* the most there may be            */
+enum { BITS = 4096, EACH = 16 };       /* maxima                           */
 
-static bly_filter *empty;               /* the field of a new packet         */
+static bly_filter *empty;               /* a new packet's field              */
 static unsigned long bits, each;
 
 static int stop(const char *what, const char *why)
@@ -41,8 +41,8 @@ static unsigned long ones(const bly_filter *filter)
     return n;
 }
 
-/* The key of an interface: its name, and behind it the first number with which
- * that has EACH different bits. */
+/* An interface's key: its name, followed by the first number that gives it EACH
+ * different bits. */
 enum { KEY = 256, NAME = KEY - sizeof(uint32_t) };
 typedef struct { unsigned char bytes[KEY]; size_t n; } tag;
 
@@ -65,7 +65,7 @@ static bly_status has_all_bits(bool *all, const tag *t)
     return status;
 }
 
-/* BLY_SEEN: the packet has perhaps been there. */
+/* Returns BLY_SEEN if the packet may have been there. */
 static bly_status enter(bly_filter *packet, const char *name)
 {
     tag t;
@@ -79,7 +79,7 @@ static bly_status enter(bly_filter *packet, const char *name)
     return bly_add(packet, t.bytes, t.n);
 }
 
-/* ---- Ways ---------------------------------------------------------------- */
+/* ---- Paths --------------------------------------------------------------- */
 
 static bool is_among(char *const *names, size_t n, const char *name)
 {
@@ -89,7 +89,7 @@ static bool is_among(char *const *names, size_t n, const char *name)
     return false;
 }
 
-/* The names of a line, which it is cut into. */
+/* Cuts a line into names; returns how many. */
 static size_t cut(char *line, char ***names, size_t *room)
 {
     size_t n = 0;
@@ -150,7 +150,7 @@ static int send_all(const char *path)
     return failed;
 }
 
-/* ---- Before any is sent -------------------------------------------------- */
+/* ---- Prediction ---------------------------------------------------------- */
 
 static double log_choose(double n, double k)
 {
@@ -158,8 +158,8 @@ static double log_choose(double n, double k)
          : lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
 }
 
-/* Of `at`, the chances of how many bits are set, what one more hop makes; how
- * many it stops is returned. */
+/* Updates the chances in `at` of each number of set bits by one more hop;
+ * returns the chance that it stops the packet. */
 static double one_hop(double *at)
 {
     static double next[BITS + 1];
@@ -182,7 +182,7 @@ static double one_hop(double *at)
 
 static int tell_hops(unsigned long hops)
 {
-    static double at[BITS + 1];         /* packets that are on their way     */
+    static double at[BITS + 1];         /* packets still on their way        */
     double left = 1;
     at[0] = 1;
     puts("hop\tmistake there\tmistake so far");
@@ -197,7 +197,7 @@ static int tell_hops(unsigned long hops)
 
 /* ---- The command line ---------------------------------------------------- */
 
-/* A number in 1 .. most; 0: it is none. */
+/* Returns a number in 1 .. most, or 0 if it is invalid. */
 static unsigned long number_of(const char *text, unsigned long most)
 {
     char *end;

@@ -1,10 +1,11 @@
-# check.sh - molecules: no part that RDKit finds atom by atom is screened out, the
-# most similar rows are those of all compared, and parts are the ones that are known.
+# check.sh - molecules: no part that RDKit finds atom by atom is screened out,
+# the most similar rows are those of a full comparison, and parts equal the
+# published ones.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
 
-# ---- Parts that are known ----------------------------------------------------
+# ---- Published parts ---------------------------------------------------------
 
 printf '%s\n' 'CO methanol' 'CCO ethanol' 'CC(=O)O acid' 'COC ether' 'CCC propane' \
     'C1CC1 cyclopropane' >small.smi
@@ -31,7 +32,7 @@ check 'ethanol and acetic acid: .625' awk \
 check 'propane and cyclopropane have the same paths' \
     cmp propane.paths cyclopropane.paths
 "$PROGRAM" small.smi >small.fps
-"$BLOOMERY" similar --within small.fps small.fps | sort >within
+"$BLOOMERY" similar --superset small.fps small.fps | sort >within
 check 'but cyclopropane is not in propane' \
     test "$(grep -c "^cyclopropane$tab.*${tab}propane" within)" = 0
 check 'while propane is in cyclopropane' \
@@ -51,9 +52,9 @@ check 'a ring of eight atoms, and none of nine' test \
 printf '#FPS1\n#num_bits=16\n8103\tT\n' >target.fps
 printf '#FPS1\n#num_bits=16\n0102\tQ\n' >bits.fps
 check '16 bits: 0102 is within 8103, and the similarity 0.5' test \
-    "$("$BLOOMERY" similar --within bits.fps target.fps)" = "Q${tab}0.500000${tab}T"
+    "$("$BLOOMERY" similar --superset bits.fps target.fps)" = "Q${tab}0.500000${tab}T"
 
-# ---- Other ways to write the same molecule -----------------------------------
+# ---- Other spellings of the same molecule ------------------------------------
 
 printf '%s\n' 'OCC a' 'C(O)C a' '[CH3][CH2][OH] a' 'C1.C1O a' 'C-C-O a' >ways.smi
 "$PROGRAM" ways.smi | grep -v '^#' | sort -u | wc -l >ways
@@ -76,7 +77,7 @@ refused 'no such option' 'usage' "$PROGRAM" -z small.smi
 "$PROGRAM" -m 512 small.smi >narrow.fps
 refused 'rows of unlike lengths' 'bits' "$BLOOMERY" similar narrow.fps small.fps
 
-# ---- Parts in molecules, beside RDKit ----------------------------------------
+# ---- Parts of molecules, compared with RDKit ---------------------------------
 
 python=/usr/bin/python3
 if ! $python -c 'import rdkit' 2>rdkit.log; then
@@ -89,9 +90,9 @@ pairs=$(($(wc -l <library.smi) * $(wc -l <query.smi)))
 figure 'molecules' "$(wc -l <library.smi), $(wc -l <query.smi) parts; \
 $(wc -l <hits) of $pairs pairs match"
 
-# screen NAME: what is a candidate, in the file NAME, by NAME-query.fps.
+# screen NAME: writes the candidates to NAME, from NAME-query.fps.
 screen() {
-    "$BLOOMERY" similar --within "$1-query.fps" "$1.fps" | cut -f 1,3 | sort >"$1"
+    "$BLOOMERY" similar --superset "$1-query.fps" "$1.fps" | cut -f 1,3 | sort >"$1"
     figure "$1: screened out, of the pairs that do not match" "$(awk \
         -v c="$(comm -13 hits "$1" | wc -l)" -v n=$((pairs - $(wc -l <hits))) \
         'BEGIN { printf "%.5f", 1 - c / n }'), missed $(comm -23 hits "$1" | wc -l)"
@@ -132,7 +133,7 @@ for t in 0 0.7; do
     for row in 'some paths-2048' 'rdkit-some rdkit'; do
         query=${row% *}.fps library=${row#* }.fps
         $python "$USE/rows.py" most "$query" "$library" 10 $t >exact
-        "$BLOOMERY" similar -n 10 -t $t "$query" "$library" >found
+        "$BLOOMERY" similar --rows 10 --threshold $t "$query" "$library" >found
         check "$library, $t: the ten most similar of all" cmp exact found
     done
 done

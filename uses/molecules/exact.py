@@ -1,10 +1,10 @@
-"""exact.py MOLECULES QUERIES: what RDKit says of its own list of molecules, of so
-many, and of parts of them: exactly.
+"""exact.py MOLECULES QUERIES: RDKit's exact results for some molecules of its own
+list, and for parts of them.
 
-Writes library.smi and query.smi, as RDKit writes molecules; hits, which of the
-queries are in which molecules, found atom by atom; and RDKit's own fingerprints, of
-molecules and of queries: rdkit.fps of paths, pattern.fps, which are for parts, and
-ecfp2.fps, circular ones; rdkit-query.fps and so on.
+Writes library.smi and query.smi, in RDKit's spelling; hits, which queries are in
+which molecules, found atom by atom; and RDKit's own fingerprints of molecules and
+queries: rdkit.fps of paths, pattern.fps, which are for parts, and ecfp2.fps,
+circular ones; rdkit-query.fps and so on.
 """
 import itertools
 import os
@@ -14,7 +14,7 @@ from rdkit import Chem, DataStructs, RDConfig, RDLogger
 from rdkit.Chem import rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
 
-# Groups and rings that chemists look for.
+# Functional groups and rings that chemists search for.
 KNOWN = """C CC CCC C1CC1 CO CCO C=O CC(=O)O COC(C)=O CN C#N N=N N(=O)=O [O-][N+]=O
 c1ccccc1 c1ccncc1 c1ccsc1 c1ccoc1 c1ccc2ccccc2c1 O=C1C=CC(=O)C=C1 NC=O NS(=O)=O S(=O)=O
 CCl CBr CI CF FC(F)F ClC(Cl)Cl C1CCCCC1 C1CCCC1 C1CCNCC1 C1COCCN1 c1ccc(cc1)-c1ccccc1
@@ -29,7 +29,7 @@ def molecules(most):
 
 
 def written(all_):
-    """As they are when they are read again, with how they are written."""
+    """Returns molecules as they are when read back, with their text."""
     for molecule in all_:
         text = Chem.MolToSmiles(molecule)
         again = Chem.MolFromSmiles(text)
@@ -38,7 +38,7 @@ def written(all_):
 
 
 def parts(library, most):
-    """The known ones, and rings with what joins them, of molecules here and there."""
+    """Returns the known groups, and rings of various molecules."""
     known = (Chem.MolFromSmiles(text) for text in KNOWN.split())
     of_some = (MurckoScaffold.GetScaffoldForMol(molecule) for _, molecule in
                library[::max(1, len(library) // most)])

@@ -4,15 +4,15 @@
  *   molecules [-m BITS] [-b BITS] [-p] FILE.smi
  *
  * Each line is a molecule as SMILES, a blank, and its name up to a TAB. Parts
- * are all paths of up to seven bonds that pass no atom twice, all rings of up
- * to eight atoms, and, of each element and of rings, that there are at least so
- * many. So a molecule has each part of those it contains. All files that are
- * compared are to be written by one program, which says what is aromatic.
- * Hydrogen that is not written, charges and where a bond points are no parts.
+ * are all paths of up to seven bonds without a repeated atom, all rings of up
+ * to eight atoms, and minimum counts of each element and of rings. So a
+ * molecule has every part of those it contains. Files to be compared must be
+ * written by one program, which decides what is aromatic. Implicit hydrogen,
+ * charges and the direction of bonds are not parts.
  *
- * A row has -m bits, 2048, a power of two: one of half as many is the same row
- * folded, its halves upon each other. A part sets -b bits; without it one of
- * one atom sets 5, and larger ones fewer. -p prints the parts: name, TAB, part.
+ * A row has -m bits, 2048, a power of two: half as many give the same row
+ * folded onto itself. A part sets -b bits; without -b, a part of one atom sets
+ * 5, and larger ones fewer. -p prints the parts: name, TAB, part.
  */
 #define _POSIX_C_SOURCE 200809L         /* getline, getopt                   */
 #include <bloomery.h>
@@ -36,8 +36,8 @@ typedef struct {
     char bond[ATOMS][NEXT];
 } molecule;
 
-static unsigned long bits = 2048, each; /* of a row; that a part sets, or 0  */
-static uint64_t *row;                   /* and of which molecule             */
+static unsigned long bits = 2048, each; /* per row; set by a part, or 0      */
+static uint64_t *row;                   /* and its molecule                  */
 static const char *name;
 static bool print;
 
@@ -49,7 +49,7 @@ static int stop(const char *what, const char *why)
 
 /* ---- Reading SMILES ------------------------------------------------------ */
 
-/* An atom with or without brackets, of which the element alone is kept. */
+/* Reads an atom with or without brackets, keeping only the element. */
 static const char *read_atom(molecule *m, const char *at)
 {
     bool bracket = *at == '[';
@@ -72,7 +72,7 @@ static const char *read_atom(molecule *m, const char *at)
     return at != NULL ? at + 1 : NULL;
 }
 
-/* Two that hung together already have a ring more. */
+/* Atoms that were already connected gain a ring. */
 static bool add_bond(molecule *m, int a, int b, char bond)
 {
     if (a == b || m->degree[a] == NEXT || m->degree[b] == NEXT)
@@ -93,7 +93,7 @@ static bool add_bond(molecule *m, int a, int b, char bond)
     return true;
 }
 
-/* A ring's number, which opens it, or closes it to the atom that did. */
+/* Reads a ring's number, which opens it, or closes it to the atom that did. */
 static const char *read_ring(molecule *m, opened *open, const char *at,
                              int last, char bond)
 {
@@ -162,11 +162,11 @@ static void tell(const char *part, int bonds)
 typedef struct {
     const molecule *m;
     int  n, atom[LONGEST + 1];
-    char bond[LONGEST + 1];             /* behind each of them               */
+    char bond[LONGEST + 1];             /* after each of them                */
     bool passed[ATOMS];
 } path;
 
-/* Its atoms from i on, forwards or backwards, and round if it is a ring. */
+/* Writes atoms from i on, forwards or backwards, and around if it is a ring. */
 static void write_path(char *text, const path *p, int i, int step, bool ring)
 {
     char *at = text;
@@ -174,10 +174,10 @@ static void write_path(char *text, const path *p, int i, int step, bool ring)
         int behind = step > 0 ? i : (i - 1 + p->n) % p->n;
         at += sprintf(at, "%s%c", p->m->symbol[p->atom[i]], p->bond[behind]);
     }
-    strcpy(ring ? at : at - 1, ring ? "*" : "");    /* to the first again    */
+    strcpy(ring ? at : at - 1, ring ? "*" : "");    /* back to the first     */
 }
 
-/* Of all ways to write it the one that is first: it has one name. */
+/* Prints the first of all spellings in order, so that a part has one name. */
 static void tell_path(const path *p, bool ring)
 {
     char least[TEXT] = "~", text[TEXT];
@@ -190,7 +190,8 @@ static void tell_path(const path *p, bool ring)
     tell(least, ring ? p->n : p->n - 1);
 }
 
-/* The path, unless its other end tells it, and the rings and paths beyond. */
+/* Prints the path, unless its other end does, and continues to rings and longer
+ * paths. */
 static void walk(path *p)
 {
     int end = p->atom[p->n - 1];

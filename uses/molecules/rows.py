@@ -15,7 +15,7 @@ def rows(path):
 
 
 def numbers(path):
-    """Of each row all bits as one number, how many are set, and the name."""
+    """Yields each row's bits as one number, how many are set, and the name."""
     read = ((int(text, 16), name) for text, name in rows(path))
     return [(bits, bin(bits).count("1"), name) for bits, name in read]
 

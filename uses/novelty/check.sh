@@ -1,8 +1,9 @@
-# check.sh - novelty: the same numbers as a list of weights gives, and the curves
-# that are known. Odours are drawn from seeds: 50 exponential numbers each.
+# check.sh - novelty: the numbers equal those of a list of weights, and match
+# the published curves. Odours are drawn from seeds: 50 exponential numbers
+# each.
 . "${1:?}/lib.sh"
 
-# odours SEED N: N of them, the values in a line.
+# odours SEED N: N odours, one per line.
 odours() {
     awk -v seed="$1" -v n="$2" 'BEGIN {
         for (srand(seed); n > 0; n--)
@@ -14,7 +15,7 @@ new() {
     "$PROGRAM" "$@" | cut -f 1
 }
 
-# ---- Beside a program that knows no filter -----------------------------------
+# ---- Compared with a program without filters ---------------------------------
 
 cat >weights.py <<'END_PYTHON'
 import sys
@@ -53,7 +54,7 @@ if command -v python3 >found.python; then
     for delta in 0 0.5 0.9; do
         python3 weights.py $delta <again >exact
         new -d $delta again >found
-        # The last digit may be rounded another way.
+        # The last digit may be rounded differently.
         paste exact found | awk '{ d = $1 - $2 }
             d > .00015 || d < -.00015' >unlike
         check "delta = $delta: the same as a list of weights" test ! -s unlike
@@ -64,15 +65,15 @@ else
     skip 'beside a list of weights' 'no python3'
 fi
 new -l some some | sort -u >found
-check 'what was learned has novelty 0' test "$(cat found)" = 0.0000
+check 'learned odours have novelty 0' test "$(cat found)" = 0.0000
 awk -F , '{ for (i = 1; i <= NF; i++) printf "%.6f%s", 3 * $i, i < NF ? " " : "\n" }' \
     some >stronger
 new -l some stronger | sort -u >found
 check 'whatever its strength' test "$(cat found)" = 0.0000
 
-# ---- How like it is -----------------------------------------------------------
+# ---- Similarity --------------------------------------------------------------
 
-# mean FILE: and its standard deviation, of the mean.
+# mean FILE: and its standard deviation.
 mean() {
     awk '{ n++; s += $1; ss += $1 * $1 } END {
         v = n > 1 ? (ss / n - (s / n) ^ 2) / (n - 1) : 0
@@ -104,7 +105,7 @@ for known in 0 .007 .036 .081 .189 .408 .713 .945; do
     mean column >found
     figure "share $rho of the one that was learned" \
         "$(cut -d ' ' -f 1 found), known $known"
-    # A trial's own standard deviation, and as if what is known were of 40.
+    # A trial's own standard deviation, and that of a published mean of 40.
     check "share $rho: as is known, within 4 sigma" awk -v known=$known \
         -v trials="$trials" -v found="$(cat found)" 'BEGIN {
             split(found, f, " "); d = f[1] - known
@@ -133,7 +134,7 @@ figure 'Spearman, unlikeness and novelty' "$spearman"
 check 'novelty rises with unlikeness: above 0.9' \
     awk -v s="$spearman" 'BEGIN { exit s <= .9 }'
 
-# ---- How much it holds --------------------------------------------------------
+# ---- Capacity ----------------------------------------------------------------
 
 trial=0
 while [ $trial -lt "$trials" ]; do
@@ -157,7 +158,7 @@ $(awk -v n="$n" 'BEGIN { printf "%.3f", .95 ^ n }')"
             exit d * d > (.03 + 4 * f[2]) ^ 2 }'
 done
 
-# ---- What is remembered --------------------------------------------------------
+# ---- Memory ------------------------------------------------------------------
 
 odours 7 40 >stream
 head -n 1 stream >first
@@ -176,7 +177,7 @@ printf '1,2,3\n1,2\n' >uneven
 refused 'lines of unlike length' 'line 2 of .uneven.: not so many' \
     "$PROGRAM" uneven
 printf '1,two,3\n' >text
-refused 'what is no number' 'line 1 of .text.: it has no numbers' "$PROGRAM" text
+refused 'not a number' 'line 1 of .text.: it has no numbers' "$PROGRAM" text
 refused 'no file' 'none: No such file' "$PROGRAM" none
 refused 'a kind that there is not' 'nothing: .*no.* kind' \
     "$PROGRAM" -k nothing first

@@ -1,18 +1,18 @@
-/* novelty.c - how new a list of numbers is, as a fly tells of an odour.
+/* novelty.c - rates how new a list of numbers is, as a fly does with an odour.
  *
  *   novelty [-k KIND] [-n CELLS] [-d DELTA] [-l USUAL] [FILE]
  *
- * A line of FILE, or of standard input, is numbers, 0 or more, with commas or
- * blanks between them. Each of 2000 cells adds up six of them, always the same
- * ones, and the 100 cells with the largest sums are the line's tag: like lines
- * have many cells in common. The cells are the keys of a filter. Before each
- * line its novelty is printed: the mean of DELTA ^ (how often a cell of its tag
- * was put in), from 0, it was all there, to 1. Then its tag is put in; with -l
- * those of USUAL are instead, at the beginning.
+ * A line of FILE, or of standard input, is a list of non-negative numbers,
+ * separated by commas or blanks. Each of 2000 cells adds up six of them, always
+ * the same ones, and the 100 cells with the largest sums are the line's tag:
+ * similar lines share many cells. The cells are the keys of a filter. Prints
+ * each line's novelty, then adds its tag: the mean of DELTA ^ (how often a cell
+ * of the tag was added), from 0, all were added, to 1. With -l, the lines of
+ * USUAL are added instead, at the beginning.
  *
- * KIND is a filter that counts or not (counting:bits=8), for so many different
- * CELLS (2000); one that forgets, such as aging, finds new what came long ago.
- * With a DELTA of 0, the default, a line is not new the second time.
+ * KIND is a filter that counts or not (counting:bits=8), for CELLS different
+ * cells (2000); one that forgets, such as aging, finds long-gone lines new
+ * again. With a DELTA of 0, the default, a line is not new the second time.
  */
 #include <bloomery.h>
 
@@ -29,7 +29,7 @@ typedef struct { double sum; uint64_t number; } cell;
 
 static bly_filter *filter;
 static double delta;
-static size_t width;                    /* numbers of a line; 0: none yet    */
+static size_t width;                    /* numbers per line, or 0            */
 static size_t (*inputs)[INPUTS];        /* of each cell                      */
 
 static int stop(const char *what, const char *why)
@@ -47,7 +47,7 @@ static bool is_among(const size_t *some, size_t n, size_t one)
     return n > 0;
 }
 
-/* Six different places, or all that there are, drawn in turn. */
+/* Draws six different places, or all if fewer exist. */
 static bool draw_inputs(void)
 {
     uint64_t drawn = 0;
@@ -62,7 +62,7 @@ static bool draw_inputs(void)
     return inputs != NULL;
 }
 
-/* The larger sum first; of equal ones the lower number. */
+/* Orders by larger sums, then by lower numbers. */
 static int by_sum(const void *one, const void *two)
 {
     const cell *a = one, *b = two;
@@ -84,7 +84,7 @@ static void make_tag(uint64_t tag[TAG], const double *line)
         tag[i] = bly_mix64(cells[i].number);
 }
 
-/* A kind that does not count says that a cell which is there came any number of
+/* A kind that does not count treats a present cell as added any number of
  * times. */
 static double novelty(const uint64_t tag[TAG])
 {
@@ -98,7 +98,7 @@ static double novelty(const uint64_t tag[TAG])
 
 /* ---- Lines --------------------------------------------------------------- */
 
-/* How many numbers are in the text; SIZE_MAX: something else is, too. */
+/* Returns how many numbers are in the text, or SIZE_MAX if anything else is. */
 static size_t read_numbers(const char *text, double **numbers, size_t *room)
 {
     size_t n = 0;

@@ -1,22 +1,22 @@
-# check.sh - one-hit wonders: a trace replayed, beside caches and filters of
-# Python's own, and the figures that are known of a made trace.
+# check.sh - one-hit wonders: a trace replayed, beside Python caches and
+# filters, and the published figures of a synthetic trace.
 . "${1:?}/lib.sh"
 
 command -v python3 >/dev/null || { skip onehit 'no python3'; finish; }
 
-# row RULE OPTIONS...: hits, share and writes of what the program stores.
+# row RULE OPTIONS...: hits, share and writes of the program's rule.
 row() {
     row_rule=$1
     shift
     "$PROGRAM" "$@" | awk -v r="$row_rule" '$1 == r { print $2, $3, $4 }'
 }
 
-# model C RULE: the same of the model's table.
+# model C RULE: the same from the model's table.
 model() {
     awk -v c="$1" -v r="$2" '$1 == c && $2 == r { print $3, $4, $5 }' model
 }
 
-# A made trace of 100,000 objects, of which 75,000 are asked for once.
+# A synthetic trace of 100,000 objects, of which 75,000 are requested once.
 python3 "$USE/model.py" >trace
 check 'the trace is the known one' test "$(wc -l <trace) $(head -n 5 trace |
     tr '\n' ' ')" = '195194 75355 98948 94605 84582 79301 '
@@ -33,9 +33,8 @@ awk "$(cat which)" known >table
 # shellcheck disable=SC2046  # several sizes
 python3 "$USE/model.py" trace $(cut -d ' ' -f 1 table) >model
 
-# Two filters of 479,253 bits and seven probes; the program's differ in where the
-# bits are, so that their writes are others for each seed: the model's must lie
-# among them.
+# Two filters of 479,253 bits and seven probes. The program's bits are at other
+# places, so its writes vary with the seed: the model's must lie among them.
 sure='-k standard -n 200000 -p 1e-9'
 two='-n 50000 -p 0.0202 -k aging:of=standard'
 while read -r c all all_hits second second_hits exact; do
@@ -71,7 +70,7 @@ check 'the filter has the known size' awk -v w="$(
         sed -n 's/^filter: \([0-9]*\).*/\1/p')" \
     'BEGIN { exit w < 2 * 479253 / 8 || w > 1.005 * 2 * 479253 / 8 }'
 
-# A real sequence with its own habits: the words of texts.
+# A real sequence: the words of texts.
 cat "$MACHINE"/usr/share/common-licenses/* | tr -cs 'A-Za-z' '\n' | grep . >words
 python3 "$USE/model.py" words 500 >model
 check 'words: all stored' test "$(row all -c 500 words)" = "$(model 500 all)"
@@ -82,7 +81,7 @@ figure "words of licences, $(wc -l <words)" "cache of 500: hits and writes \
 $(row all -c 500 words | cut -d ' ' -f 2,3), then \
 $(row second -c 500 words | cut -d ' ' -f 2,3)"
 
-# What a filter of 10^8 objects takes: 180 MB, ten bits of a key.
+# The size of a filter for 10^8 objects: 180 MB, ten bits a key.
 "$BLOOMERY" plan -k standard -n 1e8 -p 0.001 --json >plan
 check '10^8 objects at 0.1 %: 180 MB' awk -F '[:, ]+' '$2 == "\"bytes\"" {
     exit $3 < 179e6 || $3 > 181e6 }' plan

@@ -1,6 +1,6 @@
-"""model.py: the made trace. model.py TRACE C...: caches of so many objects, in
-another way than the program's. Each line: objects, rule, hits, their share of the
-requests, writes."""
+"""model.py: a synthetic trace. model.py TRACE C...: an independent model of caches
+of C objects. Each line: objects, rule, hits, their share of the requests,
+writes."""
 import sys
 from collections import OrderedDict
 
@@ -46,7 +46,7 @@ class Exact:
 
 
 class Two:
-    """The current filter and the one before, by bytes that are 0 or 1."""
+    """The current filter and the previous one, with one byte per bit."""
     places = {}
 
     def __init__(self):

@@ -1,15 +1,15 @@
-/* onehit.c - what it spares a cache to store only what is asked for twice.
+/* onehit.c - the savings of a cache that stores only what is requested twice.
  *
  *   onehit -c OBJECTS [-n IDS] [-p RATE] [-k KIND] [-s SEED] TRACE...
  *
- * Replays a trace, one identifier a line in the order of the requests, through
- * two caches of so many objects, each of which drops what was not asked for
- * the longest. One stores whatever it does not have; the other one only what a
- * filter remembers from an earlier request. Such a filter forgets: the last
- * IDS different identifiers are surely known (-n; 10 for each object).
+ * Replays a trace, one identifier per line in the order of requests, through
+ * two caches of that many objects, each of which evicts the least recently
+ * used. One stores every miss; the other only what a filter remembers from an
+ * earlier request. Such a filter forgets: it surely knows the last IDS
+ * different identifiers (-n; 10 for each object).
  *
- * What a cache does with it is one call: bly_add says BLY_SEEN where the
- * identifier was perhaps there before, and then it is stored.
+ * A cache needs a single call: bly_add returns BLY_SEEN if the identifier was
+ * perhaps there before, and then the object is stored.
  */
 #include <bloomery/keyed.h>
 
@@ -40,7 +40,7 @@ typedef struct {
     entry    *entries;
     uint32_t *chains;
     uint32_t  mask, n, most;
-    bly_keyed keyed;                    /* identifiers are strangers'        */
+    bly_keyed keyed;                    /* identifiers are untrusted         */
     uint64_t  hits, writes;
 } cache;
 
@@ -62,7 +62,7 @@ static void cache_free(cache *c)
     free(c->chains);
 }
 
-/* Where the number of the identifier's entry is, or would be. */
+/* Returns the link to the identifier's entry, existing or not. */
 static uint32_t *place(cache *c, uint64_t id)
 {
     uint32_t *at = &c->chains[bly_keyed_number(&c->keyed, id) & c->mask];
@@ -98,7 +98,7 @@ static bool cache_hit(cache *c, uint64_t id)
     return true;
 }
 
-/* Store what is not there, in the place of the oldest where all are taken. */
+/* Stores an absent object, replacing the oldest if the cache is full. */
 static void cache_store(cache *c, uint64_t id)
 {
     uint32_t e = c->entries[0].newer;
@@ -197,7 +197,7 @@ static int replay_all(replay *r, uint32_t objects, const char *kind,
          ? stop("standard output", strerror(errno)) : failed;
 }
 
-/* A number from `least` to `most`, or -1. */
+/* Returns a number from `least` to `most`, or -1. */
 static double number(const char *text, double least, double most)
 {
     char *end;

@@ -1,5 +1,5 @@
-# check.sh - ratelimit: the bits and the rates are Exim's, no event is counted
-# twice in a period, and new ones are missed as often as the filter's rate says.
+# check.sh - ratelimit: bits and rates equal Exim's, no event counts twice in a
+# period, and new ones are missed at the filter's rate.
 . "${1:?}/lib.sh"
 
 # ---- The filter --------------------------------------------------------------
@@ -15,11 +15,12 @@ for limit in 1 20 1000; do
         $((limit < 20 ? 40 : 2 * limit))
 done
 
-# What is known of a filter with so many events for one that is allowed. The
-# formula takes places for independent. They are a progression, so that a stranger
-# has all places of an event with a chance of 2 / m^2, one that begins s steps
-# before or after needs s more places, and so the true rate is that of the fill and
-# 2 n / m^2 (1 + 2 (fill + fill^2 + ...)): twice the formula at half the limit.
+# Published rates of a filter with that many events for each allowed one. The
+# formula takes positions for independent. They are a progression, so a stranger
+# has all positions of an event with a chance of 2 / m^2, one that begins s
+# steps before or after needs s more positions, and the true rate is that of the
+# fill plus 2 n / m^2 (1 + 2 (fill + fill^2 + ...)): twice the formula at half
+# the limit.
 seq -f 'stranger%.0f' "$(work 100000 3000000)" >strangers
 while read -r share known; do
     events=$(awk -v s="$share" 'BEGIN { printf "%d", 1000 * s + .5 }')
@@ -49,8 +50,8 @@ command -v python3 >/dev/null || { skip 'rates' 'no python3'; finish; }
 
 # ---- Rates -------------------------------------------------------------------
 
-# The same by one who has MD5 and a row of bits, and by one who has the events
-# themselves: `same` is what the program should print, `exact` counts by the set.
+# Independent results, with MD5 and a row of bits, and with a set of the events:
+# `same` is what the program should print, `exact` counts by the set.
 cat >exim.py <<'END'
 import hashlib, math, sys
 limit, seconds = float(sys.argv[1]), float(sys.argv[2])
@@ -130,7 +131,7 @@ rates 'a period after the other' 100 60 flood
 check 'all lines are told of, with their rates' test "$(wc -l <all)" = \
     "$(wc -l <flood)"
 
-# Real events: who uploads which package to Debian, of the changelogs here.
+# Real events: uploads of packages to Debian, from the changelogs here.
 find "$MACHINE/usr/share/doc" -name 'changelog.Debian.gz' -type f | sort |
     head -n "$(work 40 3000)" >logs
 if [ -s logs ]; then
@@ -158,7 +159,7 @@ refused 'time that goes back' 'line 2: the time is before' \
 echo '5 a' >short
 refused 'no event' 'line 1: TIME SENDER EVENT' \
     sh -c '"$0" 10 60 <short' "$PROGRAM"
-# Each line is out before the next event comes, with its time as it was written.
+# Each line is written before the next event comes, with its time unchanged.
 mkfifo live
 "$PROGRAM" 1 60 --all <live >at-once &
 (

@@ -1,11 +1,11 @@
-/* ratelimit.c - how many different events a sender has in a period.
+/* ratelimit.c - limits the number of different events of a sender in a period.
  *
  *   ratelimit LIMIT SECONDS [--all] <EVENTS
  *
- * An event is a line "TIME SENDER EVENT"; those of a sender come in order.
- * When a sender's rate, in events for each period of so many seconds, comes to
- * be above LIMIT, the time, the sender and the rate are printed; with --all
- * after each event, and behind them 1 if the event was counted, else 0.
+ * An event is a line "TIME SENDER EVENT"; a sender's events come in order. When
+ * a sender's rate, in events per SECONDS, rises above LIMIT, the time, the
+ * sender and the rate are printed; with --all after each event, followed by 1
+ * if the event was counted, else 0.
  */
 #include <bloomery.h>
 
@@ -19,7 +19,7 @@
 typedef struct {
     const char *name;
     bly_filter *events;                 /* of this period                    */
-    double      period, last, rate;     /* when it began, the last event     */
+    double      period, last, rate;     /* its start, the last event         */
 } sender;
 
 static void *senders;                   /* a tree, by name                   */
@@ -37,7 +37,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const sender *)a)->name, ((const sender *)b)->name);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static sender *find(const char *name)
 {
     const sender like = { .name = name };
@@ -55,7 +55,7 @@ static sender *find(const char *name)
 /* ---- The rate ------------------------------------------------------------ */
 
 /* The old rate decays, and the new one is that of `count` events since then; a
- * single event after a long time is one for the period. */
+ * single event after a long time counts as one per period. */
 static void measure(sender *s, double now, double count)
 {
     double periods = fmax(now - s->last, 1e-9) / seconds;
@@ -91,7 +91,7 @@ static bly_status take(sender *s, double now, const char *event, bool *counted)
 
 /* ---- Events -------------------------------------------------------------- */
 
-/* Cut the line into three; false: it has not so many parts. */
+/* Cuts the line into three; returns false if it has fewer parts. */
 static bool cut(char *line, double *now, char **name, char **event)
 {
     char *end, *rest;
@@ -99,13 +99,13 @@ static bool cut(char *line, double *now, char **name, char **event)
     *now = strtod(line, &end);
     if (end == line || !isfinite(*now) || (*end != ' ' && *end != '\t'))
         return false;
-    *end++ = '\0';                      /* the line is the time, as written  */
+    *end++ = '\0';                      /* leaves the time in the line       */
     *name = strtok_r(end, " \t", &rest);
     *event = *name == NULL || rest == NULL ? NULL : rest + strspn(rest, " \t");
     return *event != NULL && **event != '\0';
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL, or the error. */
 static const char *one_event(char *line, bool all)
 {
     double now;
@@ -165,7 +165,7 @@ int main(int argc, char **argv)
     bly_spec spec = { .capacity = (uint64_t)limit };
     if (bly_new(&empty, "exim", &spec) < 0)
         return stop("the filter", bly_why());
-    setvbuf(stdout, NULL, _IOLBF, 0);   /* of events that come one by one    */
+    setvbuf(stdout, NULL, _IOLBF, 0);   /* for events that arrive one by one */
     int failed = read_events(all);
     bly_free(empty);
     if ((fflush(stdout) | ferror(stdout)) != 0)

@@ -1,22 +1,22 @@
-# check.sh - revocation: no certificate of the universe is told wrongly, on the
-# first day and after a day's changes, in the bytes that are known.
+# check.sh - revocation: no certificate of the universe is misjudged, on the
+# first day and after a day's changes, in the published number of bytes.
 . "${1:?}/lib.sh"
 
 command -v python3 >program || { skip revocation 'no python3'; finish; }
 
-# revoked FILTER SERIALS: those that it says are revoked.
+# revoked FILTER SERIALS: the serials reported as revoked.
 revoked() {
     "$BLOOMERY" query "$1" "$2" || test $? = 1
 }
 
-# formula REVOKED OTHERS: bits for each of the revoked, as is known.
+# formula REVOKED OTHERS: published bits per revoked certificate.
 formula() {
     awk -v r="$1" -v s="$2" 'BEGIN {
         print 1.44 * log(s / r) / log(2) + 1.44 * (1.5 + sqrt(2)) }'
 }
 
-# built NAME KIND ISSUED REVOKED: NAME.bly, in BITS for each revoked; right for
-# all. Headers and what fills up levels to lines are not in the formula.
+# built NAME KIND ISSUED REVOKED: makes NAME.bly and sets BITS per revoked one;
+# right for all. The formula omits headers and padding of levels to lines.
 built() {
     "$BLOOMERY" build -k "$2" --within "$3" -o "$1.bly" "$4"
     revoked "$1.bly" "$3" >said
@@ -33,7 +33,8 @@ $(wc -c <"$4")"
 
 # ---- Sizes -------------------------------------------------------------------
 
-# serials SEED N: of 20 bytes, as random as the rules for certificates want.
+# serials SEED N: 20 bytes each, as random as the rules for certificates
+# require.
 cat >serials.py <<'END'
 import random, sys
 rng = random.Random(int(sys.argv[1]))
@@ -41,8 +42,8 @@ sys.stdout.writelines(f"{rng.getrandbits(160):040X}\n"
                       for i in range(int(sys.argv[2])))
 END
 
-# The formula in bits, as is known of it; what a cascade of Bloom filters takes
-# beside it; and that other kinds of levels take less.
+# The published formula in bits; the bits of a cascade of Bloom filters; and
+# that other kinds of levels take less.
 while read -r r s known; do
     check "$r of $((r + s)): the known $known bits" awk -v f="$(formula "$r" "$s")" \
         -v known="$known" 'BEGIN { exit (f - known) ^ 2 > .006 ^ 2 }'
@@ -68,7 +69,7 @@ done <<END
 100000 600000 7.918')
 END
 if [ "$EFFORT" = full ]; then
-    check 'one of seven revoked: less than a byte for each, as CRLite' awk \
+    check 'a seventh revoked: less than a byte for each, as CRLite' awk \
         -v bits="$bits" 'BEGIN { exit bits >= 8 }'
 fi
 
@@ -86,7 +87,7 @@ built 'first day' cascade issued first
     -v b="$bits" -v f="$known" 'BEGIN { exit b > f }'
 check 'and a tenth of the list at most' test $((10 * bytes)) -le "$(wc -c <first)"
 
-# A day later: certificates have ended and come, some were revoked.
+# A day later: certificates have expired and been issued, and some were revoked.
 tail -n +$((fresh + 1)) serials >issued.2
 sort issued.2 | comm -12 first.sorted - >still
 awk -v n="$all" -v every="$(work 1500 4000)" \
@@ -95,7 +96,7 @@ cp second second.sorted
 figure 'a day later' "$fresh ended, $fresh came, \
 $(comm -13 first.sorted second | wc -l) were revoked"
 
-# What has changed is where the first filter is wrong now.
+# The change is the list of errors of the first filter.
 revoked 'first day.bly' issued.2 | sort >said.2
 comm -3 second said.2 | tr -d '\t' | sort >changed
 cp changed changed.sorted
@@ -112,7 +113,7 @@ check 'new ones among them' test -n "$(tail -n "$fresh" serials | sort |
 revoked 'all anew.bly' issued.2 | sort | cmp -s - both && right=yes || right=no
 check 'and agree with one that is built anew' test $right = yes
 
-# The page's commands for the next day, on lists in which some lines come twice.
+# The page's commands for the next day, on lists with duplicate lines.
 mkdir day
 cp 'first day.bly' day/revoked.bly
 cat issued.2 second >day/serials.txt
@@ -188,7 +189,7 @@ else
     skip 'a real authority' 'no openssl'
 fi
 
-# ---- What is refused ---------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 printf 'A\nB\n' >issued
 printf 'A\nC\n' >some

@@ -1,10 +1,10 @@
-# check.sh - routing: every object within reach is found, by ways that are hardly
-# longer than the shortest, and questions go astray as rarely as the filters say.
+# check.sh - routing: every object within reach is found, by ways hardly longer
+# than the shortest, and queries go astray as rarely as the filters say.
 . "${1:?}/lib.sh"
 
 command -v python3 >program || { skip routing 'no python3'; finish; }
 
-# What is wrong with answers, beside the graph and what is exact of it.
+# Lists errors in the answers, from the graph and the exact results.
 cat >judge.awk <<'END'
 FILENAME == "exact" {
     if ($1 != "reach") { asked[++n] = $1 " " $2; far[n] = $3 }
@@ -36,8 +36,8 @@ END {
 }
 END
 
-# Sums over the links of each node that an absent object is asked for at: how
-# many should take it to be behind them.
+# Sums over the links of each node that a query for an absent object visits: how
+# many should claim to lead to it.
 cat >astray.awk <<'END'
 FILENAME == "rates" { for (i = 3; i <= NF; i++) rate[$1] += $i; links[$1]++
     next }
@@ -45,7 +45,7 @@ $3 == "-" { sum += rate[$1]; n += links[$1] }
 END { printf "%d %.9f\n", n, sum / n }
 END
 
-# judged NAME DEPTH REACH: the answers to the questions of `graph`.
+# judged NAME DEPTH REACH: the answers to the queries of `graph`.
 judged() {
     "$PROGRAM" graph "$2" "$3" >answers
     "$PROGRAM" --rates graph "$2" "$3" >rates
@@ -60,7 +60,7 @@ judged() {
         "$(cut -d ' ' -f 2 predicted)"
 }
 
-# ---- A network, planned for what is in reach, and for less -------------------
+# ---- A network, planned for the objects in reach, and for fewer --------------
 
 nodes=$(work 1000 10000)
 python3 "$USE/graph.py" make "$nodes" "$nodes" "$(work 1000 4000)" 1 >graph
@@ -79,9 +79,9 @@ check 'levels grow worse with the distance' awk '{ for (i = 3; i <= 6; i++)
     END { exit !(sum[3] < sum[4] && sum[4] < sum[5] && sum[5] < sum[6]) }' rates
 judged 'neighbours only' 1 10
 
-# ---- The known example -------------------------------------------------------
+# ---- The published example ---------------------------------------------------
 
-# n1 - n2, n1 - n4, n2 - n3: from n1 over n2 to n3, with no look at n4.
+# n1 - n2, n1 - n4, n2 - n3: from n1 over n2 to n3, without a look at n4.
 cat >graph <<'END'
 edge 1 2
 edge 1 4
@@ -113,7 +113,7 @@ cat >wanted <<'END'
 END
 check 'each level holds what is there, and nothing comes back' cmp shown wanted
 
-# What m = 512 and k = 4 err with.
+# Rates for m = 512 and k = 4.
 while read -r keys known; do
     "$BLOOMERY" plan --json -k attenuated:m=512,k=4 -n "$keys" |
         sed -n 's/^ *"rate": \([^,]*\),*$/\1/p' >rate
@@ -129,7 +129,7 @@ done <<'END'
 200 .390
 END
 
-# ---- Packages of this machine: who has a command, near this one --------------
+# ---- Packages of this machine: a nearby one with a command -------------------
 
 if [ -r "$MACHINE/var/lib/dpkg/status" ] && [ "$EFFORT" = full ]; then
     awk '/^Package:/ { at = $2; if (!(at in id)) id[at] = n++ }
@@ -161,7 +161,7 @@ else
     skip 'packages of this machine' 'full runs on Debian only'
 fi
 
-# ---- What is refused ---------------------------------------------------------
+# ---- Refusals ----------------------------------------------------------------
 
 printf 'edge 9999998 9999999\r\n\n  \nobject 9999999 x\nfind 9999998 x' >far
 "$PROGRAM" far >found

@@ -36,7 +36,7 @@ def make(n, m, finds, seed):
 
 
 def distances(near, start, depth, barred=None):
-    """Nodes within so many hops, not at once back over a link."""
+    """Returns the nodes in reach, without turning straight back."""
     far, level = {start: 0}, [start]
     for hop in range(1, depth + 1):
         level = [v for u in level for v in near.get(u, ())

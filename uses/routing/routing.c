@@ -1,18 +1,18 @@
-/* routing.c - ways to the nearest copy of an object, in a network without map.
+/* routing.c - finds the nearest copy of an object in a network without a map.
  *
  *   routing [--rates] GRAPH [DEPTH [REACH [RATE]]]
  *
  * GRAPH has lines "edge U V", "object U NAME" and "find U NAME"; nodes are
- * numbers from 0 on. Each node has for each of its links a filter that tells
- * what is beyond it, in how many hops, up to DEPTH (4). They are made as nodes
- * would: each tells each neighbour its own objects and what it knows of its
- * other links, DEPTH times. A filter is planned for REACH objects (256) beyond
- * a link, and RATE (0.01). A question goes over the link that has the object
- * nearest, and a step back where none has it.
+ * numbered from 0. Each node has a filter for each of its links that tells what
+ * is beyond it, and in how many hops, up to DEPTH (4). Filters are made as
+ * nodes would: DEPTH times, each sends each neighbour its own objects and what
+ * it knows of its other links. A filter is planned for REACH objects (256)
+ * beyond a link, and RATE (0.01). A query takes the link with the nearest copy,
+ * and steps back if none has one.
  *
- * For each "find" a line: "found NAME", or "NOTFOUND NAME", and all nodes that
- * the question came to. --rates prints instead, for each link, how often it is
- * said of an absent object to be at each distance. */
+ * For each "find" it prints a line: "found NAME", or "NOTFOUND NAME", and all
+ * nodes that the query visited. --rates prints instead, for each link, how
+ * often it claims an absent object at each distance. */
 #include <bloomery.h>
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static size_t link_count;
 static size_t *first;                   /* link of each node, and one more   */
 static things objects, finds;
 static bly_filter **own;                /* objects of each node; or NULL     */
-static bool *visited;                   /* nodes, by the question at hand    */
+static bool *visited;                   /* nodes, by the current query       */
 
 static unsigned depth = 4;
 static bly_spec spec = { .capacity = 256, .rate = 0.01 };
@@ -46,7 +46,7 @@ static int stop(const char *what, const char *why)
 
 /* ---- The graph ----------------------------------------------------------- */
 
-/* Room for one more: twice as much at each power of two. */
+/* Makes room for one more: doubles at each power of two. */
 static void *grow(void *array, size_t n, size_t bytes)
 {
     if (n > 0 && (n & (n - 1)) != 0)
@@ -131,7 +131,7 @@ static int by_place(const void *a, const void *b)
                               : strcmp(x->name, y->name);
 }
 
-/* Links in order, each once. */
+/* Sorts links, without duplicates. */
 static void order_graph(void)
 {
     size_t n = 0;
@@ -154,7 +154,7 @@ static void order_graph(void)
         qsort(objects.all, objects.n, sizeof *objects.all, by_place);
 }
 
-/* ---- What nodes tell one another ----------------------------------------- */
+/* ---- Messages of nodes --------------------------------------------------- */
 
 static bool make_filters(void)
 {
@@ -173,8 +173,8 @@ static bool make_filters(void)
     return true;
 }
 
-/* What the node behind this link tells over it: what it has, and what it knows
- * of its other links, one hop farther. */
+/* Takes the message of the node behind this link: its objects, and what it
+ * knows of its other links, one hop farther. */
 static bool take_message(const link *l)
 {
     if (own[l->to] != NULL && bly_unite_at(l->beyond, own[l->to], 1) < 0)
@@ -195,7 +195,7 @@ static bool exchange(void)
     return good;
 }
 
-/* How often a link takes an absent object to be at each distance. */
+/* Prints how often a link claims an absent object at each distance. */
 static bool print_rate(void *context, const bly_label_t *level)
 {
     (void)context;
@@ -214,7 +214,7 @@ static bool print_rates(void)
     return good;
 }
 
-/* ---- Questions ----------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------- */
 
 static bool has_object(size_t node, const thing *what)
 {
@@ -224,8 +224,8 @@ static bool has_object(size_t node, const thing *what)
                                     sizeof wanted, by_place) != NULL;
 }
 
-/* The link, of those to nodes that were not visited, that has it nearest;
- * link_count: none has it. */
+/* Returns the link to an unvisited node with the nearest copy, or
+ * link_count. */
 static size_t best_link(size_t node, const char *name)
 {
     size_t best = link_count;
@@ -240,8 +240,8 @@ static size_t best_link(size_t node, const char *name)
     return best;
 }
 
-/* Go on where a link has it, else a step back. `way` leads to where the
- * question is, `gone` are all nodes it was at, in turn. */
+/* Follows a link that has it, or steps back. `way` is the path to the current
+ * node, `gone` all nodes visited, in order. */
 static bool find(const thing *what, size_t *gone, size_t *hops)
 {
     static size_t way[HOPS];

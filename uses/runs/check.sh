@@ -1,5 +1,5 @@
-# check.sh - sorted runs: every key is answered as sort and awk answer it, and of
-# the reads as many are in vain as the filters' rates say.
+# check.sh - sorted runs: answers equal those of sort and awk, and reads are in
+# vain at the filters' rates.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
@@ -8,17 +8,17 @@ list=/usr/share/dict/american-english
 awk -v every="$(work 20 1)" '!/\t/ && NR % every == 0' $list | sort -u >words
 sed 's/$/~/' words >strangers           # in no run, and among their keys
 
-# told NAME: a number of what the program said last.
+# told NAME: a number from the program's last output.
 told() {
     sed -n "s/.*[ :]\([0-9]*\) $1.*/\1/p" said
 }
 
-# get KEYS RUNS...: answers, and what was said.
+# get KEYS RUNS...: the answers, and the messages.
 get() {
     "$PROGRAM" get "$@" >answers 2>said
 }
 
-# exact KEYS RUNS...: what the first run says that has a key.
+# exact KEYS RUNS...: the line of the first run that has a key.
 exact() {
     exact_keys=$1
     shift
@@ -29,7 +29,7 @@ exact() {
             if (line[asked[i]] != "") print line[asked[i]] }' "$@"
 }
 
-# filters KIND RATE RUNS...: one for each run.
+# filters KIND RATE RUNS...: makes one for each run.
 filters() {
     filters_kind=$1 filters_rate=$2
     shift 2
@@ -39,7 +39,7 @@ filters() {
     done
 }
 
-# rate RUNS...: of their filters, on average.
+# rate RUNS...: the mean rate of their filters.
 rate() {
     for run in "$@"; do
         field "$run.bly" rate
@@ -49,7 +49,7 @@ rate() {
 # ---- Ten runs, rates of 10 %, 1 % and 0.1 % ---------------------------------
 
 # A word is in one run; one in ten has an older value in the next, and one in a
-# hundred is deleted, which is what its newest run says.
+# hundred is deleted, as its newest run says.
 awk '{ r = NR % 10
     print r + 1 "\t" $0 (NR % 100 == 7 ? "" : "\t" NR)
     if (NR % 10 == 3 || NR % 100 == 7) print r + 2 "\t" $0 "\told" }' words |
@@ -83,7 +83,7 @@ while read -r eps known; do
         get words $runs
         check "$eps: exact" cmp wanted answers
         check "$eps: none is missing" test "$(told found)" = "$(wc -l <words)"
-        # A key in run i is asked for in the i - 1 before it.
+        # A key of run i queries the i - 1 runs before it.
         before=$(($(told 'runs asked') - $(told found)))
         check "$eps: as many runs asked as are before the key's" test \
             "$before" -gt $(($(wc -l <words) * 4))
@@ -98,17 +98,17 @@ while read -r eps known; do
         figure "$eps: of all ten runs" "$(awk -v r="$(told read)" \
             -v n="$(wc -l <strangers)" 'BEGIN { printf "%.4f", r / n
             }'), known $known"
-        # The plan keeps the rate, and by no more than whole bits and probes.
+        # The plan keeps the rate, and exceeds it only by whole bits and probes.
         check "$eps: the known reads in vain" awk -v l="$known" \
             -v p="$(rate $runs)" 'BEGIN {
                 exit 10 * p > 1.03 * l || 10 * p < .95 * l }'
     }
 done <known
 
-# ---- As many bits, and runs of unlike sizes ---------------------------------
+# ---- Equal bits, and runs of different sizes --------------------------------
 
-# 1, 10 and 100 parts. By formula, for filters of n log2(1/eps) / ln 2 bits and a
-# header of 128 bytes: the sum is least where eps is in proportion to n.
+# 1, 10 and 100 parts. By formula, for filters of n log2(1/eps) / ln 2 bits and
+# a header of 128 bytes: the sum is smallest if eps is proportional to n.
 awk '{ print (NR % 111 == 0 ? 1 : NR % 111 <= 10 ? 2 : 3) "\t" $0 "\t" NR }' \
     words >all
 for i in 1 2 3; do
@@ -165,12 +165,12 @@ check 'rates are in proportion to keys' awk '{ r = $3 / $2 }
 
 cp level.3 one
 "$BLOOMERY" build -f 1 -k leveldb:bits=10 -o one.leveldb one
-"$BLOOMERY" convert --format leveldb -F bloomery one.leveldb one.bly
+"$BLOOMERY" convert --format leveldb --to bloomery one.leveldb one.bly
 get strangers one
 theirs=$(told 'of them in vain')
 get words one
 check "LevelDB's filter loses none" test "$(wc -l <answers)" = "$(wc -l <one)"
-# Ribbon has whole bits of a rate: those that fit.
+# Ribbon has whole bits of rate: as many as fit.
 bytes=$(wc -c <one.leveldb) bits=12
 while
     "$BLOOMERY" build --force -f 1 -k ribbon -o one.bly \

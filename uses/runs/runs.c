@@ -1,18 +1,18 @@
-/* runs.c - look keys up in sorted runs on disk, and read none whose filter says
- * no.
+/* runs.c - looks keys up in sorted runs on disk, and reads no run whose filter
+ * says no.
  *
  *   runs get KEYS RUN... >ANSWERS              the newest run first
  *   runs split [--even] KIND BITS RUN...       RUN, its keys, and the rate
  *
  * A run is a file of lines KEY<TAB>VALUE in the order of their bytes (LC_ALL=C
- * sort), each key once; a line of a KEY alone says that it is deleted. The
- * first run that has a key answers it. In memory there are a run's filter,
- * which is the file RUN.bly, and the first key of every 4 KiB: so a run takes
- * one read for a key, if the filter does not spare it. Without one it is read.
+ * sort), each key once; a line with only a KEY deletes it. The first run that
+ * has a key answers. Memory holds a run's filter, the file RUN.bly, and the
+ * first key of every 4 KiB, so a run takes one read per key unless the filter
+ * saves it. A run without a filter is always read.
  *
- * split divides BITS a key so that the fewest reads are in vain. Every run is
- * asked, however large, so a filter's rate is to be proportional to the keys of
- * its run [Dayan 2017]; --even gives all the same rate. */
+ * split divides BITS per key so that the fewest reads are in vain. Every run is
+ * queried, however large, so a filter's rate should be proportional to the keys
+ * of its run [Dayan 2017]; --even gives all the same rate. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery.h>
 
@@ -30,7 +30,7 @@ typedef struct { bly_key first; uint64_t at; } fence;
 
 typedef struct {
     const char *path;
-    bly_filter *filter;                 /* NULL: it has none                 */
+    bly_filter *filter;                 /* NULL: none                        */
     uint64_t    keys, bytes;
     fence      *fences;
     size_t      blocks;
@@ -39,7 +39,7 @@ typedef struct {
 } run;
 
 static run *runs;
-static size_t all;                      /* runs that there are               */
+static size_t all;                      /* number of runs                    */
 static uint64_t asked, reads, vain, found;
 
 static int stop(const char *what, const char *why)
@@ -62,7 +62,7 @@ static int order(bly_key a, bly_key b)
     return bytes != 0 ? bytes : (a.length > b.length) - (a.length < b.length);
 }
 
-/* The key of a line, whose newline is not counted. */
+/* Returns the key of a line, without the newline. */
 static bly_key key_of(const char *line, size_t n)
 {
     const char *tab = memchr(line, '\t', n);
@@ -95,7 +95,7 @@ static int open_filter(run *r)
          ? 0 : stop(path, "it cannot be asked: build another kind");
 }
 
-/* Read all of a run once. Its filter must have all of its keys. */
+/* Reads a run once. Its filter must have all of its keys. */
 static int read_run(run *r)
 {
     char *line = NULL, *last = NULL;
@@ -148,8 +148,8 @@ static int read_runs(char **paths, int n, bool filters)
 
 /* ---- Split --------------------------------------------------------------- */
 
-/* Bits of all filters when the rate of a run is so much for each of its keys,
- * or, if even, for each run. A rate of 1 is no filter. */
+/* Returns the bits of all filters if the rate of a run is `each` for each of
+ * its keys or, if even, for each run. A rate of 1 needs no filter. */
 static double bits_at(const char *kind, double each, bool even)
 {
     double bits = 0;
@@ -160,7 +160,7 @@ static double bits_at(const char *kind, double each, bool even)
             continue;
         bly_spec spec = { .capacity = r->keys, .rate = r->rate };
         if (bly_plan(&plan, kind, &spec) < 0)
-            return INFINITY;            /* such a rate there is not          */
+            return INFINITY;            /* that rate is impossible           */
         bits += 8 * (double)plan.bytes;
     }
     return bits;
@@ -196,8 +196,8 @@ static int split(int n, char **arguments)
 
 /* ---- Get ----------------------------------------------------------------- */
 
-/* Read the block where the key would be. Is its line there? Then print it, but
- * of a deleted one nothing. */
+/* Reads the block where the key would be. If its line is there, prints it,
+ * unless it is deleted. */
 static bool look(const run *r, size_t block, bly_key key)
 {
     static char *bytes;
@@ -226,8 +226,8 @@ static bool look(const run *r, size_t block, bly_key key)
     return false;
 }
 
-/* The last block that begins with this key or one before it, counted from 1;
- * 0: there is none. */
+/* Returns the last block that begins with this key or an earlier one, counted
+ * from 1, or 0. */
 static size_t block_of(const run *r, bly_key key)
 {
     size_t low = 0, high = r->blocks;

@@ -1,15 +1,16 @@
-# check.sh - signatures of rows: every question has the rows that awk finds, and
-# others drop as often as superimposed bits do; beside PostgreSQL's own index.
+# check.sh - signatures of rows: every query has the rows that awk finds, and
+# others drop as often as superimposed bits do; compared with PostgreSQL's own
+# index.
 . "${1:?}/lib.sh"
 
 command -v python3 >/dev/null || { skip signatures 'no python3'; finish; }
 
-# ask TABLE INDEX QUESTIONS: the rows that were found, and what was said.
+# ask TABLE INDEX QUESTIONS: the rows found, and the messages.
 ask() {
     "$PROGRAM" ask "$1" "$2" <"$3" >answers 2>said
 }
 
-# exact TABLE QUESTIONS: the rows behind their questions' numbers, by reading all.
+# exact TABLE QUESTIONS: the rows behind their queries' numbers, by a full scan.
 exact() {
     awk -F '\t' -v questions="$2" 'BEGIN {
         while ((getline line < questions) > 0) question[++n] = line }
@@ -30,7 +31,7 @@ told() {
     sed -n "s/.*[ :]\([0-9]*\) $1.*/\1/p" said
 }
 
-# made COLUMNS ROWS SEED: values that are all different.
+# made COLUMNS ROWS SEED: all values different.
 made() {
     awk -v c="$1" -v n="$2" -v seed="$3" 'BEGIN {
         for (srand(seed); n > 0; n--)
@@ -38,7 +39,7 @@ made() {
                 printf "%d%s", rand() * 1e9, (i < c ? "\t" : "\n") }'
 }
 
-# within NAME DROPPED OF: what drops.py says of so many that lack the values.
+# within NAME DROPPED OF: agrees with drops.py on rows that lack the values.
 within() {
     figure "$1: dropped in vain" "$(awk -v y="$2" -v n="$3" '{
         printf "%.4g of %d, predicted %.4g, by the formula %.4g", y / n, n, $2,
@@ -72,10 +73,10 @@ else
     absent packages 'this is no Debian'
 fi
 
-# ---- The known table of false drops -----------------------------------------
+# ---- Published false drops --------------------------------------------------
 
-# A question whose bits fall into one place drops a tenth of all rows. Three seeds of a
-# thousand have one among 1500, for which no band has room.
+# A query whose bits coincide drops a tenth of all rows. Three seeds in a
+# thousand have one among 1500, which no band allows for.
 rows=$(work 4000 20000) questions=$(work 500 1500)
 while read -r columns one two; do
     [ -n "$columns" ] || continue
@@ -96,7 +97,7 @@ while read -r columns one two; do
         within "$columns columns, $1 asked" "$(told 'read in vain')" \
             "$(told others)"
     done
-    # Every row is found by what is in it.
+    # Every row is found by its values.
     awk -F '\t' 'NR % 50 == 1 { print "2=" $2 "\t1=" $1 }' table >questions
     awk 'NR % 50 == 1 { print ++n "\t" $0 }' table >wanted
     ask table table.blx questions
@@ -112,7 +113,7 @@ row are signatures; the table has $(wc -c <table)"
 
 # ---- PostgreSQL's own -------------------------------------------------------
 
-# ended: the server that this check has started.
+# ended: stops the server that this check started.
 ended() {
     [ ! -s server/postmaster.pid ] ||
         kill -INT "$(head -n 1 server/postmaster.pid)" 2>kill.err || true
@@ -126,7 +127,7 @@ psql() {
     command psql -X -q -A -t -h 127.0.0.1 -p "$port" -U tester postgres "$@"
 }
 
-# served: a server of its own on loopback, or false.
+# served: starts a server on loopback, or fails.
 served() {
     # shellcheck disable=SC2012  # versions
     bin=$(ls -d /usr/lib/postgresql/*/bin 2>ls.err | sort -V | tail -n 1)
@@ -161,7 +162,7 @@ elif served; then
         psql -c "CREATE INDEX ON $1 USING bloom ($all) WITH (length = 80)"
         psql -c "VACUUM ANALYZE $1"
     }
-    # sql FORM TABLE QUESTIONS: a statement for each of them.
+    # sql FORM TABLE QUESTIONS: a statement for each query.
     sql() {
         echo 'SET enable_seqscan = off; SET jit = off;'
         awk -F '\t' -v form="$1" -v table="$2" '{
@@ -211,7 +212,7 @@ else
     skip "PostgreSQL's index" 'no server can be started (Debian: postgresql)'
 fi
 
-# ---- What is wrong ----------------------------------------------------------
+# ---- Errors -----------------------------------------------------------------
 
 printf 'a\tb\nc\td\n' >small
 "$PROGRAM" index small small.blx

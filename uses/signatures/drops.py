@@ -3,9 +3,9 @@
 
     drops.py BITS COLUMNS ASKED [ROWS QUESTIONS]
 
-Of a row of COLUMNS values, two bits each, and a question of ASKED others: by the
-usual formula, which takes all bits for independent; exactly; and, for so many
-rows and questions, the standard deviation of the share that drops.
+Prints how often a row of COLUMNS values, two bits each, drops for a query of
+ASKED others: by the usual formula, which takes all bits for independent; exactly;
+and, for that many rows and queries, the standard deviation of the share.
 """
 import sys
 from math import comb, sqrt
@@ -15,7 +15,7 @@ bits, columns, asked, rows, questions = (
 
 
 def occupied(throws):
-    """Chances that so many throws hit 0, 1, 2, ... different bits."""
+    """Returns the chances of hitting 0, 1, 2, ... different bits."""
     p = [1.0] + [0.0] * throws
     for _ in range(throws):
         p = [0.0] + [p[i] * i / bits + p[i - 1] * (bits - i + 1) / bits

@@ -1,16 +1,16 @@
-/* signatures.c - rows of a table that have these values, found by signatures.
+/* signatures.c - finds the rows of a table with given values, by signatures.
  *
- *   signatures index [-b BITS] TABLE.tsv INDEX
- *   signatures ask TABLE.tsv INDEX <QUESTIONS >ROWS
+ *   signatures index [-b BITS] TABLE.tsv INDEX signatures ask TABLE.tsv INDEX
+ *   <QUESTIONS >ROWS
  *
- * A question is a line of COLUMN=VALUE, with TABs between them: columns count
- * from 1. Rows that have them all are printed behind the question's number.
+ * A query is a line of COLUMN=VALUE separated by TABs; columns count from 1.
+ * Rows that have them all are printed behind the query's number.
  *
- * A row's signature has BITS bits (80), of which the value of each column sets
- * two. A row that has all values of a question has all of their bits; another
- * one has them by accident, drops in vain, and is read and thrown away. In the
- * index bit i of all rows lies together, so that a question of q columns reads
- * 2 q bits a row and not 80. It has the lengths of PostgreSQL's `bloom`. */
+ * A row's signature has BITS bits (80); the value of each column sets two. A
+ * row with all values of a query has all of their bits; another row may have
+ * them by chance, drops in vain, and is read and discarded. The index stores
+ * bit i of all rows together, so a query of q columns reads 2 q bits per row
+ * instead of 80. The lengths are those of PostgreSQL's `bloom`. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/index.h>
 
@@ -24,7 +24,7 @@
 
 enum { COLUMNS = 1024, PROBES = 2, BITS = 80 };
 
-/* What the index says of its table; of a row: where its line begins. */
+/* The index's entry for its table, and for a row: where its line begins. */
 typedef struct { uint64_t columns, bytes; } about;
 
 typedef struct { uint64_t column; bly_key value; } field;   /* from 1        */
@@ -37,7 +37,7 @@ static int stop(const char *what, const char *why)
     return 2;
 }
 
-/* The same value in another column is another key. */
+/* Equal values in different columns are different keys. */
 static bly_status hash_fields(uint64_t *hashes, const field *fields, size_t n)
 {
     bly_key values[COLUMNS];
@@ -50,7 +50,7 @@ static bly_status hash_fields(uint64_t *hashes, const field *fields, size_t n)
     return status;
 }
 
-/* The fields of a line, without its newline: one too many, or fewer. */
+/* Splits a line, without its newline, into fields: up to one too many. */
 static size_t divide(field *fields, const char *line, size_t n)
 {
     size_t some = 0;
@@ -66,7 +66,7 @@ static size_t divide(field *fields, const char *line, size_t n)
 
 /* ---- The index ----------------------------------------------------------- */
 
-/* The rate for which a row of so many columns has so many bits. */
+/* Returns the rate at which a row of that many columns has that many bits. */
 static double rate_for(uint64_t bits, uint64_t columns)
 {
     double low = 0, high = 1;
@@ -138,7 +138,7 @@ static int make_index(int n, char **arguments)
     arguments += told ? 2 : 0;
     if (n != (told ? 4 : 2) || bits < 8 || bits > 4096)
         return stop("usage", "signatures index [-b 8 to 4096] TABLE INDEX");
-    if (access(arguments[1], F_OK) == 0         /* what is no index stays    */
+    if (access(arguments[1], F_OK) == 0         /* keep other files          */
         && bly_index_open(&old, arguments[1], NULL) < 0)
         return stop("the index", bly_why());
     bly_index_free(old);
@@ -150,7 +150,7 @@ static int make_index(int n, char **arguments)
     return failed;
 }
 
-/* ---- Questions ----------------------------------------------------------- */
+/* ---- Queries ------------------------------------------------------------- */
 
 typedef struct { uint64_t *at; size_t n; } places;
 
@@ -168,7 +168,7 @@ static int by_place(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Has this row all that is asked for? */
+/* Returns whether this row has all wanted values. */
 static bool has(const field *row, size_t columns, const field *wanted, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -182,7 +182,7 @@ static bool has(const field *row, size_t columns, const field *wanted, size_t n)
     return true;
 }
 
-/* Read a row that dropped, and print it if it is one. */
+/* Reads a row that dropped, and prints it if it matches. */
 static int look(FILE *table, uint64_t at, const field *wanted, size_t n)
 {
     static char *line;
@@ -203,7 +203,7 @@ static int look(FILE *table, uint64_t at, const field *wanted, size_t n)
     return 0;
 }
 
-/* COLUMN=VALUE becomes the field of that column. */
+/* Parses COLUMN=VALUE into the field of that column. */
 static bool read_field(field *f, uint64_t columns)
 {
     const char *text = f->value.data;

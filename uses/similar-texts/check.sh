@@ -1,9 +1,9 @@
-# check.sh - similar-texts: what filters say two texts have in common is what
-# their chunks say, one by one.
+# check.sh - similar-texts: the filters' estimate of what two texts share agrees
+# with a comparison chunk by chunk.
 . "${1:?}/lib.sh"
 
-# exact FILE...: name, name, and the share of the chunks of the first that are
-# in the second; and into the file `sizes` how many chunks each has.
+# exact FILE...: prints two names, and the share of the first's chunks that are
+# in the second; writes to `sizes` how many chunks each has.
 exact() {
     awk '
     function end_chunk(  n, have, i) {
@@ -53,7 +53,7 @@ FILENAME == "large" { size[$1] = $2; next }
 FILENAME == "shares" { exact[$1, $2] = $3; next }
 $1 in size && $2 in size { print $0 "\t" exact[$1, $2] + 0 }
 END_AWK
-    # A share of few chunks is coarse: texts of 100 and more are looked at.
+    # A share of few chunks is coarse, so texts with 100 and more are compared.
     awk -f join.awk large shares scores >both
     texts=$(wc -l <large)
     check 'all pairs of them are compared' \
@@ -65,17 +65,17 @@ $(awk '$4 >= .5' both | wc -l) of them .5 or more"
         END { printf "%.4f", most }' both)"
     awk '$3 - $4 > .05 || $4 - $3 > .05' both >far
     check 'every score is within 0.05 of the exact share' test ! -s far
-    # Of each text, those with half of its chunks: in the order of the shares,
-    # where these differ by more than a chunk or two in a hundred.
+    # Texts with half of a text's chunks: in the order of shares, if these
+    # differ by more than a chunk or two in a hundred.
     sort -t "$(printf '\t')" -k 1,1 -k 3,3gr both | awk -F '\t' '
         $1 != last { best = 0 }
         $4 >= .5 { if (best && $4 > best + .02) { print; bad = 1 }
                    best = $4 }
         { last = $1 }
         END { exit bad }' >disorder || true
-    check 'those that share half are in the order of the exact shares' \
+    check 'texts that share half are in the order of the exact shares' \
         test ! -s disorder
-    # By default: those with 0.7 and more, the most similar first.
+    # By default: shares of 0.7 and more, the most similar first.
     tr '\n' '\0' <files | xargs -0 "$PROGRAM" >default
     check 'the most similar come first' sort -c -s -t "$(printf '\t')" \
         -k 3,3gr default
@@ -86,15 +86,15 @@ else
     absent 'licences' 'no copyright files: this is no Debian'
 fi
 
-# ---- 100 chunks, of which some are common ------------------------------------
+# ---- 100 chunks, some of them shared -----------------------------------------
 
-# ones FILTER: how many bits are set, from its fill and bits.
+# ones FILTER: the number of set bits, from its fill and bits.
 ones() {
     awk -v fill="$(field "$1" fill)" -v m="$m" 'BEGIN { printf "%.0f", fill * m }'
 }
 
-# A trial with chunks that are numbers: the raw score, the corrected one, and
-# its standard deviation.
+# A trial with numbers as chunks: the raw score, the corrected one, and its
+# standard deviation.
 trial() {
     seq "$1" $(($1 + 99)) >a
     seq $(($1 + 100 - $2)) $(($1 + 199 - $2)) >b
@@ -109,8 +109,8 @@ trial() {
                       sd[4] / value[1] }'
 }
 
-# What is known, by formula; and as it is found, within 4 sigma of a mean. The
-# raw score differs less from trial to trial than the corrected one.
+# Published values by formula, compared with the measured ones, within 4 sigma
+# of a mean. The raw score varies less between trials than the corrected one.
 cat >means.awk <<'END_AWK'
 { r += $1; c += $2; sd += $3 }
 END {
@@ -155,7 +155,7 @@ END_TABLE
 printf 'Some words that are here.\n' >text
 refused 'no text' 'none: No such file' "$PROGRAM" text none
 refused 'a folder' 'cannot be read|Is a directory' "$PROGRAM" text .
-refused 'one text alone' 'usage: similar-texts' "$PROGRAM" text
+refused 'a single text' 'usage: similar-texts' "$PROGRAM" text
 refused 'no score' 'usage: similar-texts' "$PROGRAM" -t much text text
 : >empty
 check 'an empty text has nothing in common' test -z "$("$PROGRAM" text empty)"

@@ -1,13 +1,12 @@
-/* similar-texts.c - which texts have much in common with which others.
+/* similar-texts.c - finds texts that have much in common.
  *
  *   similar-texts [-t SCORE] TEXT TEXT...
  *
  * A text is cut behind a word of 7 letters or more, once 4 words are together:
- * where its content says so, so that what is put in moves few cuts elsewhere.
- * Each text becomes a filter of its chunks, and all filters have one plan.
- * Prints A, B, about which share of the chunks of A are in B, and how sure that
- * is (one standard deviation), for all A and B that have SCORE in common (0.7),
- * the most similar first.
+ * the content decides, so that insertions move few other cuts. Each text
+ * becomes a filter of its chunks, all with one plan. Prints A, B, the estimated
+ * share of A's chunks that are in B, and its standard deviation, for all A and
+ * B with a share of at least SCORE (0.7), the most similar first.
  *
  * Words are runs of letters, digits and bytes beyond ASCII; A to Z are a to z.
  */
@@ -20,7 +19,7 @@
 
 enum {
     LONG = 7,               /* letters of a word that ends a chunk           */
-    LEAST = 4,              /* words of a chunk                              */
+    LEAST = 4,              /* words in a chunk                              */
     CHUNK = 4096,           /* longest chunk, in bytes                       */
     BITS = 64,              /* of a filter, for each chunk of the longest
                                text: unrelated texts share 6 % of them       */
@@ -59,7 +58,7 @@ static bool add_chunk(text *t, const char *chunk, size_t n)
     return bly_hash_keys(&t->hashes[t->n++], NULL, NULL, &one) == BLY_OK;
 }
 
-/* The byte as it is part of a word; 0 if it is none. */
+/* Returns the byte as part of a word, or 0. */
 static int letter(int c)
 {
     if (c >= 'A' && c <= 'Z')
@@ -68,7 +67,7 @@ static int letter(int c)
          ? c : 0;
 }
 
-/* Words of a chunk have one blank between them. */
+/* Separates the words of a chunk by single blanks. */
 static bool read_chunks(text *t, FILE *file)
 {
     char chunk[CHUNK];
@@ -132,7 +131,7 @@ static int most_similar(const void *one, const void *two)
                         : (p->b > q->b) - (p->b < q->b);
 }
 
-/* What A has in common with B, of A or of B. */
+/* Keeps a pair of A and B with their common share, of A or of B. */
 static void keep(pair *pairs, size_t *n, const text *a, const text *b,
                  bly_estimate both, double of, double least)
 {

@@ -1,5 +1,5 @@
-# check.sh - spelling: no right word is told, wrong ones as often as the rate
-# says, and suggestions are all words that are one change away.
+# check.sh - spelling: no right word is reported, wrong ones are missed at the
+# filter's rate, and suggestions are all words that are one change away.
 . "${1:?}/lib.sh"
 
 words=/usr/share/dict/american-english
@@ -14,7 +14,7 @@ for kind in english standard; do
     check "$kind: no right word is told" test ! -s told
 done
 
-# Words that are in no dictionary of ours: three letters turned round.
+# Words in no dictionary: three letters reversed.
 awk 'length >= 6 && !/[^a-z]/ {
     print substr($0, 4) substr($0, 1, 3); print "x" $0 "q" }' list |
     sort -u | comm -23 - list | head -n "$(work 40000 200000)" >strangers
@@ -28,7 +28,7 @@ if [ -r /usr/share/dict/ngerman ]; then
         "$(field english.bly rate)"
 fi
 
-# A real text: what is told is what a list tells, but for the rate.
+# A real text: the reported words equal those by a list, except at the rate.
 cat "$MACHINE/usr/share/common-licenses/GPL-3" \
     "$MACHINE/usr/share/common-licenses/Apache-2.0" >text
 "$PROGRAM" english.bly text | sed 's/.*: //' | tr 'A-Z' 'a-z' | sort >told
@@ -41,7 +41,7 @@ check 'almost all that is not is told' test "$(wc -l <told)" -ge \
 figure 'licences' "$(wc -l <all) words, $(wc -l <wanted) of them in no list, \
 $(wc -l <told) told"
 
-# Suggestions, beside all words of the list that are one change away.
+# Suggestions, compared with all words of the list that are one change away.
 printf '%s\n' recieve teh wierd speling acommodate definately xqzjk 'doesnt' \
     untill beleive >typos
 "$PROGRAM" english.bly --suggest list typos >told
@@ -67,8 +67,8 @@ END
 awk -f near.awk typos list >wanted
 check 'all words that are one change away, and no other' cmp told wanted
 
-# Letters of all alphabets: every word is right in small and in large letters.
-# upper() makes two letters of the sharp s, and casefold() folds as ICU does.
+# Letters of all alphabets: every word is right in lower and upper case. upper()
+# makes two letters of the sharp s, and casefold() folds as ICU does.
 cat >cases.py <<'END'
 import sys
 for word in sys.stdin.read().split():
@@ -110,7 +110,7 @@ check 'a dictionary that ignores the case of A to Z only says so' \
 refused 'a dictionary of numbers' 'number.bly: its keys are not text' \
     "$PROGRAM" number.bly text
 
-# Beside hunspell, with its dictionary: every form of every word.
+# Compared with hunspell and its dictionary: every form of every word.
 aff=/usr/share/hunspell/en_US.aff dic=/usr/share/hunspell/en_US.dic
 if command -v unmunch >/dev/null && [ -r $dic ]; then
     unmunch $dic $aff 2>unmunch.err | tr 'A-Z' 'a-z' | sort -u >forms

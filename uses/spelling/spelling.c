@@ -1,14 +1,14 @@
-/* spelling.c - words of texts that are in no dictionary, and what was perhaps
+/* spelling.c - reports words that are in no dictionary, and what may have been
  * meant.
  *
  *   spelling FILTER [--suggest LIST] TEXT...
  *
- * FILTER holds the words. Its form says which letters have their case ignored,
- * all (case=fold) or A to Z. A wrong word is passed over with its rate; a right
- * one is never told. With --suggest, words of LIST follow that are one change
- * of a to z away: of hundreds of such texts the filter leaves few to look up.
+ * FILTER holds the words. Its form says which letters ignore case, all
+ * (case=fold) or A to Z. A wrong word is missed at its rate; a right one is
+ * never reported. With --suggest, words of LIST follow that are one change of a
+ * to z away: of hundreds of candidates the filter leaves few to look up.
  *
- * A word is a run of letters, bytes beyond ASCII and apostrophes within it.
+ * A word is a run of letters, bytes beyond ASCII, and apostrophes inside it.
  */
 #include <bloomery.h>
 #include <bloomery/form.h>
@@ -22,13 +22,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The longest word, and its key; texts near that. */
+/* The longest word, and its key; candidates near it. */
 enum { WORD = 64, KEY = 3 * WORD, CHANGES = 56 * KEY + 28 };
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz'";
 
 static bly_filter *filter;              /* the dictionary                    */
 static uint64_t form;                   /* of its keys                       */
-static bool beyond;                     /* told words have other letters     */
+static bool beyond;                     /* report words with other letters   */
 
 typedef struct { bly_key word, key; } entry;
 static entry *list;                     /* LIST in the order of its keys     */
@@ -88,7 +88,7 @@ static bool add_entry(const char *word, size_t n)
     unsigned char room[KEY];
     entry one = { .word = { word, n } };
     if (n == 0 || n > WORD || !make_key(&one.key, room, word, n))
-        return true;                    /* no text is near it                */
+        return true;                    /* nothing is near it                */
     void *copy = malloc(one.key.length + 1);
     if ((entries & (entries - 1)) == 0)
         list = realloc(list, (2 * entries + 1) * sizeof *list);
@@ -127,15 +127,15 @@ static int read_list(const char *path)
 
 /* ---- Suggestions --------------------------------------------------------- */
 
-/* Texts that are one change away from a word. */
+/* Candidates that are one change away from a word. */
 typedef struct {
     char    text[CHANGES][KEY + 1];
     bly_key keys[CHANGES];
     size_t  n;
 } changes;
 
-/* The first `from` bytes of the word, a letter or none, and what follows from
- * its byte `to` on. */
+/* Joins the first `from` bytes of the word, a letter or none, and the bytes
+ * from `to` on. */
 static void change(changes *c, const char *word, size_t n, size_t from,
                    char letter, size_t to)
 {
@@ -153,13 +153,13 @@ static void find_changes(changes *c, const char *word, size_t n)
     c->n = 0;
     for (size_t i = 0; i <= n; i++) {
         for (const char *letter = letters; *letter != '\0'; letter++) {
-            change(c, word, n, i, *letter, i);          /* one too few       */
+            change(c, word, n, i, *letter, i);          /* one missing       */
             if (i < n && *letter != word[i])
-                change(c, word, n, i, *letter, i + 1);  /* another one       */
+                change(c, word, n, i, *letter, i + 1);  /* one wrong         */
         }
         if (i < n)
             change(c, word, n, i, '\0', i + 1);         /* one too many      */
-        if (i + 1 < n && word[i] != word[i + 1]) {      /* two exchanged     */
+        if (i + 1 < n && word[i] != word[i + 1]) {      /* two are swapped   */
             change(c, word, n, i + 1, word[i], i + 2);
             c->text[c->n - 1][i] = word[i + 1];
         }
@@ -201,7 +201,7 @@ static bool is_letter(int c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c >= 0x80;
 }
 
-/* Words of a line are asked for together. */
+/* The words of a line are looked up together. */
 enum { LINE = 512 };
 typedef struct {
     char          text[LINE][WORD];
@@ -234,7 +234,7 @@ static void end_word(words *w, size_t n)
 {
     while (n > 0 && w->text[w->n][n - 1] == '\'')
         n--;
-    if (n == 0 || n == WORD)            /* what is longer is no word         */
+    if (n == 0 || n == WORD)            /* a longer run is not a word        */
         return;
     w->length[w->n] = n;
     w->keys[w->n] = (bly_key){ "", 0 };

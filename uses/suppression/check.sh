@@ -1,9 +1,9 @@
-# check.sh - articles read before: none is recommended again, and new ones are left
-# out as often as the rate says.
+# check.sh - articles read before: none is recommended again, and new ones are
+# left out at the filter's rate.
 . "${1:?}/lib.sh"
 
-# Nobody's log is at hand, so a package stands for a user, and the words of what
-# its copyright says for the articles that were read: some have ten, some thousands.
+# Real logs are private, so a package stands for a user, and the words of its
+# copyright file for the articles read: some have ten, some thousands.
 find "$MACHINE/usr/share/doc" -name copyright -size -200k | sort |
     head -n "$(work 150 100000)" >files
 [ "$(wc -l <files)" -ge 20 ] || { absent suppression 'no documents'; finish; }
@@ -18,7 +18,7 @@ cut -f 2 read.tsv | sort -u >articles
 figure 'log' "$(wc -l <log) lines: $(wc -l <users) users have read \
 $(wc -l <read.tsv) of $(wc -l <articles) articles"
 
-# The candidates: for each user every so-manieth article, read or not.
+# Candidates: every n-th article for each user, read or not.
 awk -v step="$(work 37 31)" 'FNR == NR { article[n++] = $0; next }
     { for (i = FNR % step; i < n; i += step) print $0 "\t" article[i] }' \
     articles users | sort >candidates
@@ -26,7 +26,7 @@ comm -12 candidates read.tsv >again
 comm -23 candidates read.tsv >new
 check 'candidates of both sorts' test -s again -a -s new
 
-# offered FILTER: what is recommended; judged NAME RATE: is it right?
+# offered FILTER: the recommendations; judged NAME RATE: whether they are right.
 judged() {
     check "$1: nothing that was read" test -z "$(comm -12 offered again)"
     check "$1: nothing that is no candidate" test -z "$(comm -23 offered new)"
@@ -34,24 +34,24 @@ judged() {
         "$(wc -l <new)" "$2"
 }
 
-# One filter of all, which begins small and grows with the log.
+# A filter for all users, which starts small and grows with the log.
 head -n 100 log | "$BLOOMERY" build -k scalable -p 0.01 -n 100 -o read.bly
 split -l $(($(wc -l <log) / 5)) log part.
 for part in part.*; do
     "$BLOOMERY" add read.bly "$part"
 done
 "$BLOOMERY" query -v read.bly candidates >offered
-judged 'one filter' "$(field read.bly rate)"
+judged 'a single filter' "$(field read.bly rate)"
 check 'no more than was asked' awk -v r="$(field read.bly rate)" \
     'BEGIN { exit r > 0.01 }'
 before=$(wc -c <read.bly)
 "$BLOOMERY" add read.bly log
-check 'what is read twice takes no room' test "$(wc -c <read.bly)" -eq "$before"
-figure 'one filter' "$before bytes, of which $(awk -v b="$before" \
+check 'reading twice takes no room' test "$(wc -c <read.bly)" -eq "$before"
+figure 'a single filter' "$before bytes, of which $(awk -v b="$before" \
     -v n="$(wc -l <read.tsv)" 'BEGIN { printf "%.1f", 8 * b / n }') bits for each \
 article read; the list has $(wc -c <read.tsv) bytes"
 
-# One that is planned for all of them.
+# A filter planned for all users.
 "$BLOOMERY" build -k scalable -p 0.01 -o planned.bly read.tsv
 "$BLOOMERY" query -v planned.bly candidates >offered
 judged 'planned for all' "$(field planned.bly rate)"
@@ -84,7 +84,7 @@ check 'no user has more than was asked' awk '$2 > 0.01 { exit 1 }' rates
 figure 'a filter for each' "$(cat users.d/*.bly | wc -c) bytes for \
 $(wc -l <some) users; their lists have $(cat users.d/*.read | wc -c)"
 
-# One of fixed size, for 1000 articles at 1 %.
+# A filter of fixed size, for 1000 articles at 1 %.
 check '1000 articles at 1 %: 9586 bits, 1199 bytes' awk 'BEGIN {
     m = -1000 * log(0.01) / log(2) ^ 2; m = int(m) + (m > int(m))
     exit m != 9586 || int((m + 7) / 8) != 1199 }'

@@ -1,5 +1,5 @@
-# check.sh - two lists: by an invertible sketch all lines that differ, and no other;
-# by a filter all but as many as its rate says; and the bytes that are sent.
+# check.sh - two lists: an invertible sketch finds exactly the lines that
+# differ; a filter finds all except at its rate; and the bytes sent are counted.
 . "${1:?}/lib.sh"
 
 words=/usr/share/dict/american-english
@@ -9,7 +9,7 @@ if [ ! -r $words ]; then
 fi
 export BLOOMERY
 
-# The other side: its bloomery, with what goes there and what comes back counted.
+# The other side: its bloomery, counting bytes in both directions.
 cat >other <<'END'
 #!/bin/sh
 trap 'wc -c <up.part >>bytes; wc -c <down.part >>bytes' EXIT
@@ -26,7 +26,7 @@ END
 chmod +x other
 
 sort -u $words | awk -v n="$(work 5 1)" 'NR % n == 0' >list
-# change N: two lists, of which each lacks N / 2 lines of the other's, here and there.
+# change N: two lists that each lack N / 2 lines of the other, here and there.
 change() {
     awk -v half=$(($1 / 2)) -v all="$(wc -l <list)" -v odd=$(($1 % 2)) '
         BEGIN { step = half ? int(all / half) : all + 1; if (odd) print "one more" >"theirs" }
@@ -61,7 +61,7 @@ for n in $(work '0 101' '0 1 10 100 1001 10000 30000'); do
     fi
 done
 
-# Lists of another order, of which lines come twice, and without any.
+# Lists in another order, with duplicate lines, and empty lists.
 sort -r theirs | cat - theirs >twice
 change 100
 "$USE/sync.sh" mine theirs >one || true
@@ -74,24 +74,24 @@ head -n 40 list >some
 "$USE/sync.sh" some empty | sed 's/^< //' | cmp - some >cmp.out 2>&1 || true
 check 'against a list without lines' test ! -s cmp.out
 
-# ---- Sketches for so many differences ----------------------------------------
+# ---- Sketches for a given number of differences ------------------------------
 
 change 100
 failed=0 trials=$(work 10 300)
 for seed in $(seq "$trials"); do
-    "$BLOOMERY" sketch -s "$seed" -d 100 -o seed.bly mine
+    "$BLOOMERY" sketch -s "$seed" --differences 100 -o seed.bly mine
     "$BLOOMERY" diff seed.bly theirs >found 2>diff.err || [ $? = 1 ] ||
         failed=$((failed + 1))
 done
-check 'of sketches for 100 and 100 differences hardly one fails: 0.5 %, 4 sigma' awk \
+check 'sketches for 100 with 100 differences hardly ever fail: 0.5 %, 4 sigma' awk \
     -v x=$failed -v n="$trials" 'BEGIN { p = .005
         exit x > n * p + 4 * sqrt(n * p * (1 - p)) + 1 }'
 figure 'sketches for 100 that failed' "$failed of $trials"
 change 2000
-"$BLOOMERY" sketch -d 100 -o small.bly mine
+"$BLOOMERY" sketch --differences 100 -o small.bly mine
 refused 'a sketch for fewer' 'ask for one made with .*-d' \
     "$BLOOMERY" diff small.bly theirs
-"$BLOOMERY" diff -e small.bly theirs >said || true
+"$BLOOMERY" diff --estimate small.bly theirs >said || true
 check 'which says about how many, within 5 sd' awk '{ gsub(/,/, ""); d = $1 - 2000
     exit d * d > 25 * $3 * $3 }' said
 figure '2000 differ: a sketch for 100 says' "$(cat said)"
@@ -102,9 +102,10 @@ refused 'no list' 'nowhere' "$USE/sync.sh" nowhere theirs
 refused 'no other list' 'nowhere' "$USE/sync.sh" mine nowhere
 refused 'no lists' 'usage' "$USE/sync.sh" mine
 
-# ---- One filter --------------------------------------------------------------
+# ---- A filter ----------------------------------------------------------------
 
-# Names that look like options, or have what a shell reads; what is read once only.
+# Names that look like options, or contain shell syntax; input that can be read
+# only once.
 change 10
 odd="-x 'a' \$(: >run)
 b"
@@ -131,7 +132,7 @@ for kind in standard:m=$((8 * $(wc -l <mine))),k=6 fuse; do
 done
 check '8 bits a line and 6 probes find 97.84 %' awk \
     'BEGIN { d = 1 - (1 - exp(-6 / 8)) ^ 6 - .9784; exit d * d > .00006 ^ 2 }'
-# Two rounds with another seed miss the square of the rate.
+# Two rounds with different seeds miss the square of the rate.
 "$BLOOMERY" sketch -p 0.05 -o first.bly mine
 "$BLOOMERY" sketch -p 0.05 -s 1 -o second.bly mine
 for round in first second; do

@@ -1,11 +1,11 @@
-# check.sh - texts by their words: what is found is what all texts, read one by one,
-# have; and of the others no more are read than a tenth of what a word has.
+# check.sh - texts by their words: the result equals a scan of all texts, and of
+# the others at most a tenth of those with a word are read.
 . "${1:?}/lib.sh"
 
 tab=$(printf '\t')
 folds || { skip textsearch 'built without ICU'; finish; }
 
-# Case is ignored in all alphabets; other bytes than UTF-8 are words as well.
+# Case is ignored in all alphabets; bytes that are not UTF-8 form words as well.
 printf '%s\n' 'Großer Ärger' 'ÄRGER, grosser' 'Arger' 'ΣΊΣΥΦΟΣ' >few
 printf 'S\344tze\n' >>few
 "$PROGRAM" build few.blx few
@@ -32,8 +32,8 @@ done <<'END'
 .00001 6
 END
 
-# Of 1000 texts of 100 words each, one word is in all, another in a tenth, and so
-# on; the noise is what density 0.1 leaves, and less, as no group is quite full.
+# 1000 texts of 100 words each: one word is in all, another in a tenth, and so
+# on. The noise is at most that of density 0.1, as no group is quite full.
 documents=$(work 1000 10000)
 awk -v n="$documents" 'BEGIN { for (i = 1; i <= n; i++) {
     printf "all%s%s%s", i % 10 ? "" : " tenth", i % 100 ? "" : " hundredth", \
@@ -54,7 +54,7 @@ for word in all tenth hundredth thousandth; do
         "$(awk -v x="$read" -v n="$found" 'BEGIN { printf "%.4f", x / n }')"
     n=$((n * 10))
 done
-# Words that no text has: those of rarest ones, in rows of density 0.1.
+# Absent words count as rarest: rows of density 0.1.
 rows=$(awk -v n="$documents" 'BEGIN { r = log(n * 10) / log(10)
     print int(r) + (r - int(r) > 1e-9) }')
 seq "$(work 2000 5000)" | sed 's/^/no/' | xargs "$PROGRAM" ask drawn.blx -c drawn >none
@@ -75,13 +75,13 @@ if [ -r "$MACHINE/var/lib/dpkg/status" ]; then
                          { on = 0 }
         /^$/ && text     { print text; text = "" }' \
         "$MACHINE/var/lib/dpkg/status" >texts
-    # Large ones as well, of which the words are few.
+    # Large texts too, with few different words.
     [ "$EFFORT" = quick ] || cat "$MACHINE"/usr/share/common-licenses/* |
         tr -s ' \n\t' ' ' | fold -w 2000 | grep . >>texts
     "$PROGRAM" build texts.blx texts
     figure 'texts' "$(wc -l <texts), $(wc -w <texts) words, $(wc -c <texts) bytes; \
 the index has $(wc -c <texts.blx)"
-    # exact QUERY: the numbers of lines that have its words.
+    # exact QUERY: the numbers of lines with its words.
     exact() {
         tr 'A-Z' 'a-z' <texts | tr -c 'a-z0-9\200-\377\n' ' ' |
             awk -v query="$1" '{ n = split(query, each, " ")
@@ -100,7 +100,7 @@ the index has $(wc -c <texts.blx)"
         true
     check 'in any case and order' test ! -s cmp.out
 
-    # Each word by itself: as many texts have it as there are.
+    # Each word by itself: the number of texts with it is right.
     tr 'A-Z' 'a-z' <texts | tr -c 'a-z0-9\200-\377\n' ' ' | awk '{
         split("", seen)
         for (i = 1; i <= NF; i++) if (!($i in seen)) { seen[$i]; n[$i]++ } }
@@ -111,13 +111,13 @@ the index has $(wc -c <texts.blx)"
     check 'each word is in as many texts as it is' test -z "$(comm -13 has found)"
     check 'and all were asked' test "$(wc -l <found)" -ge $(($(wc -l <has) /
         $(work 10 1)))
-    # What they read in vain is at most a tenth of all they have.
+    # Texts read in vain are at most a tenth of those with the words.
     check 'in vain at most a tenth, within 4 sigma' awk -F "$tab" '{ x += $2 - $3
         n += $3 } END { exit x > n / 10 + 4 * sqrt(n / 10) + 1 }' asked
     figure 'a word each: read in vain, for each that was found' "$(awk -F "$tab" \
         '{ x += $2 - $3; n += $3 } END { printf "%.4f of %d", x / n, n }' asked)"
 
-    # One that is taken out is not found any more, and all others are.
+    # A text taken out is no longer found, and all others are.
     exact compiler >wanted
     out=$(sed -n 2p wanted)
     "$PROGRAM" drop texts.blx "$out"
@@ -125,12 +125,12 @@ the index has $(wc -c <texts.blx)"
     grep -vx "$out" wanted | cmp - found >cmp.out 2>&1 || true
     check 'a document that is removed is gone, and it alone' test ! -s cmp.out
     "$PROGRAM" ask texts.blx -c texts '' | cut -f 2 >left
-    check 'one less is there' test "$(cat left)" = $(($(wc -l <texts) - 1))
+    check 'one text fewer is left' test "$(cat left)" = $(($(wc -l <texts) - 1))
 else
     absent descriptions 'this is no Debian'
 fi
 
-# A last line without its end, several questions, and texts that are not as they were.
+# A last line without its end, several queries, and changed texts.
 printf 'old apple\nnew pear' >ends
 "$PROGRAM" build ends.blx ends
 "$PROGRAM" ask ends.blx ends pear apple >found

@@ -1,15 +1,14 @@
-/* textsearch.c - which of many short texts have all these words? By signatures
- * that are rows of bits, more of them for a word the rarer it is.
+/* textsearch.c - finds those of many short texts that have all given words, by
+ * signatures that are rows of bits, with more rows for rarer words.
  *
- *   textsearch build INDEX TEXTS
- *   textsearch ask INDEX [-c] TEXTS QUERY...
+ *   textsearch build INDEX TEXTS textsearch ask INDEX [-c] TEXTS QUERY...
  *   textsearch drop INDEX LINE...
  *
  * Each line of TEXTS is a document, and a word is a run of letters, digits and
- * bytes beyond ASCII. One that a share a of all has is found in so many rows of
- * density DENSITY that they name a / SIGNAL of the documents wrongly, at most.
- * `ask` prints the lines that have all words of a QUERY; with -c how many were
- * read and how many had them. `drop` takes documents out of the index.
+ * bytes beyond ASCII. A word that a share a of all documents has gets enough
+ * rows of density DENSITY to name at most a / SIGNAL of the documents wrongly.
+ * `ask` prints the lines that have all words of a QUERY; with -c, how many were
+ * read and how many had them. `drop` removes documents from the index.
  */
 #define _POSIX_C_SOURCE 200809L         /* getline                           */
 #include "words.h"
@@ -26,10 +25,10 @@
 enum { SIGNAL = 10, ROWS = 16, OFFSET = sizeof(long) };
 static const double density = 0.1;
 
-/* A word that is not one of the rarest. The first one says how many bytes all
- * texts have, and how many rows a rare word. */
+/* A word that is not one of the rarest. The first entry has the bytes of all
+ * texts, and the rows of a rare word. */
 typedef struct { uint64_t hash, rows; } known;
-static uint64_t hashes[WORDS], keys[WORDS * ROWS];  /* of a text or question */
+static uint64_t hashes[WORDS], keys[WORDS * ROWS];  /* of a text or query    */
 
 static int stop(const char *what, const char *why)
 {
@@ -39,14 +38,14 @@ static int stop(const char *what, const char *why)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* For a word that a share of all documents has. */
+/* Returns the rows of a word that a share of all documents has. */
 static uint64_t rows_for(double share)
 {
     double rows = ceil(log(share / SIGNAL) / log(density) - 1e-9);
     return (uint64_t)fmin(fmax(rows, 1), ROWS);
 }
 
-/* A row is a key of one probe. */
+/* Adds rows: each is a key with one probe. */
 static size_t add_rows(size_t n, uint64_t hash, uint64_t rows)
 {
     for (uint64_t i = 1; i <= rows; i++)
@@ -56,7 +55,7 @@ static size_t add_rows(size_t n, uint64_t hash, uint64_t rows)
 
 /* ---- Make ---------------------------------------------------------------- */
 
-/* Count in how many documents each word is; 0 documents: errno says why. */
+/* Counts the documents of each word; 0 documents: errno says why. */
 static uint64_t count(FILE *texts)
 {
     char *line = NULL;
@@ -69,7 +68,7 @@ static uint64_t count(FILE *texts)
             return free(line), 0;
         documents++;
         for (size_t i = 0; i < n; i++) {
-            if (!make_room())           /* errno says so                     */
+            if (!make_room())           /* errno is set                      */
                 return free(line), 0;
             counted *c = find(hashes[i]);
             used += c->documents == 0;
@@ -77,7 +76,7 @@ static uint64_t count(FILE *texts)
                             documents };
         }
     }
-    errno = ferror(texts) ? errno : ENODATA;        /* if there are none     */
+    errno = ferror(texts) ? errno : ENODATA;        /* without documents     */
     free(line);
     return ferror(texts) ? 0 : documents;
 }
@@ -88,7 +87,7 @@ static int add(bly_index_maker *maker, FILE *texts, uint64_t documents)
     size_t room = 0;
     bly_status status = BLY_OK;
     long offset = 0, number = 0, end = ftell(texts);
-    fseek(texts, 0, SEEK_SET);          /* where it cannot, none is read     */
+    fseek(texts, 0, SEEK_SET);          /* if it fails, nothing is read      */
     while (status == BLY_OK && getline(&line, &room, texts) >= 0) {
         bly_document document = { .name = name, .extra = &offset,
             .length = (size_t)snprintf(name, sizeof name, "%ld", ++number) };
@@ -104,7 +103,8 @@ static int add(bly_index_maker *maker, FILE *texts, uint64_t documents)
          ? 0 : stop("the texts", "they cannot be read twice, or change");
 }
 
-/* First the bytes of texts and the rows of the rarest words, then others. */
+/* Makes the list of words: first the bytes of texts and the rows of rare
+ * words. */
 static known *make_about(size_t *bytes, uint64_t documents, FILE *texts)
 {
     known *out = documents > 0 ? malloc((used + 1) * sizeof *out) : NULL;
@@ -121,7 +121,8 @@ static known *make_about(size_t *bytes, uint64_t documents, FILE *texts)
     return out;
 }
 
-/* Is there a file that is no index, and would be lost? bly_why says so. */
+/* Returns whether the file is not an index and would be lost; bly_why says
+ * so. */
 static bool is_other(const char *path)
 {
     bly_index *old = NULL;
@@ -152,13 +153,13 @@ static int build(const char *path, const char *texts_path)
     return failed;
 }
 
-/* ---- Ask ----------------------------------------------------------------- */
+/* ---- Query --------------------------------------------------------------- */
 
-static bly_index_stat_t is;             /* of the index that is open         */
-static known first;                     /* what it says of the texts         */
+static bly_index_stat_t is;             /* of the open index                 */
+static known first;                     /* its entry about the texts         */
 typedef struct { FILE *texts; size_t words, read, found; bool count; } question;
 
-/* Does the document that is named have all words? */
+/* Checks whether the named document has all words. */
 static bool look(void *context, uint64_t number, const bly_document *document)
 {
     static uint64_t words[WORDS];

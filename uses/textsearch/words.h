@@ -1,4 +1,4 @@
-/* words.h - the words of a text, and in how many texts each of them is. */
+/* words.h - the words of a text, and the number of texts with each. */
 #ifndef USES_TEXTSEARCH_WORDS_H
 #define USES_TEXTSEARCH_WORDS_H
 
@@ -22,7 +22,7 @@ static size_t word_length(const char *at)
     return n;
 }
 
-/* The hashes of a text's words, without their case. */
+/* Computes the hashes of a text's words, ignoring case. */
 static size_t find_words(uint64_t *out, const char *text)
 {
     static bly_key words[WORDS];
@@ -43,12 +43,12 @@ static size_t find_words(uint64_t *out, const char *text)
     return bly_hash_keys(out, NULL, NULL, &all) < 0 ? 0 : n;
 }
 
-/* ---- How many texts have each -------------------------------------------- */
+/* ---- Number of texts with each word -------------------------------------- */
 
 typedef struct { uint64_t hash, documents, last; } counted;
-static counted *table;                  /* a power of two of them            */
+static counted *table;                  /* a power of two in size            */
 static uint64_t slots, used;
-static bly_keyed keyed;                 /* texts may be strangers'           */
+static bly_keyed keyed;                 /* texts are untrusted               */
 
 static counted *find(uint64_t hash)
 {

@@ -1,12 +1,14 @@
-# check.sh - traceback: a plain filter has the whole way but for an enemy who fills
-# it; the generalised one errs as often as the chain of its states says, whatever
-# it begins with. Networks and ways are made from a seed: there are no real ones.
+# check.sh - traceback: a plain filter has the whole path unless an enemy fills
+# it; the generalised one errs as often as the chain of its states says,
+# whatever its start. Networks and paths are made from a seed: no real ones are
+# available.
 . "${1:?}/lib.sh"
 command -v python3 >/dev/null || { skip traceback 'no python3'; finish; }
 
-# ---- What is known ----------------------------------------------------------
+# ---- Published figures ------------------------------------------------------
 
-# Bits that are 0 in the long run, strangers that are found then, and the most.
+# The long-run share of bits that are 0, of strangers found then, and the
+# maximum.
 cat >known.py <<'END'
 known = {(1, 1): .25, (2, 2): .0625, (3, 3): .015625, (4, 4): .00390625,
          (1, 3): .105469}
@@ -25,8 +27,8 @@ END
 check 'strangers in the field in the long run: the known bounds' \
     python3 known.py
 
-# The chain of how many bits are 0: of a stranger, the share that is found; of
-# routers of the way, the share that is not, each one's bits taken by themselves.
+# The chain of the number of 0 bits: for strangers, the share found; for routers
+# on the path, the share lost, treating each one's bits separately.
 cat >chain.py <<'END'
 import sys
 from math import comb
@@ -78,8 +80,8 @@ for _ in range(hops):
 print("%.8g %.8g" % (found, lost / max(hops, 1)))
 END
 
-# measure FIELD HOPS START KNOWN-FOUND KNOWN-LOST: ways of so many routers, each
-# with a victim whose neighbours are all of them and a hundred strangers.
+# measure FIELD HOPS START KNOWN-FOUND KNOWN-LOST: paths of that many routers,
+# each with a victim whose neighbours are all of them and a hundred strangers.
 measure() {
     ways=$(work 100 3000)
     awk -v ways="$ways" -v hops="$2" 'BEGIN { for (i = 0; i < ways; i++) {
@@ -106,8 +108,8 @@ measure() {
     fi
 }
 
-# What is known of 256 bits is of a simulation, as of 1000 routers and 10,000
-# strangers for each line: the chain is held against it.
+# The published figures for 256 bits are from a simulation, as of 1000 routers
+# and 10,000 strangers per line: the chain is compared with them.
 cat >known <<'END'
 5 zeros .0017 .049
 10 zeros .0057 .135
@@ -127,8 +129,8 @@ while read -r hops start found lost; do
 done <known
 measure 64:1:3 20 zeros - -
 if [ "$EFFORT" = full ]; then
-    # In the long run, where bits of a router that coincide make it a little
-    # likelier than the bound, which takes them to be different: 6.25 %, 0.39 %.
+    # In the long run, coinciding bits of a router make it slightly likelier
+    # than the bound, which takes them to be different: 6.25 %, 0.39 %.
     measure 256:2:2 200 ones .0625 -
     measure 256:4:4 120 ones .0039 -
 fi
@@ -142,7 +144,7 @@ check 'a plain filter that an enemy filled has every stranger' \
 
 # ---- A network ---------------------------------------------------------------
 
-# A router links to those with many links, and ways visit none twice.
+# Routers prefer links to well-connected ones, and paths visit none twice.
 cat >network.py <<'END'
 import random, sys
 random.seed(23)
@@ -176,7 +178,7 @@ with open("ways", "w") as out:
 END
 python3 network.py 1000 "$(work 30 1000)"
 
-# The same walk, by one who knows all names that are in the field.
+# An independent walk that knows all names in the field.
 cat >walk.py <<'END'
 links = {}
 for line in open("links"):

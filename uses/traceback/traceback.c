@@ -1,14 +1,14 @@
-/* traceback.c - the way of a packet, from a filter that it carries.
+/* traceback.c - recovers a packet's path from a filter that it carries.
  *
  *   traceback BITS:SET:RESET mark [--ones] <WAYS
  *   traceback BITS:SET:RESET trace LINKS   <PACKETS
  *   traceback BITS:SET:RESET ask NAMES     <PACKETS
  *
- * A router resets RESET bits of the field and sets SET others: where the two
- * meet the bit is reset. With RESET 0 this is a plain filter. A router is in a
- * field if the former are clear and the latter set.
- * A line of WAYS is the routers and at its end the victim; one of PACKETS the
- * victim and the field in hexadecimal digits; one of LINKS two neighbours.
+ * A router resets RESET bits of the field and sets SET others; a bit in both is
+ * reset. With RESET 0 this is a plain filter. A router is in a field if the
+ * former are clear and the latter set. A line of WAYS is the routers, then the
+ * victim; one of PACKETS the victim and the field in hexadecimal digits; one of
+ * LINKS two neighbours.
  */
 #include <bloomery.h>
 
@@ -30,7 +30,7 @@ static int stop(const char *what, const char *why)
 
 /* ---- Marks --------------------------------------------------------------- */
 
-/* The bits of a router; no bit is in both. */
+/* A router's bits; no bit is in both. */
 typedef struct { unsigned char set[BYTES], reset[BYTES]; } mark;
 
 static bool one_key(unsigned char *bits, const bly_filter *empty,
@@ -71,7 +71,7 @@ static void put_mark(unsigned char *field, const mark *m)
         field[i] = (unsigned char)((field[i] & ~m->reset[i]) | m->set[i]);
 }
 
-/* ---- Ways ---------------------------------------------------------------- */
+/* ---- Paths --------------------------------------------------------------- */
 
 static const char blanks[] = " \t\r\n", usage[] = "traceback BITS:SET:RESET "
     "mark [--ones] | trace LINKS | ask NAMES";
@@ -111,7 +111,7 @@ static int mark_ways(unsigned char start)
 /* A link, from either end; or a name. */
 typedef struct { char *from, *to; bool visited; } link_of;
 
-static link_of *links;                  /* kept to the end                   */
+static link_of *links;                  /* never freed                       */
 static size_t n_links;
 
 static int by_from(const void *a, const void *b)
@@ -156,7 +156,7 @@ static int read_links(const char *path, bool pairs)
     return failed;
 }
 
-/* The first link from here, or one past all. */
+/* Returns the first link from here, or one past all. */
 static size_t first_link(const char *from)
 {
     size_t low = 0, high = n_links;
@@ -172,7 +172,8 @@ static size_t first_link(const char *from)
 
 /* ---- Packets ------------------------------------------------------------- */
 
-/* Print and visit the neighbours that are in the field, each with its own. */
+/* Prints and visits the neighbours that are in the field, and recursively
+ * theirs. */
 static bool trace(const char *victim, const unsigned char *field, size_t *stack)
 {
     size_t depth = 1, start = first_link(victim);

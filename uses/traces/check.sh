@@ -1,12 +1,12 @@
-# check.sh - traces: all spans of a trace are found, of each block's filter one
-# page is read, and as many blocks are opened in vain as the rates say.
+# check.sh - traces: all spans of a trace are found, one page of each block's
+# filter is read, and blocks are opened in vain at the filters' rates.
 . "${1:?}/lib.sh"
 command -v python3 >found.python || { skip traces 'no python3'; finish; }
 
-# ---- What Tempo plans: 1 %, shards of 100 KiB --------------------------------
+# ---- Tempo's plan: 1 %, shards of 100 KiB ------------------------------------
 
 # plan ARGUMENTS...: its rate, its probes, and the first two numbers of its
-# geometry: of a row its bits, of a filter of pages their size and number.
+# geometry: the bits of a row, or the size and number of pages.
 plan() {
     "$BLOOMERY" plan --json "$@" | awk -F '[ ,:]+' '
         $2 == "\"rate\"" { rate = $3 }
@@ -41,11 +41,11 @@ for known in '100000 958506 2' '1000000 9585059 12' '10000000 95850584 118'; do
         awk '{ print $4 " pages of 64 KiB at " $1 }')"
 done
 
-# ---- Blocks, a filter for each, all asked for an id --------------------------
+# ---- Blocks, with a filter each, all queried for an id -----------------------
 
 blocks=$(work 8 40) others=$(work 60000 400000) large=$(work 100000 1000000)
 python3 "$USE/store.py" "$blocks" "$(work 25000 60000)" "$large" "$others"
-# Without simdjson the id is what is in the second quotes.
+# Without simdjson the id is the text in the second pair of quotes.
 head -n 1 block.01.json >one
 set -- --json-field trace_id
 "$BLOOMERY" build "$@" --as hex -o one.bly one 2>json.err || set -- -t '"' -f 4
@@ -60,7 +60,7 @@ figure 'blocks' "$(cat block.*.json | wc -l) spans in $blocks blocks, $(
 bytes, of $(wc -c block.*.bly | sed '$d' | sort -n | sed -n '1p;$p' |
     awk '{ printf "%s%d", (NR > 1 ? " to " : ""), $1 / 4096 - 1 }') pages"
 
-# Ids that are there, and others. Which are where is read from the spans.
+# Present ids, and others. The spans tell which are where.
 awk -F '"' '{ print $4, substr(FILENAME, 1, 8) }' block.*.json | sort -u >where
 cut -d ' ' -f 1 where | uniq | awk 'NR % 8 == 1' | sort - strangers >asked
 "$BLOOMERY" query --mark --as hex --paged "$@" asked >marked
@@ -81,7 +81,7 @@ check 'at most 1 % is planned, but for what filters differ by' awk -v p="$rate" 
 "$BLOOMERY" query --mark --as hex "$@" asked | cmp - marked >cmp.out 2>&1 || true
 check 'mapped, the answers are the same' test ! -s cmp.out
 
-# As the page shows it: the spans of a trace, from the blocks that are named.
+# The page's commands: the spans of a trace, from the named blocks.
 spans_of() {
     for block in block.*.json; do
         "$BLOOMERY" query -q --paged --as hex --key "$1" "${block%.json}.bly" &&
@@ -99,11 +99,11 @@ done <fewer >exact
 check 'the spans are those of all blocks, in their order' cmp exact found
 check 'there are some' test -s found
 
-# ---- One page of each block is read ------------------------------------------
+# ---- A single page of each block is read -------------------------------------
 
-# reads NAME PAGE: what strace saw of filters: how many pages of so many bytes
-# were read, how many heads, and what else, but for the last 8 bytes, which would
-# tell a file of another system's.
+# reads NAME PAGE: filter reads seen by strace: how many pages of that size, how
+# many heads, and what else, except the last 8 bytes, which would identify
+# another system's file.
 reads() {
     cat "$1".[0-9]* | awk -v page="$2" '
         /\.bly>/ && /^(pread64|read|readv|preadv|mmap)/ {
@@ -118,7 +118,7 @@ reads() {
     } END { print pages + 0, heads + 0, other + 0 }'
 }
 
-# watched NAME COMMAND...: with its reads in files. It may not look for leaks.
+# watched NAME COMMAND...: records its file reads. Leak checking must be off.
 watched() {
     watched=$1
     shift
@@ -132,9 +132,9 @@ if watched try true 2>try.err; then
     traced=yes
     watched once "$BLOOMERY" query -c --paged --as hex "$@" \
         --key "$(head -n 1 asked)" >count || true
-    check 'one question: a page and the head of each filter' test \
+    check 'a query reads a page and the head of each filter' test \
         "$(reads once 4096)" = "$blocks $blocks 0"
-    # One that keeps the filters open is asked by one id after the other.
+    # A process that keeps the filters open is given ids one after the other.
     mkfifo ask answer
     questions=$(work 20 200)
     watched kept "$BLOOMERY" query --mark --paged --as hex "$@" \
@@ -176,7 +176,7 @@ if [ -n "$traced" ]; then
     figure 'a large block' "131072 bytes of $(wc -c <large.bly) are read"
 fi
 
-# ---- Where the shard comes from ----------------------------------------------
+# ---- The origin of the shard -------------------------------------------------
 
 while read -r word missed found rate; do
     check "shard by a word that is $word: no key is missed" test "$missed" = 0
@@ -204,7 +204,7 @@ check 'an index: no more in vain than 1 %, within 4 sigma' awk -v m="$pairs" \
 figure 'an index of all' "$(wc -c <ids.blx) bytes; named in vain \
 $(comm -13 there named | wc -l) of $pairs"
 
-# ---- What is wrong is told ---------------------------------------------------
+# ---- Errors ------------------------------------------------------------------
 
 first=block.01.bly
 id=$(head -n 1 asked)

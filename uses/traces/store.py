@@ -2,12 +2,12 @@
 
     store.py BLOCKS SPANS IDS ASKED
 
-Files block.01.json … of spans, ids/block.01 … of their ids, `strangers` of ids
-that are in no block, `large` of so many ids and `others` of others, and
-`shards`: what two filters in shards answer, asked for so many keys.
+Writes spans to block.01.json …, their ids to ids/block.01 …, ids that are in no
+block to `strangers`, IDS ids to `large` and others to `others`; and to `shards`
+the answers of two filters in shards for ASKED keys.
 
-The same in every run. Ids are hashes of a number, as random as those that a
-tracer draws.
+Every run gives the same files. Ids are hashes of a number, as random as those
+that a tracer draws.
 """
 import hashlib
 import os
@@ -30,7 +30,7 @@ def lines(name, first, end):
 
 
 def blocks(number, most):
-    """Blocks of a fifth of `most` spans to all of them, as the spans came."""
+    """Makes blocks of between a fifth of `most` spans and all of them."""
     drawn = random.Random(1)
     going_on = [identity(i) for i in range(GOING_ON)]
     begun = GOING_ON
@@ -54,14 +54,14 @@ def blocks(number, most):
     lines("strangers", begun, begun + begun // 8)
 
 
-# ---- Where a shard and the places in it come from ---------------------------
+# ---- The origin of a shard and of the places in it --------------------------
 
 SHARDS, BITS, PROBES = 16, 4096, 7      # bits of a shard
 KEYS = 6838                             # 9.58 bits for each
 
 
 def words(number):
-    """Eight numbers of 16 bits: all that an id of 16 bytes has."""
+    """Returns eight numbers of 16 bits: the 16 bytes of an id."""
     return struct.unpack("<8H", hashlib.md5(b"word %d" % number).digest())
 
 
@@ -88,7 +88,7 @@ def asked(shard_of, others):
 
 
 def filled(keys, probes, places):
-    """The share of places that are set by so many probes of each key."""
+    """Returns the share of places set by that many probes of each key."""
     return 1 - (1 - 1 / places) ** (keys * probes)
 
 

@@ -1,9 +1,9 @@
 # check.sh - visits: no number is too low, and as many are too high as the rates
-# of the layers say; with all that is known of two logs.
+# of the layers say; with the published figures for two logs.
 . "${1:?}/lib.sh"
 
-# Of a log, an id a line, and a filter: lines of id, true number, reported; both
-# up to the number of layers, which '?' stands for.
+# From a log, one id per line, and a filter, prints id, true number, reported
+# number; both up to the number of layers, for which '?' stands.
 numbers() {
     sort "$1" | uniq -c | awk '{ print $2 "\t" $1 }' >true
     cut -f 1 true | "$BLOOMERY" count "$2" - |
@@ -14,9 +14,9 @@ numbers() {
             print $1 "\t" n "\t" said }' >numbers
 }
 
-# How many should be too high: layer j is asked for a key when this comes the
-# j-th time, with its rate at that time; and the next one is at the end. Lines
-# of m and k for each layer come first.
+# Predicts how many are too high: a key queries layer j when it comes the j-th
+# time, at the rate of that time; the next layer is queried at the end. Lines of
+# m and k for each layer come first.
 cat >predict.awk <<'END_AWK'
 function rate(j) { return (1 - exp(-k[j] * n[j] / m[j])) ^ k[j] }
 FILENAME == "sizes" { m[++layers] = $1; k[layers] = $2; next }
@@ -36,8 +36,7 @@ END {
 }
 END_AWK
 
-# compared NAME FILTER LOG MOST: the file sizes has its
-# layers.
+# compared NAME FILTER LOG MOST: the file sizes has its layers.
 compared() {
     numbers "$3" "$2" "$4"
     check "$1: every id is there" \
@@ -52,10 +51,10 @@ END_PREDICTED
     figure "$1: too high if only the next layer could err" "$next_one"
 }
 
-# ---- What is known of two logs -----------------------------------------------
+# ---- Published figures for two logs ------------------------------------------
 
-# bits FILTER J BYTES M: share of the bits of layer J that are set, where each
-# layer is an image of so many bytes.
+# bits FILTER J BYTES M: the share of set bits of layer J, if each layer is an
+# image of that many bytes.
 bits() {
     tail -c +$((129 + ($2 - 1) * (($3 + 63) / 64 * 64) + 128)) "$1" |
         head -c $(($3 - 128)) | od -An -v -tu1 -w1 | awk -v m="$4" '
@@ -63,7 +62,7 @@ bits() {
             END { printf "%.4f", n / m }'
 }
 
-# known NAME RATE LAYERS M FILLS TOO-HIGH, and the ids by how often they come.
+# known NAME RATE LAYERS M FILLS TOO-HIGH, and the ids by their frequency.
 known() {
     name=$1 rate=$2 layers=$3 m=$4 fills=$5 above=$6
     shift 6
@@ -86,7 +85,7 @@ known() {
     compared "$name" log.bly log "$layers"
     figure "$name: exact and too high" "$((ids - too_high)) and $too_high, \
 known $((ids - above)) and $above"
-    # Two logs of one form differ as two counts of rare accidents.
+    # Two logs of one form differ like two counts of rare events.
     check "$name: as many too high as is known, within 4 sigma" awk \
         -v n="$too_high" -v m="$above" \
         'BEGIN { exit (n - m) ^ 2 > 16 * (n + m) }'
@@ -95,7 +94,7 @@ known $((ids - above)) and $above"
         j=$((j + 1))
         found=$(bits log.bly $j "$bytes" "$m")
         figure "$name: fill of layer $j" "$found, known $fill"
-        # Each of the bits differs by less than one that is thrown alone.
+        # Each bit deviates by less than an independent one.
         check "$name: fill of layer $j" awk -v a="$found" -v b="$fill" \
             -v m="$m" 'BEGIN { exit (a - b) ^ 2 > 32 * b * (1 - b) / m + 1e-8 }'
     done
@@ -103,7 +102,7 @@ known $((ids - above)) and $above"
 
 known 'five times' 0.05606 5 60000 '.4871 .2401 .1260 .0651 .0328' 171 \
     6000 2000 1000 500 500
-# How deep strangers are, each layer hashing anew.
+# The depth of strangers, as each layer hashes anew.
 seq 1 "$(work 100000 1000000)" | sed 's/^/stranger /' >strangers
 "$BLOOMERY" count log.bly strangers | cut -f 1 | sort | uniq -c |
     awk '{ print $2, $1 }' >depths
@@ -117,7 +116,7 @@ for rate in $rates; do
     found=$(awk -v d=$depth '$1 == d { print $2 }' depths)
     in_band "strangers of depth $depth" "${found:-0}" "$all" "$rate"
     figure "strangers of depth $depth, known" "$known"
-    # Of a filter of its own: rates of two differ by 2 %, and the samples.
+    # A different filter: rates of two differ by 2 %, plus sampling errors.
     check "strangers of depth $depth: near what is known" awk \
         -v n="${found:-0}" -v m="$all" -v p="$known" -v d=$depth 'BEGIN {
             r = d > 0 ? p : 1 - p; x = n / m - p
@@ -127,7 +126,7 @@ done
 
 known 'four times' 0.11826 4 40000 '.493 .2173 .0761 .0012' 374 6000 2000 1000
 
-# ---- Words of licences, as they come -----------------------------------------
+# ---- Words of licences, in order ---------------------------------------------
 
 if [ -r "$MACHINE/usr/share/common-licenses/GPL-3" ]; then
     find "$MACHINE/usr/share/common-licenses" -type f -exec cat {} + |

@@ -1,11 +1,12 @@
-# check.sh - wanted: who is on the list is found, others as often as the rate
-# says, and the file tells its finder as much as is computed, and no more.
+# check.sh - wanted: everybody on the list is found, others at the filter's
+# rate, and the file tells a finder exactly as much as computed.
 . "${1:?}/lib.sh"
 
 words=/usr/share/dict/american-english
 [ -r $words ] || { skip wanted 'no list of words (Debian: wamerican)'; finish; }
 
-# Everybody: names of the dictionary, with years of birth. One in 500 is wanted.
+# Everybody: names from the dictionary with years of birth. One in 500 is
+# wanted.
 grep -x '[A-Z][a-z]*' $words | sort -u | awk -v years="$(work 10 70)" '{
     for (year = 1940; year < 1940 + years; year++)
         print $0 "," year }' >everybody
@@ -34,7 +35,7 @@ for kind in standard blocked fuse gcs; do
         "$((all - n))" "$rate"
 done
 
-# ---- What its finder learns with the key, or of a filter without one ---------
+# ---- A finder with the key, or with an unkeyed filter ------------------------
 
 # The table of use.md.
 check 'known: 500 of a million, at three rates' awk 'BEGIN {
@@ -64,8 +65,8 @@ done
 refused 'no key' 'key-file|secret' "$BLOOMERY" query standard.bly wanted
 refused 'another key' 'secret|key' \
     "$BLOOMERY" query --key-file guess standard.bly wanted
-# The bits behind the header of a filter of the finder's own, so that they can
-# be asked under a key that was guessed: all look alike.
+# The bits behind the header in a filter of the finder's own, queried with a
+# guessed key: everyone looks alike.
 "$BLOOMERY" build -H siphash --key-file guess -n "$n" -p 0.01 -o own.bly wanted
 { head -c 128 own.bly; tail -c +129 standard.bly; } >forged.bly
 rate=$("$BLOOMERY" info --json --key-file secret standard.bly |
@@ -78,7 +79,7 @@ in_band 'a guessed key: others' "$(guessed others)" $((all - n)) "$rate"
 check 'forged, it is told to be damaged otherwise' \
     sh -c "! \"$BLOOMERY\" check --key-file guess forged.bly"
 
-# How many they are: by the header, and by the bits that are set.
+# The number of entries: in the header, and from the set bits.
 items=$("$BLOOMERY" info --json standard.bly 2>note |
     sed -n 's/^ *"items": \([0-9]*\),*/\1/p')
 check 'the header tells how many' test "$items" -eq "$n"
@@ -90,7 +91,7 @@ ones=$(tail -c +129 standard.bly | od -An -v -tu1 -w1 | awk '
 about=$(awk -v m="$m" -v k="$k" -v x="$ones" \
     'BEGIN { printf "%.1f", -m / k * log(1 - x / m) }')
 figure 'wanted, by the bits that are set' "$about, truly $n"
-# Of m bits that each stay clear with a chance of q = e^(-k n / m).
+# m bits, each clear with a chance of q = e^(-k n / m).
 check 'the bits tell it within 4 sigma' awk -v about="$about" -v n="$n" \
     -v m="$m" -v k="$k" 'BEGIN { d = about - n; a = k * n / m
         exit d * d > 16 * m / (k * k) * (exp(a) - 1 - a) + 1 }'

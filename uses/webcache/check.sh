@@ -1,9 +1,9 @@
-# check.sh - a web cache: every page is the right one, no hit is lost by the filter,
-# and the disk is looked into in vain as often as the rate says.
+# check.sh - a web cache: every page is the right one, the filter loses no hit,
+# and the disk is read in vain at the filter's rate.
 . "${1:?}/lib.sh"
 
-# The web is the documents of a machine. Nobody's requests are at hand: they are drawn
-# so that the i-th page of every other one is asked for in proportion to 1 / i.
+# The web is this machine's documents. Real requests are private, so they are
+# drawn: the i-th page of every other one is requested in proportion to 1 / i.
 web=$MACHINE/usr/share/doc
 (cd "$web" && find . -type f -size -16k) | grep -v "[^A-Za-z0-9/._+-]" | sort |
     sed 's|^\./||' | awk "NR % $(work 5 1) == 0" | head -n 20000 >pages
@@ -16,7 +16,8 @@ awk -v n="$(work 1500 60000)" 'NR % 2 { page[++pages] = $0 }
         print page[i * 7919 % pages + 1] } }' pages >requests
 (cd "$web" && xargs cat) <requests >wanted
 
-# run FOLDER OPTIONS...: the requests through a cache; what it says goes to `said`.
+# run FOLDER OPTIONS...: sends the requests through a cache; its messages go to
+# `said`.
 run() {
     run_folder=$1
     shift
@@ -28,9 +29,9 @@ said() {
     sed -n "s/^$1 //p" said
 }
 
-# The caches with a filter, and one that is always looked into. A page that is asked
-# for again errs again while the filter is much the same, so that what is looked for
-# in vain is a figure here, and is held against the rate below.
+# The caches with a filter, and one that is always read. A repeated page errs
+# again while the filter hardly changes, so the number of reads in vain is only
+# a figure here, and is compared with the rate below.
 run always -a <requests >told
 check 'always: every page is the right one' cmp told wanted
 hits=$(said hits)
@@ -49,8 +50,8 @@ pages, $slots slots: $hits hits, and looked $(said in-vain) times in vain \
 (predicted $(said expected)) instead of $(($(wc -l <requests) - hits))"
 done
 
-# The same by awk. Which slot a page has is seen where it is alone: ask for all,
-# note who is there, and ask for the others anew.
+# Compared with awk. A page's slot is found by loading it alone: request all,
+# note the occupant, and request the others again.
 cp pages unknown
 : >slot
 while [ -s unknown ]; do
@@ -71,7 +72,7 @@ awk -F '\t' 'FNR == NR { slot[$1] = $2; next }
     END { print hits + 0, dropped + 0 }' slot requests >model
 check 'as many hits as there are to be' test "$(cat model)" = "$hits $dropped"
 
-# Pages that nobody has asked for, each once: all are absent.
+# Pages never requested, each once: all are absent.
 sort -u requests | comm -13 - pages >strangers
 for rate in $(work 0.2 '0.01 0.2'); do
     rm -rf cold
@@ -83,8 +84,8 @@ for rate in $(work 0.2 '0.01 0.2'); do
             -v n="$(wc -l <strangers)" 'BEGIN { print e / n }')"
 done
 
-# A new start: all that is in the cache is found, and in another number of slots
-# what does not belong there is gone, but no file of somebody else.
+# After a restart everything in the cache is found; with another number of
+# slots, pages in the wrong slot are removed, but no other files.
 find counting -name '*.page' -exec head -qn 1 {} + >there
 echo 'mine' >counting/notes.txt
 echo 'mine' >counting/2024

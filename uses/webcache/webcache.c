@@ -1,18 +1,17 @@
-/* webcache.c - a cache on disk that is only looked into where it may have it.
+/* webcache.c - a disk cache that is only read if it may have the page.
  *
  *   webcache [-av] [-n SLOTS] [-k KIND] [-p RATE] ORIGIN CACHE <URLS >PAGES
  *
- * URLS are paths of files under ORIGIN, one a line: the folder stands for
- * the servers that are far away. All pages are written to the standard output,
- * in the order of the requests, from the folder CACHE where it has them, and
- * are then kept there, each in the slot that its hash says: a file that begins
- * with a line that says which page it is. What was in the slot is dropped.
+ * URLS are paths of files under ORIGIN, one per line: the folder stands for
+ * distant servers. All pages are written to standard output, in the order of
+ * requests, from the folder CACHE if it has them. They are then kept there, in
+ * the slot of their hash: a file whose first line names the page. The slot's
+ * old page is dropped.
  *
- * The memory holds nothing but a filter of the pages that are in CACHE. What
- * is certainly not there is fetched at once. The filter must be of a kind that
- * removes, since what is dropped goes out of it; it is made anew from CACHE
- * when the program starts. With -a the cache is always looked into;
- * -v counts what is done.
+ * Memory holds only a filter of the pages in CACHE. A certainly absent page is
+ * fetched at once. The filter must be of a kind that removes, as dropped pages
+ * are removed from it; it is rebuilt from CACHE when the program starts. With
+ * -a the cache is always read; -v prints statistics.
  */
 #include <bloomery.h>
 
@@ -32,7 +31,7 @@ static uint64_t slots = 1000;
 static bly_filter *filter;
 static struct {
     unsigned long requests, hits, looked, missing, dropped;
-    double        expected, rate;       /* looks in vain, as predicted       */
+    double        expected, rate;       /* reads in vain, as predicted       */
 } counts;
 
 static int stop(const char *what, const char *why)
@@ -66,7 +65,7 @@ static FILE *open_slot(uint64_t slot, const char *how)
     return open_in(folder, name, how);
 }
 
-/* Which page a slot has; the file is then before its first byte. */
+/* Reads the name of a slot's page, and moves to its first byte. */
 static bool read_name(FILE *file, char *page)
 {
     if (fgets(page, PATH, file) == NULL)
@@ -89,7 +88,7 @@ static bool copy(FILE *from, FILE *to, FILE *too)
 
 /* ---- Requests ----------------------------------------------------------- */
 
-/* Write the page as the cache has it. */
+/* Writes the page from the cache. */
 static bool find(const char *page)
 {
     char there[PATH];
@@ -103,7 +102,7 @@ static bool find(const char *page)
     return found;
 }
 
-/* What is in the slot is no longer in the filter. */
+/* Removes the slot's page from the filter. */
 static bly_status drop(uint64_t slot)
 {
     char there[PATH];
@@ -119,7 +118,8 @@ static bly_status drop(uint64_t slot)
     return status;
 }
 
-/* Put the file behind the last slot into its own, which is empty or whole. */
+/* Moves the file behind the last slot to its own, which is empty or
+ * complete. */
 static int keep(const char *page)
 {
     char from[2 * PATH], to[2 * PATH];
@@ -128,11 +128,11 @@ static int keep(const char *page)
     snprintf(to, sizeof to, "%s/%llu.page", folder, slot);
     if (drop(slot) < 0 || bly_add(filter, page, strlen(page)) < 0)
         return stop("the filter", bly_why());
-    unlink(to);         /* where a file is replaced some systems flush it    */
+    unlink(to);         /* some systems flush a replaced file                */
     return rename(from, to) < 0 ? stop(to, strerror(errno)) : 0;
 }
 
-/* May this path be asked for: does it stay below the origin? */
+/* Returns whether this path stays below the origin. */
 static bool is_below(const char *page)
 {
     for (const char *at = page; at != NULL; at = strchr(at, '/')) {
@@ -143,7 +143,7 @@ static bool is_below(const char *page)
     return *page != '\0';
 }
 
-/* A folder is no page. */
+/* Opens a page; a folder is not a page. */
 static FILE *open_page(const char *page)
 {
     struct stat about;
@@ -206,15 +206,15 @@ static int answer_all(void)
          ? stop("standard input", "cannot be read") : failed;
 }
 
-/* ---- The start and the end ---------------------------------------------- */
+/* ---- Start and end ------------------------------------------------------ */
 
-/* A slot is left as it is if the page belongs there, or else removed. */
+/* Keeps a slot whose page belongs there, or removes it. */
 static int load_slot(const char *name)
 {
     char there[PATH], path[2 * PATH], *end;
     uint64_t slot = strtoull(name, &end, 10);
     if (*name < '0' || *name > '9' || strcmp(end, ".page") != 0)
-        return 0;                       /* none of ours                      */
+        return 0;                       /* not a slot                        */
     FILE *file = open_in(folder, name, "r");
     if (file == NULL)
         return stop(name, strerror(errno));
@@ -263,7 +263,7 @@ static int tell(void)
     return counts.missing > 0 ? 2 : 0;
 }
 
-/* A number from `least` to `most`, or -1. */
+/* Returns a number from `least` to `most`, or -1. */
 static double number(const char *text, double least, double most)
 {
     char *end;

@@ -1,5 +1,5 @@
-"""ask.py SOCKET NAME ADDRESSES: asks a socketmap for each address, one a line, and
-prints those that are in it."""
+"""ask.py SOCKET NAME ADDRESSES: looks up each address, one per line, in a
+socketmap, and prints those found."""
 import socket
 import sys
 

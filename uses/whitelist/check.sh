@@ -1,5 +1,5 @@
-# check.sh - the white list: no listed sender is turned away, strangers pass as
-# often as the rate says, and Postfix's protocol gives the same answers.
+# check.sh - the white list: no listed sender is rejected, strangers pass at the
+# filter's rate, and Postfix's protocol gives the same answers.
 . "${1:?}/lib.sh"
 
 dictionary=/usr/share/dict/american-english
@@ -11,8 +11,8 @@ server=
 trap '[ -z "$server" ] || kill "$server"' EXIT
 trap 'exit 2' HUP INT TERM
 
-# Real addresses, of those who wrote what is documented here, and made ones: of
-# words, some for the list and some for strangers.
+# Real addresses, of authors of documents here, and made-up ones: words, some
+# for the list and some for strangers.
 n=$(work 100000 1000000)
 include=$(work 'copyright' '*')
 grep -rhoaE --include="$include" \
@@ -29,7 +29,7 @@ check 'as many as there are to be' test "$(wc -l <listed)" -eq "$n"
 check 'no stranger is listed' test -z "$(sort listed strangers | uniq -d)"
 figure 'addresses' "$n in $(wc -c <listed) bytes, $(wc -l <real) of them real"
 
-# Eight bits and six probes for each, then 16 and 12.
+# Eight bits per address and six probes, then 16 and 12.
 for k in 6 12; do
     m=$((n / 6 * k * 8 + n % 6 * k * 8 / 6))
     "$BLOOMERY" build -k standard:m=$m,k=$k -n "$n" -i -o known$k.bly listed
@@ -58,7 +58,7 @@ in_band 'strangers that pass, kind fuse' \
     "$("$BLOOMERY" query -c -i fuse.bly strangers)" "$(wc -l <strangers)" \
     "$(field fuse.bly rate)"
 
-# A stranger has three names, each asked for, which nobody else has.
+# A stranger has three unique names, each looked up.
 awk -F @ 'BEGIN { OFS = "\n" } { $2 = NR "." $2; print $1 "@" $2, $2, $1 "@" }' \
     strangers >names
 in_band 'strangers that pass by one of three names' "$(
@@ -67,7 +67,7 @@ in_band 'strangers that pass by one of three names' "$(
     "$(wc -l <strangers)" "$(awk -v f="$(field known6.bly rate)" \
         'BEGIN { print 1 - (1 - f) ^ 3 }')"
 
-# As Postfix asks: by a client of ours, and by its own where it is.
+# Postfix's protocol: by a client of ours, and by its own if installed.
 cp known6.bly known.bly
 { cat real && head -n 20000 strangers; } >asked
 "$BLOOMERY" query -i known.bly asked >wanted
@@ -75,7 +75,7 @@ if ! command -v python3 >/dev/null; then
     skip 'the protocol of Postfix' 'no python3'
     finish
 fi
-# A path of a socket must be short: this one is in the folder itself.
+# A socket's path must be short: this one is in the folder itself.
 "$BLOOMERY" serve --protocol socketmap --value OK -i --socket maps known.bly \
     2>served &
 server=$!
@@ -89,7 +89,7 @@ check 'by the socket: the same answers' cmp told wanted
 check 'every real sender is among them' test "$(sort real told | uniq -d |
     wc -l)" -ge "$(wc -l <real)"
 
-# More are added while it serves.
+# Adds more while it serves.
 head -n 1000 strangers >new
 "$BLOOMERY" add -i known.bly new
 kill -HUP "$server"
@@ -99,7 +99,7 @@ until python3 "$USE/ask.py" maps known new >told && cmp -s told new ||
     sleep 0.05
     tries=$((tries + 1))
 done
-check 'what is added is known to who asks' cmp told new
+check 'clients see added addresses' cmp told new
 refused 'a list of another name' 'PERM|TEMP' sh -c \
     'python3 "$1/ask.py" maps unknown new || exit 2' - "$USE"
 

@@ -33,11 +33,27 @@ def ours():
     return [k for k in bloomery.kinds() if k.family != "foreign"]
 
 
+def test_fields_are_the_librarys():
+    """The declared types have the names that the library lists."""
+    f = Filter("stable", items=100)
+    stat, plan = f.stat(), Filter.plan("stable", items=100)
+    assert list(vars(stat)) == list(type(stat).__annotations__)
+    assert list(vars(plan)) == list(type(plan).__annotations__)
+    assert stat.kind == "stable" and stat.window == plan.window >= 0
+    assert stat.can == tuple(a for a in stat.can if a in f.can) != ()
+    assert len(stat.geometry) == 4 and stat.labels is stat.mark is None
+    assert Filter("standard", items=100).stat().window is None
+    near = Filter("spatial", items=100, seed=2)
+    near["a"] = near.stat().label_most
+    (label,) = near.stat().labels
+    assert label["label"] == near.stat().label_most and label["fill"] > 0
+
+
 @pytest.mark.parametrize("kind", ours(), ids=lambda k: k.name)
 def test_every_kind(kind):
     f = made(kind)
     if kind.name not in ("egh", "cascade", "twin") and can(kind, "contains") \
-            and f.stat().window > len(KEYS):
+            and (f.stat().window is None or f.stat().window > len(KEYS)):
         assert all(k in f for k in KEYS[:100])
         assert all(f.contains(KEYS))
         strangers = sum(f.contains([f"stranger {i}" for i in range(5000)]))
@@ -235,6 +251,9 @@ def test_advice_and_kinds():
             bloomery.advise(1000, **wrong)
     names = [k.name for k in bloomery.kinds()]
     assert "standard" in names and len(set(names)) == len(names)
+    tiers = {k.name: k.tier for k in bloomery.kinds()}
+    assert set(tiers.values()) == {"core", "more", "experimental"}
+    assert tiers["standard"] == best.tier == "core" != tiers["xor"]
 
 
 def test_files(tmp_path):

@@ -54,7 +54,7 @@ def verbs(f):
 def test_every_class_by_every_question(own):
     f = Filter("counting", items=1000, rate=1e-9)
     f.update(CLASSES[own])
-    assert f.keys == own and f.stat().form == own
+    assert f.keys == own and f.stat().keys == own
     for name, verb in verbs(f).items():
         for asked, keys in CLASSES.items():
             for key in keys:

@@ -12,7 +12,7 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent.parent
 TOOL = """#!/bin/sh
 set -eu
-cat "$(dirname "$0")"/../src/*.c > "$1.c"
+cat "$(dirname "$0")"/../../src/*.c > "$1.c"
 mkdir "$1" && mv "$1.c" "$1/bloomery.c"
 """
 
@@ -42,11 +42,11 @@ def package(tmp_path):
 def checkout(package):
     """The package in a checkout whose library is one line."""
     root = package.parent.parent
-    for name in "src", "include", "tools":
-        (root / name).mkdir()
+    for name in "src", "include", "tools/make":
+        (root / name).mkdir(parents=True)
     (root / "src" / "one.c").write_text("one\n")
-    (root / "tools" / "amalgamate").write_text(TOOL)
-    (root / "tools" / "amalgamate").chmod(0o755)
+    (root / "tools" / "make" / "amalgamate").write_text(TOOL)
+    (root / "tools" / "make" / "amalgamate").chmod(0o755)
     return root
 
 
@@ -85,7 +85,7 @@ def test_source_package_runs_no_foreign_tool(package, checkout, place):
 
 
 def test_failing_tool_leaves_no_source(package, checkout):
-    (checkout / "tools" / "amalgamate").write_text(
+    (checkout / "tools" / "make" / "amalgamate").write_text(
         "#!/bin/sh\nmkdir $1; echo half > $1/bloomery.c; exit 1\n")
     done = run_setup(package)
     assert done.returncode != 0
@@ -112,6 +112,6 @@ def test_neither_source_nor_checkout(package):
                     reason="BLOOMERY_GOLDEN does not name the checkout")
 def test_this_checkout_has_what_is_looked_for():
     root = pathlib.Path(os.environ["BLOOMERY_GOLDEN"]).parents[1]
-    assert os.access(root / "tools" / "amalgamate", os.X_OK)
+    assert os.access(root / "tools" / "make" / "amalgamate", os.X_OK)
     assert (root / "bindings" / "python" / "build_native.py").exists()
     assert (root / "src").is_dir() and (root / "include").is_dir()

@@ -347,7 +347,7 @@ it("no key is lost, of any kind, and strangers come at the rate", () => {
         const f = Filter.build(kind.name, keys, { items: keys.length, rate: 0.01 });
         const { lost, window } = f.stat();
         const there = f.hasAll(Int32Array.from(keys));
-        if (lost === 0 && window >= keys.length)
+        if (lost === 0 && (window ?? Infinity) >= keys.length)
             ok(there.every((yes) => yes === 1), kind.name);
         ok(f.has(keys.at(-1)) && f.has(BigInt(keys.at(-1))), kind.name);
         const { rate } = f.stat();
@@ -568,10 +568,12 @@ it("a secret is kept, and asked for", () => {
 it("plans and kinds are told", () => {
     same(Filter.plan("standard", { items: 1e6, rate: 0.01 }).bytes, 1199248);
     const plan = Filter.plan("cuckoo", { items: 1e6, rate: 0.001 });
-    ok(plan.bitsPerKey > 12 && plan.bitsPerKey < 15 && plan.window === Infinity);
+    ok(plan.bitsPerKey > 12 && plan.bitsPerKey < 15 && plan.window === undefined);
     ok(plan.geometry.length === 4 && plan.rate <= 0.001);
     const all = kinds();
     ok(all.length >= 30 && all[0].name === "standard");
+    same(all[0].tier, "core");
+    same(all.find(({ name }) => name === "floom").tier, "experimental");
     ok(all.every(({ name, summary, can, options }) => name && summary &&
         can.every((word) => /^[a-z ]+$/.test(word)) && Array.isArray(options)));
     ok(/^\d+\.\d+\.\d+$/.test(version()));
@@ -583,6 +585,7 @@ it("plans and kinds are told", () => {
 it("advice is given", () => {
     const best = advise({ items: 1e6, rate: 0.001, can: ["remove"] });
     same([best[0].kind, best[0].fits, best.length > 10], ["cuckoo", true, true]);
+    same(best[0].tier, "core");
     ok(best[0].plan.bitsPerKey > 10 && best[0].nsLookup > 0 && best[0].why);
     const small = advise({ items: 1e6, fixed: true, aim: "small" })[0];
     ok(small.plan.bitsPerKey < 9, small.kind);

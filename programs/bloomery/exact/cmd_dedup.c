@@ -32,7 +32,7 @@ typedef struct {
     double      rate;
     cli_how     how;
     cli_inputs  inputs;
-    bool        approximate, exact, count, repeated, unique, verbose,
+    bool        approximate, count, repeated, unique, verbose,
                 no_progress, force, json;
 } dedup_settings;
 
@@ -50,25 +50,28 @@ static const cli_option dedup_options[] = {
       "Keep some bits of each different line and not the line: less memory "
       "for an input that is larger than that. Of the new lines at most the "
       "RATE of -p is taken for repeated ones, and dropped; how many that may "
-      "be is said at the end." },
+      "be is said at the end.",
+      .excludes = "count only-repeated only-unique memory" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
       "For --approximate and --window: the share of new lines that may be "
       "taken for repeated ones, and dropped: 0.001, 0.1%, 1e-6. Default: "
-      "0.1%." },
+      "0.1%.",
+      .needs = "approximate window" },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
       "For --approximate: the kind of filter, with its options, instead of "
       "scalable:of=blocked (below a RATE of 1e-5: of=standard). Most kinds do "
-      "not grow and need -n." },
+      "not grow and need -n.",
+      .needs = "approximate" },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
       "For --approximate: how many different lines to expect: 1000000, 1e6, "
-      "10k, 2.5M, 1G. Only a first guess for a filter that grows." },
+      "10k, 2.5M, 1G. Only a first guess for a filter that grows.",
+      .needs = "approximate" },
     { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
       "For streams without end: remember at least the last N different lines, "
       "and forget older ones, in memory that does not grow. It is approximate "
       "by nature: an old line is printed when it comes again, and of the new "
-      "ones at most the RATE of -p is dropped." },
-    { 'x', "exact", NULL, CLI_FLAG, offsetof(dedup_settings, exact), false,
-      "Drop no new line and repeat none. This is the default." },
+      "ones at most the RATE of -p is dropped.",
+      .excludes = "kind items count only-repeated only-unique memory" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
       "Before each line print how often it comes, and a TAB. With this option "
       "and the next two nothing is printed before the input ends: a pipe whose "
@@ -90,21 +93,22 @@ static const cli_option dedup_options[] = {
       false,
       "For --approximate and --window: the secret that lines are hashed with, "
       "16 bytes or 32 hexadecimal digits. With the same secret, the same lines "
-      "are dropped again. Default: a secret drawn for this run." },
+      "are dropped again. Default: a secret drawn for this run.",
+      .needs = "approximate window" },
     CLI_FILES_OPTIONS(dedup_settings, inputs),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
     CLI_LINES_OPTIONS(dedup_settings),
     { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
-      "With -o FILE: print what -v tells as a JSON object on standard output. "
-      "'rate' is 0 where no new line was dropped; else at most 'dropped' were, "
-      "about." },
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
+      "With -o FILE: print what --verbose says as a JSON object on standard "
+      "output. 'rate' is 0 where no new line was dropped; else at most "
+      "'dropped' were, about.",
+      .needs = "output" },
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and in how "
       "many passes." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(dedup_settings, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(dedup_settings, no_progress),
+    { 0 }
 };
 
 static const cli_example dedup_examples[] = {
@@ -410,18 +414,6 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
         dedup_tell_loss(s, tally);
 }
 
-static int dedup_check_exact(const cli_command *self, const dedup_settings *s)
-{
-    if (s->kind != NULL || s->items > 0 || s->rate > 0 || s->key_file != NULL)
-        return options_wrong(self, "-k, -n, -p and --key-file are about a "
-                                   "filter that may err: give --approximate "
-                                   "too");
-    if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
-        return report_error("--memory is too little to work in: give 1M or "
-                            "more");
-    return CLI_GO;
-}
-
 static int dedup_check_kind(const dedup_settings *s)
 {
     bly_spec any = { .capacity = 1, .rate = s->rate, .hash = secret_hash(),
@@ -465,21 +457,13 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
 
     if (status != CLI_GO)
         return status;
-    if (s->json && (s->output == NULL || strcmp(s->output, "-") == 0))
-        return options_wrong(self, "--json and the lines both want standard "
-                                   "output: give -o FILE for the lines");
+    if (made_check(self, s->output, s->json) != CLI_GO)
+        return CLI_ERROR;
+    if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
+        return report_error("--memory is too little to work in: give 1M or "
+                            "more");
     if (!s->approximate)
-        return dedup_check_exact(self, s);
-    if (s->exact || s->count || s->repeated || s->unique)
-        return options_wrong(self, "--approximate and --window drop lines, "
-                                   "which excludes --exact, -c, -d and -u");
-    if (s->memory > 0)
-        return options_wrong(self, "--memory is for lines that are kept, which "
-                                   "--approximate and --window do not do: "
-                                   "leave it out");
-    if (s->window > 0 && (s->kind != NULL || s->items > 0))
-        return options_wrong(self, "--window chooses the filter and its size: "
-                                   "it excludes -k and -n");
+        return CLI_GO;
     if (dedup_secret(s) != CLI_GO)
         return CLI_ERROR;
     return s->kind != NULL ? dedup_check_kind(s) : CLI_GO;
@@ -539,7 +523,7 @@ const cli_command cmd_dedup = {
         "that a filter in memory takes for repeated. Files are read two or "
         "three times, which is quicker and takes less memory: first a filter "
         "finds the lines that are perhaps repeated, and then only these are "
-        "compared. -v says how many passes there were.\n\n"
+        "compared. --verbose says how many passes there were.\n\n"
         "With --approximate a filter alone tells whether a line is new. No "
         "repeated line is ever printed; of the new ones a small share, at most "
         "the RATE of -p, is taken for repeated ones by accident and dropped. "

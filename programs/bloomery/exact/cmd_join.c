@@ -23,21 +23,24 @@ typedef struct {
 } join_settings;
 
 static const cli_option join_options[] = {
-    { 'a', "anti", NULL, CLI_FLAG, offsetof(join_settings, anti), false,
+    { 'v', "invert-match", NULL, CLI_FLAG, offsetof(join_settings, anti),
+      false,
       "Print the lines whose key is not in LIST." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(join_settings, count), false,
-      "Print only how many lines there are to print." },
-    { 'F', "list-field", "LIST", CLI_COLUMNS,
+      "Print only how many lines there are to print.",
+      .excludes = "output" },
+    { 0, "list-field", "LIST", CLI_COLUMNS,
       offsetof(join_settings, list_field), false,
       "The keys of LIST are these columns of it. Default: the columns that -f "
       "names; without names in -f, each whole line of LIST is a key, and in "
-      "CSV its quotes are part of the key. -F 1 is the first column without "
-      "quotes. A name in -F implies that LIST has a header, as a name in -f "
-      "does for LINES; --header is about both." },
+      "CSV its quotes are part of the key. --list-field 1 is the first column "
+      "without quotes. A name in --list-field implies that LIST has a header, "
+      "as a name in -f does for LINES; --header is about both." },
     { 0, "list-json-field", "NAME", CLI_TEXT,
       offsetof(join_settings, list_member), false,
       "Lines of LIST are JSON objects, and its keys are the values of the "
-      "member NAME, as --json-field has it of LINES." },
+      "member NAME, as --json-field has it of LINES.",
+      .excludes = "list-field" },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
       "How much memory to use, beside some mebibytes for each thread: 512M, "
       "2G (K, M, G, T are powers of 1024); 1M or more. If LIST does not fit, "
@@ -48,22 +51,22 @@ static const cli_option join_options[] = {
     CLI_JOBS_OPTION(join_settings, jobs),
     CLI_LINES_OPTIONS(join_settings),
     { 0, "json", NULL, CLI_FLAG, offsetof(join_settings, json), false,
-      "With -o FILE or -c: print what -v tells as a JSON object on standard "
-      "output." },
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
+      "With -o FILE or -c: print what --verbose says as a JSON object on "
+      "standard output.",
+      .needs = "output count" },
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
       "Say on standard error how many lines were read and printed, and if LIST "
       "fitted the memory." },
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(join_settings, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(join_settings, no_progress),
+    { 0 }
 };
 
 static const cli_example join_examples[] = {
     { "bloomery join urls.txt wanted.txt",
       "The lines of urls.txt that are also in wanted.txt." },
-    { "bloomery join --anti -f 2 -t , users.csv blocked.txt",
+    { "bloomery join --invert-match -f 2 -t , users.csv blocked.txt",
       "The users whose second column is no line of blocked.txt." },
-    { "zcat log.gz | bloomery join -f 1 -F 3 - sessions.tsv",
+    { "zcat log.gz | bloomery join -f 1 --list-field 3 - sessions.tsv",
       "The lines of a log whose first column is a third column of "
       "sessions.tsv." },
     { NULL, NULL }
@@ -117,11 +120,12 @@ static void join_report(const join_settings *s, const join_tally *tally,
                       ? (report_words){ .part = "member",
                                         .options = "--list-json-field" }
                       : (report_words){ .part = "column",
-                                        .options = "-F and -t" });
+                                        .options = "--list-field and -t" });
     if (tally->listed_uncut > 0 && tally->listed_strange == 0
         && tally->listed_uncut == tally->listed)
         report_note("note: all lines of LIST have several columns, and whole "
-                    "lines are its keys: give -F for the column to compare");
+                    "lines are its keys: give --list-field for the column to "
+                    "compare");
     if (tally->listed_strange > 0)
         report_note("note: %s %s with a %s, which is part of the key: give %s",
                     report_count(tally->listed_strange).text,
@@ -130,21 +134,17 @@ static void join_report(const join_settings *s, const join_tally *tally,
                     s->how.member != NULL ? "brace" : "quote",
                     s->how.member != NULL
                         ? "--list-json-field NAME for the value of a member"
-                        : "-F 1 for the first column without its quotes");
+                        : "--list-field 1 for the first column without its "
+                          "quotes");
 }
 
 static int join_check_output(const cli_command *self, const join_settings *s,
                              const cli_operands *operands)
 {
-    bool file = s->output != NULL && strcmp(s->output, "-") != 0;
-
-    if (s->count && s->output != NULL)
-        return options_wrong(self, "-c prints no lines: it excludes -o");
-    if (s->json && !file && !s->count)
-        return options_wrong(self, "--json and the lines both want standard "
-                                   "output: give -o FILE for the lines");
-    return s->count ? CLI_GO
-                    : filter_check_lines(s->output, s->force, operands);
+    if (s->count)
+        return CLI_GO;
+    return made_check(self, s->output, s->json) == CLI_GO
+         ? filter_check_lines(s->output, s->force, operands) : CLI_ERROR;
 }
 
 /* Returns how LIST stores its keys. */
@@ -156,7 +156,8 @@ static cli_how join_list_how(const join_settings *s)
         list.field = s->list_field;
     else
         list.lacks = "-f names a column of both files, which must have the "
-                     "same separator. For a list without a header, give -F 1";
+                     "same separator. For a list without a header, give "
+                     "--list-field 1";
     list.member = s->list_member;
     list.listing = true;
     if (list.member != NULL)
@@ -172,17 +173,15 @@ static int join_check_keys(const cli_command *self, join_settings *s)
 
     if (s->how.field.n > 0 && s->list_field.n > 0
         && s->how.field.n != s->list_field.n)
-        return report_error("-f and -F list different numbers of columns, %zu "
-                            "and %zu, which make no key alike: list as many in "
-                            "both", s->how.field.n, s->list_field.n);
+        return report_error("-f and --list-field list different numbers of "
+                            "columns, %zu and %zu, which make no key alike: "
+                            "list as many in both", s->how.field.n,
+                            s->list_field.n);
     if (s->list_field.n == 0 && s->list_member == NULL && columns_mixed(
             &s->how.field))
         return options_wrong(self, "-f lists columns both by number and by "
                                    "name, so the columns of LIST are not "
-                                   "known: give -F too");
-    if (s->list_member != NULL && s->list_field.n > 0)
-        return options_wrong(self, "--list-json-field says what the keys of "
-                                   "LIST are: it excludes -F");
+                                   "known: give --list-field too");
     if (wrong != NULL)
         return report_error("--list-json-field '%s' %s", list.member, wrong);
     if (any.field.n == 0)
@@ -191,9 +190,9 @@ static int join_check_keys(const cli_command *self, join_settings *s)
         any.member = NULL;
     forms_choose(&s->how);
     if (how_check(self, &any) != CLI_GO
-        || how_check_member(self, &s->how) != CLI_GO)
+        || how_check_member(&s->how) != CLI_GO)
         return CLI_ERROR;
-    return how_check_member(self, &list);
+    return how_check_member(&list);
 }
 
 static int join_check(const cli_command *self, join_settings *s,
@@ -252,7 +251,7 @@ const cli_command cmd_join = {
     .summary = "print the lines whose key is in another list, exactly",
     .text =
         "Reads lines from the file LINES and prints, in their order, those "
-        "whose key is a key of the file LIST, or with --anti those whose key "
+        "whose key is a key of the file LIST, or with -v those whose key "
         "is not. Either may be '-', standard input. No line is printed or "
         "left out by mistake: a filter tells most keys that are not in LIST, "
         "and the others are compared byte by byte. A line comes as often as "

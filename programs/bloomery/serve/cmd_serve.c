@@ -30,7 +30,8 @@ static const cli_option serve_options[] = {
       "away; any other file is not." },
     { 0, "mode", "MODE", CLI_TEXT, offsetof(serve_settings, mode), false,
       "The permissions of Unix sockets, in octal, such as 660: who may write "
-      "may ask. Default: as umask has it." },
+      "may ask. Default: as umask has it.",
+      .needs = "socket http" },
     { 0, "listen", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, port),
       false, "Listen at a port of this machine: 127.0.0.1 (the default) or "
       "[::1]." },
@@ -41,7 +42,8 @@ static const cli_option serve_options[] = {
       "Of HTTP: accept requests to this host, such as the name that a proxy "
       "passes on. Give it for each name. The names of the loopback need none: "
       "localhost, 127.0.0.1 and [::1]. At a Unix socket any host is "
-      "accepted." },
+      "accepted.",
+      .needs = "http" },
     { 0, "all", NULL, CLI_FLAG, offsetof(serve_settings, all), false,
       "Where several filters are asked, a key is there if it is perhaps in all "
       "of them. Without it: in any." },
@@ -65,11 +67,13 @@ static const cli_option serve_options[] = {
       "int64, float, double or utf16. A key that cannot be read this way is "
       "answered by an error. Default: the class that the filter states, else "
       "text." },
-    { 0, "threads", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
-      "Serve with N threads. Default: as many as there are processors." },
+    { 'j', "jobs", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
+      "Serve with N threads. Default: as many as there are processors.",
+      .needs = "socket listen http" },
     { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
       "At most N clients at once, and as many by HTTP. One more takes the "
-      "place of a slow one, or waits. Default: 1000." },
+      "place of a slow one, or waits. Default: 1000.",
+      .needs = "socket listen http" },
     { 0, "load", NULL, CLI_FLAG, offsetof(serve_settings, load), false,
       "Read filters into memory instead of mapping them: for files that others "
       "write over in their place, as cp does. (While that is done to a mapped "
@@ -79,7 +83,7 @@ static const cli_option serve_options[] = {
     CLI_SECRET_OPTION(serve_settings, key_file),
     CLI_FORMAT_OPTION(serve_settings, format),
     CLI_UNPACK_OPTION(serve_settings, unpack_limit),
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    { 0 }
 };
 
 static const cli_example serve_examples[] = {
@@ -209,15 +213,10 @@ static int serve_check_hosts(const cli_command *self, const serve_settings *s)
     return CLI_GO;
 }
 
-static int serve_check_numbers(const cli_command *self, const serve_settings *s)
+static int serve_check_numbers(const serve_settings *s)
 {
-    bool sockets = s->socket != NULL || s->port != NULL || s->web != NULL;
-
-    if (!sockets && (s->threads != 0 || s->clients != 0))
-        return options_wrong(self, "--threads and --clients are about sockets: "
-                                   "give --socket, --listen or --http");
     if (s->threads > CMD_SERVE_THREADS)
-        return report_error("--threads is 256 at most: give as many as there "
+        return report_error("--jobs is 256 at most: give as many as there "
                             "are processors");
     if (s->clients > CMD_SERVE_CLIENTS)
         return report_error("--clients is 100000 at most: give fewer");
@@ -257,7 +256,7 @@ static int serve_read(const cli_command *self, const serve_settings *s,
                             "socketmap or tcp_table");
     if (serve_check_protocol(self, s, how->protocol) != CLI_GO
         || serve_check_value(s->value) != CLI_GO
-        || serve_check_numbers(self, s) != CLI_GO
+        || serve_check_numbers(s) != CLI_GO
         || serve_check_hosts(self, s) != CLI_GO
         || serve_places(s, how) != CLI_GO)
         return CLI_ERROR;

@@ -170,7 +170,7 @@ static int server_open(serve_server *s)
 static int server_no_thread(int error)
 {
     return report_error("cannot start a thread: %s: let more of them run "
-                        "(ulimit -u), or give fewer --threads",
+                        "(ulimit -u), or give fewer --jobs",
                         strerror(error));
 }
 

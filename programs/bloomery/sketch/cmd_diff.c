@@ -47,17 +47,19 @@ typedef struct {
 } diff_job;
 
 static const cli_option diff_options[] = {
-    { 'b', "both", NULL, CLI_FLAG, offsetof(diff_settings, both), false,
+    { 0, "both", NULL, CLI_FLAG, offsetof(diff_settings, both), false,
       "Print all differences: '< ' before a key that only the sketch has, "
       "'> ' before one that only KEYS have. Keys that only the sketch has are "
       "printed as their hash, 16 hexadecimal digits, unless it was made with "
-      "--whole." },
+      "--whole.",
+      .excludes = "theirs estimate" },
     { 0, "theirs", NULL, CLI_FLAG, offsetof(diff_settings, theirs), false,
-      "Print the keys, or hashes, that only the sketch has." },
-    { 'e', "estimate", NULL, CLI_FLAG, offsetof(diff_settings, estimate),
+      "Print the keys, or hashes, that only the sketch has.",
+      .excludes = "estimate" },
+    { 0, "estimate", NULL, CLI_FLAG, offsetof(diff_settings, estimate),
       false, "Print no keys, but about how many differ, with the standard "
       "deviation of that number. This works however many differ." },
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(diff_settings, verbose), false,
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(diff_settings, verbose), false,
       "Say on standard error how many keys differ." },
     { 0, "json", NULL, CLI_FLAG, offsetof(diff_settings, json), false,
       "Print no keys, but a JSON object: how many keys only the sketch has "
@@ -67,9 +69,8 @@ static const cli_option diff_options[] = {
     CLI_JOBS_OPTION(diff_settings, jobs),
     CLI_SECRET_OPTION(diff_settings, key_file),
     CLI_UNPACK_OPTION(diff_settings, unpack_limit),
-    { 0, "no-progress", NULL, CLI_FLAG, offsetof(diff_settings, no_progress),
-      false, "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(diff_settings, no_progress),
+    { 0 }
 };
 
 static const cli_example diff_examples[] = {
@@ -171,8 +172,8 @@ static int diff_crowd(const diff_job *job, uint64_t capacity)
     cli_text about = report_estimate(round(job->differ.value / unit) * unit);
     bool one = strcmp(about.text, "1") == 0;
     return report_error("about %s %s, and '%s', which was made for %s, cannot "
-                        "tell %s: ask for one made with 'bloomery sketch -d "
-                        "%.0f'", about.text,
+                        "tell %s: ask for one made with 'bloomery sketch "
+                        "--differences %.0f'", about.text,
                         one ? "key differs" : "keys differ", job->name,
                         report_count(capacity).text,
                         one ? "which" : "them apart", enough);
@@ -253,11 +254,13 @@ static int diff_too_long(const diff_job *job, const sketch_into *into)
     bly_stat(&stat, job->sketch);
     if (into->longest > UINT8_MAX)
         return report_error("a key has %zu bytes and '%s' carries keys of up "
-                            "to %zu: ask for one made with 'bloomery sketch -d "
-                            "%" PRIu64 "', of hashes alone", into->longest,
-                            job->name, into->whole, stat.capacity);
+                            "to %zu: ask for one made with 'bloomery sketch "
+                            "--differences %" PRIu64 "', of hashes alone",
+                            into->longest, job->name, into->whole,
+                            stat.capacity);
     return report_error("a key has %zu bytes and '%s' carries keys of up to "
-                        "%zu: ask for one made with 'bloomery sketch -d %"
+                        "%zu: ask for one made with 'bloomery sketch "
+                        "--differences %"
                         PRIu64 " --whole %zu'", into->longest, job->name,
                         into->whole, stat.capacity, into->longest);
 }
@@ -344,8 +347,8 @@ static int diff_estimate(diff_job *job)
     if (!s->estimate)
         return CLI_GO;
     return report_error("'%s' is of kind %s, which cannot be compared: make "
-                        "the sketch with -d, or of kind standard", job->name,
-                        bly_kind_of(job->sketch));
+                        "the sketch with --differences, or of kind standard",
+                        job->name, bly_kind_of(job->sketch));
 }
 
 static int diff_nearly(diff_job *job)
@@ -451,7 +454,8 @@ static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
                             "another kind", job->name);
     if (!listed && (job->want->both || job->want->theirs))
         return report_error("'%s' is a filter, which cannot tell what only its "
-                            "owner has: make it with 'bloomery sketch -d'",
+                            "owner has: make it with 'bloomery sketch "
+                            "--differences'",
                             job->name);
     return listed ? CLI_GO : diff_check_rate(job->name, stat);
 }
@@ -501,9 +505,6 @@ static int diff_check(const cli_command *self, diff_settings *s,
         status = output_check_inputs(operands->names, 1);
     if (status == CLI_GO && diff_prints_keys(s))
         status = output_check_inputs(operands->names + 1, operands->count - 1);
-    if (status == CLI_GO && s->both + s->theirs + s->estimate > 1)
-        status = options_wrong(self, "--both, --theirs and --estimate exclude "
-                                     "each other");
     return status == CLI_GO
          ? filter_how_read(s->key_file, NULL, s->unpack_limit) : status;
 }
@@ -542,17 +543,17 @@ const cli_command cmd_diff = {
         "and prints those that are surely not among the keys SKETCH was made "
         "of, each once, in the order of the input; with --both or --theirs "
         "also what SKETCH has and KEYS lack.\n\n"
-        "A sketch made with 'bloomery sketch -d' shows all differences, if "
-        "there are no more than it was made for; if there are, the error says "
-        "about how many, and what to ask for. Keys from a pipe are kept in a "
-        "temporary file (in TMPDIR, or /tmp) to be read twice; apart from "
-        "that it takes 11 to 22 bytes of memory a key.\n\n"
+        "A sketch made with 'bloomery sketch --differences' shows all "
+        "differences, if there are no more than it was made for; if there are, "
+        "the error says about how many, and what to ask for. Keys from a pipe "
+        "are kept in a temporary file (in TMPDIR, or /tmp) to be read twice; "
+        "apart from that it takes 11 to 22 bytes of memory a key.\n\n"
         "Any other filter that never loses a key is a sketch too. It finds "
         "what its owner lacks, except for a share equal to its false-positive "
         "rate, and never a key that the owner has. What only its owner has it "
-        "cannot show. -e, -v and --json estimate how many keys differ by "
-        "comparing two filters, if their kind can be compared (see 'overlap' "
-        "in 'bloomery kinds').",
+        "cannot show. --estimate, --verbose and --json estimate how many keys "
+        "differ by comparing two filters, if their kind can be compared (see "
+        "'overlap' in 'bloomery kinds').",
     .options = diff_options,
     .examples = diff_examples,
     .status = "0 if no difference was found, 1 if there is one, 2 after an "

@@ -7,6 +7,7 @@
 #include "bloomery/sketch/sketches.h"
 #include "frame/json.h"
 #include "frame/options.h"
+#include "frame/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,24 +25,25 @@ static const cli_option sketch_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(sketch_settings, build.output),
       true, "Where the sketch goes; '-' is standard output." },
     CLI_FORCE_OPTION(sketch_settings, build.force),
-    { 'd', "differences", "N", CLI_NUMBER,
+    { 0, "differences", "N", CLI_NUMBER,
       offsetof(sketch_settings, differences), false,
       "Make a sketch from which up to N differences can be found exactly, "
       "however many keys there are. A difference is a key that only one of "
       "the two sides has. The sketch takes 24 bytes for each, more if N is "
-      "small." },
-    { 'w', "whole", "BYTES", CLI_NUMBER, offsetof(sketch_settings, whole),
-      false, "With -d: let the sketch carry the keys themselves, of up to so "
-      "many bytes (at most 255), so that the other side can print keys that it "
-      "does not have. Without it there are only their hashes." },
+      "small.",
+      .excludes = "kind rate items" },
+    { 0, "whole", "BYTES", CLI_NUMBER, offsetof(sketch_settings, whole),
+      false, "Let the sketch carry the keys themselves, of "
+      "up to so many bytes (at most 255), so that the other side can print "
+      "keys that it does not have. Without it there are only their hashes.",
+      .needs = "differences" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(sketch_settings, build.rate),
-      false, "Without -d: how many of the lacking keys are overlooked. "
-      "Default: 1%." },
+      false, "How many of the lacking keys are overlooked. Default: 1%." },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(sketch_settings, build.kind),
-      false, "Without -d: the kind of filter. Default: " BLY_DEFAULT_KIND "." },
+      false, "The kind of filter. Default: " BLY_DEFAULT_KIND "." },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(sketch_settings, build.items),
-      false, "Without -d: how many keys there are at most, for keys from a "
-      "pipe. Without it they are counted first." },
+      false, "How many keys there are at most, for keys from a pipe. Without "
+      "it they are counted first." },
     { 's', "seed", "SEED", CLI_SEED, offsetof(sketch_settings, build.seed),
       false, "The seed of the hash function: another one makes other errors. "
       "Default: 0." },
@@ -50,23 +52,19 @@ static const cli_option sketch_options[] = {
     CLI_HOW_OPTIONS(sketch_settings, build.how),
     CLI_OVERFILL_OPTION(sketch_settings, build.overfill),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
-    { 'v', "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
       false, "Say on standard error what was made." },
     { 0, "json", NULL, CLI_FLAG, offsetof(sketch_settings, build.json), false,
       "Print what was made as a JSON object." },
-    { 0, "no-progress", NULL, CLI_FLAG,
-      offsetof(sketch_settings, build.no_progress), false,
-      "Show no progress on the terminal." },
-    { 0, NULL, NULL, CLI_FLAG, 0, false, NULL }
+    CLI_NO_PROGRESS_OPTION(sketch_settings, build.no_progress),
+    { 0 }
 };
 
 static const cli_example sketch_examples[] = {
-    { "bloomery sketch -d 1000 -o mine.bly keys.txt",
+    { "bloomery sketch --differences 1000 -o mine.bly keys.txt",
       "For a peer whose keys differ in up to about 1000." },
-    { "bloomery sketch -d 50 -w 40 -o - keys | ssh peer bloomery diff "
-      "--both - keys",
-      "Compare with a list elsewhere: all that differs, keys of up to 40 "
-      "bytes." },
+    { "bloomery sketch --differences 50 --whole 40 -o theirs.bly keys",
+      "With the keys themselves, up to 40 bytes each, for 'diff --both'." },
     { "bloomery sketch -p 0.1% -o mine.bly keys.txt",
       "For a peer whose keys differ much: a filter, 14.4 bits a key, with "
       "which the peer overlooks one lacking key in a thousand." },
@@ -219,18 +217,15 @@ static int sketch_check(const cli_command *self, sketch_settings *s,
 
     if (status != CLI_GO)
         return status;
-    if (b->kind != NULL || b->rate != 0 || b->items != 0)
-        return options_wrong(self, "with -d the sketch is not a filter of "
-                                   "bits: it excludes -k, -p and -n");
     if (s->differences > SKETCH_MOST)
         return report_error("%s differences are more than a sketch can tell: "
                             "ask for fewer differences",
                             report_count(s->differences).text);
     if (s->whole > UINT8_MAX)
         return options_wrong(self, "--whole is at most 255 bytes");
-    if (b->json && strcmp(b->output, "-") == 0)
-        return options_wrong(self, "-o - and --json both want standard output");
-    status = secret_read(b->key_file);
+    status = made_check(self, b->output, b->json);
+    if (status == CLI_GO)
+        status = secret_read(b->key_file);
     return status == CLI_GO
          ? filter_check_output(b->output, b->force, operands, 0) : status;
 }
@@ -243,14 +238,13 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
 
     if (status != CLI_GO)
         return status;
-    if (s.differences == 0 && s.whole != 0)
-        return options_wrong(self, "--whole is for a sketch with -d");
     if (s.differences == 0) {
         s.build.kind = s.build.kind != NULL ? s.build.kind
                                              : BLY_DEFAULT_KIND;
         if (filter_kind_can(s.build.kind, BLY_CAN_SUBTRACT))
             return options_wrong(self, "a sketch that can be listed takes each "
-                                       "key once: give -d N, and no -k");
+                                       "key once: give --differences N, and no "
+                                       "-k");
         return build_make(self, &s.build, &operands);
     }
     status = sketch_check(self, &s, &operands);
@@ -266,13 +260,13 @@ const cli_command cmd_sketch = {
         "and writes a sketch of them to FILE. Send that to another side: "
         "there 'bloomery diff' shows which keys only one of the two has, "
         "without the keys being sent.\n\n"
-        "With -d the sketch (a filter of kind invertible) finds up to that "
-        "many differences exactly, and its size depends on their number only; "
-        "of more it says about how many. It is for sets that are nearly the "
-        "same. Repeated lines do not matter: the hashes of the keys are held "
-        "in memory, 11 to 22 bytes each.\n\n"
-        "Without -d it is an ordinary filter, 9.6 bits a key at 1 %: what is "
-        "not in it is surely lacking, and 1 % of what is lacking is "
+        "With --differences the sketch (a filter of kind invertible) finds up "
+        "to that many differences exactly, and its size depends on their "
+        "number only; of more it says about how many. It is for sets that are "
+        "nearly the same. Repeated lines do not matter: the hashes of the keys "
+        "are held in memory, 11 to 22 bytes each.\n\n"
+        "Without --differences it is an ordinary filter, 9.6 bits a key at 1 "
+        "%: what is not in it is surely lacking, and 1 % of what is lacking is "
         "overlooked. It is for sets that differ much, or by an unknown number "
         "of keys.\n\n"
         "A sketch is a file of the same format as any filter; 'bloomery info' "

@@ -122,7 +122,7 @@ static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
     probes_row row;
     links_keys_begin(&of, keys, n, seen);
     while (of.n > 0 && redis_before(&walk, &row))
-        links_ask(&of, &row, seen);
+        links_query(&of, &row, seen);
     links_bring(&of, &to);
     for (size_t j = 0; j < of.n; j++) {
         size_t i = of.left[j];

@@ -1,5 +1,5 @@
-# grep.sh - files, indexes of them, and comparison with grep: what the tests of
-# `search` share. Sourced, with $1 the folder of tests/bloomery.
+# grep.sh - files, indexes of them, and comparison with grep, for the tests of
+# `search`. Sourced, with $1 the folder of tests/bloomery.
 
 if ! "$BLOOMERY" --help | grep -q '^ *search '; then
     skip 'search' 'built without BLY_SEARCH'
@@ -31,8 +31,7 @@ index_all() {
 }
 index_all
 
-# wanted KIND ARGUMENTS...: what grep -F or -P says of all files, in the order of
-# their names.
+# wanted KIND ARGUMENTS...: output of grep -F or -P for all files, by name.
 wanted() {
     wanted_kind=$1
     shift
@@ -45,14 +44,14 @@ wanted() {
     esac
 }
 
-# differs ARGUMENTS...: is something else said of them than what is wanted?
+# differs ARGUMENTS...: whether the output is not the wanted one.
 differs() {
     "$BLOOMERY" search "$@" >out 2>err
     echo $? >status
     ! cmp -s want out || ! cmp -s want.status status
 }
 
-# same KIND ARGUMENTS...: as grep -F or -P, in each of these ways.
+# same KIND ARGUMENTS...: the same as grep -F or -P, in each of these ways.
 ways=$(work 'trigrams,--stats words,--trust trigrams,--trust,-j1 words,-j4' \
     'trigrams,-j2 words,--trust')
 same() {

@@ -9,7 +9,7 @@
 #ifndef BLY_IO_PAGED_PENDING_H
 #define BLY_IO_PAGED_PENDING_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 typedef struct {
     const kind_pages *kind;

@@ -1,6 +1,9 @@
 /* aging.c - the keys of late: a ring of filters, of which the oldest is
  * cleared.
  *
+ * Use it to ask whether a key was among the last w of an endless stream, when
+ * no key of that window may be missed.
+ *
  * WHAT IT IS
  *
  * A window over an endless stream. g filters of bits, the generations, stand in
@@ -125,7 +128,7 @@
  *               writes the key to both; we rotate before the next key is
  *               written, with the same window.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -352,13 +355,13 @@ static bly_status aging_add(void *image, uint64_t hash)
 
 /* Ask the older generations, one after another, for those of up to AGING_CHUNK
  * keys that are not found yet. */
-static void aging_ask_older(const aging_view *v, const uint64_t *hashes,
-                            size_t n, bool *present)
+static void aging_query_older(const aging_view *v, const uint64_t *hashes,
+                              size_t n, bool *present)
 {
     inner_rest rest;
     inner_rest_begin(&rest, hashes, n, present);
     for (uint64_t age = 1; age < v->generations; age++)
-        inner_rest_ask(&rest, v->kind, aging_at(v, age), present);
+        inner_rest_query(&rest, v->kind, aging_at(v, age), present);
 }
 
 static void aging_contains_many(const void *image, const uint64_t *hashes,
@@ -368,7 +371,7 @@ static void aging_contains_many(const void *image, const uint64_t *hashes,
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < AGING_CHUNK ? n - i : AGING_CHUNK;
         v.kind->contains_many(aging_at(&v, 0), hashes + i, some, present + i);
-        aging_ask_older(&v, hashes + i, some, present + i);
+        aging_query_older(&v, hashes + i, some, present + i);
     }
 }
 
@@ -383,7 +386,7 @@ static void aging_add_fitting(aging_view *v, const uint64_t *hashes, size_t n,
         known += seen[i];
     v->keys += n - known;
     if (ask)
-        aging_ask_older(v, hashes, n, seen);
+        aging_query_older(v, hashes, n, seen);
 }
 
 /* Up to AGING_CHUNK keys, which may not fit; ends behind the first rotation.
@@ -396,7 +399,7 @@ static size_t aging_add_tail(aging_view *v, const uint64_t *hashes, size_t n,
     v->kind->contains_many(aging_at(v, 0), hashes, n, here);
     memcpy(seen, here, n);
     if (ask)
-        aging_ask_older(v, hashes, n, seen);
+        aging_query_older(v, hashes, n, seen);
     for (size_t i = 0; i < n; i++) {
         if (here[i] || v->kind->contains(aging_at(v, 0), hashes[i]))
             seen[i] = true;
@@ -455,7 +458,7 @@ static bly_estimate aging_distinct(const aging_view *v)
 {
     bly_overlap_t both;
     if (v->generations == 2) {
-        v->kind->overlap(&both, aging_at(v, 0), aging_at(v, 1));
+        v->kind->combining->overlap(&both, aging_at(v, 0), aging_at(v, 1));
         return both.either;
     }
     bly_estimate all = { 0, 0 };
@@ -487,6 +490,10 @@ static void aging_stat(bly_stat_t *out, const void *image)
     out->window = v.cap;
 }
 
+static const kind_hashing aging_hashing = {
+    .raw_of = aging_raw_hash,
+};
+
 const bly_kind bly_kind_aging = {
     .name    = "aging",
     .family  = "compound",
@@ -495,17 +502,17 @@ const bly_kind bly_kind_aging = {
     .options = aging_options,
     .forgets = true,
 
-    .raw_hash_of = aging_raw_hash,
-
     .plan   = aging_plan,
     .format = aging_format,
     .check  = aging_check,
+    .stat   = aging_stat,
 
     .contains      = aging_contains,
     .contains_many = aging_contains_many,
-    .add           = aging_add,
-    .add_many      = aging_add_many,
-    .add_each      = aging_add_each,
 
-    .stat = aging_stat,
+    .add      = aging_add,
+    .add_many = aging_add_many,
+    .add_each = aging_add_each,
+
+    .hashing = &aging_hashing,
 };

@@ -1,5 +1,8 @@
 /* attenuated.c - how far away a key is, by a filter for each distance.
  *
+ * Use it to route requests towards objects in a network, where the answer is
+ * how many steps away a key is.
+ *
  * WHAT IT IS
  *
  * D filters of bits, the levels, all of one plan. A key is put with a label, 1
@@ -112,7 +115,7 @@
  *  [Koucheryavy 2009]   One filter for a node's links together. (3) and the
  *                       number of keys in all levels are ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -341,7 +344,7 @@ static void attenuated_find_some(const attenuated_view *v, uint64_t levels,
     for (uint64_t level = 0; level < levels && rest.n > 0; level++) {
         size_t asked = rest.n;
         memcpy(place, rest.place, asked * sizeof *place);
-        inner_rest_ask(&rest, v->kind, attenuated_at(v, level), found);
+        inner_rest_query(&rest, v->kind, attenuated_at(v, level), found);
         for (size_t i = 0; labels != NULL && i < asked; i++)
             if (found[place[i]])
                 labels[place[i]] = level + 1;
@@ -498,7 +501,8 @@ static bly_status attenuated_unite_by(void *image, const void *other,
 {
     attenuated_view v = attenuated_look(image), o = attenuated_look(other);
     for (uint64_t level = v.depth; level-- > by; )
-        v.kind->unite(attenuated_at(&v, level), attenuated_at(&o, level - by));
+        v.kind->combining->unite(attenuated_at(&v, level),
+                                 attenuated_at(&o, level - by));
     return BLY_OK;
 }
 
@@ -517,7 +521,7 @@ static bly_status attenuated_unite_at(void *image, const void *other,
     if (memcmp(outer + IMAGE_KIND, plain + IMAGE_KIND, IMAGE_KIND_NAME) == 0)
         return attenuated_unite_by(image, other, label);
     return inner_alike(v.first, plain)
-         ? v.kind->unite(attenuated_at(&v, label - 1), plain)
+         ? v.kind->combining->unite(attenuated_at(&v, label - 1), plain)
          : attenuated_unlike(&v, plain);
 }
 
@@ -614,6 +618,25 @@ static void attenuated_stat(bly_stat_t *out, const void *image)
     out->label_bits = attenuated_label_bits(v.depth);
 }
 
+static const kind_hashing attenuated_hashing = {
+    .raw_of = attenuated_raw_hash,
+};
+
+static const kind_labels attenuated_labels = {
+    .put      = attenuated_put,
+    .put_many = attenuated_put_many,
+    .get      = attenuated_get,
+    .get_many = attenuated_get_many,
+    .each     = attenuated_each_label,
+    .better   = KIND_LABEL_SMALLER,
+};
+
+static const kind_combining attenuated_combining = {
+    .alike    = attenuated_alike,
+    .unite    = attenuated_unite,
+    .unite_at = attenuated_unite_at,
+};
+
 const bly_kind bly_kind_attenuated = {
     .name    = "attenuated",
     .family  = "compound",
@@ -621,28 +644,19 @@ const bly_kind bly_kind_attenuated = {
     .version = ATTENUATED_VERSION,
     .options = attenuated_options,
 
-    .raw_hash_of = attenuated_raw_hash,
-
     .plan   = attenuated_plan,
     .format = attenuated_format,
     .check  = attenuated_check,
+    .stat   = attenuated_stat,
 
     .contains      = attenuated_contains,
     .contains_many = attenuated_contains_many,
-    .add           = attenuated_add,
-    .add_many      = attenuated_add_many,
-    .add_each      = attenuated_add_each,
 
-    .put        = attenuated_put,
-    .put_many   = attenuated_put_many,
-    .get        = attenuated_get,
-    .get_many   = attenuated_get_many,
-    .each_label = attenuated_each_label,
-    .better     = KIND_LABEL_SMALLER,
+    .add      = attenuated_add,
+    .add_many = attenuated_add_many,
+    .add_each = attenuated_add_each,
 
-    .unite    = attenuated_unite,
-    .unite_at = attenuated_unite_at,
-    .alike    = attenuated_alike,
-
-    .stat = attenuated_stat,
+    .hashing   = &attenuated_hashing,
+    .labels    = &attenuated_labels,
+    .combining = &attenuated_combining,
 };

@@ -1,5 +1,8 @@
 /* buffered.c - a filter of pages, for a file that is bigger than memory.
  *
+ * Use it for a filter that does not fit into memory and is worked on in its
+ * file, page by page.
+ *
  * WHAT IT IS
  *
  * Many filters of kind `standard`, each one page of a file. A key chooses a
@@ -87,7 +90,7 @@
  *  [Putze 2009]  Cache-, hash- and space-efficient Bloom filters, ACM JEA 14
  *                (WEA 2007): (1).
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,8 +133,8 @@ static const kind_option buffered_options[] = {
     { .name = NULL },
 };
 
-/* What every page is: a kind whose m and k are where image/kind.h says that
- * those of a row are. How its positions are made follows them. */
+/* Options and geometry of a page, which is a kind with m and k where kind.h
+ * puts them for a row. The index scheme follows them. */
 enum { BUFFERED_INDEX = KIND_ROW_K + 1 };
 
 static const bly_kind *const buffered_of = &bly_kind_standard;
@@ -559,8 +562,8 @@ PLATFORM_INLINE uint8_t *buffered_at_mut(void *image, uint64_t i)
     return (uint8_t *)image + (i + 1) * buffered_page_bytes(image);
 }
 
-PLATFORM_INLINE bool buffered_ask(const void *image, const uint8_t *page,
-                                  uint64_t hash)
+PLATFORM_INLINE bool buffered_query(const void *image, const uint8_t *page,
+                                    uint64_t hash)
 {
     kind_page state = buffered_use(image, page);
     return state == KIND_PAGE_BROKEN
@@ -576,7 +579,7 @@ PLATFORM_INLINE bly_status buffered_put_in(void *image, uint8_t *page,
 static bool buffered_contains(const void *image, uint64_t hash)
 {
     uint64_t place = buffered_place(hash, buffered_pages(image));
-    return buffered_ask(image, buffered_at(image, place), hash);
+    return buffered_query(image, buffered_at(image, place), hash);
 }
 
 static bly_status buffered_add(void *image, uint64_t hash)
@@ -605,8 +608,9 @@ static void buffered_contains_many(const void *image, const uint64_t *hashes,
     for (size_t at = 0, some; at < n; at += some) {
         some = buffered_some(image, hashes + at, n - at, places);
         for (size_t i = 0; i < some; i++)
-            present[at + i] = buffered_ask(image, buffered_at(image, places[i]),
-                                           hashes[at + i]);
+            present[at + i] = buffered_query(image,
+                                             buffered_at(image, places[i]),
+                                             hashes[at + i]);
     }
 }
 
@@ -644,7 +648,7 @@ static bly_status buffered_unite(void *into, const void *other)
         kind_page state = buffered_use(other, from);
         if (state != KIND_PAGE_EMPTY && state != KIND_PAGE_BROKEN
             && buffered_open(into, buffered_at_mut(into, i)))
-            buffered_of->unite(buffered_at_mut(into, i), from);
+            buffered_of->combining->unite(buffered_at_mut(into, i), from);
     }
     return BLY_OK;
 }
@@ -661,7 +665,7 @@ static void buffered_intersect(void *into, const void *other)
         if (state == KIND_PAGE_EMPTY)
             memset(to, 0, buffered_page_bytes(into));
         else
-            buffered_of->intersect(to, buffered_at(other, i));
+            buffered_of->combining->intersect(to, buffered_at(other, i));
     }
 }
 
@@ -677,10 +681,10 @@ static void buffered_overlap_page(bly_overlap_t *out, const void *a,
     if (states[0] == KIND_PAGE_BROKEN || states[1] == KIND_PAGE_BROKEN) {
         out->a = out->b = out->either = none;
     } else if (states[0] != KIND_PAGE_EMPTY && states[1] != KIND_PAGE_EMPTY) {
-        buffered_of->overlap(out, pages[0], pages[1]);
+        buffered_of->combining->overlap(out, pages[0], pages[1]);
     } else if (states[0] != states[1]) {
         bool first = states[0] != KIND_PAGE_EMPTY;
-        buffered_of->overlap(out, pages[!first], pages[!first]);
+        buffered_of->combining->overlap(out, pages[!first], pages[!first]);
         out->differ = out->either;
         out->both = (bly_estimate){ 0, 0 };
         *(first ? &out->b : &out->a) = (bly_estimate){ 0, 0 };
@@ -750,6 +754,13 @@ static const kind_pages buffered_by_page = {
     .seal     = buffered_page_seal,
     .stat     = buffered_page_stat,
     .stat_end = buffered_stat_end,
+    .seal_all = buffered_seal,
+};
+
+static const kind_combining buffered_combining = {
+    .unite     = buffered_unite,
+    .intersect = buffered_intersect,
+    .overlap   = buffered_overlap,
 };
 
 const bly_kind bly_kind_buffered = {
@@ -763,18 +774,15 @@ const bly_kind bly_kind_buffered = {
     .format = buffered_format,
     .like   = buffered_like,
     .check  = buffered_check,
+    .stat   = buffered_stat,
 
     .contains      = buffered_contains,
     .contains_many = buffered_contains_many,
-    .add           = buffered_add,
-    .add_many      = buffered_add_many,
-    .add_each      = buffered_add_each,
 
-    .unite     = buffered_unite,
-    .intersect = buffered_intersect,
-    .overlap   = buffered_overlap,
+    .add      = buffered_add,
+    .add_many = buffered_add_many,
+    .add_each = buffered_add_each,
 
-    .stat  = buffered_stat,
-    .seal  = buffered_seal,
-    .pages = &buffered_by_page,
+    .combining = &buffered_combining,
+    .pages     = &buffered_by_page,
 };

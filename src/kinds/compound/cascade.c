@@ -1,6 +1,9 @@
 /* cascade.c - tells the members of a closed universe from all others in it,
  * without error.
  *
+ * Use it when all keys that will ever be looked up are known at build time and
+ * the answers must be exact, as for revocation lists.
+ *
  * WHAT IT IS
  *
  * Two lists are known when it is built: the members R, and everything else
@@ -134,7 +137,7 @@
  *
  * Levels of other kinds than Bloom filters, and of one bit a key, are ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -277,7 +280,7 @@ static void cascade_level_has_many(const cascade_level *level,
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What follows from the numbers of keys. */
+/* The sizes that follow from the numbers of keys. */
 typedef struct {
     const bly_kind *kind;
     bool       inverted;
@@ -422,7 +425,8 @@ static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
     return BLY_OK;
 }
 
-/* What a lookup costs: a member goes through four levels on average. */
+/* Predicts the cost of a lookup: a member goes through four levels on average.
+ * */
 static void cascade_plan_cost(bly_plan_t *plan, const cascade_design *d)
 {
     enum { ROWS = 3 };
@@ -506,8 +510,8 @@ typedef struct {
     kind_bench       bench;             /* for the inner builds              */
     uint64_t         salt, inverted;
     const bly_kind  *kind;
-    /* What the next level must hold, and what it must not: states of the
-     * level before. */
+    /* The states, from the level before, that the next level must hold, and
+     * those that it must not. */
     uint64_t *include, *exclude;
     size_t    includes, excludes;
     size_t    passing;                  /* room for those that pass level 1  */
@@ -557,8 +561,8 @@ static bly_status cascade_fill_image(cascade_work *w)
     bly_status status = BLY_OK;
     uint64_t room = 0;
     task_part whole = task_down();
-    if (w->kind->build != NULL)
-        status = w->kind->build(at, &keys, &w->bench);
+    if (w->kind->building != NULL)
+        status = w->kind->building->build(at, &keys, &w->bench);
     else
         status = cascade_add(w->kind, at, &keys);
     task_up(whole);
@@ -613,7 +617,7 @@ static void cascade_step_all(uint64_t *states, size_t n)
         states[i] = cascade_step(states[i]);
 }
 
-/* Of n states those that the level has; how many they are. */
+/* Keeps those of n states that the level has; returns how many they are. */
 static size_t cascade_keep(const cascade_level *level, uint64_t *states,
                            size_t n)
 {
@@ -648,8 +652,8 @@ static size_t cascade_take(const cascade_work *w, uint64_t label, size_t *next,
     return n;
 }
 
-/* Those of the larger list that pass level 1; where they are too many, as many
- * as there is room for. */
+/* Takes the keys of the larger list that pass level 1, up to the room there is.
+ * */
 static bly_status cascade_take_passing(cascade_work *w,
                                        const cascade_level *level)
 {
@@ -840,9 +844,9 @@ typedef struct {
     bool     found[INNER_CHUNK];
 } cascade_way;
 
-/* One level: those that it has go on, with their answer turned round. */
-static void cascade_way_ask(cascade_way *way, const cascade_level *level,
-                            bool *member)
+/* Queries one level. Keys that it has go on, with their answer inverted. */
+static void cascade_way_query(cascade_way *way, const cascade_level *level,
+                              bool *member)
 {
     size_t left = 0;
     cascade_step_all(way->state, way->n);
@@ -870,7 +874,7 @@ static void cascade_contains_some(const void *image, const uint64_t *hashes,
         member[i] = inverted;
     }
     for (; way.n > 0 && cascade_more(&level); cascade_next(&level))
-        cascade_way_ask(&way, &level, member);
+        cascade_way_query(&way, &level, member);
 }
 
 static void cascade_contains_many(const void *image, const uint64_t *hashes,
@@ -884,7 +888,7 @@ static void cascade_contains_many(const void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Of a level: the chance that it has a key from outside. */
+/* Returns the chance that a level has a key from outside. */
 static double cascade_level_rate(const cascade_level *level)
 {
     if (level->images > 0) {
@@ -917,6 +921,11 @@ static void cascade_stat(bly_stat_t *out, const void *image)
     }
 }
 
+static const kind_building cascade_building = {
+    .build    = cascade_build,
+    .separate = cascade_separate,
+};
+
 const bly_kind bly_kind_cascade = {
     .name    = "cascade",
     .family  = "compound",
@@ -927,11 +936,10 @@ const bly_kind bly_kind_cascade = {
     .plan   = cascade_plan,
     .format = cascade_format,
     .check  = cascade_check,
+    .stat   = cascade_stat,
 
     .contains      = cascade_contains,
     .contains_many = cascade_contains_many,
-    .separate      = cascade_separate,
-    .build         = cascade_build,
 
-    .stat = cascade_stat,
+    .building = &cascade_building,
 };

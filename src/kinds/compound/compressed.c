@@ -1,5 +1,8 @@
 /* compressed.c - a sparse filter, packed to its entropy when saved or sent.
  *
+ * Use it for filters that are sent or stored often, and that still take keys
+ * and are united after they arrive.
+ *
  * WHAT IT IS
  *
  * A filter of the plain kind has half of its bits set: then no code can make
@@ -102,7 +105,7 @@
  *  [Mitzenmacher 2002]  Compressed Bloom filters, IEEE/ACM ToN 10(5). Also the
  *              tables that tests/kinds/compressed.c holds this to.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -188,8 +191,8 @@ static uint64_t compressed_row_bytes(uint64_t bits)
     return bits / 8 + (bits % 8 != 0);
 }
 
-/* What both forms have in common. The ranges are within those of both kinds
- * inside. */
+/* Checks the fields that both forms share. Their ranges are within those of
+ * both kinds inside. */
 static bool compressed_sound(const void *image)
 {
     uint64_t of = image_geometry(image, COMPRESSED_OF);
@@ -428,7 +431,7 @@ static bly_status compressed_add_many(void *image, const uint64_t *hashes,
 static bly_status compressed_add_shared(void *image, uint64_t hash)
 {
     inner f = compressed_inner(image);
-    return f.kind->add_shared(f.image, hash);
+    return f.kind->sharing->add(f.image, hash);
 }
 
 static bly_status compressed_add_many_shared(void *image,
@@ -436,7 +439,7 @@ static bly_status compressed_add_many_shared(void *image,
                                              size_t *done)
 {
     inner f = compressed_inner(image);
-    return f.kind->add_many_shared(f.image, hashes, n, done);
+    return f.kind->sharing->add_many(f.image, hashes, n, done);
 }
 
 static bly_status compressed_add_each(void *image, const uint64_t *hashes,
@@ -449,20 +452,20 @@ static bly_status compressed_add_each(void *image, const uint64_t *hashes,
 static bly_status compressed_unite(void *into, const void *other)
 {
     inner f = compressed_inner(into);
-    return f.kind->unite(f.image, compressed_inner(other).image);
+    return f.kind->combining->unite(f.image, compressed_inner(other).image);
 }
 
 static void compressed_intersect(void *into, const void *other)
 {
     inner f = compressed_inner(into);
-    f.kind->intersect(f.image, compressed_inner(other).image);
+    f.kind->combining->intersect(f.image, compressed_inner(other).image);
 }
 
 static void compressed_overlap(bly_overlap_t *out, const void *a,
                                const void *b)
 {
     inner f = compressed_inner(a);
-    f.kind->overlap(out, f.image, compressed_inner(b).image);
+    f.kind->combining->overlap(out, f.image, compressed_inner(b).image);
 }
 
 static void compressed_stat(bly_stat_t *out, const void *image)
@@ -471,6 +474,24 @@ static void compressed_stat(bly_stat_t *out, const void *image)
     f.kind->stat(out, f.image);
     out->packed = compressed_expected(compressed_bits(image), out->fill);
 }
+
+static const kind_sharing compressed_sharing = {
+    .add      = compressed_add_shared,
+    .add_many = compressed_add_many_shared,
+};
+
+static const kind_combining compressed_combining = {
+    .unite     = compressed_unite,
+    .intersect = compressed_intersect,
+    .overlap   = compressed_overlap,
+};
+
+static const kind_packing compressed_packing = {
+    .unpacked    = compressed_unpacked,
+    .pack        = compressed_pack,
+    .unpack_plan = compressed_unpack_plan,
+    .unpack      = compressed_unpack,
+};
 
 const bly_kind bly_kind_compressed = {
     .name    = "compressed",
@@ -483,23 +504,16 @@ const bly_kind bly_kind_compressed = {
     .format = compressed_format,
     .like   = compressed_like,
     .check  = compressed_check,
+    .stat   = compressed_stat,
 
-    .contains        = compressed_contains,
-    .contains_many   = compressed_contains_many,
-    .add             = compressed_add,
-    .add_many        = compressed_add_many,
-    .add_shared      = compressed_add_shared,
-    .add_many_shared = compressed_add_many_shared,
-    .add_each        = compressed_add_each,
+    .contains      = compressed_contains,
+    .contains_many = compressed_contains_many,
 
-    .unite     = compressed_unite,
-    .intersect = compressed_intersect,
-    .overlap   = compressed_overlap,
+    .add      = compressed_add,
+    .add_many = compressed_add_many,
+    .add_each = compressed_add_each,
 
-    .pack        = compressed_pack,
-    .unpacked    = compressed_unpacked,
-    .unpack_plan = compressed_unpack_plan,
-    .unpack      = compressed_unpack,
-
-    .stat = compressed_stat,
+    .sharing   = &compressed_sharing,
+    .combining = &compressed_combining,
+    .packing   = &compressed_packing,
 };

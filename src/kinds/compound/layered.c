@@ -1,5 +1,8 @@
 /* layered.c - counts how often a key was added, by filters in layers.
  *
+ * Use it to tell keys that come once, twice or a few times in a stream where
+ * most keys come once.
+ *
  * WHAT IT IS
  *
  * L filters of bits, the layers. A key goes into the first of them; when it
@@ -112,7 +115,7 @@
  *  [Cen 2010]  A multi-layer Bloom filter for duplicated URL detection,
  *              ICACTE. That each layer mixes the hash anew is ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,7 +156,7 @@ static const kind_option layered_options[] = {
 
 /* ---- The layers -------------------------------------------------------- */
 
-/* One layer: number 0 .. layers - 1, and the next. */
+/* A layer, by its number 0 .. layers - 1, and the next one. */
 typedef struct {
     const bly_kind *kind;
     uint8_t *image;
@@ -188,7 +191,7 @@ PLATFORM_INLINE uint64_t layered_hash(uint64_t number, uint64_t hash)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* Of n keys, those that come again: rounded up, so at least 1. */
+/* Returns how many of n keys come again, rounded up, so at least 1. */
 static uint64_t layered_again(uint64_t n, uint64_t hundredths)
 {
     return n / 100 * hundredths + (n % 100 * hundredths + 99) / 100;
@@ -448,7 +451,7 @@ static bool layered_alike(const void *a, const void *b)
 static void layered_overlap(bly_overlap_t *out, const void *a, const void *b)
 {
     layered_at first = layered_first(a);
-    first.kind->overlap(out, first.image, layered_first(b).image);
+    first.kind->combining->overlap(out, first.image, layered_first(b).image);
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -479,6 +482,15 @@ static void layered_stat(bly_stat_t *out, const void *image)
     out->saturated = layered_whole(one.distinct);
 }
 
+static const kind_hashing layered_hashing = {
+    .raw_of = layered_raw_hash,
+};
+
+static const kind_combining layered_combining = {
+    .alike   = layered_alike,
+    .overlap = layered_overlap,
+};
+
 const bly_kind bly_kind_layered = {
     .name    = "layered",
     .family  = "compound",
@@ -486,23 +498,21 @@ const bly_kind bly_kind_layered = {
     .version = LAYERED_VERSION,
     .options = layered_options,
 
-    .raw_hash_of = layered_raw_hash,
-
     .plan   = layered_plan,
     .format = layered_format,
     .like   = layered_like,
     .check  = layered_check,
+    .stat   = layered_stat,
 
     .contains      = layered_contains,
     .contains_many = layered_contains_many,
-    .add           = layered_add,
-    .add_many      = layered_add_many,
-    .add_each      = layered_add_each,
-    .count         = layered_count,
-    .count_many    = layered_count_many,
 
-    .overlap = layered_overlap,
-    .alike   = layered_alike,
+    .add        = layered_add,
+    .add_many   = layered_add_many,
+    .add_each   = layered_add_each,
+    .count      = layered_count,
+    .count_many = layered_count_many,
 
-    .stat = layered_stat,
+    .hashing   = &layered_hashing,
+    .combining = &layered_combining,
 };

@@ -1,9 +1,8 @@
 /* parts.h - the kinds that compound kinds are made of.
  *
- * Floor 4: the one place where floor 3 is known by name, and the linker finds
- * it. A compound kind whose option `of` chooses among kinds lists them once,
- * and makes of the list the words of the option and the kinds that they stand
- * for:
+ * Only this header names other kinds; the linker finds them. A compound kind
+ * with an option `of` lists the kinds to choose from once, and derives from the
+ * list both the words of the option and the kinds that they stand for:
  *
  *      #define TWIN_OF(X) X(standard) X(partitioned) X(blocked)
  *

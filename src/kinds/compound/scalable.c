@@ -1,5 +1,7 @@
 /* scalable.c - a row of filters, each larger and stricter than the one before.
  *
+ * Use it when the number of keys is unknown and the keys cannot be read again.
+ *
  * WHAT IT IS
  *
  * A filter for a number of keys that nobody knows. It begins with one filter,
@@ -104,7 +106,7 @@
  *  [Almeida 2007]  Scalable Bloom filters, Information Processing Letters
  *                  101(6)
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,7 +160,7 @@ static const kind_option scalable_options[] = {
 
 /* ---- The slices -------------------------------------------------------- */
 
-/* What all slices follow from. */
+/* The numbers that determine all slices. */
 typedef struct {
     const bly_kind *kind;
     uint64_t capacity;                  /* of slice 0                        */
@@ -460,11 +462,11 @@ static void scalable_begin(inner_rest *rest, const scalable_view *v,
 }
 
 /* Ask slices top-1 down to 0, each for the keys that are left. */
-static void scalable_ask(inner_rest *rest, const scalable_view *v, size_t top,
-                         bool *found)
+static void scalable_query(inner_rest *rest, const scalable_view *v, size_t top,
+                           bool *found)
 {
     for (size_t s = top; s-- > 0; )
-        inner_rest_ask(rest, v->kind, scalable_slice(v, s), found);
+        inner_rest_query(rest, v->kind, scalable_slice(v, s), found);
 }
 
 static void scalable_contains_many(const void *image, const uint64_t *hashes,
@@ -475,7 +477,7 @@ static void scalable_contains_many(const void *image, const uint64_t *hashes,
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < SCALABLE_CHUNK ? n - i : SCALABLE_CHUNK;
         scalable_begin(&rest, &v, hashes + i, some, present + i);
-        scalable_ask(&rest, &v, v.slices, present + i);
+        scalable_query(&rest, &v, v.slices, present + i);
     }
 }
 
@@ -516,7 +518,7 @@ static bly_status scalable_add_some(const scalable_view *v,
     bly_status status = BLY_OK;
 
     scalable_begin(&rest, v, hashes, n, seen);
-    scalable_ask(&rest, v, room > 0 ? v->slices - 1 : v->slices, seen);
+    scalable_query(&rest, v, room > 0 ? v->slices - 1 : v->slices, seen);
     size_t m = rest.n < room ? rest.n : (size_t)room, in = 0;
     if (m > 0)
         status = scalable_add_rest(v, &rest, m, each, &in);
@@ -588,6 +590,11 @@ static void scalable_stat(bly_stat_t *out, const void *image)
     out->probes = probes;
 }
 
+static const kind_growing scalable_growing = {
+    .plan = scalable_grow_plan,
+    .grow = scalable_grow,
+};
+
 const bly_kind bly_kind_scalable = {
     .name    = "scalable",
     .family  = "compound",
@@ -598,14 +605,14 @@ const bly_kind bly_kind_scalable = {
     .plan   = scalable_plan,
     .format = scalable_format,
     .check  = scalable_check,
+    .stat   = scalable_stat,
 
     .contains      = scalable_contains,
     .contains_many = scalable_contains_many,
-    .add           = scalable_add,
-    .add_many      = scalable_add_many,
-    .add_each      = scalable_add_each,
-    .grow_plan     = scalable_grow_plan,
-    .grow          = scalable_grow,
 
-    .stat = scalable_stat,
+    .add      = scalable_add,
+    .add_many = scalable_add_many,
+    .add_each = scalable_add_each,
+
+    .growing = &scalable_growing,
 };

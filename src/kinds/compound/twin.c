@@ -1,5 +1,8 @@
 /* twin.c - a filter of keys that were added and one of keys that were removed.
  *
+ * Use it when removals are few and final, as for closed accounts, and rarely
+ * losing a member does no harm.
+ *
  * WHAT IT IS
  *
  * Two filters of bits that do not remove, side by side: A of the keys added, R
@@ -353,13 +356,13 @@ const bly_kind bly_kind_twin = {
     .plan   = twin_plan,
     .format = twin_format,
     .check  = twin_check,
+    .stat   = twin_stat,
 
     .contains      = twin_contains,
     .contains_many = twin_contains_many,
-    .add           = twin_add,
-    .add_many      = twin_add_many,
-    .remove        = twin_remove,
-    .remove_many   = twin_remove_many,
 
-    .stat = twin_stat,
+    .add         = twin_add,
+    .add_many    = twin_add_many,
+    .remove      = twin_remove,
+    .remove_many = twin_remove_many,
 };

@@ -1,5 +1,8 @@
 /* invertible.c - the invertible Bloom lookup table: keys that can be listed.
  *
+ * Use it to find the keys in which two large sets differ, when the difference
+ * is small.
+ *
  * WHAT IT IS
  *
  * A table of cells, each the sum of the keys that fall into it: how many they
@@ -132,7 +135,7 @@
  *                    sets, IEEE ITW. On counting filters for (3), whose form
  *                    for sub-tables is ours.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <math.h>
 #include <string.h>
@@ -601,8 +604,8 @@ static bly_status invertible_subtract(void *into, const void *other)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* What the cells show: how many are empty, (3)'s sums, and the chance that they
- * all let a stranger pass. */
+/* Statistics of the cells: how many are empty, the sums of (3), and the chance
+ * that all of them let a stranger pass. */
 typedef struct {
     uint64_t empty;
     double   sum, squares, rate;        /* sum: of one sub-table             */
@@ -804,6 +807,21 @@ static bly_status invertible_list(const void *image, void *scratch,
     return BLY_OK;
 }
 
+static const kind_whole invertible_whole = {
+    .add    = invertible_add_key,
+    .remove = invertible_remove_key,
+};
+
+static const kind_combining invertible_combining = {
+    .unite    = invertible_unite,
+    .subtract = invertible_subtract,
+};
+
+static const kind_listing invertible_listing = {
+    .keys         = invertible_list,
+    .keys_scratch = invertible_list_scratch,
+};
+
 const bly_kind bly_kind_invertible = {
     .name    = "invertible",
     .family  = "exact",
@@ -813,19 +831,16 @@ const bly_kind bly_kind_invertible = {
 
     .plan  = invertible_plan,
     .check = invertible_check,
+    .stat  = invertible_stat,
 
     .contains      = invertible_contains,
     .contains_many = invertible_contains_many,
-    .add           = invertible_add,
-    .add_many      = invertible_add_many,
-    .remove        = invertible_remove,
-    .add_key       = invertible_add_key,
-    .remove_key    = invertible_remove_key,
 
-    .unite        = invertible_unite,
-    .subtract     = invertible_subtract,
-    .list_scratch = invertible_list_scratch,
-    .list         = invertible_list,
+    .add      = invertible_add,
+    .add_many = invertible_add_many,
+    .remove   = invertible_remove,
 
-    .stat = invertible_stat,
+    .whole     = &invertible_whole,
+    .combining = &invertible_combining,
+    .listing   = &invertible_listing,
 };

@@ -1,12 +1,14 @@
 /* bip158.c - Bitcoin's compact block filter, in its own bytes.
  *
+ * Use it to read the compact filters of Bitcoin blocks, or to make them.
+ *
  * WHAT IT IS
  *
- * By this a light wallet finds out whether a block may have something for it:
- * the set of all scripts that the block spends and pays to, as a Golomb-coded
- * set. The payload is such a filter, byte for byte, as it comes behind its
- * length in the message `cfilter`. It does not tell of which block it is, and
- * its hashes depend on that: who opens it says so, by block=HASH.
+ * A light wallet uses this filter to find out whether a block may concern it.
+ * It is the set of all scripts that the block spends and pays to, Golomb-coded.
+ * The payload is the filter, byte for byte, that follows its length in the
+ * message `cfilter`. Its hashes depend on the block, which it does not name:
+ * give block=HASH to open it.
  *
  * THE PICTURE
  *
@@ -55,7 +57,7 @@
  *  [BIP 158]  Osuntokun & Akselrod, Compact block filters for light clients,
  *             2017.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,20 +370,24 @@ static void bip158_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_building bip158_building = {
+    .build = bip158_build,
+};
+
 const bly_kind bly_kind_bip158 = {
     .name    = "bip158",
     .family  = "foreign",
     .summary = "a Bitcoin block's compact filter",
     .version = BIP158_VERSION,
     .options = bip158_options,
-    .foreign = &bip158_foreign,
 
-    .plan   = bip158_plan,
-    .check  = bip158_check,
+    .plan  = bip158_plan,
+    .check = bip158_check,
+    .stat  = bip158_stat,
 
     .contains      = bip158_contains,
     .contains_many = bip158_contains_many,
-    .build         = bip158_build,
 
-    .stat = bip158_stat,
+    .building = &bip158_building,
+    .foreign  = &bip158_foreign,
 };

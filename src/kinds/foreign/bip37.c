@@ -1,5 +1,7 @@
 /* bip37.c - the Bloom filter of Bitcoin's filterload message, in its own bytes.
  *
+ * Use it to inspect the filter in a Bitcoin filterload message, or to make one.
+ *
  * WHAT IT IS
  *
  * A wallet that holds no blocks sends its peer a filter of the addresses it
@@ -56,7 +58,7 @@
  *  [Gervais 2014]  On the privacy provisions of Bloom filters in lightweight
  *                  Bitcoin clients, ACSAC.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -267,28 +269,36 @@ PROBES_WHOLE(bip37)
 PROBES_LOOKS(bip37)
 PROBES_ADD(bip37)
 
+static const kind_whole bip37_whole = {
+    .contains      = bip37_contains_key,
+    .contains_many = bip37_contains_keys,
+    .add           = bip37_add_key,
+};
+
+static const kind_combining bip37_combining = {
+    .unite   = bip37_unite,
+    .overlap = bip37_overlap,
+};
+
 const bly_kind bly_kind_bip37 = {
     .name    = "bip37",
     .family  = "foreign",
     .summary = "the Bloom filter of Bitcoin's filterload message",
     .version = BIP37_VERSION,
     .options = bip37_options,
-    .foreign = &bip37_foreign,
 
     .plan   = bip37_plan,
     .format = bip37_format,
     .like   = bip37_like,
     .check  = bip37_check,
+    .stat   = bip37_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = bip37_contains_key,
-    .contains_keys = bip37_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = bip37_add_key,
 
-    .unite   = bip37_unite,
-    .overlap = bip37_overlap,
+    .add = kind_whole_add,
 
-    .stat = bip37_stat,
+    .whole     = &bip37_whole,
+    .combining = &bip37_combining,
+    .foreign   = &bip37_foreign,
 };

@@ -1,9 +1,11 @@
 /* bitsandblooms.c - the Bloom filter of Go's bits-and-blooms, in its own bytes.
  *
+ * Use it for filters that a Go program has written or will read.
+ *
  * WHAT IT IS
  *
- * What WriteTo of the Go package bits-and-blooms/bloom writes. The payload is
- * that stream, byte for byte.
+ * The payload is the stream that WriteTo of the Go package
+ * bits-and-blooms/bloom writes, byte for byte.
  *
  * THE PICTURE
  *
@@ -56,7 +58,7 @@
  *  [Bloom 1970]  Space/time trade-offs in hash coding with allowable errors,
  *                CACM 13(7).
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -284,27 +286,35 @@ PROBES_WHOLE(blooms)
 PROBES_LOOKS(blooms)
 PROBES_ADD(blooms)
 
+static const kind_whole blooms_whole = {
+    .contains      = blooms_contains_key,
+    .contains_many = blooms_contains_keys,
+    .add           = blooms_add_key,
+};
+
+static const kind_combining blooms_combining = {
+    .unite   = blooms_unite,
+    .overlap = blooms_overlap,
+};
+
 const bly_kind bly_kind_bitsandblooms = {
     .name    = "bitsandblooms",
     .family  = "foreign",
     .summary = "the Bloom filter of Go's bits-and-blooms",
     .version = BLOOMS_VERSION,
-    .foreign = &blooms_foreign,
 
     .plan   = blooms_plan,
     .format = blooms_format,
     .like   = blooms_like,
     .check  = blooms_check,
+    .stat   = blooms_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = blooms_contains_key,
-    .contains_keys = blooms_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = blooms_add_key,
 
-    .unite   = blooms_unite,
-    .overlap = blooms_overlap,
+    .add = kind_whole_add,
 
-    .stat = blooms_stat,
+    .whole     = &blooms_whole,
+    .combining = &blooms_combining,
+    .foreign   = &blooms_foreign,
 };

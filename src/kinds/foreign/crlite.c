@@ -1,11 +1,13 @@
 /* crlite.c - a filter cascade of Mozilla's CRLite, in its own bytes.
  *
+ * Use it to look up certificates in filter cascades of CRLite.
+ *
  * WHAT IT IS
  *
- * What tells a browser which certificates are revoked, of all that there were
- * when it was made: the files of the Python package filtercascade. The payload
- * is such a file, byte for byte. It is exact for the keys that it was made of,
- * and of any other key its answer means nothing.
+ * The payload is a file of the Python package filtercascade, byte for byte. It
+ * tells a browser which certificates are revoked, of all that existed when it
+ * was made. Its answers are exact for those certificates, and mean nothing for
+ * any other key.
  *
  * THE PICTURE
  *
@@ -67,7 +69,7 @@
  *  [Larisch et al. 2017]  CRLite: a scalable system for pushing all TLS
  *                         revocations to all browsers, IEEE S&P.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -381,20 +383,24 @@ static void crlite_stat(bly_stat_t *out, const void *image)
     out->fill = bits > 0 ? set / bits : 0;
 }
 
+static const kind_whole crlite_whole = {
+    .contains      = crlite_contains_key,
+    .contains_many = crlite_contains_keys,
+};
+
 const bly_kind bly_kind_crlite = {
     .name    = "crlite",
     .family  = "foreign",
     .summary = "a filter cascade of CRLite: which certificates are revoked",
     .version = CRLITE_VERSION,
-    .foreign = &crlite_foreign,
 
     .plan  = crlite_plan,
     .check = crlite_check,
+    .stat  = crlite_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = crlite_contains_key,
-    .contains_keys = crlite_contains_keys,
 
-    .stat = crlite_stat,
+    .whole   = &crlite_whole,
+    .foreign = &crlite_foreign,
 };

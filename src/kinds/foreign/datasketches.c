@@ -1,12 +1,13 @@
 /* datasketches.c - the Bloom filter of Apache DataSketches, in its own bytes.
  *
+ * Use it for filters that Apache DataSketches has written or will read.
+ *
  * WHAT IT IS
  *
- * What the Bloom filter of Apache DataSketches (Java, C++, and through them
- * Druid and others) serialises. The payload is that, byte for byte. Integers
- * are hashed there as 8 bytes, the lowest first, real numbers as their 8 bytes
- * too, with 7ff8000000000000 for whatever is no number, strings as UTF-8: give
- * them so.
+ * The payload is the serialized Bloom filter of Apache DataSketches (Java, C++,
+ * and through them Druid and others), byte for byte. Give keys as that library
+ * hashes them: integers as 8 bytes, the lowest first; real numbers as their 8
+ * bytes, with 7ff8000000000000 for any NaN; strings as UTF-8.
  *
  * THE PICTURE
  *
@@ -66,7 +67,7 @@
  *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
  *                 building a better Bloom filter, ESA. Its two hashes.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -355,28 +356,36 @@ static bly_status sketches_unite_all(void *into, const void *other)
     return status;
 }
 
+static const kind_whole sketches_whole = {
+    .contains      = sketches_contains_key,
+    .contains_many = sketches_contains_keys,
+    .add           = sketches_add_key,
+};
+
+static const kind_combining sketches_combining = {
+    .unite   = sketches_unite_all,
+    .overlap = sketches_overlap,
+};
+
 const bly_kind bly_kind_datasketches = {
     .name    = "datasketches",
     .family  = "foreign",
     .summary = "the Bloom filter of Apache DataSketches",
     .version = SKETCHES_VERSION,
     .options = sketches_options,
-    .foreign = &sketches_foreign,
 
     .plan   = sketches_plan,
     .format = sketches_format,
     .like   = sketches_like,
     .check  = sketches_check,
+    .stat   = sketches_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = sketches_contains_key,
-    .contains_keys = sketches_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = sketches_add_key,
 
-    .unite   = sketches_unite_all,
-    .overlap = sketches_overlap,
+    .add = kind_whole_add,
 
-    .stat = sketches_stat,
+    .whole     = &sketches_whole,
+    .combining = &sketches_combining,
+    .foreign   = &sketches_foreign,
 };

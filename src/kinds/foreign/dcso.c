@@ -1,5 +1,8 @@
 /* dcso.c - the Bloom filter of DCSO's bloom, in its own bytes.
  *
+ * Use it to recognize known files with the filter of CIRCL hashlookup, and for
+ * other filters of DCSO's bloom.
+ *
  * KNOWN AND UNKNOWN FILES
  *
  * CIRCL's hashlookup publishes the SHA-1 hashes of some hundred million known
@@ -91,7 +94,7 @@
  *  [Bloom 1970]  Space/time trade-offs in hash coding with allowable errors,
  *                CACM 13(7).
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,7 +371,7 @@ static bly_status dcso_add_key(void *image, uint64_t hash, const void *bytes,
 
 /* ---- Sets -------------------------------------------------------------- */
 
-/* Of one n and p, as the system's own `join` asks. */
+/* Requires one n and p, as the system's own `join` does. */
 static bool dcso_alike(const void *a, const void *b)
 {
     return memcmp(image_payload(a), image_payload(b), DCSO_AT_ADDED) == 0;
@@ -382,28 +385,36 @@ static bly_status dcso_unite_all(void *into, const void *other)
     return dcso_unite(into, other);
 }
 
+static const kind_whole dcso_whole = {
+    .contains      = dcso_contains_key,
+    .contains_many = dcso_contains_keys,
+    .add           = dcso_add_key,
+};
+
+static const kind_combining dcso_combining = {
+    .alike   = dcso_alike,
+    .unite   = dcso_unite_all,
+    .overlap = dcso_overlap,
+};
+
 const bly_kind bly_kind_dcso = {
     .name    = "dcso",
     .family  = "foreign",
     .summary = "the filter files of DCSO's bloom and CIRCL's hashlookup",
     .version = DCSO_VERSION,
-    .foreign = &dcso_foreign,
 
     .plan   = dcso_plan,
     .format = dcso_format,
     .like   = dcso_like,
     .check  = dcso_check,
+    .stat   = dcso_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = dcso_contains_key,
-    .contains_keys = dcso_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = dcso_add_key,
 
-    .alike   = dcso_alike,
-    .unite   = dcso_unite_all,
-    .overlap = dcso_overlap,
+    .add = kind_whole_add,
 
-    .stat = dcso_stat,
+    .whole     = &dcso_whole,
+    .combining = &dcso_combining,
+    .foreign   = &dcso_foreign,
 };

@@ -1,11 +1,14 @@
 /* ethereum.c - the logs' Bloom filter of an Ethereum block or receipt.
  *
+ * Use it to find the Ethereum blocks and receipts that may have logs of an
+ * address or topic.
+ *
  * WHAT IT IS
  *
- * The 2048 bits by which a block (and each receipt in it) says which contracts
- * have logged and about what: to find the logs of an address or a topic, look
- * into those blocks only whose filter may have it. The payload is these 256
- * bytes, `logsBloom` without its 0x and its hexadecimal digits.
+ * A block, and each receipt in it, has 2048 bits that show which contracts have
+ * logged, and about which topics. To find the logs of an address or a topic,
+ * read only the blocks whose filter may have it. The payload is these 256
+ * bytes: `logsBloom`, decoded from its hexadecimal digits.
  *
  * THE PICTURE
  *
@@ -45,7 +48,7 @@
  *  [Wood 2014]  Ethereum: a secure decentralised generalised transaction
  *               ledger. Section 4.3.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include "bodies/probes.h"
 #include "bits/digest.h"
@@ -141,25 +144,33 @@ PROBES_WHOLE(ethereum)
 PROBES_LOOKS(ethereum)
 PROBES_ADD(ethereum)
 
+static const kind_whole ethereum_whole = {
+    .contains      = ethereum_contains_key,
+    .contains_many = ethereum_contains_keys,
+    .add           = ethereum_add_key,
+};
+
+static const kind_combining ethereum_combining = {
+    .unite   = ethereum_unite,
+    .overlap = ethereum_overlap,
+};
+
 const bly_kind bly_kind_ethereum = {
     .name    = "ethereum",
     .family  = "foreign",
     .summary = "the logs' filter of an Ethereum block or receipt",
     .version = ETHEREUM_VERSION,
-    .foreign = &ethereum_foreign,
 
-    .plan   = ethereum_plan,
-    .check  = ethereum_check,
+    .plan  = ethereum_plan,
+    .check = ethereum_check,
+    .stat  = ethereum_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = ethereum_contains_key,
-    .contains_keys = ethereum_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = ethereum_add_key,
 
-    .unite   = ethereum_unite,
-    .overlap = ethereum_overlap,
+    .add = kind_whole_add,
 
-    .stat = ethereum_stat,
+    .whole     = &ethereum_whole,
+    .combining = &ethereum_combining,
+    .foreign   = &ethereum_foreign,
 };

@@ -1,5 +1,7 @@
 /* exim.c - the Bloom filter of Exim's unique rate limits, in its own bytes.
  *
+ * Use it to inspect the record of a unique rate limit in Exim's hints database.
+ *
  * WHAT IT IS
  *
  * The mail server Exim can count different events of a sender only, such as the
@@ -52,7 +54,7 @@
  *  [Kirsch & Mitzenmacher 2006]  Less hashing, same performance: building a
  *                                better Bloom filter, ESA.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include "bodies/probes.h"
 #include "bits/digest.h"
@@ -177,25 +179,33 @@ PROBES_WHOLE(exim)
 PROBES_LOOKS(exim)
 PROBES_ADD(exim)
 
+static const kind_whole exim_whole = {
+    .contains      = exim_contains_key,
+    .contains_many = exim_contains_keys,
+    .add           = exim_add_key,
+};
+
+static const kind_combining exim_combining = {
+    .unite   = exim_unite,
+    .overlap = exim_overlap,
+};
+
 const bly_kind bly_kind_exim = {
     .name    = "exim",
     .family  = "foreign",
     .summary = "the filter of a unique rate limit of the mail server Exim",
     .version = EXIM_VERSION,
-    .foreign = &exim_foreign,
 
-    .plan   = exim_plan,
-    .check  = exim_check,
+    .plan  = exim_plan,
+    .check = exim_check,
+    .stat  = exim_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = exim_contains_key,
-    .contains_keys = exim_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = exim_add_key,
 
-    .unite   = exim_unite,
-    .overlap = exim_overlap,
+    .add = kind_whole_add,
 
-    .stat = exim_stat,
+    .whole     = &exim_whole,
+    .combining = &exim_combining,
+    .foreign   = &exim_foreign,
 };

@@ -1,9 +1,11 @@
 /* guava.c - the Bloom filter of Guava, in its own bytes.
  *
+ * Use it for filters that a Java program with Guava has written or will read.
+ *
  * WHAT IT IS
  *
- * What BloomFilter.writeTo of Google's Guava writes, and readFrom reads, in
- * either of its two strategies. The payload is that stream, byte for byte.
+ * The payload is the stream that BloomFilter.writeTo of Google's Guava writes
+ * and readFrom reads, byte for byte, in either of its two strategies.
  *
  * A funnel says which bytes of an object are hashed; they are the key here:
  * of a string its bytes in UTF-8, or its 16-bit units, the low byte first
@@ -72,7 +74,7 @@
  *  [Kirsch 2006]  Kirsch & Mitzenmacher, Less hashing, same performance:
  *                 building a better Bloom filter, ESA. Its two hashes.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -282,7 +284,8 @@ static void guava_begin(const probes_row *row, probes_key *key)
     hash_murmur3_128(key->bytes, key->length, 0, key->state);
 }
 
-/* Of mitz32: the lower half of the first hash, and i + 1 times the upper. */
+/* Position i of mitz32: the lower half of the first hash, and i + 1 times the
+ * upper. */
 static uint64_t guava_narrow(const probes_key *key, uint64_t i)
 {
     uint32_t c = (uint32_t)key->state[0]
@@ -308,28 +311,36 @@ PROBES_WHOLE(guava)
 PROBES_LOOKS(guava)
 PROBES_ADD(guava)
 
+static const kind_whole guava_whole = {
+    .contains      = guava_contains_key,
+    .contains_many = guava_contains_keys,
+    .add           = guava_add_key,
+};
+
+static const kind_combining guava_combining = {
+    .unite   = guava_unite,
+    .overlap = guava_overlap,
+};
+
 const bly_kind bly_kind_guava = {
     .name    = "guava",
     .family  = "foreign",
     .summary = "the Bloom filter that Guava's BloomFilter writes",
     .version = GUAVA_VERSION,
     .options = guava_options,
-    .foreign = &guava_foreign,
 
     .plan   = guava_plan,
     .format = guava_format,
     .like   = guava_like,
     .check  = guava_check,
+    .stat   = guava_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = guava_contains_key,
-    .contains_keys = guava_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = guava_add_key,
 
-    .unite   = guava_unite,
-    .overlap = guava_overlap,
+    .add = kind_whole_add,
 
-    .stat = guava_stat,
+    .whole     = &guava_whole,
+    .combining = &guava_combining,
+    .foreign   = &guava_foreign,
 };

@@ -1,10 +1,13 @@
 /* leveldb.c - the Bloom filter of a block of LevelDB, in its own bytes.
  *
+ * Use it to inspect the filters in LevelDB tables, or to make some for a
+ * database.
+ *
  * WHAT IT IS
  *
- * What LevelDB's NewBloomFilterPolicy makes of the keys of two kilobytes of a
- * table, and asks before it reads them. The payload is one such filter, byte
- * for byte. Nothing in it tells what it is: name the format.
+ * LevelDB's NewBloomFilterPolicy makes such a filter of the keys in two
+ * kilobytes of a table, and queries it before it reads them. The payload is one
+ * filter, byte for byte. Its bytes do not show the format, so name it.
  *
  * THE PICTURE
  *
@@ -68,7 +71,7 @@
  *  [Chang 2006]  Bigtable: a distributed storage system for structured data,
  *                OSDI. Filters of tables.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -252,7 +255,8 @@ static bly_status leveldb_check(const void *image)
 
 /* ---- Keys -------------------------------------------------------------- */
 
-/* Of more probes than are in use none is looked at, so that all are there. */
+/* Reads the row. If it has more probes than are in use, none is looked at, so
+ * that every key is there. */
 static probes_row leveldb_row(const void *image)
 {
     uint64_t k = image_geometry(image, LEVELDB_K);
@@ -302,28 +306,36 @@ PROBES_WHOLE(leveldb)
 PROBES_LOOKS(leveldb)
 PROBES_ADD(leveldb)
 
+static const kind_whole leveldb_whole = {
+    .contains      = leveldb_contains_key,
+    .contains_many = leveldb_contains_keys,
+    .add           = leveldb_add_key,
+};
+
+static const kind_combining leveldb_combining = {
+    .unite   = leveldb_unite,
+    .overlap = leveldb_overlap,
+};
+
 const bly_kind bly_kind_leveldb = {
     .name    = "leveldb",
     .family  = "foreign",
     .summary = "the Bloom filter of a block of a LevelDB table",
     .version = LEVELDB_VERSION,
     .options = leveldb_options,
-    .foreign = &leveldb_foreign,
 
     .plan   = leveldb_plan,
     .format = leveldb_format,
     .like   = leveldb_like,
     .check  = leveldb_check,
+    .stat   = leveldb_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = leveldb_contains_key,
-    .contains_keys = leveldb_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = leveldb_add_key,
 
-    .unite   = leveldb_unite,
-    .overlap = leveldb_overlap,
+    .add = kind_whole_add,
 
-    .stat = leveldb_stat,
+    .whole     = &leveldb_whole,
+    .combining = &leveldb_combining,
+    .foreign   = &leveldb_foreign,
 };

@@ -1,12 +1,14 @@
 /* parquet.c - the Bloom filter of a column chunk of Parquet, in its own bytes.
  *
+ * Use it to read the Bloom filters of Parquet files, or to write them.
+ *
  * WHAT IT IS
  *
- * What Parquet files carry for a column of a row group, so that readers skip
- * the group where a value is not: a header in Thrift's compact protocol, and
- * the bits of a split-block Bloom filter. The payload is that, byte for byte,
- * as it lies in the file from the column's bloom_filter_offset on. The bits
- * alone are those of kind `split` with hash=xxh64.
+ * A Parquet file may carry a filter for a column of a row group, so that
+ * readers can skip groups without a value. It is a header in Thrift's compact
+ * protocol, then the bits of a split-block Bloom filter. The payload is both,
+ * byte for byte, as in the file from the column's bloom_filter_offset on. The
+ * bits alone equal those of kind `split` with hash=xxh64.
  *
  * A value is hashed as its plain encoding without a length: a string as its
  * bytes in UTF-8, numbers of 32 and 64 bits and real ones as their 4 or 8
@@ -57,7 +59,7 @@
  *  [Putze 2007]  Cache-, hash- and space-efficient Bloom filters, WEA. Blocks.
  *  [Apple 2022]  Split block Bloom filters. This form of them.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -315,27 +317,35 @@ static void parquet_tell(bly_stat_t *out, const void *image)
     rows_stat(out, &s, parquet_bits(image));
 }
 
+static const kind_whole parquet_whole = {
+    .contains      = parquet_contains_key,
+    .contains_many = parquet_contains_keys,
+    .add           = parquet_add_key,
+};
+
+static const kind_combining parquet_combining = {
+    .unite   = parquet_unite,
+    .overlap = parquet_compare,
+};
+
 const bly_kind bly_kind_parquet = {
     .name    = "parquet",
     .family  = "foreign",
     .summary = "the Bloom filter of a column chunk of Parquet",
     .version = PARQUET_VERSION,
-    .foreign = &parquet_foreign,
 
     .plan   = parquet_plan,
     .format = parquet_format,
     .like   = parquet_like,
     .check  = parquet_check,
+    .stat   = parquet_tell,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = parquet_contains_key,
-    .contains_keys = parquet_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = parquet_add_key,
 
-    .unite   = parquet_unite,
-    .overlap = parquet_compare,
+    .add = kind_whole_add,
 
-    .stat = parquet_tell,
+    .whole     = &parquet_whole,
+    .combining = &parquet_combining,
+    .foreign   = &parquet_foreign,
 };

@@ -1,13 +1,16 @@
 /* redisbloom.c - the Bloom filter of RedisBloom, in its own bytes.
  *
+ * Use it to inspect Bloom filters that a Redis server holds, or to make one
+ * that it loads.
+ *
  * WHAT IT IS
  *
- * What BF.SCANDUMP of Redis' module says of a key, as one file: the first
- * chunk, which is the header, and behind it the others in their order. (That
- * they stand in one file is ours; the server speaks chunks, each with a number
- * that tells where it belongs: 1 for the header, then 1 and the bytes so far.
- * Chunks in hexadecimal digits, behind one another, will do too, where the
- * format is named: "bloomery info --format redisbloom chunks.hex".)
+ * The payload is the output of BF.SCANDUMP of Redis' module as one file: the
+ * first chunk, which is the header, then the others in their order. (The single
+ * file is ours. The server sends chunks, each with a number for its place: 1
+ * for the header, then 1 plus the bytes so far. A file of chunks in hexadecimal
+ * digits works as well if the format is named: "bloomery info --format
+ * redisbloom chunks.hex".)
  * Such a filter is a chain of Bloom filters, its *links*: when the last one is
  * full a larger one is begun.
  *
@@ -74,7 +77,7 @@
  *
  *  [Almeida et al. 2007]  Scalable Bloom filters, IPL 101(6).
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -435,26 +438,35 @@ static void redisbloom_stat(bly_stat_t *out, const void *image)
         out->capacity = capacity;
 }
 
+static const kind_whole redisbloom_whole = {
+    .contains      = redisbloom_contains_key,
+    .contains_many = redisbloom_contains_keys,
+    .add           = redisbloom_add_key,
+};
+
+static const kind_growing redisbloom_growing = {
+    .plan = redisbloom_grow_plan,
+    .grow = redisbloom_grow,
+};
+
 const bly_kind bly_kind_redisbloom = {
     .name    = "redisbloom",
     .family  = "foreign",
     .summary = "the growing Bloom filter of Redis' module",
     .version = REDISBLOOM_VERSION,
     .options = redisbloom_options,
-    .foreign = &redisbloom_foreign,
 
     .plan   = redisbloom_plan,
     .format = redisbloom_format,
     .check  = redisbloom_check,
+    .stat   = redisbloom_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = redisbloom_contains_key,
-    .contains_keys = redisbloom_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = redisbloom_add_key,
-    .grow_plan     = redisbloom_grow_plan,
-    .grow          = redisbloom_grow,
 
-    .stat = redisbloom_stat,
+    .add = kind_whole_add,
+
+    .whole   = &redisbloom_whole,
+    .growing = &redisbloom_growing,
+    .foreign = &redisbloom_foreign,
 };

@@ -1,11 +1,14 @@
 /* rediscuckoo.c - the cuckoo filter of RedisBloom, in its own bytes.
  *
+ * Use it to inspect cuckoo filters that a Redis server holds, or to make one
+ * that it loads.
+ *
  * WHAT IT IS
  *
- * What CF.SCANDUMP of Redis' module says of a key, as one file: the first
- * chunk, which is the header, and behind it the others in their order. (That
- * they stand in one file is ours.) Such a filter is a chain of tables: when the
- * last one is full one more is begun.
+ * The payload is the output of CF.SCANDUMP of Redis' module as one file: the
+ * first chunk, which is the header, then the others in their order. (The single
+ * file is ours.) Such a filter is a chain of tables: when the last one is full,
+ * another is begun.
  *
  * THE PICTURE
  *
@@ -74,7 +77,7 @@
  *
  *  [Fan et al. 2014]  Cuckoo filter: practically better than Bloom, CoNEXT.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 
@@ -173,8 +176,8 @@ static void rediscuckoo_hasher(kind_hasher *out, const uint64_t *geometry)
     *out = (kind_hasher){ .function = rediscuckoo_murmur };
 }
 
-/* What the geometry says of the tables; a number that is out of its field's
- * range is 0 there, as none may be. */
+/* Reads the tables from the geometry. A number that is out of its field's range
+ * becomes 0, which no field may be. */
 static bly_tables rediscuckoo_tables(const uint64_t *geometry)
 {
     uint64_t slots = geometry[REDISCUCKOO_SLOTS];
@@ -375,25 +378,30 @@ static void rediscuckoo_stat(bly_stat_t *out, const void *image)
         out->capacity = (uint64_t)all;
 }
 
+static const kind_growing rediscuckoo_growing = {
+    .plan = rediscuckoo_grow_plan,
+    .grow = rediscuckoo_grow,
+};
+
 const bly_kind bly_kind_rediscuckoo = {
     .name    = "rediscuckoo",
     .family  = "foreign",
     .summary = "the cuckoo filter of Redis' module",
     .version = REDISCUCKOO_VERSION,
     .options = rediscuckoo_options,
-    .foreign = &rediscuckoo_foreign,
 
     .plan   = rediscuckoo_plan,
     .format = rediscuckoo_format,
     .check  = rediscuckoo_check,
+    .stat   = rediscuckoo_stat,
 
     .contains      = rediscuckoo_contains,
     .contains_many = rediscuckoo_contains_many,
-    .add           = rediscuckoo_add,
-    .remove        = rediscuckoo_remove,
-    .count         = rediscuckoo_count,
-    .grow_plan     = rediscuckoo_grow_plan,
-    .grow          = rediscuckoo_grow,
 
-    .stat = rediscuckoo_stat,
+    .add    = rediscuckoo_add,
+    .remove = rediscuckoo_remove,
+    .count  = rediscuckoo_count,
+
+    .growing = &rediscuckoo_growing,
+    .foreign = &rediscuckoo_foreign,
 };

@@ -1,11 +1,13 @@
 /* rocksdb.c - the Bloom filter of a RocksDB table, in its own bytes.
  *
+ * Use it to inspect the full filters in RocksDB tables.
+ *
  * WHAT IT IS
  *
- * What NewBloomFilterPolicy of RocksDB makes of all keys of a table since
- * format version 5 (6.6): a blocked Bloom filter whose blocks are lines of 64
- * bytes. The payload is such a filter, byte for byte, as it stands in the
- * table's block `fullfilter.rocksdb.BuiltinBloomFilter`.
+ * NewBloomFilterPolicy of RocksDB makes such a filter of all keys of a table
+ * since format version 5 (6.6): a blocked Bloom filter whose blocks are lines
+ * of 64 bytes. The payload is the table's block
+ * `fullfilter.rocksdb.BuiltinBloomFilter`, byte for byte.
  *
  * THE PICTURE
  *
@@ -60,7 +62,7 @@
  *  [Putze, Sanders & Singler 2007]  Cache-, hash- and space-efficient Bloom
  *                                   filters, WEA.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -312,28 +314,36 @@ static void rocksdb_stat(bly_stat_t *out, const void *image)
         out->probes = (uint32_t)row.k;
 }
 
+static const kind_whole rocksdb_whole = {
+    .contains      = rocksdb_contains_key,
+    .contains_many = rocksdb_contains_keys,
+    .add           = rocksdb_add_key,
+};
+
+static const kind_combining rocksdb_combining = {
+    .unite   = rocksdb_unite,
+    .overlap = rocksdb_overlap,
+};
+
 const bly_kind bly_kind_rocksdb = {
     .name    = "rocksdb",
     .family  = "foreign",
     .summary = "the Bloom filter of a RocksDB table",
     .version = ROCKSDB_VERSION,
     .options = rocksdb_options,
-    .foreign = &rocksdb_foreign,
 
     .plan   = rocksdb_plan,
     .format = rocksdb_format,
     .like   = rocksdb_like,
     .check  = rocksdb_check,
+    .stat   = rocksdb_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = rocksdb_contains_key,
-    .contains_keys = rocksdb_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = rocksdb_add_key,
 
-    .unite   = rocksdb_unite,
-    .overlap = rocksdb_overlap,
+    .add = kind_whole_add,
 
-    .stat = rocksdb_stat,
+    .whole     = &rocksdb_whole,
+    .combining = &rocksdb_combining,
+    .foreign   = &rocksdb_foreign,
 };

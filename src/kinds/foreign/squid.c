@@ -1,10 +1,12 @@
 /* squid.c - a cache digest of Squid, in its own bytes.
  *
+ * Use it to ask what a Squid proxy has in its cache, or to tell its neighbours.
+ *
  * WHAT IT IS
  *
- * What the proxy Squid tells its neighbours of what it has in its cache. A
- * running one serves its own at /squid-internal-periodic/store_digest. The
- * payload is that reply's body, byte for byte.
+ * The proxy Squid sends this digest of its cache to its neighbours. A running
+ * proxy serves its own at /squid-internal-periodic/store_digest. The payload is
+ * the body of that reply, byte for byte.
  *
  * THE PICTURE
  *
@@ -60,7 +62,7 @@
  *  [Fan et al. 2000]          Summary cache: a scalable wide-area Web cache
  *                             sharing protocol, IEEE/ACM ToN 8(3).
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -367,28 +369,36 @@ static bly_status squid_unite_all(void *into, const void *other)
     return squid_unite(into, other);
 }
 
+static const kind_whole squid_whole = {
+    .contains      = squid_contains_key,
+    .contains_many = squid_contains_keys,
+    .add           = squid_add_key,
+};
+
+static const kind_combining squid_combining = {
+    .unite   = squid_unite_all,
+    .overlap = squid_overlap,
+};
+
 const bly_kind bly_kind_squid = {
     .name    = "squid",
     .family  = "foreign",
     .summary = "a cache digest of the proxy Squid",
     .version = SQUID_VERSION,
     .options = squid_options,
-    .foreign = &squid_foreign,
 
     .plan   = squid_plan,
     .format = squid_format,
     .like   = squid_like,
     .check  = squid_check,
+    .stat   = squid_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = squid_contains_key,
-    .contains_keys = squid_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = squid_add_key,
 
-    .unite   = squid_unite_all,
-    .overlap = squid_overlap,
+    .add = kind_whole_add,
 
-    .stat = squid_stat,
+    .whole     = &squid_whole,
+    .combining = &squid_combining,
+    .foreign   = &squid_foreign,
 };

@@ -1,10 +1,12 @@
 /* venti.c - the Bloom filter of a Venti server, in its own bytes.
  *
+ * Use it to inspect the Bloom filter of a Venti archival server.
+ *
  * WHAT IT IS
  *
- * What the archival server Venti of Plan 9 asks before it looks into its index
- * for a block. The payload is the file or partition that is named `bloom` in
- * the server's configuration, byte for byte.
+ * The archival server Venti of Plan 9 queries this filter before it searches
+ * its index for a block. The payload is the file or partition that the server's
+ * configuration calls `bloom`, byte for byte.
  *
  * THE PICTURE
  *
@@ -60,7 +62,7 @@
  *
  *  [Quinlan & Dorward 2002]  Venti: a new approach to archival storage, FAST.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
@@ -307,27 +309,35 @@ static void venti_stat(bly_stat_t *out, const void *image)
                            out->fill);
 }
 
+static const kind_whole venti_whole = {
+    .contains      = venti_contains_key,
+    .contains_many = venti_contains_keys,
+    .add           = venti_add_key,
+};
+
+static const kind_combining venti_combining = {
+    .unite   = venti_keys_unite,
+    .overlap = venti_keys_overlap,
+};
+
 const bly_kind bly_kind_venti = {
     .name    = "venti",
     .family  = "foreign",
     .summary = "the filter of a Venti server of Plan 9",
     .version = VENTI_VERSION,
-    .foreign = &venti_foreign,
 
     .plan   = venti_plan,
     .format = venti_format,
     .like   = venti_like,
     .check  = venti_check,
+    .stat   = venti_stat,
 
     .contains      = kind_whole_contains,
     .contains_many = kind_whole_contains_many,
-    .contains_key  = venti_contains_key,
-    .contains_keys = venti_contains_keys,
-    .add           = kind_whole_add,
-    .add_key       = venti_add_key,
 
-    .unite   = venti_keys_unite,
-    .overlap = venti_keys_overlap,
+    .add = kind_whole_add,
 
-    .stat = venti_stat,
+    .whole     = &venti_whole,
+    .combining = &venti_combining,
+    .foreign   = &venti_foreign,
 };

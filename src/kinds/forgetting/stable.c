@@ -1,5 +1,8 @@
 /* stable.c - the stable Bloom filter, for streams without end.
  *
+ * Use it to find duplicates in an endless stream in fixed memory, when old keys
+ * may be forgotten.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a small number in place of every bit: a cell. A key sets
@@ -160,7 +163,7 @@ enum {
 
 #define STABLE_M_MAX (UINT64_C(1) << 56)
 
-/* What k and max are chosen for where m is given. */
+/* The gap for which k and max are chosen if m is given. */
 static const double STABLE_GAP = 1e6;
 
 /* The m at which the zeros' spread is worked out: for larger and for much
@@ -348,7 +351,7 @@ static uint64_t stable_bytes(uint64_t m, uint64_t max)
     return STABLE_HEAD + bits / 64 * 8 + (bits % 64 != 0 ? 8 : 0);
 }
 
-/* What a size must keep; p is 0 where it is to be chosen. */
+/* The bounds that a size must keep; p is 0 if it is to be chosen. */
 typedef struct { double gap, rate, lost, p; } stable_wish;
 
 /* Does this m do, with its P? Once it does, so does every larger one. */
@@ -414,7 +417,7 @@ static bool stable_best_k(stable_chain *best, const stable_wish *wish,
     return found;
 }
 
-/* The same for the k of the options, if they have one. */
+/* Does so for the k of the options, if they have one. */
 static bool stable_for_max(stable_chain *best, const stable_wish *wish,
                            double max, uint64_t k)
 {
@@ -569,7 +572,7 @@ static bly_status stable_check(const void *image)
 
 /* ---- The cells --------------------------------------------------------- */
 
-/* What the verbs need of the image, read once. */
+/* The fields of an image that the verbs need, read once. */
 typedef struct {
     uint8_t *payload, *row;             /* from its start; from cell 0 on    */
     uint64_t m, p;
@@ -783,9 +786,9 @@ static size_t stable_keys_ahead(const stable_view *v)
 static_assert((int)STABLE_RING > (int)CELLS_K_MAX,
               "one turn at least has room");
 
-/* Ask for what an add will touch: its cells, and of those it lowers the first
- * lines; where a longer run goes the processor sees for itself. */
-PLATFORM_INLINE void stable_ask(const stable_view *v, const uint64_t *turn)
+/* Prefetches the memory that an add will touch: its cells, and the first lines
+ * of the run that it lowers. The processor follows a longer run by itself. */
+PLATFORM_INLINE void stable_prefetch(const stable_view *v, const uint64_t *turn)
 {
     const uint8_t *run = v->row + (turn[0] * v->width >> 3);
     uint64_t bytes = v->p * v->width >> 3;
@@ -805,7 +808,7 @@ PLATFORM_INLINE void stable_observe_many(const stable_view *v,
     size_t ahead = stable_keys_ahead(v), stride = v->k + 1, slot = 0;
     for (size_t i = 0; i < n && i < ahead; i++) {
         stable_find(ring + i * stride, v, hashes[i], t + i);
-        stable_ask(v, ring + i * stride);
+        stable_prefetch(v, ring + i * stride);
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t *turn = ring + slot * stride;
@@ -814,7 +817,7 @@ PLATFORM_INLINE void stable_observe_many(const stable_view *v,
             seen[i] = was;
         if (n - i > ahead) {
             stable_find(turn, v, hashes[i + ahead], t + i + ahead);
-            stable_ask(v, turn);
+            stable_prefetch(v, turn);
         }
         slot = slot + 1 < ahead ? slot + 1 : 0;
     }
@@ -838,7 +841,8 @@ static bly_status stable_add_many(void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Of what has been forgotten nothing is left to count; no cell saturates. */
+/* Fills in the statistics. Forgotten keys leave nothing to count, and no cell
+ * saturates. */
 static void stable_stat(bly_stat_t *out, const void *image)
 {
     cells c = stable_cells(image);
@@ -864,12 +868,12 @@ const bly_kind bly_kind_stable = {
 
     .plan  = stable_plan,
     .check = stable_check,
+    .stat  = stable_stat,
 
     .contains      = stable_contains,
     .contains_many = stable_contains_many,
-    .add           = stable_add,
-    .add_many      = stable_add_many,
-    .add_each      = stable_add_each,
 
-    .stat = stable_stat,
+    .add      = stable_add,
+    .add_many = stable_add_many,
+    .add_each = stable_add_each,
 };

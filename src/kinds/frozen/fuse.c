@@ -1,5 +1,7 @@
 /* fuse.c - a binary fuse filter: a few near cells XOR to a fingerprint.
  *
+ * Use it for a fixed set of keys that is built once and looked up often.
+ *
  * WHAT IT IS
  *
  * Every key has a fingerprint of f bits and a few cells in a table, three or
@@ -150,6 +152,14 @@ static bly_status fuse_check(const void *image)
     return fingerprint_check(image, false);
 }
 
+static const kind_building fuse_building = {
+    .build = fingerprint_build,
+};
+
+static const kind_inlining fuse_inlining = {
+    .view = fingerprint_inline,
+};
+
 const bly_kind bly_kind_fuse = {
     .name    = "fuse",
     .family  = "frozen",
@@ -159,13 +169,12 @@ const bly_kind bly_kind_fuse = {
 
     .plan  = fuse_plan,
     .check = fuse_check,
+    .stat  = fingerprint_stat,
 
     .contains      = fingerprint_contains,
-    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
-    .build         = fingerprint_build,
+    .contains_here = fingerprint_contains_here,
 
-    .stat = fingerprint_stat,
-
-    .inline_view = fingerprint_inline,
+    .building = &fuse_building,
+    .inlining = &fuse_inlining,
 };

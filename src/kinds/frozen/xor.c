@@ -1,5 +1,7 @@
 /* xor.c - the classic xor filter: three cells XOR to a fingerprint.
  *
+ * Use it to compare with other work; for new filters `fuse` is better.
+ *
  * WHAT IT IS
  *
  * The older sister of `fuse`: a table in three blocks, of which every key has
@@ -93,7 +95,7 @@ static bly_status xor_plan(bly_plan_t *plan, const kind_spec *spec)
     return fingerprint_plan(plan, &wish, spec);
 }
 
-/* One window, three blocks: anything else is a `fuse`. */
+/* Checks for one window and three blocks; any other shape is a `fuse`. */
 static bly_status xor_check(const void *image)
 {
     bly_status status = fingerprint_check(image, false);
@@ -104,6 +106,14 @@ static bly_status xor_check(const void *image)
     return status;
 }
 
+static const kind_building xor_building = {
+    .build = fingerprint_build,
+};
+
+static const kind_inlining xor_inlining = {
+    .view = fingerprint_inline,
+};
+
 const bly_kind bly_kind_xor = {
     .name    = "xor",
     .family  = "frozen",
@@ -113,13 +123,12 @@ const bly_kind bly_kind_xor = {
 
     .plan  = xor_plan,
     .check = xor_check,
+    .stat  = fingerprint_stat,
 
     .contains      = fingerprint_contains,
-    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
-    .build         = fingerprint_build,
+    .contains_here = fingerprint_contains_here,
 
-    .stat = fingerprint_stat,
-
-    .inline_view = fingerprint_inline,
+    .building = &xor_building,
+    .inlining = &xor_inlining,
 };

@@ -1,5 +1,8 @@
 /* approximator.c - a compact approximator: an upper bound of each key's number.
  *
+ * Use it to keep a number for each key that may be too high but not too low,
+ * such as the latest time it was seen.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a number where that has a bit. A key that is put with
@@ -153,6 +156,20 @@ static bly_status approximator_check(const void *image)
     return all ? BLY_OK : kind_bad_geometry(image);
 }
 
+static const kind_labels approximator_labels = {
+    .put      = labels_put,
+    .put_many = labels_put_many,
+    .get      = labels_get,
+    .get_many = labels_get_many,
+    .better   = KIND_LABEL_LARGER,
+    .covers   = labels_covers,
+};
+
+static const kind_combining approximator_combining = {
+    .unite   = labels_unite,
+    .overlap = labels_overlap,
+};
+
 const bly_kind bly_kind_approximator = {
     .name    = "approximator",
     .family  = "labelled",
@@ -162,21 +179,14 @@ const bly_kind bly_kind_approximator = {
 
     .plan  = approximator_plan,
     .check = approximator_check,
+    .stat  = labels_stat,
 
     .contains      = labels_contains,
     .contains_many = labels_contains_many,
-    .add           = labels_add,
-    .add_many      = labels_add_many,
 
-    .put      = labels_put,
-    .put_many = labels_put_many,
-    .get      = labels_get,
-    .get_many = labels_get_many,
-    .better   = KIND_LABEL_LARGER,
-    .covers   = labels_covers,
+    .add      = labels_add,
+    .add_many = labels_add_many,
 
-    .unite   = labels_unite,
-    .overlap = labels_overlap,
-
-    .stat = labels_stat,
+    .labels    = &approximator_labels,
+    .combining = &approximator_combining,
 };

@@ -1,5 +1,7 @@
 /* bloomier.c - a Bloomier filter: a label for each key.
  *
+ * Use it to map each key of a fixed set to a small number, such as a shard.
+ *
  * WHAT IT IS
  *
  * A map from keys to labels of v bits that does not keep the keys. Asked for a
@@ -176,7 +178,7 @@ PLATFORM_INLINE uint64_t bloomier_own(const fingerprint_view *v, uint64_t read,
     return bit[read >> v->bits & 3] + v->field;
 }
 
-/* The same of a key that is perhaps there; false: it is not. */
+/* Finds the label of a key that may be there. False: it is absent. */
 static bool bloomier_find(const fingerprint_view *v, uint64_t hash,
                           uint64_t *bit)
 {
@@ -203,10 +205,10 @@ enum { BLOOMIER_RING = 32 };
 /* A key on its way: its state, and where its cells begin. */
 typedef struct { uint64_t state, bit[PEEL_ARITY_MAX]; } bloomier_key;
 
-/* Ask for the lines of a key, to the ends of its cells: any may hold the
- * label. */
-PLATFORM_INLINE void bloomier_ask(const fingerprint_view *v, uint64_t hash,
-                                  bloomier_key *key)
+/* Prefetches the lines of a key to the ends of its cells, because any of them
+ * may hold the label. */
+PLATFORM_INLINE void bloomier_prefetch(const fingerprint_view *v, uint64_t hash,
+                                       bloomier_key *key)
 {
     key->state = hash_mix(hash);
     fingerprint_cells(v, FINGERPRINT_LABEL_ARITY, key->state, key->bit);
@@ -224,7 +226,7 @@ static void bloomier_get_many(const void *image, const uint64_t *hashes,
     size_t ahead = cpu_ahead(n, BLOOMIER_RING);
     bloomier_key ring[BLOOMIER_RING];
     for (size_t i = 0; i < ahead; i++)
-        bloomier_ask(&v, hashes[i], &ring[i]);
+        bloomier_prefetch(&v, hashes[i], &ring[i]);
     for (size_t i = 0; i < n; i++) {
         const bloomier_key *key = &ring[i % BLOOMIER_RING];
         uint64_t read = fingerprint_read(&v, FINGERPRINT_LABEL_ARITY, key->bit);
@@ -232,8 +234,8 @@ static void bloomier_get_many(const void *image, const uint64_t *hashes,
         if (found[i])
             labels[i] = bloomier_read(&v, bloomier_own(&v, read, key->bit));
         if (n - i > ahead)
-            bloomier_ask(&v, hashes[i + ahead],
-                         &ring[(i + ahead) % BLOOMIER_RING]);
+            bloomier_prefetch(&v, hashes[i + ahead],
+                              &ring[(i + ahead) % BLOOMIER_RING]);
     }
 }
 
@@ -281,11 +283,12 @@ typedef struct {
     bloomier_key cells[BLOOMIER_GROUP];
 } bloomier_group;
 
-static void bloomier_ask_all(const bloomier_job *job, bloomier_group *g,
-                             size_t n)
+static void bloomier_prefetch_all(const bloomier_job *job, bloomier_group *g,
+                                  size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        bloomier_ask(&job->view, job->keys->hashes[g->key[i]], &g->cells[i]);
+        bloomier_prefetch(&job->view, job->keys->hashes[g->key[i]],
+                          &g->cells[i]);
 }
 
 /* Where the label of key i of the group is. */
@@ -321,7 +324,7 @@ static void bloomier_write_part(void *context, unsigned part, unsigned parts)
     bloomier_group group;
     for (size_t next = 0; next < job->keys->n && !task_step(BLOOMIER_GROUP); ) {
         size_t n = bloomier_collect(job, &group, &next, part, parts);
-        bloomier_ask_all(job, &group, n);
+        bloomier_prefetch_all(job, &group, n);
         for (size_t i = 0; i < n; i++) {
             uint64_t bit = bloomier_at(job, &group, i);
             uint64_t label = job->keys->labels[group.key[i]];
@@ -344,7 +347,7 @@ static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
         n = to - from < BLOOMIER_GROUP ? to - from : BLOOMIER_GROUP;
         for (size_t i = 0; i < n; i++)
             group.key[i] = from + i;
-        bloomier_ask_all(job, &group, n);
+        bloomier_prefetch_all(job, &group, n);
         for (size_t i = 0; i < n; i++)
             differ |= bloomier_read(&v, bloomier_at(job, &group, i))
                    != job->keys->labels[from + i];
@@ -398,6 +401,16 @@ static void bloomier_stat(bly_stat_t *out, const void *image)
     out->label_most = bits_mask(out->label_bits);
 }
 
+static const kind_building bloomier_building = {
+    .build = bloomier_build,
+};
+
+static const kind_labels bloomier_labels = {
+    .put      = bloomier_put,
+    .get      = bloomier_get,
+    .get_many = bloomier_get_many,
+};
+
 const bly_kind bly_kind_bloomier = {
     .name    = "bloomier",
     .family  = "labelled",
@@ -407,15 +420,12 @@ const bly_kind bly_kind_bloomier = {
 
     .plan  = bloomier_plan,
     .check = bloomier_check,
+    .stat  = bloomier_stat,
 
     .contains      = fingerprint_contains,
-    .contains_here = fingerprint_contains_here,
     .contains_many = fingerprint_contains_many,
-    .build         = bloomier_build,
+    .contains_here = fingerprint_contains_here,
 
-    .put      = bloomier_put,
-    .get      = bloomier_get,
-    .get_many = bloomier_get_many,
-
-    .stat = bloomier_stat,
+    .building = &bloomier_building,
+    .labels   = &bloomier_labels,
 };

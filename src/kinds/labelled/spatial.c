@@ -1,5 +1,7 @@
 /* spatial.c - a spatial Bloom filter: which of s areas is a key in?
  *
+ * Use it to find which of a few disjoint, ranked areas a key belongs to.
+ *
  * WHAT IT IS
  *
  * A Bloom filter whose cells name an area, 1 .. s, where a larger number is a
@@ -118,6 +120,20 @@ static bly_status spatial_check(const void *image)
     return few ? BLY_OK : kind_bad_geometry(image);
 }
 
+static const kind_labels spatial_labels = {
+    .put      = labels_put,
+    .put_many = labels_put_many,
+    .get      = labels_get,
+    .get_many = labels_get_many,
+    .each     = labels_each,
+    .better   = KIND_LABEL_LARGER,
+};
+
+static const kind_combining spatial_combining = {
+    .unite   = labels_unite,
+    .overlap = labels_overlap,
+};
+
 const bly_kind bly_kind_spatial = {
     .name    = "spatial",
     .family  = "labelled",
@@ -127,21 +143,14 @@ const bly_kind bly_kind_spatial = {
 
     .plan  = spatial_plan,
     .check = spatial_check,
+    .stat  = labels_stat,
 
     .contains      = labels_contains,
     .contains_many = labels_contains_many,
-    .add           = labels_add,
-    .add_many      = labels_add_many,
 
-    .put        = labels_put,
-    .put_many   = labels_put_many,
-    .get        = labels_get,
-    .get_many   = labels_get_many,
-    .each_label = labels_each,
-    .better     = KIND_LABEL_LARGER,
+    .add      = labels_add,
+    .add_many = labels_add_many,
 
-    .unite   = labels_unite,
-    .overlap = labels_overlap,
-
-    .stat = labels_stat,
+    .labels    = &spatial_labels,
+    .combining = &spatial_combining,
 };

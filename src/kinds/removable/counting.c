@@ -1,5 +1,8 @@
 /* counting.c - the counting Bloom filter.
  *
+ * Use it when keys come and go, repeats are counted, and an add must never be
+ * refused.
+ *
  * WHAT IT IS
  *
  * A Bloom filter with a small counter in place of every bit. A key raises its
@@ -154,7 +157,7 @@
  *  [Kim 2019]  Analysis of counting Bloom filters used for count thresholding,
  *              Electronics 8(7):779. (2), without the second moment.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 
@@ -285,9 +288,9 @@ static bly_status counting_add_many(void *image, const uint64_t *hashes,
     return BLY_OK;
 }
 
-/* What a key has added it cannot give back: which of its counters it has raised
- * depends on those that came before it. */
-static bly_status counting_keeps(const void *image)
+/* Refuses removals with rule=least. Which counters a key raised there depends
+ * on earlier keys, so it cannot take its share back. */
+static bly_status counting_removes(const void *image)
 {
     if (!counting_least(image))
         return BLY_OK;
@@ -295,6 +298,15 @@ static bly_status counting_keeps(const void *image)
                        "cannot remove keys, as an add does not raise all of a "
                        "key's counters: make it with rule=every");
 }
+
+static const kind_varying counting_varying = {
+    .removes = counting_removes,
+};
+
+static const kind_combining counting_combining = {
+    .unite   = counting_unite,
+    .overlap = counting_overlap,
+};
 
 const bly_kind bly_kind_counting = {
     .name    = "counting",
@@ -305,20 +317,19 @@ const bly_kind bly_kind_counting = {
 
     .plan  = counting_plan,
     .check = counting_check,
+    .stat  = counting_stat,
 
     .contains      = counting_contains,
-    .contains_here = counting_contains_here,
     .contains_many = counting_contains_many,
-    .add           = counting_add,
-    .add_many      = counting_add_many,
-    .remove        = counting_remove,
-    .keeps         = counting_keeps,
-    .remove_many   = counting_remove_many,
-    .count         = counting_count,
-    .count_many    = counting_count_many,
+    .contains_here = counting_contains_here,
 
-    .unite   = counting_unite,
-    .overlap = counting_overlap,
+    .add         = counting_add,
+    .add_many    = counting_add_many,
+    .remove      = counting_remove,
+    .remove_many = counting_remove_many,
+    .count       = counting_count,
+    .count_many  = counting_count_many,
 
-    .stat = counting_stat,
+    .varying   = &counting_varying,
+    .combining = &counting_combining,
 };

@@ -1,5 +1,8 @@
 /* deletable.c - a Bloom filter that knows which bits only one key has set.
  *
+ * Use it when keys are removed now and then, and it does no harm that one in
+ * ten stays.
+ *
  * WHAT IT IS
  *
  * The bits of `standard`, and beside them a map of where keys have met. When a
@@ -101,7 +104,7 @@
  *                     family, IEEE Communications Letters 14(6). The map; it
  *                     takes the marks out of the m bits, we add them.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 
@@ -209,7 +212,7 @@ static bly_status deletable_check(const void *image)
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* What the probes need of the image, read once. */
+/* The fields of an image that the probes need, read once. */
 typedef struct {
     uint8_t *row, *map;
     uint64_t m, region, inverse;        /* of `region`, 0 for 1              */
@@ -337,10 +340,10 @@ static bly_status deletable_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys that are asked for ahead, at most: each has up to 2k lines. */
+/* The largest number of keys to prefetch ahead: up to 2k lines each. */
 enum { DELETABLE_AHEAD = 16 };
 
-PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
+PLATFORM_INLINE void deletable_prefetch(const deletable_view *v, uint64_t hash)
 {
     uint64_t state = hash_spread(hash);
     for (uint32_t i = 0; i < v->k; i++) {
@@ -357,10 +360,10 @@ PLATFORM_INLINE void deletable_ask(const deletable_view *v, uint64_t hash)
     do {                                                                       \
         const size_t ahead = cpu_ahead(n, DELETABLE_AHEAD);                    \
         for (size_t i = 0; i < ahead; i++)                                     \
-            deletable_ask(&(view), (hashes)[i]);                               \
+            deletable_prefetch(&(view), (hashes)[i]);                          \
         for (size_t i = 0; i < (n); i++) {                                     \
             if ((n) - i > ahead)                                               \
-                deletable_ask(&(view), (hashes)[i + ahead]);                   \
+                deletable_prefetch(&(view), (hashes)[i + ahead]);              \
             work;                                                              \
         }                                                                      \
     } while (0)
@@ -426,28 +429,31 @@ static void deletable_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static const kind_combining deletable_combining = {
+    .unite     = deletable_unite,
+    .intersect = deletable_intersect,
+    .overlap   = deletable_overlap,
+};
+
 const bly_kind bly_kind_deletable = {
     .name    = "deletable",
     .family  = "removable",
     .summary = "a Bloom filter that removes keys by bits of theirs alone",
-    .experimental  = true,
     .version = DELETABLE_VERSION,
     .options = deletable_options,
 
     .plan  = deletable_plan,
     .check = deletable_check,
+    .stat  = deletable_stat,
 
     .contains      = deletable_contains,
-    .contains_here = deletable_contains_here,
     .contains_many = deletable_contains_many,
-    .add           = deletable_add,
-    .add_many      = deletable_add_many,
-    .remove        = deletable_remove,
-    .remove_many   = deletable_remove_many,
+    .contains_here = deletable_contains_here,
 
-    .unite     = deletable_unite,
-    .intersect = deletable_intersect,
-    .overlap   = deletable_overlap,
+    .add         = deletable_add,
+    .add_many    = deletable_add_many,
+    .remove      = deletable_remove,
+    .remove_many = deletable_remove_many,
 
-    .stat = deletable_stat,
+    .combining = &deletable_combining,
 };

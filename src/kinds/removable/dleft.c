@@ -1,5 +1,7 @@
 /* dleft.c - d-left counting: fingerprints in the least loaded of four buckets.
  *
+ * Use it when keys come and go, may come twice, and memory matters.
+ *
  * WHAT IT IS
  *
  * A table of fingerprints, each with a small counter. There are four subtables
@@ -130,7 +132,7 @@
  *  [Whang 1990]    A linear-time probabilistic counting algorithm for database
  *                  applications, ACM TODS 15(2). Keys from the cells in use.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <math.h>
@@ -410,7 +412,7 @@ PLATFORM_INLINE uint32_t dleft_used(const dleft_view *v, const uint8_t *bucket)
     return dleft_fold(image_u64(bucket, 0) & v->counters);
 }
 
-/* What a cell holds: remainder and, below it, counter. */
+/* Reads a cell: the remainder and, below it, the counter. */
 PLATFORM_INLINE uint64_t dleft_read(const dleft_view *v, const uint8_t *bucket,
                                     uint32_t cell)
 {
@@ -626,9 +628,10 @@ static uint64_t dleft_count(const void *image, uint64_t hash)
  * same. */
 enum { DLEFT_RING = 64 };
 
-/* Ask for the lines of a place; a bucket may begin in one and end in the
- * next. */
-PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
+/* Prefetches the lines of a place. A bucket may begin in one line and end in
+ * the next. */
+PLATFORM_INLINE void dleft_prefetch(const dleft_view *v,
+                                    const dleft_place *place)
 {
     PLATFORM_UNROLL
     for (uint32_t i = 0; i < DLEFT_TABLES; i++) {
@@ -645,7 +648,7 @@ PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
         size_t ahead = cpu_ahead(n, DLEFT_RING);                               \
         for (size_t i = 0; i < ahead; i++) {                                   \
             ring[i] = dleft_find(&(view), (hashes)[i]);                        \
-            dleft_ask(&(view), &ring[i]);                                      \
+            dleft_prefetch(&(view), &ring[i]);                                 \
         }                                                                      \
         for (size_t i = 0; i < (n); i++) {                                     \
             dleft_place *place = &ring[i % DLEFT_RING];                        \
@@ -653,7 +656,7 @@ PLATFORM_INLINE void dleft_ask(const dleft_view *v, const dleft_place *place)
             if (i + ahead < (n)) {                                             \
                 place = &ring[(i + ahead) % DLEFT_RING];                       \
                 *place = dleft_find(&(view), (hashes)[i + ahead]);             \
-                dleft_ask(&(view), place);                                     \
+                dleft_prefetch(&(view), place);                                \
             }                                                                  \
         }                                                                      \
     } while (0)
@@ -946,6 +949,11 @@ static void dleft_stat(bly_stat_t *out, const void *image)
     out->saturated = full;
 }
 
+static const kind_resizing dleft_resizing = {
+    .plan   = dleft_resize_plan,
+    .resize = dleft_resize,
+};
+
 const bly_kind bly_kind_dleft = {
     .name    = "dleft",
     .family  = "removable",
@@ -955,19 +963,18 @@ const bly_kind bly_kind_dleft = {
 
     .plan  = dleft_plan,
     .check = dleft_check,
+    .stat  = dleft_stat,
 
     .contains      = dleft_contains,
-    .contains_here = dleft_contains_here,
     .contains_many = dleft_contains_many,
-    .add           = dleft_add,
-    .add_many      = dleft_add_many,
-    .remove        = dleft_remove,
-    .remove_many   = dleft_remove_many,
-    .count         = dleft_count,
-    .count_many    = dleft_count_many,
+    .contains_here = dleft_contains_here,
 
-    .resize_plan = dleft_resize_plan,
-    .resize      = dleft_resize,
+    .add         = dleft_add,
+    .add_many    = dleft_add_many,
+    .remove      = dleft_remove,
+    .remove_many = dleft_remove_many,
+    .count       = dleft_count,
+    .count_many  = dleft_count_many,
 
-    .stat = dleft_stat,
+    .resizing = &dleft_resizing,
 };

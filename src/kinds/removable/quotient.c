@@ -1,5 +1,8 @@
 /* quotient.c - a counting quotient filter: sorted fingerprints, exactly kept.
  *
+ * Use it when keys are counted or removed, filters are united, and their size
+ * may have to change.
+ *
  * WHAT IT IS
  *
  * A multiset of fingerprints, stored sorted and without loss in little more
@@ -162,7 +165,7 @@
  *                  SIGMOD. Two bits a slot, ranks, selects and offsets. We
  *                  write counts in another way, which works for any r.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 
@@ -321,7 +324,7 @@ PLATFORM_INLINE uint64_t quotient_fingerprint(const runs_view *v,
     return bits_range(hash, v->range);
 }
 
-/* What the heads of a fingerprint's block and the next one say. */
+/* The heads of a fingerprint's block and the next one. */
 typedef struct {
     const uint8_t *block, *next;        /* next: or the same                 */
     uint64_t home;                      /* the quotient's place in the block */
@@ -606,13 +609,13 @@ static bly_status quotient_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys that are asked for ahead, at most: each asks for two or three lines. */
+/* The largest number of keys to prefetch ahead: two or three lines each. */
 enum { QUOTIENT_AHEAD = 64, QUOTIENT_BEHIND = 24 };
 
-/* Ask for the lines of quotient_at(), and for those where the run most likely
- * is: from its home to QUOTIENT_BEHIND slots on. To ask for a line twice costs
- * little; to wait for one costs more than all of them. */
-PLATFORM_INLINE void quotient_ask(const runs_view *v, uint64_t hash)
+/* Prefetches the lines of quotient_at(), and the lines where the run most
+ * likely is: from its home to QUOTIENT_BEHIND slots on. A second prefetch of a
+ * line costs little; one wait for memory costs more than all of them. */
+PLATFORM_INLINE void quotient_prefetch(const runs_view *v, uint64_t hash)
 {
     uint64_t quotient = quotient_fingerprint(v, hash) >> v->r;
     const uint8_t *block = runs_block(v, quotient / RUNS_BLOCK);
@@ -632,10 +635,10 @@ PLATFORM_INLINE void quotient_ask(const runs_view *v, uint64_t hash)
     do {                                                                       \
         size_t ahead = cpu_ahead(n, QUOTIENT_AHEAD);                           \
         for (size_t i = 0; i < ahead; i++)                                     \
-            quotient_ask(&(view), (hashes)[i]);                                \
+            quotient_prefetch(&(view), (hashes)[i]);                           \
         for (size_t i = 0; i < (n); i++) {                                     \
             if (i + ahead < (n))                                               \
-                quotient_ask(&(view), (hashes)[i + ahead]);                    \
+                quotient_prefetch(&(view), (hashes)[i + ahead]);               \
             uint64_t f = quotient_fingerprint(&(view), (hashes)[i]);           \
             work;                                                              \
         }                                                                      \
@@ -1023,6 +1026,20 @@ static void quotient_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_combining quotient_combining = {
+    .unite   = quotient_unite,
+    .overlap = quotient_overlap,
+};
+
+static const kind_listing quotient_listing = {
+    .fingerprints = quotient_each,
+};
+
+static const kind_resizing quotient_resizing = {
+    .plan   = quotient_resize_plan,
+    .resize = quotient_resize,
+};
+
 const bly_kind bly_kind_quotient = {
     .name     = "quotient",
     .family   = "removable",
@@ -1033,22 +1050,20 @@ const bly_kind bly_kind_quotient = {
 
     .plan  = quotient_plan,
     .check = quotient_check,
+    .stat  = quotient_stat,
 
     .contains      = quotient_contains,
-    .contains_here = quotient_contains_here,
     .contains_many = quotient_contains_many,
-    .add           = quotient_add,
-    .add_many      = quotient_add_many,
-    .remove        = quotient_remove,
-    .remove_many   = quotient_remove_many,
-    .count         = quotient_count,
-    .count_many    = quotient_count_many,
+    .contains_here = quotient_contains_here,
 
-    .unite       = quotient_unite,
-    .overlap     = quotient_overlap,
-    .resize_plan = quotient_resize_plan,
-    .resize      = quotient_resize,
+    .add         = quotient_add,
+    .add_many    = quotient_add_many,
+    .remove      = quotient_remove,
+    .remove_many = quotient_remove_many,
+    .count       = quotient_count,
+    .count_many  = quotient_count_many,
 
-    .each = quotient_each,
-    .stat = quotient_stat,
+    .combining = &quotient_combining,
+    .listing   = &quotient_listing,
+    .resizing  = &quotient_resizing,
 };

@@ -1,5 +1,7 @@
 /* variable.c - a counting Bloom filter whose keys count by different numbers.
  *
+ * Use it in place of `counting` when memory is short.
+ *
  * WHAT IT IS
  *
  * As in kind `counting` a key raises k counters, and lowers them when it is
@@ -155,7 +157,7 @@
  *                  IEEE/ACM ToN 22(4) (INFOCOM 2012). The filter, (1), and the
  *                  form with B_h.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <math.h>
@@ -236,15 +238,15 @@ PLATFORM_INLINE cells variable_cells(const void *image)
  * beyond, 8 elements and more, all do. */
 enum { VARIABLE_MET = 6, VARIABLE_SUM = VARIABLE_MET * 15 };
 
-/* Of a counter in which j increments met, the share of increments that pass;
- * its mean, and mean square, up to j = `most`. */
+/* The share of increments that pass in a counter where j of them met, with its
+ * mean and mean square, up to j = `most`. */
 typedef struct {
     unsigned most;
     double   mean[VARIABLE_MET + 1], square[VARIABLE_MET + 1];
 } variable_law;
 
-/* Of l … 2l-1: one passes its equal only, two fail those above their sum less
- * l, three pass all. */
+/* Computes the law of the set l … 2l-1: one increment passes its equal only,
+ * two fail those above their sum less l, three pass all. */
 static variable_law variable_interval(uint32_t l)
 {
     variable_law law = { .most = 2 };
@@ -268,8 +270,9 @@ static double variable_share_of(const cells_set *set, uint32_t value)
     return passes / set->count;
 }
 
-/* Of a set: chance[s] that j elements have the sum s, for one j after another,
- * from the largest sum down, as elements are above 0. */
+/* Computes the law of a set. chance[s] is the chance that j elements have the
+ * sum s, for one j after another, from the largest sum down, because elements
+ * are above 0. */
 static variable_law variable_elements(uint32_t l)
 {
     cells_set set = cells_set_of(l);
@@ -587,6 +590,11 @@ CELLS_LOOKS(variable)
 CELLS_ADDS(variable)
 CELLS_REMOVES(variable)
 
+static const kind_combining variable_combining = {
+    .unite   = variable_unite,
+    .overlap = variable_overlap,
+};
+
 const bly_kind bly_kind_variable = {
     .name    = "variable",
     .family  = "removable",
@@ -596,19 +604,18 @@ const bly_kind bly_kind_variable = {
 
     .plan  = variable_plan,
     .check = variable_check,
+    .stat  = variable_stat,
 
     .contains      = variable_contains,
-    .contains_here = variable_contains_here,
     .contains_many = variable_contains_many,
-    .add           = variable_add,
-    .add_many      = variable_add_many,
-    .remove        = variable_remove,
-    .remove_many   = variable_remove_many,
-    .count         = variable_count,
-    .count_many    = variable_count_many,
+    .contains_here = variable_contains_here,
 
-    .unite   = variable_unite,
-    .overlap = variable_overlap,
+    .add         = variable_add,
+    .add_many    = variable_add_many,
+    .remove      = variable_remove,
+    .remove_many = variable_remove_many,
+    .count       = variable_count,
+    .count_many  = variable_count_many,
 
-    .stat = variable_stat,
+    .combining = &variable_combining,
 };

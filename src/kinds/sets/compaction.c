@@ -1,5 +1,8 @@
 /* compaction.c - hash compaction: a table of short signatures.
  *
+ * Use it for the visited states of a search, where each key is looked up and
+ * added in one step.
+ *
  * WHAT IT IS
  *
  * An open-addressed hash table that keeps of each key b bits of its hash, its
@@ -249,7 +252,7 @@ static void compaction_move(compaction_loads *to, const compaction_loads *from,
     to->keys = from->keys + step;
 }
 
-/* The same by the midpoint rule. */
+/* Computes the flow by the midpoint rule. */
 PLATFORM_APART static void compaction_flow(compaction_loads *loads,
                                            const compaction_line *line,
                                            double step)
@@ -377,9 +380,9 @@ static bly_status compaction_size_for(compaction_size *size,
     return BLY_OK;
 }
 
-/* One filter differs from another in how its lines are loaded, as far as that
- * does not come to the same in the sum, and in how many keys it took for
- * seen. */
+/* Returns how much the rate differs between filters: lines are loaded
+ * differently, as far as that does not cancel in the sum, and more or fewer
+ * keys were taken for seen. */
 static double compaction_rate_sd(const compaction_line *line,
                                  const compaction_loads *loads, uint64_t lines)
 {
@@ -443,7 +446,7 @@ static bly_status compaction_check(const void *image)
 
 /* ---- Contains, add ----------------------------------------------------- */
 
-/* What the probes need of the image, read once. */
+/* The fields of an image that the probes need, read once. */
 typedef struct {
     uint8_t *payload;
     uint64_t lines, mask;
@@ -545,8 +548,8 @@ static bly_status compaction_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* The first line of a key is asked for some keys ahead. `work` is the statement
- * for hashes[i]. */
+/* Runs a batch, with the first line of each key prefetched some keys ahead.
+ * `work` is the statement for hashes[i]. */
 #define COMPACTION_ROLL(view, hashes, n, prefetch, work)                       \
     do {                                                                       \
         const size_t ahead = cpu_ahead(n, n);                                  \
@@ -742,17 +745,16 @@ const bly_kind bly_kind_compaction = {
     .name    = "compaction",
     .family  = "sets",
     .summary = "hash compaction: a table of short signatures, in cache lines",
-    .experimental  = true,
     .version = COMPACTION_VERSION,
     .options = compaction_options,
 
     .plan  = compaction_plan,
     .check = compaction_check,
+    .stat  = compaction_stat,
 
     .contains      = compaction_contains,
     .contains_many = compaction_contains_many,
-    .add           = compaction_add,
-    .add_many      = compaction_add_many,
 
-    .stat = compaction_stat,
+    .add      = compaction_add,
+    .add_many = compaction_add_many,
 };

@@ -1,5 +1,8 @@
 /* partitioned.c - a Bloom filter whose k probes have a slice of bits each.
  *
+ * Use it when each probe should have memory of its own, as in hardware with
+ * parallel memories.
+ *
  * WHAT IT IS
  *
  * The row of bits is cut into k slices of M bits, and probe i sets and tests
@@ -60,7 +63,7 @@
  *  [Kirsch & Mitzenmacher 2006]  Less hashing, same performance, ESA.
  *  [Almeida 2007]   Scalable Bloom filters, IPL 101(6); uses this kind.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <math.h>
@@ -320,6 +323,17 @@ static void partitioned_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static const kind_sharing partitioned_sharing = {
+    .add      = partitioned_add_shared,
+    .add_many = partitioned_add_many_shared,
+};
+
+static const kind_combining partitioned_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = partitioned_overlap,
+};
+
 const bly_kind bly_kind_partitioned = {
     .name    = "partitioned",
     .family  = "sets",
@@ -329,19 +343,16 @@ const bly_kind bly_kind_partitioned = {
 
     .plan  = partitioned_plan,
     .check = partitioned_check,
+    .stat  = partitioned_stat,
 
-    .contains        = partitioned_contains,
-    .contains_here   = partitioned_contains_here,
-    .contains_many   = partitioned_contains_many,
-    .add             = partitioned_add,
-    .add_many        = partitioned_add_many,
-    .add_shared      = partitioned_add_shared,
-    .add_many_shared = partitioned_add_many_shared,
-    .add_each        = partitioned_add_each,
+    .contains      = partitioned_contains,
+    .contains_many = partitioned_contains_many,
+    .contains_here = partitioned_contains_here,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = partitioned_overlap,
+    .add      = partitioned_add,
+    .add_many = partitioned_add_many,
+    .add_each = partitioned_add_each,
 
-    .stat = partitioned_stat,
+    .sharing   = &partitioned_sharing,
+    .combining = &partitioned_combining,
 };

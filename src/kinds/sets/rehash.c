@@ -1,5 +1,8 @@
 /* rehash.c - a Bloom filter that hashes the key anew for every bit.
  *
+ * Use it to read filters that hash the key anew for every bit, or to study hash
+ * functions.
+ *
  * WHAT IT IS
  *
  * The filter as the textbooks write it: k hash functions, and each of them
@@ -101,7 +104,7 @@
  *  [Patrascu 2012]  Pătraşcu & Thorup, The power of simple tabulation hashing,
  *                   JACM 59(3).
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include <assert.h>
 #include <string.h>
@@ -253,7 +256,8 @@ static bly_status rehash_check(const void *image)
 
 /* ---- Functions --------------------------------------------------------- */
 
-/* What the functions need of an image besides its row: `with` of probes_row. */
+/* The numbers, besides the row, that the functions need from an image: `with`
+ * of probes_row. */
 enum { REHASH_WITH_BY, REHASH_WITH_SEED, REHASH_WITH_FIELD };
 
 /* `state` of a key: the number that it is, if it is one; for slices the last
@@ -288,7 +292,7 @@ static bool rehash_whole(const void *image)
     return image_geometry(image, REHASH_KEY) != 0;
 }
 
-/* What c(i,j) of the essay is drawn from, and c(i,j). */
+/* Returns the number that c(i,j) of the essay is drawn from, and c(i,j). */
 static uint64_t rehash_source(const probes_row *v, uint64_t i)
 {
     return hash_mix(v->with[REHASH_WITH_SEED] + (i + 1) * INDEX_GOLDEN);
@@ -350,7 +354,7 @@ static uint64_t rehash_slice(const probes_row *v, probes_key *key, uint64_t i)
     return bits_range(field << (64 - width), v->m);
 }
 
-/* Of an integer, 64 bits. */
+/* Hashes an integer to 64 bits. */
 static uint64_t rehash_family(const probes_row *v, uint64_t x, uint64_t i)
 {
     uint64_t source = rehash_source(v, i);
@@ -416,7 +420,7 @@ static bly_status rehash_put(const void *image, const void *bytes,
     return probes_put(&row, &key, rehash_begin, rehash_next);
 }
 
-/* Of a hash alone a filter of whole keys knows nothing: perhaps. */
+/* Answers true for a hash alone in a filter of whole keys. */
 static bool rehash_contains(const void *image, uint64_t hash)
 {
     uint8_t bytes[8];
@@ -536,6 +540,23 @@ static void rehash_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
+static const kind_whole rehash_whole_keys = {
+    .contains      = rehash_contains_key,
+    .contains_many = rehash_contains_keys,
+    .add           = rehash_add_key,
+};
+
+static const kind_combining rehash_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = rehash_overlap,
+};
+
+static const kind_folding rehash_folding = {
+    .spec = rehash_fold_spec,
+    .fold = rehash_fold,
+};
+
 const bly_kind bly_kind_rehash = {
     .name    = "rehash",
     .family  = "sets",
@@ -547,19 +568,14 @@ const bly_kind bly_kind_rehash = {
     .format = rehash_format,
     .like   = rehash_like,
     .check  = rehash_check,
+    .stat   = rehash_stat,
 
     .contains      = rehash_contains,
     .contains_many = rehash_contains_many,
-    .contains_key  = rehash_contains_key,
-    .contains_keys = rehash_contains_keys,
-    .add           = rehash_add,
-    .add_key       = rehash_add_key,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = rehash_overlap,
-    .fold_spec = rehash_fold_spec,
-    .fold      = rehash_fold,
+    .add = rehash_add,
 
-    .stat = rehash_stat,
+    .whole     = &rehash_whole_keys,
+    .combining = &rehash_combining,
+    .folding   = &rehash_folding,
 };

@@ -1,5 +1,8 @@
 /* split.c - the split-block Bloom filter, as in Parquet's files.
  *
+ * Use it to exchange filter bits with Parquet, or where eight lanes of 32 bits
+ * suit the machine.
+ *
  * WHAT IT IS
  *
  * Blocks of 256 bits, each cut into eight lanes of 32. A key chooses a block
@@ -60,7 +63,7 @@
  *  [Putze 2009]   Cache-, hash- and space-efficient Bloom filters, ACM JEA 14.
  *  [Apple 2022]   Split block Bloom filters, arXiv:2101.01719.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include "bloomery/inline.h"
 
@@ -416,8 +419,8 @@ static void split_contains_many(const void *image, const uint64_t *hashes,
     split_contains_portable(image, hashes, n, present);
 }
 
-/* One key: as few instructions as can be, so that the processor sees more keys
- * ahead. */
+/* Chooses the lookup of one key with as few instructions as possible, so that
+ * the processor sees more keys ahead. */
 static kind_contains *split_contains_here(const void **subject, void *view)
 {
     *(split_view *)view = (split_view){
@@ -520,36 +523,51 @@ static void split_inline(void *view, const void *image)
     out->blocks = image_geometry(image, SPLIT_BLOCKS);
 }
 
+static const kind_sharing split_sharing = {
+    .add      = split_add_shared,
+    .add_many = split_add_many_shared,
+};
+
+static const kind_combining split_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = split_overlap,
+};
+
+static const kind_folding split_folding = {
+    .spec = split_fold_spec,
+    .fold = split_fold,
+};
+
+static const kind_inlining split_inlining = {
+    .view = split_inline,
+    .adds = true,
+};
+
 const bly_kind bly_kind_split = {
-    .name    = "split",
-    .family  = "sets",
-    .summary = "Parquet's split-block Bloom filter: eight bits in 256",
-    .version = SPLIT_VERSION,
-    .options = split_options,
+    .name     = "split",
+    .family   = "sets",
+    .summary  = "Parquet's split-block Bloom filter: eight bits in 256",
+    .version  = SPLIT_VERSION,
+    .options  = split_options,
     .raw_hash = true,
 
     .plan  = split_plan,
     .check = split_check,
+    .stat  = split_stat,
 
-    .contains        = split_contains,
-    .contains_here   = split_contains_here,
-    .contains_many   = split_contains_many,
-    .add             = split_add,
-    .add_many        = split_add_many,
-    .add_shared      = split_add_shared,
-    .add_many_shared = split_add_many_shared,
-    .add_each        = split_add_each,
+    .contains      = split_contains,
+    .contains_many = split_contains_many,
+    .contains_here = split_contains_here,
+
+    .add      = split_add,
+    .add_many = split_add_many,
+    .add_each = split_add_each,
 
     .places = split_places,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = split_overlap,
-    .fold_spec = split_fold_spec,
-    .fold      = split_fold,
-
-    .stat = split_stat,
-
-    .inline_view = split_inline,
-    .inline_add  = true,
+    .sharing   = &split_sharing,
+    .combining = &split_combining,
+    .folding   = &split_folding,
+    .inlining  = &split_inlining,
 };

@@ -1,5 +1,8 @@
 /* standard.c - the classic Bloom filter.
  *
+ * Use it when keys are added at any time, without a limit, and the filter
+ * should be small.
+ *
  * WHAT IT IS
  *
  * A row of m bits, all clear at first. A key sets k of them; a key whose k
@@ -86,7 +89,7 @@
  *  [Goel 2010]    Small subset queries and Bloom filters using ternary
  *                 associative memories, SIGMETRICS. The proved upper bound.
  */
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include "bloomery/inline.h"
 
@@ -199,7 +202,8 @@ static bly_status standard_check(const void *image)
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* One body for all schemes: `scheme` is a constant in each call below. */
+/* Looks up a key. This one body serves all schemes: `scheme` is a constant in
+ * each call below. */
 PLATFORM_INLINE bool standard_contains_by(const void *image, uint64_t hash,
                                           int scheme)
 {
@@ -408,6 +412,27 @@ static void standard_inline(void *view, const void *image)
     out->index = (uint32_t)image_geometry(image, STANDARD_INDEX);
 }
 
+static const kind_sharing standard_sharing = {
+    .add      = standard_add_shared,
+    .add_many = standard_add_many_shared,
+};
+
+static const kind_combining standard_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = standard_overlap,
+};
+
+static const kind_folding standard_folding = {
+    .spec = standard_fold_spec,
+    .fold = standard_fold,
+};
+
+static const kind_inlining standard_inlining = {
+    .view = standard_inline,
+    .adds = true,
+};
+
 const bly_kind bly_kind_standard = {
     .name    = "standard",
     .family  = "sets",
@@ -417,24 +442,18 @@ const bly_kind bly_kind_standard = {
 
     .plan  = standard_plan,
     .check = standard_check,
+    .stat  = standard_stat,
 
-    .contains        = standard_contains,
-    .contains_here   = standard_contains_here,
-    .contains_many   = standard_contains_many,
-    .add             = standard_add,
-    .add_many        = standard_add_many,
-    .add_shared      = standard_add_shared,
-    .add_many_shared = standard_add_many_shared,
-    .add_each        = standard_add_each,
+    .contains      = standard_contains,
+    .contains_many = standard_contains_many,
+    .contains_here = standard_contains_here,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = standard_overlap,
-    .fold_spec = standard_fold_spec,
-    .fold      = standard_fold,
+    .add      = standard_add,
+    .add_many = standard_add_many,
+    .add_each = standard_add_each,
 
-    .stat = standard_stat,
-
-    .inline_view = standard_inline,
-    .inline_add  = true,
+    .sharing   = &standard_sharing,
+    .combining = &standard_combining,
+    .folding   = &standard_folding,
+    .inlining  = &standard_inlining,
 };

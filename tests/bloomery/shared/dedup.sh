@@ -1,4 +1,4 @@
-# dedup.sh - lines, and what awk says of them: shared by the tests of `dedup`.
+# dedup.sh - lines, and awk's answers for them, for the tests of `dedup`.
 # Sourced.
 
 # A rate at which no line is dropped by accident.
@@ -8,7 +8,7 @@ first() {
     awk '!seen[$0]++' "$@"
 }
 
-# N lines, about half of them repeated, of several lengths.
+# Prints N lines of several lengths, about half of them repeated.
 lines() {
     awk -v n="$1" 'BEGIN {
         srand(7)

@@ -24,7 +24,8 @@ import operator
 import os
 import sys
 import threading
-from typing import Any, Iterable, Iterator, NamedTuple, Optional, Union
+from typing import (Any, Callable, Iterable, Iterator, NamedTuple, Optional,
+                    Union)
 
 from bloomery import _keys, _tasks
 from bloomery._errors import (AbsentError, BusyError, Cancelled, ClosedError,
@@ -95,7 +96,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- Kinds -------------------------------------------------------------------
+# ---- What there is -----------------------------------------------------------
 
 
 def _abilities(can: int) -> frozenset[str]:
@@ -124,7 +125,7 @@ class Kind(NamedTuple):
     summary: str
     can: frozenset[str]
     options: tuple[Option, ...]
-    experimental: bool
+    tier: str
 
 
 def _each(pointers: Any) -> Iterator[Any]:
@@ -137,6 +138,9 @@ def _each(pointers: Any) -> Iterator[Any]:
 def kinds() -> list[Kind]:
     """Returns all kinds of filters.
 
+    >>> [kind.name for kind in kinds() if kind.tier == "core"][:3]
+    ['standard', 'blocked', 'split']
+
     >>> [kind.name for kind in kinds() if kind.family == "frozen"]
     ['xor', 'fuse', 'ribbon', 'gcs']
     """
@@ -144,31 +148,45 @@ def kinds() -> list[Kind]:
                  _abilities(k.can),
                  tuple(Option(_text(o.name), _text(o.range), _text(o.standard),
                               _text(o.help)) for o in _each(k.options)),
-                 bool(k.experimental))
+                 _text(k.tier))
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
-# ---- Costs -------------------------------------------------------------------
+# ---- What it costs -----------------------------------------------------------
+
+
+def _field(field: Any, rest: Iterator[Any]) -> Any:
+    """The value of a field, of which arrays and objects are in the rest."""
+    if field.absent:
+        return None
+    if field.type == lib.BLY_FIELD_TEXT:
+        return ffi.string(field.text).decode()
+    if field.type == lib.BLY_FIELD_COUNT:
+        return field.count
+    if field.type == lib.BLY_FIELD_REAL:
+        return field.real
+    if field.type == lib.BLY_FIELD_BOOL:
+        return bool(field.count)
+    inside = itertools.takewhile(lambda f: f.type != lib.BLY_FIELD_END, rest)
+    if field.type == lib.BLY_FIELD_ARRAY:
+        return tuple(_field(f, rest) for f in inside)
+    return {_text(f.name): _field(f, rest) for f in inside}
 
 
 class _Record:
     """Numbers from the library, as attributes."""
 
-    _fields: tuple[str, ...] = ()
-
-    def __init__(self, c: Any) -> None:
-        for field in self._fields:
-            value = getattr(c, field)
-            if field in ("kind", "hash"):
-                value = ffi.string(value).decode()
-            elif field == "geometry":
-                value = tuple(value)
-            elif field == "form":
-                value = _form_text(value)
-            setattr(self, field, value)
+    def __init__(self, fill: Callable[[Any], int]) -> None:
+        fields = ffi.gc(lib.held_fields_place(), lib.held_fields_free)
+        if not fields:
+            raise MemoryError
+        check(fill(fields))
+        rest = (fields.at[i] for i in range(fields.n))
+        for field in rest:
+            setattr(self, _text(field.name), _field(field, rest))
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{f}={getattr(self, f)!r}" for f in self._fields)
+        inside = ", ".join(f"{f}={value!r}" for f, value in vars(self).items())
         return f"{type(self).__name__}({inside})"
 
     def __eq__(self, other: object) -> bool:
@@ -181,10 +199,6 @@ class Plan(_Record):
     """The predicted properties of a filter: the fields of bly_plan_t in
     bloomery.h."""
 
-    _fields = ("kind", "capacity", "bytes", "packed", "scratch",
-               "bits_per_key", "rate", "rate_sd", "fill", "lost", "window",
-               "lines_present", "lines_absent", "probes", "label_bits",
-               "label_least", "label_most", "geometry")
     kind: str
     capacity: int
     bytes: int
@@ -195,13 +209,13 @@ class Plan(_Record):
     rate_sd: float
     fill: float
     lost: float
-    window: int
+    window: Optional[int]
+    probes: int
+    label_bits: Optional[int]
+    label_least: Optional[int]
+    label_most: Optional[int]
     lines_present: float
     lines_absent: float
-    probes: int
-    label_bits: int
-    label_least: int
-    label_most: int
     geometry: tuple[int, ...]
 
 
@@ -209,35 +223,34 @@ class Stat(_Record):
     """The state of a filter: the fields of bly_stat_t in bloomery.h. `form` is
     the form of its keys as text, as in Filter.keys."""
 
-    _fields = ("kind", "hash", "seed", "capacity", "bytes", "packed",
-               "bits_per_key", "items", "distinct", "distinct_sd", "fill",
-               "rate", "planned_rate", "lost", "window", "saturated", "probes",
-               "label_bits", "label_least", "label_most", "geometry",
-               "items_exact", "form", "fullest")
     kind: str
-    hash: str
-    seed: int
+    items: int
+    items_exact: bool
     capacity: int
     bytes: int
     packed: int
+    attached: Optional[int]
     bits_per_key: float
-    items: int
-    distinct: float
-    distinct_sd: float
     fill: float
+    fullest: Optional[float]
     rate: float
     planned_rate: float
-    lost: float
-    window: int
-    saturated: int
+    seed: Optional[int]
+    mark: Optional[int]
+    hash: Optional[str]
+    keys: Optional[str]
     probes: int
-    label_bits: int
-    label_least: int
-    label_most: int
+    label_bits: Optional[int]
+    label_least: Optional[int]
+    label_most: Optional[int]
+    saturated: int
+    lost: float
+    window: Optional[int]
+    distinct: float
+    distinct_sd: float
     geometry: tuple[int, ...]
-    items_exact: bool
-    form: str
-    fullest: float
+    labels: Optional[tuple[dict[str, float], ...]]
+    can: tuple[str, ...]
 
 
 class Estimate(NamedTuple):
@@ -273,6 +286,7 @@ class Advice(NamedTuple):
     ns_add: float
     limit: str
     lacks: str
+    tier: str
 
 
 _AIMS = {"balance": 0, "fast": 1, "small": 2}
@@ -284,6 +298,10 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
            times: int = 0) -> list[Advice]:
     """Ranks the kinds for a need. can: names of abilities, as in kinds().
     fixed: all keys are known in advance. aim: "balance", "fast" or "small".
+
+    `can` names abilities, as in kinds(). `fixed` says that all keys are known
+    before the filter is built. `aim` is "balance", "fast" or "small". Kinds of
+    every tier are ranked; those to prefer have the tier "core".
 
     >>> best = advise(1_000_000, 0.001, fixed=True, aim="small")[0]
     >>> best.fits, best.bits_per_key < 11
@@ -309,7 +327,8 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
             for i in range(lib.bly_ranking_count(ranking)))
     return [Advice(_text(a.kind), bool(a.fits), bool(a.beaten), _text(a.why),
                    a.plan.bits_per_key, a.plan.rate, a.plan.bytes, a.ns_lookup,
-                   a.ns_add, _text(a.limit), _text(a.lacks)) for a in each]
+                   a.ns_add, _text(a.limit), _text(a.lacks), _text(a.tier))
+            for a in each]
 
 
 def _name(text: str, what: str) -> Any:
@@ -556,7 +575,7 @@ class Filter:
         made._h = out
         return made
 
-    # ---- Other constructors ----
+    # ---- Made another way ----
 
     @classmethod
     def build(cls, kind: str, members: Any, labels: Any = None, *,
@@ -599,7 +618,7 @@ class Filter:
         spec, kept = _spec(items, rate, seed, hash, secret, 0)
         out = ffi.new("bly_plan_t *")
         check(lib.bly_plan(out, _name(kind, "kind"), spec))
-        return Plan(out)
+        return Plan(lambda fields: lib.held_plan(fields, out))
 
     @classmethod
     def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
@@ -696,7 +715,7 @@ class Filter:
         MismatchError if the filter has a different form."""
         check(lib.held_state_form(self._h, _form(keys)))
 
-    # ---- Single keys ----
+    # ---- One key ----
 
     def __contains__(self, key: Key, _text: Any = lib.held_contains_text,
                      _bytes: Any = lib.held_contains_bytes) -> bool:
@@ -1002,9 +1021,8 @@ class Filter:
     def stat(self, *, progress: Progress = None) -> Stat:
         """Returns size, fill and false-positive rate; reads the whole filter.
         progress: as in build(), in bytes."""
-        out = ffi.new("bly_stat_t *")
-        check(lib.held_stat(self._h, out, _tasks.handle(progress)))
-        return Stat(out)
+        task = _tasks.handle(progress)
+        return Stat(lambda fields: lib.held_stat(self._h, fields, task))
 
     @property
     def can(self) -> frozenset[str]:
@@ -1035,7 +1053,7 @@ class Filter:
         except UnsupportedError:
             return "<bloomery.Filter>"
         return (f"<bloomery.Filter {s.kind}: {_added(s)}, "
-                f"planned for {s.capacity:,}, of form {s.form}, "
+                f"planned for {s.capacity:,}, of form {s.keys or 'any'}, "
                 f"{s.bytes:,} bytes, rate {s.rate:.3g}>")
 
     def _repr_html_(self) -> Optional[str]:
@@ -1051,7 +1069,7 @@ class Filter:
             f"<tr><td>{name}</td><td>{value}</td><td>{bar}</td></tr>"
             for name, value, bar in (
                 ("keys", f"{_added(s)}, planned for {s.capacity:,}", ""),
-                ("form", s.form, ""),
+                ("form", s.keys or "any", ""),
                 ("bytes", f"{s.bytes:,} ({s.bits_per_key:.2f} bits a key)", ""),
                 ("fill", f"{s.fill:.1%}", _bar(80 * share)),
                 ("rate", f"{s.rate:.3g}", _bar(scale * s.rate)),

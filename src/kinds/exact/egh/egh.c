@@ -1,5 +1,8 @@
 /* egh.c - no false positive at all, for a few integers of a known range.
  *
+ * Use it for a few integers of a known range when no false positive is
+ * acceptable.
+ *
  * WHAT IT IS
  *
  * A key is an integer x below U, and a filter for at most n of them is k
@@ -106,10 +109,10 @@
  * than n keys were in at once, one may have come unseen. Either ends the
  * promise for good: the count of keys is then "not known" (2^64 - 1).
  *
- * LISTING. As long as the promise holds, the keys are the integers below U that
- * are found; bly_list_keys looks for them in as few questions as residues allow
- * (list.c): 10^6 for 100 keys below 2^32. Of 64-bit keys it finds about ten;
- * for more it would take too long, and says so.
+ * LISTING. While the promise holds, the keys are the integers below U that are
+ * found. bly_list_keys finds them in as few lookups as residues allow
+ * (egh_list.c): 10^6 for 100 keys below 2^32. It lists about ten 64-bit keys;
+ * for more it would take too long, and refuses.
  *
  * REMAINDERS without a division, by the reciprocal v of q: floor(x v / 2^64)
  * is x/q rounded down, or one less. If the table does not say the truth, the
@@ -231,7 +234,7 @@ static double egh_block_covariance(double q, double common, double a, double b)
     return others * (q * (q - 1) * both + q * one - q * q * one * one);
 }
 
-/* The same of the estimates from them, in keys. */
+/* Returns the covariance of the estimates from them, in keys. */
 static double egh_covariance(const void *image, double common, double a,
                              double b)
 {
@@ -557,8 +560,8 @@ static bly_status egh_add_each(void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Count and remove -------------------------------------------------- */
 
-/* What the counters of a key say: the least of those that are not saturated,
- * or EGH_COUNT_ALL if all are; and whether any is. 0: the key is not there. */
+/* The counters of a key: the least unsaturated one, or EGH_COUNT_ALL if all are
+ * saturated, and whether any is. 0: the key is absent. */
 typedef struct {
     uint32_t least;
     bool     saturated;
@@ -604,7 +607,8 @@ static void egh_lower(void *image, uint64_t x)
     }
 }
 
-/* What a saturated counter keeps of a key that is gone ends the promise. */
+/* Removes a key. A saturated counter keeps part of a removed key, which ends
+ * the promise. */
 static bly_status egh_remove(void *image, uint64_t x)
 {
     egh_tally t = egh_look_up(image, x);
@@ -766,35 +770,49 @@ static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_tell(out, &pair);
 }
 
+static const kind_hashing egh_hashing = {
+    .integers = egh_integers,
+};
+
+static const kind_varying egh_varying = {
+    .removes = egh_removes,
+    .counts  = egh_counts,
+};
+
+static const kind_combining egh_combining = {
+    .unite   = egh_unite,
+    .overlap = egh_overlap,
+};
+
+static const kind_listing egh_listing = {
+    .keys         = egh_list,
+    .keys_scratch = egh_list_scratch,
+};
+
 const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
     .summary = "integers without a false positive, up to a planned number",
-    .experimental  = true,
     .version = EGH_VERSION,
     .options = egh_options,
 
-    .integers = egh_integers,
-    .plan     = egh_plan,
-    .format   = egh_format,
-    .like     = egh_like,
-    .check    = egh_check,
+    .plan   = egh_plan,
+    .format = egh_format,
+    .like   = egh_like,
+    .check  = egh_check,
+    .stat   = egh_stat,
 
     .contains      = egh_contains,
     .contains_many = egh_contains_many,
-    .add           = egh_add,
-    .add_many      = egh_add_many,
-    .add_each      = egh_add_each,
-    .remove        = egh_remove,
-    .keeps         = egh_removes,
-    .count         = egh_count,
-    .counts        = egh_counts,
 
-    .list_scratch = egh_list_scratch,
-    .list         = egh_list,
+    .add      = egh_add,
+    .add_many = egh_add_many,
+    .add_each = egh_add_each,
+    .remove   = egh_remove,
+    .count    = egh_count,
 
-    .unite   = egh_unite,
-    .overlap = egh_overlap,
-
-    .stat = egh_stat,
+    .hashing   = &egh_hashing,
+    .varying   = &egh_varying,
+    .combining = &egh_combining,
+    .listing   = &egh_listing,
 };

@@ -1,11 +1,12 @@
-/* egh.h - what the parts of kind `egh` share: its blocks, in an image.
+/* egh.h - shared by the files of kind `egh`: its blocks, in an image.
  *
- * Floor 3. egh.c plans, checks, asks and changes; list.c finds all keys again.
+ * egh.c has the essay, plans, checks, looks keys up and changes them;
+ * egh_list.c finds all keys again.
  */
 #ifndef BLY_KINDS_EGH_H
 #define BLY_KINDS_EGH_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 
 #include "base/sizes.h"
 #include "bits/bits.h"
@@ -21,7 +22,7 @@ enum {
 /* That so many keys were in once, or a saturated counter has lost count. */
 #define EGH_KEYS_UNKNOWN UINT64_MAX
 
-/* One block: its modulus, and where its bits or counters begin. */
+/* A block: its modulus, and where its bits or counters begin. */
 typedef struct {
     uint64_t q, inverse, at;
 } egh_block;
@@ -151,7 +152,7 @@ static inline uint64_t egh_set_between(const uint8_t *row, uint64_t at,
     return count;
 }
 
-/* Of list.c: the slots. */
+/* Slots of `kind_listing`, in egh_list.c. */
 uint64_t   egh_list_scratch(const void *image);
 bly_status egh_list(const void *image, void *scratch, const kind_hasher *hasher,
                     bly_visit_key *visit, void *context);

@@ -1,11 +1,14 @@
 /* xorfilter.c - the filters of xor_singleheader, in their own bytes.
  *
+ * Use it for filters that the C library xor_singleheader has written or will
+ * read.
+ *
  * WHAT IT IS
  *
- * What the C headers of Graf and Lemire's own library write: xor filters and
+ * The C headers of Graf and Lemire's own library write these xor filters and
  * binary fuse filters, with fingerprints of 8 or 16 bits. The payload is such a
- * file, byte for byte, of a machine whose numbers have the lowest byte first.
- * Which of the four it is shows in its sizes.
+ * file, byte for byte, from a little-endian machine. Its sizes show which of
+ * the four it is.
  *
  * THE PICTURE
  *
@@ -44,12 +47,11 @@
  *
  * BUILD
  *
- * As that library builds, so that the same keys in the same order make the same
- * file: the seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and of
- * keys that can be taken off the one that was found last is (build.c). Keys
- * that repeat are taken once; the file then has room for all.
- * Cells that no key was found by are 0. (The library's own xor filters have
- * there what was in its memory.)
+ * The build follows that library, so that the same keys in the same order make
+ * the same file. Seeds are SplitMix64's from 1 (xor) or 726b2b9d438b9d4d, and
+ * the key that was found last is taken off first (xorfilter_build.c). Repeated
+ * keys are taken once; the file then has room for all. Cells that named no key
+ * are 0. (In the library's own xor filters they keep whatever was in memory.)
  *
  * MATHS
  *
@@ -72,12 +74,12 @@
  *  [Graf & Lemire 2022]  Binary fuse filters: fast and smaller than xor
  *                        filters, ACM JEA 27.
  */
-#include "image/kind.h"
+#include "image/kind_foreign.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "kinds/foreign/xorfilter/build.h"
+#include "kinds/foreign/xorfilter/xorfilter_build.h"
 
 enum {
     XORFILTER_VERSION = 1,
@@ -343,20 +345,24 @@ static void xorfilter_stat(bly_stat_t *out, const void *image)
     out->probes = 3;
 }
 
+static const kind_building xorfilter_building = {
+    .build = xorfilter_build,
+};
+
 const bly_kind bly_kind_xorfilter = {
     .name    = "xorfilter",
     .family  = "foreign",
     .summary = "the xor and binary fuse filters of xor_singleheader",
     .version = XORFILTER_VERSION,
     .options = xorfilter_options,
-    .foreign = &xorfilter_foreign,
 
-    .plan   = xorfilter_plan,
-    .check  = xorfilter_check,
+    .plan  = xorfilter_plan,
+    .check = xorfilter_check,
+    .stat  = xorfilter_stat,
 
     .contains      = xorfilter_contains,
     .contains_many = xorfilter_contains_many,
-    .build         = xorfilter_build,
 
-    .stat = xorfilter_stat,
+    .building = &xorfilter_building,
+    .foreign  = &xorfilter_foreign,
 };

@@ -1,5 +1,8 @@
 /* gcs.c - a Golomb-coded set: the keys as numbers, sorted, only the gaps kept.
  *
+ * Use it for a fixed set of keys whose filter is sent or stored, and looked up
+ * in batches.
+ *
  * WHAT IT IS
  *
  * Each key becomes one of R numbers, R about n / rate. The numbers are sorted,
@@ -145,7 +148,7 @@ static uint64_t gcs_shape(uint64_t k, uint64_t grain, uint64_t least,
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What a filter of `n` keys is made of. */
+/* The layout of a filter of `n` keys. */
 typedef struct {
     uint64_t n, blocks, width;
     uint32_t k, grain;
@@ -345,6 +348,10 @@ static void gcs_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_building gcs_building = {
+    .build = gcs_build,
+};
+
 const bly_kind bly_kind_gcs = {
     .name    = "gcs",
     .family  = "frozen",
@@ -354,12 +361,11 @@ const bly_kind bly_kind_gcs = {
 
     .plan  = gcs_plan,
     .check = gcs_check,
+    .stat  = gcs_stat,
 
     .contains      = gcs_contains,
-    .contains_here = gcs_contains_here,
     .contains_many = gcs_contains_many,
+    .contains_here = gcs_contains_here,
 
-    .build = gcs_build,
-
-    .stat = gcs_stat,
+    .building = &gcs_building,
 };

@@ -1,12 +1,12 @@
-/* gcs.h - what the parts of kind `gcs` share: shape, keys, blocks.
+/* gcs.h - shared by the files of kind `gcs`: shape, keys, blocks.
  *
- * Floor 3. The essay is in gcs.c, which plans and checks; look.c looks keys up,
- * build.c sorts the keys and writes the code.
+ * gcs.c has the essay, plans and checks; gcs_look.c looks keys up; gcs_build.c
+ * sorts the keys and writes the code.
  */
 #ifndef BLY_KINDS_FROZEN_GCS_GCS_H
 #define BLY_KINDS_FROZEN_GCS_GCS_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 
@@ -27,7 +27,7 @@ enum {
 #define GCS_KEYS_MAX   (UINT64_C(1) << 48)
 #define GCS_RANGE_MAX  (UINT64_C(1) << 63)
 
-/* What the code needs of the image, read once. */
+/* The fields of an image that the code needs, read once. */
 typedef struct {
     const uint8_t *records, *code;
     uint64_t bits;                      /* of code                           */

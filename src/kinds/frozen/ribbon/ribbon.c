@@ -1,5 +1,7 @@
 /* ribbon.c - a frozen filter near the least space there can be: equations.
  *
+ * Use it for a fixed set of keys when every bit of memory counts.
+ *
  * WHAT IT IS
  *
  * A table of rows of r bits. A key's hash chooses a start, some of the 64 rows
@@ -338,6 +340,10 @@ static void ribbon_stat(bly_stat_t *out, const void *image)
     out->probes = RIBBON_BAND;
 }
 
+static const kind_building ribbon_building = {
+    .build = ribbon_build,
+};
+
 const bly_kind bly_kind_ribbon = {
     .name    = "ribbon",
     .family  = "frozen",
@@ -347,11 +353,11 @@ const bly_kind bly_kind_ribbon = {
 
     .plan  = ribbon_plan,
     .check = ribbon_check,
-    .build = ribbon_build,
+    .stat  = ribbon_stat,
 
     .contains      = ribbon_contains,
-    .contains_here = ribbon_contains_here,
     .contains_many = ribbon_contains_many,
+    .contains_here = ribbon_contains_here,
 
-    .stat = ribbon_stat,
+    .building = &ribbon_building,
 };

@@ -1,7 +1,7 @@
-/* ribbon.h - what the two halves of kind `ribbon` share: shape, keys, layers.
+/* ribbon.h - shared by the files of kind `ribbon`: shape, keys, layers.
  *
- * Floor 3. The essay is in ribbon.c: what the words mean, and the bytes of an
- * image. That file plans and checks; look.c looks keys up, build.c solves the
+ * ribbon.c has the essay, which defines the words and the bytes of an image; it
+ * plans and checks. ribbon_look.c looks keys up; ribbon_build.c solves the
  * equations.
  */
 #ifndef BLY_KINDS_FROZEN_RIBBON_RIBBON_H
@@ -9,7 +9,7 @@
 
 #include "bits/bits.h"
 #include "bits/hash.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 
 enum {
     RIBBON_DISTINCT = 0, RIBBON_FIRST = 1, RIBBON_MIDDLE = 2, RIBBON_END = 3,
@@ -46,7 +46,7 @@ enum { RIBBON_BUMPED, RIBBON_HOMOGENEOUS };
 
 /* ---- Shape ------------------------------------------------------------- */
 
-/* What the geometry says. */
+/* The numbers in the geometry. */
 typedef struct {
     uint64_t distinct;                  /* keys; 0: an empty filter          */
     uint32_t buckets[RIBBON_LAYERS];    /* 0: no such layer                  */
@@ -108,7 +108,8 @@ PLATFORM_INLINE uint64_t ribbon_next(uint64_t state)
     return hash_mix(state + HASH_STEP);
 }
 
-/* What is added to a state before it is mixed for the last layer. */
+/* Returns the number that is added to a state before it is mixed for the last
+ * layer. */
 PLATFORM_INLINE uint64_t ribbon_last_add(uint32_t last_seed)
 {
     return (last_seed + UINT64_C(2)) * HASH_STEP;
@@ -128,7 +129,7 @@ PLATFORM_INLINE uint32_t ribbon_fingerprint(uint64_t state)
     return (uint32_t)(state * RIBBON_FINGERPRINT >> 32);
 }
 
-/* One layer, for lookups. */
+/* A layer, for lookups. */
 typedef struct {
     const uint8_t *tiles;
     const uint8_t *codes;               /* NULL: it bumps no key             */

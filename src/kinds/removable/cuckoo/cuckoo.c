@@ -1,5 +1,8 @@
 /* cuckoo.c - fingerprints that can be taken out again, in two possible places.
  *
+ * Use it when keys come once and are removed later, and a lookup must touch few
+ * cache lines at a low rate.
+ *
  * WHAT IT IS
  *
  * A hash table of fingerprints. A key has a fingerprint of f bits and two
@@ -359,7 +362,7 @@ static void cuckoo_stat(bly_stat_t *out, const void *image)
     uint64_t taken = 0, different = 0;
     TASK_EACH(bucket, v.buckets) {
         if (bucket + CUCKOO_STAT_AHEAD < v.buckets)
-            cuckoo_ask_others(&v, bucket + CUCKOO_STAT_AHEAD, v.quads);
+            cuckoo_prefetch_others(&v, bucket + CUCKOO_STAT_AHEAD, v.quads);
         taken += v.quads * CUCKOO_SLOTS - cuckoo_copies_in(&v, bucket, 0);
         for (uint64_t i = 0; i < v.quads; i++)
             for (uint32_t j = 0; j < CUCKOO_SLOTS; j++)
@@ -388,6 +391,15 @@ static void cuckoo_inline(void *view, const void *image)
     out->sorted = v.sorted;
 }
 
+static const kind_resizing cuckoo_resizing = {
+    .plan   = cuckoo_resize_plan,
+    .resize = cuckoo_resize,
+};
+
+static const kind_inlining cuckoo_inlining = {
+    .view = cuckoo_inline,
+};
+
 const bly_kind bly_kind_cuckoo = {
     .name    = "cuckoo",
     .family  = "removable",
@@ -397,22 +409,21 @@ const bly_kind bly_kind_cuckoo = {
 
     .plan  = cuckoo_plan,
     .check = cuckoo_check,
+    .stat  = cuckoo_stat,
 
     .contains      = cuckoo_contains,
-    .contains_here = cuckoo_contains_here,
     .contains_many = cuckoo_contains_many,
-    .way           = cuckoo_way,
-    .add           = cuckoo_add,
-    .add_many      = cuckoo_add_many,
-    .remove        = cuckoo_remove,
-    .remove_many   = cuckoo_remove_many,
-    .count         = cuckoo_count,
-    .count_many    = cuckoo_count_many,
+    .contains_here = cuckoo_contains_here,
 
-    .resize_plan = cuckoo_resize_plan,
-    .resize      = cuckoo_resize,
+    .add         = cuckoo_add,
+    .add_many    = cuckoo_add_many,
+    .remove      = cuckoo_remove,
+    .remove_many = cuckoo_remove_many,
+    .count       = cuckoo_count,
+    .count_many  = cuckoo_count_many,
 
-    .stat = cuckoo_stat,
+    .way = cuckoo_way,
 
-    .inline_view = cuckoo_inline,
+    .resizing = &cuckoo_resizing,
+    .inlining = &cuckoo_inlining,
 };

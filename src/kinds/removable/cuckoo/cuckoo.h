@@ -1,15 +1,15 @@
-/* cuckoo.h - what the parts of kind `cuckoo` share: quads, buckets, keys on
- * their way.
+/* cuckoo.h - shared by the files of kind `cuckoo`: quads, buckets, and keys
+ * that are being moved.
  *
- * Floor 3. The essay is in cuckoo.c, which plans, checks and resizes; look.c
- * looks keys up, change.c adds and removes them, codes.c has the tables of
+ * cuckoo.c has the essay, plans, checks and resizes; cuckoo_look.c looks keys
+ * up; cuckoo_change.c adds and removes them; cuckoo_codes.c has the tables of
  * sorted quads.
  */
 #ifndef BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 #define BLY_KINDS_REMOVABLE_CUCKOO_CUCKOO_H
 
 #include "base/cpu.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 
@@ -50,7 +50,7 @@ PLATFORM_INLINE uint32_t cuckoo_code(uint32_t a, uint32_t b, uint32_t c,
 
 /* ---- Quads ------------------------------------------------------------- */
 
-/* What the verbs need of the image, read once. */
+/* The fields of an image that the verbs need, read once. */
 typedef struct {
     uint8_t *payload;
     uint64_t buckets, quads;            /* quads: of a bucket                */
@@ -246,7 +246,7 @@ PLATFORM_INLINE bool cuckoo_replace(cuckoo_quad *q, uint32_t old, uint32_t fp)
     return left == 0;
 }
 
-/* The same in a bucket. 0 is the fingerprint of a free slot. */
+/* Replaces a fingerprint in a bucket. 0 is the fingerprint of a free slot. */
 PLATFORM_INLINE bool cuckoo_swap(const cuckoo_view *v, uint64_t bucket,
                                  uint32_t old, uint32_t fp)
 {
@@ -340,8 +340,9 @@ PLATFORM_INLINE uint32_t cuckoo_lowest(const cuckoo_view *v, cuckoo_form form)
     return form == CUCKOO_PLAIN ? v->f - 1 : 0;
 }
 
-/* One bit for each slot of the word that holds `fp`, 0 for free ones: in a
- * plain word the slot's highest, in a coded one the lowest of its end. */
+/* Returns a bit for each slot of the word that holds `fp`, 0 for free ones: the
+ * highest bit of a slot in a plain word, the lowest bit of its end in a coded
+ * one. */
 PLATFORM_INLINE uint64_t cuckoo_match(const cuckoo_view *v, uint64_t word,
                                       uint32_t fp, cuckoo_form form)
 {
@@ -390,8 +391,8 @@ PLATFORM_INLINE bool cuckoo_full(const cuckoo_view *v, uint64_t bucket,
 enum { CUCKOO_RING = 128 };
 typedef struct { cuckoo_key key[CUCKOO_RING]; } cuckoo_ring;
 
-PLATFORM_INLINE void cuckoo_ask_bucket(const cuckoo_view *v, uint64_t bucket,
-                                       bool write)
+PLATFORM_INLINE void cuckoo_prefetch_bucket(const cuckoo_view *v,
+                                            uint64_t bucket, bool write)
 {
     const uint8_t *at = cuckoo_at(v, bucket * v->quads);
     const uint8_t *end = at + (v->quads * v->nibbles >> 1);
@@ -404,23 +405,24 @@ PLATFORM_INLINE void cuckoo_ask_bucket(const cuckoo_view *v, uint64_t bucket,
     }
 }
 
-/* Ask for the other buckets of the fingerprints in the first quads of one. */
-PLATFORM_INLINE void cuckoo_ask_others(const cuckoo_view *v, uint64_t bucket,
-                                       uint64_t quads)
+/* Prefetches the other buckets of the fingerprints in a bucket's first quads.
+ */
+PLATFORM_INLINE void cuckoo_prefetch_others(const cuckoo_view *v,
+                                            uint64_t bucket, uint64_t quads)
 {
     for (uint64_t i = 0; i < quads; i++) {
         cuckoo_quad q = cuckoo_read(v, bucket * v->quads + i);
         for (uint32_t j = 0; j < CUCKOO_SLOTS; j++)
-            cuckoo_ask_bucket(v, cuckoo_other(v, bucket, q.slot[j]), true);
+            cuckoo_prefetch_bucket(v, cuckoo_other(v, bucket, q.slot[j]), true);
     }
 }
 
-PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
-                                size_t i, uint64_t hash, bool write)
+PLATFORM_INLINE void cuckoo_prefetch(const cuckoo_view *v, cuckoo_ring *ring,
+                                     size_t i, uint64_t hash, bool write)
 {
     cuckoo_key key = cuckoo_key_of(v, hash);
-    cuckoo_ask_bucket(v, key.one, write);
-    cuckoo_ask_bucket(v, key.other, write);
+    cuckoo_prefetch_bucket(v, key.one, write);
+    cuckoo_prefetch_bucket(v, key.other, write);
     ring->key[i % CUCKOO_RING] = key;
 }
 
@@ -438,9 +440,9 @@ PLATFORM_INLINE void cuckoo_ask(const cuckoo_view *v, cuckoo_ring *ring,
         cuckoo_ring ring;                                                      \
         size_t ahead = cpu_ahead(n, CUCKOO_RING);                              \
         for (size_t i = 0; i < ahead; i++)                                     \
-            cuckoo_ask(v, &ring, i, (hashes)[i], write);                       \
+            cuckoo_prefetch(v, &ring, i, (hashes)[i], write);                  \
         CUCKOO_EACH(ring, 0, (n) - ahead, work,                                \
-            cuckoo_ask(v, &ring, i + ahead, (hashes)[i + ahead], write))       \
+            cuckoo_prefetch(v, &ring, i + ahead, (hashes)[i + ahead], write))  \
         CUCKOO_EACH(ring, (n) - ahead, n, work, (void)0)                       \
     } while (0)
 

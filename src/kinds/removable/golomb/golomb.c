@@ -1,5 +1,7 @@
 /* golomb.c - a counting Golomb-coded set: sorted values, only the gaps kept.
  *
+ * Use it when keys are removed or counted and memory matters more than speed.
+ *
  * WHAT IT IS
  *
  * Each key becomes one of R values, R about n / rate. The values that are there
@@ -192,7 +194,7 @@ static const kind_option golomb_options[] = {
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* What a filter of n keys is made of. */
+/* The layout of a filter of n keys. */
 typedef struct {
     uint64_t n, range, total;           /* keys, values, buckets             */
     uint64_t pages, bytes, buckets;     /* and of each page                  */
@@ -487,6 +489,20 @@ static void golomb_stat(bly_stat_t *out, const void *image)
     out->probes = 1;
 }
 
+static const kind_combining golomb_combining = {
+    .unite   = golomb_unite,
+    .overlap = golomb_overlap,
+};
+
+static const kind_listing golomb_listing = {
+    .fingerprints = golomb_each,
+};
+
+static const kind_resizing golomb_resizing = {
+    .plan   = golomb_resize_plan,
+    .resize = golomb_resize,
+};
+
 const bly_kind bly_kind_golomb = {
     .name     = "golomb",
     .family   = "removable",
@@ -497,22 +513,20 @@ const bly_kind bly_kind_golomb = {
 
     .plan  = golomb_plan,
     .check = golomb_check,
+    .stat  = golomb_stat,
 
     .contains      = golomb_contains,
-    .contains_here = golomb_contains_here,
     .contains_many = golomb_contains_many,
-    .add           = golomb_add,
-    .add_many      = golomb_add_many,
-    .remove        = golomb_remove,
-    .remove_many   = golomb_remove_many,
-    .count         = golomb_count,
-    .count_many    = golomb_count_many,
+    .contains_here = golomb_contains_here,
 
-    .unite       = golomb_unite,
-    .overlap     = golomb_overlap,
-    .resize_plan = golomb_resize_plan,
-    .resize      = golomb_resize,
+    .add         = golomb_add,
+    .add_many    = golomb_add_many,
+    .remove      = golomb_remove,
+    .remove_many = golomb_remove_many,
+    .count       = golomb_count,
+    .count_many  = golomb_count_many,
 
-    .each = golomb_each,
-    .stat = golomb_stat,
+    .combining = &golomb_combining,
+    .listing   = &golomb_listing,
+    .resizing  = &golomb_resizing,
 };

@@ -1,13 +1,13 @@
-/* golomb.h - what the parts of kind `golomb` share: pages, buckets, codes.
+/* golomb.h - shared by the files of kind `golomb`: pages, buckets, codes.
  *
- * Floor 3. The essay is in golomb.c, which plans, checks and looks inside;
- * look.c looks keys up, move.c moves the bits of a page, change.c changes it,
- * pairs.c works on two filters.
+ * golomb.c has the essay, plans, checks and looks inside; golomb_look.c looks
+ * keys up; golomb_move.c shifts the bits of a page; golomb_change.c adds and
+ * removes keys; golomb_pairs.c works on two filters.
  */
 #ifndef BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 #define BLY_KINDS_REMOVABLE_GOLOMB_GOLOMB_H
 
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 
 enum {
@@ -25,7 +25,7 @@ enum {
 #define GOLOMB_RANGE_MAX (UINT64_C(1) << 60)
 #define GOLOMB_TABLE_MAX (UINT64_C(1) << 48)    /* buckets of all pages      */
 
-/* What the verbs need of the image, read once. */
+/* The fields of an image that the verbs need, read once. */
 typedef struct {
     uint8_t *pages;
     uint64_t range;                     /* R                                 */
@@ -285,17 +285,18 @@ uint64_t golomb_count(const void *image, uint64_t hash);
 void golomb_count_many(const void *image, const uint64_t *hashes, size_t n,
                        uint64_t *counts);
 
-/* Keys whose lines are asked for ahead, at most. */
+/* The largest number of keys whose lines are prefetched ahead. */
 enum { GOLOMB_AHEAD = 64 };
 
-/* Ask for the entry that says where a key's bucket is, and for the bucket. */
-PLATFORM_INLINE void golomb_ask(const golomb_view *v, golomb_place p)
+/* Prefetches the entry that says where a key's bucket is. */
+PLATFORM_INLINE void golomb_prefetch(const golomb_view *v, golomb_place p)
 {
     platform_prefetch(p.page + (p.bucket * v->entry >> 3));
 }
 
-PLATFORM_INLINE golomb_span golomb_ask_codes(const golomb_view *v,
-                                             golomb_place p)
+/* Prefetches the bucket, and returns where it is. */
+PLATFORM_INLINE golomb_span golomb_prefetch_codes(const golomb_view *v,
+                                                  golomb_place p)
 {
     golomb_span span = golomb_span_of(v, p.page, p.bucket);
     platform_prefetch(p.page + (span.start >> 3));
@@ -304,7 +305,7 @@ PLATFORM_INLINE golomb_span golomb_ask_codes(const golomb_view *v,
     return span;
 }
 
-/* A batch: entries are asked for `ahead` keys before, buckets half of that.
+/* A batch: entries are prefetched `ahead` keys before, buckets half of that.
  * `work` is the statement for hashes[i] and its place p, whose span may have
  * changed since. */
 #define GOLOMB_ROLL(view, hashes, n, work)                                     \
@@ -322,11 +323,11 @@ PLATFORM_INLINE golomb_span golomb_ask_codes(const golomb_view *v,
                 golomb_place q = golomb_place_of(                              \
                     &(view), golomb_value(&(view), (hashes)[t]));              \
                 golomb_ring[t % GOLOMB_AHEAD] = q;                             \
-                golomb_ask(&(view), q);                                        \
+                golomb_prefetch(&(view), q);                                   \
             }                                                                  \
             if (t >= golomb_near && t - golomb_near < (n))                     \
-                golomb_ask_codes(&(view), golomb_ring[(t - golomb_near)        \
-                                                      % GOLOMB_AHEAD]);        \
+                golomb_prefetch_codes(                                         \
+                    &(view), golomb_ring[(t - golomb_near) % GOLOMB_AHEAD]);   \
         }                                                                      \
     } while (0)
 

@@ -1,5 +1,7 @@
 /* blocked.c - a Bloom filter that touches one cache line for each key.
  *
+ * Use it when speed matters most and keys are added but never removed.
+ *
  * WHAT IT IS
  *
  * A filter for sets that only grow and are queried very often: the fastest
@@ -469,6 +471,27 @@ static void blocked_inline(void *view, const void *image)
     out->k = v.k;
 }
 
+static const kind_sharing blocked_sharing = {
+    .add      = blocked_add_shared,
+    .add_many = blocked_add_many_shared,
+};
+
+static const kind_combining blocked_combining = {
+    .unite     = kind_unite_bits,
+    .intersect = kind_intersect_bits,
+    .overlap   = blocked_overlap,
+};
+
+static const kind_folding blocked_folding = {
+    .spec = blocked_fold_spec,
+    .fold = blocked_fold,
+};
+
+static const kind_inlining blocked_inlining = {
+    .view = blocked_inline,
+    .adds = true,
+};
+
 const bly_kind bly_kind_blocked = {
     .name    = "blocked",
     .family  = "sets",
@@ -478,26 +501,20 @@ const bly_kind bly_kind_blocked = {
 
     .plan  = blocked_plan,
     .check = blocked_check,
+    .stat  = blocked_stat,
 
-    .contains        = blocked_contains,
-    .contains_here   = blocked_contains_here,
-    .contains_many   = blocked_contains_many,
-    .add             = blocked_add,
-    .add_many        = blocked_add_many,
-    .add_shared      = blocked_add_shared,
-    .add_many_shared = blocked_add_many_shared,
-    .add_each        = blocked_add_each,
+    .contains      = blocked_contains,
+    .contains_many = blocked_contains_many,
+    .contains_here = blocked_contains_here,
+
+    .add      = blocked_add,
+    .add_many = blocked_add_many,
+    .add_each = blocked_add_each,
 
     .places = blocked_places,
 
-    .unite     = kind_unite_bits,
-    .intersect = kind_intersect_bits,
-    .overlap   = blocked_overlap,
-    .fold_spec = blocked_fold_spec,
-    .fold      = blocked_fold,
-
-    .stat = blocked_stat,
-
-    .inline_view = blocked_inline,
-    .inline_add  = true,
+    .sharing   = &blocked_sharing,
+    .combining = &blocked_combining,
+    .folding   = &blocked_folding,
+    .inlining  = &blocked_inlining,
 };

@@ -9,7 +9,7 @@
 #define BLY_KINDS_SETS_BLOCKED_BLOCKED_H
 
 #include "base/cpu.h"
-#include "image/kind.h"
+#include "image/abilities.h"
 #include "bits/bits.h"
 #include "bits/hash.h"
 
@@ -91,8 +91,8 @@ typedef struct {
 
 enum { BLOCKED_RING = 128 };            /* prefetched keys, at most          */
 
-PLATFORM_INLINE blocked_key blocked_ask(const blocked_view *v, uint64_t hash,
-                                        bool write)
+PLATFORM_INLINE blocked_key blocked_prefetch(const blocked_view *v,
+                                             uint64_t hash, bool write)
 {
     uint64_t state = hash_spread(hash);
     blocked_key key = { blocked_at(v, state), (uint32_t)state };
@@ -118,10 +118,10 @@ PLATFORM_INLINE blocked_key blocked_ask(const blocked_view *v, uint64_t hash,
         blocked_key ring[BLOCKED_RING];                                        \
         size_t ahead = cpu_ahead(n, BLOCKED_RING);                             \
         for (size_t i = 0; i < ahead; i++)                                     \
-            ring[i] = blocked_ask(&(view), (hashes)[i], write);                \
+            ring[i] = blocked_prefetch(&(view), (hashes)[i], write);           \
         BLOCKED_EACH(ring, 0, (n) - ahead, work,                               \
             ring[(i + ahead) % BLOCKED_RING] =                                 \
-                blocked_ask(&(view), (hashes)[i + ahead], write))              \
+                blocked_prefetch(&(view), (hashes)[i + ahead], write))         \
         BLOCKED_EACH(ring, (n) - ahead, n, work, (void)0)                      \
     } while (0)
 

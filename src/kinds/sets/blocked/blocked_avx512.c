@@ -55,8 +55,8 @@ CPU_TARGET_AVX512 PLATFORM_INLINE __m512i blocked_pair_steps(void)
 }
 
 CPU_TARGET_AVX512 PLATFORM_INLINE void
-blocked_ask_pair(const blocked_view *v, blocked_pair *pair,
-                 const uint64_t *hashes, __m512i steps, bool write)
+blocked_prefetch_pair(const blocked_view *v, blocked_pair *pair,
+                      const uint64_t *hashes, __m512i steps, bool write)
 {
     uint64_t one = hash_spread(hashes[0]), other = hash_spread(hashes[1]);
     __m512i g = _mm512_mask_set1_epi32(_mm512_set1_epi32((int)one), 0xFF00,
@@ -102,11 +102,11 @@ blocked_contains_pairs(const blocked_view *view, const uint64_t *hashes,
     blocked_pair ring[BLOCKED_PAIRS];
     size_t pairs = n / 2, ahead = blocked_pairs_ahead(pairs);
     for (size_t i = 0; i < ahead; i++)
-        blocked_ask_pair(&v, &ring[i], hashes + 2 * i, steps, false);
+        blocked_prefetch_pair(&v, &ring[i], hashes + 2 * i, steps, false);
     for (size_t i = 0; i < pairs - ahead; i++) {
         blocked_test_pair(&ring[i % BLOCKED_PAIRS], wanted, present + 2 * i);
-        blocked_ask_pair(&v, &ring[(i + ahead) % BLOCKED_PAIRS],
-                         hashes + 2 * (i + ahead), steps, false);
+        blocked_prefetch_pair(&v, &ring[(i + ahead) % BLOCKED_PAIRS],
+                              hashes + 2 * (i + ahead), steps, false);
     }
     for (size_t i = pairs - ahead; i < pairs; i++)
         blocked_test_pair(&ring[i % BLOCKED_PAIRS], wanted, present + 2 * i);
@@ -234,13 +234,13 @@ blocked_add_pairs(const blocked_view *view, uint32_t k, const uint64_t *hashes,
     blocked_pair ring[BLOCKED_PAIRS];
     size_t pairs = n / 2, ahead = blocked_pairs_ahead(pairs);
     for (size_t i = 0; i < ahead; i++)
-        blocked_ask_pair(&v, &ring[i], hashes + 2 * i, steps, true);
+        blocked_prefetch_pair(&v, &ring[i], hashes + 2 * i, steps, true);
     for (size_t i = 0; i < pairs; i++) {
         blocked_set_pair(&ring[i % BLOCKED_PAIRS], k,
                          seen != NULL ? seen + 2 * i : NULL);
         if (i + ahead < pairs)
-            blocked_ask_pair(&v, &ring[(i + ahead) % BLOCKED_PAIRS],
-                             hashes + 2 * (i + ahead), steps, true);
+            blocked_prefetch_pair(&v, &ring[(i + ahead) % BLOCKED_PAIRS],
+                                  hashes + 2 * (i + ahead), steps, true);
     }
     return 2 * pairs;
 }

@@ -1,21 +1,21 @@
-/* list.c - which integers a filter of kind `egh` holds.
+/* egh_list.c - lists the integers that a filter of kind `egh` holds.
  *
- * Floor 3. While the promise holds, they are just those that it finds. To ask
- * for all of U takes U questions. Fewer do: a key leaves a residue r_i modulo
- * q_i that is set in each block i, and for some blocks, "levels", with the
- * product M of their moduli, one residue of each makes one number modulo M (the
- * Chinese remainder theorem). So the keys are among
+ * While the promise holds, the members are exactly the integers that a lookup
+ * finds. Looking up all of U takes U lookups, but fewer will do. A key sets its
+ * residue r_i modulo q_i in each block i. Choose some blocks, the "levels",
+ * with the product M of their moduli: one residue from each level determines a
+ * number modulo M (the Chinese remainder theorem). So the keys are among
  *
  *      T = (product of s_i over the levels) * ceil(U / M)
  *
- * numbers, s_i being the bits set in block i, and each of these is asked for.
- * With no level that is U; with the largest modulus alone, s_1 U / q_1; and the
- * blocks with the least ln s / ln q are taken, up to as many as make T least.
- * 100 keys below 2^32 take 9 * 10^5 questions so. There is no way known to do
- * it in few steps for keys of 64 bits, of which a dozen take 10^8: where T is
- * too large that is said at once.
+ * candidates, where s_i is the number of bits set in block i, and each
+ * candidate is looked up. With no level T is U; with the largest modulus alone
+ * it is s_1 U / q_1. Blocks with the least ln s / ln q are taken, as many as
+ * make T least: 100 keys below 2^32 take 9 * 10^5 lookups. No fast way is known
+ * for keys of 64 bits, of which a dozen take 10^8 lookups. If T is too large,
+ * the call refuses at once.
  *
- * A bit for each integer (k = 1) is read as it is.
+ * A bit for each integer (k = 1) is read directly.
  */
 #include "kinds/exact/egh/egh.h"
 
@@ -184,8 +184,8 @@ typedef struct {
     uint64_t   *found, n, room;
 } egh_search;
 
-/* Those of a block, `most` at most, as many as there were when the scratch was
- * asked for; how many. */
+/* Takes the residues of a block, at most `most`, which is their number when the
+ * scratch size was computed. Returns how many. */
 static uint64_t egh_take_residues(const void *image, const egh_block *b,
                                   uint64_t *out, uint64_t most)
 {
@@ -222,7 +222,7 @@ static void egh_begin(egh_search *s, const egh_route *r, uint64_t *scratch)
 }
 
 /* egh_contains(), with an eye on how many blocks it takes. */
-static bool egh_ask(egh_search *s, uint64_t x)
+static bool egh_query(egh_search *s, uint64_t x)
 {
     const uint8_t *row = egh_row(s->image);
     egh_block b = egh_start();
@@ -235,12 +235,12 @@ static bool egh_ask(egh_search *s, uint64_t x)
     return held;
 }
 
-/* Those of x, x + M, x + 2M … that are there. False: there are too many, or
- * it takes too long. */
-static bool egh_ask_all(egh_search *s, uint64_t x)
+/* Looks up x, x + M, x + 2M … and keeps those that are there. False: there are
+ * too many, or it takes too long. */
+static bool egh_query_all(egh_search *s, uint64_t x)
 {
     for (;; x += s->product) {
-        if (egh_ask(s, x)) {
+        if (egh_query(s, x)) {
             if (s->n == s->room)
                 return false;
             s->found[s->n++] = x;
@@ -256,7 +256,7 @@ static bool egh_ask_all(egh_search *s, uint64_t x)
 static bool egh_walk(egh_search *s, uint32_t at, uint64_t x)
 {
     if (at == s->steps)
-        return egh_ask_all(s, x);
+        return egh_query_all(s, x);
     const egh_step *step = &s->step[at];
     uint64_t here = x % step->q, most = (s->last - x) / step->before;
     for (uint64_t i = 0; i < step->set; i++) {
@@ -287,8 +287,8 @@ static bly_status egh_list_row(const void *image, bly_visit_key *visit,
     return BLY_OK;
 }
 
-/* What a saturated counter has kept of keys that are gone may make others out
- * of those that are there. */
+/* Returns whether a counter is saturated. Remains of removed keys in it may
+ * make other keys appear. */
 static bool egh_stuck(const void *image)
 {
     uint32_t width = egh_width(image);

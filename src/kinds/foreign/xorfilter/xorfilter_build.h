@@ -1,9 +1,7 @@
-/* build.h - the cells of xor_singleheader's filters, and how they are filled.
- *
- * Floor 3; of xorfilter.c alone.
+/* xorfilter_build.h - the cells of xor_singleheader's filters, for xorfilter.c.
  */
-#ifndef BLY_KINDS_FOREIGN_XORFILTER_BUILD_H
-#define BLY_KINDS_FOREIGN_XORFILTER_BUILD_H
+#ifndef BLY_KINDS_FOREIGN_XORFILTER_XORFILTER_BUILD_H
+#define BLY_KINDS_FOREIGN_XORFILTER_XORFILTER_BUILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -103,4 +101,4 @@ bool xorfilter_fill(const xorfilter_shape *shape, uint8_t *cells,
                     uint64_t *seed, const uint64_t *keys, size_t n,
                     void *scratch);
 
-#endif /* BLY_KINDS_FOREIGN_XORFILTER_BUILD_H */
+#endif /* BLY_KINDS_FOREIGN_XORFILTER_XORFILTER_BUILD_H */

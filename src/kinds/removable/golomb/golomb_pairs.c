@@ -1,6 +1,4 @@
-/* pairs.c - two filters of kind `golomb`: united, compared, in another size.
- *
- * Floor 3. The essay is in golomb.c.
+/* golomb_pairs.c - unites, compares and resizes filters of kind `golomb`.
  */
 #include "kinds/removable/golomb/golomb.h"
 

@@ -1,7 +1,7 @@
-/* look.c - look keys up in the code of kind `gcs`.
+/* gcs_look.c - looks up keys in the code of kind `gcs`.
  *
- * Floor 3. One key, then batches: for every processor, and with vectors
- * (AVX-512), which sift a row of keys at a time.
+ * First one key, then batches: in portable C, and with AVX-512, which sifts a
+ * row of keys at a time.
  */
 #include "kinds/frozen/gcs/gcs.h"
 
@@ -141,7 +141,7 @@ PLATFORM_INLINE bool gcs_find(const gcs_view *v, gcs_span span,
     return false;
 }
 
-/* One key, of a view. */
+/* Looks up one key, with a view. */
 static bool gcs_one(const void *subject, uint64_t hash)
 {
     const gcs_view *v = subject;
@@ -170,8 +170,8 @@ typedef struct {
     uint64_t wanted;
 } gcs_trip;
 
-PLATFORM_INLINE void gcs_ask_index(const gcs_view *v, gcs_trip *trip,
-                                   uint64_t hash)
+PLATFORM_INLINE void gcs_prefetch_index(const gcs_view *v, gcs_trip *trip,
+                                        uint64_t hash)
 {
     uint64_t mixed = gcs_mix(v, hash);
     trip->block = gcs_block_of(v, mixed);
@@ -179,7 +179,7 @@ PLATFORM_INLINE void gcs_ask_index(const gcs_view *v, gcs_trip *trip,
     platform_prefetch(gcs_record(v, trip->block));
 }
 
-PLATFORM_INLINE void gcs_ask_block(const gcs_view *v, const gcs_trip *trip)
+PLATFORM_INLINE void gcs_prefetch_block(const gcs_view *v, const gcs_trip *trip)
 {
     const uint8_t *first = v->code + (trip->span.start >> 3);
     uint64_t last = trip->span.length >> 3, at = 0;
@@ -204,12 +204,13 @@ PLATFORM_INLINE void gcs_ask_block(const gcs_view *v, const gcs_trip *trip)
                 answer;                                                        \
             }                                                                  \
             if (i < (n))                                                       \
-                gcs_ask_index(&(view), &ring[i % GCS_TRIPS], (hashes)[i]);     \
+                gcs_prefetch_index(&(view), &ring[i % GCS_TRIPS],              \
+                                   (hashes)[i]);                               \
             if (i < ahead || i - ahead >= (n))                                 \
                 continue;                                                      \
             trip = &ring[(i - ahead) % GCS_TRIPS];                             \
             trip->span = locate(&(view), trip->block);                         \
-            gcs_ask_block(&(view), trip);                                      \
+            gcs_prefetch_block(&(view), trip);                                 \
         }                                                                      \
     } while (0)
 
@@ -423,9 +424,9 @@ PLATFORM_INLINE int64_t gcs_lines(const gcs_view *v, gcs_span span)
     return line < last ? line : last;
 }
 
-/* Of the 32 keys whose remainders end before bit `top` of 64 bytes, each
- * remainder and 1, added up: in 128 bits by themselves, then in pairs and in
- * halves of the register. */
+/* Sums remainder plus 1 over the 32 keys whose remainders end before bit `top`
+ * of 64 bytes: first within 128 bits, then in pairs and in halves of the
+ * register. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 gcs_sums(__m512i words, uint32_t top, uint32_t k)
 {
@@ -458,7 +459,7 @@ gcs_sums(__m512i words, uint32_t top, uint32_t k)
                _mm512_maskz_permutexvar_epi16(0xFFFF0000, halves, x));
 }
 
-/* The same for 16 keys, in lanes of 32 bits. */
+/* Works on 16 keys, in lanes of 32 bits. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 gcs_sums_wide(__m512i words, uint32_t top, uint32_t k)
 {
@@ -638,7 +639,7 @@ gcs_aim(const gcs_front *front, __m512i sums, uint64_t origin, uint64_t steps,
          & ~_mm512_movepi16_mask(quotients);
 }
 
-/* The same for 16 keys, in lanes of 32 bits. */
+/* Works on 16 keys, in lanes of 32 bits. */
 CPU_TARGET_AVX512 PLATFORM_INLINE uint32_t
 gcs_aim_wide(const gcs_front *front, __m512i sums, uint64_t origin,
              uint64_t steps, uint32_t k, uint8_t *at)

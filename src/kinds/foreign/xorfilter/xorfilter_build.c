@@ -1,17 +1,17 @@
-/* build.c - filling the cells of xor_singleheader's filters, in that library's
- * own order.
+/* xorfilter_build.c - fills the cells of xor_singleheader's filters, in that
+ * library's own order.
  *
- * Floor 3. Of each cell there is how many keys have it, and the XOR of their
- * hashes; of a fuse filter besides the XOR of which of a key's three cells it
- * is for them. A cell of one key tells that key, which is then taken off its
- * two other cells, and so on until no key is left. In the reverse order each
- * key then gets the cell it was found by: its value is what makes the three
- * XOR to its fingerprint. Which key is found when, and so what is in the cells,
- * depends on how the cells of one key wait: here on stacks, three for an xor
- * filter, one for each block, and one for a fuse filter, whose keys come in the
- * order of the highest bits of their hashes.
+ * Each cell keeps the number of keys that use it and the XOR of their hashes. A
+ * cell of a fuse filter also keeps the XOR of their places in it (0, 1 or 2). A
+ * cell with one key names that key, which is then taken off its two other
+ * cells, until no key is left. In the reverse order each key then sets the cell
+ * that named it, so that its three cells XOR to its fingerprint. The contents
+ * of the cells therefore depend on the order in which cells with one key wait.
+ * Here they wait on stacks: three for an xor filter, one for each block, and
+ * one for a fuse filter, whose keys are sorted by the highest bits of their
+ * hashes.
  */
-#include "kinds/foreign/xorfilter/build.h"
+#include "kinds/foreign/xorfilter/xorfilter_build.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,7 +65,7 @@ bool xorfilter_size(xorfilter_shape *out, uint64_t n, bool is_xor,
 
 /* ---- Scratch ----------------------------------------------------------- */
 
-/* What is known of the cells and keys while they are taken off. */
+/* The state of cells and keys while keys are taken off. */
 typedef struct {
     const xorfilter_shape *shape;
     uint64_t *keys;                     /* those that are left to be in      */

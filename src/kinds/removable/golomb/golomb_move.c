@@ -1,8 +1,7 @@
-/* move.c - the bits of a page of kind `golomb` go up and down.
+/* golomb_move.c - shifts the bits of a page of kind `golomb` up and down.
  *
- * Floor 3. Pages are whole words of 64 bits, and only whole words of the page
- * are written. Reads may go on behind it, up to 16 bytes; what is read there
- * is dropped.
+ * Pages are whole words of 64 bits, and only whole words of the page are
+ * written. Reads may run up to 16 bytes past it; those bytes are dropped.
  */
 #include "kinds/removable/golomb/golomb.h"
 
@@ -188,7 +187,7 @@ void golomb_put(uint8_t *page, uint64_t at, uint64_t value, uint32_t bits)
                      golomb_mask(word + 64, at, end));
 }
 
-/* What is added to a word, and what to the next one. */
+/* The numbers that are added to a word and to the next one. */
 typedef struct {
     uint64_t word, spill;
 } golomb_step;

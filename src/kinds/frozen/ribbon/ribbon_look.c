@@ -1,8 +1,7 @@
-/* look.c - look keys up in the layers of kind `ribbon`.
+/* ribbon_look.c - looks up keys in the layers of kind `ribbon`.
  *
- * Floor 3. One key, then batches: each for every processor, and with vectors
- * of 4 columns (SSE2, NEON), of 8 (AVX2) or of 16, and keys eight at a time
- * (AVX-512).
+ * First one key, then batches. Each has a portable body and vector bodies for
+ * 4 columns (SSE2, NEON), 8 (AVX2) or 16 and eight keys at a time (AVX-512).
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 
@@ -246,7 +245,7 @@ kind_contains *ribbon_contains_here(const void **subject, void *view)
  * others. */
 enum { RIBBON_RING = 16, RIBBON_GROUP = 1024 };
 
-/* What is known of eight keys when their lines are asked for. */
+/* The state of eight keys when their lines are prefetched. */
 typedef struct {
     uint64_t state[8], start[8];
     uint64_t at[8];                     /* byte where the first tile begins  */
@@ -282,13 +281,13 @@ PLATFORM_INLINE size_t ribbon_some(const ribbon_pass *p, size_t i)
     return p->n - i < 8 ? p->n - i : 8;
 }
 
-/* Ask for all lines of eight bands, and fetch the bytes that their thresholds
- * are in: there are so few of these that they are near. What is asked for is
- * what the vector bodies load, eight columns of each tile at a time, also
- * behind the band: a line that is loaded and was not asked for is waited for,
- * be it needed or not. Of a narrow band that is two lines, seldom three. */
-PLATFORM_INLINE void ribbon_ask(const ribbon_pass *p, size_t i,
-                                ribbon_eight *e, ribbon_width width)
+/* Prefetches all lines of eight bands, and reads the bytes of their thresholds,
+ * which are so few that they are in the cache. The vector bodies load eight
+ * columns of each tile at a time, also behind the band, and the processor waits
+ * for every line they load. So all of these are prefetched: two lines for a
+ * narrow band, seldom three. */
+PLATFORM_INLINE void ribbon_prefetch(const ribbon_pass *p, size_t i,
+                                     ribbon_eight *e, ribbon_width width)
 {
     const ribbon_layer *layer = &p->layer;
     size_t bits = layer->bits, n = ribbon_some(p, i);
@@ -369,8 +368,8 @@ PLATFORM_INLINE size_t ribbon_ahead(void)
                               &ring[(i - ahead) % RIBBON_RING], kept,          \
                               (width));                                        \
             if (i >= 1 && i <= eights)                                         \
-                ribbon_ask((p), 8 * (i - 1), &ring[(i - 1) % RIBBON_RING],     \
-                           (width));                                          \
+                ribbon_prefetch((p), 8 * (i - 1),                              \
+                                &ring[(i - 1) % RIBBON_RING], (width));        \
             if (i < eights && !ribbon_full((p), kept))                         \
                 prepare((p), 8 * i, e);                                        \
             else if (i < eights)                                               \
@@ -432,8 +431,8 @@ ribbon_key_avx2(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
                                e->print[j], first);
 }
 
-/* Of each lane the exclusive or of its two halves: of a in the low half, of b
- * in the high one. */
+/* Returns the exclusive or of the two halves of each lane, for a in the low
+ * half and for b in the high half. */
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i ribbon_halves_avx2(__m256i a, __m256i b)
 {
     return _mm256_blend_epi16(_mm256_xor_si256(a, _mm256_srli_epi32(a, 16)),

@@ -1,10 +1,10 @@
-/* change.c - add keys to the buckets of kind `cuckoo`, and remove them.
- *
- * Floor 3. How room is made: ADD in cuckoo.c.
+/* cuckoo_change.c - adds keys to the buckets of kind `cuckoo`, and removes
+ * them. ADD in cuckoo.c explains how room is made.
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 
-/* What the form tells of a view, where the compiler sees it. */
+/* Returns the view with the fields that the form determines, so that the
+ * compiler sees them. */
 PLATFORM_INLINE cuckoo_view cuckoo_known(const cuckoo_view *v, cuckoo_form form)
 {
     cuckoo_view known = *v;
@@ -279,8 +279,8 @@ PLATFORM_INLINE void cuckoo_peek(const cuckoo_view *v, cuckoo_key key,
 {
     if (!cuckoo_full(v, key.one, form) || !cuckoo_full(v, key.other, form))
         return;
-    cuckoo_ask_others(v, key.one, 1);
-    cuckoo_ask_others(v, key.other, 1);
+    cuckoo_prefetch_others(v, key.one, 1);
+    cuckoo_prefetch_others(v, key.other, 1);
 }
 
 PLATFORM_INLINE bly_status cuckoo_add_by(const cuckoo_view *view,

@@ -1,6 +1,4 @@
-/* look.c - look up keys of kind `golomb`, and walk through what is there.
- *
- * Floor 3. The essay is in golomb.c.
+/* golomb_look.c - looks up keys of kind `golomb`, and walks over all of them.
  */
 #include "kinds/removable/golomb/golomb.h"
 

@@ -1,7 +1,7 @@
-/* look.c - look keys up in the buckets of kind `cuckoo`.
+/* cuckoo_look.c - looks up keys in the buckets of kind `cuckoo`.
  *
- * Floor 3. Quads too wide for a word; one key; then batches: for every
- * processor, and eight keys at a time (AVX-512).
+ * First quads that are too wide for a word, then one key, then batches: in
+ * portable C, and eight keys at a time (AVX-512).
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 

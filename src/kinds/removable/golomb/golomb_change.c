@@ -1,6 +1,5 @@
-/* change.c - keys go into a filter of kind `golomb` and out of it.
- *
- * Floor 3. The essay is in golomb.c: A CHANGE.
+/* golomb_change.c - adds keys to a filter of kind `golomb` and removes them.
+ * A CHANGE in golomb.c explains the steps.
  */
 #include "kinds/removable/golomb/golomb.h"
 
@@ -53,10 +52,10 @@ bly_status golomb_full(void)
                        "more keys, or resize the filter");
 }
 
-/* What stands behind the piece is moved so that there is room for the new codes
- * and none left; its quotients are clear then, and `rest` is where its
- * remainders begin, the highest first. BLY_EFULL; BLY_ECORRUPT where one half
- * would grow and the other shrink, which no filter needs. */
+/* Moves the bits behind the piece so that the new codes fit exactly. Its
+ * quotients are clear then, and `rest` is where its remainders begin, the
+ * highest first. BLY_EFULL; BLY_ECORRUPT if one half would grow and the other
+ * shrink, which no valid filter needs. */
 static bly_status golomb_make_room(const golomb_view *v, uint8_t *page,
                                    golomb_piece *p, golomb_codes *codes)
 {

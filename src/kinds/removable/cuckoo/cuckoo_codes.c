@@ -1,6 +1,4 @@
-/* codes.c - the multisets that four sorted prefixes can be, in their order.
- *
- * Floor 3.
+/* cuckoo_codes.c - the multisets of four sorted prefixes, in order.
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 

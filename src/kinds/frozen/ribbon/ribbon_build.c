@@ -1,8 +1,8 @@
-/* build.c - solve the equations of kind `ribbon`.
+/* ribbon_build.c - solves the equations of kind `ribbon`.
  *
- * Floor 3. Keys are parted by shard and sorted by start; shards are solved by
- * elimination, four at a time in each thread; the keys that are bumped make
- * the next layer. How and why: CONSTRUCTION in ribbon.c.
+ * Keys are divided by shard and sorted by start. Each thread solves four shards
+ * at a time by elimination. Bumped keys make the next layer. CONSTRUCTION in
+ * ribbon.c explains how and why.
  */
 #include "kinds/frozen/ribbon/ribbon.h"
 
@@ -72,7 +72,7 @@ typedef struct {
     struct { size_t key; uint32_t slot; } log[RIBBON_PLACED];
 } ribbon_lane;
 
-/* What a thread has for itself. */
+/* The memory of one thread. */
 typedef struct {
     uint64_t *rows;                     /* of all lanes; 0: an empty slot    */
     uint64_t *room;                     /* for the keys of one shard         */
@@ -81,7 +81,7 @@ typedef struct {
     size_t   next, end, live;           /* shards to do, lanes at work       */
 } ribbon_worker;
 
-/* One layer in the making. */
+/* A layer that is being built. */
 typedef struct {
     ribbon_shape g;
     uint32_t buckets;
@@ -124,7 +124,8 @@ static size_t ribbon_most_room(uint64_t n)
     return (size_t)(n < RIBBON_ROOM ? n : RIBBON_ROOM);
 }
 
-/* What a worker takes: all its arrays are of 8 bytes, but `sums`, of 4. */
+/* Returns the bytes of a worker. All its arrays have items of 8 bytes, except
+ * for `sums`, with 4. */
 static size_t ribbon_worker_bytes(uint64_t n)
 {
     size_t rows = ribbon_most_rows(n), room = ribbon_most_room(n);
@@ -220,8 +221,8 @@ static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
     }
 }
 
-/* What a free row is: nothing; or noise, where the sum of a band is compared
- * with 0, so that a stranger's is not. */
+/* Returns the value of a free row: 0, or noise if the sum of a band is compared
+ * with 0, so that a stranger's sum is not 0. */
 PLATFORM_INLINE uint32_t ribbon_free(const ribbon_work *w, uint64_t slot)
 {
     return w->g.form == RIBBON_BUMPED ? 0
@@ -377,10 +378,10 @@ PLATFORM_INLINE void ribbon_log(ribbon_lane *lane, uint32_t slot)
     lane->log[lane->placed++].slot = slot;
 }
 
-/* One step of a lane: its key into the empty slot it has come to; or, where a
- * row is in that slot, the row is added to the key, which then begins at a
- * later one. A key of which nothing is left says what the rows say already, or
- * the contrary. */
+/* Runs one step of a lane. If the slot is empty, its key goes into it. If the
+ * slot has a row, that row is added to the key, which then begins at a later
+ * slot. A key that becomes empty repeats what the rows say, or contradicts it.
+ * */
 #define RIBBON_STEP(lane, key)                                                 \
     do {                                                                       \
         uint64_t row = rows[key.slot];                                         \

@@ -1,7 +1,7 @@
-/* build.c - sort the keys of kind `gcs` and write their code.
+/* gcs_build.c - sorts the keys of kind `gcs` and writes their code.
  *
- * Floor 3. Keys are cut into shards of whole records, each of which is sorted,
- * measured and written by itself: BUILDING in gcs.c.
+ * Keys are cut into shards of whole records. Each shard is sorted, measured and
+ * written by itself: see BUILDING in gcs.c.
  */
 #include "kinds/frozen/gcs/gcs.h"
 
@@ -101,7 +101,7 @@ uint64_t gcs_tables(uint64_t shards)
     return shards * (sizeof(gcs_shard) + THREADS_MAX * sizeof(uint64_t));
 }
 
-/* What the parts of a build share. */
+/* The state that the parts of a build share. */
 typedef struct {
     const kind_keys *keys;
     gcs_view view;

@@ -1,0 +1,168 @@
+/* scan.c - searches files with all threads, which take file after file. */
+#include "search/regex/scan.h"
+#include "frame/refuse.h"
+#include "frame/work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The state of a thread. */
+typedef struct {
+    scan         *scan;
+    size_t        task;         /* its number                                */
+    text_reader   text;
+    select_file   file;
+    turns_counts  counts;       /* of the file                               */
+} scan_thread;
+
+/* Takes the next task, once there is a place for its output. Returns false if
+ * there is none. */
+static bool scan_take(scan *s, size_t *task)
+{
+    if (s->turns.stop || (*task = s->next++) >= s->from->n)
+        return false;
+    turns_wait(&s->turns, *task);
+    return true;
+}
+
+/* Searches all of the file. */
+static int scan_whole(scan_thread *t, int *error)
+{
+    int status = CLI_GO;
+    text_block block;
+
+    while (status == CLI_GO && !t->file.done && !t->scan->turns.stop
+           && text_next(&t->text, &block, error)) {
+        t->counts.bytes += block.n;
+        status = select_block(&t->file, &block);
+        turns_drain(&t->scan->turns, t->task, &t->file.out);
+    }
+    return status;
+}
+
+/* Searches the parts of the file that may match and, if lines beside matches
+ * are wanted, the bytes between them. */
+static int scan_parts(scan_thread *t, const search_task *task, int *error)
+{
+    size_t part = 0;
+    int status = CLI_GO;
+    text_block block;
+
+    while (status == CLI_GO && !t->file.done && !t->scan->turns.stop
+           && (part < task->n || t->file.after > 0)) {
+        const settings_part *next = part < task->n ? &task->parts[part].part
+                                                   : NULL;
+        bool wanted;
+
+        if (next != NULL && !select_waits(&t->file))
+            (void)!text_seek(&t->text, next->offset, next->lines, next->binary);
+        if (!text_next(&t->text, &block, error))
+            break;
+        t->counts.bytes += block.n;
+        wanted = next != NULL && block.offset == next->offset;
+        if (wanted || select_waits(&t->file))
+            status = select_block(&t->file, &block);
+        part += wanted;
+        turns_drain(&t->scan->turns, t->task, &t->file.out);
+    }
+    return status;
+}
+
+/* Opens the file. Returns false if there is nothing to read or to report. */
+static bool scan_open(scan_thread *t, const search_task *task)
+{
+    scan *s = t->scan;
+    int error = text_open(&t->text, task->name);
+
+    if (error == 0)
+        return s->self.st_ino != t->text.about.st_ino
+            || s->self.st_dev != t->text.about.st_dev;
+    if (s->from->listed != NULL && error == ENOENT)
+        return false;
+    s->unread = true;
+    if (s->set->silent)
+        return false;
+    if (error == ESPIPE)
+        report_error("'%s' is no ordinary file: make the index again without "
+                     "it", task->name);
+    else
+        refuse_file(task->name, error);
+    return false;
+}
+
+static int scan_read(scan_thread *t, const search_task *task)
+{
+    bool parts = !task->whole && t->text.stamp != 0
+              && task->parts->part.stamp == t->text.stamp;
+    int error = 0, status;
+
+    t->counts.files = 1;
+    status = parts ? scan_parts(t, task, &error) : scan_whole(t, &error);
+    t->counts.false_files = t->file.selected == 0;
+    if (status == CLI_GO && error != 0) {
+        t->scan->unread = true;
+        if (t->scan->set->silent)
+            return status;
+        if (error == EFBIG)
+            report_error("'%s' has a line of more than 64 MiB: it is not "
+                         "searched from there on", task->name);
+        else
+            refuse_file(task->name, error);
+    }
+    return status;
+}
+
+static int scan_file(scan_thread *t, const search_task *task)
+{
+    bool reads = task->whole || task->n > 0, said = true;
+    int status = CLI_GO;
+
+    t->counts = (turns_counts){ 0 };
+    select_begin(&t->file, task->name);
+    if (reads) {
+        said = scan_open(t, task);
+        if (said)
+            status = scan_read(t, task);
+        text_close(&t->text);
+    }
+    if (status == CLI_GO && said && !t->file.refused && !t->scan->turns.stop)
+        status = select_end(&t->file);
+    if (t->file.refused)
+        t->scan->unread = true;
+    t->counts.selected = t->file.selected;
+    if (t->file.selected > 0) {
+        t->scan->any = true;
+        if (t->scan->set->want.quiet)
+            t->scan->turns.stop = true;
+    }
+    return status;
+}
+
+static void *scan_loop(void *argument)
+{
+    scan *s = argument;
+    scan_thread t = { .scan = s, .file.want = &s->set->want,
+                        .text = { .block = (size_t)s->from->index.made.block,
+                                  .plain = s->from->index.made.plain,
+                                  .text = s->set->want.text, .fd = -1 } };
+
+    t.file.match = match_share(s->match);
+    if (t.file.match == NULL)
+        s->failed = s->turns.stop = report_no_memory() != CLI_GO;
+    while (scan_take(s, &t.task)) {
+        if (scan_file(&t, &s->from->tasks[t.task]) != CLI_GO)
+            s->failed = s->turns.stop = true;
+        turns_hand_in(&s->turns, t.task, &t.file.out, &t.counts);
+    }
+    select_begin(&t.file, NULL);
+    match_close(t.file.match);
+    free(t.text.bytes);
+    return NULL;
+}
+
+void scan_run(scan *s)
+{
+    size_t jobs = text_jobs(s->set->jobs);
+
+    work_threads(jobs < s->from->n ? jobs : s->from->n, scan_loop, s);
+}

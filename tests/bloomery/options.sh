@@ -1,0 +1,40 @@
+# options.sh - options that exclude or need each other, and letters.
+# shellcheck source=lib.sh
+. "$1/lib.sh"
+# shellcheck source=shared/options.sh
+. "$1/shared/options.sh"
+
+for command in $(options_commands); do
+    options_kept "$command" 1
+done
+options_rules query >rules
+check 'the rules are found' grep -qx 'excludes --csv --tsv' rules
+check 'options that need one of others are found' \
+    grep -q '^needs --separator=1 --field=1 --csv$' rules
+
+# A letter has one meaning, except in search, whose letters are grep's.
+for command in $(options_commands); do
+    "$BLOOMERY" help --roff "$command" | sed 's/\\-/-/g; s/\\f.//g' |
+        sed -n 's/^-\(.\), --\([a-z0-9-]*\).*/\1 \2/p' >letters
+    [ "$command" = search ] || cat letters >>all
+done
+sort -u all | awk 'seen[$1]++ { print $1 }' >twice
+check 'each letter has one meaning' cmp /dev/null twice
+
+# Names that were others once, or are so elsewhere.
+while read -r command wrong right; do
+    try "$command" "$wrong" f.bly
+    refused "$command $wrong: did you mean" "did you mean '$right'"
+done <<'TABLE'
+query -H --with-filename
+join --anti --invert-match
+build -v --verbose
+build --lower --ignore-case
+sketch -d --differences
+convert -F --to
+join -F --list-field
+similar --within --superset
+unite -l --level
+serve --threads --jobs
+TABLE
+finish
