@@ -163,11 +163,6 @@ WASM_EXPORT(status) const char *wasm_status(int status)
 
 /* ---- Lists --------------------------------------------------------------- */
 
-static void wasm_truth(const char *name, bool yes)
-{
-    wasm_field(BLY_FIELD_BOOL, name, NULL, 0, yes);
-}
-
 static void wasm_abilities(uint64_t can)
 {
     wasm_bracket(BLY_FIELD_ARRAY, "can");
@@ -294,6 +289,11 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
 WASM_EXPORT(ability) const char *wasm_ability(int i)
 {
     return i < BLY_ABILITIES ? bly_ability(UINT64_C(1) << i) : NULL;
+}
+
+static void wasm_truth(const char *name, bool yes)
+{
+    wasm_field(BLY_FIELD_BOOL, name, NULL, 0, yes);
 }
 
 static void wasm_advice(const bly_advice *a)

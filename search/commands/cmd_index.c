@@ -1,8 +1,9 @@
-/* cmd_index.c - `bloomery index`: makes an index of the contents of files.
+/* cmd_index.c - `bloomery index`: an index of what files hold.
  *
- * Threads read the files, find the terms of each block and pass them to the
- * index, which does not depend on their order. With --update only files whose
- * state has changed are read; the rest of the old index is reused.
+ * Threads take file after file, find the terms of each block and hand them to
+ * the index, which does not depend on the order in which they come. With
+ * --update only those files are read whose state has changed; the rest of the
+ * old index is taken as it is. Floor 8; includes search.h only.
  */
 #include "search/commands/search.h"
 #include "frame/inputs.h"
@@ -122,8 +123,7 @@ static int index_add(index_job *job, const char *name,
     return CLI_GO;
 }
 
-/* Returns whether the error is a lack of resources, so that other files would
-   be missing too. */
+/* Is it us who have too little, so that other files would be missing, too? */
 static bool index_lacks(int error)
 {
     return error == ENOMEM || error == EMFILE || error == ENFILE
@@ -148,8 +148,8 @@ static int index_refuse(index_job *job, const char *name, int error)
     return CLI_GO;
 }
 
-/* A file that was read only in part is stored with an invalid state, so that it
- * counts as changed. */
+/* A file that could be read only in part is there with a state that none has,
+ * so that it counts as changed. */
 static int index_cut(index_job *job, const char *name, terms *t, int error)
 {
     if (index_refuse(job, name, error) != CLI_GO)
@@ -351,10 +351,10 @@ static int index_all(const cli_command *self, index_job *job,
     return status == CLI_GO ? index_make(job) : status;
 }
 
-/* ==== The output ====================================================== */
+/* ==== What may be written ============================================== */
 
-/* Checks the output, which must not replace a file that is not an index.
- * Returns CLI_GO or CLI_ERROR. */
+/* May the output be written? Not over what is no index: nobody may have it a
+ * second time. CLI_GO or CLI_ERROR. */
 static int index_check_output(const index_settings *s)
 {
     struct stat about;
@@ -367,8 +367,8 @@ static int index_check_output(const index_settings *s)
                         "or give --force to replace it", s->output);
 }
 
-/* Checks that the folders of an update exist: if one is not mounted, all of its
- * files would be dropped. Returns CLI_GO or CLI_ERROR. */
+/* What an update is of is there: where a folder is missing that was, because
+ * it is not mounted, say, all of its files would go. CLI_GO or CLI_ERROR. */
 static int index_check_paths(const index_job *job, const cli_operands *paths)
 {
     for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
@@ -408,7 +408,7 @@ static int index_renew(index_settings *s, index_job *job,
     return CLI_GO;
 }
 
-/* Takes the settings of a new index. Returns CLI_GO or CLI_ERROR. */
+/* The same for a new one. */
 static int index_new(const cli_command *self, const index_settings *s,
                      index_job *job, const cli_operands *operands)
 {

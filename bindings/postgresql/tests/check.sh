@@ -343,7 +343,7 @@ cancelled_within() {
         ! grep 'ERROR' "$work/said" | grep -v 57014 && alive one
 }
 
-# The same when the server ends the session.
+# A call also ends when the server ends the session.
 terminated_within() {
     ! sql one -v VERBOSITY=sqlstate >"$work/said" 2>&1 -c "
         SELECT CASE WHEN bloomery_info(CASE WHEN pg_terminate_backend(
