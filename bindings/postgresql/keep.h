@@ -4,7 +4,7 @@
 #ifndef BLOOMERY_POSTGRESQL_KEEP_H
 #define BLOOMERY_POSTGRESQL_KEEP_H
 
-#include "filter.h"
+#include "datum.h"
 #include "key.h"
 
 /* Returns the filter that is the first argument, to read, and makes the key

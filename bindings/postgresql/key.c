@@ -2,7 +2,7 @@
  * else: text in UTF-8, bytes as they are, and numbers so that equal ones have
  * one key.
  */
-#include "filter.h"
+#include "datum.h"
 #include "key.h"
 
 #include <string.h>
@@ -211,13 +211,13 @@ static void key_by_form(key *out, uint64_t form, bly_value *value)
         key_unquote(value, form);
     bytes = bly_form_room(form, value->length);
     if (bytes > sizeof out->number)
-        room = filter_more(CurrentMemoryContext, NULL, 0, bytes);
+        room = datum_more(CurrentMemoryContext, NULL, 0, bytes);
     if (room == NULL)
         ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
                         errmsg("out of memory for a key of %zu bytes",
                                value->length)));
     status = bly_form_key(&made, form, value, room);
-    filter_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
+    datum_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
     out->data = made.data;
     out->length = made.length;
 }
@@ -259,6 +259,6 @@ void key_read(key *out, const key_source *source, uint64_t form, Datum value)
 uint64_t key_form(const char *name)
 {
     uint64_t form = BLY_KEYS_UNSTATED;
-    filter_must(bly_form_read(&form, name));
+    datum_must(bly_form_read(&form, name));
     return form;
 }

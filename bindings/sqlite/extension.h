@@ -43,20 +43,20 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status,
 
 /* ---- memory.c ------------------------------------------------------------ */
 
-extern const bly_allocator memory_allocator;
+extern const bly_allocator sql_memory_allocator;
 
 /* Returns the options for filters here: SQLite's memory, no threads, and at
  * most `limit` bytes for filters that unpack to more than they were read from;
  * 0 is the default. */
-bly_options memory_options(uint64_t limit);
+bly_options sql_memory_options(uint64_t limit);
 
 /* Returns the limit for a filter from a BLOB of that size: the library's,
  * capped by the connection's maximum for a BLOB (SQLITE_LIMIT_LENGTH). */
-uint64_t memory_limit(sqlite3 *db, uint64_t bytes);
+uint64_t sql_memory_limit(sqlite3 *db, uint64_t bytes);
 
 /* Grows an array to at least `needed` elements. Returns NULL, with the array
  * unchanged, if out of memory. */
-void *memory_grow(void *old, size_t *room, size_t needed, size_t size);
+void *sql_memory_grow(void *old, size_t *room, size_t needed, size_t size);
 
 /* ---- interrupt.c --------------------------------------------------------- */
 
@@ -81,51 +81,57 @@ typedef struct {
     void         *room;                 /* holds the key of a changed text   */
     const char   *cast;                 /* KEYS_REFUSED: an expression of the
                                            right type; NULL: it has that     */
-} keys_key;
+} sql_keys_key;
 
-typedef enum { KEYS_NONE, KEYS_ONE, KEYS_NO_MEMORY, KEYS_REFUSED } keys_found;
+typedef enum {
+    KEYS_NONE,
+    KEYS_ONE,
+    KEYS_NO_MEMORY,
+    KEYS_REFUSED
+} sql_keys_found;
 
 /* Makes the key of a value in a filter of this form. KEYS_NONE: it is NULL;
- * KEYS_REFUSED: it has another class or is out of range, see keys_why. The
- * bytes belong to the value or to `out`; call keys_done after KEYS_ONE. */
-keys_found keys_of(keys_key *out, uint64_t form, sqlite3_value *value);
-void keys_done(keys_key *key);
+ * KEYS_REFUSED: it has another class or is out of range, see sql_keys_why. The
+ * bytes belong to the value or to `out`; call sql_keys_done after KEYS_ONE. */
+sql_keys_found sql_keys_of(sql_keys_key *out, uint64_t form,
+                           sqlite3_value *value);
+void sql_keys_done(sql_keys_key *key);
 
-/* Returns why keys_of refused, for sqlite3_free; NULL if out of memory. */
-char *keys_why(const keys_key *key);
+/* Returns why sql_keys_of refused, for sqlite3_free; NULL if out of memory. */
+char *sql_keys_why(const sql_keys_key *key);
 
-/* Raises the error if keys_of made no key. */
-void keys_fail(sqlite3_context *context, keys_found found,
-               const keys_key *key);
+/* Raises the error if sql_keys_of made no key. */
+void sql_keys_fail(sqlite3_context *context, sql_keys_found found,
+                   const sql_keys_key *key);
 
 /* Returns the form of filters whose keys all have the value's class; 0 for
    NULL. */
-uint64_t keys_class(sqlite3_value *value);
+uint64_t sql_keys_class(sqlite3_value *value);
 
 /* Reads the form that a value names; NULL leaves *given false. */
-bool keys_form(sqlite3_context *context, uint64_t *form, bool *given,
-               sqlite3_value *value);
+bool sql_keys_form(sqlite3_context *context, uint64_t *form, bool *given,
+                   sqlite3_value *value);
 
 /* Returns the value's type, such as "TEXT". */
-const char *keys_type(sqlite3_value *value);
+const char *sql_keys_type(sqlite3_value *value);
 
 /* Reads a non-negative integer, given as INTEGER or as a REAL such as 1e6.
  * Returns false after raising an error. NULL is 0. */
-bool keys_count(sqlite3_context *context, uint64_t *out, const char *what,
-                sqlite3_value *value);
+bool sql_keys_count(sqlite3_context *context, uint64_t *out, const char *what,
+                    sqlite3_value *value);
 
 /* Reads a rate; NULL is 0. */
-bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value);
+bool sql_keys_rate(sqlite3_context *context, double *out, sqlite3_value *value);
 
 /* Reads a text without a zero byte; NULL is NULL. */
-bool keys_text(sqlite3_context *context, const char **out, const char *what,
-               sqlite3_value *value);
+bool sql_keys_text(sqlite3_context *context, const char **out, const char *what,
+                   sqlite3_value *value);
 
 /* Reads kind, items, rate, seed and hash, of which the last ones may be
  * missing, in that order if `items_first`, else with the rate before the items.
  * NULL means a default. Returns false after raising an error. */
-bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
-               int n, sqlite3_value **values, bool items_first);
+bool sql_keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
+                   int n, sqlite3_value **values, bool items_first);
 
 /* ---- held.c -------------------------------------------------------------- */
 
@@ -133,47 +139,49 @@ bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
  * NULL, or after an error. */
 typedef struct {
     bly_filter *filter;
-    bool        ours;                   /* whether held_end frees it         */
-} held_filter;
+    bool        ours;               /* whether sql_held_end frees it         */
+} sql_held_filter;
 
 /* The blobs that a connection remembers: the pApp of functions that query
  * filters, each of which counts as a user. */
-typedef struct held_home held_home;
-held_home *held_home_new(void);
-held_home *held_home_more(held_home *home);
-void held_home_less(void *home);
+typedef struct sql_held_home sql_held_home;
+sql_held_home *sql_held_home_new(void);
+sql_held_home *sql_held_home_more(sql_held_home *home);
+void sql_held_home_less(void *home);
 
 /* Implements bloomery_open(blob). */
-void held_open_call(sqlite3_context *context, int n, sqlite3_value **values);
+void sql_held_open_call(sqlite3_context *context, int n,
+                        sqlite3_value **values);
 
 /* Returns a filter for looking up one key; fast if the blob is the same as in
  * the previous row. */
-held_filter held_begin(sqlite3_context *context, int argument,
-                       sqlite3_value *value);
-void held_end(held_filter held);
+sql_held_filter sql_held_begin(sqlite3_context *context, int argument,
+                               sqlite3_value *value);
+void sql_held_end(sql_held_filter held);
 
 /* Makes a new filter, fully checked. Returns NULL if the value is NULL, if
- * `status` is an error, or, with BLY_OK, if held_no_filter says why. */
-bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status);
+ * `status` is an error, or, with BLY_OK, if sql_held_no_filter says why. */
+bly_filter *sql_held_copy(sqlite3 *db, sqlite3_value *value,
+                          bly_status *status);
 
 /* Returns why a value is not a filter, for sqlite3_free; NULL if out of memory.
  */
-char *held_no_filter(sqlite3_value *value);
+char *sql_held_no_filter(sqlite3_value *value);
 
 /* Does the same for a function, and raises the error. */
-bly_filter *held_own(sqlite3_context *context, sqlite3_value *value);
+bly_filter *sql_held_own(sqlite3_context *context, sqlite3_value *value);
 
 /* Returns the filter as bly_save writes it, and frees it. */
-void held_give(sqlite3_context *context, bly_filter *filter);
+void sql_held_give(sqlite3_context *context, bly_filter *filter);
 
 /* ---- Registration -------------------------------------------------------- */
 
 int scalar_register(sqlite3 *db);
 int tell_register(sqlite3 *db);
-int build_register(sqlite3 *db);
-int sets_register(sqlite3 *db);
-int rows_register(sqlite3 *db);
-int table_register(sqlite3 *db);
+int sql_build_register(sqlite3 *db);
+int sql_sets_register(sqlite3 *db);
+int sql_rows_register(sqlite3 *db);
+int sql_table_register(sqlite3 *db);
 
 /* ---- tell.c -------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@ int sqlite3_bloomerysqlite_init(sqlite3 *db, char **error,
                                 const sqlite3_api_routines *api)
 {
     static int (*const parts[])(sqlite3 *) = {
-        scalar_register, tell_register, build_register, sets_register,
-        rows_register, table_register,
+        scalar_register, tell_register, sql_build_register, sql_sets_register,
+        sql_rows_register, sql_table_register,
     };
     int status = SQLITE_OK;
     SQLITE_EXTENSION_INIT2(api)

@@ -9,7 +9,7 @@
  *      ask.c       what `query`, `count` and `get` have in common
  *      prefix.c    what stands before the lines that `query` prints
  *      combine.c   what `unite` and `intersect` have in common
- *      contents.c  what `info` and `check` tell of files with filters inside
+ *      inside.c  what `info` and `check` tell of files with filters inside
  *      sketches.h  what `sketch` and `diff` have in common
  *      cmd_*.c     one subcommand each
  *      main.c      the table of `bloomery`
@@ -243,14 +243,14 @@ int combine_run(const cli_command *self, const cli_combination *how,
 extern const cli_option combine_options[];
 extern const cli_option combine_level_options[];        /* of unite alone */
 
-/* ==== contents.c ======================================================== */
+/* ==== inside.c ======================================================== */
 
 /* Print what is inside a file of which container_is() says yes. CLI_OK or
  * CLI_ERROR. */
-int contents_info(const char *path, bool json);
+int inside_info(const char *path, bool json);
 
 /* Look at all filters inside; how many there are. */
-bly_status contents_check(const char *path, size_t *n);
+bly_status inside_check(const char *path, size_t *n);
 
 /* ==== cmd_build.c ======================================================= */
 

@@ -69,8 +69,8 @@ typedef struct {
 } job_bytes;
 
 /* Appends `more` uninitialised bytes and returns their address. */
-unsigned char *job_extend(job_bytes *b, size_t more);
-void job_free(job_bytes *b);
+unsigned char *exchange_extend(job_bytes *b, size_t more);
+void exchange_free(job_bytes *b);
 
 /* Bytes sent to other ranks so far, without the 8-byte length of each message.
  */

@@ -221,8 +221,8 @@ static void build_post(build_job *job, const cli_batch *b)
     for (size_t i = 0; i < b->n; i++) {
         int owner = part_owner(&job->parts, places[i]);
 
-        memcpy(job_extend(&job->mail.to[owner], sizeof hashes[i]), &hashes[i],
-               sizeof hashes[i]);
+        memcpy(exchange_extend(&job->mail.to[owner], sizeof hashes[i]),
+               &hashes[i], sizeof hashes[i]);
     }
     job->fed.keys += b->n;
     job->fed.keyless += b->keyless;

@@ -209,7 +209,7 @@ static void dedup_put(dedup_job *job, const void *bytes, size_t n)
     if (job_rank == 0)
         job->stop = !output_bytes(bytes, n);
     else
-        memcpy(job_extend(&job->piece, n), bytes, n);
+        memcpy(exchange_extend(&job->piece, n), bytes, n);
 }
 
 static void dedup_print(dedup_job *job, bly_key line, uint64_t count)
@@ -270,7 +270,8 @@ static void dedup_receive(dedup_job *job, int rank)
         if (n == DEDUP_END || n == DEDUP_FAILED)
             return;
         job->piece.n = 0;
-        exchange_receive(rank, job_extend(&job->piece, (size_t)n), (size_t)n);
+        exchange_receive(rank, exchange_extend(&job->piece, (size_t)n),
+                         (size_t)n);
         stop = job->stop || !output_bytes(job->piece.bytes, (size_t)n);
         job->stop = stop != 0;
         exchange_send(rank, &stop, sizeof stop);
@@ -579,7 +580,7 @@ static void dedup_close(dedup_job *job)
     if (job->verify != NULL)
         verify_close(job->verify);
     rounds_free(&job->rounds);
-    job_free(&job->piece);
+    exchange_free(&job->piece);
     share_close(&job->share);
     bly_free(job->hasher);
     free(job->batch);

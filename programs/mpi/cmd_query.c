@@ -96,7 +96,7 @@ static void query_post(query_job *job, const cli_batch *b)
 {
     uint64_t hashes[BATCHES_MOST], places[BATCHES_MOST];
     query_line *lines = (query_line *)(void *)
-                        job_extend(&job->lines, b->n * sizeof *lines);
+                        exchange_extend(&job->lines, b->n * sizeof *lines);
     const unsigned char *begin = b->lines[0].data;
     uint64_t before = job->slice.n;
     size_t block;
@@ -116,7 +116,7 @@ static void query_post(query_job *job, const cli_batch *b)
                        : job->local ? part_owner(&job->parts, places[i])
                        : job_rank;
         if (lines[i].owner >= 0)
-            memcpy(job_extend(&job->hashes.to[lines[i].owner],
+            memcpy(exchange_extend(&job->hashes.to[lines[i].owner],
                               sizeof hashes[i]), &hashes[i], sizeof hashes[i]);
     }
     job->tally.asked += b->n - b->keyless;
@@ -140,7 +140,7 @@ static int query_read(query_job *job, uint64_t from, uint64_t to)
         last = &b->lines[b->n - 1];     /* lines are adjacent */
         n = (size_t)((const unsigned char *)last->data + last->length
                      - (const unsigned char *)b->lines[0].data);
-        memcpy(job_extend(&job->slice, n), b->lines[0].data, n);
+        memcpy(exchange_extend(&job->slice, n), b->lines[0].data, n);
     }
     return status == CLI_OK ? CLI_GO : status;
 }
@@ -158,11 +158,11 @@ static void query_empty(query_job *job)
 static void query_answer(query_job *job, const uint64_t *hashes, size_t n,
                          job_bytes *bits)
 {
-    unsigned char *to = job_extend(bits, (n + 7) / 8);
+    unsigned char *to = exchange_extend(bits, (n + 7) / 8);
     bool *present;
 
     job->answers.n = 0;
-    present = (bool *)job_extend(&job->answers, n);
+    present = (bool *)exchange_extend(&job->answers, n);
     bly_contains_many(job->filter, hashes, n, present);
     for (size_t i = 0; i < n; i++) {
         if (i % 8 == 0)
@@ -216,8 +216,8 @@ static void query_select(query_job *job, const unsigned char *line, size_t n)
     job_bytes *out = &job->selected;
 
     if (out->n > 0 && out->bytes[out->n - 1] != end)
-        *job_extend(out, 1) = end;
-    memcpy(job_extend(out, n), line, n);
+        *exchange_extend(out, 1) = end;
+    memcpy(exchange_extend(out, n), line, n);
 }
 
 /* Goes through the lines of the slice and their owners' answers in parallel. */
@@ -271,7 +271,7 @@ static int query_print(query_job *job)
         if (r > 0) {
             exchange_receive(r, &n, sizeof n);
             mine->n = 0;
-            exchange_receive(r, job_extend(mine, (size_t)n), (size_t)n);
+            exchange_receive(r, exchange_extend(mine, (size_t)n), (size_t)n);
         }
         printed = output_lines(mine->bytes, (size_t)n, end, &job->unended);
     }
@@ -439,10 +439,10 @@ static void query_free(query_job *job)
 {
     part_mail_close(&job->hashes);
     part_mail_close(&job->bits);
-    job_free(&job->slice);
-    job_free(&job->lines);
-    job_free(&job->answers);
-    job_free(&job->selected);
+    exchange_free(&job->slice);
+    exchange_free(&job->lines);
+    exchange_free(&job->answers);
+    exchange_free(&job->selected);
     free(job->reader->chunk.block);
     free(job->reader);
     bly_free(job->filter);

@@ -13,7 +13,7 @@ enum { EXCHANGE_PIECE = 1 << 30 };
 
 uint64_t exchange_sent;
 
-unsigned char *job_extend(job_bytes *b, size_t more)
+unsigned char *exchange_extend(job_bytes *b, size_t more)
 {
     size_t n = b->n;
 
@@ -27,7 +27,7 @@ unsigned char *job_extend(job_bytes *b, size_t more)
     return b->bytes + n;
 }
 
-void job_free(job_bytes *b)
+void exchange_free(job_bytes *b)
 {
     free(b->bytes);
     memset(b, 0, sizeof *b);
@@ -80,7 +80,7 @@ void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in)
     const unsigned char *from = bytes;
 
     in->n = 0;
-    job_extend(in, m);
+    exchange_extend(in, m);
     while (out < n || at < m) {
         int sent = exchange_piece(n, out), got = exchange_piece(m, at);
 
@@ -145,7 +145,7 @@ void exchange_all(const job_bytes *to, job_bytes *in, size_t *begin)
 
     exchange_lengths(to, begin, &pieces);
     in->n = 0;
-    job_extend(in, begin[job_ranks]);
+    exchange_extend(in, begin[job_ranks]);
     open.requests = job_memory(NULL, pieces * sizeof *open.requests);
     for (int r = 0; r < job_ranks; r++)
         if (r != job_rank)

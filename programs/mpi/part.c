@@ -77,8 +77,8 @@ void part_mail_open(part_mail *m)
 void part_mail_close(part_mail *m)
 {
     for (size_t r = 0; r < m->ranks; r++)
-        job_free(&m->to[r]);
-    job_free(&m->in);
+        exchange_free(&m->to[r]);
+    exchange_free(&m->in);
     free(m->to);
     free(m->begin);
 }

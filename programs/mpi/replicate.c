@@ -89,7 +89,7 @@ static const job_bytes *replicate_came(replicate_way *way)
     if (!way->sparse)
         return &way->in;
     sparse_unpack(&way->image, &way->in);
-    job_free(&way->in);                 /* frees memory before it is needed
+    exchange_free(&way->in);                 /* frees memory before it is needed
                                            again */
     return &way->image;
 }
@@ -131,7 +131,7 @@ static void replicate_send(const bly_filter *filter, int rank,
     if (way->sparse) {
         sparse_pack(&way->out, image, bytes);
         exchange_pair(rank, way->out.bytes, way->out.n, &way->in);
-        job_free(&way->out);
+        exchange_free(&way->out);
     } else {
         exchange_pair(rank, image, bytes, &way->in);
     }
@@ -181,7 +181,7 @@ int replicate(bly_filter **filter, bool sparse)
         status = job_agree(replicate_step(*filter, whole, step, &way));
     if (status == CLI_GO)
         status = job_agree(replicate_last(filter, whole, &way));
-    job_free(&way.in);
-    job_free(&way.image);
+    exchange_free(&way.in);
+    exchange_free(&way.image);
     return status;
 }

@@ -173,7 +173,7 @@ static void rounds_put(job_bytes *message, const uint64_t *numbers, size_t n,
                        uint64_t range)
 {
     size_t room = bly_gaps_room(n, range, 0), before = message->n, bytes;
-    unsigned char *into = job_extend(message, room);
+    unsigned char *into = exchange_extend(message, room);
 
     if (bly_gaps_pack(into, room, &bytes, numbers, n, range, 0) < 0)
         job_give_up(bly_why());
@@ -211,7 +211,7 @@ static void rounds_exchange(rounds_way *w, uint64_t *bytes)
 
     exchange_all(w->to, &w->in, w->begin);
     for (int rank = 0; rank < job_ranks; rank++)
-        job_free(&w->to[rank]);
+        exchange_free(&w->to[rank]);
     *bytes = job_sum(exchange_sent - before);
 }
 
@@ -333,7 +333,7 @@ static void rounds_reply(job_bytes *message, const rounds_list *l)
 
     if (l->n == 0)
         return;
-    *job_extend(message, 1) = 1;
+    *exchange_extend(message, 1) = 1;
     if (l->set < l->n / 3) {
         numbers = job_memory(NULL, (size_t)l->set * sizeof *numbers);
         for (uint64_t i = 0; i < l->n; i++)
@@ -344,8 +344,8 @@ static void rounds_reply(job_bytes *message, const rounds_list *l)
     }
     if (l->set >= l->n / 3 || message->n > bytes + 1) {
         message->n = 0;
-        *job_extend(message, 1) = 0;
-        memcpy(job_extend(message, bytes), l->twice, bytes);
+        *exchange_extend(message, 1) = 0;
+        memcpy(exchange_extend(message, bytes), l->twice, bytes);
     }
 }
 
@@ -360,7 +360,8 @@ static void rounds_gather(rounds_list *lists, job_bytes *gathered,
              rounds_advance(l)) {
             uint64_t entry = (l->number - first) << 24 | (unsigned)rank;
 
-            memcpy(job_extend(gathered, sizeof entry), &entry, sizeof entry);
+            memcpy(exchange_extend(gathered, sizeof entry), &entry,
+                   sizeof entry);
         }
     if (gathered->n > 0)
         sort_words((uint64_t *)(void *)gathered->bytes,
@@ -408,7 +409,7 @@ static uint64_t rounds_sort(rounds_list *lists, const rounds_way *w,
         lists[rank].before = before;
         before += lists[rank].taken;
     }
-    job_free(&gathered);
+    exchange_free(&gathered);
     return taken;
 }
 
@@ -592,7 +593,7 @@ uint64_t rounds_one(rounds *r, uint64_t positions, bool earlier)
     rounds_exchange(&w, &about->answer_bytes);
     rounds_apply(r, &w);
     rounds_predict(&w);
-    job_free(&w.in);
+    exchange_free(&w.in);
     free(w.to);
     free(w.sent);
     free(w.begin);

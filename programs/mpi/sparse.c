@@ -49,7 +49,7 @@ enum { SPARSE_PIECE = 1 << 19 };
 
 static void sparse_put(job_bytes *to, uint64_t number, unsigned bytes)
 {
-    unsigned char *into = job_extend(to, bytes);
+    unsigned char *into = exchange_extend(to, bytes);
 
     for (unsigned i = 0; i < bytes; i++)
         into[i] = (unsigned char)(number >> 8 * i);
@@ -118,7 +118,7 @@ static void sparse_pack_piece(job_bytes *to, const unsigned char *bytes,
         unsigned char *into;
 
         room = bly_gaps_room(count, range, 0);
-        into = job_extend(to, room);
+        into = exchange_extend(to, room);
         sparse_places(places, bytes, n);
         if (bly_gaps_pack(into, room, &used, places, (size_t)count, range, 0)
             < 0)
@@ -127,12 +127,12 @@ static void sparse_pack_piece(job_bytes *to, const unsigned char *bytes,
         sparse_put(to, used, 4);
     }
     if (used > 0 && used < n) {
-        job_extend(to, used);
+        exchange_extend(to, used);
         return;
     }
     to->n = length;
     sparse_put(to, 0, 4);
-    memcpy(job_extend(to, n), bytes, n);
+    memcpy(exchange_extend(to, n), bytes, n);
 }
 
 void sparse_pack(job_bytes *to, const void *image, size_t n)
@@ -172,7 +172,7 @@ void sparse_unpack(job_bytes *image, const job_bytes *from)
     size_t at = 0, n = (size_t)sparse_get(from, &at, 8);
 
     image->n = 0;
-    memset(job_extend(image, n), 0, n);
+    memset(exchange_extend(image, n), 0, n);
     for (size_t to = 0; to < n; to += SPARSE_PIECE) {
         size_t piece = n - to < SPARSE_PIECE ? n - to : SPARSE_PIECE;
         size_t length = (size_t)sparse_get(from, &at, 4);

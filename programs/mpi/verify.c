@@ -56,8 +56,8 @@ struct verify {
 static void verify_put_number(job_bytes *b, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
-        *job_extend(b, 1) = (unsigned char)(number | 0x80);
-    *job_extend(b, 1) = (unsigned char)number;
+        *exchange_extend(b, 1) = (unsigned char)(number | 0x80);
+    *exchange_extend(b, 1) = (unsigned char)number;
 }
 
 static uint64_t verify_get_number(const unsigned char *bytes, size_t *at)
@@ -164,15 +164,15 @@ verify *verify_open(const verify_want *want, const bly_filter *hasher)
 static void verify_free_to(verify *s)
 {
     for (int rank = 0; rank < job_ranks; rank++)
-        job_free(&s->to[rank]);
+        exchange_free(&s->to[rank]);
 }
 
 void verify_close(verify *s)
 {
     verify_close_table(&s->table);
     verify_free_to(s);
-    job_free(&s->in);
-    job_free(&s->firsts);
+    exchange_free(&s->in);
+    exchange_free(&s->firsts);
     free(s->to);
     free(s->begin);
     free(s->at);
@@ -195,14 +195,14 @@ void verify_add(verify *s, uint64_t hash, bly_key key)
     bool first = k->lines++ == 0;
 
     if (s->lines % 8 == 0)
-        *job_extend(&s->firsts, 1) = 0;
+        *exchange_extend(&s->firsts, 1) = 0;
     s->firsts.bytes[s->lines / 8] |= (unsigned char)(first << s->lines % 8);
     s->lines++;
     if (!first)
         return;
     verify_put_number(to, 2 * (uint64_t)key.length);
     if (key.length > 0)
-        memcpy(job_extend(to, key.length), key.data, key.length);
+        memcpy(exchange_extend(to, key.length), key.data, key.length);
 }
 
 /* ==== Between the ranks ================================================= */
@@ -271,7 +271,7 @@ static void verify_put_answer(const verify *s, job_bytes *to,
         return;
     }
     if (j % 8 == 0)
-        *job_extend(to, 1) = 0;
+        *exchange_extend(to, 1) = 0;
     to->bytes[j / 8] |= (unsigned char)(print << j % 8);
 }
 

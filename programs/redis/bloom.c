@@ -52,7 +52,7 @@ bly_link *bloom_more(bloom *filter, const bly_link *link)
 
 bool bloom_begin(bloom *filter, server_context *context, const bly_link *link)
 {
-    void *bits = memory_zeroed(context, link->bytes);
+    void *bits = redis_memory_zeroed(context, link->bytes);
     if (bits == NULL)
         return false;
     bloom_more(filter, link)->bits = bits;
@@ -97,7 +97,7 @@ static bool bloom_has_room(const bloom *filter, server_context *context)
     for (uint32_t i = 0; i < filter->n; i++)
         if (__builtin_add_overflow(bytes, filter->links[i].bytes, &bytes))
             return false;
-    return memory_room(context, bytes);
+    return redis_memory_room(context, bytes);
 }
 
 bloom *bloom_of_head(server_context *context, const void *head, size_t bytes)
@@ -267,13 +267,13 @@ static int bloom_defrag(server_defrag *defrag, server_string *key,
                         void **value)
 {
     (void)key;
-    memory_move(defrag, value);
+    redis_memory_move(defrag, value);
     bloom *filter = *value;
     void *links = filter->links;
-    memory_move(defrag, &links);
+    redis_memory_move(defrag, &links);
     filter->links = links;
     for (uint32_t i = 0; i < filter->n; i++)
-        memory_move(defrag, &filter->links[i].bits);
+        redis_memory_move(defrag, &filter->links[i].bits);
     return 0;
 }
 

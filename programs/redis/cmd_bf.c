@@ -21,8 +21,8 @@ typedef struct {
 static bf_plan bf_standard(void)
 {
     return (bf_plan){
-        .rate = settings.rate, .capacity = settings.capacity,
-        .growth = settings.growth,
+        .rate = redis_settings.rate, .capacity = redis_settings.capacity,
+        .growth = redis_settings.growth,
     };
 }
 
@@ -32,7 +32,7 @@ static bool bf_is_fixed(const bf_plan *plan)
 }
 
 /* Returns the growth to store. A fixed filter stores RedisBloom's default,
- * since other servers may have other settings. */
+ * since other servers may have other redis_settings. */
 static uint32_t bf_growth(const bf_plan *plan)
 {
     enum { STANDARD = 2 };
@@ -149,7 +149,7 @@ static bool bf_reserve_words(bf_plan *plan, server_context *context,
 }
 
 /* Replicates all properties of a new filter, including the implicit ones:
- * replicas may have other settings. */
+ * replicas may have other redis_settings. */
 static void bf_replicate_made(server_context *context, server_string *name,
                               const bf_plan *plan)
 {

@@ -28,7 +28,7 @@ static void bly_replicate_new(server_context *context, server_string *name,
     long long capacity = (long long)wanted->spec.capacity;
     snprintf(rate, sizeof rate, "%.17g", wanted->spec.rate);
     snprintf(seed, sizeof seed, "%" PRIu64, wanted->spec.seed);
-    secret_write(digits, wanted->secret);
+    redis_secret_write(digits, wanted->secret);
     bly_form_write(keys, wanted->spec.form);
     if (wanted->spec.secret != NULL)
         server_replicate_as(context, "BLY.NEW", "scclcccccc", name,
@@ -47,14 +47,14 @@ static void bly_replicate_new(server_context *context, server_string *name,
 static bly_status bly_make(held **out, const wish *wanted,
                            const bly_progress *progress)
 {
-    held *value = held_new(wanted->spec.secret);
+    held *value = redis_held_new(wanted->spec.secret);
     bly_spec spec = wanted->spec;
     spec.allocator = &value->allocator;
     spec.threads = 1;
     spec.progress = progress;
     bly_status status = bly_new(&value->filter, wanted->kind, &spec);
     if (status != BLY_OK) {
-        held_drop(value);
+        redis_held_drop(value);
         value = NULL;
     }
     *out = value;
@@ -64,8 +64,8 @@ static bly_status bly_make(held **out, const wish *wanted,
 /* Creates the filter, and replicates the words with all defaults filled in. */
 static void bly_new_run(work *w)
 {
-    const bly_progress progress = work_progress(w);
-    work_went(w, bly_make(&w->made, w->bytes, &progress));
+    const bly_progress progress = redis_work_progress(w);
+    redis_work_went(w, bly_make(&w->made, w->bytes, &progress));
 }
 
 static int bly_new_finish(work *w, server_context *context,
@@ -74,16 +74,16 @@ static int bly_new_finish(work *w, server_context *context,
     void *old;
     server_key *key;
     (void)argc;
-    found what = reply_find(&old, &key, context, argv[1], held_type);
+    found what = reply_find(&old, &key, context, argv[1], redis_held_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
-    server_set_value(key, held_type, held_keep(w->made));
+    server_set_value(key, redis_held_type, redis_held_keep(w->made));
     bly_replicate_new(context, argv[1], w->bytes);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.new", argv[1]);
     return server_reply_simple(context, "OK");
 }
 
-static const work_kind bly_new_work
+static const redis_work_kind bly_new_work
     = { .run = bly_new_run, .finish = bly_new_finish, .changes = true };
 
 static int bly_new_command(server_context *context, server_string **argv,
@@ -93,7 +93,7 @@ static int bly_new_command(server_context *context, server_string **argv,
     wish *wanted = server_allocate_zeroed(1, sizeof *wanted);
     bly_plan_t plan;
     found what = argc < 3 ? FOUND_NONE
-               : reply_find(&old, NULL, context, argv[1], held_type);
+               : reply_find(&old, NULL, context, argv[1], redis_held_type);
     int result = SERVER_OK;
     if (argc < 3)
         result = server_wrong_arity(context);
@@ -101,9 +101,9 @@ static int bly_new_command(server_context *context, server_string **argv,
         result = reply_refuse(context, what);
     else if (wish_read(wanted, NULL, context, argv, 2, argc)
              && wish_plan(&plan, wanted, context)) {
-        work *w = work_new(&bly_new_work);
+        work *w = redis_work_new(&bly_new_work);
         w->bytes = wanted;
-        return work_do(w, context, argv, argc, plan.bytes);
+        return redis_work_do(w, context, argv, argc, plan.bytes);
     }
     server_release(wanted);
     return result;
@@ -113,7 +113,7 @@ static int bly_new_command(server_context *context, server_string **argv,
 
 static bly_status bly_build_of(held **out, const wish *wanted, items *from)
 {
-    held *value = held_new(wanted->spec.secret);
+    held *value = redis_held_new(wanted->spec.secret);
     bly_keys keys = { .n = (size_t)from->n, .keys = items_all(from) };
     bly_spec spec = wanted->spec;
     spec.allocator = &value->allocator;
@@ -121,7 +121,7 @@ static bly_status bly_build_of(held **out, const wish *wanted, items *from)
     bly_status status = bly_build_keys(&value->filter, wanted->kind, &spec,
                                        &keys, NULL);
     if (status != BLY_OK) {
-        held_drop(value);
+        redis_held_drop(value);
         value = NULL;
     }
     *out = value;
@@ -144,7 +144,7 @@ static int bly_build_command(server_context *context, server_string **argv,
         return SERVER_OK;
     if (first == argc)
         return server_wrong_arity(context);
-    found what = reply_find(&old, &key, context, argv[1], held_type);
+    found what = reply_find(&old, &key, context, argv[1], redis_held_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
     if (wanted.spec.capacity < (uint64_t)(argc - first))
@@ -153,12 +153,12 @@ static int bly_build_command(server_context *context, server_string **argv,
         || !items_read(&all, context, wanted.spec.form, argv + first,
                        argc - first, 1))
         return SERVER_OK;
-    memory_for(context);
+    redis_memory_for(context);
     bly_status status = bly_build_of(&value, &wanted, &all);
     items_free(&all);
     if (status != BLY_OK)
         return reply_error(context, bly_why());
-    server_set_value(key, held_type, value);
+    server_set_value(key, redis_held_type, value);
     wish_replicate_image(context, argv[1], value);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.build", argv[1]);
     return server_reply_simple(context, "OK");
@@ -173,13 +173,13 @@ static held *bly_to_change(server_context *context, server_string *name,
 {
     void *value;
     server_key *key;
-    found what = reply_find(&value, &key, context, name, held_type);
+    found what = reply_find(&value, &key, context, name, redis_held_type);
     if (what != FOUND_IT) {
         reply_refuse(context, what);
         return NULL;
     }
-    memory_for(context);
-    return work_reads_it(context, value, again) ? NULL : value;
+    redis_memory_for(context);
+    return redis_work_reads_it(context, value, again) ? NULL : value;
 }
 
 /* The target of an add: the existing filter, or a new one, which is stored at
@@ -196,16 +196,16 @@ static bool bly_to_add(bly_adding *out, server_context *context,
                        server_string *name, server_call *again)
 {
     void *there;
-    found what = reply_find(&there, &out->key, context, name, held_type);
+    found what = reply_find(&there, &out->key, context, name, redis_held_type);
     out->made = false;
     if (what == FOUND_OTHER) {
         reply_refuse(context, what);
         return false;
     }
-    memory_for(context);
+    redis_memory_for(context);
     out->value = there;
     if (what == FOUND_IT)
-        return !work_reads_it(context, there, again);
+        return !redis_work_reads_it(context, there, again);
     if (!wish_standard(&out->wanted, context))
         return false;
     out->made = bly_make(&out->value, &out->wanted, NULL) == BLY_OK;
@@ -220,7 +220,7 @@ static void bly_added(bly_adding *adding, server_context *context,
 {
     if (!adding->made)
         return;
-    server_set_value(adding->key, held_type, adding->value);
+    server_set_value(adding->key, redis_held_type, adding->value);
     bly_replicate_new(context, name, &adding->wanted);
 }
 
@@ -228,7 +228,7 @@ static void bly_added(bly_adding *adding, server_context *context,
 static void bly_not_added(bly_adding *adding)
 {
     if (adding->made)
-        held_drop(adding->value);
+        redis_held_drop(adding->value);
 }
 
 /* Returns whether the filter has this ability, or replies an error. */

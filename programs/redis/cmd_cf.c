@@ -17,8 +17,10 @@ typedef struct {
 static cf_plan cf_standard(void)
 {
     return (cf_plan){
-        .capacity = settings.cuckoo_capacity, .slots = settings.cuckoo_slots,
-        .moves = settings.cuckoo_moves, .expansion = settings.cuckoo_expansion,
+        .capacity = redis_settings.cuckoo_capacity,
+        .slots = redis_settings.cuckoo_slots,
+        .moves = redis_settings.cuckoo_moves,
+        .expansion = redis_settings.cuckoo_expansion,
     };
 }
 
@@ -53,11 +55,11 @@ static cuckoo *cf_make(server_context *context, server_key *key,
         server_reply_error(context, "ERR Could not create filter");
         return NULL;
     }
-    cuckoo *filter = cuckoo_new(context, &tables);
+    cuckoo *filter = redis_cuckoo_new(context, &tables);
     if (filter == NULL)
         server_reply_error(context, "ERR Insufficient memory");
     else
-        server_set_value(key, cuckoo_type, filter);
+        server_set_value(key, redis_cuckoo_type, filter);
     return filter;
 }
 
@@ -113,7 +115,7 @@ static int cf_reserve(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     void *filter;
     server_key *key;
-    found what = reply_find(&filter, &key, context, argv[1], cuckoo_type);
+    found what = reply_find(&filter, &key, context, argv[1], redis_cuckoo_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
     if (cf_make(context, key, &plan) == NULL)
@@ -137,7 +139,7 @@ static bly_status cf_put(server_context *context, cuckoo *filter,
     bly_status status = bly_tables_add(tables, key.data, key.length);
     if (status != BLY_EFULL || tables->expansion == 0)
         return status;
-    return cuckoo_grow(filter, context)
+    return redis_cuckoo_grow(filter, context)
          ? bly_tables_add(tables, key.data, key.length) : BLY_ENOMEM;
 }
 
@@ -169,7 +171,7 @@ static int cf_reply_put(server_context *context, const cf_job *job,
  * master or a file are never refused, as their data would be lost. */
 static bool cf_is_widest(server_context *context, const cuckoo *filter)
 {
-    return filter->tables.n >= (uint64_t)settings.cuckoo_tables
+    return filter->tables.n >= (uint64_t)redis_settings.cuckoo_tables
         && (server_context_flags(context)
             & (SERVER_REPLICATED | SERVER_LOADING)) == 0;
 }
@@ -180,7 +182,7 @@ static int cf_insert_into(server_context *context, server_string **argv,
 {
     void *value;
     server_key *key;
-    found what = reply_find(&value, &key, context, argv[1], cuckoo_type);
+    found what = reply_find(&value, &key, context, argv[1], redis_cuckoo_type);
     bool made = what == FOUND_NONE && job->plan != NULL, changed = false;
     if (made)
         value = cf_make(context, key, job->plan);
@@ -279,7 +281,7 @@ static int cf_exists(server_context *context, server_string **argv, int argc)
     void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (!reply_asks(&value, context, argv[1], cuckoo_type))
+    if (!reply_asks(&value, context, argv[1], redis_cuckoo_type))
         return SERVER_OK;
     const cuckoo *filter = value;
     bly_key key = reply_key(argv[2]);
@@ -301,7 +303,7 @@ static int cf_mexists(server_context *context, server_string **argv, int argc)
     void *value;
     if (argc < 3)
         return server_wrong_arity(context);
-    return reply_asks(&value, context, argv[1], cuckoo_type)
+    return reply_asks(&value, context, argv[1], redis_cuckoo_type)
          ? reply_each(context, argv, argc, value, cf_ask) : SERVER_OK;
 }
 
@@ -310,7 +312,7 @@ static int cf_count(server_context *context, server_string **argv, int argc)
     void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (!reply_asks(&value, context, argv[1], cuckoo_type))
+    if (!reply_asks(&value, context, argv[1], redis_cuckoo_type))
         return SERVER_OK;
     const cuckoo *filter = value;
     bly_key key = reply_key(argv[2]);
@@ -328,14 +330,15 @@ static int cf_del(server_context *context, server_string **argv, int argc)
     server_key *key;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (reply_find(&value, &key, context, argv[1], cuckoo_type) != FOUND_IT)
+    if (reply_find(&value, &key, context, argv[1], redis_cuckoo_type)
+        != FOUND_IT)
         return server_reply_error(context, "Not found");
     cuckoo *filter = value;
     uint64_t tables = filter->tables.n;
     bly_key item = reply_key(argv[2]);
     bool gone = bly_tables_remove(&filter->tables, item.data, item.length)
                 == BLY_OK;
-    cuckoo_shrink(filter, tables);
+    redis_cuckoo_shrink(filter, tables);
     if (gone)
         reply_changed(context, "cf.del", argv[1]);
     return server_reply_bool(context, gone);
@@ -348,12 +351,12 @@ static int cf_compact(server_context *context, server_string **argv, int argc)
 {
     if (argc != 2)
         return server_wrong_arity(context);
-    cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
+    cuckoo *filter = reply_look(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return server_reply_error(context, "Cuckoo filter was not found");
     uint64_t tables = filter->tables.n;
     bly_tables_compact(&filter->tables, true);
-    cuckoo_shrink(filter, tables);
+    redis_cuckoo_shrink(filter, tables);
     reply_changed(context, "cf.compact", argv[1]);
     return server_reply_simple(context, "OK");
 }
@@ -364,12 +367,12 @@ static int cf_info(server_context *context, server_string **argv, int argc)
 {
     if (argc != 2)
         return server_wrong_arity(context);
-    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    const cuckoo *filter = reply_value(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return SERVER_OK;
     const bly_tables *tables = &filter->tables;
     server_reply_map(context, 8);
-    reply_pair(context, "Size", cuckoo_bytes(filter));
+    reply_pair(context, "Size", redis_cuckoo_bytes(filter));
     reply_pair(context, "Number of buckets", tables->buckets);
     reply_pair(context, "Number of filters", tables->n);
     reply_pair(context, "Number of items inserted", tables->items);
@@ -385,7 +388,7 @@ static int cf_debug(server_context *context, server_string **argv, int argc)
     char line[256];
     if (argc != 2)
         return server_wrong_arity(context);
-    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    const cuckoo *filter = reply_value(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return SERVER_OK;
     const bly_tables *tables = &filter->tables;
@@ -406,12 +409,12 @@ static int cf_scandump(server_context *context, server_string **argv, int argc)
         return server_wrong_arity(context);
     if (server_to_number(argv[2], &at) != SERVER_OK || at < 0)
         return server_reply_error(context, "Invalid position");
-    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    const cuckoo *filter = reply_value(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return SERVER_OK;
     uint64_t inside = at == 0 ? 0 : (uint64_t)at - 1, bytes = 0;
     const uint8_t *table = filter->tables.items == 0 ? NULL
-                         : cuckoo_at(filter, &inside, &bytes);
+                         : redis_cuckoo_at(filter, &inside, &bytes);
     server_reply_array(context, 2);
     if (table == NULL) {
         server_reply_number(context, 0);
@@ -440,7 +443,7 @@ static bool cf_load(cuckoo *filter, long long at, bly_key chunk)
     if (chunk.length == 0 || chunk.length > end)
         return false;
     uint64_t inside = end - chunk.length;
-    uint8_t *table = cuckoo_at(filter, &inside, &bytes);
+    uint8_t *table = redis_cuckoo_at(filter, &inside, &bytes);
     if (table == NULL || chunk.length > bytes - inside)
         return false;
     memcpy(table + inside, chunk.data, chunk.length);
@@ -457,7 +460,7 @@ static cuckoo *cf_of_head(server_context *context, bly_key head)
         return NULL;
     }
     cuckoo *filter = bly_tables_read(&tables, head.data, head.length) == BLY_OK
-                   ? cuckoo_new(context, &tables) : NULL;
+                   ? redis_cuckoo_new(context, &tables) : NULL;
     if (filter == NULL)
         server_reply_error(context, "Couldn't create filter!");
     return filter;
@@ -473,7 +476,7 @@ static int cf_loadchunk(server_context *context, server_string **argv,
         return server_wrong_arity(context);
     if (server_to_number(argv[2], &at) != SERVER_OK || at < 1)
         return server_reply_error(context, "Invalid position");
-    found what = reply_find(&filter, &key, context, argv[1], cuckoo_type);
+    found what = reply_find(&filter, &key, context, argv[1], redis_cuckoo_type);
     bly_key chunk = reply_key(argv[3]);
     if (at == 1) {
         if (what != FOUND_NONE)
@@ -481,7 +484,7 @@ static int cf_loadchunk(server_context *context, server_string **argv,
         filter = cf_of_head(context, chunk);
         if (filter == NULL)
             return SERVER_OK;
-        server_set_value(key, cuckoo_type, filter);
+        server_set_value(key, redis_cuckoo_type, filter);
     } else if (what != FOUND_IT) {
         return reply_refuse(context, what);
     } else if (!cf_load(filter, at, chunk)) {

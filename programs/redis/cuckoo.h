@@ -18,21 +18,21 @@ enum {
 /* Creates a filter with the tables described by the numbers, all empty. The
  * caller owns it until it is set as the value of a key. Returns NULL if out of
  * memory. */
-cuckoo *cuckoo_new (server_context *context, const bly_tables *tables);
-void    cuckoo_free(void *value);       /* accepts NULL                      */
+cuckoo *redis_cuckoo_new (server_context *context, const bly_tables *tables);
+void    redis_cuckoo_free(void *value); /* accepts NULL                      */
 
 /* Appends an empty table. Returns false if no more are allowed or memory is
  * short. */
-bool cuckoo_grow(cuckoo *filter, server_context *context);
+bool redis_cuckoo_grow(cuckoo *filter, server_context *context);
 
 /* Frees the tables that the numbers no longer count. */
-void cuckoo_shrink(cuckoo *filter, uint64_t were);
+void redis_cuckoo_shrink(cuckoo *filter, uint64_t were);
 
 /* Returns the bytes that CF.INFO and MEMORY USAGE report. */
-uint64_t cuckoo_bytes(const cuckoo *filter);
+uint64_t redis_cuckoo_bytes(const cuckoo *filter);
 
 /* Returns the table that contains byte `at` of all tables together, its size,
  * and the offset within it. Returns NULL at the end. */
-uint8_t *cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes);
+uint8_t *redis_cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes);
 
 #endif

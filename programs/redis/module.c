@@ -20,19 +20,22 @@ static const struct {
     const char *name, *old;             /* old: as an argument of the module */
     long long  *setting, least, most;
 } module_numbers[] = {
-    { "bf-initial-size", "INITIAL_SIZE", &settings.capacity, 1,
+    { "bf-initial-size", "INITIAL_SIZE", &redis_settings.capacity, 1,
       MODULE_CAPACITY_MOST },
-    { "bf-expansion-factor", NULL, &settings.growth, 0, MODULE_GROWTH_MOST },
-    { "cf-bucket-size", NULL, &settings.cuckoo_slots, 1, MODULE_SLOTS_MOST },
-    { "cf-initial-size", NULL, &settings.cuckoo_capacity, 4,
-      MODULE_CAPACITY_MOST },
-    { "cf-max-iterations", NULL, &settings.cuckoo_moves, 1,
-      MODULE_MOVES_MOST },
-    { "cf-expansion-factor", NULL, &settings.cuckoo_expansion, 0,
+    { "bf-expansion-factor", NULL, &redis_settings.growth, 0,
       MODULE_GROWTH_MOST },
-    { "bly-initial-size", NULL, &settings.held_capacity, 1, INT64_MAX },
-    { "cf-max-expansions", "CF_MAX_EXPANSIONS", &settings.cuckoo_tables, 1,
-      65536 },
+    { "cf-bucket-size", NULL, &redis_settings.cuckoo_slots, 1,
+      MODULE_SLOTS_MOST },
+    { "cf-initial-size", NULL, &redis_settings.cuckoo_capacity, 4,
+      MODULE_CAPACITY_MOST },
+    { "cf-max-iterations", NULL, &redis_settings.cuckoo_moves, 1,
+      MODULE_MOVES_MOST },
+    { "cf-expansion-factor", NULL, &redis_settings.cuckoo_expansion, 0,
+      MODULE_GROWTH_MOST },
+    { "bly-initial-size", NULL, &redis_settings.held_capacity, 1,
+      INT64_MAX },
+    { "cf-max-expansions", "CF_MAX_EXPANSIONS",
+      &redis_settings.cuckoo_tables, 1, 65536 },
 };
 
 enum { MODULE_NUMBERS = sizeof module_numbers / sizeof *module_numbers };
@@ -55,16 +58,16 @@ static long long module_get_number(const char *name, void *setting)
 /* Sets the rate of BF.*, and lowers a large one. */
 static bool module_rate(const server_string *value)
 {
-    if (!reply_rate(&settings.rate, value))
+    if (!reply_rate(&redis_settings.rate, value))
         return false;
-    if (settings.rate > MODULE_RATE_MOST)
-        settings.rate = MODULE_RATE_MOST;
+    if (redis_settings.rate > MODULE_RATE_MOST)
+        redis_settings.rate = MODULE_RATE_MOST;
     return true;
 }
 
 static bool module_held_rate(const server_string *value)
 {
-    return reply_rate(&settings.held_rate, value);
+    return reply_rate(&redis_settings.held_rate, value);
 }
 
 /* Sets the kind, which must support adding, also of single items. */
@@ -74,11 +77,11 @@ static bool module_held_kind(const server_string *value)
     const char *kind = server_text(value, &n);
     bly_plan_t plan;
     bly_spec spec = { .capacity = 1 };
-    if (n >= sizeof settings.held_kind || strlen(kind) != n
+    if (n >= sizeof redis_settings.held_kind || strlen(kind) != n
         || bly_plan(&plan, kind, &spec) != BLY_OK
         || (bly_kind_find(kind)->can & BLY_CAN_ADD) == 0)
         return false;
-    memcpy(settings.held_kind, kind, n + 1);
+    memcpy(redis_settings.held_kind, kind, n + 1);
     return true;
 }
 
@@ -86,45 +89,45 @@ static bool module_secret(const server_string *value)
 {
     size_t n;
     const char *digits = server_text(value, &n);
-    return secret_set(digits, n);
+    return redis_secret_set(digits, n);
 }
 
 static bool module_others(const server_string *value)
 {
     size_t n;
     const char *text = server_text(value, &n);
-    return secret_set_others(text, n);
+    return redis_secret_set_others(text, n);
 }
 
 static bool module_dump_secrets(const server_string *value)
 {
-    settings.dump_secrets = reply_is_word(value, "yes");
-    return settings.dump_secrets || reply_is_word(value, "no");
+    redis_settings.dump_secrets = reply_is_word(value, "yes");
+    return redis_settings.dump_secrets || reply_is_word(value, "no");
 }
 
 static server_string *module_show_rate(void)
 {
-    return server_printed(NULL, "%.17g", settings.rate);
+    return server_printed(NULL, "%.17g", redis_settings.rate);
 }
 
 static server_string *module_show_held_rate(void)
 {
-    return server_printed(NULL, "%.17g", settings.held_rate);
+    return server_printed(NULL, "%.17g", redis_settings.held_rate);
 }
 
 static server_string *module_show_held_kind(void)
 {
-    return server_printed(NULL, "%s", settings.held_kind);
+    return server_printed(NULL, "%s", redis_settings.held_kind);
 }
 
 static server_string *module_show_secret(void)
 {
-    return server_printed(NULL, "%s", settings.secret);
+    return server_printed(NULL, "%s", redis_settings.secret);
 }
 
 static server_string *module_show_dump_secrets(void)
 {
-    return server_printed(NULL, settings.dump_secrets ? "yes" : "no");
+    return server_printed(NULL, redis_settings.dump_secrets ? "yes" : "no");
 }
 
 static const struct {
@@ -133,17 +136,22 @@ static const struct {
     server_string *(*show)(void);
     unsigned        flags;
 } module_texts[] = {
-    { "bf-error-rate", "ERROR_RATE", "must be in the range (0.000000, "
-      "1.000000)", module_rate, module_show_rate, 0 },
+    { "bf-error-rate", "ERROR_RATE",
+      "must be in the range (0.000000, "
+      "1.000000)",
+      module_rate, module_show_rate, 0 },
     { "bly-error-rate", NULL, "must be in the range (0.000000, 1.000000)",
       module_held_rate, module_show_held_rate, 0 },
-    { "bly-kind", NULL, "must be a kind that can be added to, as scalable, "
-      "with its options", module_held_kind, module_show_held_kind, 0 },
+    { "bly-kind", NULL,
+      "must be a kind that can be added to, as scalable, "
+      "with its options",
+      module_held_kind, module_show_held_kind, 0 },
     { "bly-secret", NULL, "must be 32 hexadecimal digits, or empty",
       module_secret, module_show_secret, SERVER_SECRET },
-    { "bly-known-secrets", NULL, "must be up to 64 times 32 hexadecimal "
-      "digits, with a space between two", module_others, secret_show_others,
-      SERVER_SECRET },
+    { "bly-known-secrets", NULL,
+      "must be up to 64 times 32 hexadecimal "
+      "digits, with a space between two",
+      module_others, redis_secret_show_others, SERVER_SECRET },
     { "bly-dump-secrets", NULL, "must be yes or no", module_dump_secrets,
       module_show_dump_secrets, 0 },
 };
@@ -272,7 +280,7 @@ static void module_add_access(server_context *context)
 const command *const module_families[] = {
     bf_commands, cf_commands, bly_commands, unite_commands, resize_commands,
     info_commands, dump_commands, secrets_commands, diff_commands,
-    kinds_commands, NULL
+    redis_kinds_commands, NULL
 };
 
 static bool module_register_commands(server_context *context)
@@ -306,8 +314,8 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     server_set_options(context, SERVER_HANDLES_IO_ERRORS);
     module_add_access(context);
     if (!module_arguments(context, argv, argc)
-        || !bloom_register(context) || !cuckoo_register(context)
-        || !held_register(context) || !secret_register(context)
+        || !bloom_register(context) || !redis_cuckoo_register(context)
+        || !redis_held_register(context) || !redis_secret_register(context)
         || !secrets_register(context) || !module_register_commands(context)
         || !module_register_settings(context))
         return SERVER_ERR;

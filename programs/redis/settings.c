@@ -3,10 +3,16 @@
  */
 #include "redis/module.h"
 
-module_settings settings = {
-    .rate = 0.01, .capacity = 100, .growth = 2,
-    .cuckoo_slots = 2, .cuckoo_capacity = 1024, .cuckoo_moves = 20,
-    .cuckoo_expansion = 1, .cuckoo_tables = 32,
-    .held_rate = 0.01, .held_capacity = 1000,
+module_settings redis_settings = {
+    .rate = 0.01,
+    .capacity = 100,
+    .growth = 2,
+    .cuckoo_slots = 2,
+    .cuckoo_capacity = 1024,
+    .cuckoo_moves = 20,
+    .cuckoo_expansion = 1,
+    .cuckoo_tables = 32,
+    .held_rate = 0.01,
+    .held_capacity = 1000,
     .held_kind = "scalable:of=cuckoo",
 };

@@ -36,7 +36,7 @@ typedef struct {
     void (*forget)(work *w);            /* frees the state, whether or not the
                                            work has finished; NULL if there is
                                            none                              */
-} work_kind;
+} redis_work_kind;
 
 enum {
     WORK_VALUES = 64,                   /* maximum values that a work reads  */
@@ -45,7 +45,7 @@ enum {
 };
 
 struct work {
-    const work_kind *kind;
+    const redis_work_kind *kind;
     held       *reads[WORK_VALUES];
     size_t      n;
     held       *made;                   /* dropped at the end unless NULL    */
@@ -57,7 +57,7 @@ struct work {
         bly_overlap_t overlap;
         void         *other;
     } found;
-    server_string *given;               /* argument it reads (work_given)    */
+    server_string *given;               /* argument, from redis_work_given   */
     void       *bytes;                  /* memory of the server, released at the
                                            end                               */
     size_t      length, room;
@@ -71,44 +71,45 @@ struct work {
 };
 
 /* Creates an empty work. */
-work *work_new(const work_kind *kind);
+work *redis_work_new(const redis_work_kind *kind);
 
 /* Drops a work that was not started. */
-void work_drop(work *w);
+void redis_work_drop(work *w);
 
 /* Adds a value that the work reads. */
-void work_reads(work *w, held *value);
+void redis_work_reads(work *w, held *value);
 
 /* Adds an argument of the command that the work reads, and that may be freed
  * before the work ends. */
-void work_given(work *w, server_string *argument);
+void redis_work_given(work *w, server_string *argument);
 
 /* Runs the work, at once if its `bytes` are few or the client cannot wait.
  * Frees the work, now or later. */
-int work_do(work *w, server_context *context, server_string **argv, int argc,
-            uint64_t bytes);
+int redis_work_do(work *w, server_context *context, server_string **argv,
+                  int argc, uint64_t bytes);
 
 /* Records the result of a library call. An error is kept, to be replied.
  * Returns whether the call succeeded. */
-bool work_went(work *w, bly_status status);
+bool redis_work_went(work *w, bly_status status);
 
 /* Records an error of the work itself. */
-void work_failed(work *w, bly_status status, const char *why);
+void redis_work_failed(work *w, bly_status status, const char *why);
 
 /* Returns whether the client has gone away. Then `run` may end at once. */
-bool work_is_gone(const work *w);
+bool redis_work_is_gone(const work *w);
 
 /* The callback that then ends calls of the library. The filter that the work
  * makes has it until `run` returns. */
-bly_progress work_progress(work *w);
-void work_watch_made(work *w);
+bly_progress redis_work_progress(work *w);
+void redis_work_watch_made(work *w);
 
 /* Returns whether a value that is about to be changed is being read. Then the
  * command is postponed and will be called again, or an error was replied: the
  * caller must return. */
-bool work_reads_it(server_context *context, held *value, server_call *again);
+bool redis_work_reads_it(server_context *context, held *value,
+                         server_call *again);
 
 /* Resumes commands that wait for the old value of a key, with its new value. */
-void work_wake(const held *value);
+void redis_work_wake(const held *value);
 
 #endif

@@ -31,14 +31,14 @@
 #include "base/status.h"
 #include "base/task.h"
 #include "bloomery/keyed.h"
-#include "search/library/columns.h"
+#include "search/library/bitcolumns.h"
 #include "io/replace.h"
 
 enum {
-    MAKE_CLASSES = 4 * 48 + 2,          /* as in layout_most                 */
-    MAKE_READ_BEHIND = 9,               /* bytes, see columns.h              */
-    MAKE_SMALL = 64,                    /* documents: such groups are joined */
-    MAKE_PIECE = 4 << 20                /* bytes in one write call           */
+    MAKE_CLASSES = 4 * 48 + 2, /* as in layout_most                 */
+    MAKE_READ_BEHIND = 9,      /* bytes, see bitcolumns.h              */
+    MAKE_SMALL = 64,           /* documents: such groups are joined */
+    MAKE_PIECE = 4 << 20       /* bytes in one write call           */
 };
 
 #define MAKE_MEMORY (UINT64_C(256) << 20)
@@ -288,13 +288,13 @@ static uint8_t *make_rows(bly_index_maker *maker, const make_class *class,
         return NULL;
     for (uint64_t i = 0; i < class->members.n; i++)
         columns[i] = members[i].column;
-    columns_to_rows(rows, columns, class->members.n, class->rows);
+    bitcolumns_to_rows(rows, columns, class->members.n, class->rows);
     return rows;
 }
 
 static void make_clear(bly_index_maker *maker, make_class *class)
 {
-    uint64_t bytes = 8 * columns_words(class->rows);
+    uint64_t bytes = 8 * bitcolumns_words(class->rows);
     const make_member *members = class->members.items;
     for (uint64_t i = 0; i < class->members.n; i++)
         memory_release(&maker->allocator, members[i].column, (size_t)bytes);
@@ -403,7 +403,7 @@ static bly_status make_join(bly_index_maker *maker, make_class *class,
     if (member.document == UINT64_MAX)
         return status_plain(BLY_ENOMEM);
     make_append(&class->members, &member, 1, sizeof member);
-    maker->held += 8 * columns_words(class->rows);
+    maker->held += 8 * bitcolumns_words(class->rows);
     return BLY_OK;
 }
 
@@ -433,7 +433,7 @@ static bly_status make_add_different(bly_index_maker *maker,
     if (rows == 0)
         return status_fail(BLY_ETOOBIG, "a document has more keys than an "
                            "index takes: cut it into several");
-    uint64_t bytes = 8 * columns_words(rows);
+    uint64_t bytes = 8 * bitcolumns_words(rows);
     uint64_t *column = memory_zeroed(&maker->allocator, bytes);
     if (column == NULL)
         return status_plain(BLY_ENOMEM);
@@ -516,15 +516,15 @@ static bly_status make_take_columns(bly_index_maker *maker,
                                     uint64_t at, size_t n)
 {
     uint64_t *columns[64];
-    uint64_t bytes = 8 * columns_words(group->rows);
+    uint64_t bytes = 8 * bitcolumns_words(group->rows);
     size_t made = 0;
     while (made < n && (columns[made] = memory_zeroed(&maker->allocator, bytes))
                        != NULL)
         made++;
     bly_status status = made == n ? BLY_OK : status_plain(BLY_ENOMEM);
     if (status == BLY_OK)
-        columns_of_rows(columns, group->bits, at, n, group->documents,
-                        group->rows);
+        bitcolumns_of_rows(columns, group->bits, at, n, group->documents,
+                           group->rows);
     for (size_t i = 0; i < made; i++) {
         bly_document document;
         (void)bly_index_document(&document, source->from, first + at + i);

@@ -36,7 +36,7 @@ bool system_clears(const bly_allocator *from, uint64_t bytes)
     return false;
 }
 
-const bly_allocator memory_sparse = {
+const bly_allocator system_sparse = {
     .allocate = system_allocate,
     .release  = system_release,
 };

@@ -21,7 +21,7 @@ enum {
 bly_allocator memory_allocator(const bly_allocator *wanted, uint32_t threads);
 
 /* Allocates pages on first write, for BLY_SPARSE. */
-extern const bly_allocator memory_sparse;
+extern const bly_allocator system_sparse;
 
 /* Returns `bytes` > 0 zero bytes aligned to MEMORY_LINE. Returns NULL if out of
  * memory, or if so many bytes cannot be addressed. */

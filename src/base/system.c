@@ -142,7 +142,7 @@ static void system_sparse_release(void *context, void *memory, size_t bytes)
     munmap(memory, bytes);
 }
 
-const bly_allocator memory_sparse = {
+const bly_allocator system_sparse = {
     .allocate = system_sparse_allocate,
     .release  = system_sparse_release,
 };

@@ -2,7 +2,7 @@
  *
  * Rows lie one behind the other and are padded with zeros to a multiple of
  * ONES_STEP bytes, so that no body has a rest. The AVX2 body already waits for
- * memory (similar/bench/similar.c): longer vectors would not be faster.
+ * memory (similar/bench/bench.c): longer vectors would not be faster.
  */
 #ifndef BLY_BITS_ONES_H
 #define BLY_BITS_ONES_H

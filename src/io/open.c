@@ -85,9 +85,9 @@ static bly_status open_owned(bly_filter **out, uint8_t *image, size_t bytes,
         status = image_check_payload(image);
     if (status != BLY_OK)
         return status;
-    if (handle_packed(kind, image) == 0)
+    if (pack_whole_bytes(kind, image) == 0)
         return handle_make(out, kind, image, bytes, &handle_owned, options);
-    status = handle_unpack(out, kind, image, options);
+    status = pack_open(out, kind, image, options);
     if (status == BLY_OK)
         memory_release(&options->allocator, image, bytes);
     return status;
@@ -235,7 +235,7 @@ static bly_status open_packed(bly_filter **out, const bly_kind *kind,
                            "be changed in its file: open it without BLY_MAP, "
                            "and save it");
     bly_status status = image_check_payload(image);
-    return status == BLY_OK ? handle_unpack(out, kind, image, options)
+    return status == BLY_OK ? pack_open(out, kind, image, options)
                             : status;
 }
 
@@ -266,7 +266,7 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
         return access_failed("map", path);
     const bly_kind *kind;
     status = open_check_mapped(&kind, image, bytes, flags);
-    bool packed = status == BLY_OK && handle_packed(kind, image) != 0;
+    bool packed = status == BLY_OK && pack_whole_bytes(kind, image) != 0;
     if (packed)
         status = open_packed(out, kind, image, flags, options);
     else if (status == BLY_OK)

@@ -127,7 +127,7 @@ static bly_status save_packed(const bly_filter *filter, const char *path)
     if (packed == NULL)
         return status_fail(BLY_ENOMEM, "%s: out of memory: to pack the filter "
                            "takes %.4g MiB", path, (double)n / (1 << 20));
-    size_t bytes = handle_pack(filter, packed);
+    size_t bytes = pack_write(filter, packed);
     bly_status status = task_status();
     if (status == BLY_OK)
         status = save_bytes(path, packed, bytes);

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 
 /* ---- Growing ----------------------------------------------------------- */
 
@@ -189,7 +189,7 @@ static bly_status add_whole(bly_filter *filter, const bly_keys *keys,
                             bool *seen, size_t *in)
 {
     for (*in = 0; *in < keys->n; ++*in) {
-        bly_key key = keys_at(keys, *in);
+        bly_key key = keylist_at(keys, *in);
         if (*in % KEYS_CHUNK == 0 && *in > 0 && task_step(KEYS_CHUNK))
             return task_status();
         bly_status status = add_key(filter, key.data, key.length);
@@ -209,7 +209,7 @@ static bly_status add_hashed(bly_filter *filter, const bly_keys *keys,
                       ? handle_unsupported(filter->kind, "add",
                                            BLY_CAN_ADD) : BLY_OK;
     for (*in = 0; *in < keys->n && status >= 0; ) {
-        size_t some = keys_hash(&filter->hasher, hashes, keys, *in), done;
+        size_t some = keylist_hash(&filter->hasher, hashes, keys, *in), done;
         status = add_all(filter, hashes, some,
                          seen != NULL ? seen + *in : NULL, &done);
         *in += done;
@@ -225,7 +225,7 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
     size_t in = 0;
     task t;
     task_begin(&t, &filter->progress, keys->n);
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = KIND_HAS(filter->kind, whole, add)
                ? add_whole(filter, keys, seen, &in)
@@ -322,7 +322,7 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
     uint64_t hashes[KEYS_CHUNK];
     size_t in = 0;
     task t;
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status != BLY_OK) {
         add_told(done, in);
         return status;
@@ -332,7 +332,7 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
         status = handle_unsupported(filter->kind, "carry labels",
                                     BLY_CAN_LABEL);
     while (in < keys->n && status >= 0) {
-        size_t some = keys_hash(&filter->hasher, hashes, keys, in), more;
+        size_t some = keylist_hash(&filter->hasher, hashes, keys, in), more;
         status = add_put_all(filter, hashes, labels + in, some, &more);
         in += more;
         if (status == BLY_OK && in < keys->n)

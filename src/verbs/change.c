@@ -7,7 +7,7 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "bloomery/foreign.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
@@ -164,7 +164,7 @@ static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
                                       bly_status *each, change_tally *tally)
 {
     for (size_t i = 0; i < keys->n; i++) {
-        bly_key key = keys_at(keys, i);
+        bly_key key = keylist_at(keys, i);
         if (i % KEYS_CHUNK == 0 && i > 0 && task_step(KEYS_CHUNK))
             return task_status();
         bly_status status = change_remove_key(filter, key.data, key.length);
@@ -184,7 +184,7 @@ static bly_status change_remove_hashed(bly_filter *filter,
     uint64_t hashes[KEYS_CHUNK];
     bly_status status = BLY_OK;
     for (size_t i = 0, some; i < keys->n && status == BLY_OK; i += some) {
-        some = keys_hash(&filter->hasher, hashes, keys, i);
+        some = keylist_hash(&filter->hasher, hashes, keys, i);
         status = change_remove_all(filter, hashes, some,
                                    each != NULL ? each + i : NULL, tally);
         if (status == BLY_OK && i + some < keys->n && task_step(some))
@@ -199,7 +199,7 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
     change_tally tally = { .tried = 0 };
     task t;
     task_begin(&t, &filter->progress, keys->n);
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = KIND_HAS(filter->kind, whole, remove)
                ? change_remove_whole(filter, keys, each, &tally)

@@ -134,16 +134,16 @@ bly_status handle_check_head(const bly_kind **kind, const void *head,
 
 /* Returns the unpacked size of an image that handle_check() accepted; 0 if it
  * is not packed. */
-uint64_t handle_packed(const bly_kind *kind, const void *image);
+uint64_t pack_whole_bytes(const bly_kind *kind, const void *image);
 
 /* Makes a handle for a copy of such an image, unpacked if it was packed.
  * Returns BLY_ENOMEM, BLY_ESECRET or BLY_ELIMIT. */
-bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
+bly_status pack_open(bly_filter **out, const bly_kind *kind,
                          const void *image, const handle_options *options);
 
 /* Writes the filter as it is saved and sent; needs room for its whole image.
  * Returns the number of bytes. */
-size_t handle_pack(const bly_filter *filter, void *into);
+size_t pack_write(const bly_filter *filter, void *into);
 
 /* Finds how the image's keys are hashed. Returns BLY_ESECRET, with *out
  * unchanged, if the secret does not match. */
@@ -197,7 +197,7 @@ void handle_read(const bly_filter *filter, void *into, size_t bytes);
 
 /* The head of an empty filter of a kind that has pages, in KIND_PAGE_MOST
  * bytes of memory from the allocator, and its kind. Errors of bly_new. */
-bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+bly_status make_head(uint8_t **head, const bly_kind **kind, const char *name,
                        const bly_spec *spec, const bly_allocator *allocator);
 
 #endif /* BLY_VERBS_HANDLE_H */

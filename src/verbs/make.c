@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "bits/sort.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
@@ -88,14 +88,14 @@ static bly_status make_check_plan(const order *o)
     if (o->plan.bytes < IMAGE_HEADER || !sizes_fits(o->plan.bytes))
         return status_fail(BLY_EPARAM, "the plan's size is none: make it by "
                            "bly_plan");
-    void *image = order_image(o, &memory_sparse);
+    void *image = order_image(o, &system_sparse);
     if (image == NULL)
         return handle_no_memory(bytes);
     image_unseal(image);
     bly_status status = image_check_header(image, bytes);
     if (status == BLY_OK)
         status = o->kind->check(image);
-    memory_release(&memory_sparse, image, bytes);
+    memory_release(&system_sparse, image, bytes);
     return status == BLY_OK ? BLY_OK
          : status_fail(BLY_EPARAM, "the plan makes no filter of kind %s: make "
                        "it by bly_plan", o->kind->name);
@@ -136,7 +136,7 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
     return status;
 }
 
-bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+bly_status make_head(uint8_t **head, const bly_kind **kind, const char *name,
                        const bly_spec *spec, const bly_allocator *allocator)
 {
     order o;
@@ -447,7 +447,7 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
         return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
                            "take %.4g MiB", (double)bytes / (1 << 20));
     task_phase(MAKE_HASHING, keys->n);
-    keys_hash_all(&o->hasher, hashes, keys);
+    keylist_hash_all(&o->hasher, hashes, keys);
     task_phase(1 - MAKE_HASHING, keys->n);
     task_part whole = task_down();
     kind_keys hashed = { .hashes = hashes, .labels = labels, .n = keys->n };
@@ -466,7 +466,7 @@ bly_status bly_build_keys(bly_filter **out, const char *kind,
     kind_keys expected = { .labels = labels, .n = keys->n };
     order o;
     task t;
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = make_order(&o, kind, spec, &expected);
     task_begin(&t, status == BLY_OK ? o.options.progress : NULL, keys->n);

@@ -195,7 +195,7 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     if (status == BLY_OK && o->kind->foreign != NULL)
         status = order_foreign_hasher(o);
     o->options.allocator = (spec->flags & BLY_SPARSE) != 0
-                         ? memory_sparse
+                         ? system_sparse
                          : memory_allocator(spec->allocator, spec->threads);
     return status;
 }

@@ -14,7 +14,7 @@
 #include "formats/formats.h"
 #include "verbs/handle.h"
 
-size_t handle_pack(const bly_filter *filter, void *into)
+size_t pack_write(const bly_filter *filter, void *into)
 {
     const void *image = filter->image;
     (void)handle_seal(filter);
@@ -41,7 +41,7 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                              "packing needs as many as the image has, %zu: "
                              "give that many", room, filter->bytes);
     if (status == BLY_OK) {
-        packed = handle_pack(filter, into);
+        packed = pack_write(filter, into);
         status = task_status();
     }
     if (status == BLY_OK)
@@ -49,7 +49,7 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
     return task_end(&t, status);
 }
 
-uint64_t handle_packed(const bly_kind *kind, const void *image)
+uint64_t pack_whole_bytes(const bly_kind *kind, const void *image)
 {
     uint64_t bytes = 0;
     if (kind->packing != NULL)
@@ -76,13 +76,13 @@ static void *pack_image(const bly_kind *kind, const void *image,
     return unpacked;
 }
 
-bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
+bly_status pack_open(bly_filter **out, const bly_kind *kind,
                          const void *image, const handle_options *options)
 {
     bly_status status = handle_check_secret(image, options->secret);
     if (status != BLY_OK)
         return status;
-    uint64_t plain = handle_packed(kind, image);
+    uint64_t plain = pack_whole_bytes(kind, image);
     size_t bytes = (size_t)image_u64(image, IMAGE_BYTES);
     size_t own = plain != 0 ? (size_t)plain : bytes;
     status = memory_allows(options->memory_limit, bytes, own);
@@ -143,7 +143,7 @@ static bly_status pack_unpack(bly_filter **out, const void *packed,
     if (status == BLY_OK)
         status = image_check_payload(packed);
     task_phase(0.5, bytes);
-    return status == BLY_OK ? handle_unpack(out, kind, packed, options)
+    return status == BLY_OK ? pack_open(out, kind, packed, options)
                             : status;
 }
 
@@ -175,7 +175,7 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
         status = handle_check(&kind, image, bytes);
     if (status == BLY_OK)
         status = image_check_sealed(image);
-    if (status == BLY_OK && handle_packed(kind, image) != 0)
+    if (status == BLY_OK && pack_whole_bytes(kind, image) != 0)
         status = status_fail(BLY_EUNSUPPORTED, "the filter is packed and "
                              "cannot be used where it is: unpack it "
                              "(bly_unpack)");

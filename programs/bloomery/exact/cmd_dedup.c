@@ -139,7 +139,7 @@ static bool dedup_work(void *argument, cli_worker *w)
 {
     const dedup_job *job = argument;
 
-    return rows_fill(w->own, w, NULL, job->filter);
+    return marked_fill(w->own, w, NULL, job->filter);
 }
 
 static uint64_t dedup_kept(const dedup_rows *rows)
@@ -164,19 +164,19 @@ static int dedup_commit(void *argument, cli_worker *w)
     }
     if (w->failed)
         return report_no_memory();
-    status = rows_add(rows, job->filter);
+    status = marked_add(rows, job->filter);
     if (status != CLI_GO)
         return status;
     job->tally.lines += rows->n;
     job->tally.keyless += rows->keyless;
     job->tally.kept += dedup_kept(rows);
     progress_at(w->chunk.bytes);
-    return rows_print(rows, w) ? CLI_GO : CLI_ERROR;
+    return marked_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static void dedup_clean(void *own)
 {
-    rows_free(own);
+    marked_free(own);
 }
 
 /* Returns the number of distinct lines for which a growing filter is first

@@ -7,7 +7,7 @@
  * bits of the hashes:
  *
  *     hash    | bits of the part | 4 bits | 4 bits | …       | low 32 |
- *               parts[i]           .parts[j]  .parts[k]        table.c
+ *               parts[i]           .parts[j]  .parts[k]        keytable.c
  *
  * In a join the first records of a part are members, which go into the table.
  * The decision for each later record is whether its key is a member.
@@ -75,15 +75,15 @@ bool decide_begin(decide_all *all, const decide_room *room)
     all->most = room->memory / 4 / room->jobs;
     if (all->most < 16 * block)
         all->most = 16 * block;
-    all->bits = decide_choose_bits(table_bytes(room->keys, room->bytes),
+    all->bits = decide_choose_bits(keytable_bytes(room->keys, room->bytes),
                                    room->memory, block, all->most);
     all->keys = (room->keys >> all->bits) + 1;
     all->bytes = room->bytes >> all->bits;
-    if (table_bytes(all->keys, all->bytes) > all->most / 2) {
+    if (keytable_bytes(all->keys, all->bytes) > all->most / 2) {
         all->keys = all->most / 64;
         all->bytes = all->most / 2;
     }
-    tables = 2 * table_bytes(all->keys, all->bytes);
+    tables = 2 * keytable_bytes(all->keys, all->bytes);
     taken += room->jobs * (tables < all->most ? tables : all->most);
     taken += (uint64_t)block << all->bits;
     return decide_open(all, block,
@@ -176,7 +176,7 @@ static bool decide_put_counts(decide_all *all, decide_part *part,
     uint64_t count;
     bly_key key;
 
-    for (size_t at = 0; table_each(table, &at, &key, &count); )
+    for (size_t at = 0; keytable_each(table, &at, &key, &count); )
         if (!spill_append(&all->store, &part->counts, number,
                           spill_number(number, count)))
             return false;
@@ -196,19 +196,20 @@ static bool decide_read(spill_reader *reader, bly_key *key)
 }
 
 /* Handles record number `records` of a join's part. */
-static table_answer decide_joined(decide_worker *w, const decide_part *part,
-                                  uint64_t records, uint64_t hash, bly_key key)
+static keytable_answer decide_joined(decide_worker *w, const decide_part *part,
+                                     uint64_t records, uint64_t hash,
+                                     bly_key key)
 {
     if (records < part->members)
-        return table_add(&w->table, hash, key);
-    return table_has(&w->table, hash, key) ? TABLE_OLD : TABLE_NEW;
+        return keytable_add(&w->table, hash, key);
+    return keytable_has(&w->table, hash, key) ? TABLE_OLD : TABLE_NEW;
 }
 
-static table_answer decide_records(decide_worker *w, decide_part *part,
-                                   decide_bits *d)
+static keytable_answer decide_records(decide_worker *w, decide_part *part,
+                                      decide_bits *d)
 {
     decide_all *all = w->all;
-    table_answer answer = TABLE_NEW;
+    keytable_answer answer = TABLE_NEW;
     spill_reader reader;
     uint64_t records = 0;
     bly_key key;
@@ -218,7 +219,7 @@ static table_answer decide_records(decide_worker *w, decide_part *part,
         uint64_t hash = bly_keyed_hash(all->keyed, key.data, key.length);
 
         answer = all->joining ? decide_joined(w, part, records, hash, key)
-                              : table_add(&w->table, hash, key);
+                              : keytable_add(&w->table, hash, key);
         if (answer <= TABLE_OLD && records >= part->members
             && !decide_append(all, part, d,
                               (answer == TABLE_NEW) != all->joining))
@@ -231,15 +232,15 @@ static table_answer decide_records(decide_worker *w, decide_part *part,
 
 /* Decides a part with one table. If TABLE_FULL is returned, the part is
  * unchanged. Otherwise it is decided, unless the store reports a failure. */
-static table_answer decide_by_table(decide_worker *w, decide_part *part)
+static keytable_answer decide_by_table(decide_worker *w, decide_part *part)
 {
     decide_all *all = w->all;
     uint64_t before = w->records;
     decide_bits d;
-    table_answer answer;
+    keytable_answer answer;
 
     d.n = 0;
-    table_clear(&w->table);
+    keytable_clear(&w->table);
     answer = decide_records(w, part, &d);
     if (answer == TABLE_FULL || answer == TABLE_NO_MEMORY) {
         w->records = before;
@@ -287,18 +288,18 @@ static bool decide_table(decide_worker *w)
     w->table = (dedup_table){ .keyed = w->all->keyed,
                               .counting = w->all->counting,
                               .most = w->all->most };
-    return table_open(&w->table, w->all->keys, w->all->bytes);
+    return keytable_open(&w->table, w->all->keys, w->all->bytes);
 }
 
 /* Decides a part in as much memory as it takes, which is then released: a table
  * that stayed so large would look full to every other part. */
-static table_answer decide_at_any_size(decide_worker *w, decide_part *part)
+static keytable_answer decide_at_any_size(decide_worker *w, decide_part *part)
 {
-    table_answer answer;
+    keytable_answer answer;
 
     w->table.most = 0;
     answer = decide_by_table(w, part);
-    table_close(&w->table);
+    keytable_close(&w->table);
     return decide_table(w) ? answer : TABLE_NO_MEMORY;
 }
 
@@ -309,7 +310,7 @@ static bool decide_whole_part(decide_worker *w, decide_part *part,
                               unsigned bits)
 {
     decide_all *all = w->all;
-    table_answer answer = decide_by_table(w, part);
+    keytable_answer answer = decide_by_table(w, part);
 
     if (answer == TABLE_FULL && (w->table.keys <= 1 || bits
                                  + DECIDE_SPLIT_BITS > DECIDE_BITS_MOST))
@@ -365,7 +366,7 @@ static void *decide_loop(void *argument)
     w.no_memory = !fine;
     while (decide_next_part(s, &w, &number, fine))
         fine = decide_whole_part(&w, &all->parts[number], all->bits);
-    table_close(&w.table);
+    keytable_close(&w.table);
     return NULL;
 }
 

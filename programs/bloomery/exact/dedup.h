@@ -2,11 +2,11 @@
  *
  * From the bottom up:
  *
- *     rows.c       the lines of a chunk: hashing and printing
+ *     marked.c     the lines of a chunk: hashing and printing
  *     spill.c      streams of bytes, in memory or in a temporary file
- *     pages.c      memory in large pages
- *     table.c      keys in memory, compared byte by byte
- *     runs.c       the keys of full tables, sorted, in a temporary file
+ *     hugepages.c  memory in large pages
+ *     keytable.c   keys in memory, compared byte by byte
+ *     sorted.c     the keys of full tables, sorted, in a temporary file
  *     decide.c     parts of the keys, each decided with its own table
  *     stream.c     exact deduplication in one pass
  *     stamp.c      checks that files read again are unchanged
@@ -26,7 +26,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-/* ==== rows.c ============================================================ */
+/* ==== marked.c ========================================================== */
 
 /* The lines of a chunk. The arrays have `room` elements. */
 typedef struct {
@@ -41,22 +41,22 @@ typedef struct {
 /* Fills the rows with all lines of the worker's chunk. Keys are hashed by the
  * filter's function or, without a filter, by `keyed`. Returns false if out of
  * memory. */
-bool rows_fill(dedup_rows *rows, cli_worker *worker, const bly_keyed *keyed,
-               const bly_filter *filter);
-void rows_free(dedup_rows *rows);
+bool marked_fill(dedup_rows *rows, cli_worker *worker, const bly_keyed *keyed,
+                 const bly_filter *filter);
+void marked_free(dedup_rows *rows);
 
 /* Adds the keys to the filter in order. drop[i] becomes whether key i may have
  * been present before. Lines without a key are skipped. Returns CLI_GO, or
  * CLI_ERROR after reporting an error. */
-int rows_add(dedup_rows *rows, bly_filter *filter);
+int marked_add(dedup_rows *rows, bly_filter *filter);
 
 /* Prints the rows from `from` up to but excluding `to`, each with a line
  * ending. Returns false if output fails. */
-bool rows_print_some(const dedup_rows *rows, const cli_worker *worker,
-                     size_t from, size_t to);
+bool marked_print_some(const dedup_rows *rows, const cli_worker *worker,
+                       size_t from, size_t to);
 
 /* Prints the rows that are not dropped. Returns false if output fails. */
-bool rows_print(const dedup_rows *rows, const cli_worker *worker);
+bool marked_print(const dedup_rows *rows, const cli_worker *worker);
 
 /* ==== spill.c =========================================================== */
 
@@ -134,14 +134,14 @@ enum { SPILL_NUMBER = 10 };
 size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value);
 bool spill_get_number(spill_reader *reader, uint64_t *value);
 
-/* ==== pages.c =========================================================== */
+/* ==== hugepages.c ======================================================= */
 
 /* Like malloc, realloc and free, but the caller passes the old size. */
-void *pages_new(size_t bytes);
-void *pages_grow(void *memory, size_t had, size_t bytes);
-void pages_free(void *memory, size_t had);
+void *hugepages_new(size_t bytes);
+void *hugepages_grow(void *memory, size_t had, size_t bytes);
+void hugepages_free(void *memory, size_t had);
 
-/* ==== table.c =========================================================== */
+/* ==== keytable.c ======================================================== */
 
 /* A set of keys stored in full, with a count for each if wanted. */
 typedef struct {
@@ -157,29 +157,29 @@ typedef struct {
 typedef enum {
     TABLE_NEW, TABLE_OLD,       /* the key was absent, was present         */
     TABLE_FULL, TABLE_NO_MEMORY
-} table_answer;
+} keytable_answer;
 
 /* Makes room for this many keys of this many bytes in all. Returns false if out
    of memory. */
-bool table_open(dedup_table *table, uint64_t keys, uint64_t bytes);
-void table_close(dedup_table *table);
-void table_clear(dedup_table *table);
+bool keytable_open(dedup_table *table, uint64_t keys, uint64_t bytes);
+void keytable_close(dedup_table *table);
+void keytable_clear(dedup_table *table);
 
 /* Returns the bytes that `keys` keys of `bytes` bytes in all take, with their
  * lengths; UINT64_MAX if no table can hold them. */
-uint64_t table_bytes(uint64_t keys, uint64_t bytes);
+uint64_t keytable_bytes(uint64_t keys, uint64_t bytes);
 
 /* Returns whether the table would fit in that memory, and within the limits of
  * its format, after adding n keys from lines of `bytes` bytes in all. */
-bool table_fits(const dedup_table *table, uint64_t memory, size_t n,
-                size_t bytes);
+bool keytable_fits(const dedup_table *table, uint64_t memory, size_t n,
+                   size_t bytes);
 /* Makes room for them, which speeds up adding. Returns false if out of memory.
  */
-bool table_prepare(dedup_table *table, uint64_t memory, size_t n,
-                   size_t bytes);
+bool keytable_prepare(dedup_table *table, uint64_t memory, size_t n,
+                      size_t bytes);
 
 /* Adds the key unless it is present, and counts it. */
-table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
+keytable_answer keytable_add(dedup_table *table, uint64_t hash, bly_key key);
 
 /* Adds the keys of the picked rows in order or, if NULL, of all rows that have
  * a key and are not dropped. drop[i] becomes whether key i was present. Returns
@@ -187,33 +187,33 @@ table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
 typedef struct {
     const size_t *rows;
     size_t        n;
-} table_picks;
-table_answer table_add_rows(dedup_table *table, dedup_rows *rows,
-                            const table_picks *picks);
+} keytable_picks;
+keytable_answer keytable_add_rows(dedup_table *table, dedup_rows *rows,
+                                  const keytable_picks *picks);
 
 /* Returns whether the key is present. Safe in many threads at once. */
-bool table_has(const dedup_table *table, uint64_t hash, bly_key key);
+bool keytable_has(const dedup_table *table, uint64_t hash, bly_key key);
 
-/* Prefetches memory for table_add: first the slot, then, some keys later, the
+/* Prefetches memory for keytable_add: the slot, then, some keys later, the
  * key itself. */
-void table_prefetch_slot(const dedup_table *table, uint64_t hash);
-void table_prefetch_key(const dedup_table *table, uint64_t hash);
+void keytable_prefetch_slot(const dedup_table *table, uint64_t hash);
+void keytable_prefetch_key(const dedup_table *table, uint64_t hash);
 
 /* Visits the keys and their counts in insertion order. Initialise *at to 0.
  * Returns false at the end. */
-bool table_each(const dedup_table *table, size_t *at, bly_key *key,
-                uint64_t *count);
+bool keytable_each(const dedup_table *table, size_t *at, bly_key *key,
+                   uint64_t *count);
 
 /* Sorts the keys by the 24 bits of their hashes above the low 32, reusing the
- * slots: nothing may be added until table_clear. table_sorted returns key i,
- * and table_prefetch_sorted prefetches it. */
-void table_sort(dedup_table *table);
-bly_key table_key(const dedup_table *table, uint64_t i);
-void table_prefetch_sorted(const dedup_table *table, uint64_t i);
+ * slots: add nothing until keytable_clear. keytable_sorted returns key i,
+ * and keytable_prefetch_sorted prefetches it. */
+void keytable_sort(dedup_table *table);
+bly_key keytable_key(const dedup_table *table, uint64_t i);
+void keytable_prefetch_sorted(const dedup_table *table, uint64_t i);
 
-/* ==== runs.c ============================================================ */
+/* ==== sorted.c ========================================================== */
 
-typedef struct runs_run runs_run;
+typedef struct sorted_run sorted_run;
 
 /* Keys on disk. A filter per run, in memory, rules out most keys that are
  * absent; the others are looked up in the file. */
@@ -221,7 +221,7 @@ typedef struct {
     const bly_keyed *keyed;
     int        fd;              /* -1 before the first run                 */
     uint64_t   bytes;           /* in the file                             */
-    runs_run  *first, *last;
+    sorted_run  *first, *last;
     size_t     n;
     pthread_mutex_t lock;       /* guards `n` and all links                */
 } dedup_runs;
@@ -232,24 +232,24 @@ typedef struct {
     size_t         room;
     bool          *perhaps;
     size_t         rows;
-} runs_space;
+} sorted_space;
 
-void runs_open(dedup_runs *runs, const bly_keyed *keyed);
-void runs_close(dedup_runs *runs);
+void sorted_open(dedup_runs *runs, const bly_keyed *keyed);
+void sorted_close(dedup_runs *runs);
 
 /* Returns the current number of runs. */
-size_t runs_count(dedup_runs *runs);
+size_t sorted_count(dedup_runs *runs);
 
 /* Writes the keys of the table as a new run, and empties the table. One thread
  * may do this while others look up keys. Returns CLI_GO, or CLI_ERROR as above.
  */
-int runs_write(dedup_runs *runs, dedup_table *table);
+int sorted_write(dedup_runs *runs, dedup_table *table);
 
 /* Sets drop[i] for rows whose keys are in runs `from` up to but excluding `to`.
  * Returns 0 or errno. */
-int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
-              runs_space *space);
-void runs_space_free(runs_space *space);
+int sorted_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
+                sorted_space *space);
+void sorted_space_free(sorted_space *space);
 
 /* ==== decide.c ========================================================== */
 

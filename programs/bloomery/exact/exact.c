@@ -101,7 +101,7 @@ static void exact_clean(void *argument)
 {
     exact_own *own = argument;
 
-    rows_free(&own->rows);
+    marked_free(&own->rows);
     free(own->picked);
     free(own->hashes);
     free(own->there);
@@ -146,7 +146,7 @@ static bool exact_candidates(const exact_job *job, cli_worker *w)
     exact_own *own = w->own;
     dedup_rows *rows = &own->rows;
 
-    if (!rows_fill(rows, w, &job->keyed, NULL) || !exact_room(own))
+    if (!marked_fill(rows, w, &job->keyed, NULL) || !exact_room(own))
         return false;
     bly_contains_many(job->repeated, rows->hashes, rows->n, rows->drop);
     for (size_t i = 0; rows->keyless > 0 && i < rows->n; i++)
@@ -259,7 +259,7 @@ static bool exact_survey_work(void *argument, cli_worker *w)
     const exact_job *job = argument;
     exact_own *own = w->own;
 
-    return rows_fill(&own->rows, w, &job->keyed, NULL) && exact_room(own);
+    return marked_fill(&own->rows, w, &job->keyed, NULL) && exact_room(own);
 }
 
 static unsigned char exact_end(const exact_job *job)
@@ -354,8 +354,8 @@ static int exact_release(exact_job *job)
            : held_write(&job->table, job->spool, exact_end(job),
                         &job->tally.spilled);
     for (size_t at = 0; status == CLI_GO
-         && table_each(&job->table, &at, &some.keys[some.n],
-                       &some.counts[some.n]); ) {
+         && keytable_each(&job->table, &at, &some.keys[some.n],
+                          &some.counts[some.n]); ) {
         bly_key key = some.keys[some.n];
 
         some.hashes[some.n++] = bly_keyed_hash(&job->keyed, key.data,
@@ -365,7 +365,7 @@ static int exact_release(exact_job *job)
     }
     if (status == CLI_GO)
         status = exact_count_in(job, &some);
-    table_close(&job->table);
+    keytable_close(&job->table);
     job->table = (dedup_table){ .room = 0 };
     return status;
 }
@@ -377,10 +377,10 @@ static int exact_hold(exact_job *job, exact_own *own, const cli_worker *w)
     uint64_t memory = want->held - want->memory / EXACT_SEEN
                                  - want->memory / EXACT_REPEATED;
 
-    if (!table_fits(&job->table, memory, own->rows.n, w->chunk.length))
+    if (!keytable_fits(&job->table, memory, own->rows.n, w->chunk.length))
         return exact_release(job);
-    if (!table_prepare(&job->table, memory, own->rows.n, w->chunk.length)
-        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
+    if (!keytable_prepare(&job->table, memory, own->rows.n, w->chunk.length)
+        || keytable_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return report_no_memory();
     return CLI_GO;
 }
@@ -396,7 +396,7 @@ static int exact_survey_commit(void *argument, cli_worker *w)
     if (status == CLI_GO && job->spool >= 0)
         status = exact_spool(job, w);
     if (status == CLI_GO && !job->holding)
-        status = rows_add(&own->rows, job->seen);
+        status = marked_add(&own->rows, job->seen);
     if (status != CLI_GO || job->holding)
         return status;
     exact_pick(own);
@@ -479,10 +479,10 @@ static bool exact_direct_work(void *job, cli_worker *w)
 }
 
 /* Keeps the first occurrence of each key and drops the others. */
-static table_answer exact_direct(exact_job *job, exact_own *own)
+static keytable_answer exact_direct(exact_job *job, exact_own *own)
 {
-    const table_picks picks = { own->picked, own->picks };
-    table_answer answer = table_add_rows(&job->table, &own->rows, &picks);
+    const keytable_picks picks = { own->picked, own->picks };
+    keytable_answer answer = keytable_add_rows(&job->table, &own->rows, &picks);
 
     for (size_t j = 0; j < own->picks; j++)
         job->tally.kept -= own->rows.drop[own->picked[j]];
@@ -500,7 +500,7 @@ static int exact_direct_commit(void *argument, cli_worker *w)
     job->tally.kept += own->rows.n;
     if (exact_direct(job, own) != TABLE_NEW)
         return report_no_memory();
-    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+    return marked_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static int exact_in_memory(exact_job *job)
@@ -510,10 +510,10 @@ static int exact_in_memory(exact_job *job)
     int status;
 
     job->table.keyed = &job->keyed;
-    status = table_open(&job->table, job->keys, job->bytes)
+    status = keytable_open(&job->table, job->keys, job->bytes)
            ? exact_pass_again(job, &work, "printing", true)
            : report_no_memory();
-    table_close(&job->table);
+    keytable_close(&job->table);
     return status;
 }
 
@@ -628,7 +628,7 @@ static int exact_decide(exact_job *job, cli_worker *w)
         job->tally.kept += !rows->drop[i];
         if (!rows->drop[i] && job->want->count
             && (!held_print_count(count)
-                || !rows_print_some(rows, w, i, i + 1)))
+                || !marked_print_some(rows, w, i, i + 1)))
             return CLI_ERROR;
     }
     return CLI_GO;
@@ -643,7 +643,7 @@ static int exact_print_commit(void *argument, cli_worker *w)
     if (status == CLI_GO)
         status = exact_decide(job, w);
     if (status == CLI_GO && !job->want->count
-        && !rows_print(&own->rows, w))
+        && !marked_print(&own->rows, w))
         status = CLI_ERROR;
     return status;
 }
@@ -695,7 +695,8 @@ static int exact_open_held(exact_job *job)
 
     job->holding = true;
     job->table.counting = true;
-    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
+    return keytable_open(&job->table, KEYS, BYTES) ? CLI_GO
+                                                   : report_no_memory();
 }
 
 /* Stamps input that can be read twice. Other input is held, or copied to a file
@@ -740,7 +741,7 @@ static int exact_all(exact_job *job, bool twice)
     job->total = job->lines.bytes;
     filter = exact_add_accidents(job);
     if (!exact_counts(job->want)
-        && table_bytes(job->keys, job->bytes) <= job->want->memory - filter)
+        && keytable_bytes(job->keys, job->bytes) <= job->want->memory - filter)
         return exact_in_memory(job);
     return exact_in_parts(job, filter);
 }
@@ -768,7 +769,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     }
     lines_close(&job.lines);
     if (job.holding)
-        table_close(&job.table);
+        keytable_close(&job.table);
     if (job.spool >= 0)
         close(job.spool);
     free(job.stamps);

@@ -38,7 +38,7 @@ bool held_print(const dedup_table *table, const exact_want *want,
     bly_key key;
 
     *printed = 0;
-    for (size_t at = 0; table_each(table, &at, &key, &count); ) {
+    for (size_t at = 0; keytable_each(table, &at, &key, &count); ) {
         if (!held_wanted(want, count))
             continue;
         ++*printed;
@@ -87,7 +87,7 @@ int held_write(const dedup_table *table, int fd, unsigned char end,
     bly_key key;
 
     for (size_t at = 0;
-         status == CLI_GO && table_each(table, &at, &key, &count); ) {
+         status == CLI_GO && keytable_each(table, &at, &key, &count); ) {
         *bytes += count * (key.length + 1);
         for (; status == CLI_GO && count > 0; count--)
             status = held_line(&b, key, end);

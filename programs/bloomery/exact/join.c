@@ -65,7 +65,7 @@ static void join_clean(void *argument)
 {
     join_own *own = argument;
 
-    rows_free(&own->rows);
+    marked_free(&own->rows);
     free(own->picked);
 }
 
@@ -129,7 +129,7 @@ static bool join_list_work(void *argument, cli_worker *w)
     const join_job *job = argument;
     join_own *own = w->own;
 
-    return rows_fill(&own->rows, w, &job->keyed, NULL);
+    return marked_fill(&own->rows, w, &job->keyed, NULL);
 }
 
 /* Sizes everything from the first chunk of the list. */
@@ -142,9 +142,9 @@ static int join_list_begin(join_job *job, const cli_worker *w)
 
     if (status != CLI_GO)
         return status;
-    job->full = table_bytes(keys, bytes) > job->table.most;
+    job->full = keytable_bytes(keys, bytes) > job->table.most;
     job->table.keyed = &job->keyed;
-    return job->full || table_open(&job->table, keys, bytes)
+    return job->full || keytable_open(&job->table, keys, bytes)
          ? CLI_GO : report_no_memory();
 }
 
@@ -204,7 +204,7 @@ static int join_list_commit(void *argument, cli_worker *w)
     job->tally->listed_strange += join_strange(job->want, rows);
     job->tally->listed_uncut += join_uncut(job, rows);
     if (!job->full) {
-        table_answer answer = table_add_rows(&job->table, rows, NULL);
+        keytable_answer answer = keytable_add_rows(&job->table, rows, NULL);
 
         if (answer == TABLE_NO_MEMORY)
             return report_no_memory();
@@ -246,7 +246,7 @@ static bool join_ask(const join_job *job, cli_worker *w)
     dedup_rows *rows = &own->rows;
     bool anti = job->want->anti;
 
-    if (!rows_fill(rows, w, &job->keyed, NULL) || !join_room(own))
+    if (!marked_fill(rows, w, &job->keyed, NULL) || !join_room(own))
         return false;
     if (job->filter != NULL)
         bly_contains_many(job->filter, rows->hashes, rows->n, rows->drop);
@@ -272,13 +272,14 @@ static bool join_look_work(void *argument, cli_worker *w)
         size_t row = own->picked[j];
 
         if (j + JOIN_SLOT_AHEAD < own->picks)
-            table_prefetch_slot(table, rows->hashes[own->picked[
+            keytable_prefetch_slot(table, rows->hashes[own->picked[
                                            j + JOIN_SLOT_AHEAD]]);
         if (j + JOIN_KEY_AHEAD < own->picks)
-            table_prefetch_key(table, rows->hashes[own->picked[
+            keytable_prefetch_key(table, rows->hashes[own->picked[
                                           j + JOIN_KEY_AHEAD]]);
-        rows->drop[row] = table_has(table, rows->hashes[row], rows->keys[row])
-                       == job->want->anti;
+        rows->drop[row] =
+            keytable_has(table, rows->hashes[row], rows->keys[row])
+            == job->want->anti;
     }
     return true;
 }
@@ -294,7 +295,7 @@ static int join_print(join_job *job, cli_worker *w)
     for (size_t i = 0; i < rows->n; i++)
         tally->kept += !rows->drop[i];
     progress_at(w->chunk.bytes);
-    return job->want->count || rows_print(rows, w) ? CLI_GO : CLI_ERROR;
+    return job->want->count || marked_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static int join_look_commit(void *job, cli_worker *w)
@@ -468,7 +469,7 @@ static int join_all(join_job *job, const cli_operands *operands)
         return status;
     if (!job->full)
         return join_in_memory(job, operands);
-    table_close(&job->table);
+    keytable_close(&job->table);
     job->table = (dedup_table){ .keyed = &job->keyed };
     job->tally->parts = true;
     status = reread_open(&again, operands, 0);
@@ -498,7 +499,7 @@ int join_run(const join_want *want, const cli_operands *operands,
         status = join_all(&job, &(cli_operands){ names, 2 });
         progress_close();
     }
-    table_close(&job.table);
+    keytable_close(&job.table);
     bly_free(job.filter);
     reread_close(&list);
     return status == CLI_GO ? CLI_OK : CLI_ERROR;

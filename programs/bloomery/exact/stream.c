@@ -1,7 +1,7 @@
 /* stream.c - `bloomery dedup` in one pass, which prints each new line at once.
  *
  * All distinct keys are kept, byte by byte, in a table. When it is full, its
- * keys go to a sorted run in a temporary file (runs.c) and it starts again
+ * keys go to a sorted run in a temporary file (sorted.c) and it starts again
  * empty. A line is new if its key is in no run and not in the table:
  *
  *     all threads       split and hash; look up the keys in the runs
@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     dedup_rows rows;
-    runs_space space;
+    sorted_space space;
     size_t     seen;            /* number of runs searched                 */
     int        error;           /* errno of the search                     */
 } stream_own;
@@ -38,8 +38,8 @@ static void stream_clean(void *argument)
 {
     stream_own *own = argument;
 
-    rows_free(&own->rows);
-    runs_space_free(&own->space);
+    marked_free(&own->rows);
+    sorted_space_free(&own->space);
 }
 
 static bool stream_work(void *argument, cli_worker *w)
@@ -47,21 +47,21 @@ static bool stream_work(void *argument, cli_worker *w)
     stream_job *job = argument;
     stream_own *own = w->own;
 
-    if (!rows_fill(&own->rows, w, job->keyed, NULL))
+    if (!marked_fill(&own->rows, w, job->keyed, NULL))
         return false;
-    own->seen = runs_count(&job->runs);
-    own->error = runs_look(&job->runs, 0, own->seen, &own->rows, &own->space);
+    own->seen = sorted_count(&job->runs);
+    own->error = sorted_look(&job->runs, 0, own->seen, &own->rows, &own->space);
     return true;
 }
 
 /* Searches the runs that the worker has not seen. */
 static int stream_look(stream_job *job, stream_own *own)
 {
-    size_t n = runs_count(&job->runs);
+    size_t n = sorted_count(&job->runs);
 
     if (own->error == 0)
-        own->error = runs_look(&job->runs, own->seen, n, &own->rows,
-                               &own->space);
+        own->error = sorted_look(&job->runs, own->seen, n, &own->rows,
+                                 &own->space);
     return own->error == 0 ? CLI_GO
          : own->error == ENOMEM ? report_no_memory() : spill_unread(own->error);
 }
@@ -76,23 +76,23 @@ static int stream_commit(void *argument, cli_worker *w)
         return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
-    if (job->table.keys > 0 && !table_fits(&job->table, job->want->held,
-                                           own->rows.n, w->chunk.length))
-        status = runs_write(&job->runs, &job->table);
+    if (job->table.keys > 0 && !keytable_fits(&job->table, job->want->held,
+                                              own->rows.n, w->chunk.length))
+        status = sorted_write(&job->runs, &job->table);
     if (status == CLI_GO)
         status = stream_look(job, own);
     if (status != CLI_GO)
         return status;
-    if (!table_prepare(&job->table, job->want->held, own->rows.n,
-                       w->chunk.length)
-        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
+    if (!keytable_prepare(&job->table, job->want->held, own->rows.n,
+                          w->chunk.length)
+        || keytable_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return report_no_memory();
     for (size_t i = 0; i < own->rows.n; i++)
         job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
     progress_at(w->chunk.bytes);
-    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+    return marked_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static int stream_open(stream_job *job)
@@ -100,8 +100,9 @@ static int stream_open(stream_job *job)
     enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* in large pages */
 
     job->table.keyed = job->keyed;
-    runs_open(&job->runs, job->keyed);
-    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
+    sorted_open(&job->runs, job->keyed);
+    return keytable_open(&job->table, KEYS, BYTES) ? CLI_GO
+                                                   : report_no_memory();
 }
 
 int stream_run(const exact_want *want, const bly_keyed *keyed,
@@ -120,7 +121,7 @@ int stream_run(const exact_want *want, const bly_keyed *keyed,
     }
     job.tally.spilled = job.runs.bytes;
     *tally = job.tally;
-    runs_close(&job.runs);
-    table_close(&job.table);
+    sorted_close(&job.runs);
+    keytable_close(&job.table);
     return status;
 }

@@ -277,7 +277,7 @@ static int serve_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     if (status == CLI_GO)
-        status = server_run(&how, &files);
+        status = listen_run(&how, &files);
     free(s.hosts.names);
     return status;
 }

@@ -15,7 +15,7 @@
  *      web.c       answers HTTP requests
  *      loop.c      the clients of a thread
  *      coprocess.c the single client on standard input and output
- *      server.c    threads, signals, reloading
+ *      listen.c    threads, signals, reloading
  *      cmd_serve.c options
  */
 #ifndef SERVE_SERVE_H
@@ -457,11 +457,11 @@ int   coprocess_open(serve_coprocess *c);
 void *coprocess_run(void *coprocess);
 void  coprocess_close(serve_coprocess *c);
 
-/* ==== server.c ========================================================== */
+/* ==== listen.c ========================================================== */
 
 /* Serves until a signal or the end of standard input. Returns the exit status.
  */
-int server_run(const serve_how *how, const cli_operands *files);
+int listen_run(const serve_how *how, const cli_operands *files);
 
 extern const cli_command cmd_serve;
 

@@ -1059,7 +1059,7 @@ bly_status bly_create(bly_filter **out, const char *path, const char *kind,
     pages *p = status == BLY_OK ? pages_new(path, &options.allocator) : NULL;
     if (p == NULL)
         return status == BLY_OK ? status_plain(BLY_ENOMEM) : status;
-    status = handle_head(&p->head, &found, kind, spec, &options.allocator);
+    status = make_head(&p->head, &found, kind, spec, &options.allocator);
     if (status == BLY_OK)
         status = pages_create(out, p, found, &options);
     if (status != BLY_OK)

@@ -1,4 +1,4 @@
-/* pages.c - memory in large pages, which grows without copying.
+/* hugepages.c - memory in large pages, which grows without copying.
  *
  * Random access to a large table costs a page walk as well as a cache miss if
  * the processor does not hold the page's translation. Large pages are few
@@ -15,18 +15,18 @@
 
 #define PAGES_LARGE ((size_t)2 << 20)
 
-static size_t pages_whole(size_t bytes)
+static size_t hugepages_whole(size_t bytes)
 {
     return (bytes + PAGES_LARGE - 1) / PAGES_LARGE * PAGES_LARGE;
 }
 
-static bool pages_small(size_t bytes)
+static bool hugepages_small(size_t bytes)
 {
     return bytes < PAGES_LARGE || bytes > SIZE_MAX - 2 * PAGES_LARGE;
 }
 
 /* Reserves addresses for large pages, aligned to one if possible. */
-static unsigned char *pages_map(size_t bytes)
+static unsigned char *hugepages_map(size_t bytes)
 {
     unsigned char *base = mmap(NULL, bytes + PAGES_LARGE,
                                PROT_READ | PROT_WRITE,
@@ -45,26 +45,27 @@ static unsigned char *pages_map(size_t bytes)
     return base + before;
 }
 
-void *pages_new(size_t bytes)
+void *hugepages_new(size_t bytes)
 {
-    return pages_small(bytes) ? malloc(bytes) : pages_map(pages_whole(bytes));
+    return hugepages_small(bytes) ? malloc(bytes)
+                                  : hugepages_map(hugepages_whole(bytes));
 }
 
-void pages_free(void *memory, size_t bytes)
+void hugepages_free(void *memory, size_t bytes)
 {
-    if (memory == NULL || pages_small(bytes))
+    if (memory == NULL || hugepages_small(bytes))
         free(memory);
     else
-        munmap(memory, pages_whole(bytes));
+        munmap(memory, hugepages_whole(bytes));
 }
 
 /* Moves the old mapping to a new address. Returns NULL if it has not moved. If
  * a move fails half way, the new address may already belong to somebody else,
  * so it is not touched again. */
-static void *pages_move(void *old, size_t had, size_t bytes)
+static void *hugepages_move(void *old, size_t had, size_t bytes)
 {
 #ifdef MREMAP_FIXED
-    void *place = pages_map(bytes);
+    void *place = hugepages_map(bytes);
 
     if (place != NULL && mremap(old, had, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
                                 place) != MAP_FAILED)
@@ -75,20 +76,21 @@ static void *pages_move(void *old, size_t had, size_t bytes)
     return NULL;
 }
 
-void *pages_grow(void *old, size_t had, size_t bytes)
+void *hugepages_grow(void *old, size_t had, size_t bytes)
 {
     void *grown = NULL;
 
-    if (pages_small(bytes))
+    if (hugepages_small(bytes))
         return realloc(old, bytes);
-    if (!pages_small(had))
-        grown = pages_move(old, pages_whole(had), pages_whole(bytes));
+    if (!hugepages_small(had))
+        grown =
+            hugepages_move(old, hugepages_whole(had), hugepages_whole(bytes));
     if (grown != NULL)
         return grown;
-    grown = pages_new(bytes);
+    grown = hugepages_new(bytes);
     if (grown == NULL)
         return NULL;
     memcpy(grown, old, had);
-    pages_free(old, had);
+    hugepages_free(old, had);
     return grown;
 }

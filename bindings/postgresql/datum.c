@@ -1,5 +1,5 @@
-/* filter.c - memory, errors, and values of type bloomery. */
-#include "filter.h"
+/* datum.c - memory, errors, and values of type bloomery. */
+#include "datum.h"
 
 #include <string.h>
 
@@ -15,7 +15,7 @@ PG_MODULE_MAGIC;
 
 /* ---- Memory -------------------------------------------------------------- */
 
-void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes)
+void *datum_more(MemoryContext room, void *old, size_t had, size_t bytes)
 {
     void *memory = NULL;
     if (AllocHugeSizeIsValid(bytes))
@@ -32,12 +32,12 @@ void *filter_more(MemoryContext room, void *old, size_t had, size_t bytes)
  * address to free is stored in front of the aligned memory. */
 static void *memory_take(void *context, size_t alignment, size_t bytes)
 {
-    const filter_memory *memory = context;
+    const datum_memory *memory = context;
     const size_t more = alignment + sizeof(void *);
     char *whole, *at;
     if (bytes > memory->most || bytes > MaxAllocHugeSize - more)
         return NULL;
-    whole = filter_more(memory->room, NULL, 0, bytes + more);
+    whole = datum_more(memory->room, NULL, 0, bytes + more);
     if (whole == NULL)
         return NULL;
     at = (char *)TYPEALIGN(alignment, whole + sizeof(void *));
@@ -54,18 +54,18 @@ static void memory_give(void *context, void *memory, size_t bytes)
     pfree(whole);
 }
 
-void filter_memory_of(filter_memory *memory, MemoryContext room, uint64_t most)
+void datum_memory_of(datum_memory *memory, MemoryContext room, uint64_t most)
 {
-    *memory = (filter_memory){
+    *memory = (datum_memory){
         .allocator = { memory_take, memory_give, memory },
         .room = room, .most = most,
     };
 }
 
-filter_memory *filter_memory_in(MemoryContext room)
+datum_memory *datum_memory_in(MemoryContext room)
 {
-    filter_memory *memory = MemoryContextAlloc(room, sizeof *memory);
-    filter_memory_of(memory, room, FILTER_MOST);
+    datum_memory *memory = MemoryContextAlloc(room, sizeof *memory);
+    datum_memory_of(memory, room, FILTER_MOST);
     return memory;
 }
 
@@ -87,9 +87,9 @@ static int interrupt_report(void *context, uint64_t done, uint64_t total)
         && INTERRUPTS_CAN_BE_PROCESSED();
 }
 
-const bly_progress filter_progress = { interrupt_report, NULL };
+const bly_progress datum_progress = { interrupt_report, NULL };
 
-void filter_unwatch_quick(bly_filter *filter)
+void datum_unwatch_quick(bly_filter *filter)
 {
     size_t bytes;
     bly_raw(filter, &bytes);
@@ -138,16 +138,16 @@ static char *error_text(const char *why)
 }
 
 /* Replaces advice that the library gives on a full filter, or on a limit. */
-void filter_must(bly_status status)
+void datum_must(bly_status status)
 {
-    filter_must_or(status, status == BLY_EFULL
-                   ? "Build it for more items: the last argument of "
+    datum_must_or(status, status == BLY_EFULL
+                  ? "Build it for more items: the last argument of "
                      "bloomery_agg and bloomery_map_agg."
-                   : status == BLY_ELIMIT
-                   ? "A value, and so a filter, has less than 1 GB." : NULL);
+                  : status == BLY_ELIMIT
+                  ? "A value, and so a filter, has less than 1 GB." : NULL);
 }
 
-void filter_must_or(bly_status status, const char *hint)
+void datum_must_or(bly_status status, const char *hint)
 {
     if (status == BLY_ECANCELED)
         CHECK_FOR_INTERRUPTS();         /* raises the server's own error */
@@ -161,72 +161,72 @@ void filter_must_or(bly_status status, const char *hint)
                         hint != NULL ? errhint("%s", hint) : 0));
 }
 
-void filter_must_two(bly_status status, const bly_filter *a,
-                     const bly_filter *b)
+void datum_must_two(bly_status status, const bly_filter *a,
+                    const bly_filter *b)
 {
     bool one_states = (bly_form_of(a) == BLY_KEYS_UNSTATED)
                    != (bly_form_of(b) == BLY_KEYS_UNSTATED);
-    filter_must_or(status, status == BLY_EMISMATCH && one_states
-                   ? "If you know the form of the other filter's keys, state "
+    datum_must_or(status, status == BLY_EMISMATCH && one_states
+                  ? "If you know the form of the other filter's keys, state "
                      "it: bloomery_state_keys(filter, 'text')." : NULL);
 }
 
 /* ---- Values -------------------------------------------------------------- */
 
-filter_bytes filter_bytes_of(Datum value)
+datum_bytes datum_bytes_of(Datum value)
 {
     struct varlena *v = PG_DETOAST_DATUM_PACKED(value);
-    return (filter_bytes){ (const unsigned char *)VARDATA_ANY(v),
+    return (datum_bytes){ (const unsigned char *)VARDATA_ANY(v),
                            VARSIZE_ANY_EXHDR(v) };
 }
 
-bool filter_packed(filter_bytes image)
+bool datum_packed(datum_bytes image)
 {
     bly_header header;
-    filter_must(bly_peek(&header, image.at, image.bytes));
+    datum_must(bly_peek(&header, image.at, image.bytes));
     return header.packed;
 }
 
-bly_filter *filter_unpack(filter_bytes image, MemoryContext room)
+bly_filter *datum_unpack(datum_bytes image, MemoryContext room)
 {
-    filter_memory *memory = filter_memory_in(room);
+    datum_memory *memory = datum_memory_in(room);
     uint64_t limit = bly_memory_limit(NULL, image.bytes);
     bly_options how = { .allocator = &memory->allocator,
-                        .threads = filter_threads, .format = "bloomery",
+                        .threads = datum_threads, .format = "bloomery",
                         .memory_limit = limit < FILTER_MOST ? limit
                                                             : FILTER_MOST,
-                        .progress = &filter_progress };
+                        .progress = &datum_progress };
     bly_filter *filter = NULL;
-    filter_must(bly_unpack(&filter, image.at, image.bytes, &how));
-    bly_progress_set(filter, &filter_progress);
+    datum_must(bly_unpack(&filter, image.at, image.bytes, &how));
+    bly_progress_set(filter, &datum_progress);
     return filter;
 }
 
-bly_filter *filter_wrap(filter_bytes image, const filter_memory *memory)
+bly_filter *datum_wrap(datum_bytes image, const datum_memory *memory)
 {
     bly_options how = { .allocator = &memory->allocator,
-                        .threads = filter_threads };
+                        .threads = datum_threads };
     bly_filter *filter = NULL;
-    filter_must(bly_wrap(&filter, image.at, image.bytes, &how));
+    datum_must(bly_wrap(&filter, image.at, image.bytes, &how));
     return filter;
 }
 
-bly_filter *filter_own(Datum value, MemoryContext room)
+bly_filter *datum_own(Datum value, MemoryContext room)
 {
-    return filter_unpack(filter_bytes_of(value), room);
+    return datum_unpack(datum_bytes_of(value), room);
 }
 
-bly_filter *filter_read(Datum value, MemoryContext room)
+bly_filter *datum_read(Datum value, MemoryContext room)
 {
-    filter_bytes image = filter_bytes_of(value);
-    bly_filter *filter = filter_packed(image)
-                       ? filter_unpack(image, room)
-                       : filter_wrap(image, filter_memory_in(room));
-    bly_progress_set(filter, &filter_progress);
+    datum_bytes image = datum_bytes_of(value);
+    bly_filter *filter = datum_packed(image)
+                       ? datum_unpack(image, room)
+                       : datum_wrap(image, datum_memory_in(room));
+    bly_progress_set(filter, &datum_progress);
     return filter;
 }
 
-MemoryContext filter_room(FunctionCallInfo fcinfo)
+MemoryContext datum_room(FunctionCallInfo fcinfo)
 {
     MemoryContext room = NULL;
     if (!AggCheckCallContext(fcinfo, &room))
@@ -235,33 +235,33 @@ MemoryContext filter_room(FunctionCallInfo fcinfo)
     return room;
 }
 
-Datum filter_value(bly_filter *filter)
+Datum datum_value(bly_filter *filter)
 {
     size_t bytes = 0, took = 0;
     bytea *value;
     const void *image;
-    bly_progress_set(filter, &filter_progress);
+    bly_progress_set(filter, &datum_progress);
     image = bly_image(filter, &bytes);
-    filter_must(image != NULL ? BLY_OK : BLY_ECANCELED);
+    datum_must(image != NULL ? BLY_OK : BLY_ECANCELED);
     if (bytes > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the filter has %zu bytes, more than a value "
                                "may have: ask for fewer keys or a higher rate",
                                bytes)));
     value = palloc(bytes + VARHDRSZ);
-    filter_must(bly_pack(filter, VARDATA(value), bytes, &took));
+    datum_must(bly_pack(filter, VARDATA(value), bytes, &took));
     SET_VARSIZE(value, took + VARHDRSZ);
     return PointerGetDatum(value);
 }
 
 /* ---- Arguments ----------------------------------------------------------- */
 
-char *filter_string(Datum value)
+char *datum_string(Datum value)
 {
     return text_to_cstring(DatumGetTextPP(value));
 }
 
-int64 filter_items(int64 items)
+int64 datum_items(int64 items)
 {
     if (items < 1)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -270,7 +270,7 @@ int64 filter_items(int64 items)
     return items;
 }
 
-double filter_rate(double rate)
+double datum_rate(double rate)
 {
     if (!(rate > 0 && rate < 1))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -280,18 +280,18 @@ double filter_rate(double rate)
     return rate;
 }
 
-bly_spec filter_spec(int64 items, double rate, const filter_memory *memory)
+bly_spec datum_spec(int64 items, double rate, const datum_memory *memory)
 {
     return (bly_spec){ .capacity = (uint64_t)items, .rate = rate,
                        .allocator = memory != NULL ? &memory->allocator : NULL,
-                       .threads = filter_threads,
-                       .progress = &filter_progress };
+                       .threads = datum_threads,
+                       .progress = &datum_progress };
 }
 
-void filter_fits(const char *kind, const bly_spec *spec)
+void datum_fits(const char *kind, const bly_spec *spec)
 {
     bly_plan_t plan;
-    filter_must(bly_plan(&plan, kind, spec));
+    datum_must(bly_plan(&plan, kind, spec));
     if (plan.bytes > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the filter would have %llu bytes, more than a "
@@ -304,8 +304,8 @@ void filter_fits(const char *kind, const bly_spec *spec)
 /* Bytes that come from anywhere. */
 static Datum type_checked(bytea *value)
 {
-    const bly_options how = { .progress = &filter_progress };
-    filter_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &how));
+    const bly_options how = { .progress = &datum_progress };
+    datum_must(bly_check(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &how));
     return PointerGetDatum(value);
 }
 
@@ -320,7 +320,7 @@ Datum bloomery_in(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(bloomery_out);
 Datum bloomery_out(PG_FUNCTION_ARGS)
 {
-    filter_bytes image = filter_bytes_of(PG_GETARG_DATUM(0));
+    datum_bytes image = datum_bytes_of(PG_GETARG_DATUM(0));
     char *text = palloc(2 * image.bytes + 3);
     text[0] = '\\';
     text[1] = 'x';

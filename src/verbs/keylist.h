@@ -1,6 +1,6 @@
-/* keys.h - many keys at once, however they lie in memory, as hashes. */
-#ifndef BLY_VERBS_KEYS_H
-#define BLY_VERBS_KEYS_H
+/* keylist.h - many keys at once, however they lie in memory, as hashes. */
+#ifndef BLY_VERBS_KEYLIST_H
+#define BLY_VERBS_KEYLIST_H
 
 #include "verbs/handle.h"
 
@@ -10,10 +10,10 @@ enum { KEYS_CHUNK = 1024 };
 
 /* Checks that the keys are given in exactly one way. Returns BLY_EPARAM if not.
  */
-bly_status keys_check(const bly_keys *keys);
+bly_status keylist_check(const bly_keys *keys);
 
 /* Returns key i of keys that were checked. */
-bly_key keys_at(const bly_keys *keys, size_t i);
+bly_key keylist_at(const bly_keys *keys, size_t i);
 
 /* Returns the hash of a key whose kind takes whole keys; 0 if the kind ignores
  * it, as kinds of other systems' filters do. */
@@ -26,11 +26,11 @@ static inline uint64_t keys_hash_whole(const bly_filter *filter,
 }
 
 /* Hashes up to KEYS_CHUNK keys from number `from` on. Returns their number. */
-size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
-                 const bly_keys *keys, size_t from);
+size_t keylist_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
+                    const bly_keys *keys, size_t from);
 
 /* Hashes all of them. */
-void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
-                   const bly_keys *keys);
+void keylist_hash_all(const kind_hasher *hasher, uint64_t *hashes,
+                      const bly_keys *keys);
 
-#endif /* BLY_VERBS_KEYS_H */
+#endif /* BLY_VERBS_KEYLIST_H */

@@ -1,4 +1,4 @@
-/* runs.c - keys that do not fit in memory, sorted, in a temporary file.
+/* sorted.c - keys that do not fit in memory, sorted, in a temporary file.
  *
  * When a table is full, its keys are written as a new run at the end of the
  * file, sorted by their tags, 24 bits of the hash:
@@ -31,39 +31,39 @@ enum {
 
 #define RUNS_PLACES (UINT64_C(1) << RUNS_PLACE)
 
-struct runs_run {
+struct sorted_run {
     bly_filter *filter;
     uint64_t   *fences;         /* tag and place; the last one is the end */
     size_t      n, room;
     uint64_t    begin, bytes;   /* in the file */
-    runs_run  *next;
+    sorted_run  *next;
 };
 
-void runs_open(dedup_runs *runs, const bly_keyed *keyed)
+void sorted_open(dedup_runs *runs, const bly_keyed *keyed)
 {
     *runs = (dedup_runs){ .keyed = keyed, .fd = -1 };
     pthread_mutex_init(&runs->lock, NULL);
 }
 
-static void runs_free(runs_run *run)
+static void sorted_free(sorted_run *run)
 {
     bly_free(run->filter);
     free(run->fences);
     free(run);
 }
 
-void runs_close(dedup_runs *runs)
+void sorted_close(dedup_runs *runs)
 {
-    for (runs_run *run = runs->first, *next; run != NULL; run = next) {
+    for (sorted_run *run = runs->first, *next; run != NULL; run = next) {
         next = run->next;
-        runs_free(run);
+        sorted_free(run);
     }
     if (runs->fd >= 0)
         close(runs->fd);
     pthread_mutex_destroy(&runs->lock);
 }
 
-size_t runs_count(dedup_runs *runs)
+size_t sorted_count(dedup_runs *runs)
 {
     pthread_mutex_lock(&runs->lock);
     size_t n = runs->n;
@@ -71,7 +71,7 @@ size_t runs_count(dedup_runs *runs)
     return n;
 }
 
-static uint64_t runs_tag(uint64_t hash)
+static uint64_t sorted_tag(uint64_t hash)
 {
     return hash >> 32 & ((UINT64_C(1) << RUNS_TAG) - 1);
 }
@@ -81,15 +81,15 @@ static uint64_t runs_tag(uint64_t hash)
 /* A run that is being written. */
 typedef struct {
     dedup_runs    *runs;
-    runs_run     *run;
+    sorted_run     *run;
     unsigned char *block;
     size_t         used;
     uint64_t       fenced;      /* offset of the last fence */
     uint64_t       hashes[256];
     size_t         hashed;
-} runs_writer;
+} sorted_writer;
 
-static int runs_flush(runs_writer *w)
+static int sorted_flush(sorted_writer *w)
 {
     int status = spill_write(w->runs->fd, w->block, w->used, true);
 
@@ -97,10 +97,10 @@ static int runs_flush(runs_writer *w)
     return status;
 }
 
-static int runs_put(runs_writer *w, const void *data, size_t n)
+static int sorted_put(sorted_writer *w, const void *data, size_t n)
 {
     w->run->bytes += n;
-    if (w->used + n > RUNS_BLOCK && runs_flush(w) != CLI_GO)
+    if (w->used + n > RUNS_BLOCK && sorted_flush(w) != CLI_GO)
         return CLI_ERROR;
     if (n > RUNS_BLOCK)
         return spill_write(w->runs->fd, data, n, true);
@@ -110,7 +110,7 @@ static int runs_put(runs_writer *w, const void *data, size_t n)
     return CLI_GO;
 }
 
-static int runs_fence(runs_run *run, uint64_t tag)
+static int sorted_fence(sorted_run *run, uint64_t tag)
 {
     if (run->n == run->room) {
         size_t room = 2 * run->room + 64;
@@ -123,7 +123,7 @@ static int runs_fence(runs_run *run, uint64_t tag)
     return CLI_GO;
 }
 
-static int runs_add_hashes(runs_writer *w)
+static int sorted_add_hashes(sorted_writer *w)
 {
     size_t n = w->hashed;
 
@@ -132,49 +132,49 @@ static int runs_add_hashes(runs_writer *w)
          ? filter_error() : CLI_GO;
 }
 
-static int runs_put_key(runs_writer *w, bly_key key)
+static int sorted_put_key(sorted_writer *w, bly_key key)
 {
     unsigned char head[RUNS_TAG_BYTES + SPILL_NUMBER];
     uint64_t hash = bly_keyed_hash(w->runs->keyed, key.data, key.length);
-    uint64_t tag = runs_tag(hash);
+    uint64_t tag = sorted_tag(hash);
     size_t n;
 
     w->hashes[w->hashed++] = hash;
     if (w->hashed == sizeof w->hashes / sizeof w->hashes[0]
-        && runs_add_hashes(w) != CLI_GO)
+        && sorted_add_hashes(w) != CLI_GO)
         return CLI_ERROR;
     if (w->run->n == 0 || w->run->bytes - w->fenced >= RUNS_STRIDE) {
         w->fenced = w->run->bytes;
-        if (runs_fence(w->run, tag) != CLI_GO)
+        if (sorted_fence(w->run, tag) != CLI_GO)
             return CLI_ERROR;
     }
     for (size_t i = 0; i < RUNS_TAG_BYTES; i++)
         head[i] = (unsigned char)(tag >> (8 * i));
     n = RUNS_TAG_BYTES + spill_number(head + RUNS_TAG_BYTES, key.length);
-    return runs_put(w, head, n) != CLI_GO ? CLI_ERROR
-         : runs_put(w, key.data, key.length);
+    return sorted_put(w, head, n) != CLI_GO ? CLI_ERROR
+         : sorted_put(w, key.data, key.length);
 }
 
-static int runs_put_all(runs_writer *w, dedup_table *table)
+static int sorted_put_all(sorted_writer *w, dedup_table *table)
 {
     enum { AHEAD = 16 };
     int status = CLI_GO;
 
-    table_sort(table);
+    keytable_sort(table);
     for (uint64_t i = 0; i < table->keys && status == CLI_GO; i++) {
         if (i + AHEAD < table->keys)
-            table_prefetch_sorted(table, i + AHEAD);
-        status = runs_put_key(w, table_key(table, i));
+            keytable_prefetch_sorted(table, i + AHEAD);
+        status = sorted_put_key(w, keytable_key(table, i));
     }
     if (status == CLI_GO)
-        status = runs_add_hashes(w);
+        status = sorted_add_hashes(w);
     if (status == CLI_GO)
-        status = runs_fence(w->run, 0);
+        status = sorted_fence(w->run, 0);
     w->run->n--;
-    return status == CLI_GO ? runs_flush(w) : status;
+    return status == CLI_GO ? sorted_flush(w) : status;
 }
 
-static bly_filter *runs_filter(uint64_t keys)
+static bly_filter *sorted_filter(uint64_t keys)
 {
     bly_spec spec = { .capacity = keys };
     bly_filter *filter;
@@ -185,7 +185,7 @@ static bly_filter *runs_filter(uint64_t keys)
     return bly_new(&filter, kind, &spec) < 0 ? NULL : filter;
 }
 
-static void runs_append(dedup_runs *runs, runs_run *run)
+static void sorted_append(dedup_runs *runs, sorted_run *run)
 {
     pthread_mutex_lock(&runs->lock);
     if (runs->last != NULL)
@@ -198,35 +198,35 @@ static void runs_append(dedup_runs *runs, runs_run *run)
     pthread_mutex_unlock(&runs->lock);
 }
 
-int runs_write(dedup_runs *runs, dedup_table *table)
+int sorted_write(dedup_runs *runs, dedup_table *table)
 {
-    runs_writer w = { .runs = runs, .run = calloc(1, sizeof *w.run),
+    sorted_writer w = { .runs = runs, .run = calloc(1, sizeof *w.run),
                       .block = malloc(RUNS_BLOCK) };
     int status = CLI_GO;
 
     if (w.run != NULL)
-        w.run->filter = runs_filter(table->keys);
+        w.run->filter = sorted_filter(table->keys);
     if (w.block == NULL || w.run == NULL || w.run->filter == NULL)
         status = report_no_memory();
     else if (runs->fd < 0 && (runs->fd = spill_file(true)) < 0)
         status = CLI_ERROR;
     if (status == CLI_GO) {
         w.run->begin = runs->bytes;
-        status = runs_put_all(&w, table);
+        status = sorted_put_all(&w, table);
     }
     free(w.block);
     if (status == CLI_GO)
-        runs_append(runs, w.run);
+        sorted_append(runs, w.run);
     else if (w.run != NULL)
-        runs_free(w.run);
-    table_clear(table);
+        sorted_free(w.run);
+    keytable_clear(table);
     return status;
 }
 
 /* ==== Looking =========================================================== */
 
 /* Returns the last fence before all records of the tag. */
-static size_t runs_search(const runs_run *run, uint64_t tag)
+static size_t sorted_search(const sorted_run *run, uint64_t tag)
 {
     size_t low = 0, high = run->n;      /* low .. high: the first not below */
 
@@ -242,8 +242,8 @@ static size_t runs_search(const runs_run *run, uint64_t tag)
 }
 
 /* Reads the bytes between fence i and the next. Returns 0 or errno. */
-static int runs_fetch(const dedup_runs *runs, const runs_run *run, size_t i,
-                      runs_space *space, size_t *n)
+static int sorted_fetch(const dedup_runs *runs, const sorted_run *run, size_t i,
+                        sorted_space *space, size_t *n)
 {
     uint64_t from = run->fences[i] & (RUNS_PLACES - 1);
 
@@ -256,12 +256,12 @@ static int runs_fetch(const dedup_runs *runs, const runs_run *run, size_t i,
     return spill_read_file(runs->fd, space->bytes, *n, run->begin + from);
 }
 
-typedef enum { RUNS_FOUND, RUNS_ABSENT, RUNS_FURTHER } runs_answer;
+typedef enum { RUNS_FOUND, RUNS_ABSENT, RUNS_FURTHER } sorted_answer;
 
 /* Looks for the key in these records. RUNS_FURTHER: it may be in the next ones.
  */
-static runs_answer runs_compare(const unsigned char *at, size_t n,
-                                uint64_t tag, bly_key key)
+static sorted_answer sorted_compare(const unsigned char *at, size_t n,
+                                    uint64_t tag, bly_key key)
 {
     const unsigned char *end = at + n;
 
@@ -284,42 +284,43 @@ static runs_answer runs_compare(const unsigned char *at, size_t n,
 }
 
 /* Looks for the key in a run. Returns 0 or errno. */
-static int runs_find(const dedup_runs *runs, const runs_run *run,
-                     uint64_t hash, bly_key key, runs_space *space, bool *found)
+static int sorted_find(const dedup_runs *runs, const sorted_run *run,
+                       uint64_t hash, bly_key key, sorted_space *space,
+                       bool *found)
 {
-    uint64_t tag = runs_tag(hash);
-    runs_answer answer = RUNS_FURTHER;
+    uint64_t tag = sorted_tag(hash);
+    sorted_answer answer = RUNS_FURTHER;
 
-    for (size_t i = runs_search(run, tag);
+    for (size_t i = sorted_search(run, tag);
          answer == RUNS_FURTHER && i < run->n; i++) {
         size_t n;
-        int error = runs_fetch(runs, run, i, space, &n);
+        int error = sorted_fetch(runs, run, i, space, &n);
 
         if (error != 0)
             return error;
-        answer = runs_compare(space->bytes, n, tag, key);
+        answer = sorted_compare(space->bytes, n, tag, key);
     }
     *found = answer == RUNS_FOUND;
     return 0;
 }
 
-static int runs_look_in(const dedup_runs *runs, const runs_run *run,
-                        dedup_rows *rows, runs_space *space)
+static int sorted_look_in(const dedup_runs *runs, const sorted_run *run,
+                          dedup_rows *rows, sorted_space *space)
 {
     int error = 0;
 
     bly_contains_many(run->filter, rows->hashes, rows->n, space->perhaps);
     for (size_t i = 0; i < rows->n && error == 0; i++)
         if (space->perhaps[i] && !rows->drop[i] && rows->keys[i].data != NULL)
-            error = runs_find(runs, run, rows->hashes[i], rows->keys[i], space,
-                              &rows->drop[i]);
+            error = sorted_find(runs, run, rows->hashes[i], rows->keys[i],
+                                space, &rows->drop[i]);
     return error;
 }
 
-int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
-              runs_space *space)
+int sorted_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
+                sorted_space *space)
 {
-    const runs_run *run = NULL;        /* the link in front of the next run */
+    const sorted_run *run = NULL;      /* the link in front of the next run */
     int error = 0;
 
     if (from == to)
@@ -332,12 +333,12 @@ int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
     for (size_t i = 0; i < to && error == 0; i++) {
         run = run == NULL ? runs->first : run->next;
         if (i >= from)
-            error = runs_look_in(runs, run, rows, space);
+            error = sorted_look_in(runs, run, rows, space);
     }
     return error;
 }
 
-void runs_space_free(runs_space *space)
+void sorted_space_free(sorted_space *space)
 {
     free(space->bytes);
     free(space->perhaps);

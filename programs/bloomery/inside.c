@@ -1,4 +1,4 @@
-/* contents.c - what `info` and `check` tell of files that have filters inside.
+/* inside.c - what `info` and `check` tell of files that have filters inside.
  *
  * Each filter is opened by itself and closed again, so that a file of many
  * takes no more memory than its largest. Floor 8; includes command.h and
@@ -15,8 +15,8 @@
 /* ==== One filter ======================================================== */
 
 /* False: it is damaged, and stderr says so. */
-static bool contents_stat(bly_stat_t *out, const bly_container *file,
-                          size_t which)
+static bool inside_stat(bly_stat_t *out, const bly_container *file,
+                        size_t which)
 {
     bly_filter *filter;
 
@@ -29,7 +29,7 @@ static bool contents_stat(bly_stat_t *out, const bly_container *file,
     return true;
 }
 
-static void contents_json_one(const bly_contained *one, const bly_stat_t *stat)
+static void inside_json_one(const bly_contained *one, const bly_stat_t *stat)
 {
     json_open_object(NULL);
     json_count("group", one->group);
@@ -54,7 +54,7 @@ static void contents_json_one(const bly_contained *one, const bly_stat_t *stat)
 
 /* A column's name, which may have any bytes: those that no text has are shown
  * as '?'. */
-static void contents_column(const char *name)
+static void inside_column(const char *name)
 {
     for (; *name != '\0'; name++) {
         char shown[] = { (unsigned char)*name < ' ' || *name == 127 ? '?'
@@ -65,21 +65,21 @@ static void contents_column(const char *name)
     }
 }
 
-static void contents_text_one(const bly_contained *one, const bly_stat_t *stat)
+static void inside_text_one(const bly_contained *one, const bly_stat_t *stat)
 {
     output_format("  %9" PRIu64 " %9" PRIu64 " %12s %12s %12s", one->group,
                   one->bytes, report_percent(stat->fill).text,
                   report_percent(stat->rate).text,
                   report_estimate(stat->distinct).text);
     output_text(one->column[0] != '\0' ? "  " : "");
-    contents_column(one->column);
+    inside_column(one->column);
     output_text("\n");
 }
 
 /* ==== All of a file ===================================================== */
 
 /* *pass: the share of strangers that no filter lets pass. */
-static bool contents_print(const bly_container *file, bool json, double *pass)
+static bool inside_print(const bly_container *file, bool json, double *pass)
 {
     const bly_contents *is = bly_container_contents(file);
     bool good = true;
@@ -90,21 +90,21 @@ static bool contents_print(const bly_container *file, bool json, double *pass)
         const bly_contained *one = &is->filters[i];
         bly_stat_t stat;
 
-        if (one->format != NULL && !contents_stat(&stat, file, i)) {
+        if (one->format != NULL && !inside_stat(&stat, file, i)) {
             good = false;
             continue;
         }
         *pass *= one->format != NULL ? 1 - stat.rate : 0;
         if (json)
-            contents_json_one(one, &stat);
+            inside_json_one(one, &stat);
         else if (one->format != NULL)
-            contents_text_one(one, &stat);
+            inside_text_one(one, &stat);
     }
     return good;
 }
 
 /* How many have a filter, and why the first of the others has none. */
-static size_t contents_count(const bly_contents *is, const bly_contained **none)
+static size_t inside_count(const bly_contents *is, const bly_contained **none)
 {
     size_t n = 0;
 
@@ -116,11 +116,11 @@ static size_t contents_count(const bly_contents *is, const bly_contained **none)
     return n;
 }
 
-static bool contents_text(const bly_container *file, const char *path)
+static bool inside_text(const bly_container *file, const char *path)
 {
     const bly_contents *is = bly_container_contents(file);
     const bly_contained *none = NULL;
-    size_t n = contents_count(is, &none);
+    size_t n = inside_count(is, &none);
     double pass;
     bool good;
 
@@ -134,7 +134,7 @@ static bool contents_text(const bly_container *file, const char *path)
                       report_count(is->n - n).text, is->group, none->group);
         if (none->column[0] != '\0') {
             output_text(", column ");
-            contents_column(none->column);
+            inside_column(none->column);
         }
         output_format(" %s%s\n", none->lacks, is->n - n > 1 ? ", and so on"
                                                             : "");
@@ -146,14 +146,14 @@ static bool contents_text(const bly_container *file, const char *path)
         output_format("  %9s %9s %12s %12s %12s%s\n", is->group, "bytes",
                       "fill", "rate", "different",
                       strcmp(is->system, "parquet") == 0 ? "  column" : "");
-    good = contents_print(file, false, &pass);
+    good = inside_print(file, false, &pass);
     if (n > 1 && strcmp(is->system, "parquet") != 0)
         output_format("  in any     %s of strangers pass\n",
                       report_percent(1 - pass).text);
     return good;
 }
 
-static bool contents_json(const bly_container *file, const char *path)
+static bool inside_json(const bly_container *file, const char *path)
 {
     const bly_contents *is = bly_container_contents(file);
     double pass;
@@ -165,23 +165,23 @@ static bool contents_json(const bly_container *file, const char *path)
     json_string("group", is->group);
     json_count("groups", is->groups);
     json_open_array("filters");
-    good = contents_print(file, true, &pass);
+    good = inside_print(file, true, &pass);
     json_close_array();
     json_close_object();
     return good;
 }
 
-int contents_info(const char *path, bool json)
+int inside_info(const char *path, bool json)
 {
     bly_container *file = container_open(path);
     bool good = file != NULL
-             && (json ? contents_json : contents_text)(file, path);
+             && (json ? inside_json : inside_text)(file, path);
 
     bly_container_free(file);
     return good ? CLI_OK : CLI_ERROR;
 }
 
-bly_status contents_check(const char *path, size_t *n)
+bly_status inside_check(const char *path, size_t *n)
 {
     bly_container *file = NULL;
     bly_status status = bly_container_open(&file, path, format_how());

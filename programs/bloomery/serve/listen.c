@@ -1,4 +1,4 @@
-/* server.c - threads, signals and reloading.
+/* listen.c - threads, signals and reloading.
  *
  * The main thread opens the filters, starts the serving threads, and waits for
  * signals. A watcher thread checks for replaced files once a second and after
@@ -48,7 +48,7 @@ typedef struct {
     atomic_bool      again;             /* retry files that were refused     */
 } serve_server;
 
-static bool server_sockets(const serve_how *how)
+static bool listen_sockets(const serve_how *how)
 {
     return how->socket.text != NULL || how->port.text != NULL
         || how->web.text != NULL;
@@ -56,7 +56,7 @@ static bool server_sockets(const serve_how *how)
 
 /* ==== Before ============================================================ */
 
-static int server_signals(serve_server *s)
+static int listen_signals(serve_server *s)
 {
     sigset_t set;
 
@@ -74,7 +74,7 @@ static int server_signals(serve_server *s)
 }
 
 /* Raises the descriptor limit to what the clients need, as far as allowed. */
-static void server_descriptors(const serve_server *s)
+static void listen_descriptors(const serve_server *s)
 {
     struct rlimit limit;
     rlim_t wanted = 2 * s->how->clients + SERVER_LOOP * s->how->threads
@@ -89,7 +89,7 @@ static void server_descriptors(const serve_server *s)
 /* ==== Loops ============================================================= */
 
 /* Lists the counters for /metrics, with those of one protocol adjacent. */
-static void server_count(serve_server *s)
+static void listen_count(serve_server *s)
 {
     size_t n = s->how->threads;
 
@@ -102,18 +102,18 @@ static void server_count(serve_server *s)
             (serve_counted){ "http", &s->loops[i].webs };
 }
 
-static const serve_place *server_place(const serve_how *how, size_t i)
+static const serve_place *listen_place(const serve_how *how, size_t i)
 {
     return i == 0 ? &how->socket : i == 1 ? &how->port : &how->web;
 }
 
 /* Opens the loops, which then own their sockets. */
-static int server_open_loops(serve_server *s, const int *sockets)
+static int listen_open_loops(serve_server *s, const int *sockets)
 {
     size_t n = s->how->threads;
     int status = CLI_GO;
 
-    server_count(s);
+    listen_count(s);
     for (size_t i = 0; i < n; i++) {
         const int own[LOOP_LISTENERS] = { sockets[i], sockets[n + i],
                                           sockets[2 * n + i] };
@@ -129,7 +129,7 @@ static int server_open_loops(serve_server *s, const int *sockets)
 }
 
 /* Opens a socket for each address and loop; -1 for unused addresses. */
-static int server_listen(serve_server *s, int *sockets)
+static int listen_listen(serve_server *s, int *sockets)
 {
     size_t n = s->how->threads;
     int status = CLI_GO;
@@ -137,7 +137,7 @@ static int server_listen(serve_server *s, int *sockets)
     for (size_t i = 0; i < SERVER_PLACES * n; i++)
         sockets[i] = -1;
     for (size_t i = 0; i < SERVER_PLACES && status == CLI_GO; i++) {
-        const serve_place *place = server_place(s->how, i);
+        const serve_place *place = listen_place(s->how, i);
 
         if (place->text == NULL)
             continue;
@@ -145,14 +145,14 @@ static int server_listen(serve_server *s, int *sockets)
         s->placed[i] = status == CLI_GO;
     }
     if (status == CLI_GO)
-        return server_open_loops(s, sockets);
+        return listen_open_loops(s, sockets);
     for (size_t i = 0; i < SERVER_PLACES * n; i++)
         if (sockets[i] >= 0)
             close(sockets[i]);
     return status;
 }
 
-static int server_open(serve_server *s)
+static int listen_open(serve_server *s)
 {
     size_t n = s->how->threads;
     int *sockets = malloc(SERVER_PLACES * n * sizeof *sockets), status;
@@ -162,32 +162,32 @@ static int server_open(serve_server *s)
     if (sockets == NULL || s->loops == NULL || s->counted == NULL)
         status = report_no_memory();
     else
-        status = server_listen(s, sockets);
+        status = listen_listen(s, sockets);
     free(sockets);
     return status;
 }
 
-static int server_no_thread(int error)
+static int listen_no_thread(int error)
 {
     return report_error("cannot start a thread: %s: let more of them run "
                         "(ulimit -u), or give fewer --jobs",
                         strerror(error));
 }
 
-static int server_start(serve_server *s)
+static int listen_start(serve_server *s)
 {
     for (; s->started < s->opened; s->started++) {
         serve_loop *l = &s->loops[s->started];
         int error = pthread_create(&l->thread, NULL, loop_run, l);
 
         if (error != 0)
-            return server_no_thread(error);
+            return listen_no_thread(error);
     }
     return CLI_GO;
 }
 
 /* Wakes the loops or the coprocess. */
-static void server_wake(const serve_server *s)
+static void listen_wake(const serve_server *s)
 {
     for (size_t i = 0; i < s->started; i++)
         loop_wake(s->loops[i].wake);
@@ -195,16 +195,16 @@ static void server_wake(const serve_server *s)
         loop_wake(s->coprocess.wake);
 }
 
-static void server_stop(serve_server *s)
+static void listen_stop(serve_server *s)
 {
     atomic_store(&s->common.stop, true);
-    server_wake(s);
+    listen_wake(s);
 }
 
 /* ==== Meanwhile ========================================================= */
 
 /* Returns the signal received; 0 if none. */
-static uint32_t server_signal(const serve_server *s)
+static uint32_t listen_signal(const serve_server *s)
 {
     struct signalfd_siginfo came;
 
@@ -213,7 +213,7 @@ static uint32_t server_signal(const serve_server *s)
 }
 
 /* Reloads replaced files, and wakes all loops to release the old ones. */
-static void *server_watch(void *server)
+static void *listen_watch(void *server)
 {
     serve_server *s = server;
     struct pollfd one = { .fd = s->watch, .events = POLLIN };
@@ -221,7 +221,7 @@ static void *server_watch(void *server)
 
     while (!atomic_load(&s->common.stop)) {
         if (renewed)
-            server_wake(s);
+            listen_wake(s);
         if (poll(&one, 1, SERVER_LOOK) > 0)
             loop_hear(s->watch);
         renewed = !atomic_load(&s->common.stop)
@@ -231,18 +231,18 @@ static void *server_watch(void *server)
 }
 
 /* Waits for a signal, the end of the coprocess, or the failure of a loop. */
-static int server_wait(serve_server *s, int done)
+static int listen_wait(serve_server *s, int done)
 {
     struct pollfd both[2] = { { .fd = s->signals, .events = POLLIN },
                               { .fd = done, .events = POLLIN } };
-    int error = pthread_create(&s->watcher, NULL, server_watch, s);
+    int error = pthread_create(&s->watcher, NULL, listen_watch, s);
 
     if (error != 0)
-        return server_no_thread(error);
+        return listen_no_thread(error);
     s->watched = true;
     while (!atomic_load(&s->common.stop)) {
         bool any = poll(both, 2, SERVER_LOOK) > 0;
-        uint32_t number = any && both[0].revents != 0 ? server_signal(s) : 0;
+        uint32_t number = any && both[0].revents != 0 ? listen_signal(s) : 0;
 
         if (number == SIGHUP) {
             atomic_store(&s->again, true);
@@ -255,7 +255,7 @@ static int server_wait(serve_server *s, int done)
 
 /* Stops the watcher. If it is opening a file it is abandoned, together with the
    memory it uses. */
-static void server_unwatch(serve_server *s)
+static void listen_unwatch(serve_server *s)
 {
     struct timespec until;
 
@@ -267,32 +267,32 @@ static void server_unwatch(serve_server *s)
     s->busy = pthread_timedjoin_np(s->watcher, NULL, &until) != 0;
 }
 
-static int server_run_loops(serve_server *s)
+static int listen_run_loops(serve_server *s)
 {
-    int status = server_open(s);
+    int status = listen_open(s);
 
     if (status == CLI_GO)
-        status = server_start(s);
+        status = listen_start(s);
     if (status == CLI_GO)
-        status = server_wait(s, -1);
-    server_stop(s);
+        status = listen_wait(s, -1);
+    listen_stop(s);
     for (size_t i = 0; i < s->started; i++) {
         pthread_join(s->loops[i].thread, NULL);
         status = s->loops[i].failed ? CLI_ERROR : status;
     }
-    server_unwatch(s);
+    listen_unwatch(s);
     for (size_t i = 0; i < s->opened; i++)
         loop_close(&s->loops[i]);
     for (size_t i = 0; i < SERVER_PLACES; i++)
         if (s->placed[i])
-            place_close(server_place(s->how, i));
+            place_close(listen_place(s->how, i));
     free(s->loops);
     free(s->counted);
     return status == CLI_GO ? CLI_OK : status;
 }
 
 /* Joins the coprocess, but not for ever: its output may be unread. */
-static void server_join(const serve_coprocess *c)
+static void listen_join(const serve_coprocess *c)
 {
     struct timespec until;
 
@@ -305,7 +305,7 @@ static void server_join(const serve_coprocess *c)
     _exit(CLI_ERROR);
 }
 
-static int server_run_coprocess(serve_server *s)
+static int listen_run_coprocess(serve_server *s)
 {
     serve_coprocess *c = &s->coprocess;
     int status, error;
@@ -314,33 +314,33 @@ static int server_run_coprocess(serve_server *s)
     status = coprocess_open(c);
     if (status == CLI_GO) {
         error = pthread_create(&c->thread, NULL, coprocess_run, c);
-        status = error != 0 ? server_no_thread(error) : CLI_GO;
+        status = error != 0 ? listen_no_thread(error) : CLI_GO;
     }
     if (status == CLI_GO) {
-        status = server_wait(s, c->done);
-        server_stop(s);
-        server_join(c);
-        server_unwatch(s);
+        status = listen_wait(s, c->done);
+        listen_stop(s);
+        listen_join(c);
+        listen_unwatch(s);
         status = c->failed || status != CLI_GO ? CLI_ERROR : CLI_OK;
     }
     coprocess_close(c);
     return status;
 }
 
-int server_run(const serve_how *how, const cli_operands *files)
+int listen_run(const serve_how *how, const cli_operands *files)
 {
     serve_server s = { .how = how, .files = files->count, .signals = -1,
                        .watch = -1, .common.told = -LOOP_TELL };
     int status;
 
-    server_descriptors(&s);
+    listen_descriptors(&s);
     guard_start();
     status = served_open(files, &how->open);
     if (status == CLI_GO)
-        status = server_signals(&s);
+        status = listen_signals(&s);
     if (status == CLI_GO)
-        status = (server_sockets(how) ? server_run_loops
-                                      : server_run_coprocess)(&s);
+        status = (listen_sockets(how) ? listen_run_loops
+                                      : listen_run_coprocess)(&s);
     if (s.busy)
         _exit(output_finish(status));
     served_close();

@@ -1,5 +1,5 @@
-/* keys.c - many keys at once, however they lie in memory, as hashes. */
-#include "verbs/keys.h"
+/* keylist.c - many keys at once, however they lie in memory, as hashes. */
+#include "verbs/keylist.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static bly_status keys_check_offsets(const bly_keys *keys, uint64_t *bytes)
     return BLY_OK;
 }
 
-bly_status keys_check(const bly_keys *keys)
+bly_status keylist_check(const bly_keys *keys)
 {
     uint64_t bytes = 0;
     int forms = (keys->keys != NULL) + (keys->offsets32 != NULL)
@@ -74,7 +74,7 @@ static const void *keys_byte(const bly_keys *keys, uint64_t at)
     return (const void *)((uintptr_t)keys->data + (uintptr_t)at);
 }
 
-bly_key keys_at(const bly_keys *keys, size_t i)
+bly_key keylist_at(const bly_keys *keys, size_t i)
 {
     if (keys->keys != NULL)
         return keys->keys[i];
@@ -93,23 +93,23 @@ bly_key keys_at(const bly_keys *keys, size_t i)
     return (bly_key){ key, length };
 }
 
-size_t keys_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
-                 const bly_keys *keys, size_t from)
+size_t keylist_hash(const kind_hasher *hasher, uint64_t hashes[KEYS_CHUNK],
+                    const bly_keys *keys, size_t from)
 {
     size_t chunk = keys->n - from < KEYS_CHUNK ? keys->n - from : KEYS_CHUNK;
     kind_hasher by = *hasher;
     for (size_t i = 0; i < chunk; i++) {
-        bly_key key = keys_at(keys, from + i);
+        bly_key key = keylist_at(keys, from + i);
         hashes[i] = by.function(key.data, key.length, by.seed);
     }
     return chunk;
 }
 
-void keys_hash_all(const kind_hasher *hasher, uint64_t *hashes,
-                   const bly_keys *keys)
+void keylist_hash_all(const kind_hasher *hasher, uint64_t *hashes,
+                      const bly_keys *keys)
 {
     for (size_t i = 0, some; i < keys->n && !task_cancelled(); i += some) {
-        some = keys_hash(hasher, hashes + i, keys, i);
+        some = keylist_hash(hasher, hashes + i, keys, i);
         task_step(some);
     }
 }
@@ -147,14 +147,14 @@ bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
                          const bly_spec *spec, const bly_keys *keys)
 {
     order o;
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = order_begin(&o, kind != NULL ? kind : "standard", spec);
     task t;
     task_begin(&t, status == BLY_OK ? order_spec(spec)->progress : NULL,
                keys->n);
     if (status == BLY_OK) {
-        keys_hash_all(&o.hasher, hashes, keys);
+        keylist_hash_all(&o.hasher, hashes, keys);
         status = task_status();
     }
     order_end(&o);
