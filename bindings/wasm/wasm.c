@@ -215,7 +215,7 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
 
 /* The build with the sets only is too small for this, and its calls are short.
  */
-#ifdef WASM_SMALL
+#ifdef BLY_SMALL
 static const bly_progress *const wasm_watch = NULL;
 #else
 /* Implemented in JavaScript: reports the progress of the current call. Returns
@@ -289,7 +289,7 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
 /* ---- Advice -------------------------------------------------------------- */
 
 /* The costs of all kinds are a tenth of the bytes that the sets may have. */
-#ifndef WASM_SMALL
+#ifndef BLY_SMALL
 /* The name of ability number i; 0: there are not so many. */
 WASM_EXPORT(ability) const char *wasm_ability(int i)
 {
@@ -382,7 +382,7 @@ WASM_EXPORT(form_set) int wasm_form_set(bly_filter *f, uint32_t form)
 }
 
 /* What changes keys is a twentieth of the bytes that the sets may have. */
-#ifndef WASM_SMALL
+#ifndef BLY_SMALL
 /* The key of a value, where the form makes other bytes of it: to be given back,
  * the first of `numbers` are its bytes; 0: `done` says what was wrong. A number
  * is the 8 bytes at `data`. */
@@ -754,7 +754,7 @@ WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
 /* ---- Keys that a filter lists -------------------------------------------- */
 
 /* No kind of the sets lists its keys. */
-#ifndef BLY_ONLY_SETS
+#ifndef BLY_SMALL
 /* Writes a key as an object, with its bytes in hexadecimal digits. */
 static bool wasm_list_one(void *unused, const bly_listed *l)
 {

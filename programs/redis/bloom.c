@@ -8,8 +8,8 @@
  *      functions, bits a key, bits, 0 or the logarithm of its bits, the bits
  *      themselves, keys in it
  *
- * All of it is looked at before it is taken, as a dump may come from anybody
- * who may send RESTORE.
+ * All of it is verified before use, since anyone who may send RESTORE can craft
+ * a dump.
  */
 #include "redis/bloom.h"
 

@@ -1,5 +1,4 @@
-/* bloom.h - the values of BF.*.
- */
+/* bloom.h - the values of BF.*. */
 #ifndef BLY_REDIS_BLOOM_H
 #define BLY_REDIS_BLOOM_H
 

@@ -1,10 +1,10 @@
 /* cmd_bly.c - BLY.*: filters of every kind, and their keys.
  *
- * What a filter is to be is said once, by the words of `wish`; they stand in
- * BLY.NEW, BLY.BUILD, BLY.PLAN. Where no batch is to be had a command of one
- * item and that of many are one function, which replies an array or its one
- * element. All items of a command are read by the filter's form before any of
- * them is used, so an item that cannot be read has no effect.
+ * The words that describe a filter (`wish`) are the same in BLY.NEW, BLY.BUILD
+ * and BLY.PLAN. A command on one item and its form for many share a function
+ * that replies one element or an array, unless batching helps. All items of a
+ * command are parsed by the filter's form before any is used, so an invalid
+ * item has no effect.
  */
 #include "redis/items.h"
 #include "redis/wish.h"

@@ -1,6 +1,6 @@
 /* cmd_cf.c - CF.*: cuckoo filters, compatible with RedisBloom's clients.
  *
- * Errors are its words, of which several lack "ERR".
+ * Error messages are RedisBloom's, several of which lack "ERR".
  */
 #include <inttypes.h>
 #include <stdio.h>

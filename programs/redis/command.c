@@ -4,8 +4,8 @@
  *
  *      key [CAPACITY capacity] [NOCREATE] [A|B] ITEMS item…
  *
- * A word in capitals is typed as it is, and what follows it is its value; words
- * with bars between them are to choose from.
+ * A word in capitals is literal, and the word after it is its value. Bars
+ * separate alternatives.
  */
 #include "redis/module.h"
 

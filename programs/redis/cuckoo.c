@@ -1,10 +1,10 @@
 /* cuckoo.c - the type of CF.*: tables of fingerprints, each with memory of its
  * own.
  *
- * Its bytes in a dump are RedisBloom's: of type MBbloomCF, version 4: tables,
- * buckets of the first, keys, removed keys, slots a bucket, moves, expansion;
- * and of each table its buckets and its slots. All of it is looked at before it
- * is taken, as a dump may come from anybody who may send RESTORE.
+ * A dump has RedisBloom's format: type MBbloomCF, version 4: tables, buckets of
+ * the first, keys, removed keys, slots per bucket, moves, expansion; and for
+ * each table its buckets and its slots. All of it is verified before use, since
+ * anyone who may send RESTORE can craft a dump.
  */
 #include "redis/cuckoo.h"
 

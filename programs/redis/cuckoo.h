@@ -1,5 +1,4 @@
-/* cuckoo.h - the values of CF.*.
- */
+/* cuckoo.h - the values of CF.*. */
 #ifndef BLY_REDIS_CUCKOO_H
 #define BLY_REDIS_CUCKOO_H
 

@@ -10,8 +10,8 @@
  * The image is verified by bly_unpack like any untrusted one, so the module has
  * no format of its own.
  *
- * A filter moves only as a whole, so the server cannot move its pieces to
- * lie better (`defrag`): it has few, and they are large.
+ * The server cannot defragment a filter (`defrag`), since it moves only as a
+ * whole; but it consists of few, large allocations.
  */
 #include "redis/held.h"
 

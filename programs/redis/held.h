@@ -1,5 +1,4 @@
-/* held.h - the values of BLY.*: filters of the library, of any kind.
- */
+/* held.h - the values of BLY.*: filters of any kind of the library. */
 #ifndef BLY_REDIS_HELD_H
 #define BLY_REDIS_HELD_H
 

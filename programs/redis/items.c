@@ -1,5 +1,4 @@
-/* items.c - the items of a command as keys of a filter, by the filter's form.
- */
+/* items.c - converts the items of a command to keys in the filter's form. */
 #include "redis/items.h"
 
 #include <bloomery/form.h>

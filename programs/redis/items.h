@@ -1,9 +1,8 @@
 /* items.h - converts the items of a command to keys in the filter's form.
  *
- * Arguments are what people wrote: the class of the filter's keys says how to
- * read them, and changes such as case=lower are made to them. With the forms
- * any, bytes and text without changes, an item is a key as it is, and nothing
- * is copied.
+ * Arguments are text. The class of the filter's keys says how to parse them,
+ * and changes such as case=lower are applied. With the forms any, bytes and
+ * text without changes an item is used as it is, without copying.
  */
 #ifndef BLY_REDIS_ITEMS_H
 #define BLY_REDIS_ITEMS_H

@@ -1,8 +1,8 @@
 /* memory.c - allocates from the server, and refuses what would not fit.
  *
- * Redis ends when it cannot have what it asks for, so that who can send a
- * command, a chunk or a dump could end it. Large requests are looked at first:
- * against the server's own limit, and what the system says it has.
+ * Redis aborts when an allocation fails, so anyone who can send a command, a
+ * chunk or a dump could end it. Large requests are therefore first checked
+ * against the server's limit and the system's free memory.
  */
 #include "redis/module.h"
 

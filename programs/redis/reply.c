@@ -1,5 +1,4 @@
-/* reply.c - replies that several commands give, and keys of the keyspace.
- */
+/* reply.c - replies that several commands give, and keys of the keyspace. */
 #include "redis/module.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
-/* server.c - the functions of the module interface, found by their names.
- */
+/* server.c - finds the functions of the module interface by name. */
 #include "redis/server.h"
 
 #include <string.h>

@@ -8,10 +8,10 @@
  *
  * THREADS
  *
- * The server calls a module from its one thread, but for `free` of a value
- * that is let go in the background, and for `rdb_save` and `aof_rewrite`, which
- * run in a child process. From a thread of its own a module may call
- * `try_allocate`, `release` and `unblock`, and nothing else.
+ * The server calls a module from its main thread, except for `free` of a value
+ * released in the background, and for `rdb_save` and `aof_rewrite`, which run
+ * in a child process. From its own threads a module may only call
+ * `try_allocate`, `release` and `unblock`.
  */
 #ifndef BLY_REDIS_SERVER_H
 #define BLY_REDIS_SERVER_H

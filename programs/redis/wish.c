@@ -1,5 +1,5 @@
-/* wish.c - what a command of BLY.* is told of a filter, and what all of them
- * reply.
+/* wish.c - reads descriptions of filters in commands of BLY.*, and writes
+ * common replies.
  */
 #include "redis/wish.h"
 

@@ -1,5 +1,4 @@
-/* work.c - what takes long, beside the server: one thread, one work at a time.
- */
+/* work.c - runs long work in one background thread, one work at a time. */
 #include "redis/work.h"
 
 #include <pthread.h>

@@ -1,22 +1,21 @@
-/* work.h - long work beside the server.
+/* work.h - runs long work in the background.
  *
- * The server serves all clients from one thread. Work that reads or writes all
- * of a large filter runs in another thread. Its client waits; the others are
- * served. Such work never changes a value: it reads values, which stay
- * unchanged until it has ended, and makes a new one. The server's thread then
- * stores, replicates and replies in one step. A command that would change a
- * value that is being read waits too.
+ * The server handles all clients in one thread. Work that reads or writes a
+ * whole large filter runs in another thread, while its client waits and the
+ * others are served. Such work never changes a value. It reads values, which
+ * must not change until it ends, and makes a new one, which the server's thread
+ * then stores, replicates and replies in one step. A command that would change
+ * a value being read waits too.
  *
- * If a client cannot wait (in transactions and scripts, for commands from a
- * master or from files), work is done at once, and a command that would have to
- * wait is refused with the error BUSY. A command from a master is not refused;
- * it waits until the work has ended.
+ * Where clients cannot wait (in transactions and scripts, in commands of a
+ * master and while files are loaded) the work runs at once, and commands that
+ * would have to wait fail with the error BUSY. Commands of a master are not
+ * refused, but wait until the work ends.
  *
- * If the client of a work disconnects or is killed, the work has no effect and
- * ends soon.
+ * A work whose client disconnects or is killed ends soon and has no effect.
  *
- * A child process of the server, which writes its dump, is not forked during a
- * work, because it would inherit locked locks of the library.
+ * While a work runs, the server must not fork to write its dump: the child
+ * would inherit the library's locks as held.
  */
 #ifndef BLY_REDIS_WORK_H
 #define BLY_REDIS_WORK_H
@@ -25,9 +24,9 @@
 
 typedef struct work work;
 
-/* A kind of work. `run` may be in any thread, and calls the server for memory
- * only. `finish` is in the server's thread: it replies, and may open keys. If
- * `run` has failed, `finish` is not called, and the error is replied. */
+/* A kind of work. `run` may be called in any thread, and may only call the
+ * server's allocator. `finish` is called in the server's thread: it replies,
+ * and may open keys. If `run` fails, the error is replied instead. */
 typedef struct {
     void (*run)(work *w);
     int  (*finish)(work *w, server_context *context, server_string **argv,
@@ -71,10 +70,10 @@ struct work {
     work       *next_blocked;           /* of all works with waiting clients */
 };
 
-/* Returns an empty work. */
+/* Creates an empty work. */
 work *work_new(const work_kind *kind);
 
-/* Frees a work that has not been started. */
+/* Drops a work that was not started. */
 void work_drop(work *w);
 
 /* Adds a value that the work reads. */

@@ -307,7 +307,7 @@ sleep 0.1
 try index --json -o many.blx --update
 out_has 'nothing is read again' 0 '"read": 0'
 
-# A file that is not an index is not overwritten.
+# Files that are not indexes are not overwritten.
 echo precious >app.log
 try index -q -o app.log -r t
 refused 'over a file of another kind' 'is not an index: .* --force'

@@ -100,7 +100,7 @@ out_is 'no queries' 1 ''
 try similar --json rows0.fps library.fps
 out_is 'no queries: json' 1 '[]\n'
 
-# ---- Refusals ----------------------------------------------------------------
+# ---- Errors ------------------------------------------------------------------
 
 # bad NAME REGEX TEXT: this library is refused, and so are such queries.
 bad() {
@@ -159,7 +159,7 @@ for weights in '' 1 1, ,1 1,2,3 -1,1 nan,1 1,inf 1e999,1 '1, 1'; do
     refused "weights '$weights'" 'has not two weights'
 done
 
-# ---- Equal answers every way, and awk's --------------------------------------
+# ---- Answers compared with awk -----------------------------------------------
 
 # Rows of 48 bits, with more bits set in some than in others.
 rows=$(work 1000 300)

@@ -96,7 +96,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- What there is -----------------------------------------------------------
+# ---- Kinds -------------------------------------------------------------------
 
 
 def _abilities(can: int) -> frozenset[str]:
@@ -136,7 +136,7 @@ def _each(pointers: Any) -> Iterator[Any]:
 
 
 def kinds() -> list[Kind]:
-    """Returns all kinds of filters.
+    """All kinds of filters. Those to meet first have the tier "core".
 
     >>> [kind.name for kind in kinds() if kind.tier == "core"][:3]
     ['standard', 'blocked', 'split']
@@ -152,7 +152,7 @@ def kinds() -> list[Kind]:
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
-# ---- What it costs -----------------------------------------------------------
+# ---- Costs -------------------------------------------------------------------
 
 
 def _field(field: Any, rest: Iterator[Any]) -> Any:
@@ -174,7 +174,7 @@ def _field(field: Any, rest: Iterator[Any]) -> Any:
 
 
 class _Record:
-    """Numbers from the library, as attributes."""
+    """The fields that the library lists, as attributes."""
 
     def __init__(self, fill: Callable[[Any], int]) -> None:
         fields = ffi.gc(lib.held_fields_place(), lib.held_fields_free)
@@ -196,8 +196,8 @@ class _Record:
 
 
 class Plan(_Record):
-    """The predicted properties of a filter: the fields of bly_plan_t in
-    bloomery.h."""
+    """What a filter would be: the fields of bly_plan_t in bloomery.h. A field
+    that does not apply is None."""
 
     kind: str
     capacity: int
@@ -220,8 +220,8 @@ class Plan(_Record):
 
 
 class Stat(_Record):
-    """The state of a filter: the fields of bly_stat_t in bloomery.h. `form` is
-    the form of its keys as text, as in Filter.keys."""
+    """What a filter is: the fields of bly_stat_t in bloomery.h, and what the
+    filter lists. A field that does not apply is None."""
 
     kind: str
     items: int
@@ -296,8 +296,7 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
            fixed: bool = False, present: float = 0.5, aim: str = "balance",
            memory: int = 0, others: int = 0, label_most: int = 0,
            times: int = 0) -> list[Advice]:
-    """Ranks the kinds for a need. can: names of abilities, as in kinds().
-    fixed: all keys are known in advance. aim: "balance", "fast" or "small".
+    """Rank the kinds for a need, the best one first.
 
     `can` names abilities, as in kinds(). `fixed` says that all keys are known
     before the filter is built. `aim` is "balance", "fast" or "small". Kinds of
@@ -575,7 +574,7 @@ class Filter:
         made._h = out
         return made
 
-    # ---- Made another way ----
+    # ---- Other constructors ----
 
     @classmethod
     def build(cls, kind: str, members: Any, labels: Any = None, *,
@@ -715,7 +714,7 @@ class Filter:
         MismatchError if the filter has a different form."""
         check(lib.held_state_form(self._h, _form(keys)))
 
-    # ---- One key ----
+    # ---- Single keys ----
 
     def __contains__(self, key: Key, _text: Any = lib.held_contains_text,
                      _bytes: Any = lib.held_contains_bytes) -> bool:
@@ -1019,8 +1018,8 @@ class Filter:
         check(lib.held_fold(self._h, times, _tasks.handle(progress)))
 
     def stat(self, *, progress: Progress = None) -> Stat:
-        """Returns size, fill and false-positive rate; reads the whole filter.
-        progress: as in build(), in bytes."""
+        """What it is, how full, and how often it errs: reads all of it.
+        progress: as of build(), in bytes."""
         task = _tasks.handle(progress)
         return Stat(lambda fields: lib.held_stat(self._h, fields, task))
 
