@@ -96,7 +96,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- What there is -----------------------------------------------------------
+# ---- Kinds -------------------------------------------------------------------
 
 
 def _abilities(can: int) -> frozenset[str]:
@@ -152,7 +152,7 @@ def kinds() -> list[Kind]:
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
-# ---- What it costs -----------------------------------------------------------
+# ---- Costs -------------------------------------------------------------------
 
 
 def _field(field: Any, rest: Iterator[Any]) -> Any:
@@ -574,7 +574,7 @@ class Filter:
         made._h = out
         return made
 
-    # ---- Made another way ----
+    # ---- Other constructors ----
 
     @classmethod
     def build(cls, kind: str, members: Any, labels: Any = None, *,
@@ -714,7 +714,7 @@ class Filter:
         MismatchError if the filter has a different form."""
         check(lib.held_state_form(self._h, _form(keys)))
 
-    # ---- One key ----
+    # ---- Single keys ----
 
     def __contains__(self, key: Key, _text: Any = lib.held_contains_text,
                      _bytes: Any = lib.held_contains_bytes) -> bool:
