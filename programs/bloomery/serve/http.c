@@ -59,10 +59,11 @@ static bool http_is_token(const char *text, size_t n)
 /* Returns whether the text has no control bytes other than tabs. */
 static bool http_is_plain(const char *text, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if ((text[i] >= '\0' && text[i] < ' ' && text[i] != '\t')
-            || text[i] == 0x7f)
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f)
             return false;
+    }
     return true;
 }
 
