@@ -163,7 +163,7 @@ static void serve_question(cli_bytes *said, const http_question *q)
     serve_say(said, q->method);
     serve_say(said, q->path);
     serve_say(said, q->query);
-    serve_say(said, (http_text){ (char *)q->body, q->length });
+    serve_say(said, (http_text){ (char *)q->body, (size_t)q->length });
 }
 
 /* Reads all requests of n bytes, which arrive in pieces of these sizes. */

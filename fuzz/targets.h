@@ -1,7 +1,8 @@
 /* targets.h - the list of fuzz targets and their properties.
  *
  * A target is a property: a function of any bytes that returns its finding, or
- * NULL. fuzz_NAME.c contains it, and fuzz/corpus/NAME-*.hex its first inputs.
+ * NULL. fuzz_NAME.c contains it. Its first inputs are NAME-*.hex, which seeds.c
+ * writes or fuzz/corpus has.
  * CMakeLists.txt makes a libFuzzer program of each (libfuzzer.c),
  * tools/check/fuzz and tools/check/soak run them all, and replay.c, in
  * `make check`, runs the corpus. They take the names from the lines below.

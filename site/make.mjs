@@ -117,7 +117,7 @@ const sections = [
     ["man/index.html", "Manual"],
 ];
 
-// What a page is about: the beginning of its text, in whole words.
+// Returns a summary of a page: the beginning of its text, in whole words.
 function about(main, title) {
     const text = plain(/<p>([^]*?)<\/p>/.exec(main)?.[1] ?? title)
         .replace(/\s+/g, " ").trim();

@@ -101,7 +101,7 @@ async function loadTracer() {
     return new Tracer(instance);
 }
 
-// What the C library wants of a system: there is none.
+// Provides what the C library needs from a system; there is none.
 function system(memory) {
     const none = () => 8;
     return {
@@ -367,7 +367,7 @@ function ask() {
 const count = (n, one, many = `${one}s`) =>
     `${n === 0 ? "no" : whole(n)} ${n === 1 ? one : many}`;
 
-// What is shown, in words.
+// Describes what is shown, in words.
 function words(places, read, perhaps, all) {
     const decide = new Set(places.flatMap((place) => place.decides)).size;
     const closed = new Set(places.flatMap((place) => place.closed)).size;

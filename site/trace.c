@@ -18,7 +18,7 @@
 
 enum { READS_MOST = 1 << 16 };
 
-/* One load: where it begins in the image, and how many bytes. */
+/* A load: its offset in the image, and its size. */
 typedef struct {
     uint32_t offset, bytes;
 } trace_read;
@@ -30,7 +30,7 @@ static unsigned char *image;
 static size_t     image_bytes;
 static bly_filter *filter;
 
-/* ---- What the compiler's calls do ---------------------------------------- */
+/* ---- Calls made by the compiler ------------------------------------------ */
 
 static void record(const void *address, uint32_t bytes)
 {

@@ -1,12 +1,11 @@
 /* ask.c - one key of one filter: looks it up, or makes a filter that has it. */
-#include "filter.h"
+#include "datum.h"
 #include "keep.h"
 #include "key.h"
 
 /* ---- Ask ----------------------------------------------------------------- */
 
-/* Some keys are refused by what they are (of a kind of integers): a filter that
- * cannot hold them does not. */
+/* Keys that are invalid for a kind of integers are not in the filter. */
 static Datum ask_contains(FunctionCallInfo fcinfo, bool written)
 {
     key k;
@@ -14,7 +13,7 @@ static Datum ask_contains(FunctionCallInfo fcinfo, bool written)
     PG_RETURN_BOOL(bly_contains(filter, k.data, k.length));
 }
 
-/* How often, at most; NULL where the filter cannot bound it. */
+/* Returns an upper bound, or NULL if the filter has none. */
 static Datum ask_count(FunctionCallInfo fcinfo, bool written)
 {
     key k;
@@ -47,25 +46,25 @@ KEY_FUNCTIONS(bloomery_get, ask_get)
 
 /* ---- Change -------------------------------------------------------------- */
 
-/* An empty filter takes the class of its first key. Other systems' files cannot
- * state one. */
+/* Sets the form of an empty filter from the class of its first key; other
+ * systems' files cannot store one. */
 static void change_state(bly_filter *filter, uint64_t class)
 {
     bly_stat_t stat;
     bly_status status;
     if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
         return;
-    filter_must(bly_stat(&stat, filter));
+    datum_must(bly_stat(&stat, filter));
     status = stat.items == 0 ? bly_form_set(filter, class) : BLY_OK;
     if (status != BLY_EUNSUPPORTED)
-        filter_must(status);
+        datum_must(status);
 }
 
 /* Returns the filter, to be changed, and makes the key. */
 static bly_filter *change_of(FunctionCallInfo fcinfo, bool written, bool adds,
                              key *k)
 {
-    bly_filter *filter = filter_own(PG_GETARG_DATUM(0), CurrentMemoryContext);
+    bly_filter *filter = datum_own(PG_GETARG_DATUM(0), CurrentMemoryContext);
     key_source source;
     key_find(&source, fcinfo, 1, written, CurrentMemoryContext);
     if (adds)
@@ -74,12 +73,12 @@ static bly_filter *change_of(FunctionCallInfo fcinfo, bool written, bool adds,
     return filter;
 }
 
-/* The value of the changed filter, which goes. */
+/* Returns the changed filter as a value, and frees it. */
 static Datum change_made(bly_filter *filter, bly_status status)
 {
     Datum value;
-    filter_must(status);
-    value = filter_value(filter);
+    datum_must(status);
+    value = datum_value(filter);
     bly_free(filter);
     return value;
 }
@@ -116,7 +115,7 @@ KEY_FUNCTIONS(bloomery_put, change_put)
  * which a value cannot tell from "any". */
 static uint64_t new_form(Datum keys)
 {
-    char *name = filter_string(keys);
+    char *name = datum_string(keys);
     uint64_t form = key_form(name);
     if (form == BLY_KEYS_UNSTATED && name[0] != '\0')
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -130,26 +129,26 @@ static uint64_t new_form(Datum keys)
 PG_FUNCTION_INFO_V1(bloomery_new);
 Datum bloomery_new(PG_FUNCTION_ARGS)
 {
-    char *kind = filter_string(PG_GETARG_DATUM(0));
+    char *kind = datum_string(PG_GETARG_DATUM(0));
     uint64_t form = new_form(PG_GETARG_DATUM(3));
-    filter_memory memory;
+    datum_memory memory;
     bly_filter *filter = NULL;
     bly_status status;
     bly_spec spec;
-    filter_memory_of(&memory, CurrentMemoryContext, FILTER_MOST);
-    spec = filter_spec(filter_items(PG_GETARG_INT64(1)),
-                       filter_rate(PG_GETARG_FLOAT8(2)), &memory);
-    filter_fits(kind, &spec);
+    datum_memory_of(&memory, CurrentMemoryContext, FILTER_MOST);
+    spec = datum_spec(datum_items(PG_GETARG_INT64(1)),
+                      datum_rate(PG_GETARG_FLOAT8(2)), &memory);
+    datum_fits(kind, &spec);
     status = bly_new(&filter, kind, &spec);
-    filter_must_or(status, status == BLY_EUNSUPPORTED
-                   ? "bloomery_agg and bloomery_map_agg build it." : NULL);
+    datum_must_or(status, status == BLY_EUNSUPPORTED
+                  ? "bloomery_agg and bloomery_map_agg build it." : NULL);
     return change_made(filter, bly_form_set(filter, form));
 }
 
 PG_FUNCTION_INFO_V1(bloomery_state_keys);
 Datum bloomery_state_keys(PG_FUNCTION_ARGS)
 {
-    uint64_t form = key_form(filter_string(PG_GETARG_DATUM(1)));
-    bly_filter *filter = filter_own(PG_GETARG_DATUM(0), CurrentMemoryContext);
+    uint64_t form = key_form(datum_string(PG_GETARG_DATUM(1)));
+    bly_filter *filter = datum_own(PG_GETARG_DATUM(0), CurrentMemoryContext);
     return change_made(filter, bly_form_set(filter, form));
 }

@@ -8,7 +8,7 @@
  *
  * Workers gather parts, whose hashes go to the leader in one bytea.
  */
-#include "filter.h"
+#include "datum.h"
 #include "key.h"
 
 #include <string.h>
@@ -24,9 +24,9 @@ typedef struct {
     size_t used, room;                  /* bytes                             */
 } heap;
 
-/* The arguments after the key, or the key and its label. */
+/* The arguments after the key, or after the key and its label. */
 typedef struct {
-    filter_bytes kind, keys;
+    datum_bytes kind, keys;
     double       rate;
     int64        items;                 /* 0: as many as come                */
 } wanted;
@@ -40,18 +40,18 @@ typedef struct {
     bool          whole;                /* the filter wants keys, not hashes */
     bool          labelled;
     heap          bytes, ends;          /* keys that wait; offsets of ends   */
-    heap          hashes;               /* of all others                     */
-    heap          labels;               /* of all                            */
+    heap          hashes;               /* of all earlier keys               */
+    heap          labels;               /* of all keys                       */
 } gathered;
 
 /* ---- Room ---------------------------------------------------------------- */
 
-/* Where n more bytes are to be put. */
+/* Returns where to put n more bytes. */
 static char *heap_room(gathered *g, heap *h, size_t n)
 {
     if (n > h->room - h->used) {
         size_t room = Max(h->room + h->room / 2, h->used + n + 64);
-        char *more = filter_more(g->room, h->at, h->used, room);
+        char *more = datum_more(g->room, h->at, h->used, room);
         if (more == NULL)
             ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
                             errmsg("out of memory for the keys of a filter"),
@@ -85,9 +85,10 @@ static uint64_t *heap_array(const heap *h)
     return (uint64_t *)(void *)h->at;
 }
 
-/* ---- One group of rows --------------------------------------------------- */
+/* ---- A group of rows ----------------------------------------------------- */
 
-/* How many keys wait: the first of the ends is the first one's beginning. */
+/* Returns the number of pending keys: the first end is the beginning of the
+   first key. */
 static size_t gather_waiting(const gathered *g)
 {
     return heap_numbers(&g->ends) - 1;
@@ -104,17 +105,17 @@ static bly_keys gather_keys(const gathered *g)
                        .offsets64 = heap_array(&g->ends) };
 }
 
-/* What waits becomes hashes. */
+/* Hashes the pending keys. */
 static void gather_hash(gathered *g)
 {
-    bly_spec spec = filter_spec(g->asked.items, g->asked.rate, NULL);
+    bly_spec spec = datum_spec(g->asked.items, g->asked.rate, NULL);
     bly_keys keys = gather_keys(g);
     size_t bytes = keys.n * sizeof(uint64_t);
     char *to;
     if (g->whole || keys.n == 0)
         return;
     to = heap_room(g, &g->hashes, bytes);
-    filter_must(bly_hash_keys((uint64_t *)(void *)to, g->kind, &spec, &keys));
+    datum_must(bly_hash_keys((uint64_t *)(void *)to, g->kind, &spec, &keys));
     g->hashes.used += bytes;
     g->bytes.used = 0;
     g->ends.used = sizeof(uint64_t);
@@ -131,23 +132,24 @@ static void gather_key(gathered *g, const key *k)
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* From the third argument on, or from the fourth where the third is a label. */
+/* Reads the arguments from the third on, or from the fourth if the third is a
+   label. */
 static wanted wanted_of(FunctionCallInfo fcinfo, int from)
 {
     const char *kind = from > 2 ? "bloomier" : BLY_DEFAULT_KIND;
     wanted w = { .kind = { (const unsigned char *)kind, strlen(kind) } };
     if (PG_NARGS() > from && !PG_ARGISNULL(from))
-        w.kind = filter_bytes_of(PG_GETARG_DATUM(from));
+        w.kind = datum_bytes_of(PG_GETARG_DATUM(from));
     if (PG_NARGS() > from + 1 && !PG_ARGISNULL(from + 1))
-        w.rate = filter_rate(PG_GETARG_FLOAT8(from + 1));
+        w.rate = datum_rate(PG_GETARG_FLOAT8(from + 1));
     if (PG_NARGS() > from + 2 && !PG_ARGISNULL(from + 2))
-        w.items = filter_items(PG_GETARG_INT64(from + 2));
+        w.items = datum_items(PG_GETARG_INT64(from + 2));
     if (PG_NARGS() > from + 3 && !PG_ARGISNULL(from + 3))
-        w.keys = filter_bytes_of(PG_GETARG_DATUM(from + 3));
+        w.keys = datum_bytes_of(PG_GETARG_DATUM(from + 3));
     return w;
 }
 
-static char *gather_copy(MemoryContext room, filter_bytes text)
+static char *gather_copy(MemoryContext room, datum_bytes text)
 {
     char *copy = MemoryContextAllocZero(room, text.bytes + 1);
     if (text.bytes > 0)
@@ -168,7 +170,7 @@ static gathered *gather_new(MemoryContext room, const wanted *w)
     return g;
 }
 
-/* One without keys. */
+/* Frees the keys. */
 static void gather_free(gathered *g)
 {
     if (g == NULL)
@@ -179,7 +181,7 @@ static void gather_free(gathered *g)
     pfree(g);
 }
 
-static bool bytes_alike(filter_bytes a, filter_bytes b)
+static bool bytes_alike(datum_bytes a, datum_bytes b)
 {
     return a.bytes == b.bytes
         && (a.bytes == 0 || memcmp(a.at, b.at, a.bytes) == 0);
@@ -201,26 +203,26 @@ static void wanted_same(const gathered *g, const wanted *w)
                                "of them")));
 }
 
-/* A filter without keys tells whether the kind is one, and what it wants. */
+/* Makes an empty filter to check the kind, and whether it needs whole keys. */
 static bool kind_wants_keys(const gathered *g)
 {
     MemoryContext room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
                                                ALLOCSET_SMALL_SIZES);
-    filter_memory memory;
+    datum_memory memory;
     bly_filter *empty = NULL;
-    bly_spec spec = filter_spec(Max(g->asked.items, 1), g->asked.rate, NULL);
+    bly_spec spec = datum_spec(Max(g->asked.items, 1), g->asked.rate, NULL);
     bool wants;
-    filter_fits(g->kind, &spec);
-    filter_memory_of(&memory, room, FILTER_MOST);
-    spec = filter_spec(1, g->asked.rate, &memory);
-    filter_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
+    datum_fits(g->kind, &spec);
+    datum_memory_of(&memory, room, FILTER_MOST);
+    spec = datum_spec(1, g->asked.rate, &memory);
+    datum_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
     wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
     MemoryContextDelete(room);
     return wants;
 }
 
-/* What the calls of one query remember: how to read keys, and a group without
- * keys, by which later groups that want the same are known. */
+/* State kept between the calls of a query: how to read keys, and an empty group
+ * for recognising later groups with the same arguments. */
 typedef struct {
     key_source source;
     gathered  *first;
@@ -238,8 +240,8 @@ static remembered *rows_remembered(FunctionCallInfo fcinfo)
     return all;
 }
 
-/* The class of the keys is the form of the filter, unless `keys` names it.
- * Files of other systems have no room for one. */
+/* Chooses the form: the class of the keys, unless `keys` names another. Files
+ * of other systems cannot store one. */
 static uint64_t kind_form(const gathered *g, const key_source *source)
 {
     const bly_kind_info *kind = bly_kind_find(g->kind);
@@ -267,7 +269,7 @@ static void gather_kind(gathered *g, remembered *all, MemoryContext room)
 
 static gathered *rows_state(FunctionCallInfo fcinfo, int from, remembered *all)
 {
-    MemoryContext room = filter_room(fcinfo);
+    MemoryContext room = datum_room(fcinfo);
     gathered *g = PG_ARGISNULL(0) ? NULL : (gathered *)PG_GETARG_POINTER(0);
     wanted w;
     if (g != NULL && PG_NARGS() <= from)
@@ -283,7 +285,7 @@ static gathered *rows_state(FunctionCallInfo fcinfo, int from, remembered *all)
     return g;
 }
 
-/* state, key[, kind[, rate[, items[, keys]]]] */
+/* Arguments: state, key[, kind[, rate[, items[, keys]]]]. */
 PG_FUNCTION_INFO_V1(bloomery_gather);
 Datum bloomery_gather(PG_FUNCTION_ARGS)
 {
@@ -297,7 +299,7 @@ Datum bloomery_gather(PG_FUNCTION_ARGS)
     PG_RETURN_POINTER(g);
 }
 
-/* state, key, label[, kind[, rate[, items[, keys]]]] */
+/* Arguments: state, key, label[, kind[, rate[, items[, keys]]]]. */
 PG_FUNCTION_INFO_V1(bloomery_gather_labels);
 Datum bloomery_gather_labels(PG_FUNCTION_ARGS)
 {
@@ -318,25 +320,25 @@ Datum bloomery_gather_labels(PG_FUNCTION_ARGS)
 
 /* ---- Build --------------------------------------------------------------- */
 
-static bly_filter *gather_build(gathered *g, const filter_memory *memory)
+static bly_filter *gather_build(gathered *g, const datum_memory *memory)
 {
     bly_filter *filter = NULL;
     size_t n = gather_all(g);
     int64 items = g->asked.items > 0 ? g->asked.items : (int64)Max(n, 1);
-    bly_spec spec = filter_spec(items, g->asked.rate, memory);
+    bly_spec spec = datum_spec(items, g->asked.rate, memory);
     const uint64_t *labels = g->labelled ? heap_array(&g->labels) : NULL;
     spec.form = g->form;
     if (n > gather_small)
-        filter_fits(g->kind, &spec);
+        datum_fits(g->kind, &spec);
     gather_hash(g);
     if (g->whole && n > 0) {
         bly_keys keys = gather_keys(g);
-        filter_must(bly_build_keys(&filter, g->kind, &spec, &keys, labels));
+        datum_must(bly_build_keys(&filter, g->kind, &spec, &keys, labels));
     } else {
-        filter_must(bly_build(&filter, g->kind, &spec, heap_array(&g->hashes),
-                              labels, n));
+        datum_must(bly_build(&filter, g->kind, &spec, heap_array(&g->hashes),
+                             labels, n));
     }
-    filter_must(bly_form_set(filter, g->form));     /* foreign kinds refuse */
+    datum_must(bly_form_set(filter, g->form));      /* foreign kinds refuse */
     return filter;
 }
 
@@ -344,16 +346,16 @@ PG_FUNCTION_INFO_V1(bloomery_build);
 Datum bloomery_build(PG_FUNCTION_ARGS)
 {
     MemoryContext room;
-    filter_memory memory;
+    datum_memory memory;
     Datum value;
-    filter_room(fcinfo);
+    datum_room(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
                                  ALLOCSET_DEFAULT_SIZES);
-    filter_memory_of(&memory, room, MaxAllocHugeSize);
-    value = filter_value(gather_build((gathered *)PG_GETARG_POINTER(0),
-                                      &memory));
+    datum_memory_of(&memory, room, MaxAllocHugeSize);
+    value = datum_value(gather_build((gathered *)PG_GETARG_POINTER(0),
+                                     &memory));
     MemoryContextDelete(room);
     return value;
 }
@@ -383,7 +385,7 @@ static void gather_join(gathered *g, gathered *from)
 PG_FUNCTION_INFO_V1(bloomery_gather_combine);
 Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
 {
-    MemoryContext room = filter_room(fcinfo);
+    MemoryContext room = datum_room(fcinfo);
     gathered *g = PG_ARGISNULL(0) ? NULL : (gathered *)PG_GETARG_POINTER(0);
     gathered *from = PG_ARGISNULL(1) ? NULL : (gathered *)PG_GETARG_POINTER(1);
     if (from == NULL && g == NULL)
@@ -400,7 +402,8 @@ Datum bloomery_gather_combine(PG_FUNCTION_ARGS)
     PG_RETURN_POINTER(g);
 }
 
-/* How a part is sent: this, the kind, the name of the form, and the heaps. */
+/* The header of a serialised part, followed by the kind, the form's name, and
+   the heaps. */
 typedef struct {
     double   rate;
     int64    items;
@@ -418,7 +421,7 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     bytea *part;
     char *to;
     sent s;
-    filter_room(fcinfo);
+    datum_room(fcinfo);
     gather_hash(g);
     s = (sent){ .rate = g->asked.rate, .items = g->asked.items, .form = g->form,
                 .kind = g->asked.kind.bytes, .keys = g->asked.keys.bytes,
@@ -448,16 +451,16 @@ Datum bloomery_gather_send(PG_FUNCTION_ARGS)
     PG_RETURN_BYTEA_P(part);
 }
 
-/* No one but a worker of ours calls it: SQL has no values of type internal. */
+/* Only called for our own workers: SQL has no values of type internal. */
 PG_FUNCTION_INFO_V1(bloomery_gather_receive);
 Datum bloomery_gather_receive(PG_FUNCTION_ARGS)
 {
-    filter_bytes part = filter_bytes_of(PG_GETARG_DATUM(0));
+    datum_bytes part = datum_bytes_of(PG_GETARG_DATUM(0));
     const char *from = (const char *)part.at + sizeof(sent);
     gathered *g;
     wanted w;
     sent s;
-    filter_room(fcinfo);
+    datum_room(fcinfo);
     memcpy(&s, part.at, sizeof s);
     w = (wanted){ { (const unsigned char *)from, s.kind },
                   { (const unsigned char *)from + s.kind, s.keys },

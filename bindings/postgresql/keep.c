@@ -24,14 +24,14 @@ enum { kept_most = 400 };             /* a year of days, and some */
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
     bly_filter        *filter;          /* NULL: none                        */
-    filter_bytes       image;           /* the copy                          */
-    bool               toasted;         /* it came by:                       */
+    datum_bytes       image;            /* the copy                          */
+    bool               toasted;         /* if toasted, its pointer:          */
     struct varatt_external toast;
 } kept;
 
 typedef struct {
     MemoryContext room;
-    filter_memory memory;               /* of the one that is asked in place */
+    datum_memory memory;                /* of the filter queried in place    */
     bly_filter   *lying;
     key_source    source;               /* how to read the keys              */
     int           n, last;              /* how many, and which was asked     */
@@ -45,7 +45,7 @@ static keeper *keeper_of(FmgrInfo *flinfo)
         all = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof *all);
         all->room = AllocSetContextCreate(flinfo->fn_mcxt, "bloomery filters",
                                           ALLOCSET_SMALL_SIZES);
-        filter_memory_of(&all->memory, flinfo->fn_mcxt, FILTER_MOST);
+        datum_memory_of(&all->memory, flinfo->fn_mcxt, FILTER_MOST);
         flinfo->fn_extra = all;
     }
     return all;
@@ -60,7 +60,7 @@ static bool kept_is_toast(const kept *k, const struct varatt_external *toast)
         && toast->va_extinfo == k->toast.va_extinfo;
 }
 
-static bool kept_is_image(const kept *k, filter_bytes image)
+static bool kept_is_image(const kept *k, datum_bytes image)
 {
     return k->filter != NULL && image.bytes == k->image.bytes
         && memcmp(image.at, k->image.at, image.bytes) == 0;
@@ -72,8 +72,8 @@ static kept *keeper_took(keeper *all, int which)
     return all->some[which];
 }
 
-/* The search begins where the last one ended, so that it is short where one
- * filter is asked, and where all are in turns. NULL: it is not kept. */
+/* Finds a kept filter, starting where the last search ended, so that a single
+ * filter, or all in turn, are found quickly. Returns NULL if it is not kept. */
 static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
 {
     for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
@@ -82,7 +82,7 @@ static kept *keeper_toast(keeper *all, const struct varatt_external *toast)
     return NULL;
 }
 
-static kept *keeper_image(keeper *all, filter_bytes image)
+static kept *keeper_image(keeper *all, datum_bytes image)
 {
     for (int i = 0, at = all->last; i < all->n; i++, at = (at + 1) % all->n)
         if (kept_is_image(all->some[at], image))
@@ -103,7 +103,7 @@ static kept *keeper_place(keeper *all)
     return keeper_took(all, all->n - 1);
 }
 
-static void kept_renew(kept *k, filter_bytes image)
+static void kept_renew(kept *k, datum_bytes image)
 {
     char *copy;
     k->filter = NULL;
@@ -112,23 +112,23 @@ static void kept_renew(kept *k, filter_bytes image)
     copy = MemoryContextAllocHuge(k->room, image.bytes + PG_CACHE_LINE_SIZE);
     copy = (char *)TYPEALIGN(PG_CACHE_LINE_SIZE, copy);
     memcpy(copy, image.at, image.bytes);
-    k->image = (filter_bytes){ (unsigned char *)copy, image.bytes };
-    k->filter = filter_packed(image)
-              ? filter_unpack(image, k->room)
-              : filter_wrap(k->image, filter_memory_in(k->room));
+    k->image = (datum_bytes){ (unsigned char *)copy, image.bytes };
+    k->filter = datum_packed(image)
+              ? datum_unpack(image, k->room)
+              : datum_wrap(k->image, datum_memory_in(k->room));
 }
 
-/* The image where it lies, until the next call. */
-static bly_filter *keeper_in_place(keeper *all, filter_bytes image)
+/* Queries the image in place; valid until the next call. */
+static bly_filter *keeper_in_place(keeper *all, datum_bytes image)
 {
     bly_free(all->lying);
     all->lying = NULL;
-    all->lying = filter_wrap(image, &all->memory);
+    all->lying = datum_wrap(image, &all->memory);
     return all->lying;
 }
 
-/* What was taken out of TOAST for this call only. */
-static void kept_drop(struct varlena *v, filter_bytes image)
+/* Frees what was detoasted for this call only. */
+static void kept_drop(struct varlena *v, datum_bytes image)
 {
     if ((const char *)image.at < (const char *)v
         || (const char *)image.at > (const char *)v + VARHDRSZ)
@@ -141,7 +141,7 @@ static bly_filter *keeper_filter(keeper *all, Datum value)
     struct varlena *v = (struct varlena *)DatumGetPointer(value);
     bool toasted = VARATT_IS_EXTERNAL_ONDISK(v);
     struct varatt_external toast;
-    filter_bytes image;
+    datum_bytes image;
     kept *k = NULL;
     if (toasted) {
         VARATT_EXTERNAL_GET_POINTER(toast, v);
@@ -149,8 +149,8 @@ static bly_filter *keeper_filter(keeper *all, Datum value)
     }
     if (k != NULL)
         return k->filter;
-    image = filter_bytes_of(value);
-    if (!VARATT_IS_EXTENDED(v) && !filter_packed(image))
+    image = datum_bytes_of(value);
+    if (!VARATT_IS_EXTENDED(v) && !datum_packed(image))
         return keeper_in_place(all, image);
     k = keeper_image(all, image);
     if (k == NULL) {

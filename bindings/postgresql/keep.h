@@ -1,10 +1,10 @@
-/* keep.h - what a function of SQL keeps from one call to the next: the filters
- * it was asked, and how to read its keys.
+/* keep.h - state that an SQL function keeps between calls: the filters it has
+ * used, and how to read its keys.
  */
 #ifndef BLOOMERY_POSTGRESQL_KEEP_H
 #define BLOOMERY_POSTGRESQL_KEEP_H
 
-#include "filter.h"
+#include "datum.h"
 #include "key.h"
 
 /* Returns the filter that is the first argument, to read, and makes the key

@@ -2,7 +2,7 @@
  * else: text in UTF-8, bytes as they are, and numbers so that equal ones have
  * one key.
  */
-#include "filter.h"
+#include "datum.h"
 #include "key.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void key_bytea(bly_value *out, Datum value)
     out->length = VARSIZE_ANY_EXHDR(v);
 }
 
-/* The encoding of text in SQL_ASCII is unknown: its bytes are the key. */
+/* The encoding of text in SQL_ASCII is unknown, so its bytes are the key. */
 static void key_text(bly_value *out, Datum value)
 {
     int encoding = GetDatabaseEncoding();
@@ -77,9 +77,9 @@ static bool numeric_compares(PGFunction how, Datum a, Datum b)
     return DatumGetBool(DirectFunctionCall2(how, a, b));
 }
 
-/* A numeric can be an integer that no double equals. Integers of 64 bits are
- * keys as such; all other numbers are compared as doubles in SQL, too. One that
- * is beyond the doubles is infinite or 0, as a written one is. */
+/* A numeric may be an integer that no double equals. 64-bit integers are keys
+ * as such; other numbers are compared as doubles, as in SQL. Values out of
+ * range become infinite or 0, as in parsing. */
 static void key_numeric(bly_value *out, Datum value)
 {
     Datum least = NumericGetDatum(int64_to_numeric(PG_INT64_MIN));
@@ -107,10 +107,11 @@ static void key_uuid(bly_value *out, Datum value)
 
 /* ---- Types --------------------------------------------------------------- */
 
-/* People write a uuid as hexadecimal digits, and the class "hex" says so. They
- * write a real as 0.1, which is not the double that it is equal to, so a column
- * of these has the class "float". A type that is not in the list is cast to the
- * first one here to which PostgreSQL casts it by itself, as varchar to text. */
+/* A uuid is written in hexadecimal digits, which the class "hex" describes. A
+ * real is written as 0.1, which differs from the double it equals, so such
+ * columns have the class "float". A type that is not listed is cast to the
+ * first one here to which PostgreSQL casts it implicitly, such as varchar to
+ * text. */
 static const struct {
     Oid         type;
     key_reader *read;
@@ -210,13 +211,13 @@ static void key_by_form(key *out, uint64_t form, bly_value *value)
         key_unquote(value, form);
     bytes = bly_form_room(form, value->length);
     if (bytes > sizeof out->number)
-        room = filter_more(CurrentMemoryContext, NULL, 0, bytes);
+        room = datum_more(CurrentMemoryContext, NULL, 0, bytes);
     if (room == NULL)
         ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
                         errmsg("out of memory for a key of %zu bytes",
                                value->length)));
     status = bly_form_key(&made, form, value, room);
-    filter_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
+    datum_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
     out->data = made.data;
     out->length = made.length;
 }
@@ -258,6 +259,6 @@ void key_read(key *out, const key_source *source, uint64_t form, Datum value)
 uint64_t key_form(const char *name)
 {
     uint64_t form = BLY_KEYS_UNSTATED;
-    filter_must(bly_form_read(&form, name));
+    datum_must(bly_form_read(&form, name));
     return form;
 }

@@ -22,7 +22,7 @@
 typedef struct {
     const void   *data;
     size_t        length;
-    unsigned char number[8];            /* where `data` is, for a number     */
+    unsigned char number[8];            /* holds the key of a number         */
 } key;
 
 typedef void key_reader(bly_value *out, Datum value);

@@ -1,5 +1,5 @@
 /* sets.c - two filters or many, and the keys that filters list. */
-#include "filter.h"
+#include "datum.h"
 
 #include <string.h>
 
@@ -17,10 +17,10 @@ typedef bly_status verb(bly_filter *into, const bly_filter *other);
 
 static bly_filter *two(Datum a, Datum b, verb *how)
 {
-    bly_filter *into = filter_own(a, CurrentMemoryContext);
-    bly_filter *other = filter_read(b, CurrentMemoryContext);
-    filter_unwatch_quick(into);
-    filter_must_two(how(into, other), into, other);
+    bly_filter *into = datum_own(a, CurrentMemoryContext);
+    bly_filter *other = datum_read(b, CurrentMemoryContext);
+    datum_unwatch_quick(into);
+    datum_must_two(how(into, other), into, other);
     bly_free(other);
     return into;
 }
@@ -28,7 +28,7 @@ static bly_filter *two(Datum a, Datum b, verb *how)
 static Datum two_value(FunctionCallInfo fcinfo, verb *how)
 {
     bly_filter *into = two(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1), how);
-    Datum value = filter_value(into);
+    Datum value = datum_value(into);
     bly_free(into);
     return value;
 }
@@ -47,10 +47,10 @@ Datum bloomery_and(PG_FUNCTION_ARGS)
 
 /* ---- Many: aggregates ---------------------------------------------------- */
 
-/* The first one, changed by the others. */
+/* Combines the others into the first filter. */
 static Datum many(FunctionCallInfo fcinfo, verb *how)
 {
-    MemoryContext room = filter_room(fcinfo), before;
+    MemoryContext room = datum_room(fcinfo), before;
     bly_filter *into, *other;
     into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
     if (PG_ARGISNULL(1) && into == NULL)
@@ -59,13 +59,13 @@ static Datum many(FunctionCallInfo fcinfo, verb *how)
         PG_RETURN_POINTER(into);
     if (into == NULL) {
         before = MemoryContextSwitchTo(room);
-        into = filter_own(PG_GETARG_DATUM(1), room);
-        filter_unwatch_quick(into);
+        into = datum_own(PG_GETARG_DATUM(1), room);
+        datum_unwatch_quick(into);
         MemoryContextSwitchTo(before);
         PG_RETURN_POINTER(into);
     }
-    other = filter_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
-    filter_must_two(how(into, other), into, other);
+    other = datum_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
+    datum_must_two(how(into, other), into, other);
     bly_free(other);
     PG_RETURN_POINTER(into);
 }
@@ -82,13 +82,13 @@ Datum bloomery_intersect_next(PG_FUNCTION_ARGS)
     return many(fcinfo, bly_intersect);
 }
 
-/* The value of the state: at the end, and of a worker's part. */
+/* Returns the state as a value: at the end, and for a worker's part. */
 PG_FUNCTION_INFO_V1(bloomery_many_value);
 Datum bloomery_many_value(PG_FUNCTION_ARGS)
 {
     if (PG_ARGISNULL(0) || !AggCheckCallContext(fcinfo, NULL))
         PG_RETURN_NULL();
-    return filter_value((bly_filter *)PG_GETARG_POINTER(0));
+    return datum_value((bly_filter *)PG_GETARG_POINTER(0));
 }
 
 PG_FUNCTION_INFO_V1(bloomery_many_receive);
@@ -96,15 +96,15 @@ Datum bloomery_many_receive(PG_FUNCTION_ARGS)
 {
     if (!AggCheckCallContext(fcinfo, NULL))
         PG_RETURN_NULL();
-    PG_RETURN_POINTER(filter_own(PG_GETARG_DATUM(0), CurrentMemoryContext));
+    PG_RETURN_POINTER(datum_own(PG_GETARG_DATUM(0), CurrentMemoryContext));
 }
 
-/* A part of another worker is a filter, not a value. */
+/* The part of another worker is a filter, not a value. */
 static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
 {
-    MemoryContext room = filter_room(fcinfo);
+    MemoryContext room = datum_room(fcinfo);
     bly_filter *into, *other, *copy = NULL;
-    bly_options options = { .threads = filter_threads };
+    bly_options options = { .threads = datum_threads };
     into = PG_ARGISNULL(0) ? NULL : (bly_filter *)PG_GETARG_POINTER(0);
     other = PG_ARGISNULL(1) ? NULL : (bly_filter *)PG_GETARG_POINTER(1);
     if (other == NULL && into == NULL)
@@ -112,14 +112,14 @@ static Datum many_combine(FunctionCallInfo fcinfo, verb *how)
     if (other == NULL)
         PG_RETURN_POINTER(into);
     if (into != NULL) {
-        filter_must_two(how(into, other), into, other);
+        datum_must_two(how(into, other), into, other);
         PG_RETURN_POINTER(into);
     }
-    options.allocator = &filter_memory_in(room)->allocator;
-    options.progress = &filter_progress;
-    filter_must(bly_copy(&copy, other, &options));
-    bly_progress_set(copy, &filter_progress);
-    filter_unwatch_quick(copy);
+    options.allocator = &datum_memory_in(room)->allocator;
+    options.progress = &datum_progress;
+    datum_must(bly_copy(&copy, other, &options));
+    bly_progress_set(copy, &datum_progress);
+    datum_unwatch_quick(copy);
     PG_RETURN_POINTER(copy);
 }
 
@@ -137,14 +137,14 @@ Datum bloomery_intersect_combine(PG_FUNCTION_ARGS)
 
 /* ---- Keys ---------------------------------------------------------------- */
 
-/* A key that was visited: its bytes follow. */
+/* A visited key, followed by its bytes. */
 typedef struct {
     uint64_t hash;
     uint64_t length;                    /* UINT64_MAX: hash only             */
     int64    side;
 } visited;
 
-/* What a visit puts by, for rows are made where errors may be raised. */
+/* Keys stored by a visitor: rows are made later, where errors may be raised. */
 typedef struct {
     MemoryContext room;
     char         *at;
@@ -162,7 +162,7 @@ static bool list_visit(void *context, const bly_listed *listed)
     size_t bytes = sizeof v + length;
     if (bytes > l->size - l->used) {
         size_t size = 2 * l->size + bytes + 1024;
-        char *more = filter_more(l->room, l->at, l->used, size);
+        char *more = datum_more(l->room, l->at, l->used, size);
         l->failed = more == NULL;
         if (l->failed)
             return false;
@@ -202,7 +202,7 @@ static Datum list_rows(FunctionCallInfo fcinfo, const bly_filter *filter)
 {
     listing l = { .room = CurrentMemoryContext };
     size_t at = 0;
-    filter_must(bly_list_keys(filter, list_visit, &l));
+    datum_must(bly_list_keys(filter, list_visit, &l));
     if (l.failed)
         ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
                         errmsg("out of memory for the keys of a filter")));
@@ -220,8 +220,8 @@ static Datum list_rows(FunctionCallInfo fcinfo, const bly_filter *filter)
 PG_FUNCTION_INFO_V1(bloomery_keys);
 Datum bloomery_keys(PG_FUNCTION_ARGS)
 {
-    return list_rows(fcinfo, filter_read(PG_GETARG_DATUM(0),
-                                         CurrentMemoryContext));
+    return list_rows(fcinfo, datum_read(PG_GETARG_DATUM(0),
+                                        CurrentMemoryContext));
 }
 
 PG_FUNCTION_INFO_V1(bloomery_diff);

@@ -1,9 +1,8 @@
-/* tell.c - functions that describe filters, plans, and the kinds there are.
+/* tell.c - describes filters, plans and kinds in JSON.
  *
- * JSON has the fields of <bloomery/fields.h>, like `bloomery info --json` and
- * `bloomery plan --json`.
+ * The names are those of `bloomery info --json` and `bloomery plan --json`.
  */
-#include "filter.h"
+#include "datum.h"
 
 #include <string.h>
 
@@ -53,18 +52,18 @@ static void json_real(bly_json *json, const char *name, double number)
 PG_FUNCTION_INFO_V1(bloomery_info);
 Datum bloomery_info(PG_FUNCTION_ARGS)
 {
-    filter_bytes image = filter_bytes_of(PG_GETARG_DATUM(0));
+    datum_bytes image = datum_bytes_of(PG_GETARG_DATUM(0));
     StringInfoData to;
     bly_header header;
     bly_json json = json_begin(&to);
-    filter_must(bly_peek(&header, image.at, image.bytes));
+    datum_must(bly_peek(&header, image.at, image.bytes));
     if (strcmp(header.hash, "siphash") == 0) {
         bly_header_each(&header, bly_json_field, &json);
     } else {
         bly_stat_t stat;
-        bly_filter *filter = filter_read(PG_GETARG_DATUM(0),
-                                         CurrentMemoryContext);
-        filter_must(bly_stat(&stat, filter));
+        bly_filter *filter = datum_read(PG_GETARG_DATUM(0),
+                                        CurrentMemoryContext);
+        datum_must(bly_stat(&stat, filter));
         bly_stat_each(&stat, filter, bly_json_field, &json);
         bly_free(filter);
     }
@@ -76,12 +75,12 @@ Datum bloomery_info(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(bloomery_plan);
 Datum bloomery_plan(PG_FUNCTION_ARGS)
 {
-    bly_spec spec = filter_spec(filter_items(PG_GETARG_INT64(1)),
-                                filter_rate(PG_GETARG_FLOAT8(2)), NULL);
+    bly_spec spec = datum_spec(datum_items(PG_GETARG_INT64(1)),
+                               datum_rate(PG_GETARG_FLOAT8(2)), NULL);
     bly_plan_t plan;
     StringInfoData to;
     bly_json json = json_begin(&to);
-    filter_must(bly_plan(&plan, filter_string(PG_GETARG_DATUM(0)), &spec));
+    datum_must(bly_plan(&plan, datum_string(PG_GETARG_DATUM(0)), &spec));
     bly_plan_each(&plan, bly_json_field, &json);
     return json_end(&json);
 }
@@ -91,11 +90,11 @@ Datum bloomery_plan(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(bloomery_overlap);
 Datum bloomery_overlap(PG_FUNCTION_ARGS)
 {
-    bly_filter *a = filter_read(PG_GETARG_DATUM(0), CurrentMemoryContext);
-    bly_filter *b = filter_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
+    bly_filter *a = datum_read(PG_GETARG_DATUM(0), CurrentMemoryContext);
+    bly_filter *b = datum_read(PG_GETARG_DATUM(1), CurrentMemoryContext);
     bly_overlap_t o;
     StringInfoData to;
-    filter_must_two(bly_overlap(&o, a, b), a, b);
+    datum_must_two(bly_overlap(&o, a, b), a, b);
     bly_free(a);
     bly_free(b);
     bly_json json = json_begin(&to);

@@ -60,8 +60,8 @@ enum {
     HELD_RAISED = -1005                 /* Python raised while it was asked  */
 };
 
-/* `open`: the filter is empty and states no form of its keys, so the first keys
- * that are added state it. `any`: they do not, because the caller said so. */
+/* `open`: the filter is empty and has no form, so the first keys added set it.
+ * `any`: they do not, as the caller chose. */
 typedef struct {
     bly_filter      *filter;            /* NULL: closed                      */
     pthread_rwlock_t lock;
@@ -139,7 +139,7 @@ static unsigned held_lock(held *h, bool change)
     return held_forks;
 }
 
-/* If Python forked while it was asked, the child does not hold the lock. */
+/* After a fork during a callback, the child does not hold the lock. */
 static void held_unlock(held *h, unsigned forks)
 {
     if (forks == held_forks)
@@ -163,7 +163,7 @@ static void held_leave(void)
 
 /* ---- Asking Python ------------------------------------------------------- */
 
-/* Whether Python may be asked with the gate as it is. */
+/* When Python may be called, given the state of the gate. */
 typedef enum {
     HELD_OUTSIDE,
     HELD_INSIDE,                        /* no: something may be half done    */
@@ -176,7 +176,7 @@ struct held_watch {
     held_watch   *outer;                /* the call that asked Python, which
                                            made this one                     */
     const held   *own, *other;
-    void         *task;                 /* what Python is given; may be NULL */
+    void         *task;                 /* passed to Python; may be NULL     */
     uint64_t      at;                   /* when Python is asked next         */
     held_gate_use gate;
     bool          raised;               /* Python raised: the call ends      */
@@ -186,8 +186,8 @@ static _Thread_local held_watch *held_now;
 static atomic_uint held_asking;         /* threads that are asking Python    */
 static uint64_t held_every = 20000000;  /* nanoseconds between two questions */
 
-/* In Python: runs the handlers of signals, and tells the task, if it is not
- * NULL. Returns 1 if that raised something. */
+/* Implemented in Python: runs signal handlers, and reports to the task unless
+ * NULL. Returns 1 if that raised an exception. */
 static int held_ask(void *task, uint64_t done, uint64_t total);
 
 static uint64_t held_clock(void)
@@ -209,8 +209,8 @@ static int held_end_watch(const held_watch *w, int status)
     return w->raised ? HELD_RAISED : status;
 }
 
-/* What Python does meanwhile may be calls of other filters. They are not a part
- * of this one, so as long as it lasts this one asks nothing. */
+/* Python may call other filters meanwhile. These calls are not part of this
+ * one, so it does not call Python while they last. */
 static void held_do_ask(held_watch *w, uint64_t done, uint64_t total)
 {
     held_gate_use gate = w->gate;
@@ -248,8 +248,8 @@ static int held_report(void *context, uint64_t done, uint64_t total)
 
 static const bly_progress held_progress = { held_report, NULL };
 
-/* Is this filter locked by a call that has asked Python, which now makes
- * another call? That would wait for itself. */
+/* Returns whether the filter is locked by a call that has called Python, which
+ * now makes another call: it would deadlock. */
 static bool held_is_busy(const held *h)
 {
     if (atomic_load_explicit(&held_asking, memory_order_relaxed) == 0)
@@ -305,7 +305,7 @@ static bool held_is_key(uint64_t form, int type)
     }
 }
 
-/* The form that keys of a type state when they are the first of a filter. */
+/* Returns the form set by the first keys of a filter, from their type. */
 static uint64_t held_form_of_type(int type)
 {
     return type == BLY_TEXT ? BLY_KEYS_TEXT
@@ -320,8 +320,8 @@ static uint64_t held_u64(const char *data)
          | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
 }
 
-/* An integer from 2^63 to 2^64 - 1. Classes of other keys refuse it as an
- * integer, whatever its value. */
+/* Makes the key of an integer from 2^63 to 2^64 - 1. Classes of other keys
+ * refuse it whatever its value. */
 static int held_large_key(bly_key *key, uint64_t form, const char *data,
                           void *room)
 {
@@ -347,8 +347,7 @@ static int held_large_key(bly_key *key, uint64_t form, const char *data,
     return (int)bly_form_key(key, form, &value, room);
 }
 
-/* The key of a value by a form; `room` has as many bytes as bly_form_room
- * says. */
+/* Makes the key of a value in a form; `room` has bly_form_room bytes. */
 static int held_key_by(bly_key *key, uint64_t form, int type, const char *data,
                        size_t length, void *room)
 {
@@ -387,7 +386,7 @@ static void held_ready_free(held_ready *r)
     free(r->ends);
 }
 
-/* Where key i of a batch lies. False: its offsets fall. */
+/* Finds key i of a batch. Returns false if its offsets decrease. */
 static bool held_at(bly_key *key, const held_batch *b, size_t i)
 {
     const char *data = b->data;
@@ -452,9 +451,9 @@ static bool held_is_there(const held_batch *b, size_t i)
     return b->valid == NULL || b->valid[i] != 0;
 }
 
-/* Real numbers of a filter whose numbers are keys by value, or whose form is
- * not stated: the keys that bly_form_key makes, without its questions. False:
- * something else. */
+/* Makes keys of real numbers, equal to those of bly_form_key but faster, for a
+ * filter whose numbers are keys by value, or without a form. Returns false in
+ * other cases. */
 static bool held_make_reals(held_ready *r, uint64_t form, const held_batch *b)
 {
     const char *from = b->data;
@@ -517,8 +516,8 @@ static void held_spread(void *answers, size_t size, const held_batch *b)
     }
 }
 
-/* The labels of the keys that are not missing, in memory of its own if some
- * are. NULL, with n > 0: no memory. */
+/* Returns the labels of keys that are not missing, copied if some are. Returns
+ * NULL, with n > 0, if out of memory. */
 static uint64_t *held_labels(const uint64_t *labels, const held_batch *b)
 {
     uint64_t *some = malloc((b->n + 1) * sizeof *some);
@@ -531,7 +530,7 @@ static uint64_t *held_labels(const uint64_t *labels, const held_batch *b)
 
 /* ---- The form of a filter's keys ----------------------------------------- */
 
-/* The form that a first batch states. */
+/* Returns the form that a first batch sets. */
 static int held_first_form(uint64_t *form, const held_batch *b)
 {
     *form = BLY_KEYS_UNSTATED;
@@ -562,8 +561,8 @@ static int held_state_first(held *h, uint64_t form)
     return BLY_OK;
 }
 
-/* The first keys that are in the filter fix its form. Returns the status of
- * adding them, which may have ended half way. */
+/* The first keys in a filter fix its form. Returns the status of adding them,
+ * which may have stopped half way. */
 static int held_added(held *h, uint64_t form, int status)
 {
     bly_stat_t stat;
@@ -575,9 +574,9 @@ static int held_added(held *h, uint64_t form, int status)
 
 /* ---- Make and close ------------------------------------------------------ */
 
-/* A place for a filter, which is closed until it has one; or NULL. Python makes
- * it before a call that fills it, so that nothing is lost if it is interrupted
- * after the call. */
+/* Returns a handle, closed until it gets a filter, or NULL. Python makes it
+ * before a call that fills it, so that nothing leaks if an interrupt follows
+ * the call. */
 static held *held_place(void)
 {
     held *h = calloc(1, sizeof *h);
@@ -601,8 +600,8 @@ static int held_hold(held *h, bly_filter *filter, bool any, bool empty)
     return BLY_OK;
 }
 
-/* What was read from elsewhere is not changed yet, so that its image is at
- * hand, with the number of its keys in the header. */
+/* Returns whether a filter just read is empty: its image is in memory, with the
+ * number of keys in its header. */
 static bool held_is_empty(const bly_filter *filter)
 {
     bly_header header;
@@ -620,7 +619,7 @@ static int held_read(int status, held *out, bly_filter *filter)
     return status;
 }
 
-/* A form that was asked for is stated, or it is an error. */
+/* Sets the requested form, or fails. */
 static int held_made(int status, held *out, bly_filter *filter, uint64_t form,
                      bool any, bool empty)
 {
@@ -644,7 +643,7 @@ static int held_new(held *out, const char *kind, bly_spec *spec, bool any,
     return held_made(status, out, made, spec->form, any, true);
 }
 
-/* spec has the form by which the keys are made. */
+/* spec has the form of the keys. */
 static int held_build_by(bly_filter **made, const char *kind, bly_spec *spec,
                          const held_batch *batch, const uint64_t *labels,
                          held_watch *w)
@@ -673,7 +672,7 @@ static bool held_none(const held_batch *b)
     return true;
 }
 
-/* Without a form in spec, and not `any`: the keys state it. */
+/* Builds without a form in spec; unless `any`, the keys set it. */
 static int held_build(held *out, const char *kind, bly_spec *spec, bool any,
                       const held_batch *batch, const uint64_t *labels,
                       void *task)
@@ -759,10 +758,10 @@ static void held_free(held *h)
     free(h);
 }
 
-/* ---- One filter ---------------------------------------------------------- */
+/* ---- A filter ------------------------------------------------------------ */
 
-/* Call with the filter f of h locked to be read, or to be changed. A call that
- * only looks keys up needs no gate; HELD_COPY is for the others that read. */
+/* Calls with the filter f of h locked for reading, or for a change. Lookups
+ * need no gate; HELD_COPY is for other readers. */
 #define HELD_BY(change, enter, leave, call)                                    \
     if (held_is_busy(h))                                                       \
         return HELD_BUSY;                                                      \
@@ -779,8 +778,8 @@ static void held_free(held *h)
 #define HELD_COPY(call)   HELD_BY(false, held_enter(), held_leave(), call)
 #define HELD_CHANGE(call) HELD_BY(true, held_enter(), held_leave(), call)
 
-/* The same for long calls, which ask Python. A filter that is mapped to be
- * written is changed in place, so its changes do not ask. */
+/* Does the same for long calls, which call Python. Changes to a filter mapped
+ * for writing happen in place, and do not. */
 static void held_watch_begin(held_watch *w, held *h, void *task, bool change)
 {
     held_begin_watch(w, task);
@@ -820,7 +819,7 @@ static int held_form(held *h, uint64_t *form, bool *any)
     HELD_READ((*form = bly_form_of(f), *any = h->any, BLY_OK));
 }
 
-/* "any" leaves a filter that states no form as it is, for keys of any class. */
+/* "any" leaves a filter without a form as it is, for keys of any class. */
 static int held_state(held *h, uint64_t form)
 {
     int status = (int)bly_form_set(h->filter, form);
@@ -836,8 +835,8 @@ static int held_state_form(held *h, uint64_t form)
     HELD_CHANGE(held_state(h, form));
 }
 
-/* One key, of a type: `deed` is done with the key that the filter's form makes
- * of it. A deed that adds the key may be the first to state the form. */
+/* Applies `deed` to the key that the filter's form makes of a typed value. A
+ * deed that adds may be the first to set the form. */
 typedef int held_deed(bly_filter *f, bly_key key, uint64_t *number);
 
 enum { HELD_ROOM = 256 };
@@ -910,7 +909,7 @@ static int held_contains(held *h, int type, const char *data, size_t length)
     HELD_READ(held_one(h, false, type, data, length, held_do_contains, NULL));
 }
 
-/* The same of one type: an argument less is noticed where all else is fast. */
+/* Specialised for one type: one argument less is measurable here. */
 static int held_contains_text(held *h, const char *data, size_t length)
 {
     return held_contains(h, BLY_TEXT, data, length);
@@ -949,8 +948,7 @@ static int held_get(held *h, int type, const char *data, size_t length,
     HELD_READ(held_one(h, false, type, data, length, held_do_get, label));
 }
 
-/* Many keys: `job` is done with those that the filter's form makes of them, a
- * part at a time. */
+/* Applies `job` to the keys that the filter's form makes, a part at a time. */
 typedef struct {
     held_batch     *batch;
     bool           *flags;              /* answers; NULL: not wanted         */
@@ -963,8 +961,8 @@ typedef struct {
 typedef int held_job(bly_filter *f, const bly_keys *keys,
                      const held_work *work);
 
-/* The next rows of a batch, as a batch of their own. False: its offsets fall,
- * so they may lead beyond its data. */
+/* Takes the next rows of a batch as a batch. Returns false if its offsets
+ * decrease, as they might lead beyond its data. */
 static bool held_part(held_batch *part, const held_batch *b)
 {
     size_t at = b->done, n = b->n - at < HELD_PART ? b->n - at : HELD_PART;
@@ -1054,7 +1052,7 @@ static int held_job_add(bly_filter *f, const bly_keys *keys,
     return status;
 }
 
-/* added[i], unless it is NULL: was the key new? */
+/* added[i], unless NULL, becomes whether the key was new. */
 static int held_add_keys(held *h, held_batch *batch, bool *added)
 {
     held_work work = { .batch = batch, .flags = added, .adds = true };
@@ -1270,8 +1268,8 @@ static int held_copy(held *out, held *h, void *task)
 
 /* ---- Two filters --------------------------------------------------------- */
 
-/* Both filters are locked. One that is empty and states no form goes with every
- * other: then *made is like it, with the form of `beside`. */
+/* Both filters are locked. An empty one without a form is compatible with any
+ * other: *made is then a copy with the form of `beside`. */
 static int held_go_with(bly_filter **made, const held *h, const held *beside)
 {
     uint64_t form = bly_form_of(beside->filter);
@@ -1281,8 +1279,8 @@ static int held_go_with(bly_filter **made, const held *h, const held *beside)
     return status < 0 ? status : (int)bly_form_set(*made, form);
 }
 
-/* The locks of two filters are always taken in the order of their places, so
- * that a |= b and b |= a in two threads both come to an end. */
+/* The locks of two filters are taken in the order of their addresses, so that a
+ * |= b and b |= a cannot deadlock. */
 typedef bly_status held_verb(bly_filter *into, const bly_filter *other);
 
 /* Joins the other filter to an empty one like `into` with this form, which then
@@ -1402,9 +1400,9 @@ static int held_overlap(held *a, held *b, bly_overlap_t *out, void *task)
     return status;
 }
 
-/* ---- What is given out --------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------- */
 
-/* memcpy that asks Python on the way. */
+/* Copies memory, calling Python on the way. */
 static int held_do_read(char *into, const char *from, size_t bytes)
 {
     enum { SOME = 1 << 22 };
@@ -1434,7 +1432,7 @@ static int held_image_of(bly_filter *f, char **image, size_t *bytes,
     return status;
 }
 
-/* The image, or its packed form, in memory that goes back by held_give_at. */
+/* Returns the image, or its packed form, in memory for held_give_at. */
 static int held_image(held *h, char **image, size_t *bytes, bool packed,
                       void *task)
 {
@@ -1487,7 +1485,7 @@ static int held_do_list(held *h, held_listing *l, void *task)
     HELD_LONG(false, bly_list_keys(f, held_visit, l));
 }
 
-/* The keys and their bytes, in memory that goes back by held_give_at. */
+/* Returns the keys and their bytes, in memory for held_give_at. */
 static int held_list(held *h, held_key **keys, size_t *n, char **bytes,
                      void *task)
 {
@@ -1499,7 +1497,7 @@ static int held_list(held *h, held_key **keys, size_t *n, char **bytes,
     return l.failed ? BLY_ENOMEM : status;
 }
 
-/* What a call gave out, if it did: it may have been interrupted. */
+/* Frees the result of a call, if there is one: it may have been interrupted. */
 static void held_give_at(void *memory)
 {
     void *given;
@@ -1542,11 +1540,10 @@ static size_t held_put_utf8(char *out, uint32_t c)
     return 4;
 }
 
-/* numpy's text, n rows of `width` numbers of 32 bits that end before the zeros
- * at their end, as UTF-8 from out[at] on; `out` has room for 4 bytes of each.
- * What stands for a byte that was no text (surrogateescape) becomes that byte
- * again. Returns where the bytes end; SIZE_MAX: something in it is no
- * character. */
+/* Converts numpy text, n rows of `width` 32-bit characters padded with zeros,
+ * to UTF-8 from out[at] on; `out` has room for 4 bytes per character. Escaped
+ * bytes (surrogateescape) become the original bytes. Returns the end, or
+ * SIZE_MAX if something is not a character. */
 static size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
                         uint64_t *offsets, size_t at)
 {

@@ -1,17 +1,16 @@
-/* build.c - aggregates that make a filter of keys.
+/* build.c - aggregates that build a filter from keys.
  *
- *      bloomery_build(x[, kind[, rate[, items[, seed[, hash[, keys]]]]]])
- *      bloomery_build_labels(x, label[, kind[, …[, keys]]])
+ *     bloomery_build(x[, kind[, rate[, items[, seed[, hash[, keys]]]]]])
+ *     bloomery_build_labels(x, label[, kind[, …[, keys]]])
  *
- * SQL gives a row at a time, and a filter is planned when all are there. So
- * keys are gathered, and hashed some thousand at a time: what stays of a key is
- * the 8 bytes of its hash. Kinds that keep whole keys, or hash them in ways of
- * their own, get the keys themselves in the end.
+ * SQL passes one row at a time, but a filter is planned when all are known.
+ * Keys are therefore gathered and hashed by the thousand, and only their 8-byte
+ * hashes are kept. Kinds that store whole keys, or hash them in ways of their
+ * own, keep the keys themselves.
  *
- * Without `items` a filter is planned for as many keys as come: for as many
- * different ones, where a key that comes twice takes no more room. These are
- * counted exactly, by a table of hashes. It is what `bloomery build -n` makes
- * of that number, byte for byte. */
+ * Without `items` the filter is planned for the number of distinct keys, which
+ * is counted exactly with a table of hashes. The result equals `bloomery build
+ * -n` with that number, byte for byte. */
 #include "extension.h"
 
 #include <bloomery/keyed.h>
@@ -32,7 +31,7 @@ typedef struct {
     bool      started, labelled, whole, once, foreign, failed;
     char     *data;                     /* keys that are not hashed yet      */
     size_t    used, data_room;
-    uint64_t *ends;                     /* where they end; 0 stands first    */
+    uint64_t *ends;                     /* key ends, after a leading 0       */
     size_t    keys, ends_room;
     uint64_t *hashes;
     size_t    hashed, hashes_room;
@@ -44,7 +43,7 @@ typedef struct {
     bool      zero;
 } build;
 
-static void build_end(build *b)
+static void sql_build_end(build *b)
 {
     sqlite3_free(b->kind);
     sqlite3_free(b->hash);
@@ -58,8 +57,8 @@ static void build_end(build *b)
 
 /* ---- How many different keys --------------------------------------------- */
 
-static void build_note(const bly_keyed *keyed, uint64_t *table, size_t slots,
-                       uint64_t hash, size_t *different)
+static void sql_build_note(const bly_keyed *keyed, uint64_t *table,
+                           size_t slots, uint64_t hash, size_t *different)
 {
     size_t at = (size_t)bly_keyed_number(keyed, hash) & (slots - 1);
     while (table[at] != 0 && table[at] != hash)
@@ -68,7 +67,7 @@ static void build_note(const bly_keyed *keyed, uint64_t *table, size_t slots,
     table[at] = hash;
 }
 
-static bly_status build_widen(build *b)
+static bly_status sql_build_widen(build *b)
 {
     size_t slots = b->slots > 0 ? 2 * b->slots : 2 * BUILD_BATCH, n = 0;
     uint64_t *table = sqlite3_malloc64(slots * sizeof *table);
@@ -78,7 +77,7 @@ static bly_status build_widen(build *b)
     memset(table, 0, slots * sizeof *table);
     for (size_t i = 0; i < b->slots && !cancelled; i++) {
         if (b->table[i] != 0)
-            build_note(&b->keyed, table, slots, b->table[i], &n);
+            sql_build_note(&b->keyed, table, slots, b->table[i], &n);
         cancelled = i % BUILD_WIDEN == 0 && interrupt_now(b->db);
     }
     sqlite3_free(cancelled ? table : b->table);
@@ -89,18 +88,19 @@ static bly_status build_widen(build *b)
     return BLY_OK;
 }
 
-static bly_status build_tell_apart(build *b, const uint64_t *hashes, size_t n)
+static bly_status sql_build_tell_apart(build *b, const uint64_t *hashes,
+                                       size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         bly_status status = 2 * b->different < b->slots ? BLY_OK
-                                                        : build_widen(b);
+                                                        : sql_build_widen(b);
         if (status < 0)
             return status;
         if (hashes[i] == 0)
             b->zero = true;
         else
-            build_note(&b->keyed, b->table, b->slots, hashes[i],
-                       &b->different);
+            sql_build_note(&b->keyed, b->table, b->slots, hashes[i],
+                           &b->different);
     }
     return BLY_OK;
 }
@@ -108,11 +108,11 @@ static bly_status build_tell_apart(build *b, const uint64_t *hashes, size_t n)
 /* ---- Gathering ----------------------------------------------------------- */
 
 /* Keys of the batch become hashes. */
-static bly_status build_hash(build *b)
+static bly_status sql_build_hash(build *b)
 {
     bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends };
-    uint64_t *grown = memory_grow(b->hashes, &b->hashes_room,
-                                  b->hashed + b->keys, sizeof *b->hashes);
+    uint64_t *grown = sql_memory_grow(b->hashes, &b->hashes_room,
+                                      b->hashed + b->keys, sizeof *b->hashes);
     if (grown == NULL)
         return BLY_ENOMEM;
     b->hashes = grown;
@@ -123,27 +123,29 @@ static bly_status build_hash(build *b)
     if (status < 0)
         return status;
     if (b->once)
-        status = build_tell_apart(b, hashes, b->keys);
+        status = sql_build_tell_apart(b, hashes, b->keys);
     b->hashed += b->keys;
     b->keys = b->used = 0;
     return status;
 }
 
-static bly_status build_add(build *b, const keys_key *key, uint64_t label)
+static bly_status sql_build_add(build *b, const sql_keys_key *key,
+                                uint64_t label)
 {
-    char *data = memory_grow(b->data, &b->data_room, b->used + key->length, 1);
+    char *data =
+        sql_memory_grow(b->data, &b->data_room, b->used + key->length, 1);
     if (data == NULL)
         return BLY_ENOMEM;
     b->data = data;
-    uint64_t *ends = memory_grow(b->ends, &b->ends_room, b->keys + 2,
-                                 sizeof *b->ends);
+    uint64_t *ends = sql_memory_grow(b->ends, &b->ends_room, b->keys + 2,
+                                     sizeof *b->ends);
     if (ends == NULL)
         return BLY_ENOMEM;
     b->ends = ends;
     if (b->labelled) {
         size_t n = b->hashed + b->keys;
-        uint64_t *labels = memory_grow(b->labels, &b->labels_room, n + 1,
-                                       sizeof *b->labels);
+        uint64_t *labels = sql_memory_grow(b->labels, &b->labels_room, n + 1,
+                                           sizeof *b->labels);
         if (labels == NULL)
             return BLY_ENOMEM;
         b->labels = labels;
@@ -155,23 +157,23 @@ static bly_status build_add(build *b, const keys_key *key, uint64_t label)
     b->ends[++b->keys] = b->used;
     if (b->whole || (b->keys < BUILD_BATCH && b->used < BUILD_BYTES))
         return BLY_OK;
-    return build_hash(b);
+    return sql_build_hash(b);
 }
 
 /* ---- A row --------------------------------------------------------------- */
 
-/* The numbers of keys of these kinds are those of different ones, as the
- * command counts them: others keep something of each time that a key comes. */
-static bool build_is_once(uint64_t can)
+/* Kinds that can be planned for the distinct keys, as in the command; others
+ * store something for each occurrence. */
+static bool sql_build_is_once(uint64_t can)
 {
     return (can & BLY_CAN_ADD) != 0
         && (can & (BLY_CAN_REMOVE | BLY_CAN_COUNT | BLY_CAN_FORGET
                    | BLY_CAN_EXACT | BLY_CAN_LABEL | BLY_CAN_WHOLE_KEYS)) == 0;
 }
 
-/* Is something wrong that needs no keys to be seen? A kind whose size depends
- * on nothing else is planned for one. */
-static bly_status build_try(const build *b)
+/* Checks everything that needs no keys. A kind whose size depends only on them
+ * is planned for one key. */
+static bly_status sql_build_try(const build *b)
 {
     bly_spec spec = b->spec;
     bly_plan_t plan;
@@ -180,14 +182,14 @@ static bly_status build_try(const build *b)
     return bly_plan(&plan, b->kind, &spec);
 }
 
-/* The first row says what is to be made. */
-static bool build_start(sqlite3_context *context, build *b, int n,
-                        sqlite3_value **values)
+/* Reads the arguments of the first row. */
+static bool sql_build_start(sqlite3_context *context, build *b, int n,
+                            sqlite3_value **values)
 {
     const char *kind;
-    bly_spec spec = { .allocator = &memory_allocator, .threads = 1 };
-    if (!keys_spec(context, &kind, &spec, n, values, false)
-        || (n > 5 && !keys_form(context, &b->form, &b->stated, values[5])))
+    bly_spec spec = { .allocator = &sql_memory_allocator, .threads = 1 };
+    if (!sql_keys_spec(context, &kind, &spec, n, values, false)
+        || (n > 5 && !sql_keys_form(context, &b->form, &b->stated, values[5])))
         return false;
     if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
         kind = "bloomier";
@@ -199,7 +201,7 @@ static bool build_start(sqlite3_context *context, build *b, int n,
         return false;
     }
     b->spec.hash = b->hash;
-    bly_status status = build_try(b);
+    bly_status status = sql_build_try(b);
     if (status < 0) {
         extension_fail(context, status);
         return false;
@@ -208,7 +210,7 @@ static bool build_start(sqlite3_context *context, build *b, int n,
     b->whole = info == NULL || (info->can & BLY_CAN_WHOLE_KEYS) != 0
             || strcmp(info->family, "foreign") == 0;
     b->foreign = info != NULL && strcmp(info->family, "foreign") == 0;
-    b->once = !b->whole && spec.capacity == 0 && build_is_once(info->can);
+    b->once = !b->whole && spec.capacity == 0 && sql_build_is_once(info->can);
     status = b->once ? bly_keyed_draw(&b->keyed) : BLY_OK;
     if (status < 0) {
         extension_fail(context, status);
@@ -217,16 +219,16 @@ static bool build_start(sqlite3_context *context, build *b, int n,
     return b->started = true;
 }
 
-/* Do these arguments still say the same? */
-static bool build_same(sqlite3_context *context, build *b, int n,
-                       sqlite3_value **values)
+/* Checks that the arguments have not changed. */
+static bool sql_build_same(sqlite3_context *context, build *b, int n,
+                           sqlite3_value **values)
 {
     const char *kind;
     bly_spec spec = { .capacity = 0 };
     uint64_t form = b->form;
     bool stated = false;
-    if (!keys_spec(context, &kind, &spec, n, values, false)
-        || (n > 5 && !keys_form(context, &form, &stated, values[5])))
+    if (!sql_keys_spec(context, &kind, &spec, n, values, false)
+        || (n > 5 && !sql_keys_form(context, &form, &stated, values[5])))
         return false;
     if (b->labelled && (n < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL))
         kind = "bloomier";
@@ -242,62 +244,62 @@ static bool build_same(sqlite3_context *context, build *b, int n,
     return false;
 }
 
-static bool build_label(sqlite3_context *context, uint64_t *label,
-                        sqlite3_value *value)
+static bool sql_build_label(sqlite3_context *context, uint64_t *label,
+                            sqlite3_value *value)
 {
     if (sqlite3_value_type(value) == SQLITE_NULL) {
         extension_error(context, "a key has the label NULL: leave such keys "
                         "out, or give them a number");
         return false;
     }
-    return keys_count(context, label, "label", value);
+    return sql_keys_count(context, label, "label", value);
 }
 
-/* Of the class that `keys` says, or the first key. */
-static bool build_key(sqlite3_context *context, build *b, keys_key *key,
-                      sqlite3_value *value)
+/* Converts a key to the class named by `keys`, or to that of the first key. */
+static bool sql_build_key(sqlite3_context *context, build *b, sql_keys_key *key,
+                          sqlite3_value *value)
 {
-    uint64_t class = keys_class(value);
+    uint64_t class = sql_keys_class(value);
     if (!b->stated && !b->foreign && b->form != class) {
         if (b->form != BLY_KEYS_UNSTATED) {
             extension_error(context, "this filter has keys of one class, and "
                             "this one is %s: convert it by CAST, or make the "
-                            "filter with keys 'any'", keys_type(value));
+                            "filter with keys 'any'", sql_keys_type(value));
             return false;
         }
         b->form = class;
     }
-    keys_found found = keys_of(key, b->form, value);
+    sql_keys_found found = sql_keys_of(key, b->form, value);
     if (found != KEYS_ONE)
-        keys_fail(context, found, key);
+        sql_keys_fail(context, found, key);
     return found == KEYS_ONE;
 }
 
-/* NULL is no key. */
-static bool build_take(sqlite3_context *context, build *b, int n,
-                       sqlite3_value **values)
+/* Adds a row; NULL is not a key. */
+static bool sql_build_take(sqlite3_context *context, build *b, int n,
+                           sqlite3_value **values)
 {
     int first = b->labelled ? 2 : 1;
     uint64_t label = 0;
-    keys_key key;
+    sql_keys_key key;
     if (sqlite3_value_type(values[0]) == SQLITE_NULL)
         return true;
-    if (!(b->started ? build_same : build_start)(context, b, n - first,
-                                                 values + first))
+    if (!(b->started ? sql_build_same : sql_build_start)(context, b, n - first,
+                                                         values + first))
         return false;
-    if (b->labelled && !build_label(context, &label, values[1]))
+    if (b->labelled && !sql_build_label(context, &label, values[1]))
         return false;
-    if (!build_key(context, b, &key, values[0]))
+    if (!sql_build_key(context, b, &key, values[0]))
         return false;
-    bly_status status = build_add(b, &key, label);
-    keys_done(&key);
+    bly_status status = sql_build_add(b, &key, label);
+    sql_keys_done(&key);
     if (status < 0)
         extension_fail(context, status);
     return status >= 0;
 }
 
-static void build_row(sqlite3_context *context, int n, sqlite3_value **values,
-                      bool labelled)
+static void sql_build_row(sqlite3_context *context, int n,
+                          sqlite3_value **values, bool labelled)
 {
     build *b = sqlite3_aggregate_context(context, sizeof *b);
     if (b == NULL) {
@@ -307,25 +309,26 @@ static void build_row(sqlite3_context *context, int n, sqlite3_value **values,
     b->db = sqlite3_context_db_handle(context);
     b->labelled = labelled;
     if (!b->failed)
-        b->failed = !build_take(context, b, n, values);
+        b->failed = !sql_build_take(context, b, n, values);
 }
 
-static void build_step(sqlite3_context *context, int n, sqlite3_value **values)
+static void sql_build_step(sqlite3_context *context, int n,
+                           sqlite3_value **values)
 {
-    build_row(context, n, values, false);
+    sql_build_row(context, n, values, false);
 }
 
-static void build_step_labels(sqlite3_context *context, int n,
-                              sqlite3_value **values)
+static void sql_build_step_labels(sqlite3_context *context, int n,
+                                  sqlite3_value **values)
 {
-    build_row(context, n, values, true);
+    sql_build_row(context, n, values, true);
 }
 
 /* ---- All rows ------------------------------------------------------------ */
 
-static bly_status build_of_hashes(bly_filter **out, build *b)
+static bly_status sql_build_of_hashes(bly_filter **out, build *b)
 {
-    bly_status status = build_hash(b);
+    bly_status status = sql_build_hash(b);
     if (status < 0)
         return status;
     sqlite3_free(b->data);
@@ -338,21 +341,21 @@ static bly_status build_of_hashes(bly_filter **out, build *b)
                      b->labelled ? b->labels : NULL, b->hashed);
 }
 
-static bly_status build_make(bly_filter **out, build *b)
+static bly_status sql_build_make(bly_filter **out, build *b)
 {
     const bly_progress progress = interrupt_progress(b->db);
     bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends };
     b->spec.progress = &progress;
     if (!b->whole)
-        return build_of_hashes(out, b);
+        return sql_build_of_hashes(out, b);
     if (b->spec.capacity == 0)
         b->spec.capacity = b->keys;
     return bly_build_keys(out, b->kind, &b->spec, &keys,
                           b->labelled ? b->labels : NULL);
 }
 
-/* No key, no filter: NULL, as of sum(). */
-static void build_final(sqlite3_context *context)
+/* Returns NULL if there were no keys, like sum(). */
+static void sql_build_final(sqlite3_context *context)
 {
     build *b = sqlite3_aggregate_context(context, 0);
     bly_filter *filter = NULL;
@@ -360,29 +363,29 @@ static void build_final(sqlite3_context *context)
         return;
     bly_status status = BLY_OK;
     if (b->started && !b->failed)
-        status = build_make(&filter, b);
+        status = sql_build_make(&filter, b);
     if (filter != NULL && status >= 0)
         status = bly_form_set(filter, b->form);
-    build_end(b);
+    sql_build_end(b);
     if (status < 0)
         extension_fail(context, status);
     if (status < 0)
         bly_free(filter);
     else if (filter != NULL)
-        held_give(context, filter);
+        sql_held_give(context, filter);
 }
 
-int build_register(sqlite3 *db)
+int sql_build_register(sqlite3 *db)
 {
     int status = SQLITE_OK, flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
     for (int n = 1; n <= 7 && status == SQLITE_OK; n++) {
         status = sqlite3_create_function_v2(db, "bloomery_build", n, flags,
-                                            NULL, NULL, build_step, build_final,
-                                            NULL);
+                                            NULL, NULL, sql_build_step,
+                                            sql_build_final, NULL);
         if (status == SQLITE_OK)
             status = sqlite3_create_function_v2(
                 db, "bloomery_build_labels", n + 1, flags, NULL, NULL,
-                build_step_labels, build_final, NULL);
+                sql_build_step_labels, sql_build_final, NULL);
     }
     return status;
 }

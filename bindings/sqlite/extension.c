@@ -6,7 +6,7 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* The library's line, or with the name that its limit has here; NULL: no
+/* Returns the library's message, with the limit's name in SQL; NULL if out of
  * memory. */
 static char *extension_why(const char *limit)
 {

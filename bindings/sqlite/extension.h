@@ -1,19 +1,19 @@
-/* extension.h - what the files of SQLite's extension have in common.
+/* extension.h - declarations shared by the files of the SQLite extension.
  *
- *      extension.c  SQLite's functions, and errors
- *      memory.c     memory of the library's, from SQLite
- *      interrupt.c  makes sqlite3_interrupt end long calls
- *      keys.c       values of SQL as keys
- *      held.c       filters out of blobs, and back
- *      scalar.c     functions of a filter and keys
- *      tell.c       functions that describe filters and plans in JSON
- *      build.c      aggregates that make a filter of keys
- *      sets.c       aggregates that make a filter of filters
- *      rows.c       tables of keys and of kinds
- *      table.c      a table that is a filter's file
- *      init.c       loading: it registers all of these
+ *     extension.c  SQLite's functions, and errors
+ *     memory.c     the library's memory, from SQLite
+ *     interrupt.c  lets sqlite3_interrupt end long calls
+ *     keys.c       values of SQL as keys
+ *     held.c       filters from blobs, and back
+ *     scalar.c     functions of a filter and keys
+ *     tell.c       functions that describe filters and plans in JSON
+ *     build.c      aggregates that build a filter from keys
+ *     sets.c       aggregates that combine filters
+ *     rows.c       tables of keys and of kinds
+ *     table.c      a table that is a filter's file
+ *     init.c       loading: registers all of these
  *
- * Each file includes this, and only the public headers of the library.
+ * The library is used through its public headers only.
  */
 #ifndef SQLITE_EXTENSION_H
 #define SQLITE_EXTENSION_H
@@ -26,49 +26,50 @@ extern const sqlite3_api_routines *sqlite3_api;
 
 /* ---- extension.c --------------------------------------------------------- */
 
-/* What a function may be used for: it has no effect beside its result. */
+/* The flags of functions without side effects. */
 enum { EXTENSION_PURE = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
 
-/* The error that a status is: the library's line, no memory, or an interrupt.
- */
+/* Raises the error of a status: the library's message, out of memory, or an
+   interrupt. */
 void extension_fail(sqlite3_context *context, bly_status status);
 
-/* An error of our own, in one line. */
+/* Raises an error of our own, in one line. */
 __attribute__((format(printf, 2, 3)))
 void extension_error(sqlite3_context *context, const char *format, ...);
 
-/* The same as the error of a table; `limit`: what its limit of memory is. */
+/* Sets the error of a table; `limit` names its memory limit. */
 int extension_fail_table(sqlite3_vtab *table, bly_status status,
                          const char *limit);
 
 /* ---- memory.c ------------------------------------------------------------ */
 
-extern const bly_allocator memory_allocator;
+extern const bly_allocator sql_memory_allocator;
 
-/* How a filter is held here: SQLite's memory, no thread beside, and no more
- * than `limit` bytes of what takes more than it was read from; 0: the
- * default. */
-bly_options memory_options(uint64_t limit);
+/* Returns the options for filters here: SQLite's memory, no threads, and at
+ * most `limit` bytes for filters that unpack to more than they were read from;
+ * 0 is the default. */
+bly_options sql_memory_options(uint64_t limit);
 
-/* The limit for a filter of a BLOB of so many bytes: that of the library, and
- * what the connection takes for a BLOB (SQLITE_LIMIT_LENGTH). */
-uint64_t memory_limit(sqlite3 *db, uint64_t bytes);
+/* Returns the limit for a filter from a BLOB of that size: the library's,
+ * capped by the connection's maximum for a BLOB (SQLITE_LIMIT_LENGTH). */
+uint64_t sql_memory_limit(sqlite3 *db, uint64_t bytes);
 
-/* Room for at least `needed` of `size` bytes, where there is for *room; NULL:
- * no memory, and what there was stays. */
-void *memory_grow(void *old, size_t *room, size_t needed, size_t size);
+/* Grows an array to at least `needed` elements. Returns NULL, with the array
+ * unchanged, if out of memory. */
+void *sql_memory_grow(void *old, size_t *room, size_t needed, size_t size);
 
 /* ---- interrupt.c --------------------------------------------------------- */
 
-/* The callback for one long call in a statement of this connection: it cancels
- * the call if the statement is interrupted. */
+/* Returns a callback for one long call in a statement of this connection, which
+ * cancels it if the statement is interrupted. */
 bly_progress interrupt_progress(sqlite3 *db);
 
-/* The same for all later calls with a filter, while the connection is open. */
+/* Sets the callback for all later calls with a filter, while the connection is
+   open. */
 void interrupt_watch(bly_filter *filter, sqlite3 *db);
 
-/* Is the statement interrupted? For long loops of our own; looks at most every
- * 20 ms, and returns false in between. */
+/* Returns whether the statement is interrupted, for long loops of our own;
+ * checks at most every 20 ms, and returns false in between. */
 bool interrupt_now(sqlite3 *db);
 
 /* ---- keys.c -------------------------------------------------------------- */
@@ -76,101 +77,111 @@ bool interrupt_now(sqlite3 *db);
 typedef struct {
     const void   *data;
     size_t        length;
-    unsigned char number[8];            /* where `data` is, of a number      */
-    void         *room;                 /* where it is, of a changed text    */
+    unsigned char number[8];            /* holds the key of a number         */
+    void         *room;                 /* holds the key of a changed text   */
     const char   *cast;                 /* KEYS_REFUSED: an expression of the
                                            right type; NULL: it has that     */
-} keys_key;
+} sql_keys_key;
 
-typedef enum { KEYS_NONE, KEYS_ONE, KEYS_NO_MEMORY, KEYS_REFUSED } keys_found;
+typedef enum {
+    KEYS_NONE,
+    KEYS_ONE,
+    KEYS_NO_MEMORY,
+    KEYS_REFUSED
+} sql_keys_found;
 
-/* The key that a value is in a filter of this form; KEYS_NONE: it is NULL;
- * KEYS_REFUSED: it is of another class or out of range: see keys_why. Its
- * bytes are the value's, or `out`'s, and keys_done is due after KEYS_ONE. */
-keys_found keys_of(keys_key *out, uint64_t form, sqlite3_value *value);
-void keys_done(keys_key *key);
+/* Makes the key of a value in a filter of this form. KEYS_NONE: it is NULL;
+ * KEYS_REFUSED: it has another class or is out of range, see sql_keys_why. The
+ * bytes belong to the value or to `out`; call sql_keys_done after KEYS_ONE. */
+sql_keys_found sql_keys_of(sql_keys_key *out, uint64_t form,
+                           sqlite3_value *value);
+void sql_keys_done(sql_keys_key *key);
 
-/* Why keys_of refused, for sqlite3_free; NULL: no memory. */
-char *keys_why(const keys_key *key);
+/* Returns why sql_keys_of refused, for sqlite3_free; NULL if out of memory. */
+char *sql_keys_why(const sql_keys_key *key);
 
-/* The error of a function to which keys_of gave no key. */
-void keys_fail(sqlite3_context *context, keys_found found,
-               const keys_key *key);
+/* Raises the error if sql_keys_of made no key. */
+void sql_keys_fail(sqlite3_context *context, sql_keys_found found,
+                   const sql_keys_key *key);
 
-/* The form of filters whose keys are all of a value's class; 0: it is NULL. */
-uint64_t keys_class(sqlite3_value *value);
+/* Returns the form of filters whose keys all have the value's class; 0 for
+   NULL. */
+uint64_t sql_keys_class(sqlite3_value *value);
 
-/* The form that a value names; NULL leaves *given false. */
-bool keys_form(sqlite3_context *context, uint64_t *form, bool *given,
-               sqlite3_value *value);
+/* Reads the form that a value names; NULL leaves *given false. */
+bool sql_keys_form(sqlite3_context *context, uint64_t *form, bool *given,
+                   sqlite3_value *value);
 
-/* "TEXT" */
-const char *keys_type(sqlite3_value *value);
+/* Returns the value's type, such as "TEXT". */
+const char *sql_keys_type(sqlite3_value *value);
 
-/* A whole number of 0 or more, as INTEGER or as REAL such as 1e6; false, and an
- * error: it is none. NULL is 0. */
-bool keys_count(sqlite3_context *context, uint64_t *out, const char *what,
-                sqlite3_value *value);
+/* Reads a non-negative integer, given as INTEGER or as a REAL such as 1e6.
+ * Returns false after raising an error. NULL is 0. */
+bool sql_keys_count(sqlite3_context *context, uint64_t *out, const char *what,
+                    sqlite3_value *value);
 
-/* A rate; NULL is 0. */
-bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value);
+/* Reads a rate; NULL is 0. */
+bool sql_keys_rate(sqlite3_context *context, double *out, sqlite3_value *value);
 
-/* A text without a zero byte; NULL is NULL. */
-bool keys_text(sqlite3_context *context, const char **out, const char *what,
-               sqlite3_value *value);
+/* Reads a text without a zero byte; NULL is NULL. */
+bool sql_keys_text(sqlite3_context *context, const char **out, const char *what,
+                   sqlite3_value *value);
 
-/* What kind, items, rate, seed and hash say, of which the last ones may be
- * missing; `items_first`: in that order, else with the rate before the items.
- * What is NULL is chosen by us. False, and an error: something is wrong. */
-bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
-               int n, sqlite3_value **values, bool items_first);
+/* Reads kind, items, rate, seed and hash, of which the last ones may be
+ * missing, in that order if `items_first`, else with the rate before the items.
+ * NULL means a default. Returns false after raising an error. */
+bool sql_keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
+                   int n, sqlite3_value **values, bool items_first);
 
 /* ---- held.c -------------------------------------------------------------- */
 
-/* The filter of an argument, to be asked. `filter` is NULL where the argument
- * is NULL, or is wrong, which is an error then. */
+/* The filter of an argument, for queries. `filter` is NULL if the argument is
+ * NULL, or after an error. */
 typedef struct {
     bly_filter *filter;
-    bool        ours;                   /* it goes back in held_end          */
-} held_filter;
+    bool        ours;               /* whether sql_held_end frees it         */
+} sql_held_filter;
 
-/* What a connection remembers of the blobs it was given: the pApp of functions
- * that ask. Each of them is a user of it. */
-typedef struct held_home held_home;
-held_home *held_home_new(void);
-held_home *held_home_more(held_home *home);
-void held_home_less(void *home);
+/* The blobs that a connection remembers: the pApp of functions that query
+ * filters, each of which counts as a user. */
+typedef struct sql_held_home sql_held_home;
+sql_held_home *sql_held_home_new(void);
+sql_held_home *sql_held_home_more(sql_held_home *home);
+void sql_held_home_less(void *home);
 
-/* bloomery_open(blob) */
-void held_open_call(sqlite3_context *context, int n, sqlite3_value **values);
+/* Implements bloomery_open(blob). */
+void sql_held_open_call(sqlite3_context *context, int n,
+                        sqlite3_value **values);
 
-/* A filter to be asked for one key, quick where the blob is the same as in the
- * row before. */
-held_filter held_begin(sqlite3_context *context, int argument,
-                       sqlite3_value *value);
-void held_end(held_filter held);
+/* Returns a filter for looking up one key; fast if the blob is the same as in
+ * the previous row. */
+sql_held_filter sql_held_begin(sqlite3_context *context, int argument,
+                               sqlite3_value *value);
+void sql_held_end(sql_held_filter held);
 
-/* A filter of its own, of all that is checked. NULL: the value is NULL, or
- * `status` is an error, or, where that is BLY_OK, held_no_filter says why. */
-bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status);
+/* Makes a new filter, fully checked. Returns NULL if the value is NULL, if
+ * `status` is an error, or, with BLY_OK, if sql_held_no_filter says why. */
+bly_filter *sql_held_copy(sqlite3 *db, sqlite3_value *value,
+                          bly_status *status);
 
-/* Why a value is none, for sqlite3_free; NULL: no memory. */
-char *held_no_filter(sqlite3_value *value);
+/* Returns why a value is not a filter, for sqlite3_free; NULL if out of memory.
+ */
+char *sql_held_no_filter(sqlite3_value *value);
 
-/* The same for a function, which gets the error. */
-bly_filter *held_own(sqlite3_context *context, sqlite3_value *value);
+/* Does the same for a function, and raises the error. */
+bly_filter *sql_held_own(sqlite3_context *context, sqlite3_value *value);
 
-/* The bytes that bly_save writes become the result, and the filter goes. */
-void held_give(sqlite3_context *context, bly_filter *filter);
+/* Returns the filter as bly_save writes it, and frees it. */
+void sql_held_give(sqlite3_context *context, bly_filter *filter);
 
-/* ---- What each file registers -------------------------------------------- */
+/* ---- Registration -------------------------------------------------------- */
 
 int scalar_register(sqlite3 *db);
 int tell_register(sqlite3 *db);
-int build_register(sqlite3 *db);
-int sets_register(sqlite3 *db);
-int rows_register(sqlite3 *db);
-int table_register(sqlite3 *db);
+int sql_build_register(sqlite3 *db);
+int sql_sets_register(sqlite3 *db);
+int sql_rows_register(sqlite3 *db);
+int sql_table_register(sqlite3 *db);
 
 /* ---- tell.c -------------------------------------------------------------- */
 

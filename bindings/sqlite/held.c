@@ -1,21 +1,20 @@
-/* held.c - filters out of blobs, and back.
+/* held.c - filters from blobs, and back.
  *
- * A function is called for each row, and has to see cheaply that the filter is
- * the one of the row before:
+ * A function is called once per row, and must detect cheaply that the filter is
+ * the same as in the previous row:
  *
- * - An argument that is the same in all rows by its form, a parameter or a
- *   literal, keeps what SQLite lets us lay beside it (sqlite3_set_auxdata). At
- *   the first row that is a mark; if the mark is there at the next one, it is a
- *   copy of the filter, which serves until the statement ends.
- * - Any other is asked where it lies. To borrow it (bly_wrap) takes a fraction
- *   of a microsecond each time, with all the checks that keep lookups within
- *   its bytes. Only the payload's checksum is not computed again while address,
- *   size and header, which has that checksum, are those of a blob that was
- *   found whole. So an answer is always that of the bytes that were given.
- * - But SQLite copies what a subquery gives anew for each row, all of its
- *   bytes. bloomery_open(blob) spares that: it keeps the filter, for the
- *   connection, and gives the filter's header to be handed around instead. A
- *   header that is not known here is an error. */
+ * - For an argument that is constant by its syntax, a parameter or a literal,
+ *   SQLite keeps auxiliary data (sqlite3_set_auxdata). In the first row that
+ *   is a mark. If the mark is there in the next row, it is replaced by a copy
+ *   of the filter, which serves until the statement ends.
+ * - Other filters are queried in place. Borrowing one (bly_wrap) takes a
+ *   fraction of a microsecond per call, with all checks that keep lookups in
+ *   bounds. Only the payload's checksum is not recomputed while address, size
+ *   and header, which contains the checksum, are those of a verified blob. So
+ *   an answer always reflects the bytes that were passed.
+ * - However, SQLite copies the result of a subquery for each row. To avoid
+ *   this, bloomery_open(blob) keeps the filter in the connection and returns
+ *   only the filter's header. An unknown header is an error. */
 #include "extension.h"
 
 #include <string.h>
@@ -25,28 +24,28 @@ enum { HELD_BLOBS = 8, HELD_OPEN = 64 };
 typedef struct {
     const void   *data;
     size_t        bytes;
-    uint64_t      calls;                /* that it was given                 */
+    uint64_t      calls;                /* times it was used                 */
     unsigned char header[BLY_HEADER_BYTES];
-} held_blob;
+} sql_held_blob;
 
 typedef struct {
     bly_filter   *filter;
     uint64_t      asked;                /* when it was, last                 */
     unsigned char header[BLY_HEADER_BYTES];
-} held_open;
+} sql_held_open;
 
-struct held_home {
+struct sql_held_home {
     int       users;
-    held_blob whole[HELD_BLOBS];        /* these were                        */
+    sql_held_blob whole[HELD_BLOBS];    /* these were                        */
     unsigned  next;
-    held_open open[HELD_OPEN];
+    sql_held_open open[HELD_OPEN];
     int       last;                     /* the one that was asked last       */
     uint64_t  clock;
 };
 
-held_home *held_home_new(void)
+sql_held_home *sql_held_home_new(void)
 {
-    held_home *home = sqlite3_malloc64(sizeof *home);
+    sql_held_home *home = sqlite3_malloc64(sizeof *home);
     if (home == NULL)
         return NULL;
     memset(home, 0, sizeof *home);
@@ -54,15 +53,15 @@ held_home *held_home_new(void)
     return home;
 }
 
-held_home *held_home_more(held_home *home)
+sql_held_home *sql_held_home_more(sql_held_home *home)
 {
     home->users++;
     return home;
 }
 
-void held_home_less(void *user)
+void sql_held_home_less(void *user)
 {
-    held_home *home = user;
+    sql_held_home *home = user;
     if (--home->users > 0)
         return;
     for (int i = 0; i < HELD_OPEN; i++)
@@ -70,25 +69,26 @@ void held_home_less(void *user)
     sqlite3_free(home);
 }
 
-/* Is this what bloomery_open gives? Another system's filter may be as small. */
-static bool held_is_header(const void *data, size_t bytes)
+/* Returns whether this is a result of bloomery_open. Another system's filter
+   may be equally small. */
+static bool sql_held_is_header(const void *data, size_t bytes)
 {
     return bytes == BLY_HEADER_BYTES && memcmp(data, "bloomery", 8) == 0;
 }
 
-char *held_no_filter(sqlite3_value *value)
+char *sql_held_no_filter(sqlite3_value *value)
 {
     if (sqlite3_value_type(value) == SQLITE_BLOB)
-        return sqlite3_mprintf("a header alone is no filter, and what "
+        return sqlite3_mprintf("a header alone is not a filter, and what "
                                "bloomery_open gives stands for one only where "
                                "it is asked: give the filter itself");
     return sqlite3_mprintf("a filter is a BLOB, and not %s: make one by "
-                           "bloomery_build", keys_type(value));
+                           "bloomery_build", sql_keys_type(value));
 }
 
-static void held_refuse(sqlite3_context *context, sqlite3_value *value)
+static void sql_held_refuse(sqlite3_context *context, sqlite3_value *value)
 {
-    char *why = held_no_filter(value);
+    char *why = sql_held_no_filter(value);
     if (why != NULL)
         extension_error(context, "%s", why);
     else
@@ -96,54 +96,54 @@ static void held_refuse(sqlite3_context *context, sqlite3_value *value)
     sqlite3_free(why);
 }
 
-/* The bytes of a blob; NULL: there is no memory for them. */
-static const void *held_bytes(sqlite3_value *value, size_t *bytes)
+/* Returns the bytes of a blob; NULL if out of memory. */
+static const void *sql_held_bytes(sqlite3_value *value, size_t *bytes)
 {
     const void *data = sqlite3_value_blob(value);
     *bytes = (size_t)sqlite3_value_bytes(value);
     return data == NULL && *bytes == 0 ? "" : data;
 }
 
-bly_filter *held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
+bly_filter *sql_held_copy(sqlite3 *db, sqlite3_value *value, bly_status *status)
 {
     const bly_progress progress = interrupt_progress(db);
-    bly_options options = memory_options(0);
+    bly_options options = sql_memory_options(0);
     bly_filter *filter = NULL;
     size_t bytes;
     *status = BLY_OK;
     if (sqlite3_value_type(value) != SQLITE_BLOB)
         return NULL;
-    const void *data = held_bytes(value, &bytes);
+    const void *data = sql_held_bytes(value, &bytes);
     options.progress = &progress;
     if (data == NULL)
         *status = BLY_ENOMEM;
-    options.memory_limit = memory_limit(db, bytes);
-    if (*status == BLY_OK && !held_is_header(data, bytes))
+    options.memory_limit = sql_memory_limit(db, bytes);
+    if (*status == BLY_OK && !sql_held_is_header(data, bytes))
         *status = bly_unpack(&filter, data, bytes, &options);
     if (filter != NULL)
         interrupt_watch(filter, db);
     return filter;
 }
 
-bly_filter *held_own(sqlite3_context *context, sqlite3_value *value)
+bly_filter *sql_held_own(sqlite3_context *context, sqlite3_value *value)
 {
     bly_status status;
-    bly_filter *filter = held_copy(sqlite3_context_db_handle(context), value,
-                                   &status);
+    bly_filter *filter =
+        sql_held_copy(sqlite3_context_db_handle(context), value, &status);
     if (status < 0)
         extension_fail(context, status);
     else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL)
-        held_refuse(context, value);
+        sql_held_refuse(context, value);
     return filter;
 }
 
 /* ---- Kept open ----------------------------------------------------------- */
 
-static held_open *held_known(held_home *home, const void *header)
+static sql_held_open *sql_held_known(sql_held_home *home, const void *header)
 {
     for (int i = 0; i < HELD_OPEN; i++) {
         int at = (home->last + i) % HELD_OPEN;
-        held_open *o = &home->open[at];
+        sql_held_open *o = &home->open[at];
         if (o->filter != NULL
             && memcmp(o->header, header, sizeof o->header) == 0) {
             home->last = at;
@@ -154,15 +154,16 @@ static held_open *held_known(held_home *home, const void *header)
     return NULL;
 }
 
-/* The filter takes a free place, or that of the one that was not asked for the
- * longest time. */
-static void held_put(held_home *home, bly_filter *filter, const void *header)
+/* Stores the filter in a free place, or replaces the least recently used one.
+ */
+static void sql_held_put(sql_held_home *home, bly_filter *filter,
+                         const void *header)
 {
     int at = 0;
     for (int i = 1; i < HELD_OPEN; i++)
         if (home->open[i].asked < home->open[at].asked)
             at = i;
-    held_open *o = &home->open[at];
+    sql_held_open *o = &home->open[at];
     bly_free(o->filter);
     o->filter = filter;
     o->asked = ++home->clock;
@@ -170,21 +171,21 @@ static void held_put(held_home *home, bly_filter *filter, const void *header)
     home->last = at;
 }
 
-/* The filter that was opened with this header. */
-static held_filter held_opened(sqlite3_context *context, held_home *home,
-                               const void *header)
+/* Returns the filter that was opened with this header. */
+static sql_held_filter sql_held_opened(sqlite3_context *context,
+                                       sql_held_home *home, const void *header)
 {
-    held_open *o = held_known(home, header);
+    sql_held_open *o = sql_held_known(home, header);
     if (o == NULL)
         extension_error(context, "this is what bloomery_open gave of a filter "
                         "that is not open here, or no longer: open it in the "
                         "statement that asks it");
-    return (held_filter){ .filter = o != NULL ? o->filter : NULL };
+    return (sql_held_filter){ .filter = o != NULL ? o->filter : NULL };
 }
 
-/* A header stands for a filter only while no other one has it: whoever makes
- * filters can bring its checksum to that of another one. */
-static bool held_alike(const bly_filter *a, const bly_filter *b)
+/* A header only stands for a filter if no other filter has the same: an
+ * attacker can craft a filter with the checksum of another. */
+static bool sql_held_alike(const bly_filter *a, const bly_filter *b)
 {
     size_t bytes, others;
     const void *image = bly_image(a, &bytes);
@@ -192,25 +193,25 @@ static bool held_alike(const bly_filter *a, const bly_filter *b)
     return bytes == others && memcmp(image, other, bytes) == 0;
 }
 
-void held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
+void sql_held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    held_home *home = sqlite3_user_data(context);
+    sql_held_home *home = sqlite3_user_data(context);
     size_t bytes;
     (void)n;
     if (sqlite3_value_type(values[0]) == SQLITE_BLOB) {
-        const void *header = held_bytes(values[0], &bytes);
-        if (header != NULL && held_is_header(header, bytes)) {
-            if (held_opened(context, home, header).filter != NULL)
+        const void *header = sql_held_bytes(values[0], &bytes);
+        if (header != NULL && sql_held_is_header(header, bytes)) {
+            if (sql_held_opened(context, home, header).filter != NULL)
                 sqlite3_result_value(context, values[0]);
             return;
         }
     }
-    bly_filter *filter = held_own(context, values[0]);
+    bly_filter *filter = sql_held_own(context, values[0]);
     if (filter == NULL)
         return;
     const void *header = bly_image(filter, &bytes);
-    const held_open *known = held_known(home, header);
-    if (known != NULL && !held_alike(known->filter, filter)) {
+    const sql_held_open *known = sql_held_known(home, header);
+    if (known != NULL && !sql_held_alike(known->filter, filter)) {
         extension_error(context, "another filter with the same header is open "
                         "here: one of the two was forged");
         bly_free(filter);
@@ -220,15 +221,16 @@ void held_open_call(sqlite3_context *context, int n, sqlite3_value **values)
     if (known != NULL)
         bly_free(filter);
     else
-        held_put(home, filter, header);
+        sql_held_put(home, filter, header);
 }
 
 /* ---- To be asked --------------------------------------------------------- */
 
-static held_blob *held_find(held_home *home, const void *data, size_t bytes)
+static sql_held_blob *sql_held_find(sql_held_home *home, const void *data,
+                                    size_t bytes)
 {
     for (unsigned i = 0; i < HELD_BLOBS; i++) {
-        held_blob *b = &home->whole[i];
+        sql_held_blob *b = &home->whole[i];
         if (b->data == data && b->bytes == bytes
             && memcmp(b->header, data, sizeof b->header) == 0)
             return b;
@@ -236,11 +238,12 @@ static held_blob *held_find(held_home *home, const void *data, size_t bytes)
     return NULL;
 }
 
-/* The blob is whole; NULL and an error: it is not. */
-static held_blob *held_check(sqlite3_context *context, held_home *home,
-                             const void *data, size_t bytes)
+/* Verifies the blob. Returns NULL after raising an error. */
+static sql_held_blob *sql_held_check(sqlite3_context *context,
+                                     sql_held_home *home, const void *data,
+                                     size_t bytes)
 {
-    held_blob *b = held_find(home, data, bytes);
+    sql_held_blob *b = sql_held_find(home, data, bytes);
     if (b != NULL)
         return b;
     bly_status status = bly_check(data, bytes, NULL);
@@ -249,52 +252,52 @@ static held_blob *held_check(sqlite3_context *context, held_home *home,
         return NULL;
     }
     b = &home->whole[home->next++ % HELD_BLOBS];
-    *b = (held_blob){ .data = data, .bytes = bytes };
+    *b = (sql_held_blob){ .data = data, .bytes = bytes };
     memcpy(b->header, data, sizeof b->header);
     return b;
 }
 
-/* Is this an image as it lies there? What is packed, or another system's, is
- * unpacked for each row. */
-static bool held_is_image(const void *data, size_t bytes)
+/* Returns whether the image can be used in place. Packed ones, and those of
+ * other systems, are unpacked for each row. */
+static bool sql_held_is_image(const void *data, size_t bytes)
 {
     bly_header header;
     return bytes > BLY_HEADER_BYTES && bly_peek(&header, data, bytes) == BLY_OK
         && !header.packed;
 }
 
-/* Beside the argument of a blob that comes again there is to be a mark: at its
- * call number 1, 2, 4, 8, …, because a mark costs more than to borrow. */
-static bool held_is_power(uint64_t n)
+/* Sets a mark beside a repeated blob's argument at calls 1, 2, 4, 8, …, since a
+ * mark costs more than borrowing. */
+static bool sql_held_is_power(uint64_t n)
 {
     return (n & (n - 1)) == 0;
 }
 
-static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
-                               bool *mark)
+static sql_held_filter sql_held_borrow(sqlite3_context *context,
+                                       sqlite3_value *value, bool *mark)
 {
-    held_filter held = { .ours = true };
-    held_home *home = sqlite3_user_data(context);
-    bly_options options = memory_options(0);
+    sql_held_filter held = { .ours = true };
+    sql_held_home *home = sqlite3_user_data(context);
+    bly_options options = sql_memory_options(0);
     size_t bytes;
-    const void *data = held_bytes(value, &bytes);
+    const void *data = sql_held_bytes(value, &bytes);
     bly_status status = BLY_ENOMEM;
     *mark = true;
-    if (data != NULL && held_is_header(data, bytes)) {
+    if (data != NULL && sql_held_is_header(data, bytes)) {
         *mark = false;
-        return held_opened(context, home, data);
+        return sql_held_opened(context, home, data);
     }
-    if (data != NULL && (held_find(home, data, bytes) != NULL
-                         || held_is_image(data, bytes))) {
-        held_blob *b = held_check(context, home, data, bytes);
+    if (data != NULL && (sql_held_find(home, data, bytes) != NULL
+                         || sql_held_is_image(data, bytes))) {
+        sql_held_blob *b = sql_held_check(context, home, data, bytes);
         if (b == NULL)
             return held;
-        *mark = held_is_power(++b->calls);
+        *mark = sql_held_is_power(++b->calls);
         status = bly_wrap(&held.filter, data, bytes, &options);
     } else if (data != NULL) {
         sqlite3 *db = sqlite3_context_db_handle(context);
         const bly_progress progress = interrupt_progress(db);
-        options.memory_limit = memory_limit(db, bytes);
+        options.memory_limit = sql_memory_limit(db, bytes);
         options.progress = &progress;
         status = bly_unpack(&held.filter, data, bytes, &options);
     }
@@ -303,23 +306,23 @@ static held_filter held_borrow(sqlite3_context *context, sqlite3_value *value,
     return held;
 }
 
-/* What is laid beside an argument at its first row. */
-static char held_mark;
+/* The mark set beside an argument in its first row. */
+static char sql_held_mark;
 
-static void held_drop(void *filter)
+static void sql_held_drop(void *filter)
 {
     bly_free(filter);
 }
 
-/* The argument is the same in all rows, as the mark is still there. */
-static held_filter held_keep(sqlite3_context *context, int argument,
-                             sqlite3_value *value)
+/* Keeps a copy: the mark shows that the argument is constant. */
+static sql_held_filter sql_held_keep(sqlite3_context *context, int argument,
+                                     sqlite3_value *value)
 {
-    held_filter held = { .filter = held_own(context, value) };
+    sql_held_filter held = { .filter = sql_held_own(context, value) };
     if (held.filter == NULL)
         return held;
-    sqlite3_set_auxdata(context, argument, held.filter, held_drop);
-    /* where SQLite has no memory to keep it, it has let it go already */
+    sqlite3_set_auxdata(context, argument, held.filter, sql_held_drop);
+    /* if SQLite could not keep it, it has already freed it */
     if (sqlite3_get_auxdata(context, argument) != held.filter) {
         held.filter = NULL;
         sqlite3_result_error_nomem(context);
@@ -327,28 +330,28 @@ static held_filter held_keep(sqlite3_context *context, int argument,
     return held;
 }
 
-held_filter held_begin(sqlite3_context *context, int argument,
-                       sqlite3_value *value)
+sql_held_filter sql_held_begin(sqlite3_context *context, int argument,
+                               sqlite3_value *value)
 {
     void *beside = sqlite3_get_auxdata(context, argument);
-    if (beside != NULL && beside != &held_mark)
-        return (held_filter){ .filter = beside };
+    if (beside != NULL && beside != &sql_held_mark)
+        return (sql_held_filter){ .filter = beside };
     if (sqlite3_value_type(value) == SQLITE_NULL)
-        return (held_filter){ .filter = NULL };
+        return (sql_held_filter){ .filter = NULL };
     if (sqlite3_value_type(value) != SQLITE_BLOB) {
-        held_refuse(context, value);
-        return (held_filter){ .filter = NULL };
+        sql_held_refuse(context, value);
+        return (sql_held_filter){ .filter = NULL };
     }
-    if (beside == &held_mark)
-        return held_keep(context, argument, value);
+    if (beside == &sql_held_mark)
+        return sql_held_keep(context, argument, value);
     bool mark;
-    held_filter held = held_borrow(context, value, &mark);
+    sql_held_filter held = sql_held_borrow(context, value, &mark);
     if (mark)
-        sqlite3_set_auxdata(context, argument, &held_mark, NULL);
+        sqlite3_set_auxdata(context, argument, &sql_held_mark, NULL);
     return held;
 }
 
-void held_end(held_filter held)
+void sql_held_end(sql_held_filter held)
 {
     if (held.ours)
         bly_free(held.filter);
@@ -356,7 +359,7 @@ void held_end(held_filter held)
 
 /* ---- Back ---------------------------------------------------------------- */
 
-void held_give(sqlite3_context *context, bly_filter *filter)
+void sql_held_give(sqlite3_context *context, bly_filter *filter)
 {
     size_t room = 0, bytes = 0;
     interrupt_watch(filter, sqlite3_context_db_handle(context));

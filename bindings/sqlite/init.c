@@ -1,9 +1,8 @@
-/* init.c - what SQLite calls to load the extension, which registers all of it.
- */
+/* init.c - the entry point, which registers the whole extension. */
 #include "extension.h"
 
-/* SQLite finds this by the name of the file, and a program that has the
- * extension inside gives it to sqlite3_auto_extension. */
+/* SQLite finds this by the file's name. A program that contains the extension
+ * passes it to sqlite3_auto_extension. */
 __attribute__((visibility("default")))
 int sqlite3_bloomerysqlite_init(sqlite3 *db, char **error,
                                 const sqlite3_api_routines *api);
@@ -12,8 +11,8 @@ int sqlite3_bloomerysqlite_init(sqlite3 *db, char **error,
                                 const sqlite3_api_routines *api)
 {
     static int (*const parts[])(sqlite3 *) = {
-        scalar_register, tell_register, build_register, sets_register,
-        rows_register, table_register,
+        scalar_register, tell_register, sql_build_register, sql_sets_register,
+        sql_rows_register, sql_table_register,
     };
     int status = SQLITE_OK;
     SQLITE_EXTENSION_INIT2(api)

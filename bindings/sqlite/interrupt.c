@@ -10,7 +10,7 @@
  */
 enum { INTERRUPT_MS = 20, INTERRUPT_SMALL = 4096 };
 
-/* Is it time to look again? A clock that was set back does not delay it. */
+/* Returns whether to check again. A clock that was set back causes no delay. */
 static bool interrupt_due(void)
 {
     static _Thread_local sqlite3_int64 last;
@@ -25,9 +25,10 @@ static bool interrupt_due(void)
     return true;
 }
 
-/* Is the statement interrupted that calls us? SQLite tells since 3.41. Before,
- * it refuses to prepare even an empty statement then, which takes about a
- * microsecond and which no authorizer or trace of the program's sees. */
+/* Returns whether the calling statement is interrupted. SQLite 3.41 and later
+ * can say so. Earlier versions refuse to prepare even an empty statement then;
+ * that takes about a microsecond, and is invisible to the program's authorizers
+ * and traces. */
 static bool interrupt_is_there(sqlite3 *db)
 {
     sqlite3_stmt *none = NULL;

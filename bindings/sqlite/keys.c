@@ -1,17 +1,17 @@
-/* keys.c - values of SQL as keys, and as what is asked of a new filter.
+/* keys.c - converts values of SQL to keys, and reads arguments for new filters.
  *
- * TEXT is its UTF-8, whatever the database is encoded in, a BLOB is itself, and
- * a number is the 8 bytes of bly_integer_key or bly_real_key, by which 1 and
- * 1.0 are one key as they are in SQL. NULL is no key. Where the filter states a
- * form that makes other bytes, bly_form_key has them. */
+ * TEXT is its UTF-8, whatever the database's encoding; a BLOB is itself; a
+ * number is the 8 bytes of bly_integer_key or bly_real_key, so that 1 and 1.0
+ * are the same key, as in SQL. NULL is not a key. If the filter states a form
+ * that changes keys, bly_form_key makes them. */
 #include "extension.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A value of no bytes has no place. */
-static keys_found keys_bytes(keys_key *out, sqlite3_value *value,
-                             const void *data)
+/* An empty value has no address. */
+static sql_keys_found sql_keys_bytes(sql_keys_key *out, sqlite3_value *value,
+                                     const void *data)
 {
     int length = sqlite3_value_bytes(value);
     if (data == NULL && length > 0)
@@ -21,21 +21,22 @@ static keys_found keys_bytes(keys_key *out, sqlite3_value *value,
     return KEYS_ONE;
 }
 
-static keys_found keys_text_of(keys_key *out, sqlite3_value *value)
+static sql_keys_found sql_keys_text_of(sql_keys_key *out, sqlite3_value *value)
 {
     const unsigned char *text = sqlite3_value_text(value);
-    return text != NULL ? keys_bytes(out, value, text) : KEYS_NO_MEMORY;
+    return text != NULL ? sql_keys_bytes(out, value, text) : KEYS_NO_MEMORY;
 }
 
-/* A value as it is where the form is not stated, or changes none of its class.
- */
-static keys_found keys_plain(keys_key *out, sqlite3_value *value, int type)
+/* Makes a plain key, if no form is stated or the form does not change its
+   class. */
+static sql_keys_found sql_keys_plain(sql_keys_key *out, sqlite3_value *value,
+                                     int type)
 {
     switch (type) {
     case SQLITE_TEXT:
-        return keys_text_of(out, value);
+        return sql_keys_text_of(out, value);
     case SQLITE_BLOB:
-        return keys_bytes(out, value, sqlite3_value_blob(value));
+        return sql_keys_bytes(out, value, sqlite3_value_blob(value));
     case SQLITE_INTEGER:
         bly_integer_key(out->number, sqlite3_value_int64(value));
         break;
@@ -50,7 +51,7 @@ static keys_found keys_plain(keys_key *out, sqlite3_value *value, int type)
     return KEYS_ONE;
 }
 
-static uint64_t keys_class_of(int type)
+static uint64_t sql_keys_class_of(int type)
 {
     switch (type) {
     case SQLITE_TEXT: return BLY_KEYS_TEXT;
@@ -60,13 +61,13 @@ static uint64_t keys_class_of(int type)
     }
 }
 
-uint64_t keys_class(sqlite3_value *value)
+uint64_t sql_keys_class(sqlite3_value *value)
 {
-    return keys_class_of(sqlite3_value_type(value));
+    return sql_keys_class_of(sqlite3_value_type(value));
 }
 
 /* Returns an expression that makes a value x such a key. */
-static const char *keys_cast(uint64_t form)
+static const char *sql_keys_cast(uint64_t form)
 {
     switch (form & BLY_FORM_CLASS) {
     case BLY_KEYS_TEXT: case BLY_KEYS_UTF16: return "CAST(x AS TEXT)";
@@ -76,13 +77,14 @@ static const char *keys_cast(uint64_t form)
     }
 }
 
-static keys_found keys_changed(keys_key *out, uint64_t form,
-                               sqlite3_value *value)
+static sql_keys_found sql_keys_changed(sql_keys_key *out, uint64_t form,
+                                       sqlite3_value *value)
 {
     bly_value given = { .type = BLY_TEXT };
     bly_key key;
     size_t bytes;
-    keys_found found = keys_plain(out, value, sqlite3_value_type(value));
+    sql_keys_found found =
+        sql_keys_plain(out, value, sqlite3_value_type(value));
     if (found != KEYS_ONE)
         return found;
     switch (sqlite3_value_type(value)) {
@@ -106,8 +108,8 @@ static keys_found keys_changed(keys_key *out, uint64_t form,
         return KEYS_NO_MEMORY;
     bly_status status = bly_form_key(&key, form, &given, out->room);
     if (status < 0) {
-        keys_done(out);
-        out->cast = status == BLY_EFORM ? keys_cast(form) : NULL;
+        sql_keys_done(out);
+        out->cast = status == BLY_EFORM ? sql_keys_cast(form) : NULL;
         return status == BLY_ENOMEM ? KEYS_NO_MEMORY : KEYS_REFUSED;
     }
     out->data = key.data;
@@ -115,16 +117,17 @@ static keys_found keys_changed(keys_key *out, uint64_t form,
     return KEYS_ONE;
 }
 
-keys_found keys_of(keys_key *out, uint64_t form, sqlite3_value *value)
+sql_keys_found sql_keys_of(sql_keys_key *out, uint64_t form,
+                           sqlite3_value *value)
 {
     int type = sqlite3_value_type(value);
     out->room = NULL;
-    if (form == BLY_KEYS_UNSTATED || form == keys_class_of(type))
-        return keys_plain(out, value, type);
-    return keys_changed(out, form, value);
+    if (form == BLY_KEYS_UNSTATED || form == sql_keys_class_of(type))
+        return sql_keys_plain(out, value, type);
+    return sql_keys_changed(out, form, value);
 }
 
-void keys_done(keys_key *key)
+void sql_keys_done(sql_keys_key *key)
 {
     if (key->room == NULL)
         return;
@@ -132,15 +135,16 @@ void keys_done(keys_key *key)
     key->room = NULL;
 }
 
-char *keys_why(const keys_key *key)
+char *sql_keys_why(const sql_keys_key *key)
 {
     return key->cast == NULL ? sqlite3_mprintf("%s", bly_why())
         : sqlite3_mprintf("%s, as by %s", bly_why(), key->cast);
 }
 
-void keys_fail(sqlite3_context *context, keys_found found, const keys_key *key)
+void sql_keys_fail(sqlite3_context *context, sql_keys_found found,
+                   const sql_keys_key *key)
 {
-    char *why = found == KEYS_REFUSED ? keys_why(key) : NULL;
+    char *why = found == KEYS_REFUSED ? sql_keys_why(key) : NULL;
     if (why != NULL)
         extension_error(context, "%s", why);
     else
@@ -148,7 +152,7 @@ void keys_fail(sqlite3_context *context, keys_found found, const keys_key *key)
     sqlite3_free(why);
 }
 
-const char *keys_type(sqlite3_value *value)
+const char *sql_keys_type(sqlite3_value *value)
 {
     switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER: return "INTEGER";
@@ -159,32 +163,33 @@ const char *keys_type(sqlite3_value *value)
     }
 }
 
-/* A number is told itself, and of anything else its type. */
-static bool keys_wrong(sqlite3_context *context, const char *what,
-                       const char *wanted, sqlite3_value *value)
+/* Raises an error with the number itself or, for other values, their type. */
+static bool sql_keys_wrong(sqlite3_context *context, const char *what,
+                           const char *wanted, sqlite3_value *value)
 {
     int type = sqlite3_value_type(value);
     const char *given = type == SQLITE_INTEGER || type == SQLITE_FLOAT
         ? (const char *)sqlite3_value_text(value) : NULL;
     extension_error(context, "the %s must be %s, and not %s", what, wanted,
-                    given != NULL ? given : keys_type(value));
+                    given != NULL ? given : sql_keys_type(value));
     return false;
 }
 
-bool keys_count(sqlite3_context *context, uint64_t *out, const char *what,
-                sqlite3_value *value)
+bool sql_keys_count(sqlite3_context *context, uint64_t *out, const char *what,
+                    sqlite3_value *value)
 {
     int type = sqlite3_value_type(value);
     double real = type == SQLITE_FLOAT ? sqlite3_value_double(value) : 0;
     int64_t whole = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
     if ((type != SQLITE_NULL && type != SQLITE_INTEGER && type != SQLITE_FLOAT)
         || whole < 0 || !(real >= 0 && real < 0x1p63) || real != floor(real))
-        return keys_wrong(context, what, "a whole number of 0 or more", value);
+        return sql_keys_wrong(context, what, "a whole number of 0 or more",
+                              value);
     *out = type == SQLITE_FLOAT ? (uint64_t)real : (uint64_t)whole;
     return true;
 }
 
-bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value)
+bool sql_keys_rate(sqlite3_context *context, double *out, sqlite3_value *value)
 {
     int type = sqlite3_value_numeric_type(value);
     if (type == SQLITE_NULL) {
@@ -194,18 +199,19 @@ bool keys_rate(sqlite3_context *context, double *out, sqlite3_value *value)
     *out = sqlite3_value_double(value);
     if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT)
         || !(*out > 0 && *out < 1))
-        return keys_wrong(context, "rate", "a number between 0 and 1", value);
+        return sql_keys_wrong(context, "rate", "a number between 0 and 1",
+                              value);
     return true;
 }
 
-bool keys_text(sqlite3_context *context, const char **out, const char *what,
-               sqlite3_value *value)
+bool sql_keys_text(sqlite3_context *context, const char **out, const char *what,
+                   sqlite3_value *value)
 {
     *out = NULL;
     if (sqlite3_value_type(value) == SQLITE_NULL)
         return true;
     if (sqlite3_value_type(value) != SQLITE_TEXT)
-        return keys_wrong(context, what, "TEXT", value);
+        return sql_keys_wrong(context, what, "TEXT", value);
     *out = (const char *)sqlite3_value_text(value);
     if (*out == NULL) {
         sqlite3_result_error_nomem(context);
@@ -218,12 +224,12 @@ bool keys_text(sqlite3_context *context, const char **out, const char *what,
     return true;
 }
 
-bool keys_form(sqlite3_context *context, uint64_t *form, bool *given,
-               sqlite3_value *value)
+bool sql_keys_form(sqlite3_context *context, uint64_t *form, bool *given,
+                   sqlite3_value *value)
 {
     const char *text;
     *form = BLY_KEYS_UNSTATED;
-    if (!keys_text(context, &text, "form of the keys", value))
+    if (!sql_keys_text(context, &text, "form of the keys", value))
         return false;
     *given = text != NULL;
     bly_status status = text != NULL ? bly_form_read(form, text) : BLY_OK;
@@ -232,21 +238,21 @@ bool keys_form(sqlite3_context *context, uint64_t *form, bool *given,
     return status >= 0;
 }
 
-bool keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
-               int n, sqlite3_value **values, bool items_first)
+bool sql_keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
+                   int n, sqlite3_value **values, bool items_first)
 {
     int items = items_first ? 1 : 2, rate = items_first ? 2 : 1;
     *kind = NULL;
-    if ((n > 0 && !keys_text(context, kind, "kind", values[0]))
-        || (n > items && !keys_count(context, &spec->capacity, "items",
-                                     values[items]))
-        || (n > rate && !keys_rate(context, &spec->rate, values[rate]))
-        || (n > 4 && !keys_text(context, &spec->hash, "hash", values[4])))
+    if ((n > 0 && !sql_keys_text(context, kind, "kind", values[0]))
+        || (n > items && !sql_keys_count(context, &spec->capacity, "items",
+                                         values[items]))
+        || (n > rate && !sql_keys_rate(context, &spec->rate, values[rate]))
+        || (n > 4 && !sql_keys_text(context, &spec->hash, "hash", values[4])))
         return false;
     if (n > 3 && sqlite3_value_type(values[3]) != SQLITE_NULL) {
         if (sqlite3_value_type(values[3]) != SQLITE_INTEGER) {
             extension_error(context, "the seed must be an INTEGER, and not %s",
-                            keys_type(values[3]));
+                            sql_keys_type(values[3]));
             return false;
         }
         spec->seed = (uint64_t)sqlite3_value_int64(values[3]);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* What stands before memory that is aligned: where SQLite's begins. */
-static void *memory_take(void *context, size_t alignment, size_t bytes)
+/* Stores SQLite's address in front of aligned memory. */
+static void *sql_memory_take(void *context, size_t alignment, size_t bytes)
 {
     size_t all;
     (void)context;
@@ -21,7 +21,7 @@ static void *memory_take(void *context, size_t alignment, size_t bytes)
     return memory;
 }
 
-static void memory_give(void *context, void *memory, size_t bytes)
+static void sql_memory_give(void *context, void *memory, size_t bytes)
 {
     void *begin;
     (void)context;
@@ -30,24 +30,24 @@ static void memory_give(void *context, void *memory, size_t bytes)
     sqlite3_free(begin);
 }
 
-const bly_allocator memory_allocator = {
-    .allocate = memory_take, .release = memory_give,
+const bly_allocator sql_memory_allocator = {
+    .allocate = sql_memory_take, .release = sql_memory_give,
 };
 
-bly_options memory_options(uint64_t limit)
+bly_options sql_memory_options(uint64_t limit)
 {
-    return (bly_options){ .allocator = &memory_allocator, .threads = 1,
+    return (bly_options){ .allocator = &sql_memory_allocator, .threads = 1,
                           .memory_limit = limit };
 }
 
-uint64_t memory_limit(sqlite3 *db, uint64_t bytes)
+uint64_t sql_memory_limit(sqlite3 *db, uint64_t bytes)
 {
     uint64_t limit = bly_memory_limit(NULL, bytes);
     int length = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
     return length > 0 && (uint64_t)length < limit ? (uint64_t)length : limit;
 }
 
-void *memory_grow(void *old, size_t *room, size_t needed, size_t size)
+void *sql_memory_grow(void *old, size_t *room, size_t needed, size_t size)
 {
     size_t more = *room + *room / 2 + 64;
     if (needed <= *room && old != NULL)

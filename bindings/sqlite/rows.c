@@ -11,7 +11,7 @@
 
 enum { ROWS_KEY, ROWS_INTEGER, ROWS_SIDE, ROWS_HASH, ROWS_FILTER, ROWS_OTHER };
 
-static const char *const rows_schema[] = {
+static const char *const sql_rows_schema[] = {
     "CREATE TABLE x(key BLOB, integer INTEGER, side INTEGER, hash INTEGER, "
     "filter HIDDEN)",
     "CREATE TABLE x(key BLOB, integer INTEGER, side INTEGER, hash INTEGER, "
@@ -22,52 +22,51 @@ typedef struct {
     sqlite3_vtab base;
     sqlite3     *db;
     int          filters;               /* 1 or 2                            */
-} rows_table;
+} sql_rows_table;
 
 typedef struct { uint64_t hash; size_t at, length; int side; bool kept; }
-    rows_key;
+    sql_rows_key;
 
 typedef struct {
     sqlite3_vtab_cursor base;
-    rows_key *keys;
+    sql_rows_key *keys;
     char     *data;
     size_t    n, room, used, data_room, now;
     bool      integers, failed;         /* the hashes are the keys           */
-} rows_cursor;
+} sql_rows_cursor;
 
-static const char rows_limit[] = "SQLITE_LIMIT_LENGTH";
-static const int rows_one = 1, rows_two = 2;
+static const char sql_rows_limit[] = "SQLITE_LIMIT_LENGTH";
+static const int sql_rows_one = 1, sql_rows_two = 2;
 
-static int rows_connect(sqlite3 *db, void *filters, int n,
-                        const char *const *arguments, sqlite3_vtab **out,
-                        char **error)
+static int sql_rows_connect(sqlite3 *db, void *filters, int n,
+                            const char *const *arguments, sqlite3_vtab **out,
+                            char **error)
 {
     (void)n;
     (void)arguments;
     (void)error;
     int wanted = *(const int *)filters;
-    int status = sqlite3_declare_vtab(db, rows_schema[wanted - 1]);
+    int status = sqlite3_declare_vtab(db, sql_rows_schema[wanted - 1]);
     if (status != SQLITE_OK)
         return status;
-    rows_table *table = sqlite3_malloc64(sizeof *table);
+    sql_rows_table *table = sqlite3_malloc64(sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
-    *table = (rows_table){ .db = db, .filters = wanted };
+    *table = (sql_rows_table){ .db = db, .filters = wanted };
     *out = &table->base;
     return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 }
 
-static int rows_disconnect(sqlite3_vtab *table)
+static int sql_rows_disconnect(sqlite3_vtab *table)
 {
     sqlite3_free(table);
     return SQLITE_OK;
 }
 
-/* The filters must be given; where a plan does not have them yet, another one
- * does. */
-static int rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
+/* The filters must be given; if a plan lacks them, SQLite tries another one. */
+static int sql_rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
 {
-    rows_table *table = (rows_table *)base;
+    sql_rows_table *table = (sql_rows_table *)base;
     int at[2] = { -1, -1 };
     bool there[2] = { false, false };
     for (int i = 0; i < info->nConstraint; i++) {
@@ -97,10 +96,10 @@ static int rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int rows_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
+static int sql_rows_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
 {
     (void)table;
-    rows_cursor *c = sqlite3_malloc64(sizeof *c);
+    sql_rows_cursor *c = sqlite3_malloc64(sizeof *c);
     if (c == NULL)
         return SQLITE_NOMEM;
     memset(c, 0, sizeof *c);
@@ -108,37 +107,38 @@ static int rows_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
     return SQLITE_OK;
 }
 
-static void rows_empty(rows_cursor *c)
+static void sql_rows_empty(sql_rows_cursor *c)
 {
     sqlite3_free(c->keys);
     sqlite3_free(c->data);
-    *c = (rows_cursor){ .base = c->base };
+    *c = (sql_rows_cursor){ .base = c->base };
 }
 
-static int rows_close(sqlite3_vtab_cursor *base)
+static int sql_rows_close(sqlite3_vtab_cursor *base)
 {
-    rows_empty((rows_cursor *)base);
+    sql_rows_empty((sql_rows_cursor *)base);
     sqlite3_free(base);
     return SQLITE_OK;
 }
 
-static bool rows_gather(void *context, const bly_listed *listed)
+static bool sql_rows_gather(void *context, const bly_listed *listed)
 {
-    rows_cursor *c = context;
-    rows_key *keys = memory_grow(c->keys, &c->room, c->n + 1, sizeof *keys);
+    sql_rows_cursor *c = context;
+    sql_rows_key *keys =
+        sql_memory_grow(c->keys, &c->room, c->n + 1, sizeof *keys);
     c->failed = keys == NULL;
     if (c->failed)
         return false;
     c->keys = keys;
-    char *data = memory_grow(c->data, &c->data_room, c->used + listed->length,
-                             1);
+    char *data =
+        sql_memory_grow(c->data, &c->data_room, c->used + listed->length, 1);
     c->failed = data == NULL;
     if (c->failed)
         return false;
     c->data = data;
     if (listed->length > 0)
         memcpy(data + c->used, listed->key, listed->length);
-    c->keys[c->n++] = (rows_key){
+    c->keys[c->n++] = (sql_rows_key){
         .hash = listed->hash, .at = c->used, .length = listed->length,
         .side = listed->side, .kept = listed->key != NULL,
     };
@@ -146,8 +146,8 @@ static bool rows_gather(void *context, const bly_listed *listed)
     return true;
 }
 
-/* Of a filter of integers the hash is the key. */
-static bly_status rows_of_integers(bool *out, const bly_filter *filter)
+/* Finds whether keys are integers that equal their hashes. */
+static bly_status sql_rows_of_integers(bool *out, const bly_filter *filter)
 {
     bly_stat_t stat;
     bly_status status = bly_stat(&stat, filter);
@@ -156,77 +156,77 @@ static bly_status rows_of_integers(bool *out, const bly_filter *filter)
     return status;
 }
 
-static bly_filter *rows_filter(rows_cursor *c, sqlite3_value *value,
-                               int *error)
+static bly_filter *sql_rows_filter(sql_rows_cursor *c, sqlite3_value *value,
+                                   int *error)
 {
     bly_status status;
-    const rows_table *table = (const rows_table *)c->base.pVtab;
-    bly_filter *filter = held_copy(table->db, value, &status);
+    const sql_rows_table *table = (const sql_rows_table *)c->base.pVtab;
+    bly_filter *filter = sql_held_copy(table->db, value, &status);
     *error = SQLITE_OK;
     if (status < 0) {
-        *error = extension_fail_table(c->base.pVtab, status, rows_limit);
+        *error = extension_fail_table(c->base.pVtab, status, sql_rows_limit);
     } else if (filter == NULL && sqlite3_value_type(value) != SQLITE_NULL) {
         sqlite3_free(c->base.pVtab->zErrMsg);
-        c->base.pVtab->zErrMsg = held_no_filter(value);
+        c->base.pVtab->zErrMsg = sql_held_no_filter(value);
         *error = c->base.pVtab->zErrMsg != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     return filter;
 }
 
-/* into := into - the filter of a value; `into` goes where there is none. */
-static bly_filter *rows_subtract(rows_cursor *c, bly_filter *into,
-                                 sqlite3_value *value, int *error)
+/* Computes into := into - the filter of a value; frees `into` on an error. */
+static bly_filter *sql_rows_subtract(sql_rows_cursor *c, bly_filter *into,
+                                     sqlite3_value *value, int *error)
 {
-    bly_filter *other = rows_filter(c, value, error);
+    bly_filter *other = sql_rows_filter(c, value, error);
     if (other != NULL) {
         bly_status status = bly_subtract(into, other);
         bly_free(other);
         if (status >= 0)
             return into;
-        *error = extension_fail_table(c->base.pVtab, status, rows_limit);
+        *error = extension_fail_table(c->base.pVtab, status, sql_rows_limit);
     }
     bly_free(into);
     return NULL;
 }
 
-static int rows_filter_rows(sqlite3_vtab_cursor *base, int number,
-                            const char *text, int n, sqlite3_value **values)
+static int sql_rows_filter_rows(sqlite3_vtab_cursor *base, int number,
+                                const char *text, int n, sqlite3_value **values)
 {
-    rows_cursor *c = (rows_cursor *)base;
+    sql_rows_cursor *c = (sql_rows_cursor *)base;
     int error;
     (void)number;
     (void)text;
-    rows_empty(c);
-    bly_filter *filter = rows_filter(c, values[0], &error);
+    sql_rows_empty(c);
+    bly_filter *filter = sql_rows_filter(c, values[0], &error);
     if (filter != NULL && n > 1)
-        filter = rows_subtract(c, filter, values[1], &error);
+        filter = sql_rows_subtract(c, filter, values[1], &error);
     if (filter == NULL)
         return error;                   /* or NULL: no rows                  */
-    bly_status status = rows_of_integers(&c->integers, filter);
+    bly_status status = sql_rows_of_integers(&c->integers, filter);
     if (status >= 0)
-        status = bly_list_keys(filter, rows_gather, c);
+        status = bly_list_keys(filter, sql_rows_gather, c);
     bly_free(filter);
     if (status < 0)
-        return extension_fail_table(base->pVtab, status, rows_limit);
+        return extension_fail_table(base->pVtab, status, sql_rows_limit);
     return c->failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int rows_next(sqlite3_vtab_cursor *base)
+static int sql_rows_next(sqlite3_vtab_cursor *base)
 {
-    ((rows_cursor *)base)->now++;
+    ((sql_rows_cursor *)base)->now++;
     return SQLITE_OK;
 }
 
-static int rows_eof(sqlite3_vtab_cursor *base)
+static int sql_rows_eof(sqlite3_vtab_cursor *base)
 {
-    rows_cursor *c = (rows_cursor *)base;
+    sql_rows_cursor *c = (sql_rows_cursor *)base;
     return c->now >= c->n;
 }
 
-/* The integer that was a key, if it was one: nobody has kept what the type of
- * the 8 bytes was. */
-static void rows_integer(sqlite3_context *context, const rows_cursor *c,
-                         const rows_key *key)
+/* Returns the integer that the key stands for if it was one: the type of the 8
+ * bytes is not stored. */
+static void sql_rows_integer(sqlite3_context *context, const sql_rows_cursor *c,
+                             const sql_rows_key *key)
 {
     uint64_t integer = 0;
     if (key->kept && key->length == 8) {
@@ -238,16 +238,16 @@ static void rows_integer(sqlite3_context *context, const rows_cursor *c,
     }
 }
 
-static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
-                       int column)
+static int sql_rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
+                           int column)
 {
-    rows_cursor *c = (rows_cursor *)base;
-    const rows_key *key = &c->keys[c->now];
+    sql_rows_cursor *c = (sql_rows_cursor *)base;
+    const sql_rows_key *key = &c->keys[c->now];
     if (column == ROWS_KEY && key->kept)
         sqlite3_result_blob64(context, c->data + key->at, key->length,
                               SQLITE_TRANSIENT);
     else if (column == ROWS_INTEGER)
-        rows_integer(context, c, key);
+        sql_rows_integer(context, c, key);
     else if (column == ROWS_SIDE)
         sqlite3_result_int(context, key->side);
     else if (column == ROWS_HASH)
@@ -255,17 +255,23 @@ static int rows_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
     return SQLITE_OK;
 }
 
-static int rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+static int sql_rows_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    *out = (sqlite3_int64)((rows_cursor *)base)->now;
+    *out = (sqlite3_int64)((sql_rows_cursor *)base)->now;
     return SQLITE_OK;
 }
 
-static const sqlite3_module rows_module = {
-    .xConnect = rows_connect, .xBestIndex = rows_best,
-    .xDisconnect = rows_disconnect, .xOpen = rows_open, .xClose = rows_close,
-    .xFilter = rows_filter_rows, .xNext = rows_next, .xEof = rows_eof,
-    .xColumn = rows_column, .xRowid = rows_rowid,
+static const sqlite3_module sql_rows_module = {
+    .xConnect = sql_rows_connect,
+    .xBestIndex = sql_rows_best,
+    .xDisconnect = sql_rows_disconnect,
+    .xOpen = sql_rows_open,
+    .xClose = sql_rows_close,
+    .xFilter = sql_rows_filter_rows,
+    .xNext = sql_rows_next,
+    .xEof = sql_rows_eof,
+    .xColumn = sql_rows_column,
+    .xRowid = sql_rows_rowid,
 };
 
 /* ---- Kinds --------------------------------------------------------------- */
@@ -401,18 +407,20 @@ static int kinds_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 
 static const sqlite3_module kinds_module = {
     .xConnect = kinds_connect, .xBestIndex = kinds_best,
-    .xDisconnect = rows_disconnect, .xOpen = kinds_open,
+    .xDisconnect = sql_rows_disconnect, .xOpen = kinds_open,
     .xClose = kinds_close, .xFilter = kinds_filter, .xNext = kinds_next,
     .xEof = kinds_eof, .xColumn = kinds_column, .xRowid = kinds_rowid,
 };
 
-int rows_register(sqlite3 *db)
+int sql_rows_register(sqlite3 *db)
 {
-    int status = sqlite3_create_module_v2(db, "bloomery_list", &rows_module,
-                                          (void *)(uintptr_t)&rows_one, NULL);
+    int status =
+        sqlite3_create_module_v2(db, "bloomery_list", &sql_rows_module,
+                                 (void *)(uintptr_t)&sql_rows_one, NULL);
     if (status == SQLITE_OK)
-        status = sqlite3_create_module_v2(db, "bloomery_diff", &rows_module,
-                                          (void *)(uintptr_t)&rows_two, NULL);
+        status =
+            sqlite3_create_module_v2(db, "bloomery_diff", &sql_rows_module,
+                                     (void *)(uintptr_t)&sql_rows_two, NULL);
     if (status == SQLITE_OK)
         status = sqlite3_create_module_v2(db, "bloomery_kinds", &kinds_module,
                                           NULL, NULL);

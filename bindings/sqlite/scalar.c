@@ -1,36 +1,37 @@
-/* scalar.c - functions of a filter and of keys: what is asked of it, and the
- * filter that it becomes by a change.
+/* scalar.c - functions of a filter and keys: queries, and changes that return a
+ * new filter.
  *
- * A blob in SQL is a value, so a change gives a new one: all of it is copied.
- * For many keys there are the aggregates of build.c. */
+ * A blob is a value in SQL, so a change copies all of it. For many keys use the
+ * aggregates of build.c. */
 #include "extension.h"
 
 /* ---- Asked --------------------------------------------------------------- */
 
 typedef void scalar_answer(sqlite3_context *context, const bly_filter *filter,
-                           const keys_key *key);
+                           const sql_keys_key *key);
 
-/* NULL for a filter that is NULL, or a key. */
+/* Returns NULL if the filter or the key is NULL. */
 static void scalar_ask(sqlite3_context *context, sqlite3_value **values,
                        scalar_answer *answer)
 {
-    keys_key key;
-    held_filter held = held_begin(context, 0, values[0]);
+    sql_keys_key key;
+    sql_held_filter held = sql_held_begin(context, 0, values[0]);
     if (held.filter == NULL)
         return;
-    keys_found found = keys_of(&key, bly_form_of(held.filter), values[1]);
+    sql_keys_found found =
+        sql_keys_of(&key, bly_form_of(held.filter), values[1]);
     if (found == KEYS_ONE) {
         answer(context, held.filter, &key);
-        keys_done(&key);
+        sql_keys_done(&key);
     } else if (found != KEYS_NONE) {
-        keys_fail(context, found, &key);
+        sql_keys_fail(context, found, &key);
     }
-    held_end(held);
+    sql_held_end(held);
 }
 
 static void scalar_contains_answer(sqlite3_context *context,
                                    const bly_filter *filter,
-                                   const keys_key *key)
+                                   const sql_keys_key *key)
 {
     sqlite3_result_int(context, bly_contains(filter, key->data, key->length));
 }
@@ -42,9 +43,10 @@ static void scalar_contains(sqlite3_context *context, int n,
     scalar_ask(context, values, scalar_contains_answer);
 }
 
-/* What cannot be bounded is not known: NULL. */
+/* Returns the count, or NULL if it has no bound. */
 static void scalar_count_answer(sqlite3_context *context,
-                                const bly_filter *filter, const keys_key *key)
+                                const bly_filter *filter,
+                                const sql_keys_key *key)
 {
     uint64_t count = bly_count(filter, key->data, key->length);
     if (count <= INT64_MAX)
@@ -59,7 +61,7 @@ static void scalar_count(sqlite3_context *context, int n,
 }
 
 static void scalar_get_answer(sqlite3_context *context,
-                              const bly_filter *filter, const keys_key *key)
+                              const bly_filter *filter, const sql_keys_key *key)
 {
     uint64_t label;
     if ((bly_can(filter) & BLY_CAN_LABEL) == 0) {
@@ -85,31 +87,31 @@ static void scalar_get(sqlite3_context *context, int n, sqlite3_value **values)
 /* ---- Changed ------------------------------------------------------------- */
 
 /* Changes a filter by one key; `label` is for scalar_put_key alone. */
-typedef bly_status scalar_verb(bly_filter *filter, const keys_key *key,
+typedef bly_status scalar_verb(bly_filter *filter, const sql_keys_key *key,
                                uint64_t label);
 
-static bly_status scalar_add_key(bly_filter *filter, const keys_key *key,
+static bly_status scalar_add_key(bly_filter *filter, const sql_keys_key *key,
                                  uint64_t label)
 {
     (void)label;
     return bly_add(filter, key->data, key->length);
 }
 
-static bly_status scalar_remove_key(bly_filter *filter, const keys_key *key,
+static bly_status scalar_remove_key(bly_filter *filter, const sql_keys_key *key,
                                     uint64_t label)
 {
     (void)label;
     return bly_remove(filter, key->data, key->length);
 }
 
-static bly_status scalar_put_key(bly_filter *filter, const keys_key *key,
+static bly_status scalar_put_key(bly_filter *filter, const sql_keys_key *key,
                                  uint64_t label)
 {
     return bly_put(filter, key->data, key->length, label);
 }
 
-/* The first key of an empty filter says of which class all are to be; other
- * systems' files cannot state it. */
+/* Sets the form from the class of the first key of an empty filter; other
+ * systems' files cannot store one. */
 static bly_status scalar_state(bly_filter *filter, sqlite3_value *value)
 {
     bly_stat_t stat;
@@ -118,7 +120,7 @@ static bly_status scalar_state(bly_filter *filter, sqlite3_value *value)
     bly_status status = bly_stat(&stat, filter);
     if (status < 0 || stat.items > 0)
         return status;
-    status = bly_form_set(filter, keys_class(value));
+    status = bly_form_set(filter, sql_keys_class(value));
     return status == BLY_EUNSUPPORTED ? BLY_OK : status;
 }
 
@@ -127,18 +129,18 @@ static bool scalar_change_one(sqlite3_context *context, bly_filter *filter,
                               sqlite3_value *value, scalar_verb *verb,
                               uint64_t label)
 {
-    keys_key key;
+    sql_keys_key key;
     bly_status status = scalar_state(filter, value);
     if (status >= 0) {
-        keys_found found = keys_of(&key, bly_form_of(filter), value);
+        sql_keys_found found = sql_keys_of(&key, bly_form_of(filter), value);
         if (found == KEYS_NONE)
             return true;
         if (found != KEYS_ONE) {
-            keys_fail(context, found, &key);
+            sql_keys_fail(context, found, &key);
             return false;
         }
         status = verb(filter, &key, label);
-        keys_done(&key);
+        sql_keys_done(&key);
     }
     if (status < 0)
         extension_fail(context, status);
@@ -151,14 +153,14 @@ static void scalar_change(sqlite3_context *context, sqlite3_value *from, int n,
                           sqlite3_value **values, scalar_verb *verb,
                           uint64_t label)
 {
-    bly_filter *filter = held_own(context, from);
+    bly_filter *filter = sql_held_own(context, from);
     if (filter == NULL)
         return;
     bool done = true;
     for (int i = 0; i < n && done; i++)
         done = scalar_change_one(context, filter, values[i], verb, label);
     if (done)
-        held_give(context, filter);
+        sql_held_give(context, filter);
     else
         bly_free(filter);
 }
@@ -191,7 +193,7 @@ static void scalar_put(sqlite3_context *context, int n, sqlite3_value **values)
     if (sqlite3_value_type(values[2]) == SQLITE_NULL)
         extension_error(context, "the label must be a whole number of 0 or "
                         "more, and not NULL");
-    else if (keys_count(context, &label, "label", values[2]))
+    else if (sql_keys_count(context, &label, "label", values[2]))
         scalar_change(context, values[0], 1, values + 1, scalar_put_key,
                       label);
 }
@@ -209,61 +211,62 @@ static bool scalar_is_any(sqlite3_context *context, uint64_t form, bool given)
     return given && form == BLY_KEYS_UNSTATED;
 }
 
-/* bloomery_state_keys(filter, keys) */
+/* Implements bloomery_state_keys(filter, keys). */
 static void scalar_state_keys(sqlite3_context *context, int n,
                               sqlite3_value **values)
 {
     uint64_t form;
     bool given;
     (void)n;
-    if (!keys_form(context, &form, &given, values[1])
+    if (!sql_keys_form(context, &form, &given, values[1])
         || scalar_is_any(context, form, given))
         return;
-    bly_filter *filter = held_own(context, values[0]);
+    bly_filter *filter = sql_held_own(context, values[0]);
     if (filter == NULL)
         return;
     bly_status status = given ? bly_form_set(filter, form) : BLY_OK;
     if (status >= 0) {
-        held_give(context, filter);
+        sql_held_give(context, filter);
         return;
     }
     extension_fail(context, status);
     bly_free(filter);
 }
 
-/* bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]) */
+/* Implements bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]). */
 static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
 {
     const bly_progress progress
         = interrupt_progress(sqlite3_context_db_handle(context));
-    bly_spec spec = { .allocator = &memory_allocator, .threads = 1,
+    bly_spec spec = { .allocator = &sql_memory_allocator, .threads = 1,
                       .progress = &progress };
     const char *kind;
     bly_filter *filter = NULL;
     uint64_t form = BLY_KEYS_UNSTATED;
     bool given = false;
-    if (!keys_spec(context, &kind, &spec, n, values, true)
-        || (n > 5 && !keys_form(context, &form, &given, values[5]))
+    if (!sql_keys_spec(context, &kind, &spec, n, values, true)
+        || (n > 5 && !sql_keys_form(context, &form, &given, values[5]))
         || scalar_is_any(context, form, given))
         return;
     bly_status status = bly_new(&filter, kind, &spec);
     if (status >= 0)
         status = bly_form_set(filter, form);
     if (status >= 0) {
-        held_give(context, filter);
+        sql_held_give(context, filter);
         return;
     }
     extension_fail(context, status);
     bly_free(filter);
 }
 
-/* ---- What there is ------------------------------------------------------- */
+/* ---- Registration -------------------------------------------------------- */
 
 typedef void scalar_function(sqlite3_context *context, int n,
                              sqlite3_value **values);
 
-/* Of functions that are asked for each row: they remember blobs, together. */
-static int scalar_asked(sqlite3 *db, held_home *home)
+/* Registers functions that are called for each row; they share remembered
+   blobs. */
+static int scalar_asked(sqlite3 *db, sql_held_home *home)
 {
     static const struct {
         const char      *name;
@@ -274,16 +277,16 @@ static int scalar_asked(sqlite3 *db, held_home *home)
         { "bloomery_count",    2, EXTENSION_PURE, scalar_count },
         { "bloomery_get",      2, EXTENSION_PURE, scalar_get },
         { "bloomery_open",     1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
-          held_open_call },
+          sql_held_open_call },
     };
     int status = SQLITE_OK;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (status == SQLITE_OK)
-            /* SQLite gives it back where it fails, too */
+            /* SQLite frees it on failure too */
             status = sqlite3_create_function_v2(
                 db, asked[i].name, asked[i].n, asked[i].flags,
-                held_home_more(home), asked[i].call, NULL, NULL,
-                held_home_less);
+                sql_held_home_more(home), asked[i].call, NULL, NULL,
+                sql_held_home_less);
     return status;
 }
 
@@ -296,11 +299,11 @@ static int scalar_plain(sqlite3 *db, const char *name, int n,
 
 int scalar_register(sqlite3 *db)
 {
-    held_home *home = held_home_new();
+    sql_held_home *home = sql_held_home_new();
     if (home == NULL)
         return SQLITE_NOMEM;
     int status = scalar_asked(db, home);
-    held_home_less(home);
+    sql_held_home_less(home);
     if (status == SQLITE_OK)
         status = scalar_plain(db, "bloomery_add", -1, scalar_add);
     if (status == SQLITE_OK)

@@ -10,13 +10,13 @@ enum { SETS_QUICK = 32 << 20 };
 typedef struct {
     bly_filter *into;
     bool        failed;
-} sets_state;
+} sql_sets_state;
 
-typedef bly_status sets_verb(bly_filter *into, const bly_filter *other);
+typedef bly_status sql_sets_verb(bly_filter *into, const bly_filter *other);
 
-/* If a filter is watched, its verbs work on a copy. Where they combine bits at
- * the speed of memory, that costs more than an interrupt could spare. */
-static void sets_unwatch_quick(bly_filter *filter)
+/* Verbs on a watched filter work on a copy. If they combine bits at the speed
+ * of memory, that costs more than an interrupt could save. */
+static void sql_sets_unwatch_quick(bly_filter *filter)
 {
     size_t bytes;
     bly_raw(filter, &bytes);
@@ -24,23 +24,23 @@ static void sets_unwatch_quick(bly_filter *filter)
         bly_progress_set(filter, NULL);
 }
 
-/* NULL is no filter. */
-static void sets_row(sqlite3_context *context, sqlite3_value *value,
-                     sets_verb *verb)
+/* Skips NULL, which is not a filter. */
+static void sql_sets_row(sqlite3_context *context, sqlite3_value *value,
+                         sql_sets_verb *verb)
 {
-    sets_state *s = sqlite3_aggregate_context(context, sizeof *s);
+    sql_sets_state *s = sqlite3_aggregate_context(context, sizeof *s);
     if (s == NULL) {
         sqlite3_result_error_nomem(context);
         return;
     }
     if (s->failed || sqlite3_value_type(value) == SQLITE_NULL)
         return;
-    bly_filter *filter = held_own(context, value);
+    bly_filter *filter = sql_held_own(context, value);
     if (filter == NULL || s->into == NULL) {
         s->into = filter != NULL ? filter : s->into;
         s->failed = filter == NULL;
         if (filter != NULL)
-            sets_unwatch_quick(filter);
+            sql_sets_unwatch_quick(filter);
         return;
     }
     bly_status status = verb(s->into, filter);
@@ -50,22 +50,23 @@ static void sets_row(sqlite3_context *context, sqlite3_value *value,
         extension_fail(context, status);
 }
 
-static void sets_unite(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    (void)n;
-    sets_row(context, values[0], bly_unite);
-}
-
-static void sets_intersect(sqlite3_context *context, int n,
+static void sql_sets_unite(sqlite3_context *context, int n,
                            sqlite3_value **values)
 {
     (void)n;
-    sets_row(context, values[0], bly_intersect);
+    sql_sets_row(context, values[0], bly_unite);
 }
 
-static void sets_final(sqlite3_context *context)
+static void sql_sets_intersect(sqlite3_context *context, int n,
+                               sqlite3_value **values)
 {
-    sets_state *s = sqlite3_aggregate_context(context, 0);
+    (void)n;
+    sql_sets_row(context, values[0], bly_intersect);
+}
+
+static void sql_sets_final(sqlite3_context *context)
+{
+    sql_sets_state *s = sqlite3_aggregate_context(context, 0);
     if (s == NULL || s->into == NULL)
         return;
     bly_filter *into = s->into;
@@ -73,18 +74,18 @@ static void sets_final(sqlite3_context *context)
     if (s->failed)
         bly_free(into);
     else
-        held_give(context, into);
+        sql_held_give(context, into);
 }
 
-int sets_register(sqlite3 *db)
+int sql_sets_register(sqlite3 *db)
 {
     int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
-    int status = sqlite3_create_function_v2(db, "bloomery_unite", 1, flags,
-                                            NULL, NULL, sets_unite, sets_final,
-                                            NULL);
+    int status =
+        sqlite3_create_function_v2(db, "bloomery_unite", 1, flags, NULL, NULL,
+                                   sql_sets_unite, sql_sets_final, NULL);
     if (status == SQLITE_OK)
         status = sqlite3_create_function_v2(db, "bloomery_intersect", 1, flags,
-                                            NULL, NULL, sets_intersect,
-                                            sets_final, NULL);
+                                            NULL, NULL, sql_sets_intersect,
+                                            sql_sets_final, NULL);
     return status;
 }

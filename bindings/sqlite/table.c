@@ -14,30 +14,30 @@
 
 enum { TABLE_KEY, TABLE_LABEL, TABLE_COUNT };
 
-/* An opened file, for as long as a cursor needs it. */
+/* An open file, kept as long as a cursor needs it. */
 typedef struct {
     bly_filter *filter;
     int         users;
-} table_file;
+} sql_table_file;
 
 typedef struct {
     sqlite3_vtab base;
     sqlite3     *db;
-    table_file  *file;                  /* NULL: not opened yet              */
+    sql_table_file  *file;              /* NULL: not opened yet              */
     char        *path, *format;
     int          flags;
-    uint64_t     limit;                 /* of memory; 0: not said            */
+    uint64_t     limit;                 /* of memory; 0 if not given         */
 } table;
 
 typedef struct {
     sqlite3_vtab_cursor base;
-    table_file    *file;
+    sql_table_file    *file;
     sqlite3_value *asked;               /* NULL: no row                      */
-} table_cursor;
+} sql_table_cursor;
 
 /* ---- The file ------------------------------------------------------------ */
 
-static void table_let_go(table_file *file)
+static void sql_table_let_go(sql_table_file *file)
 {
     if (file == NULL || --file->users > 0)
         return;
@@ -45,14 +45,14 @@ static void table_let_go(table_file *file)
     sqlite3_free(file);
 }
 
-static int table_open_file(table *t, table_file **out)
+static int sql_table_open_file(table *t, sql_table_file **out)
 {
     const bly_progress progress = interrupt_progress(t->db);
-    bly_options options = memory_options(t->limit);
-    table_file *file = sqlite3_malloc64(sizeof *file);
+    bly_options options = sql_memory_options(t->limit);
+    sql_table_file *file = sqlite3_malloc64(sizeof *file);
     if (file == NULL)
         return SQLITE_NOMEM;
-    *file = (table_file){ .users = 1 };
+    *file = (sql_table_file){ .users = 1 };
     options.format = t->format;
     options.progress = &progress;
     bly_status status = bly_open(&file->filter, t->path, t->flags, &options);
@@ -64,8 +64,8 @@ static int table_open_file(table *t, table_file **out)
     return SQLITE_OK;
 }
 
-/* The file as it is now: opened anew where another one has taken its place. */
-static int table_current(table *t)
+/* Returns the current file, which is reopened if it was replaced. */
+static int sql_table_current(table *t)
 {
     bool replaced = true;
     if (t->file != NULL) {
@@ -75,19 +75,20 @@ static int table_current(table *t)
     }
     if (!replaced)
         return SQLITE_OK;
-    table_file *file = NULL;
-    int status = table_open_file(t, &file);
+    sql_table_file *file = NULL;
+    int status = sql_table_open_file(t, &file);
     if (status != SQLITE_OK)
         return status;
-    table_let_go(t->file);
+    sql_table_let_go(t->file);
     t->file = file;
     return SQLITE_OK;
 }
 
 /* ---- The table ----------------------------------------------------------- */
 
-/* What is between quotes of SQL, or all of it. NULL: no memory, or an error. */
-static char *table_unquoted(const char *text, char **error)
+/* Returns the text inside SQL quotes, or all of it. Returns NULL if out of
+   memory or invalid. */
+static char *sql_table_unquoted(const char *text, char **error)
 {
     const char *all = text;
     char quote = *text, *out = sqlite3_mprintf("%s", text), *to = out;
@@ -107,8 +108,8 @@ static char *table_unquoted(const char *text, char **error)
     return NULL;
 }
 
-/* A number of bytes, at least 1. */
-static bool table_limit(table *t, const char *text, char **error)
+/* Parses a number of bytes, at least 1. */
+static bool sql_table_limit(table *t, const char *text, char **error)
 {
     char *end;
     t->limit = strtoull(text, &end, 10);
@@ -118,17 +119,17 @@ static bool table_limit(table *t, const char *text, char **error)
     return false;
 }
 
-static bool table_option(table *t, const char *option, char **error)
+static bool sql_table_option(table *t, const char *option, char **error)
 {
     if (strcmp(option, "map") == 0) {
         t->flags |= BLY_MAP;
     } else if (strcmp(option, "verify") == 0) {
         t->flags |= BLY_VERIFY;
     } else if (strncmp(option, "format=", 7) == 0 && t->format == NULL) {
-        t->format = table_unquoted(option + 7, error);
+        t->format = sql_table_unquoted(option + 7, error);
         return t->format != NULL;
     } else if (strncmp(option, "limit=", 6) == 0) {
-        return table_limit(t, option + 6, error);
+        return sql_table_limit(t, option + 6, error);
     } else {
         *error = sqlite3_mprintf("there is no option %s: map, verify, "
                                  "format=NAME or limit=BYTES is wanted",
@@ -138,41 +139,41 @@ static bool table_option(table *t, const char *option, char **error)
     return true;
 }
 
-static int table_free(sqlite3_vtab *base)
+static int sql_table_free(sqlite3_vtab *base)
 {
     table *t = (table *)base;
-    table_let_go(t->file);
+    sql_table_let_go(t->file);
     sqlite3_free(t->path);
     sqlite3_free(t->format);
     sqlite3_free(t);
     return SQLITE_OK;
 }
 
-static bool table_read_arguments(table *t, int n, const char *const *arguments,
-                                 char **error)
+static bool sql_table_read_arguments(table *t, int n,
+                                     const char *const *arguments, char **error)
 {
     if (n < 4) {
         *error = sqlite3_mprintf("the file is missing: USING "
                                  "bloomery('words.bly')");
         return false;
     }
-    t->path = table_unquoted(arguments[3], error);
+    t->path = sql_table_unquoted(arguments[3], error);
     if (t->path == NULL)
         return false;
     for (int i = 4; i < n; i++)
-        if (!table_option(t, arguments[i], error))
+        if (!sql_table_option(t, arguments[i], error))
             return false;
     if ((t->flags & BLY_VERIFY) != 0 && (t->flags & BLY_MAP) == 0)
-        t->flags &= ~BLY_VERIFY;        /* what is read is always checked    */
+        t->flags &= ~BLY_VERIFY;        /* loaded bytes are always verified  */
     return true;
 }
 
-/* The file is opened by the first statement, so that a table whose file is gone
- * can still be dropped. Views and triggers may not ask it: in a database from
- * elsewhere they would open whatever file it names. */
-static int table_connect(sqlite3 *db, void *unused, int n,
-                         const char *const *arguments, sqlite3_vtab **out,
-                         char **error)
+/* The file is opened by the first statement, so that a table whose file is
+ * missing can still be dropped. Views and triggers may not use the table: an
+ * untrusted database could otherwise open any file. */
+static int sql_table_connect(sqlite3 *db, void *unused, int n,
+                             const char *const *arguments, sqlite3_vtab **out,
+                             char **error)
 {
     (void)unused;
     int status = sqlite3_declare_vtab(
@@ -184,56 +185,55 @@ static int table_connect(sqlite3 *db, void *unused, int n,
         return SQLITE_NOMEM;
     memset(t, 0, sizeof *t);
     t->db = db;
-    if (!table_read_arguments(t, n, arguments, error)) {
-        table_free(&t->base);
+    if (!sql_table_read_arguments(t, n, arguments, error)) {
+        sql_table_free(&t->base);
         return *error != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
     }
     *out = &t->base;
     return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 }
 
-/* A new one whose file is wrong is not made. */
-static int table_create(sqlite3 *db, void *unused, int n,
-                        const char *const *arguments, sqlite3_vtab **out,
-                        char **error)
+/* Refuses to create a table whose file is invalid. */
+static int sql_table_create(sqlite3 *db, void *unused, int n,
+                            const char *const *arguments, sqlite3_vtab **out,
+                            char **error)
 {
-    int status = table_connect(db, unused, n, arguments, out, error);
+    int status = sql_table_connect(db, unused, n, arguments, out, error);
     if (status != SQLITE_OK)
         return status;
     table *t = (table *)*out;
-    status = table_current(t);
+    status = sql_table_current(t);
     if (status == SQLITE_OK)
         return SQLITE_OK;
     sqlite3_free(*error);
     *error = t->base.zErrMsg;
-    table_free(&t->base);
+    sql_table_free(&t->base);
     *out = NULL;
     return status;
 }
 
 /* ---- A plan -------------------------------------------------------------- */
 
-/* What a statement asks for. */
+/* The plans of statements. */
 enum { TABLE_ALL, TABLE_COLLATED, TABLE_ONE };
 
-/* A key is asked for by its bytes, and so by no other collation. */
-static bool table_is_binary(sqlite3_index_info *info, int i)
+/* Keys are compared by their bytes, so other collations do not apply. */
+static bool sql_table_is_binary(sqlite3_index_info *info, int i)
 {
     const char *collation = sqlite3_vtab_collation(info, i);
     return collation == NULL || sqlite3_stricmp(collation, "BINARY") == 0;
 }
 
-/* What cannot be done has a plan that is as dear as can be, so that each other
- * one is preferred (an OR is one only after this), and is refused when it
- * runs. */
-static void table_best_refused(sqlite3_index_info *info, int number)
+/* Impossible requests get a plan of maximum cost, so that SQLite prefers any
+ * other (an OR becomes one only afterwards), and fail when run. */
+static void sql_table_best_refused(sqlite3_index_info *info, int number)
 {
     info->idxNum = number;
     info->estimatedCost = 1e90;
     info->estimatedRows = INT64_MAX;
 }
 
-static int table_best(sqlite3_vtab *base, sqlite3_index_info *info)
+static int sql_table_best(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     bool there = false, collated = false;
     int at = -1;
@@ -243,7 +243,7 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info)
             || (info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ
                 && info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_IS))
             continue;
-        if (!table_is_binary(info, i))
+        if (!sql_table_is_binary(info, i))
             collated = true;
         else if (info->aConstraint[i].usable)
             at = i;
@@ -253,7 +253,7 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info)
     if (at < 0 && there)
         return SQLITE_CONSTRAINT;       /* another order of tables has it    */
     if (at < 0) {
-        table_best_refused(info, collated ? TABLE_COLLATED : TABLE_ALL);
+        sql_table_best_refused(info, collated ? TABLE_COLLATED : TABLE_ALL);
         return SQLITE_OK;
     }
     info->aConstraintUsage[at].argvIndex = 1;
@@ -265,7 +265,7 @@ static int table_best(sqlite3_vtab *base, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-static int table_refuse(sqlite3_vtab *base, int number)
+static int sql_table_refuse(sqlite3_vtab *base, int number)
 {
     sqlite3_free(base->zErrMsg);
     base->zErrMsg = sqlite3_mprintf("%s", number == TABLE_COLLATED
@@ -278,45 +278,46 @@ static int table_refuse(sqlite3_vtab *base, int number)
 
 /* ---- A statement --------------------------------------------------------- */
 
-static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
+static int sql_table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     table *t = (table *)base;
-    int status = table_current(t);
+    int status = sql_table_current(t);
     if (status != SQLITE_OK)
         return status;
-    table_cursor *c = sqlite3_malloc64(sizeof *c);
+    sql_table_cursor *c = sqlite3_malloc64(sizeof *c);
     if (c == NULL)
         return SQLITE_NOMEM;
-    *c = (table_cursor){ .file = t->file };
+    *c = (sql_table_cursor){ .file = t->file };
     t->file->users++;
     *out = &c->base;
     return SQLITE_OK;
 }
 
-static int table_close(sqlite3_vtab_cursor *base)
+static int sql_table_close(sqlite3_vtab_cursor *base)
 {
-    table_cursor *c = (table_cursor *)base;
+    sql_table_cursor *c = (sql_table_cursor *)base;
     sqlite3_value_free(c->asked);
-    table_let_go(c->file);
+    sql_table_let_go(c->file);
     sqlite3_free(c);
     return SQLITE_OK;
 }
 
-static int table_filter(sqlite3_vtab_cursor *base, int number,
-                        const char *text, int n, sqlite3_value **values)
+static int sql_table_filter(sqlite3_vtab_cursor *base, int number,
+                            const char *text, int n, sqlite3_value **values)
 {
-    table_cursor *c = (table_cursor *)base;
-    keys_key key;
+    sql_table_cursor *c = (sql_table_cursor *)base;
+    sql_keys_key key;
     (void)text;
     (void)n;
     sqlite3_value_free(c->asked);
     c->asked = NULL;
     if (number != TABLE_ONE)
-        return table_refuse(base->pVtab, number);
-    keys_found found = keys_of(&key, bly_form_of(c->file->filter), values[0]);
+        return sql_table_refuse(base->pVtab, number);
+    sql_keys_found found =
+        sql_keys_of(&key, bly_form_of(c->file->filter), values[0]);
     if (found == KEYS_REFUSED) {
         sqlite3_free(base->pVtab->zErrMsg);
-        base->pVtab->zErrMsg = keys_why(&key);
+        base->pVtab->zErrMsg = sql_keys_why(&key);
         return SQLITE_ERROR;
     }
     if (found == KEYS_NO_MEMORY)
@@ -324,61 +325,61 @@ static int table_filter(sqlite3_vtab_cursor *base, int number,
     if (found == KEYS_NONE)
         return SQLITE_OK;
     bool there = bly_contains(c->file->filter, key.data, key.length);
-    keys_done(&key);
+    sql_keys_done(&key);
     if (!there)
         return SQLITE_OK;
     c->asked = sqlite3_value_dup(values[0]);
     return c->asked != NULL ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int table_next(sqlite3_vtab_cursor *base)
+static int sql_table_next(sqlite3_vtab_cursor *base)
 {
-    table_cursor *c = (table_cursor *)base;
+    sql_table_cursor *c = (sql_table_cursor *)base;
     sqlite3_value_free(c->asked);
     c->asked = NULL;
     return SQLITE_OK;
 }
 
-static int table_eof(sqlite3_vtab_cursor *base)
+static int sql_table_eof(sqlite3_vtab_cursor *base)
 {
-    return ((table_cursor *)base)->asked == NULL;
+    return ((sql_table_cursor *)base)->asked == NULL;
 }
 
-static void table_number(sqlite3_context *context, uint64_t number)
+static void sql_table_number(sqlite3_context *context, uint64_t number)
 {
     if (number <= INT64_MAX)
         sqlite3_result_int64(context, (int64_t)number);
 }
 
-static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
-                        int column)
+static int sql_table_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
+                            int column)
 {
-    table_cursor *c = (table_cursor *)base;
-    keys_key key;
+    sql_table_cursor *c = (sql_table_cursor *)base;
+    sql_keys_key key;
     uint64_t label;
     if (column == TABLE_KEY) {
         sqlite3_result_value(context, c->asked);
         return SQLITE_OK;
     }
-    if (keys_of(&key, bly_form_of(c->file->filter), c->asked) != KEYS_ONE)
+    if (sql_keys_of(&key, bly_form_of(c->file->filter), c->asked) != KEYS_ONE)
         return SQLITE_NOMEM;
     if (column == TABLE_COUNT)
-        table_number(context,
-                     bly_count(c->file->filter, key.data, key.length));
+        sql_table_number(context,
+                         bly_count(c->file->filter, key.data, key.length));
     else if (bly_get(c->file->filter, key.data, key.length, &label))
-        table_number(context, label);
-    keys_done(&key);
+        sql_table_number(context, label);
+    sql_keys_done(&key);
     return SQLITE_OK;
 }
 
 /* Rows that OR brings together are told apart by this: each key has its own, by
  * its type too. */
-static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
+static int sql_table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
 {
-    table_cursor *c = (table_cursor *)base;
-    keys_key key;
+    sql_table_cursor *c = (sql_table_cursor *)base;
+    sql_keys_key key;
     uint64_t hash;
-    if (keys_of(&key, BLY_KEYS_UNSTATED, c->asked) != KEYS_ONE)
+    if (sql_keys_of(&key, BLY_KEYS_UNSTATED, c->asked) != KEYS_ONE)
         return SQLITE_NOMEM;
     bly_key one = { key.data, key.length };
     bly_keys keys = { .n = 1, .keys = &one };
@@ -389,22 +390,31 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
     return SQLITE_OK;
 }
 
-static int table_rename(sqlite3_vtab *base, const char *name)
+static int sql_table_rename(sqlite3_vtab *base, const char *name)
 {
     (void)base;
     (void)name;
     return SQLITE_OK;
 }
 
-static const sqlite3_module table_module = {
-    .xCreate = table_create, .xConnect = table_connect,
-    .xBestIndex = table_best, .xDisconnect = table_free,
-    .xDestroy = table_free, .xOpen = table_open, .xClose = table_close,
-    .xFilter = table_filter, .xNext = table_next, .xEof = table_eof,
-    .xColumn = table_column, .xRowid = table_rowid, .xRename = table_rename,
+static const sqlite3_module sql_table_module = {
+    .xCreate = sql_table_create,
+    .xConnect = sql_table_connect,
+    .xBestIndex = sql_table_best,
+    .xDisconnect = sql_table_free,
+    .xDestroy = sql_table_free,
+    .xOpen = sql_table_open,
+    .xClose = sql_table_close,
+    .xFilter = sql_table_filter,
+    .xNext = sql_table_next,
+    .xEof = sql_table_eof,
+    .xColumn = sql_table_column,
+    .xRowid = sql_table_rowid,
+    .xRename = sql_table_rename,
 };
 
-int table_register(sqlite3 *db)
+int sql_table_register(sqlite3 *db)
 {
-    return sqlite3_create_module_v2(db, "bloomery", &table_module, NULL, NULL);
+    return sqlite3_create_module_v2(db, "bloomery", &sql_table_module, NULL,
+                                    NULL);
 }

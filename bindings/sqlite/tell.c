@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The subtype by which SQLite's JSON functions recognize JSON. */
+/* The subtype by which SQLite's JSON functions recognise JSON. */
 enum { TELL_SUBTYPE = 'J' };
 
 #ifndef SQLITE_RESULT_SUBTYPE
@@ -58,7 +58,7 @@ static void tell_info(sqlite3_context *context, int n, sqlite3_value **values)
 {
     bly_stat_t stat;
     (void)n;
-    bly_filter *filter = held_own(context, values[0]);
+    bly_filter *filter = sql_held_own(context, values[0]);
     if (filter == NULL)
         return;
     bly_status status = bly_stat(&stat, filter);
@@ -79,7 +79,7 @@ static void tell_plan(sqlite3_context *context, int n, sqlite3_value **values)
     bly_spec spec = { .threads = 1 };
     bly_plan_t plan;
     const char *kind;
-    if (!keys_spec(context, &kind, &spec, n, values, true))
+    if (!sql_keys_spec(context, &kind, &spec, n, values, true))
         return;
     bly_status status = bly_plan(&plan, kind, &spec);
     if (status < 0) {

@@ -28,7 +28,7 @@ const wrongKey = (message) =>
 const wrong = (message) => new BloomeryError(message, -2, "EPARAM");
 const FREED = "the filter was freed: make it or load its bytes anew";
 
-// What a value is, in an error's text.
+// Describes a value in an error message.
 function described(value) {
     if (value === null)
         return "null";
@@ -124,7 +124,7 @@ const decoder = new TextDecoder();
 const LONE = /\p{Surrogate}/u;
 const SHORT = 48;               // letters that are encoded here, without a call
 
-// What the C library would print by, if it did: an error, "bad file".
+// Stands in for output of the C library, which never prints: "bad file".
 const none = () => 8;
 const SYSTEM = { fd_close: none, fd_seek: none, fd_write: none };
 
@@ -317,7 +317,7 @@ class Core {
                                 this.text(this.c.status(status)));
     }
 
-    // What a function says in JSON. What is no exact number is a text in it.
+    // Parses a JSON result. Numbers that are not exact in JavaScript are texts.
     told(at) {
         if (at === 0)
             throw this.c.done() < 0 ? this.failure(this.c.done())
@@ -850,7 +850,7 @@ function keyBytes(key) {
 
 // ---- Numbers ----------------------------------------------------------------------
 
-// What is no exact number comes as a text; the largest one means "no bound".
+// Inexact numbers arrive as text; the largest one means "no bound".
 const LARGEST = (1n << 64n) - 1n;
 const whole = (text) => typeof text === "string" ? BigInt(text) : text;
 const bounded = (n) => n > BigInt(Number.MAX_SAFE_INTEGER) ? Infinity : Number(n);
@@ -950,7 +950,7 @@ export async function load(source = "all") {
         loading = mine;
         mine.done = instantiated(source).then((made) => {
             mine.core = made;
-            // Of two that are loaded at once the later call counts.
+            // If two are loaded at once, the later call counts.
             if ((current?.order ?? 0) < mine.order) {
                 made.order = mine.order;
                 current = made;
@@ -985,7 +985,7 @@ export function memory() {
 
 const SPEC = ["items", "rate", "seed", "hash", "secret"];
 
-// What is wanted, and the values of `more` options.
+// Sets the spec, and returns the values of `more` options.
 function spec(kind, options, ...more) {
     if (typeof kind !== "string")
         throw wrong(`a kind is a text, and not ${described(kind)}`);
@@ -1032,7 +1032,7 @@ function hidden(secret) {
     return new Secret(new Uint8Array(bytes));
 }
 
-// One label for each key, as numbers of 64 bits.
+// Returns one label per key, as 64-bit numbers.
 function labelled(labels) {
     if (typeOf.call(labels) === "BigUint64Array")
         return new BigUint64Array(lengthOf.call(labels) > 0 ? labels : 0);
@@ -1120,7 +1120,7 @@ export class Filter {
         return this;
     }
 
-    // One like this takes keys of all classes where this does.
+    // Makes another filter accept keys of all classes if this one does.
     #also(other) {
         other.#settled = this.#settled;
         return other;

@@ -1,11 +1,11 @@
-/* wasm.c - the library as JavaScript calls it: by numbers, in one memory.
+/* wasm.c - the library's interface for JavaScript: numbers in a shared memory.
  *
- * JavaScript sees the memory of the module and nothing of C's structs. So a
- * spec and a row of keys are set first, field by field, and the next call uses
- * them; what is long comes back as text in JSON. Keys, and the answers to them,
- * lie in places of fixed size: bloomery.js brings them there some thousand at a
- * time, and no batch, however long, takes more memory. There is one thread, and
- * between setting and using no other code of JavaScript runs.
+ * JavaScript sees the module's memory but no C structs. A spec and a row of
+ * keys are first set field by field, and the next call uses them. Long results
+ * return as JSON. Keys and answers are stored in buffers of fixed size:
+ * bloomery.js fills them with some thousand keys at a time, so the length of a
+ * batch does not matter. There is a single thread, and no other JavaScript runs
+ * between setting and using.
  */
 #include <bloomery.h>
 #include <bloomery/advice.h>
@@ -22,8 +22,8 @@
 
 /* ---- No system ----------------------------------------------------------- */
 
-/* What the C library would ask a system for: there is none. So the module asks
- * its host for nothing but to print what is never printed, and is smaller. */
+/* Replaces functions through which the C library would call a system: the
+ * module imports only output that is never printed, and is smaller. */
 char *getenv(const char *name)
 {
     (void)name;
@@ -46,8 +46,8 @@ _Noreturn void abort(void)
 
 enum { WASM_KEYS = 8192, WASM_ROOM = 8 * WASM_KEYS };
 
-/* Where JavaScript writes keys, and where numbers become keys; the ends of keys
- * in the first of them; what is answered; and the labels that go with keys. */
+/* Buffers for keys written by JavaScript and made from numbers; their ends; the
+ * answers; and labels. */
 static struct {
     _Alignas(16) unsigned char room[WASM_ROOM], wide[WASM_ROOM];
     uint32_t offsets[WASM_KEYS + 1];
@@ -62,7 +62,7 @@ WASM_EXPORT(numbers) void *wasm_numbers(void) { return wasm.numbers; }
 WASM_EXPORT(yes)     void *wasm_yes(void)     { return wasm.yes; }
 WASM_EXPORT(most)    size_t wasm_most(void)   { return WASM_KEYS; }
 
-/* 0: there is no more memory. */
+/* Returns 0 if out of memory. */
 WASM_EXPORT(take) void *wasm_take(size_t bytes)
 {
     return malloc(bytes > 0 ? bytes : 1);
@@ -161,12 +161,7 @@ WASM_EXPORT(status) const char *wasm_status(int status)
     }
 }
 
-/* ---- What there is ------------------------------------------------------- */
-
-static void wasm_truth(const char *name, bool yes)
-{
-    wasm_field(BLY_FIELD_BOOL, name, NULL, 0, yes);
-}
+/* ---- Lists --------------------------------------------------------------- */
 
 static void wasm_abilities(uint64_t can)
 {
@@ -213,12 +208,13 @@ WASM_EXPORT(kinds) const char *wasm_kinds(void)
 
 /* ---- Progress ------------------------------------------------------------ */
 
-/* The sets alone have no room for it, and need it least: their calls are short.
+/* The build with the sets only is too small for this, and its calls are short.
  */
-#ifdef WASM_SMALL
+#ifdef BLY_SMALL
 static const bly_progress *const wasm_watch = NULL;
 #else
-/* In JavaScript: reports how far the present call is. 1: it is cancelled. */
+/* Implemented in JavaScript: reports the progress of the current call. Returns
+   1 to cancel it. */
 __attribute__((import_module("bloomery"), import_name("progress")))
 int wasm_tell(double done, double total);
 
@@ -231,8 +227,8 @@ static int wasm_report(void *context, uint64_t done, uint64_t total)
 static const bly_progress wasm_progress = { wasm_report, NULL };
 static const bly_progress *wasm_watch;  /* NULL: calls report nothing        */
 
-/* From here on calls report their progress, or do not. The filter is that of
- * the next call, or 0 for a call that makes one. */
+/* Turns progress reports on or off, for the filter of the next call, or 0 for a
+ * call that makes one. */
 WASM_EXPORT(watch) void wasm_set_watch(bly_filter *f, int on)
 {
     wasm_watch = on ? &wasm_progress : NULL;
@@ -241,12 +237,12 @@ WASM_EXPORT(watch) void wasm_set_watch(bly_filter *f, int on)
 }
 #endif
 
-/* ---- What is wanted ------------------------------------------------------ */
+/* ---- Settings ------------------------------------------------------------ */
 
 static bly_spec wasm_spec;
 static bly_options wasm_options;
 
-/* Of the next filter that is planned, made or built. */
+/* Sets the spec of the next filter that is planned, made or built. */
 WASM_EXPORT(spec) void wasm_set_spec(uint64_t capacity, double rate,
                                      uint64_t seed, const char *hash,
                                      const void *secret)
@@ -256,7 +252,7 @@ WASM_EXPORT(spec) void wasm_set_spec(uint64_t capacity, double rate,
                             .progress = wasm_watch };
 }
 
-/* Of the next one that comes from bytes. */
+/* Sets the options of the next filter read from bytes. */
 WASM_EXPORT(options) void wasm_set_options(const void *secret,
                                            const char *format,
                                            uint64_t memory_limit)
@@ -268,7 +264,7 @@ WASM_EXPORT(options) void wasm_set_options(const void *secret,
 
 static bly_status wasm_done;
 
-/* What the last call that returned a text, or 0, said. */
+/* Returns the status of the last call that returned a text or 0. */
 WASM_EXPORT(done) int wasm_said(void)
 {
     return wasm_done;
@@ -285,14 +281,19 @@ WASM_EXPORT(plan) const char *wasm_plan(const char *kind)
     return wasm_end();
 }
 
-/* ---- Which kind ---------------------------------------------------------- */
+/* ---- Advice -------------------------------------------------------------- */
 
 /* The costs of all kinds are a tenth of the bytes that the sets may have. */
-#ifndef WASM_SMALL
+#ifndef BLY_SMALL
 /* The name of ability number i; 0: there are not so many. */
 WASM_EXPORT(ability) const char *wasm_ability(int i)
 {
     return i < BLY_ABILITIES ? bly_ability(UINT64_C(1) << i) : NULL;
+}
+
+static void wasm_truth(const char *name, bool yes)
+{
+    wasm_field(BLY_FIELD_BOOL, name, NULL, 0, yes);
 }
 
 static void wasm_advice(const bly_advice *a)
@@ -317,7 +318,7 @@ static void wasm_advice(const bly_advice *a)
     wasm_close();
 }
 
-/* For the capacity and rate of the spec. */
+/* Advises on the capacity and rate of the spec. */
 WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
                                             int fixed, int aim, uint64_t memory)
 {
@@ -340,20 +341,20 @@ WASM_EXPORT(advise) const char *wasm_advise(double present, uint64_t can,
 
 static bly_keys wasm_keys;
 
-/* n keys of so many bytes each. */
+/* Sets n keys of the same length. */
 WASM_EXPORT(keys_width) void wasm_keys_width(size_t n, const void *data,
                                              size_t width)
 {
     wasm_keys = (bly_keys){ .n = n, .data = data, .width = width };
 }
 
-/* n keys in `data`, which end where `offsets` says. */
+/* Sets n keys in `data`, with their ends in `offsets`. */
 WASM_EXPORT(keys_offsets) void wasm_keys_offsets(size_t n, const void *data)
 {
     wasm_keys = (bly_keys){ .n = n, .data = data, .offsets32 = wasm.offsets };
 }
 
-/* Write the key of a number to 8 bytes of `room`. */
+/* Writes the key of a number to 8 bytes of `room`. */
 WASM_EXPORT(real) void wasm_real_key(unsigned char *key, double number)
 {
     bly_real_key(key, number);
@@ -364,7 +365,7 @@ WASM_EXPORT(integer) void wasm_integer_key(unsigned char *key, int64_t number)
     bly_integer_key(key, number);
 }
 
-/* The form that a text names becomes the first of `numbers`. */
+/* Parses the name of a form into the first of `numbers`. */
 WASM_EXPORT(form_read) int wasm_form_read(const char *text)
 {
     return bly_form_read(wasm.numbers, text);
@@ -381,7 +382,7 @@ WASM_EXPORT(form_set) int wasm_form_set(bly_filter *f, uint32_t form)
 }
 
 /* What changes keys is a twentieth of the bytes that the sets may have. */
-#ifndef WASM_SMALL
+#ifndef BLY_SMALL
 /* The key of a value, where the form makes other bytes of it: to be given back,
  * the first of `numbers` are its bytes; 0: `done` says what was wrong. A number
  * is the 8 bytes at `data`. */
@@ -410,7 +411,7 @@ WASM_EXPORT(form_key) void *wasm_form_key(uint32_t form, int type,
 }
 #endif
 
-/* The types of JavaScript's arrays of numbers. */
+/* The types of JavaScript's typed arrays. */
 enum { WASM_INT8, WASM_UINT8, WASM_INT16, WASM_UINT16, WASM_INT32, WASM_UINT32,
        WASM_INT64, WASM_UINT64, WASM_FLOAT32, WASM_FLOAT64 };
 
@@ -423,8 +424,8 @@ enum { WASM_INT8, WASM_UINT8, WASM_INT16, WASM_UINT16, WASM_INT32, WASM_UINT32,
         }                                                                      \
     } while (0)
 
-/* The first of n numbers in `room` that is no integer of 64 bits with a sign;
- * n: all are. */
+/* Returns the first of n numbers in `room` that is not a signed 64-bit integer,
+ * or n. */
 static size_t wasm_large(size_t n)
 {
     size_t i = 0;
@@ -433,8 +434,8 @@ static size_t wasm_large(size_t n)
     return i;
 }
 
-/* n numbers in `room` become the keys that are set. Returns how many: fewer,
- * where the next one is too large. */
+/* Converts n numbers in `room` to keys, and sets them. Returns how many: fewer
+ * if the next one is too large. */
 WASM_EXPORT(keys_numbers) size_t wasm_keys_numbers(int type, size_t n)
 {
     const void *keys = wasm.wide;
@@ -470,8 +471,8 @@ WASM_EXPORT(forget) void wasm_forget(void)
     memset(&wasm_kept, 0, sizeof wasm_kept);
 }
 
-/* Room for `more` elements behind the `used` ones; NULL: there is none, and
- * all is as it was. */
+/* Makes room for `more` elements after the `used` ones. Returns NULL, with the
+ * array unchanged, if out of memory. */
 static void *wasm_grown(void *at, size_t *room, size_t used, size_t more,
                         size_t size)
 {
@@ -499,9 +500,9 @@ static bool wasm_keep_ends(const bly_keys *k)
     return true;
 }
 
-/* Keep the keys that are set: those of one width, or those with ends, among
- * which numbers come, and a long key by itself, with a width. False: there is
- * no more memory. */
+/* Keeps the keys that are set: keys of one width, or keys with ends, including
+ * numbers; a long key is set alone, with a width. Returns false if out of
+ * memory. */
 WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
 {
     bly_keys k = wasm_keys;
@@ -530,7 +531,7 @@ WASM_EXPORT(keep) bool wasm_keep(bool with_ends)
 
 static bly_filter *wasm_made;
 
-/* The filter that the last call made. */
+/* Returns the filter that the last call made. */
 WASM_EXPORT(made) bly_filter *wasm_what(void)
 {
     return wasm_made;
@@ -541,7 +542,7 @@ WASM_EXPORT(new) int wasm_new(const char *kind)
     return bly_new(&wasm_made, kind, &wasm_spec);
 }
 
-/* Of the keys that are kept; labels: 0, or one for each. */
+/* Builds from the keys kept; `labels` is 0, or has one per key. */
 WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels)
 {
     bly_keys keys = { .n = wasm_kept.n };
@@ -574,7 +575,7 @@ WASM_EXPORT(free) void wasm_free(bly_filter *f)
     bly_free(f);
 }
 
-/* ---- One key: its bytes at `key`, `n` of them ---------------------------- */
+/* ---- Single keys: `n` bytes at `key` ------------------------------------- */
 
 WASM_EXPORT(has) int wasm_has(const bly_filter *f, const void *key, size_t n)
 {
@@ -597,7 +598,7 @@ WASM_EXPORT(put) int wasm_put(bly_filter *f, const void *key, size_t n,
     return bly_put(f, key, n, label);
 }
 
-/* These write to the first of `numbers`. */
+/* Store results in the first of `numbers`. */
 WASM_EXPORT(count) void wasm_count(const bly_filter *f, const void *key,
                                    size_t n)
 {
@@ -626,7 +627,7 @@ WASM_EXPORT(add_keys) int wasm_add_keys(bly_filter *f)
     return bly_add_keys(f, &wasm_keys, NULL, NULL);
 }
 
-/* In `yes`: perhaps it was there before. */
+/* Sets `yes` for keys that may have been present. */
 WASM_EXPORT(add_seen) int wasm_add_seen(bly_filter *f)
 {
     return bly_add_keys(f, &wasm_keys, wasm.yes, NULL);
@@ -722,10 +723,10 @@ WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
     return wasm_end();
 }
 
-/* ---- What is given out --------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------- */
 
-/* The image where it lies, until the filter changes; the first of `numbers`
- * are its bytes. */
+/* Returns the image in place, valid until the filter changes; the first of
+ * `numbers` is its size. */
 WASM_EXPORT(image) const void *wasm_image(const bly_filter *f)
 {
     size_t bytes = 0;
@@ -734,7 +735,7 @@ WASM_EXPORT(image) const void *wasm_image(const bly_filter *f)
     return image;
 }
 
-/* The packed form, to be given back; 0: `done` says what was wrong. */
+/* Returns the packed form, to be freed; 0 if `done` has an error. */
 WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
 {
     size_t bytes = 0;
@@ -753,7 +754,7 @@ WASM_EXPORT(pack) void *wasm_pack(const bly_filter *f)
 /* ---- Keys that a filter lists -------------------------------------------- */
 
 /* No kind of the sets lists its keys. */
-#ifndef BLY_ONLY_SETS
+#ifndef BLY_SMALL
 /* Writes a key as an object, with its bytes in hexadecimal digits. */
 static bool wasm_list_one(void *unused, const bly_listed *l)
 {

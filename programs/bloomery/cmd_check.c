@@ -181,7 +181,7 @@ static int check_file(const char *file, const check_settings *s)
     size_t n = 0;
     bly_status status = filter_is_index(file) ? check_index(file)
                       : wrapped ? check_wrapped(file, quiet, &doubt, &why)
-                      : inside ? contents_check(file, &n)
+                      : inside ? inside_check(file, &n)
                                 : check_open(file, quiet, &doubt);
 
     if (status < 0 && !wrapped)         /* otherwise reported when read */

@@ -311,7 +311,7 @@ static int info_file(const char *file, const info_settings *s)
     bly_stat_t stat;
 
     if (container_is(file))
-        return contents_info(file, s->json);
+        return inside_info(file, s->json);
     if (info_header(file, s))
         return CLI_OK;
     filter = info_open(file, s, &large);

@@ -8,7 +8,7 @@
  *      ask.c       shared by `query`, `count` and `get`
  *      prefix.c    prefixes of the lines that `query` prints
  *      combine.c   shared by `unite` and `intersect`
- *      contents.c  `info` and `check` for files with filters inside
+ *      inside.c    `info` and `check` for files with filters inside
  *      sketches.h  shared by `sketch` and `diff`
  *      cmd_*.c     one subcommand each
  *      main.c      the table of `bloomery`
@@ -241,14 +241,14 @@ int combine_run(const cli_command *self, const cli_combination *how,
 extern const cli_option combine_options[];
 extern const cli_option combine_level_options[];        /* only for unite */
 
-/* ==== contents.c ======================================================== */
+/* ==== inside.c ======================================================== */
 
 /* Prints the contents of a file that container_is() accepts. CLI_OK or
  * CLI_ERROR. */
-int contents_info(const char *path, bool json);
+int inside_info(const char *path, bool json);
 
 /* Checks all filters inside a file; *n is their number. */
-bly_status contents_check(const char *path, size_t *n);
+bly_status inside_check(const char *path, size_t *n);
 
 /* ==== cmd_build.c ======================================================= */
 

@@ -1,4 +1,4 @@
-/* about.c - the fields of a filter as `bloomery info` shows them. */
+/* about.c - a filter's properties as JSON, for `bloomery info`. */
 #include "filters/filters.h"
 #include "frame/json.h"
 

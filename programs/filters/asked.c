@@ -1,7 +1,6 @@
-/* asked.c - what is said of many keys that a filter was asked for.
+/* asked.c - reports on queries of many keys.
  *
- * Shared by `bloomery query` and `bloomery-mpi query`. Floor 8; includes
- * filters.h only.
+ * Shared by `bloomery query` and `bloomery-mpi query`.
  */
 #include "filters/filters.h"
 #include "frame/json.h"
@@ -12,8 +11,8 @@
 
 typedef struct { double share, low, high; } asked_share;
 
-/* The share k/n with its 95 % interval [Wilson 1927], which stays within
- * [0, 1] and is right for shares near 0 too. */
+/* Returns the share k/n with its 95 % interval [Wilson 1927], which stays
+ * within [0, 1] and is accurate for shares near 0 too. */
 static asked_share asked_wilson(uint64_t present, uint64_t keys)
 {
     const double z = 1.959963984540054;

@@ -1,9 +1,8 @@
-/* container.c - files that have filters inside: Parquet's and tables.
+/* container.c - files that contain filters: Parquet files and tables.
  *
- * Whether a file is one is seen from its end, if its beginning is not that of a
- * filter and no format is named. All filters of a column, or of a table, are
- * opened together: a key may be in the file if any of them says perhaps. Floor
- * 8; includes filters.h, <bloomery/container.h> and <bloomery/foreign.h> only.
+ * If a file does not begin like a filter, and no format is named, its end tells
+ * whether it is a container. All filters of a column or table are opened
+ * together: a key may be in the file if any of them may contain it.
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"
@@ -22,7 +21,7 @@
 
 enum {
     CONTAINER_LOOK = 4096, CONTAINER_END = 8, CONTAINER_COLUMNS = 50,
-    CONTAINER_EACH = 1024               /* bytes of an open filter, about   */
+    CONTAINER_EACH = 1024               /* rough bytes of an open filter     */
 };
 
 /* ==== Is it one? ======================================================== */
@@ -44,8 +43,8 @@ static bool container_ends(int file)
                                      (uint64_t)about.st_size) == NULL;
 }
 
-/* The format that is named, if any, is that of filters which are inside such
- * files: by its last bytes no such filter ends as the file does. */
+/* Returns whether the format named, if any, is one of filters inside such
+ * files. No such filter ends with the bytes that these files end with. */
 static bool container_format(void)
 {
     static const char *const inside[] = { "parquet", "leveldb", "rocksdb" };
@@ -63,8 +62,7 @@ static const char *container_path(const char *path)
     return strcmp(path, "-") == 0 ? "/dev/stdin" : path;
 }
 
-/* A named pipe is not opened to look: its writer would lose its reader when it
- * is closed, and end. */
+/* Never opens a named pipe: its writer would fail when it is closed again. */
 bool container_is(const char *path)
 {
     int file = container_format() && filter_is_file(container_path(path))
@@ -87,9 +85,9 @@ bly_container *container_open(const char *path)
     return NULL;
 }
 
-/* ==== Which column? ===================================================== */
+/* ==== Columns ========================================================== */
 
-/* Adds a column, for which there is room or not. */
+/* Appends a column's name if there is room. */
 static size_t container_name(char *out, size_t room, size_t used,
                              const char *column)
 {
@@ -102,7 +100,7 @@ static size_t container_name(char *out, size_t room, size_t used,
     return room;
 }
 
-/* The columns that have filters, "a, b, c", as far as there is room. */
+/* Lists the columns with filters, "a, b, c", as far as there is room. */
 static void container_columns(char *out, size_t room, const bly_contents *is)
 {
     static const char more[] = ", ...";
@@ -132,7 +130,7 @@ static bool container_has(const bly_contents *is, const char *column)
     return false;
 }
 
-/* There is no such column, or none is named. */
+/* Reports that the column does not exist, or that none is named. */
 static int container_which(const char *path, const bly_contents *is,
                            const char *column)
 {
@@ -158,7 +156,7 @@ static int container_which(const char *path, const bly_contents *is,
                         path, column, list);
 }
 
-/* Of Parquet's files it has to be said, of tables not. */
+/* Requires a column for Parquet files, and refuses one for tables. */
 static int container_check(const char *path, const bly_contents *is,
                            const char *column)
 {
@@ -173,20 +171,20 @@ static int container_check(const char *path, const bly_contents *is,
 
 /* ==== The filters of one ================================================ */
 
-/* What is being opened. */
+/* Filters being opened. */
 typedef struct {
     cli_inside     *out;
     const char     *path;
     bly_container  *file;
-    uint64_t          said;       /* what keys are, by the command line     */
-    uint64_t        bytes;      /* of those that are open                 */
+    uint64_t          said;       /* the class of keys on the command line  */
+    uint64_t        bytes;      /* of the filters open so far */
     uint64_t        lacking;
-    const char     *lacks;      /* of the first that is                   */
+    const char     *lacks;      /* name of the first one that is */
     uint64_t        first;
 } container_job;
 
-/* However small they are, do so many filters fit, of so many bytes together?
- * What is opened here is counted as if it were unpacked. */
+/* Returns whether that many filters of that many bytes in all fit, however
+ * small each is. Filters count with their unpacked size. */
 static bool container_fits(const container_job *job)
 {
     uint64_t limit = bly_memory_limit(format_how(), job->bytes);
@@ -263,7 +261,7 @@ static bool container_take(container_job *job, const bly_contents *is,
     return container_append(job->out, filter, one->group);
 }
 
-/* A row group whose column is not listed may have any key too. */
+/* Handles gaps: a row group without a filter may contain any key. */
 static bool container_fill(container_job *job, uint64_t *next, uint64_t to)
 {
     for (; *next < to; ++*next)

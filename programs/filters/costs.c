@@ -1,24 +1,22 @@
-/* costs.c - what lookups and adds cost on this machine.
+/* costs.c - measures what lookups and adds cost on this machine.
  *
- * Measured are batches of hashes on one thread (the builds of kinds that take
- * all keys at once may use several), in the time that the processor gave to it,
- * so that other programs disturb little. A filter is filled as planned. Rounds
- * are short, a millisecond or two, and the least counts; all kinds are measured
- * at one point before the next, and once more when the last is done, so that
- * what disturbs for some seconds spares one of the two times. What a line of
- * memory costs is measured with nearly empty filters of kind "blocked", of
- * which a lookup reads just one line, in the memory that filters really have.
- * The file:
+ * Batches of hashes are timed on one thread, in processor time, so that other
+ * programs disturb little. (Kinds that take all keys at once may use several
+ * threads to build.) Each filter is filled as planned. Rounds are short, a
+ * millisecond or two, and the minimum counts. All kinds are measured at one
+ * point before the next, and then once more, so that a disturbance of some
+ * seconds spoils one of the two measurements only. The cost of a cache line is
+ * measured with nearly empty filters of kind "blocked", whose lookups read one
+ * line, in memory allocated like a filter's. The file:
  *
  *      bloomery costs 2 of 0.1.0
  *      line BYTES NS
  *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (7 times)
  *      end
  *
- * with the version of Bloomery, whose kinds were measured, and the four numbers
- * of each point of BLY_COST_POINTS. It is made anew by measuring, so that a
- * table that is not just like this is not used, whatever is wrong with it.
- * Floor 8.
+ * with the version of Bloomery that was measured, and four numbers for each of
+ * BLY_COST_POINTS. It can always be made again by measuring, so a file that is
+ * not exactly like this is ignored.
  */
 #include "filters/costs.h"
 
@@ -42,11 +40,11 @@ enum { COSTS_ASKED = 1 << 20, COSTS_FEW = 1 << 16, COSTS_BATCH = 4096,
        COSTS_LEAST = 1 << 14, COSTS_ROUNDS = 4, COSTS_QUESTIONS = 3,
        COSTS_AGAIN = 1000000 };
 
-#define COSTS_SLICE 1.5e6               /* ns of one round, about            */
+#define COSTS_SLICE 1.5e6               /* approximate ns of one round       */
 
 struct costs_room {
-    uint64_t series;                    /* of keys: another run, other ones  */
-    uint64_t keys;                      /* of the filters that are asked     */
+    uint64_t series;                    /* of keys: each run uses others     */
+    uint64_t keys;                      /* of the filters that are queried   */
     uint64_t asked[COSTS_QUESTIONS][COSTS_ASKED];
     uint64_t added[COSTS_FEW];
 };
@@ -72,7 +70,7 @@ static uint64_t costs_mix(uint64_t i)
     return i ^ i >> 31;
 }
 
-/* The hash of key i < 2^56 of a series; it is one to one. */
+/* Returns the hash of key i < 2^56 of a series; distinct keys differ. */
 static uint64_t costs_hash(uint64_t series, uint64_t i)
 {
     return costs_mix((series << 56 | i) + UINT64_C(0x9E3779B97F4A7C15));
@@ -88,7 +86,7 @@ static double costs_clock(clockid_t clock)
 
 /* ==== Lookups =========================================================== */
 
-/* Keys that are there, that are not, and both in random order. */
+/* Makes keys that are present, absent, and both in random order. */
 static void costs_questions(costs_room *room, uint64_t keys)
 {
     const uint64_t absent = UINT64_C(1) << 48;
@@ -104,7 +102,7 @@ static void costs_questions(costs_room *room, uint64_t keys)
     room->keys = keys;
 }
 
-/* Nanoseconds for each of n lookups. */
+/* Returns the nanoseconds per lookup. */
 static double costs_ask(const bly_filter *filter, const uint64_t *hashes,
                         size_t n)
 {
@@ -116,8 +114,8 @@ static double costs_ask(const bly_filter *filter, const uint64_t *hashes,
     return (costs_clock(CLOCK_THREAD_CPUTIME_ID) - start) / (double)n;
 }
 
-/* So many keys that a round takes a moment. Each round asks for others, so that
- * lines of the round before are no longer in a cache. */
+/* Returns the number of keys per round. Each round uses other keys, so that
+ * cache lines of the round before are not reused. */
 static size_t costs_share(double ns)
 {
     size_t n = COSTS_ASKED;
@@ -127,7 +125,7 @@ static size_t costs_share(double ns)
     return n;
 }
 
-/* The least of some rounds, for each question. */
+/* Takes the minimum over some rounds, for each kind of query. */
 static void costs_rounds(double *least, const bly_filter *filter,
                          const costs_room *room, size_t rounds,
                          size_t questions)
@@ -155,7 +153,7 @@ static bool costs_adds(const char *kind)
     return info != NULL && (info->can & BLY_CAN_ADD) != 0;
 }
 
-/* Fill a filter; nanoseconds of a key, or less than 0. */
+/* Fills a filter. Returns nanoseconds per key, or a negative number. */
 static double costs_fill(bly_filter *filter, costs_room *room, uint64_t keys)
 {
     double taken = 0;
@@ -172,7 +170,7 @@ static double costs_fill(bly_filter *filter, costs_room *room, uint64_t keys)
     return taken / (double)keys;
 }
 
-/* A filter of all keys at once, in the time of all threads that build it. */
+/* Builds a filter of all keys at once, and counts the time of all threads. */
 static double costs_build(bly_filter **out, const char *kind,
                           const bly_spec *spec, uint64_t series)
 {
@@ -209,7 +207,7 @@ static bly_filter *costs_filter(double *add, const char *kind,
     return NULL;
 }
 
-/* What takes long to fill is filled only once, and asked the more often. */
+/* A filter that takes long to fill is filled once and queried more often. */
 bool costs_point(bly_cost_point *out, costs_room *room, const char *kind,
                  uint64_t keys, double rate)
 {
@@ -235,9 +233,9 @@ static const uint64_t costs_sizes[] = {
     64 << 20, 256 << 20,
 };
 
-/* So few keys that no line is full, and so many that each page of memory has
- * one: the system lets all pages that were never written share one of zeros,
- * which stays in a cache. */
+/* Adds so few keys that no line is full, but enough that each page has one: the
+ * system maps pages that were never written to one shared page of zeros, which
+ * stays in a cache. */
 static bool costs_touch(bly_filter *filter, uint64_t bytes, costs_room *room)
 {
     return costs_fill(filter, room, bytes / 512) >= 0;
@@ -246,7 +244,7 @@ static bool costs_touch(bly_filter *filter, uint64_t bytes, costs_room *room)
 static bool costs_line(bly_line_cost *out, uint64_t bytes, costs_room *room)
 {
     bly_spec spec = { .capacity = bytes * 4 / 5, .rate = 0.01 };
-    bly_filter *filter;         /* ten bits a key: so many bytes, about */
+    bly_filter *filter;         /* about ten bits per key */
     bool good;
 
     if (bly_new(&filter, "blocked", &spec) < 0)
@@ -258,9 +256,8 @@ static bool costs_line(bly_line_cost *out, uint64_t bytes, costs_room *room)
     return good;
 }
 
-/* As many sizes as there is memory for; the least of what is there already and
- * what is measured now. A larger size cannot be quicker, whatever the clock
- * said. */
+/* Measures as many sizes as there is memory for, and keeps the minimum with
+ * earlier results. A larger size cannot be faster, whatever the clock said. */
 static bool costs_measure_lines(costs_table *t, costs_room *room)
 {
     size_t i = 0, n = sizeof costs_sizes / sizeof *costs_sizes;
@@ -293,15 +290,16 @@ void costs_least(bly_cost_point *least, const bly_cost_point *other)
     least->add = fmin(least->add, other->add);
 }
 
-/* A run through all points. */
+/* Progress through all points. */
 typedef struct {
     costs_room        *room;
     const costs_watch *watch;
-    double             done, all;       /* as costs_effort() reckons         */
-    bool               again;           /* the least of both counts          */
+    double             done, all;       /* in units of costs_effort()        */
+    bool               again;           /* whether to combine with earlier
+                                           results                           */
 } costs_run;
 
-/* What a point takes, about, in keys that are added. */
+/* Estimates the time of a point, in keys added. */
 static double costs_effort(size_t point)
 {
     return (double)costs_points[point].keys + 500000;
@@ -330,7 +328,7 @@ static bool costs_measure_point(bly_cost *cost, size_t i, costs_run *run)
     return true;
 }
 
-/* One point of every kind; a kind that cannot be built so is left out. */
+/* Measures one point of every kind; skips kinds that cannot be built. */
 static void costs_measure_kinds(costs_table *t, size_t point, costs_run *run)
 {
     size_t n = 0;
@@ -353,7 +351,7 @@ static void costs_measure_points(costs_table *t, costs_room *room,
                  * (costs_measured_again(i) ? 2 : 1);
     for (size_t i = 0; i < COSTS_POINTS; i++)
         costs_measure_kinds(t, i, &run);
-    run.again = true;           /* other keys: some sets are hard to build of */
+    run.again = true;           /* other keys: some sets are hard to build    */
     room->series++;
     room->keys = 0;
     for (size_t i = 0; i < COSTS_POINTS; i++)
@@ -371,7 +369,7 @@ static void costs_point_into(costs_table *t)
     t->costs.kind = t->kinds;
 }
 
-/* The names come from an advice on a need that every kind might serve. */
+/* Takes the names from an advice on a need that every kind might serve. */
 static bool costs_names(costs_table *t)
 {
     bly_need any = { .capacity = 1000 };
@@ -434,7 +432,7 @@ static bool costs_read_line(costs_table *t, const char *row)
         && (i == 0 || l->bytes > l[-1].bytes);
 }
 
-/* The next of the numbers of a row. */
+/* Reads the next number of a row. */
 static bool costs_number(double *out, char **at)
 {
     char *from = *at;
@@ -472,7 +470,7 @@ static const char *costs_read_rows(costs_table *t, FILE *file)
     char row[512] = "";
 
     if (fgets(row, sizeof row, file) == NULL || strcmp(row, costs_head) != 0)
-        return "is no table of costs of this version";
+        return "is not a table of costs of this version";
     while (fgets(row, sizeof row, file) != NULL && strcmp(row, costs_end) != 0)
         if (!(row[0] == 'l' ? costs_read_line(t, row)
                             : costs_read_kind(t, row)))
@@ -481,7 +479,7 @@ static const char *costs_read_rows(costs_table *t, FILE *file)
         && fgetc(file) == EOF && !ferror(file) ? NULL : "is damaged";
 }
 
-/* A kind of which no filter of the first point can be planned has no costs. */
+/* A kind of which no filter can be planned at the first point has no costs. */
 const char *costs_lacks(const costs_table *t)
 {
     static costs_table all;
@@ -502,8 +500,7 @@ const char *costs_lacks(const costs_table *t)
     return NULL;
 }
 
-/* What is no file of bytes, which may keep its reader waiting, is not opened
- * for long. */
+/* Opens plain files only: others may block their reader. */
 static FILE *costs_open_file(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -552,7 +549,7 @@ static void costs_write_rows(const costs_table *t, FILE *file)
     fputs(costs_end, file);
 }
 
-/* The folders above a file, as far as they are missing. */
+/* Makes missing parent folders. */
 static void costs_folders(const char *path)
 {
     char folder[COSTS_PATH];
@@ -564,8 +561,8 @@ static void costs_folders(const char *path)
     }
 }
 
-/* Begin a file that will replace the one at `path`; NULL, and errno says why
- * it cannot be. */
+/* Starts to replace the file at `path`. Returns NULL, and sets errno, if that
+ * is impossible. */
 static bly_replacement *costs_begin(const char *path, int *fd)
 {
     bly_replacement *r;
@@ -586,7 +583,7 @@ bool costs_writable(const char *path)
     return r != NULL;
 }
 
-/* Write the rows through a stream of its own. */
+/* Writes the rows through a stream of its own. */
 static bool costs_print(const costs_table *t, int fd)
 {
     int own = dup(fd);

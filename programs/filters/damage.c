@@ -1,26 +1,24 @@
-/* damage.c - is a filter that is asked whole and undamaged?
+/* damage.c - verifies filters that are queried.
  *
- * A damaged filter says of its keys that they are certainly not there, so a
- * checksum of all of it is compared wherever that costs little beside the work:
+ * A damaged filter may deny keys that it contains, so its checksum is verified
+ * wherever that costs little compared with the work:
  *
- *      up to 64 MiB    before the first answer, in 7 ms
- *      more            by a thread of its own while the filter is asked, which
- *                      begins when that costs 3 % of the work done so far: a
- *                      line has been asked for every 25 bytes, or a pipe has
- *                      been waited for, 4 s for every 1e9 bytes. Its verdict
- *                      comes before the exit status, and before numbers that
- *                      sum up. After less work than that a note says that the
- *                      filter was not verified
+ *     up to 64 MiB    before the first answer, in 7 ms
+ *     larger          by a separate thread during the queries. It starts
+ *                     when it costs 3 % of the work done so far: after one
+ *                     line per 25 bytes, or 4 s of waiting for a pipe per
+ *                     1e9 bytes. The verdict comes before the exit status
+ *                     and before totals. If there was less work, a note
+ *                     says that the filter was not verified
  *
- * (A line costs 100 ns, in a filter of 600 MB, and a byte 0.12: `bloomery query
- * -c` of 5e6 keys that are there takes 0.5 s of processor time, and the
- * checksum 0.07, for it is as fast as memory is read.)
+ * (A line costs 100 ns in a filter of 600 MB, and a byte 0.12 ns: `bloomery
+ * query -c` of 5e6 present keys takes 0.5 s of processor time and the checksum
+ * 0.07 s, since it runs at the speed of memory.)
  *
- * --verify compares the checksum before the first answer, whatever the size;
- * --no-verify never does. What comes through a pipe or is packed is verified as
- * it is read, and so is each page of a filter that is asked page by page
- * (paged.c). Commands that write a filter from filters verify before they
- * write, always. Floor 8; includes filters.h and <bloomery.h> only.
+ * --verify verifies before the first answer, whatever the size; --no-verify
+ * never does. Filters from a pipe or packed filters are verified as they are
+ * read, and so are the pages of paged filters (paged.c). Commands that derive
+ * filters from filters always verify first.
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"
@@ -33,8 +31,8 @@
 #include <string.h>
 
 enum {
-    DAMAGE_FIRST = 64 << 20,            /* bytes verified before all answers */
-    DAMAGE_LINE = 25                    /* bytes that a line asked pays for  */
+    DAMAGE_FIRST = 64 << 20,            /* larger ones are verified later    */
+    DAMAGE_LINE = 25                    /* bytes that a queried line pays for */
 };
 #define DAMAGE_SECOND 250e6             /* and a second of waiting           */
 
@@ -44,7 +42,7 @@ typedef struct {
     const char *path;
 } damage_filter;
 
-/* The filters that are verified beside the work, by one thread. */
+/* The filters that one thread verifies during the queries. */
 static struct {
     damage_filter *filters;
     size_t      count;
@@ -52,9 +50,9 @@ static struct {
     double      opened;
     pthread_t   thread;
     bool        begun, joined;
-    pthread_mutex_t lock;               /* of the verdict                    */
+    pthread_mutex_t lock;               /* guards the verdict                */
     bool        damaged;
-    const char *whose;                  /* the name of one that is           */
+    const char *whose;                  /* the name of a damaged one         */
     char        why[400];
 } damage_state = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -120,7 +118,7 @@ static bool damage_due(uint64_t lines, bool waits)
                      >= bytes / DAMAGE_SECOND);
 }
 
-/* A thread that cannot be had is done without: then it is verified now. */
+/* If no thread can be created, the filters are verified now. */
 void damage_asked(uint64_t lines, bool waits)
 {
     if (damage_state.count == 0 || damage_state.begun
@@ -143,7 +141,7 @@ bool damage_seen(void)
 
 /* ==== At the end ======================================================== */
 
-/* A page that could not be read makes all void, too. */
+/* Reports pages that could not be read, which also void the answers. */
 static int damage_pages(bly_filter *const *filters, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,27 +1,26 @@
-/* estimate.c - how many different keys there are, about, in 16 KiB.
+/* estimate.c - estimates the number of distinct keys, in 16 KiB.
  *
  * HyperLogLog [Flajolet 2007]: 14 bits of a key's hash choose one of m = 2^14
  * registers, and the other 50 begin with r - 1 zeros. A register keeps the
- * largest r. A key that comes again changes nothing, and the registers of two
- * threads, or of two processes, are united by the larger of each.
+ * maximum r. Repeated keys change nothing. The registers of two threads or
+ * processes are merged by taking maxima.
  *
- *      hash, mixed   | register, 14 bits | 0 0 0 1 x x x …    r = 4 |
+ *     hash, mixed   | register, 14 bits | 0 0 0 1 x x x …    r = 4 |
  *
- * From C(r), the number of registers that hold r, comes the estimate of
- * [Ertl 2017], which has no bias from no key to 2^64:
+ * With C(r) the number of registers that hold r, the estimate of [Ertl 2017],
+ * which is unbiased from 0 to 2^64 keys, is
  *
- *      m^2 / (2 ln 2 (m sigma(C(0) / m) + sum C(r) / 2^r + m tau(…) / 2^50))
+ *     m^2 / (2 ln 2 (m sigma(C(0) / m) + sum C(r) / 2^r + m tau(…) / 2^50))
  *
- * Its standard deviation is 1.04 / sqrt(m) of the number, 0.81 %, and less
- * where there are fewer keys than registers. The hash is the filter's, so that
- * keys which are one to it are one here; it is mixed, for some functions leave
- * integers as they are.
+ * Its relative standard deviation is 1.04 / sqrt(m), 0.81 %, and less with
+ * fewer keys than registers. The hash is the filter's own, so keys that are
+ * equal to it are equal here. It is mixed, since some functions leave integers
+ * unchanged.
  *
  * Papers: P. Flajolet, É. Fusy, O. Gandouet, F. Meunier, HyperLogLog: the
- * analysis of a near-optimal cardinality estimation algorithm, AofA 2007.
- * O. Ertl, New cardinality estimation algorithms for HyperLogLog sketches,
- * arXiv:1702.01284, 2017. Floor 8; includes its own folder's, the frame's and
- * the library's headers only.
+ * analysis of a near-optimal cardinality estimation algorithm, AofA 2007. O.
+ * Ertl, New cardinality estimation algorithms for HyperLogLog sketches,
+ * arXiv:1702.01284, 2017.
  */
 #include "filters/filters.h"
 
@@ -32,8 +31,8 @@ enum { ESTIMATE_BITS = 14, ESTIMATE_REST = 64 - ESTIMATE_BITS };
 
 static_assert(ESTIMATE_REGISTERS == 1 << ESTIMATE_BITS, "one for each number");
 
-/* Of the estimate more than is planned for, in standard deviations: the true
- * number is above that once in some millions of times. */
+/* Standard deviations added to the estimate when planning: the true number
+ * exceeds that once in millions of cases. */
 static const double estimate_margin = 5;
 
 static uint64_t estimate_mix(uint64_t h)
@@ -120,9 +119,9 @@ uint64_t estimate_capacity(const cli_estimate *e, uint64_t keys)
     return most < (double)keys ? (uint64_t)most : keys;
 }
 
-/* What counts, or gives a key back, keeps something of each time that it comes;
- * what forgets does so by the adds; what is exact must not hold one key more
- * than planned; and a key of many labels is not one. */
+/* Returns false for kinds that count or list keys, as they store something for
+ * each add; that forget, as they age with adds; that are exact, as they must
+ * not hold one key too many; or whose keys have many labels. */
 bool estimate_serves(const char *kind)
 {
     return filter_kind_can(kind, BLY_CAN_ADD)

@@ -1,11 +1,10 @@
-/* feed.c - adds the keys of lines to a filter, removes or labels them, and
- * reports on it. Used by `build`, `add`, `remove` and `put`.
+/* feed.c - adds the keys of lines to a filter, or removes them, and reports.
  *
  * All threads split lines and hash keys. If the filter is shared (BLY_SHARED),
- * each thread then adds the keys of its chunk: in such kinds their order has no
- * effect. Otherwise keys are added or removed in the order of the input, by one
- * thread at a time, so that a filter whose state depends on the order is the
- * same for every -j.
+ * each thread then adds the keys of its chunk, since their order does not
+ * matter to such a kind. Otherwise keys are added or removed in input order, by
+ * one thread at a time, so that the result does not depend on -j. Shared by
+ * `build`, `add`, `remove` and `put`.
  */
 #include "filters/filters.h"
 #include "frame/batches.h"
@@ -25,50 +24,50 @@
 
 static const char feed_not_one[] = "is none of this filter's labels";
 
-/* A label that is none, or a key, for its message. */
+/* An invalid label or key, for the message. */
 typedef struct {
-    const char *why;            /* NULL: all is well                      */
-    uint64_t    line;           /* of the chunk                           */
+    const char *why;            /* NULL if there is none */
+    uint64_t    line;           /* of the chunk */
     char        text[41];
 } feed_wrong;
 
-/* Of the keys of a worker's chunk their hashes, or the keys themselves as they
- * lie in it; and their labels. */
+/* The hashes of the keys in a worker's chunk, or the keys themselves, which
+ * point into it; and their labels. */
 typedef struct {
     uint64_t  *hashes, *labels;
     bly_key   *keys;
     size_t     n, room;
     uint64_t   lines, keyless;
     feed_wrong wrong;
-    bly_status status;          /* of adding them, and how many went in   */
+    bly_status status;          /* of adding, and the number added */
     size_t     done;
-    char       why[512];        /* of a status that is an error           */
+    char       why[512];        /* for a status that is an error */
 } feed_own;
 
-/* How many keys a filter may take beyond its plan: as many again. The filter is
- * measured when `left` adds are done, so a stream of repeated keys goes on. */
+/* How many more keys a filter may take: twice its plan in all. It is measured
+ * again after `left` adds, so repeated keys do not end the input. */
 typedef struct {
-    uint64_t plan;              /* keys; 0: there is no limit             */
-    uint64_t left, step;        /* adds until it is measured, and again   */
+    uint64_t plan;              /* keys; 0 for no limit */
+    uint64_t left, step;        /* adds until the next measurement, and after */
 } feed_limit;
 
 typedef struct feed_job feed_job;
 struct feed_job {
-    bly_filter *filter;         /* NULL: hashes only, to be kept          */
+    bly_filter *filter;         /* NULL to keep the hashes only */
     cli_hashes *hashes;
     cli_fed    *fed;
     int       (*take)(feed_job *job, cli_worker *w);
-    cli_labels  labels;         /* those there may be, if there are any   */
-    bool        checks;         /* or they are second hashes              */
-    bool        numbers;        /* keys are decimal numbers               */
-    bool        whole;          /* keys go in or out themselves: the kind may
-                                   want more of them than their hashes    */
-    bool        shared;         /* many threads may add at once           */
-    const char *full;           /* what to do when the filter is          */
-    bool        limited;        /* adding ends at twice the plan          */
+    cli_labels  labels;         /* the range of labels, if there are any */
+    bool        checks;         /* whether labels are second hashes */
+    bool        numbers;        /* whether keys are decimal numbers */
+    bool        whole;          /* whether the kind needs the keys themselves,
+                                   not only their hashes */
+    bool        shared;         /* whether threads may add concurrently */
+    const char *full;           /* advice for a full filter */
+    bool        limited;        /* whether adding ends at twice the plan */
     feed_limit  limit;
-    const char *path;           /* the file that is being read            */
-    uint64_t    lines;          /* before the next chunk, of this file    */
+    const char *path;           /* the file being read */
+    uint64_t    lines;          /* before the next chunk of this file */
 };
 
 static bool feed_room(const feed_job *job, feed_own *own, size_t more)
@@ -87,9 +86,8 @@ static bool feed_room(const feed_job *job, feed_own *own, size_t more)
     return true;
 }
 
-/* Keep what is wrong with a label or a key until it is the chunk's turn, if
- * nothing is wrong before it; bytes that are no text would disturb the
- * terminal. */
+/* Keeps the first invalid label or key until the chunk's turn. Bytes that are
+ * not text would disturb the terminal. */
 static void feed_note_wrong(feed_wrong *wrong, const char *why,
                             const bly_key *part, const cli_worker *w)
 {
@@ -123,7 +121,7 @@ static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
                         wrong->text, wrong->why);
 }
 
-/* The labels of a batch, up to the first that is wrong. */
+/* Reads the labels of a batch, up to the first invalid one. */
 static void feed_labels(const feed_job *job, const cli_worker *w,
                         feed_own *own)
 {
@@ -142,7 +140,8 @@ static void feed_labels(const feed_job *job, const cli_worker *w,
     }
 }
 
-/* The kind and spec that hashes are for have been planned: nothing can fail. */
+/* Hashes keys for a kind and spec that have been planned, so nothing can fail.
+ */
 static void feed_hash(const feed_job *job, uint64_t *hashes,
                       const bly_key *keys, size_t n)
 {
@@ -153,12 +152,11 @@ static void feed_hash(const feed_job *job, uint64_t *hashes,
         hashes[i] = bly_hash(job->filter, keys[i].data, keys[i].length);
 }
 
-/* What makes second hashes: a function that is not the default, of a seed that
- * nobody gives. */
+/* The function for second hashes: not the default one, with an unusual seed. */
 static const bly_spec feed_second = { .capacity = 1, .hash = "xxh64",
                                       .seed = UINT64_C(0x9e3779b97f4a7c15) };
 
-/* Of all hash functions only `decimal` says both. */
+/* Only the hash function `decimal` has both. */
 static bool feed_decimal(const feed_job *job)
 {
     static const bly_key two[] = { { "7", 1 }, { "x", 1 } };
@@ -168,8 +166,8 @@ static bool feed_decimal(const feed_job *job)
     return hashes[0] == 7 && hashes[1] == UINT64_MAX;
 }
 
-/* All that is no number has one hash, and would be one key. The first such of
- * the batch. */
+/* Notes the first key of the batch that is not a number: all of these have the
+ * same hash. */
 static void feed_numbers(const feed_job *job, const cli_worker *w,
                          feed_own *own)
 {
@@ -191,7 +189,7 @@ static void feed_numbers(const feed_job *job, const cli_worker *w,
     }
 }
 
-/* The keys of a batch, behind those that are there. */
+/* Appends the keys of a batch. */
 static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
 {
     const cli_batch *b = w->batch;
@@ -215,14 +213,14 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
 /* ==== The limit ========================================================= */
 
 enum {
-    FEED_STEP_MOST = 1 << 16,   /* adds between two measurements of a small
-                                   filter: each may take 0.3 ms           */
-    FEED_SHARE_LEAST = 1 << 20  /* keys; below it the chunks of all threads
-                                   may be many times the plan             */
+    FEED_STEP_MOST = 1 << 16,   /* maximum adds between measurements of a
+                                   filter, each of which may take 0.3 ms */
+    FEED_SHARE_LEAST = 1 << 20  /* keys; below it the chunks of all threads may
+                                   be many times the plan */
 };
 
-/* Kinds that grow or forget keep their rate. Kinds without false positives,
- * and sketches, have warnings of their own. */
+/* Sets the limit. Kinds that grow or forget keep their rate. Exact kinds and
+ * sketches have warnings of their own. */
 static feed_limit feed_limit_of(const bly_filter *filter, bool overfill)
 {
     const uint64_t any = BLY_CAN_GROW | BLY_CAN_FORGET | BLY_CAN_SUBTRACT;
@@ -239,9 +237,9 @@ static feed_limit feed_limit_of(const bly_filter *filter, bool overfill)
     };
 }
 
-/* Returns how many different keys a filter may take until it holds twice as
- * many as planned. How many it holds is an estimate, to which two standard
- * deviations are added. */
+/* Returns how many more distinct keys a filter may take until it holds twice as
+ * many as planned. The number it holds is estimated, plus two standard
+ * deviations. */
 static uint64_t feed_limit_room(const bly_filter *filter)
 {
     bly_stat_t stat;
@@ -254,8 +252,8 @@ static uint64_t feed_limit_room(const bly_filter *filter)
     return holds < most ? (uint64_t)(most - holds) + 1 : 0;
 }
 
-/* Measures the filter. Repeated keys leave it as it is, so it may be measured
- * often: less and less so. */
+/* Measures the filter again, at growing intervals: repeated keys leave it
+ * unchanged. */
 static void feed_limit_measure(feed_job *job)
 {
     feed_limit *limit = &job->limit;
@@ -267,8 +265,8 @@ static void feed_limit_measure(feed_job *job)
         limit->step *= 2;
 }
 
-/* Returns how many of `n` keys may be added now: none if the filter is over its
- * limit, which is noted. */
+/* Returns how many of `n` keys may be added now: none, with a note of it, if
+ * the filter has reached its limit. */
 static size_t feed_limit_next(feed_job *job, size_t n)
 {
     if (job->limit.plan == 0)
@@ -285,7 +283,7 @@ static size_t feed_limit_next(feed_job *job, size_t n)
 
 /* ==== Adding the keys of a chunk ========================================= */
 
-/* `n` keys of the chunk, after those that are done. */
+/* Adds the next `n` keys of the chunk. */
 static void feed_add_some(const feed_job *job, feed_own *own, size_t n)
 {
     size_t done = 0;
@@ -303,7 +301,7 @@ static void feed_add_some(const feed_job *job, feed_own *own, size_t n)
                  own->status == BLY_EFULL ? bly_why() : filter_why());
 }
 
-/* All keys of the chunk, or as many as the limit allows. */
+/* Adds all keys of the chunk, or as many as the limit allows. */
 static void feed_add_all(feed_job *job, feed_own *own)
 {
     while (own->done < own->n && own->status >= 0 && !job->fed->over) {
@@ -313,8 +311,8 @@ static void feed_add_all(feed_job *job, feed_own *own)
     }
 }
 
-/* All keys of the chunk. What one is refused for is told in the chunk's turn,
- * perhaps by another thread, whose bly_why knows nothing of it. */
+/* Adds all keys of the chunk, if the filter is shared. An error is kept for the
+ * chunk's turn, since another thread, whose bly_why differs, may report it. */
 static bool feed_work(void *argument, cli_worker *w)
 {
     const feed_job *job = argument;
@@ -334,7 +332,7 @@ static bool feed_work(void *argument, cli_worker *w)
     return true;
 }
 
-/* Key number `key` of the chunk was refused: which line is it? */
+/* Reports the line of key number `key` in the chunk, which was refused. */
 static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
 {
     const feed_own *own = w->own;
@@ -352,8 +350,8 @@ static int feed_blame(const feed_job *job, cli_worker *w, size_t key)
     return feed_refuse(job, &wrong);
 }
 
-/* How much of why a filter is full concerns who has a command: not what to do
- * by a function, which stands behind the last colon. */
+/* Returns the length of the part of `why` that concerns users of a command; the
+ * advice for callers follows the last colon. */
 static int feed_said(const char *why)
 {
     const char *advice = strrchr(why, ':');
@@ -362,7 +360,7 @@ static int feed_said(const char *why)
                  ? (size_t)(advice - why) : strlen(why));
 }
 
-/* The keys go in, or are in. */
+/* Adds the keys, unless they were added before. */
 static int feed_add(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
@@ -378,7 +376,7 @@ static int feed_add(feed_job *job, cli_worker *w)
          : job->fed->over ? CLI_NONE : CLI_GO;
 }
 
-/* What became of n keys that were to go out. */
+/* Counts what became of n keys to be removed. */
 static int feed_removed(const feed_job *job, bly_status status,
                         const bly_status *each, size_t n)
 {
@@ -401,7 +399,7 @@ static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
                            each);
 }
 
-/* The keys go out, as many at a time as there is room for their statuses. */
+/* Removes the keys, as many at a time as fit the array of statuses. */
 static int feed_remove(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
@@ -417,7 +415,7 @@ static int feed_remove(feed_job *job, cli_worker *w)
     return result;
 }
 
-/* A kind that adds takes any key, up to its limit. */
+/* Labels all keys: a kind that adds takes any key, up to its limit. */
 static int feed_label_all(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
@@ -435,7 +433,7 @@ static int feed_label_all(feed_job *job, cli_worker *w)
     return CLI_GO;
 }
 
-/* The keys that are there get their labels. */
+/* Labels the keys that are present. */
 static int feed_label(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
@@ -452,7 +450,7 @@ static int feed_label(feed_job *job, cli_worker *w)
     return CLI_GO;
 }
 
-/* Append n numbers to those that are kept. */
+/* Appends n numbers to those kept. */
 static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
                         size_t n)
 {
@@ -460,7 +458,7 @@ static void feed_append(uint64_t *all, size_t at, const uint64_t *numbers,
         memcpy(all + at, numbers, n * sizeof *numbers);
 }
 
-/* The hashes and labels are kept, nothing else. */
+/* Keeps the hashes and labels only. */
 static int feed_keep(feed_job *job, cli_worker *w)
 {
     feed_own *own = w->own;
@@ -493,7 +491,7 @@ static int feed_commit(void *argument, cli_worker *w)
         return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
-    if (job->path != w->chunk.path)     /* each operand has an address */
+    if (job->path != w->chunk.path)     /* each operand has its own address */
         job->lines = 0;
     job->path = w->chunk.path;
     if (own->wrong.why != NULL)
@@ -518,8 +516,8 @@ static void feed_clean(void *argument)
     free(own->keys);
 }
 
-/* A filter that threads share cannot be measured meanwhile: only the end tells
- * whether it is over its limit, unless that is small. */
+/* Returns whether threads may share the filter. It then cannot be measured
+ * before the end, which is too late if the limit is small. */
 static bool feed_shares(const feed_job *job)
 {
     return job->limit.plan == 0 || job->limit.plan >= FEED_SHARE_LEAST;
@@ -683,7 +681,7 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
                 stat->bits_per_key, report_percent(stat->rate).text);
 }
 
-/* Of a filter that promises to make no mistake. */
+/* Warns about a filter that promises to be exact. */
 static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
 {
     if (!filter_broken(stat))
@@ -703,8 +701,8 @@ static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
                     report_percent(stat->rate).text, advice);
 }
 
-/* Repeated keys take no room: more adds than planned are no news while the
- * rate keeps near to the plan. */
+/* Warns if the rate is well above the plan. More adds than planned are fine by
+ * themselves, since repeated keys take no room. */
 static void feed_warn(const bly_stat_t *stat, const char *advice)
 {
     if (stat->planned_rate == 0) {
@@ -722,9 +720,8 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
                 report_percent(stat->planned_rate).text, advice);
 }
 
-/* Warns if another system's format, whose sizes are that system's own, cannot
- * keep the rate. Small differences are not worth a line, since 1 % is asked for
- * where no rate was given. */
+/* Warns if a foreign format, with its own sizes, cannot keep the rate. Small
+ * differences are ignored, since 1 % is only the default. */
 static void feed_warn_size(const bly_stat_t *stat, double asked,
                            const char *kind)
 {
@@ -755,7 +752,7 @@ void feed_none(const bly_filter *filter)
                 ? ", and planned for few (-n plans it for more)" : "");
 }
 
-/* What became of the keys of an input that is over the limit. */
+/* Describes what became of the keys of an input beyond the limit. */
 static void feed_fate(char *out, size_t room, const cli_fed *fed)
 {
     if (!fed->cut)
@@ -808,7 +805,7 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
     if (bly_stat(&stat, filter) < 0)
         return filter_error();
     if (filter_kind_of_family(stat.kind, "foreign"))
-        stat.bytes -= BLY_HEADER_BYTES;     /* its file is without */
+        stat.bytes -= BLY_HEADER_BYTES;     /* not part of its file */
     if (how->json)
         feed_json(&stat, fed, how);
     if (how->verbose)

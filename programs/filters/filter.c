@@ -1,9 +1,8 @@
-/* filter.c - locking and saving of filter files, and facts about filters.
+/* filter.c - locks and saves filter files, and answers questions about filters.
  *
- * The library saves; here is what only a command needs: "-" for stdin and
- * stdout, a look at the output's place before hours of work go into it, and
- * the lock that keeps two `add`s of one file from losing keys. load.c opens
- * filter files.
+ * The library saves filters; a command also supports "-" for stdin and stdout,
+ * checks the output's location before hours of work, and takes a lock that
+ * keeps two `add`s to one file from losing keys. load.c opens filter files.
  */
 #include "filters/filters.h"
 #include "frame/nearest.h"
@@ -33,7 +32,7 @@ int filter_how_read(const char *key_file, const char *format,
 }
 
 /* Returns where the text names a function of the library, " (bly_resize)", and
- * sets *length to the length of that; NULL: nowhere. */
+ * its length; NULL if it names none. */
 static char *filter_function(char *text, size_t *length)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -49,8 +48,8 @@ static char *filter_function(char *text, size_t *length)
     return NULL;
 }
 
-/* The library's messages name functions only in brackets, so that a command can
- * leave these out, or name its option instead. */
+/* The library's messages name functions in brackets only, so that a command can
+ * omit them, or name its own option instead. */
 const char *filter_why(void)
 {
     static const char limit[] = "(bly_options.memory_limit)";
@@ -68,7 +67,7 @@ const char *filter_why(void)
     return why;
 }
 
-/* The library knows no options: where it is about a secret, say which. */
+/* Names the option that an error about a secret refers to. */
 const char *filter_option(void)
 {
     return strstr(bly_why(), " secret") != NULL ? " (--key-file)" : "";
@@ -133,8 +132,8 @@ static bool filter_is_alias(const char *word, size_t length)
     return info != NULL && strcmp(info->name, name) != 0;
 }
 
-/* Is a value none of the names of `range`, "power | seeds", and near to one of
- * them? Numbers have no neighbours. */
+/* Returns whether a value is misspelled: not one of the names of `range`, such
+ * as "power | seeds", but close to one. Numbers are never close. */
 static bool filter_value_wrong(const char *range, const char *value,
                                size_t length, char name[32])
 {
@@ -159,8 +158,8 @@ static bool filter_value_wrong(const char *range, const char *value,
     return nearest.name != NULL;
 }
 
-/* One "name=value" of a kind's options, so many bytes. What is wrong with it
- * and near to nothing the library tells. */
+/* Checks one "name=value" of a kind's options. Reports misspellings only; the
+ * library reports other errors. */
 static int filter_option_check(const bly_kind_info *kind, const char *text,
                                size_t length)
 {
@@ -191,7 +190,7 @@ static int filter_option_check(const bly_kind_info *kind, const char *text,
                         kind->name);
 }
 
-/* The library tells of blanks. */
+/* Checks all options; the library reports blanks. */
 static int filter_options_check(const bly_kind_info *kind, const char *text)
 {
     int status = CLI_GO;
@@ -199,7 +198,7 @@ static int filter_options_check(const bly_kind_info *kind, const char *text)
     if (strchr(text, ' ') != NULL)
         return CLI_GO;
     for (size_t n; status == CLI_GO && *text != '\0'; text += n) {
-        text++;                         /* the colon, or a comma */
+        text++;                         /* the colon or a comma */
         n = strcspn(text, ",");
         if (n > 0)
             status = filter_option_check(kind, text, n);
@@ -226,7 +225,7 @@ int filter_hash_check(const char *hash)
                         nearest.name);
 }
 
-/* The kinds' names and aliases. */
+/* Compares with the kinds' names and aliases. */
 static void filter_try_kinds(cli_nearest *nearest)
 {
     const bly_kind_info *const *kinds = bly_kinds(NULL);
@@ -267,14 +266,14 @@ bool filter_peek(bly_header *header, const char *path)
     return filter_is_file(path) && bly_peek_file(header, path) >= 0;
 }
 
-/* Where one thread adds what all have hashed, adding is the narrow place if it
- * takes longer than to read and hash a key does: in a filter that the caches do
- * not hold, where a key's probes are scattered. There to add where others may
- * add too costs little more (standard: 90 ns for 72), and two threads took 0.55
- * to 0.75 of the time of one that adds (12 to 120 MB); but 1.4 times as much in
- * 6 MB, and where all probes of a key are in one cache line, adding together
- * takes several times as long (blocked: 53 ns for 15, split: 75 for 12). Eight
- * threads hash faster than one adds, whatever it adds to. */
+/* If one thread adds what all threads have hashed, adding is the bottleneck
+ * when it takes longer than reading and hashing a key: in a filter larger than
+ * the caches, with scattered probes. Concurrent adds to it cost little more
+ * (standard: 90 instead of 72 ns), and two threads took 0.55 to 0.75 of the
+ * time of one (12 to 120 MB), but 1.4 times as long at 6 MB. If all probes of a
+ * key share a cache line, concurrent adds take several times as long (blocked:
+ * 53 instead of 15 ns, split: 75 instead of 12). Eight threads hash faster than
+ * one adds to any filter. */
 enum { FILTER_SHARERS = 8, FILTER_SHARERS_FAR = 2, FILTER_FAR = 8 << 20 };
 
 bool filter_shares(const char *kind, uint64_t bytes, size_t jobs)
@@ -285,7 +284,7 @@ bool filter_shares(const char *kind, uint64_t bytes, size_t jobs)
         && jobs >= (far ? FILTER_SHARERS_FAR : FILTER_SHARERS);
 }
 
-/* Replaces a filter that states no form by a copy that states this one. */
+/* Replaces a filter without a form by a copy that states this one. */
 static int filter_state_form(bly_filter **filter, uint64_t form)
 {
     bly_filter *copy;
@@ -317,7 +316,7 @@ bool filter_kind_of_family(const char *kind, const char *family)
     return info != NULL && strcmp(info->family, family) == 0;
 }
 
-/* Of all hash functions only `decimal` says both. */
+/* Only the hash function `decimal` has both. */
 bool filter_numbers(const bly_filter *filter)
 {
     return bly_hash(filter, "7", 1) == 7
@@ -353,7 +352,7 @@ static const char *filter_folder_advice(int error)
     return "name another place";
 }
 
-/* The folder that will hold `path`: "." or all before the last slash. */
+/* Checks the parent folder of `path`: "." or all before the last slash. */
 static int filter_check_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -376,8 +375,8 @@ static int filter_check_folder(const char *path)
     return error == 0 ? CLI_GO : CLI_ERROR;
 }
 
-/* A link leads elsewhere and a device is written straight: for these the
- * folder tells nothing. */
+/* Checks the place of an output. Links point elsewhere and devices are written
+ * directly, so for these the folder does not matter. */
 static int filter_check_place(const char *path)
 {
     struct stat about;
@@ -391,7 +390,7 @@ static int filter_check_place(const char *path)
     return filter_check_folder(path);
 }
 
-/* Does standard input come from this file? */
+/* Returns whether standard input is this file. */
 static bool filter_is_stdin(const struct stat *about)
 {
     struct stat input;
@@ -406,7 +405,7 @@ static int filter_is_both(const char *path, const char *what)
                         what);
 }
 
-/* Does it look like a filter of another system? */
+/* Returns whether it looks like another system's filter. */
 static bool filter_foreign(const char *path, uint64_t all)
 {
     uint8_t bytes[4096];
@@ -433,9 +432,9 @@ bool filter_is_index(const char *path)
     return is;
 }
 
-/* Is what stands there already, this ordinary file, a filter, or empty? What
- * else it may be nobody has a second time, perhaps. A damaged filter, or one of
- * another version, is one. */
+/* Checks that the plain file that is to be replaced is a filter or empty:
+ * anything else may be precious. Damaged filters and those of other versions
+ * count as filters. */
 static int filter_check_old(const char *path, const struct stat *about)
 {
     bly_header header;
@@ -452,7 +451,7 @@ static int filter_check_old(const char *path, const struct stat *about)
                         ? "is no filter" : "cannot be read");
 }
 
-/* Is this ordinary file, `path`, read too? */
+/* Checks that the plain file `path` is not an input too. */
 static int filter_check_inputs(const char *path, const struct stat *about,
                                const cli_operands *inputs, size_t first)
 {
@@ -506,8 +505,8 @@ int filter_check_output(const char *path, bool force,
 
 /* ==== Save ============================================================== */
 
-/* What a pipe gets is what a file would: of another system's filter the file
- * that is behind the header, but for `whole`. */
+/* Writes to a pipe what a file would get: of another system's filter only the
+ * file after our header, unless `whole`. */
 static int filter_send(const bly_filter *filter, bool whole)
 {
     size_t bytes, before = 0;
@@ -573,7 +572,7 @@ const char *filter_place(const char *path)
 
 /* ==== Lock ============================================================== */
 
-/* Some network file systems lock only what is open for writing. */
+/* Some network file systems only lock files open for writing. */
 static int filter_lock_once(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -597,8 +596,8 @@ static int filter_lock_once(const char *path)
     return -1;
 }
 
-/* Does the name still lead to the file that is locked? Negative: nobody can
- * say, errno has why. A name that is gone may come back. */
+/* Returns whether the name still refers to the locked file; negative, with
+ * errno set, if unknown. A missing name may come back. */
 static int filter_lock_holds(int fd, const char *path)
 {
     struct stat locked, named;
@@ -610,10 +609,9 @@ static int filter_lock_holds(int fd, const char *path)
     return locked.st_dev == named.st_dev && locked.st_ino == named.st_ino;
 }
 
-/* Whoever held the lock before has put a new file in the old one's place: the
- * lock counts only if the name still leads to the file that is locked. Where it
- * never does, as on a file system that numbers an open file otherwise, this
- * ends all the same. */
+/* The previous holder of the lock may have replaced the file, so the lock only
+ * counts if the name still refers to the locked file. If it never does, as on
+ * file systems that renumber open files, this gives up. */
 int filter_lock(const char *path)
 {
     enum { TRIES = 1000 };
@@ -652,7 +650,7 @@ int filter_check_lock(int lock, const char *path)
 
 /* ==== Processor ========================================================= */
 
-/* Its name, as Linux tells, into `name`; or an empty one. */
+/* Stores the processor's name, as Linux reports it, or "". */
 static void filter_processor(char *name, size_t n)
 {
     FILE *file = fopen("/proc/cpuinfo", "r");
@@ -670,7 +668,7 @@ static void filter_processor(char *name, size_t n)
         fclose(file);
 }
 
-/* Where what is in force comes from: the rest of its line. */
+/* Prints where a setting comes from. */
 static void filter_setting(const char *variable, const char *in_force,
                            const char *may_be)
 {

@@ -1,24 +1,20 @@
-/* filters.h - what programs that work on filter files share.
+/* filters.h - declarations shared by programs that work on filter files.
  *
- * Floor 8, above the frame: this folder, the frame and <bloomery.h> are all it
- * includes.
- *
- *      format.c    how filters are opened, and the format of --format
- *      secret.c    the secret of --key-file
- *      filter.c    locking and saving of filter files, facts about filters
- *      container.c  files that have filters inside
- *      textual.c   filters that are written as text
- *      wrapped.c   filters that are compressed, or text
- *      paged.c     filters that are used in their file
- *      load.c      a filter file -> a filter
- *      damage.c    whether a filter that is asked is whole
- *      estimate.c  how many different keys there are, about
- *      counting.c  how many keys there are, before a filter is planned
- *      feed.c      keys of lines -> into a filter or out, and the report
- *      about.c     what there is to tell of a filter
- *      asked.c     the report on keys that were asked for
- *      made.c      the report on a filter that was made of filters
- *      costs.h     what `bloomery advise` and its benchmark have in common
+ *     format.c    how filters are opened, and --format
+ *     secret.c    the secret of --key-file
+ *     filter.c    locks and saves filter files, facts about filters
+ *     container.c files that contain filters
+ *     textual.c   filters written as text
+ *     wrapped.c   filters that are compressed, or text
+ *     paged.c     filters used in their file
+ *     load.c      opens filter files
+ *     damage.c    verifies filters that are queried
+ *     estimate.c  estimates the number of distinct keys
+ *     feed.c      adds or removes the keys of lines, and reports
+ *     about.c     a filter's properties as JSON
+ *     asked.c     reports on queries
+ *     made.c      reports on filters made from filters
+ *     costs.h     shared by `bloomery advise` and its benchmark
  */
 #ifndef FILTERS_FILTERS_H
 #define FILTERS_FILTERS_H
@@ -28,7 +24,7 @@
 
 /* ==== secret.c ========================================================== */
 
-/* Of all that make or open filters. */
+/* For commands that make or open filters. */
 #define CLI_SECRET_OPTION(settings, key_file)                                 \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
       "The secret of filters whose hash is siphash: FILE holds 16 bytes, "    \
@@ -36,26 +32,26 @@
       "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
       "nobody can use the filter without it." }
 
-/* Read the secret; `path` NULL: there is none. CLI_GO or CLI_ERROR. */
+/* Reads the secret; `path` NULL means none. Returns CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
 
-/* Draws a secret for this run. CLI_GO or CLI_ERROR. */
+/* Draws a secret for this run. Returns CLI_GO or CLI_ERROR. */
 int secret_draw(void);
 
-/* Is this the file that the secret was read from? Then it is not to be
- * written. */
+/* Returns whether the secret was read from this file, which must then not be
+ * overwritten. */
 bool secret_is_in(const char *path);
 
-/* What a bly_spec is to have, NULL or the secret. */
+/* Returns the secret for a bly_spec, or NULL. */
 const void        *secret_bytes(void);
 
-/* The hash function where the secret alone decides: siphash, or NULL, the
+/* Returns the hash function that the secret implies: siphash, or NULL for the
  * default. */
 const char        *secret_hash(void);
 
 /* ==== format.c ========================================================== */
 
-/* Of all that open filters. */
+/* For commands that open filters. */
 #define CLI_FORMAT_OPTION(settings, format)                                   \
     { 0, "format", "NAME", CLI_TEXT, offsetof(settings, format), false,       \
       "The filters are another system's files, in this format, whatever "     \
@@ -63,7 +59,7 @@ const char        *secret_hash(void);
       "them need not be named. One that is only read may then be in "         \
       "hexadecimal digits, too." }
 
-/* Of all that read filters. */
+/* For commands that read filters. */
 #define CLI_UNPACK_OPTION(settings, unpack_limit)                             \
     { 0, "unpack-limit", "SIZE", CLI_SIZE, offsetof(settings, unpack_limit),  \
       false, "The memory that a filter may take once it is decompressed or "  \
@@ -71,114 +67,111 @@ const char        *secret_hash(void);
       "more, but at most half of the memory. A file that needs more is "      \
       "refused before it takes it." }
 
-/* How filters are opened: with the secret, in the format and up to the limit
- * that were given. */
+/* Returns how to open filters: with the secret, format and limit given. */
 bly_options *format_how(void);
 
-/* Is there such a format? CLI_GO or CLI_ERROR. */
+/* Checks that the format exists. Returns CLI_GO or CLI_ERROR. */
 int format_check(const char *name);
 
 /* ==== container.c ======================================================= */
 
-/* Has this file filters inside it? Not where a format is named. */
+/* Returns whether the file contains filters. False if a format is named. */
 bool container_is(const char *path);
 
-/* Open it (bloomery/container.h). NULL: stderr says why not. */
+/* Opens it (bloomery/container.h). Returns NULL after reporting an error. */
 struct bly_container *container_open(const char *path);
 
-/* The filters of a column of a Parquet file, or those of a table. */
+/* The filters of a column of a Parquet file, or of a table. */
 typedef struct {
-    bly_filter **filters;       /* NULL where any key may be there         */
+    bly_filter **filters;       /* NULL where any key may be present       */
     uint64_t    *numbers;       /* of their groups                         */
     size_t       n, room;
     const char  *group;         /* "row group"                             */
-    uint64_t       as;            /* what their keys are                     */
+    uint64_t       as;            /* class of their keys                     */
 } cli_inside;
 
-/* Open them; `column` NULL: none was named. Unless it was said what keys are,
- * they have to be of one type. CLI_GO, or CLI_ERROR, if none of them can be
- * asked too; to be closed in both cases. */
+/* Opens them; `column` may be NULL. Unless a class of keys was given, they must
+ * all be of one type. Returns CLI_GO, or CLI_ERROR, also if no filter can be
+ * queried. Call container_close in both cases. */
 int  container_read(cli_inside *out, const char *path, const char *column,
                     uint64_t as);
 void container_close(cli_inside *inside);
 
 /* ==== wrapped.c ========================================================= */
 
-/* May this file, or standard input, "-", be a filter that comes in something:
- * compressed, as hexadecimal digits, or as a member of JSON? A pipe always may:
- * it can be read only once. */
+/* Returns whether the file, or "-", may hold a filter that is compressed, in
+ * hexadecimal digits, or a member of JSON. Always true for a pipe, which can be
+ * read only once. */
 bool wrapped_is(const char *path);
 
-/* Read it; whether or not it does. NULL: stderr says why not. */
+/* Reads it, wrapped or not. Returns NULL after reporting an error. */
 bly_filter *wrapped_open(const char *path);
 
-/* Reads it to show what it is. A packed filter that takes more than
- * WRAPPED_SMALL bytes is not unpacked: *large is its header, and the filter
- * NULL. */
+/* Reads it to describe it. A packed filter that takes more than WRAPPED_SMALL
+ * bytes is not unpacked: *large is its header, and NULL is returned. */
 enum { WRAPPED_SMALL = 64 << 20 };
 bly_filter *wrapped_show(const char *path, bly_header *large);
 
-/* Reads it to see whether it is right. *status is the library's, or the
- * function returns false: the library was not asked, because what the filter
- * comes in is damaged. *filter is NULL after an error, and where a packed
- * filter did not have to be unpacked. A secret that nobody gave is no fault and
- * not reported: BLY_ESECRET. */
+/* Reads it to verify it. *status is the library's; false means that the library
+ * was not asked, because the wrapping is damaged. *filter is NULL after an
+ * error, and for a packed filter that need not be unpacked. A missing secret is
+ * not an error and not reported: BLY_ESECRET. */
 bool wrapped_check(const char *path, bly_status *status, bly_filter **filter);
 
 /* ==== textual.c ========================================================= */
 
-/* By its first n bytes, may it be text in which a filter is, or with --format
- * text in which there is none? */
+/* Returns whether the first n bytes may be text that contains a filter or, with
+ * --format, text that does not. */
 bool textual_begins(const unsigned char *bytes, size_t n);
 
-/* All of a file: make of the digits, or of the JSON, that it may be the bytes
- * that are meant, in their place; *format is "ethereum" then, if it is. What is
- * no text stays as it is. CLI_GO; CLI_ERROR: stderr says what is wrong. */
+/* Decodes digits or JSON in place, given a whole file; sets *format to
+ * "ethereum" for that. Leaves bytes that are not text unchanged. Returns
+ * CLI_GO, or CLI_ERROR after reporting an error. */
 int textual_take(unsigned char *bytes, size_t *n, const char *path,
                  const char **format);
 
 /* ==== filter.c ========================================================== */
 
-/* Sets how all filters are opened from then on: the file of the secret and the
- * format, each of which may be NULL, and the limit of memory, 0 for the
- * default. CLI_GO or CLI_ERROR. */
+/* Sets how filters are opened from now on: the secret's file and the format,
+ * each may be NULL, and the memory limit, 0 for the default. Returns CLI_GO or
+ * CLI_ERROR. */
 int filter_how_read(const char *key_file, const char *format,
                     uint64_t unpack_limit);
 
-/* The last library error, without the names of functions; of this thread, until
- * the next call. */
+/* Returns this thread's last library error without names of functions, valid
+ * until the next call. */
 const char *filter_why(void);
 
-/* " (--key-file)" if such an error is about the secret, or "". */
+/* Returns " (--key-file)" if that error is about the secret, else "". */
 const char *filter_option(void);
 
-/* Reports it, and returns CLI_ERROR. */
+/* Reports it and returns CLI_ERROR. */
 int filter_error(void);
 
-/* Was there to be no false positive, and may there be one now? */
+/* Returns whether an exact filter may now have false positives. */
 bool filter_broken(const bly_stat_t *stat);
 
-/* Of all that write filters to a place that is named. */
+/* For commands that write filters to a named place. */
 #define CLI_FORCE_OPTION(settings, force)                                     \
     { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
       "Write the output even over a file that is no filter, which is refused "\
       "otherwise (empty files, devices and pipes are not)." }
 
-/* Is it an index of many sets? */
+/* Returns whether the file is an index of many sets. */
 bool filter_is_index(const char *path);
 
-/* May `path` be written, as far as can be told before the work is done, and
- * is it none of `inputs`? Not over what is neither empty nor a filter, unless
- * by `force`. CLI_GO or CLI_ERROR. */
+/* Checks, before the work is done, that `path` can be written and is not one of
+ * `inputs`. Without `force`, only filters and empty files are replaced. Returns
+ * CLI_GO or CLI_ERROR. */
 int filter_check_output(const char *path, bool force,
                         const cli_operands *inputs, size_t first);
 
-/* The same for lines, which replace nothing but empty files without `force`;
- * NULL and "-" are standard output. */
+/* Does the same for lines, which only replace empty files without `force`; NULL
+ * and "-" are standard output. */
 int filter_check_lines(const char *path, bool force,
                        const cli_operands *inputs);
 
-/* Of those that write lines there. */
+/* For commands that write lines. */
 #define CLI_LINES_OPTIONS(settings)                                           \
     { 'o', "output", "FILE", CLI_TEXT, offsetof(settings, output), false,     \
       "Write the lines to FILE instead of standard output ('-'). It gets its "\
@@ -186,88 +179,89 @@ int filter_check_lines(const char *path, bool force,
     { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
       "Let FILE be replaced if it is there already and not empty." }
 
-/* Save to the file, or to stdout where `path` is "-". CLI_OK or CLI_ERROR. */
+/* Saves to the file, or to stdout for "-". Returns CLI_OK or CLI_ERROR. */
 int filter_save(bly_filter *filter, const char *path);
 
-/* The same in a format: "bloomery", or one of other systems. */
+/* Saves in a format: "bloomery", or another system's. */
 int filter_save_as(bly_filter *filter, const char *path,
                    const char *format);
 
-/* The name of an output, for messages. */
+/* Returns the name of an output, for messages. */
 const char *filter_place(const char *path);
 
-/* Print how the processor is used, in lines "name: what". */
+/* Prints how the processor is used, in lines "name: value". */
 void filter_about(void);
 
-/* Are these the first bytes of a filter? */
+/* Returns whether these are the first bytes of a filter. */
 bool filter_knows(const void *bytes, size_t n);
 
-/* Lock the file against other writers until the descriptor is closed. -1: an
- * error, and stderr says why. */
+/* Locks the file against other writers until the descriptor is closed. Returns
+ * -1 after reporting an error. */
 int filter_lock(const char *path);
 
-/* Before the file is replaced, or after it was changed in its place: is it
- * still the one that was locked? A command that makes a new filter locks
- * nothing, and may have put it there. CLI_OK or CLI_ERROR. */
+/* Checks that the file is still the locked one, before it is replaced or after
+ * it was changed in place: a command that makes a new filter takes no lock.
+ * Returns CLI_OK or CLI_ERROR. */
 int filter_check_lock(int lock, const char *path);
 
-/* Has the filter's kind this ability, BLY_CAN_…; and the kind of
- * "kind:option=value,…"? False for a kind that does not exist. */
+/* Return whether the kind has this ability, BLY_CAN_…: the filter's, or that of
+ * "kind:option=value,…". False for an unknown kind. */
 bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
 
-/* Refuse the filter of this file, whose kind `lacks` what the ability is about
- * ("does not count"), and name the kinds that have it; CLI_ERROR. */
+/* Refuses the filter, whose kind `lacks` an ability ("does not count"), and
+ * lists the kinds that have it. Returns CLI_ERROR. */
 int filter_cannot(const bly_filter *filter, const char *path,
                   const char *lacks, uint64_t ability);
 
-/* Is there such a kind, and does none of its options look like another one?
- * Whether their values can be is left to bly_plan. CLI_GO or CLI_ERROR. */
+/* Checks that the kind exists and its options are not misspelled; bly_plan
+ * checks their values. Returns CLI_GO or CLI_ERROR. */
 int filter_kind_check(const char *kind);
 
-/* Does the hash function, NULL for the default, look like no other one? What is
- * like none is left to the library. CLI_GO or CLI_ERROR. */
+/* Checks that the hash function (NULL for the default) is not misspelled; the
+ * library reports unknown ones. Returns CLI_GO or CLI_ERROR. */
 int filter_hash_check(const char *hash);
 
-/* Verifies that the keys of two filters have one form, before they are united,
- * intersected or compared. With `assume`, a filter that states no form is
- * replaced by a copy that states the form of the other. CLI_GO or CLI_ERROR. */
+/* Checks that the keys of two filters have the same form, before they are
+ * combined or compared. With `assume`, a filter without a form is replaced by a
+ * copy that states the other's. Returns CLI_GO or CLI_ERROR. */
 int filter_same_form(bly_filter **a, const char *a_path, bly_filter **b,
                      const char *b_path, bool assume);
 
-/* An ordinary file, which can be looked at and still be read from its start? */
+/* Returns whether it is a plain file, which can be examined and reread. */
 bool filter_is_file(const char *path);
 
-/* What the header of an ordinary file says; false: there is none. */
+/* Reads the header of a plain file. Returns false if it has none. */
 bool filter_peek(bly_header *header, const char *path);
 
-/* Should so many threads add at once to a filter of this kind and size? */
+/* Returns whether that many threads should add to such a filter concurrently.
+ */
 bool filter_shares(const char *kind, uint64_t bytes, size_t jobs);
 
-/* Is the kind one of the family that bly_kinds says, "sets"? */
+/* Returns whether the kind belongs to a family of bly_kinds, such as "sets". */
 bool filter_kind_of_family(const char *kind, const char *family);
 
-/* Are its keys decimal numbers (hash decimal)? */
+/* Returns whether its keys are decimal numbers (hash decimal). */
 bool filter_numbers(const bly_filter *filter);
 
-/* If they are, refuse the first of some keys that is none, whose hash is
- * UINT64_MAX. CLI_GO or CLI_ERROR. */
+/* If they are, refuses the first key that is not a number, whose hash is
+ * UINT64_MAX. Returns CLI_GO or CLI_ERROR. */
 int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
                          size_t n);
 
-/* What is said of such a key, as the end of a sentence. */
+/* The message about such a key, as the end of a sentence. */
 extern const char filter_no_number[];
 
 /* ==== about.c =========================================================== */
 
-/* Sets the size to that of the file for another system's filter: the file lacks
- * our header. */
+/* Corrects the size of another system's filter, whose file lacks our header. */
 void about_bytes(bly_stat_t *stat);
 
-/* Sets *bytes to the size of the attached data. False: the format has none. */
+/* Returns whether the format can attach bytes, and how many are. */
 bool about_attached(size_t *bytes, const bly_filter *filter);
 
-/* Writes the JSON object of a filter in this file: see <bloomery/fields.h>. */
+/* Writes all properties of the file's filter as a JSON object; or a part of it.
+ */
 void about_json(const bly_filter *filter, const bly_stat_t *stat,
                 const char *file);
 
@@ -281,28 +275,27 @@ void about_json(const bly_filter *filter, const bly_stat_t *stat,
       "than half the memory is always worked on so, with a fourth of the "    \
       "memory; but never with more than four times its own size." }
 
-/* Is so much for --memory possible here? CLI_GO, CLI_ERROR. */
+/* Checks that --memory is possible here. Returns CLI_GO or CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
 
-/* Bytes. A filter of more than that is large. */
+/* Returns the bytes above which a filter is large. */
 uint64_t paged_half_memory(void);
 
-/* Does the file hold a large filter that consists of pages? Then it is asked
- * page by page, each of which is verified. `flags` are added to BLY_PAGED.
- * NULL: stderr says why. */
+/* Returns whether the file holds a large filter of pages, which is then queried
+ * page by page, and each page verified. */
 bool paged_large(const char *path);
 bly_filter *paged_ask(const char *path, int flags);
 
-/* Say why the file could not be opened; where its last writer has not closed
- * a paged one, what mends it. */
+/* Reports why the file could not be opened and, if its last writer has not
+ * closed it, how to repair it. */
 void paged_refuse(const char *path, bly_status status);
 
-/* Is the file to be changed in its place, page by page: because memory for that
- * was asked for (not 0), it is large, or its last writer did not close it? */
+/* Returns whether to change the file in place, page by page: because `memory`
+ * was given (not 0), it is large, or its last writer has not closed it. */
 bool paged_wanted(const char *path, uint64_t memory);
 bly_filter *paged_open(const char *path, uint64_t memory);
 
-/* Is the filter to be built in its file? */
+/* Returns whether to build the filter in its file. */
 bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
                   uint64_t memory);
 bly_filter *paged_create(const char *output, const char *kind,
@@ -310,31 +303,31 @@ bly_filter *paged_create(const char *output, const char *kind,
 
 /* ==== estimate.c ======================================================== */
 
-/* HyperLogLog, all zero at first. */
+/* HyperLogLog; initialise to zero. */
 enum { ESTIMATE_REGISTERS = 1 << 14 };
 typedef struct {
     unsigned char registers[ESTIMATE_REGISTERS];
 } cli_estimate;
 
-/* Can a filter of this kind be planned for the different keys? For others every
- * add may count. */
+/* Returns whether filters of this kind can be planned for the distinct keys.
+ * For others every add may count. */
 bool estimate_serves(const char *kind);
 
 void estimate_add(cli_estimate *e, const uint64_t *hashes, size_t n);
 void estimate_unite(cli_estimate *into, const cli_estimate *from);
 
-/* How many different hashes there were, and how many keys to plan for, if so
- * many came in all: five standard deviations more, but not more than came. */
+/* Return the number of distinct hashes, and how many keys to plan for: five
+ * standard deviations more, but no more keys than were read. */
 double   estimate_keys(const cli_estimate *e);
 uint64_t estimate_capacity(const cli_estimate *e, uint64_t keys);
 
 /* ==== load.c ============================================================ */
 
-/* Maps the file, or reads it if it cannot be mapped; "-" is stdin. `flags` are
- * added to BLY_MAP. Returns NULL after an error, which stderr names. */
+/* Maps the file, or reads it if that is impossible; "-" is stdin. `flags` are
+ * added to BLY_MAP. Returns NULL after reporting an error. */
 bly_filter *load_mapped(const char *path, int flags);
 
-/* Reads the file into memory. Returns NULL as above. */
+/* Reads the file into memory. Returns NULL after reporting an error. */
 bly_filter *load_whole(const char *path, int flags);
 
 /* ==== damage.c ========================================================== */
@@ -349,7 +342,7 @@ typedef struct { bool always, never; } cli_verify;
       false, "Look at the header of FILE only, and trust the rest.",          \
       .excludes = "verify" }
 
-/* For the text of a command that asks a filter. */
+/* For the help text of commands that query a filter. */
 #define CLI_VERIFY_TEXT                                                       \
     "FILE is verified, by a checksum of all of it, where that costs little: "  \
     "up to 64 MiB before the first answer. A larger one is verified while it " \
@@ -364,15 +357,15 @@ typedef struct { bool always, never; } cli_verify;
 bly_filter *damage_map(const char *path, const cli_verify *want);
 bly_filter *damage_open(const char *path, const cli_verify *want, bool paged);
 
-/* So many lines have been asked, and a pipe `waits` for more: verify the
- * filters from now on, if that is due. */
+/* Counts lines queried, or that a pipe `waits`, and starts verifying when that
+ * is due. */
 void damage_asked(uint64_t lines, bool waits);
 
-/* Has damage been found so far, so that it is of no use to go on? */
+/* Returns whether damage was found, so that going on is useless. */
 bool damage_seen(void);
 
-/* What there is to say at the end of asking, before the filters are freed:
- * `status`, or CLI_ERROR if one is damaged. */
+/* Ends verification, before the filters are freed. Returns `status`, or
+ * CLI_ERROR if a filter is damaged. */
 int damage_verdict(bly_filter *const *filters, size_t n, int status);
 
 /* ==== feed.c ============================================================ */
@@ -381,60 +374,58 @@ typedef struct {
     uint64_t keys, keyless, bytes;
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
-    const char *full;           /* before adding: what to do when it is full */
-    bool     overfill;          /* before adding: take more than twice as many
-                                   keys as planned                         */
-    bool     over;              /* there were so many                      */
-    bool     cut;               /* and adding stopped before the last      */
+    const char *full;           /* advice if it is full; set before adding   */
+    bool     overfill;          /* take more than twice as many keys as planned;
+                                   set before adding                       */
+    bool     over;              /* whether there were that many            */
+    bool     cut;               /* whether adding stopped before the end   */
 } cli_fed;
 
-/* Do something with every key of the lines. CLI_OK, or CLI_ERROR when it has
- * said why. */
+/* Handles every key of the lines. Returns CLI_OK, or CLI_ERROR after reporting
+ * an error. */
 typedef int cli_feed(bly_filter *filter, cli_lines *lines, size_t jobs,
                      bool progress, cli_fed *out);
 
-/* Add it. */
+/* Adds the keys. */
 int feed_filter(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* The same for a filter that was made or opened with BLY_SHARED. */
+/* Adds the keys to a filter made or opened with BLY_SHARED. */
 int feed_shared(bly_filter *filter, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* Remove it, if it is there. */
+/* Removes the keys that are present. */
 int feed_out(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
-/* Give it its label: of a kind that does not add, if it is there. */
+/* Labels the keys; if the kind does not add, those that are present. */
 int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
              cli_fed *out);
 
-/* The labels that there may be; `most` is 0 if there are none. */
+/* The range of labels; `most` is 0 if there are none. */
 typedef struct { uint64_t least, most; } cli_labels;
 
-/* The hashes of many keys, and their labels: all that is held of them. */
+/* The hashes of many keys, and their labels. */
 typedef struct {
-    uint64_t *hashes, *labels;  /* from malloc; labels if there are any    */
+    uint64_t *hashes, *labels;  /* from malloc; labels may be NULL         */
     size_t    n, room;
-    cli_labels may;             /* what labels there may be, if any        */
-    bool      checks;           /* the labels are second hashes of the keys */
-    const char     *kind;       /* what they are for, of which there is a  */
-    const bly_spec *spec;       /* plan                                    */
+    cli_labels may;             /* range of the labels, if any             */
+    bool      checks;           /* whether labels are second hashes         */
+    const char     *kind;       /* what they are for: a valid              */
+    const bly_spec *spec;       /* combination                             */
 } cli_hashes;
 
-/* Keep the hash of every key, and its label. The caller frees the arrays, after
- * an error too. */
+/* Keeps the hash and label of every key. The caller frees the arrays, after an
+ * error too. */
 int feed_hashes(cli_hashes *hashes, cli_lines *lines, size_t jobs,
                 bool progress, cli_fed *out);
 
-/* ==== counting.c ======================================================== */
-
-/* The result of counting the different keys for this kind and spec, of which
- * there is a plan. */
+/* The result of counting distinct keys, for this kind and spec, which must be
+ * plannable. */
 typedef struct {
     const char     *kind;
     const bly_spec *spec;
-    bool            estimated;  /* `different` has all keys                */
+    bool            estimated;  /* whether `different` covers all keys     */
     cli_estimate    different;
     uint64_t       *hashes;     /* of all keys, or NULL if there are many; from
                                    malloc, after an error too              */
@@ -451,29 +442,29 @@ int counting_run(cli_lines *lines, size_t jobs, bool progress, cli_fed *out,
 /* Reports how many keys a filter is planned for, and why. */
 void feed_planned(const cli_fed *fed, const cli_estimate *different);
 
-/* There may be no lines; but if there are, is there a key in any of them?
+/* Refuses input whose lines have no keys; no lines at all are accepted. Returns
  * CLI_GO or CLI_ERROR. */
 int feed_some(const cli_fed *fed);
 
 typedef struct {
-    const char *output;         /* the name of the filter's file */
-    const char *advice;         /* what to do when it is overfull */
+    const char *output;         /* name of the filter's file */
+    const char *advice;         /* advice for an overfull filter */
     const char *overfill;       /* how to add all keys nevertheless        */
-    bool kept;                  /* the file that was there before stays    */
+    bool kept;                  /* whether the previous file is kept       */
     bool verbose, json;
-    const cli_fed *others;      /* the keys of --without; NULL: none       */
-    const cli_estimate *different;      /* of the keys; NULL: not counted  */
-    uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes that they
-                                   sent; 0 ranks: not to be told           */
-    double      rate;           /* that was asked for; 0: none was           */
-    const char *kind;           /* that was asked for; NULL: none was        */
+    const cli_fed *others;      /* the keys of --without, or NULL          */
+    const cli_estimate *different;      /* of the keys; NULL if not counted */
+    uint64_t ranks, sent;       /* of bloomery-mpi, and the bytes they sent; 0
+                                   ranks if not to be reported             */
+    double      rate;           /* as requested; 0 if it was not             */
+    const char *kind;           /* as requested; NULL if it was not          */
 } cli_feed_report;
 
-/* The note about a filter of no keys, whose number nobody gave. */
+/* Prints the note about an empty filter whose capacity was not given. */
 void feed_none(const bly_filter *filter);
 
-/* Returns whether a filter holds more than twice as many keys as planned, of
- * which `over` in cli_fed is made. Kinds that grow or forget never do. */
+/* Returns whether a filter holds more than twice as many keys as planned, which
+ * sets `over` in cli_fed. Never true for kinds that grow or forget. */
 bool feed_overfull(const bly_filter *filter);
 
 #define CLI_OVERFILL_OPTION(settings, overfill)                               \
@@ -481,19 +472,19 @@ bool feed_overfull(const bly_filter *filter);
       "Add all keys, even if they are more than twice as many as planned. "   \
       "Without it this is an error, and the keys up to there are kept." }
 
-/* After saving: prints what was asked for, and warnings. Returns CLI_OK, or
- * CLI_ERROR if adding stopped because the filter is over its limit. */
+/* Prints the report and warnings, after saving. Returns CLI_OK, or CLI_ERROR if
+ * adding stopped at the limit. */
 int feed_report(const bly_filter *filter, const cli_fed *fed,
                 const cli_feed_report *how);
 
-/* ==== What a filter is made for ========================================== */
+/* ==== Specifications of filters ========================================== */
 
 #define CLI_RATE_OPTION(settings)                                             \
     { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
       "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "         \
       "Default: 1%." }
 
-/* What a filter is made for, of those that make one from lines. */
+/* The specification of a filter, for commands that make one from lines. */
 #define CLI_SPEC_OPTIONS(settings)                                            \
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(settings, items), false,     \
       "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "\
@@ -518,17 +509,18 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
     { 0, "json", NULL, CLI_FLAG, offsetof(settings, json), false,             \
       "Print the same on standard output, as JSON." }
 
-/* May JSON go to standard output beside the filter? CLI_GO or CLI_ERROR. */
+/* Checks that JSON and the filter do not both go to standard output. Returns
+   CLI_GO or CLI_ERROR. */
 int made_check(const cli_command *command, const char *output, bool json);
 
-/* After saving: what was asked for; and, with the advice, a warning if it holds
- * more keys than it was planned for. Without advice there is none. */
+/* Prints the report, after saving; and a warning with the advice, unless NULL,
+ * if the filter holds more keys than planned. */
 void made_report(const bly_filter *filter, const char *output, bool verbose,
                  bool json, const char *advice);
 
 /* ==== asked.c =========================================================== */
 
-/* How many keys were asked for, and what was said of them. */
+/* The number of keys queried, and the answers. */
 typedef struct {
     uint64_t asked, there, selected, keyless;
     uint64_t ranks, sent;       /* as in cli_feed_report                   */
@@ -538,17 +530,17 @@ void asked_json(const cli_asked *asked, const char *file, double planned_rate,
                 double seconds);
 void asked_text(const cli_asked *asked, double planned_rate, double seconds);
 
-/* What one of several filters said of the keys. */
+/* The answers of one of several filters. */
 typedef struct {
     const char *file;
-    const char *group;          /* what the file has one of for each of these:
-                                   "row group"; NULL: it is the filter       */
+    const char *group;          /* its group's noun, "row group"; NULL if it is
+                                   the whole filter                          */
     uint64_t    number;         /* of the group                              */
     uint64_t    there;
     double      planned_rate;
 } cli_asked_one;
 
-/* The same of all of them, in `all` of which keys are to be, or in any. */
+/* Writes the same for several filters; keys must be in `all`, or in any. */
 void asked_many_json(const cli_asked *asked, const cli_asked_one *each,
                      size_t n, bool all, double seconds);
 void asked_many_text(const cli_asked *asked, const cli_asked_one *each,

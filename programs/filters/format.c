@@ -1,7 +1,7 @@
 /* format.c - how filters are opened: with which secret, and in which format.
  *
- * A program opens filters of one format, or each in the format that its bytes
- * show. secret.c stores the secret here.
+ * A program opens all filters in one format, or detects each one's from its
+ * bytes. secret.c stores the secret here.
  */
 #include "filters/filters.h"
 #include "frame/nearest.h"

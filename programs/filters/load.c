@@ -1,7 +1,7 @@
-/* load.c - a filter file -> a filter, whether the library saved it or another
- * system, and also if it is compressed or written as text.
+/* load.c - opens filter files: the library's or another system's, plain,
+ * compressed or as text.
  *
- * A file that has filters inside it is refused: container.c opens those.
+ * Files that contain filters are refused: container.c opens those.
  */
 #include "filters/filters.h"
 #include "frame/progress.h"

@@ -1,8 +1,6 @@
-/* made.c - what is said of a filter that was made of other filters.
+/* made.c - reports on filters made from other filters.
  *
- * Nobody has counted its keys: how many there are is estimated from its bits.
- * Floor 8; includes its own folder's, the frame's and the library's headers
- * only.
+ * The number of keys is unknown, so it is estimated from the bits.
  */
 #include "filters/filters.h"
 #include "frame/json.h"
@@ -30,7 +28,7 @@ static void made_json(const bly_stat_t *stat, const char *output)
     json_close_object();
 }
 
-/* Of a filter that promises to make no mistake, or of one that keeps a rate. */
+/* Warns about a filter that promises to be exact, or to keep a rate. */
 static void made_warn(const bly_stat_t *stat, const char *advice)
 {
     if (filter_broken(stat))
@@ -56,7 +54,7 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
         return;
     }
     if (filter_kind_of_family(stat.kind, "foreign"))
-        stat.bytes -= BLY_HEADER_BYTES;     /* its file is without */
+        stat.bytes -= BLY_HEADER_BYTES;     /* not part of its file */
     if (json)
         made_json(&stat, output);
     if (verbose)

@@ -1,9 +1,8 @@
-/* paged.c - filters that are used in their file, because they are large or
- * because that is asked for.
+/* paged.c - filters used in their file, page by page.
  *
- * Kinds that consist of pages can be (<bloomery/paged.h>). A
- * filter of more than half the memory is; a smaller one is quicker in memory.
- * Floor 8; includes filters.h and <bloomery.h> only.
+ * Kinds that consist of pages support this (<bloomery/paged.h>). It is used for
+ * filters of more than half the memory, and on request; smaller ones are faster
+ * in memory.
  */
 #include "filters/filters.h"
 
@@ -36,9 +35,9 @@ int paged_memory_check(uint64_t memory)
     return CLI_GO;
 }
 
-/* What adds may wait in, for a filter of so many bytes: if nothing else is
- * asked for a fourth of the memory, but no more than the filter itself has.
- * Four times that is plenty: then hundreds of keys wait for each page. */
+/* Returns the memory for pending adds: as given, or a quarter of the memory but
+ * no more than the filter's size. Four times that would be plenty: hundreds of
+ * keys then wait for each page. */
 static size_t paged_memory(uint64_t asked, uint64_t bytes)
 {
     uint64_t fourth = paged_half_memory() / 2;
@@ -52,7 +51,7 @@ static size_t paged_memory(uint64_t asked, uint64_t bytes)
     return asked < SIZE_MAX ? (size_t)asked : SIZE_MAX;
 }
 
-/* Does the file hold a filter of a kind that consists of pages? */
+/* Returns whether the file holds a filter of a kind that consists of pages. */
 static bool paged_look(const char *path, bly_header *header)
 {
     return filter_peek(header, path)
@@ -81,7 +80,7 @@ bly_filter *paged_ask(const char *path, int flags)
     return filter;
 }
 
-/* Has it pages, and did its last writer not close it? */
+/* Returns whether it has pages and was not closed by its last writer. */
 static bool paged_unclosed(const char *path)
 {
     bly_header header;
@@ -136,7 +135,7 @@ bly_filter *paged_open(const char *path, uint64_t memory)
 
 /* ==== Building ========================================================== */
 
-/* Only a file can be used so; "-" and devices are written from memory. */
+/* Only a file can be; "-" and devices are written from memory. */
 bool paged_builds(const char *kind, const bly_spec *spec, const char *output,
                   uint64_t memory)
 {

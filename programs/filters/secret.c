@@ -1,9 +1,8 @@
-/* secret.c - the secret of filters that are hashed by siphash.
+/* secret.c - the secret of filters hashed by siphash.
  *
- * A program works with one secret, or with none: the file that --key-file names
- * is read once, before anything else is done, and all filters that are then
- * made or opened get what it holds. A filter that nobody keeps gets a secret
- * that is drawn for it.
+ * A program uses at most one secret. The file named by --key-file is read
+ * before anything else, and its secret applies to all filters made or opened. A
+ * filter that is never saved gets a random secret.
  */
 #include "filters/filters.h"
 #include "frame/output.h"
@@ -17,7 +16,7 @@
 #include <unistd.h>
 
 enum { SECRET_DIGITS = 2 * BLY_SECRET_BYTES,
-       SECRET_MOST = SECRET_DIGITS + 2 };       /* one more than there may be */
+       SECRET_MOST = SECRET_DIGITS + 2 };       /* one more than allowed      */
 
 static unsigned char secret_key[BLY_SECRET_BYTES];
 static const char   *secret_file;
@@ -37,7 +36,7 @@ bool secret_is_in(const char *path)
     return secret_file != NULL && output_same(secret_file, path);
 }
 
-/* Overwrite it, though it is not read any more. */
+/* Overwrites text that is not read again. */
 static void secret_wipe(char *text, size_t n)
 {
     for (volatile char *at = text; n > 0; n--)
@@ -65,7 +64,7 @@ static bool secret_hex(const char *text)
     return true;
 }
 
-/* What the file holds, as it is or in digits. */
+/* Takes the secret, raw or in digits. */
 static bool secret_take(const char *text, size_t n)
 {
     if (n == BLY_SECRET_BYTES) {
@@ -77,7 +76,8 @@ static bool secret_take(const char *text, size_t n)
         && secret_hex(text);
 }
 
-/* All of a short file, or the beginning of a longer one; -1: errno. */
+/* Reads a short file, or the beginning of a longer one. Returns -1 and errno.
+ */
 static ssize_t secret_load(int fd, char text[SECRET_MOST])
 {
     size_t n = 0;

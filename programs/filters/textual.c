@@ -1,25 +1,25 @@
 /* textual.c - filters that are written as text.
  *
- *      hexadecimal  where --format names the format: 0x before the digits or
- *                   not, and they are
- *                     pairs    "0a 1b 2c", in any lines (od -An -v -tx1)
- *                     runs     one unbroken run a line from its beginning, all
- *                              of the same length but the last (xxd -p)
- *      JSON         a block or receipt of Ethereum: the text of its "logsBloom"
+ *     hexadecimal  if --format names the format: 0x before the digits or
+ *                  not, and they are
+ *                    pairs    "0a 1b 2c", in any lines (od -An -v -tx1)
+ *                    runs     one unbroken run per line from its start, all
+ *                             of the same length but the last (xxd -p)
+ *     JSON         an Ethereum block or receipt: its "logsBloom"
  *
- * Nearly any bytes are a filter in some formats, in which a key that was added
- * would be missing then: so what is text is taken as these or refused, and
- * digits that may be addresses, or numbers of more than one byte whose order is
- * the machine's, are refused too. Floor 8; includes filters.h only.
+ * In some formats nearly any bytes are a valid filter, which would then lack
+ * its keys. Text is therefore either recognised as one of these or refused. So
+ * are digits that may be addresses, or numbers of several bytes, whose order
+ * depends on the machine.
  */
 #include "filters/filters.h"
 
 #include <string.h>
 
 enum {
-    TEXTUAL_LOOK = 24,          /* so much text is nothing else            */
-    TEXTUAL_RUN = 20            /* digits of a line, if there are several: no
-                                   number of the machine has so many        */
+    TEXTUAL_LOOK = 24,          /* this much text is certainly text        */
+    TEXTUAL_RUN = 20            /* minimum digits of a line if there are
+                                   several: no machine number has as many   */
 };
 
 /* ==== Is it? ============================================================ */
@@ -50,8 +50,8 @@ static size_t textual_skip(const unsigned char *bytes, size_t n)
     return at;
 }
 
-/* Bytes of the UTF-8 character here; 0: there is none. One that the end cuts
- * off counts. */
+/* Returns the bytes of the UTF-8 character here; 0 if it is invalid. A
+ * character cut off by the end counts. */
 static size_t textual_character(const unsigned char *at, size_t left)
 {
     size_t n = *at < 0x80 ? (size_t)textual_plain(*at)
@@ -65,7 +65,7 @@ static size_t textual_character(const unsigned char *at, size_t left)
     return n;
 }
 
-/* UTF-16 of ASCII's characters, of either order. */
+/* Returns whether this is ASCII in UTF-16, of either byte order. */
 static bool textual_wide(const unsigned char *bytes, size_t n)
 {
     size_t look = n < TEXTUAL_LOOK ? n : TEXTUAL_LOOK, at = 0, low;
@@ -81,8 +81,8 @@ static bool textual_wide(const unsigned char *bytes, size_t n)
     return true;
 }
 
-/* The first bytes, or all where they are fewer, are characters, behind a byte
- * order mark or not. */
+/* Returns whether the first bytes are characters, with or without a byte order
+ * mark. */
 static bool textual_is(const unsigned char *bytes, size_t n)
 {
     size_t at = n >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
@@ -98,7 +98,7 @@ static bool textual_is(const unsigned char *bytes, size_t n)
     return n > 0;
 }
 
-/* JSON's objects and arrays, as far as these bytes tell. */
+/* Returns whether the bytes look like a JSON object or array. */
 static bool textual_json(const unsigned char *bytes, size_t n)
 {
     size_t at = textual_skip(bytes, n);
@@ -106,7 +106,7 @@ static bool textual_json(const unsigned char *bytes, size_t n)
     return at < n && (bytes[at] == '{' || bytes[at] == '[');
 }
 
-/* Is a format named, another than ours? */
+/* Returns whether a foreign format is named. */
 static bool textual_named(void)
 {
     const char *format = format_how()->format;
@@ -121,17 +121,18 @@ bool textual_begins(const unsigned char *bytes, size_t n)
 
 /* ==== Hexadecimal digits ================================================ */
 
-/* The shape of a text of digits. */
+/* The layout of a text of digits. */
 typedef struct {
-    size_t pairs, others;       /* groups of two digits, and of others      */
-    size_t lines;               /* that have digits                         */
-    size_t run, last;           /* digits of the first line, and of the last */
+    size_t pairs, others;       /* groups of two digits, and others         */
+    size_t lines;               /* with digits                              */
+    size_t run, last;           /* digits of the first and of the last line  */
     bool   odd;                 /* a group has an odd number                */
     bool   broken;              /* a line has several groups, or begins with
-                                   blanks, or is not as long as those before */
+                                   blanks, or differs in length              */
 } textual_shape;
 
-/* Nothing but digits and blanks, behind 0x or not; *from: where they begin. */
+/* Checks for digits and blanks only, after an optional 0x; *from is their
+   start. */
 static bool textual_digits(const unsigned char *bytes, size_t n, size_t *from)
 {
     size_t digits = 0, at = textual_skip(bytes, n);
@@ -146,8 +147,8 @@ static bool textual_digits(const unsigned char *bytes, size_t n, size_t *from)
     return digits > 1;
 }
 
-/* A group of so many digits; first: it begins its line, there at its start or
- * behind blanks. */
+/* Notes a group of digits; `first`: it begins its line, at the start or after
+ * blanks. */
 static void textual_group(textual_shape *s, size_t digits, bool first,
                           bool indented)
 {
@@ -183,8 +184,7 @@ static textual_shape textual_measure(const unsigned char *bytes, size_t from,
     return shape;
 }
 
-/* What is wrong with it; NULL: each two digits are a byte, in the order of the
- * text. */
+/* Returns what is wrong, or NULL if each two digits are a byte, in order. */
 static const char *textual_wrong(const textual_shape *s)
 {
     if (s->others == 0)
@@ -198,7 +198,7 @@ static const char *textual_wrong(const textual_shape *s)
            "or od -An -v -tx1";
 }
 
-/* Digits to bytes, in their place; NULL, or what is wrong. */
+/* Decodes digits in place. Returns NULL or what is wrong. */
 static const char *textual_unhex(unsigned char *bytes, size_t *n, size_t from)
 {
     const textual_shape shape = textual_measure(bytes, from, *n);
@@ -221,8 +221,8 @@ static const char *textual_unhex(unsigned char *bytes, size_t *n, size_t from)
 
 /* ==== JSON ============================================================== */
 
-/* The next string of a JSON text from *at on, without its quotes; false: there
- * is none. What is escaped in it stays so. */
+/* Finds the next string of a JSON text from *at on, without its quotes and with
+ * its escapes. Returns false if there is none. */
 static bool textual_string(const unsigned char *bytes, size_t all, size_t *at,
                            size_t *from, size_t *n)
 {
@@ -241,7 +241,7 @@ static bool textual_string(const unsigned char *bytes, size_t all, size_t *at,
     return true;
 }
 
-/* Where the text of the member "logsBloom" is, and how many there are. */
+/* Finds the text of the member "logsBloom", and counts such members. */
 static size_t textual_member(const unsigned char *bytes, size_t all,
                              size_t *from, size_t *n)
 {
@@ -272,7 +272,7 @@ static int textual_refuse(const char *path, const char *what)
     return report_error("'%s': %s", path, what);
 }
 
-/* A block or receipt, of which there is one. */
+/* Takes a block or receipt, of which there must be one. */
 static int textual_take_member(unsigned char *bytes, size_t *all, size_t from,
                                size_t n, const char *path, const char **format)
 {

@@ -1,16 +1,14 @@
-/* wrapped.c - filters that come in something: compressed, or written as text.
+/* wrapped.c - filters that are compressed, or written as text.
  *
- *      compressed   by what compressed lines may be too (frame/codec.c); within
- *                   it text, or any filter
- *      text         hexadecimal digits, or JSON (textual.c)
+ *     compressed   like compressed lines (frame/codec.c); inside may be text
+ *                  or any filter
+ *     text         hexadecimal digits, or JSON (textual.c)
  *
- * Such a filter is read into memory, so it is for asking: what changes a filter
- * in its file does not take it. A small compressed file may stand for more than
- * there is memory, and what it holds may be packed once more. So one limit is
- * for all layers: bly_memory_limit of the bytes of the file itself. What comes
- * from it has at most so many bytes, and so has the filter that these unpack
- * to. A file whose bytes are none of these in whole is left to the library as
- * it is. Floor 8; includes filters.h and <bloomery.h> only.
+ * Such a filter is read into memory and is only for queries: commands that
+ * change a filter in its file refuse it. A small compressed file may expand to
+ * more than the memory, and may contain a packed filter. One limit applies to
+ * all layers: bly_memory_limit of the size of the file itself. Files that are
+ * none of these are left to the library.
  */
 #include "filters/filters.h"
 #include "frame/bytes.h"
@@ -28,12 +26,12 @@ enum { WRAPPED_LOOK = 64, WRAPPED_FIRST = 1 << 16 };
 typedef struct {
     unsigned char *bytes;
     size_t         n, room;
-    uint64_t       limit;       /* of memory, by the bytes of the file      */
+    uint64_t       limit;       /* of memory, from the size of the file     */
 } wrapped_text;
 
 /* ==== Is it? ============================================================ */
 
-/* Do they look like what a filter may come in? */
+/* Returns whether the bytes look like a wrapping. */
 static bool wrapped_begins(const unsigned char *bytes, size_t n)
 {
     bool more;
@@ -63,8 +61,8 @@ bool wrapped_is(const char *path)
 
 /* ==== Reading all of it ================================================= */
 
-/* Room for more. What is not compressed costs what it has, and has no limit:
- * `from` is NULL. 0, or an error number; EFBIG: more than the limit came. */
+/* Makes room. Bytes that are not compressed (`from` is NULL) have no limit.
+ * Returns 0 or an error number; EFBIG if the limit is exceeded. */
 static int wrapped_grow(wrapped_text *t, const cli_source *from)
 {
     uint64_t room = t->room > 0 ? 2 * (uint64_t)t->room : WRAPPED_FIRST;
@@ -98,7 +96,7 @@ static int wrapped_read(wrapped_text *t, int file, const cli_source *from)
     }
 }
 
-/* What a compressed file holds; it is closed by that. */
+/* Decompresses a file, and closes it. */
 static int wrapped_expand(wrapped_text *t, const char *path, const codec *c,
                           int *file)
 {
@@ -154,19 +152,19 @@ static int wrapped_read_plain(wrapped_text *t, const char *path, int *file)
     return error == 0 ? CLI_GO : report_unread("read", path, error);
 }
 
-/* ==== What is in it ===================================================== */
+/* ==== Contents ========================================================== */
 
-/* What is wanted of it, and what came of that. */
+/* How to handle the filter, and the result. */
 typedef struct {
-    bool        check;          /* not the filter, where its bytes will do   */
-    bly_header *large;          /* or NULL: of one that is packed and not
-                                   small only the header                     */
+    bool        check;          /* do not unpack it if its bytes suffice     */
+    bly_header *large;          /* NULL, or where to store the header of a
+                                   packed filter that is not small           */
     bly_status  status;         /* of the library                            */
-    bool        looked;         /* the library was asked                     */
+    bool        looked;         /* whether the library was asked             */
 } wrapped_wish;
 
-/* Is the header all that is wanted, or the checksum? Then nothing is unpacked.
- * The secret is looked at by what opens a filter. */
+/* Returns whether the header or checksum is all that is needed, so that nothing
+ * is unpacked. Opening a filter checks the secret. */
 static bool wrapped_is_seen(wrapped_wish *wish, const wrapped_text *t,
                             const bly_options *how)
 {

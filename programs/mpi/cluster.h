@@ -1,23 +1,23 @@
-/* cluster.h - what the files of the command `bloomery-mpi` share.
+/* cluster.h - declarations shared by the files of `bloomery-mpi`.
  *
- * Floor 8 (programs). The command runs as several processes, the *ranks* of an
- * MPI job, on one machine or many. All ranks go through the same steps, and
- * talk only in steps that all take (collective ones, marked so below): a rank
- * that fails in between says so in the next job_agree, and all end together.
+ * The command runs as several processes, the *ranks* of an MPI job, on one
+ * machine or many. All ranks take the same steps, and communicate only in
+ * collective operations, marked so below. A rank that fails in between reports
+ * it in the next job_agree, and all ranks end together.
  *
- * The files, from the bottom up; what reads options and lines is the command
- * `bloomery`'s own (programs/filters/filters.h):
+ * Options and lines are read by programs/filters/, as in `bloomery`. The files,
+ * from the bottom up:
  *
- *      job.c       ranks: how many, what all have together, failing as one
- *      exchange.c  bytes from every rank to every rank, counted
- *      share.c     the lines of all files, divided among the ranks
- *      part.c      one filter, divided among the ranks
- *      sparse.c    an image of which few bits are set, as lists of them
- *      replicate.c a filter of each rank -> the union, on all of them
- *      mix.h       numbers that look random, from hashes
- *      dedup.h     what the files of `dedup` share
- *      cmd_*.c     one subcommand each
- *      main.c      the table of subcommands
+ *     job.c       the ranks, collective helpers, failing together
+ *     exchange.c  all-to-all exchange of bytes, counted
+ *     share.c     the lines of all files, divided among the ranks
+ *     part.c      one filter, divided among the ranks
+ *     sparse.c    sparse images as lists of set bits
+ *     replicate.c the union of all ranks' filters, on all ranks
+ *     mix.h       pseudorandom numbers from hashes
+ *     dedup.h     declarations shared by the files of `dedup`
+ *     cmd_*.c     one subcommand each
+ *     main.c      the table of subcommands
  */
 #ifndef CLUSTER_CLUSTER_H
 #define CLUSTER_CLUSTER_H
@@ -27,149 +27,149 @@
 
 /* ==== job.c ============================================================= */
 
-/* Which of how many ranks this is. Rank 0 writes the output and the messages;
- * what others write to standard output goes nowhere. */
+/* This rank, and the number of ranks. Rank 0 writes the output and the
+ * messages; the standard output of other ranks is discarded. */
 extern int job_rank, job_ranks;
 
 void job_start(int *argc, char ***argv);
 void job_end(void);
 
-/* Has any rank failed (CLI_ERROR)? Then the line that the first of them
- * reported is written, once, and CLI_ERROR is what all get; or else `status`
- * as it is. Messages of rank 0 that are no error are written in any case, those
- * of other ranks are not. Collective. */
+/* Returns CLI_ERROR on all ranks if any rank passes CLI_ERROR, and prints the
+ * first such rank's last message once. Otherwise returns `status`. Notes of
+ * rank 0 are printed in any case, those of other ranks never. Collective. */
 int job_agree(int status);
 
-/* The sum, or the largest one, over all ranks. Collective. */
+/* Returns the sum, or the maximum, over all ranks. Collective. */
 uint64_t job_sum(uint64_t n);
 double job_add(double x);
 uint64_t job_most(uint64_t n);
 
-/* Of each byte the largest one. Collective. */
+/* Replaces each byte by its maximum over all ranks. Collective. */
 void job_most_each(unsigned char *bytes, size_t n);
 
 /* Copies the bytes of rank 0 to all ranks. Collective. */
 void job_spread(void *bytes, size_t n);
 
-/* Have all ranks the same number? Collective. */
+/* Returns whether all ranks pass the same number. Collective. */
 bool job_same(uint64_t n);
 
-/* Where something must not go on and others cannot wait: one line, and the
- * whole job ends with status 2. */
+/* Prints one line and ends the whole job with status 2, for errors that cannot
+ * wait for job_agree. */
 _Noreturn void job_give_up(const char *why);
 
-/* Memory, or the end of the job. */
+/* Like realloc, but ends the job if out of memory. */
 void *job_memory(void *old, size_t bytes);
 
 /* ==== exchange.c ======================================================== */
 
-/* Bytes that grow. All zero: empty. */
+/* A growing array of bytes. Initialise to zero. */
 typedef struct {
     unsigned char *bytes;
     size_t n, room;
 } job_bytes;
 
-/* Room for `more` bytes at the end, which count as there; where they begin. */
-unsigned char *job_extend(job_bytes *b, size_t more);
-void job_free(job_bytes *b);
+/* Appends `more` uninitialised bytes and returns their address. */
+unsigned char *exchange_extend(job_bytes *b, size_t more);
+void exchange_free(job_bytes *b);
 
-/* What this rank has sent to others so far: what it does not send to itself,
- * without the lengths that go before (8 bytes a message). */
+/* Bytes sent to other ranks so far, without the 8-byte length of each message.
+ */
 extern uint64_t exchange_sent;
 
-/* Send to[r] to rank r, for all r: *in is then what came from all, one after
- * another, what came from r from begin[r] to begin[r + 1]. A message may have
- * any length. Collective. */
+/* Sends to[r] to each rank r. *in receives the messages of all ranks, that of
+ * rank r from begin[r] to begin[r + 1]. Messages may have any length.
+ * Collective. */
 void exchange_all(const job_bytes *to, job_bytes *in, size_t *begin);
 
-/* Send n bytes of one rank to another: both call it, others do not. */
+/* Sends n bytes from one rank to another. Called by these two ranks only. */
 void exchange_send(int rank, const void *bytes, size_t n);
 void exchange_receive(int rank, void *bytes, size_t n);
 
-/* Two ranks send each other n bytes, each its own number of them, which may be
- * 0: *in is then what the other one sent. Both call it, others do not. */
+/* Exchanges n bytes, which may differ in number and be 0, with another rank;
+ * *in receives the other's. Called by these two ranks only. */
 void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in);
 
 /* ==== share.c =========================================================== */
 
-/* The lines of all files, as one text, of which each rank reads a part. A line
- * belongs to the part in which its first byte is. */
+/* The lines of all files as one text, of which each rank reads a part. A line
+ * belongs to the part that contains its first byte. */
 typedef struct {
-    cli_lines lines;            /* how lines hold keys, for batches_split     */
-    uint64_t *start;            /* where each file begins, and the text ends*/
-    size_t   *skip;             /* a byte order mark before each, no text   */
+    cli_lines lines;            /* how keys are found in lines                */
+    uint64_t *start;            /* start of each file, and end of the text  */
+    size_t   *skip;             /* bytes of byte order mark to skip in each */
     uint64_t  at, end;          /* of the part being read                   */
-    size_t    file;             /* the one in which `at` is                 */
+    size_t    file;             /* index of the file that contains `at`     */
     int       fd;
 } share;
 
-/* Look at the files `operands` from number `first` on, which must be ordinary
- * ones. CLI_GO, or CLI_ERROR: this rank cannot, and has said why. `keep` as
- * lines_open has it. */
+/* Measures the files `operands` from number `first` on, which must be plain
+ * files. Returns CLI_GO, or CLI_ERROR after reporting an error. `keep` is as in
+ * lines_open. */
 int  share_open(share *s, const cli_how *how, const cli_operands *operands,
                 size_t first, bool keep);
 void share_close(share *s);
 
-/* How many bytes there are in all files. */
+/* Returns the number of bytes in all files. */
 uint64_t share_bytes(const share *s);
 
-/* Do all ranks see the same files, as far as lengths tell? CLI_GO or
- * CLI_ERROR, on all ranks. Collective. */
+/* Checks that all ranks see files of the same lengths. Returns CLI_GO or
+ * CLI_ERROR on all ranks. Collective. */
 int share_same(const share *s);
 
-/* Begin with the lines whose first byte is in [from, to). CLI_GO or
+/* Starts reading the lines whose first byte is in [from, to). Returns CLI_GO or
  * CLI_ERROR. */
 int share_begin(share *s, uint64_t from, uint64_t to);
 
-/* The same for this rank's part of the text, when it is divided evenly. */
+/* Starts reading this rank's part of the evenly divided text. */
 int share_begin_mine(share *s);
 
-/* The next chunk, to be given to batches_split; CLI_GO, CLI_OK at the end, or
- * CLI_ERROR. It keeps its block from call to call; free that in the end. */
+/* Reads the next chunk, for batches_split. Returns CLI_GO, CLI_OK at the end,
+ * or CLI_ERROR. The chunk's block is reused by each call; free it at the end.
+ */
 int share_next(share *s, cli_chunk *chunk);
 
-/* The same, in batches. All zero at first; free the chunk's block in the end.*/
+/* Reads batches. Initialise to zero; free the chunk's block at the end. */
 typedef struct {
     cli_chunk chunk;
-    size_t    at;               /* in the chunk */
+    size_t    at;               /* offset in the chunk */
     cli_batch batch;
 } share_reader;
 
-/* The next batch; CLI_GO, CLI_OK at the end, or CLI_ERROR. */
+/* Reads the next batch. Returns CLI_GO, CLI_OK at the end, or CLI_ERROR. */
 int share_batch(share *s, share_reader *r);
 
-/* Say how many lines of the last pass were no JSON objects. Collective. */
+/* Prints how many lines of the last pass were not JSON objects. Collective. */
 void share_note_strange(const share *s);
 
 /* ==== part.c ============================================================ */
 
-/* Where the image of a filter with local keys is divided: each rank has so
- * many bytes of it, the last ones less or none. */
+/* How the image of a filter with local keys is divided: each rank has this many
+ * bytes, the last ones fewer or none. */
 typedef struct {
     uint64_t bytes, width;
 } part_map;
 
-/* CLI_GO or CLI_ERROR. */
+/* Returns CLI_GO or CLI_ERROR. */
 int part_divide(part_map *map, const bly_filter *filter);
 
-/* The rank that has this byte of the image. */
+/* Returns the rank that owns this byte of the image. */
 int part_owner(const part_map *map, uint64_t place);
 
-/* Bytes [*from, *to) of the image are this rank's. */
+/* Stores the range [*from, *to) of the image that a rank owns. */
 void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to);
 
-/* Have all ranks the same image, as far as its header tells, whose checksum
- * must be up to date? Collective. */
+/* Returns whether the headers of all ranks' images are the same; their
+ * checksums must be up to date. Collective. */
 bool part_same(const bly_filter *filter);
 
-/* Do all ranks hash keys alike, with one secret? CLI_GO or CLI_ERROR, on all
- * ranks. Collective. */
+/* Checks that all ranks hash with the same secret. Returns CLI_GO or CLI_ERROR
+ * on all ranks. Collective. */
 int part_same_key(const bly_filter *filter);
 
-/* Hashes on their way to the ranks that have their place. All zero at first. */
+/* Hashes to be sent to their owners. Initialise to zero. */
 typedef struct {
-    job_bytes *to, in;          /* `to` for each rank                      */
-    size_t    *begin;           /* as exchange_all has it                  */
+    job_bytes *to, in;          /* `to` has one entry for each rank        */
+    size_t    *begin;           /* as in exchange_all                      */
     size_t     ranks;
 } part_mail;
 
@@ -177,35 +177,36 @@ void part_mail_open(part_mail *m);
 void part_mail_close(part_mail *m);
 void part_mail_empty(part_mail *m);
 
-/* Save the filter of which each rank has a part; rank 0 writes. CLI_GO or
- * CLI_ERROR, as job_agree says. Collective. */
+/* Saves a divided filter; rank 0 writes the file. Returns CLI_GO or CLI_ERROR
+ * like job_agree. Collective. */
 int part_save(const bly_filter *filter, const part_map *map, const char *path,
               uint64_t items);
 
 /* ==== sparse.c ========================================================== */
 
-/* An image to lists of its bits, or as it is where that is shorter; and back,
- * where the job ends if bytes are damaged. What *to and *image held is gone. */
+/* Encode an image as lists of its set bits, or verbatim where that is shorter,
+ * and decode it. Decoding damaged bytes ends the job. The previous contents of
+ * *to and *image are lost. */
 void sparse_pack(job_bytes *to, const void *image, size_t n);
 void sparse_unpack(job_bytes *image, const job_bytes *from);
 
-/* How many bits of it are set. */
+/* Returns the number of set bits. */
 uint64_t sparse_count(const void *image, size_t n);
 
-/* What lists take, of an image's bits, if a share p of them is set. */
+/* Returns the size of the lists, relative to an image with a share p of its
+   bits set. */
 double sparse_share(double p);
 
 /* ==== replicate.c ======================================================= */
 
-/* *filter becomes the union of all ranks' filters, on all ranks; they are sent
- * as lists of their bits, if that is asked for. CLI_GO or CLI_ERROR, as
- * job_agree says; *filter is still to be freed, or NULL after an error.
- * Collective. */
+/* Replaces *filter on all ranks by the union of all ranks' filters, sent as
+ * lists of bits if `sparse`. Returns CLI_GO or CLI_ERROR like job_agree. The
+ * caller frees *filter, which is NULL after an error. Collective. */
 int replicate(bly_filter **filter, bool sparse);
 
-/* How many bytes all ranks send for that, for an image of so many; and as
- * lists, if a share p of its bits is set in the end, and all ranks have as many
- * keys. */
+/* Return the bytes that all ranks together send for that: for an image of this
+ * size, or as lists, if a share p of the bits is set in the end and the keys
+ * are evenly distributed. */
 uint64_t replicate_bytes(uint64_t image);
 uint64_t replicate_bytes_sparse(uint64_t image, double p);
 

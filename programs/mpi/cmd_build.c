@@ -1,22 +1,22 @@
-/* cmd_build.c - `bloomery-mpi build`: one filter of the keys of all ranks.
+/* cmd_build.c - `bloomery-mpi build`: builds one filter of all ranks' keys.
  *
- * Replicating: each rank fills a filter of its own with its share of the lines,
- * and they exchange and unite them until all have the union (replicate.c).
+ * Replicated: each rank fills a filter of its own with its share of the lines.
+ * The ranks then exchange and unite them until all have the union
+ * (replicate.c).
  *
- *      lines    |--- rank 0 ---|--- rank 1 ---|--- rank 2 ---|--- rank 3 ---|
- *      filters    0         1         2         3        each as large as all
- *                   \_ unite _/         \_ unite _/
- *                        \______ unite ______/
+ *     lines    |--- rank 0 ---|--- rank 1 ---|--- rank 2 ---|--- rank 3 ---|
+ *     filters    0         1         2         3        each of full size
+ *                  \_ unite _/         \_ unite _/
+ *                       \______ unite ______/
  *
- * Partitioned: each rank has a part of the one filter (part.c), and the hash of
- * a key goes to the rank whose part it falls into, many hashes at a time.
+ * Partitioned: each rank owns a part of one filter (part.c). The hash of a key
+ * is sent to its owner, in large batches.
  *
- *      lines    |--- rank 0 ---|--- rank 1 ---|--- rank 2 ---|--- rank 3 ---|
- *                       \  |  /    8 bytes a key, sorted by rank    |
- *      filter   |  part of 0   |  part of 1   |  part of 2   |  part of 3   |
+ *     lines    |--- rank 0 ---|--- rank 1 ---|--- rank 2 ---|--- rank 3 ---|
+ *                      \  |  /    8 bytes a key, sorted by rank    |
+ *     filter   |  part of 0   |  part of 1   |  part of 2   |  part of 3   |
  *
- * Rank 0 saves, and the file is the one that `bloomery build` would have made.
- * Floor 8 (programs); includes cluster.h only.
+ * Rank 0 saves the file, which equals the one that `bloomery build` makes.
  */
 #include "mpi/cluster.h"
 #include "frame/options.h"
@@ -43,7 +43,7 @@ typedef struct {
     share         lines;
     share_reader *reader;
     bly_filter   *filter;
-    part_map      parts;                /* if it is partitioned              */
+    part_map      parts;                /* if partitioned                    */
     part_mail     mail;
     cli_fed       fed;
     uint64_t      sent;                 /* by all ranks, before saving       */
@@ -90,7 +90,7 @@ static const cli_example build_examples[] = {
 
 /* ==== How many keys ===================================================== */
 
-/* Count this rank's keys, and its lines without one; and the different keys, as
+/* Counts this rank's keys and its lines without one; also the distinct keys, as
  * `bloomery build` does, if `different` is not NULL. */
 static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
                        cli_estimate *different)
@@ -116,7 +116,7 @@ static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
     return status == CLI_OK ? CLI_GO : status;
 }
 
-/* What is wrong with the plan, but that the keys are not counted yet. */
+/* Checks the plan, except that the keys are not counted yet. */
 static int build_plan(const build_job *job)
 {
     bly_plan_t plan;
@@ -159,7 +159,7 @@ static int build_size(build_job *job)
 
 /* ==== Replicating ======================================================= */
 
-/* All of this rank's lines into its own filter. */
+/* Adds all of this rank's lines to its own filter. */
 static int build_fill(build_job *job)
 {
     int status = share_begin_mine(&job->lines);
@@ -184,7 +184,7 @@ static int build_fill(build_job *job)
 
 static int build_compare(const bly_filter *filter)
 {
-    bly_image(filter, NULL);            /* brings the checksum up to date */
+    bly_image(filter, NULL);            /* updates the checksum */
     return part_same(filter) ? CLI_GO
          : report_error("the ranks' filters differ after the exchange: the "
                         "machines or their network are at fault; nothing was "
@@ -205,11 +205,11 @@ static int build_replicated(build_job *job)
 
 /* ==== Partitioned ======================================================= */
 
-/* Keys of a rank before they are sent, at least: enough that messages are long
- * whatever the number of ranks. */
+/* Minimum number of keys to gather before sending, so that messages are long
+ * with any number of ranks. */
 enum { BUILD_KEYS = 1 << 20 };
 
-/* The hashes of a batch to the ranks that have their places. */
+/* Puts the hashes of a batch into the messages to their owners. */
 static void build_post(build_job *job, const cli_batch *b)
 {
     uint64_t hashes[BATCHES_MOST], places[BATCHES_MOST];
@@ -221,14 +221,15 @@ static void build_post(build_job *job, const cli_batch *b)
     for (size_t i = 0; i < b->n; i++) {
         int owner = part_owner(&job->parts, places[i]);
 
-        memcpy(job_extend(&job->mail.to[owner], sizeof hashes[i]), &hashes[i],
-               sizeof hashes[i]);
+        memcpy(exchange_extend(&job->mail.to[owner], sizeof hashes[i]),
+               &hashes[i], sizeof hashes[i]);
     }
     job->fed.keys += b->n;
     job->fed.keyless += b->keyless;
 }
 
-/* The next keys of this rank's lines; *more: they are not the last. */
+/* Gathers the next keys of this rank's lines; *more tells whether any follow.
+ */
 static int build_gather(build_job *job, bool *more)
 {
     uint64_t enough = job->fed.keys + BUILD_KEYS;
@@ -291,8 +292,8 @@ static int build_save(build_job *job)
                                                                    : CLI_GO);
 }
 
-/* What the ranks send to each other while they build. Keys that stay are not
- * sent: one in as many as there are ranks. */
+/* Returns the bytes that the ranks should send while building. One key in every
+ * job_ranks stays with its rank. */
 static uint64_t build_formula(const build_job *job, const bly_filter *filter)
 {
     uint64_t ranks = (uint64_t)job_ranks;
@@ -335,8 +336,8 @@ static int build_report_on(build_job *job, const bly_filter *filter)
     return status;
 }
 
-/* By rank 0. Of a partitioned filter it has a part only, and looks at the file
- * if there is something to report. */
+/* Prints the report, on rank 0. A partitioned filter is opened from its file,
+ * as rank 0 has only a part of it. */
 static int build_report(build_job *job)
 {
     const build_settings *s = job->want;
@@ -360,7 +361,7 @@ static int build_report(build_job *job)
 
 /* ==== The command ======================================================= */
 
-/* An empty filter, and where it is divided. */
+/* Creates an empty filter, and divides it. */
 static int build_new(build_job *job)
 {
     if (job->want->partition)
@@ -400,7 +401,7 @@ static int build_both(build_job *job)
     return status == CLI_GO ? build_report(job) : status;
 }
 
-/* Can the kind be built so? */
+/* Checks that the kind can be built this way. */
 static int build_check_kind(const build_settings *s)
 {
     const char *kind = s->kind;
@@ -421,7 +422,8 @@ static int build_check_kind(const build_settings *s)
     return CLI_GO;
 }
 
-/* Parts are written where they belong, in any order. */
+/* Checks the output: parts are written at their offsets in any order, so it
+   must be a plain file. */
 static int build_check_output(const build_settings *s,
                               const cli_operands *operands)
 {
@@ -453,7 +455,7 @@ static int build_check(const cli_command *self, build_job *job,
     status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own */
     job->spec.secret = secret_bytes();
     if (status == CLI_GO)
-        status = build_plan(job);       /* there may be no such kind */
+        status = build_plan(job);       /* the kind may not exist */
     if (status == CLI_GO)
         status = build_check_kind(s);
     if (status == CLI_GO && job_rank == 0)

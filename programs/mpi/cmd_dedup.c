@@ -1,22 +1,20 @@
-/* cmd_dedup.c - `bloomery-mpi dedup`: the first occurrence of each line.
+/* cmd_dedup.c - `bloomery-mpi dedup`: prints the first occurrence of each line.
  *
  * Each rank reads its share of the lines three times:
  *
- *      pass 1   the hash of every key is kept, 64 bits, and nothing else
- *               rounds in which hashes drop out that are the only ones of
- *               their kind (rounds.c): 8 to 10 bits sent for most of them
- *      pass 2   the keys in doubt are collected, and then compared byte by
- *               byte by the ranks that their hashes choose (verify.c)
- *      pass 3   the lines to be printed go to rank 0, rank by rank, in pieces
+ *     pass 1   keeps the 64-bit hash of every key, and nothing else.
+ *              Rounds then remove hashes that are unique (rounds.c), at 8
+ *              to 10 bits sent for most of them.
+ *     pass 2   collects the keys in doubt, which are compared byte by byte
+ *              on the ranks that their hashes choose (verify.c)
+ *     pass 3   sends the lines to print to rank 0, rank by rank, in pieces
  *
- * What pass 2 and 3 read must be what pass 1 has read: the order of all hashes
- * is kept as one number. A line whose key was not in doubt is printed without
- * being asked for; no line is lost, and no repeated one kept.
+ * Passes 2 and 3 must read the same lines as pass 1: a checksum of all hashes,
+ * in order, is compared. A line whose key was not in doubt is printed without
+ * further checks. No line is lost, and no repeated one kept.
  *
- * With --approximate the rounds go on until the rate is reached, and pass 2 is
- * left out: a line in doubt counts as repeated, and no key is sent or kept.
- *
- * Floor 8 (programs); includes dedup.h and <bloomery.h> only.
+ * With --approximate the rounds continue until the rate is reached and pass 2
+ * is skipped: a line in doubt counts as repeated, and no key is sent or kept.
  */
 #include "mpi/dedup.h"
 #include "frame/json.h"
@@ -30,15 +28,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEDUP_PIECE = 1 << 20 };         /* of output, sent at once */
+enum { DEDUP_PIECE = 1 << 20 };         /* bytes of output sent at once */
 
-/* The rate of --approximate where -p gives none; and so many lines in all come
- * to an error, at most: by hashes of 64 bits a share n / 2^64 of n lines seems
- * repeated, which is then less than a hundredth of the errors. */
+/* Default rate of --approximate; and the most lines per allowed error. Of n
+ * lines a share n / 2^64 seems repeated because of equal 64-bit hashes; the
+ * limit keeps this below a hundredth of the errors. */
 #define DEDUP_RATE 0.001
 #define DEDUP_LINES_MOST 0x1p57
 
-/* Instead of a piece's length: no more will come, of all or of a part. */
+/* Sent instead of a length at the end of the output, or of a rank's part. */
 #define DEDUP_END    UINT64_MAX
 #define DEDUP_FAILED (UINT64_MAX - 1)
 
@@ -50,12 +48,12 @@ typedef struct {
     const char *key_file;
 } dedup_settings;
 
-/* What pass 1 has read. */
+/* Identifies the lines that pass 1 has read. */
 typedef struct {
     uint64_t lines, keyless, key_bytes, order;
 } dedup_text;
 
-/* What was sent in all, for comparison. */
+/* Predictions of the bytes sent, for comparison. */
 typedef struct {
     uint64_t rounds, verify;    /* bytes                                   */
     verify_tally keys;
@@ -68,11 +66,11 @@ typedef struct {
     bly_filter *hasher;
     rounds      rounds;
     verify     *verify;
-    dedup_text  text, all;      /* this rank's, and that of all            */
+    dedup_text  text, all;      /* of this rank, and of all ranks          */
     dedup_sum   sum;
     uint64_t    printed;
     job_bytes   piece;
-    bool        stop;           /* nobody wants the output any more        */
+    bool        stop;           /* whether nobody reads the output any more */
 } dedup_job;
 
 static const cli_option dedup_options[] = {
@@ -122,7 +120,7 @@ static const cli_example dedup_examples[] = {
 
 /* ==== Passes ============================================================ */
 
-/* What a pass does with a line; key.data is NULL where it has no key. */
+/* Handles a line in a pass; key.data is NULL if it has no key. */
 typedef void dedup_line(dedup_job *job, uint64_t hash, bly_key key,
                         bly_key line);
 
@@ -134,7 +132,7 @@ static void dedup_note(dedup_text *t, uint64_t hash, bly_key key)
     t->key_bytes += key.length;
 }
 
-/* This rank's share, line by line. CLI_GO or CLI_ERROR. */
+/* Reads this rank's share line by line. Returns CLI_GO or CLI_ERROR. */
 static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
 {
     cli_chunk chunk = { .block = NULL };
@@ -159,7 +157,7 @@ static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
     return status == CLI_ERROR ? CLI_ERROR : CLI_GO;
 }
 
-/* The same again: it must be the same. */
+/* Reads the share again, and checks that it has not changed. */
 static int dedup_pass_again(dedup_job *job, dedup_line *each)
 {
     dedup_text text;
@@ -191,7 +189,7 @@ static void dedup_collect_line(dedup_job *job, uint64_t hash, bly_key key,
 
 /* ==== Output ============================================================ */
 
-/* Hand the piece to rank 0, which says whether it wants more. */
+/* Sends the piece to rank 0, which replies whether it wants more. */
 static void dedup_send(dedup_job *job)
 {
     uint64_t n = job->piece.n;
@@ -211,7 +209,7 @@ static void dedup_put(dedup_job *job, const void *bytes, size_t n)
     if (job_rank == 0)
         job->stop = !output_bytes(bytes, n);
     else
-        memcpy(job_extend(&job->piece, n), bytes, n);
+        memcpy(exchange_extend(&job->piece, n), bytes, n);
 }
 
 static void dedup_print(dedup_job *job, bly_key line, uint64_t count)
@@ -231,7 +229,7 @@ static void dedup_print(dedup_job *job, bly_key line, uint64_t count)
         dedup_send(job);
 }
 
-/* With --approximate: is the next line to be printed? */
+/* Returns whether to print the next line, with --approximate. */
 static bool dedup_guess(dedup_job *job, uint64_t hash)
 {
     const verify_want *want = &job->want->want;
@@ -259,7 +257,7 @@ static void dedup_print_line(dedup_job *job, uint64_t hash, bly_key key,
         dedup_print(job, line, count);
 }
 
-/* Rank 0: the pieces of one other rank. */
+/* Receives the pieces of another rank, on rank 0. */
 static void dedup_receive(dedup_job *job, int rank)
 {
     for (;;) {
@@ -268,19 +266,20 @@ static void dedup_receive(dedup_job *job, int rank)
 
         exchange_receive(rank, &n, sizeof n);
         if (n == DEDUP_FAILED)
-            job->stop = true;           /* or there were a hole */
+            job->stop = true;           /* or there would be a gap */
         if (n == DEDUP_END || n == DEDUP_FAILED)
             return;
         job->piece.n = 0;
-        exchange_receive(rank, job_extend(&job->piece, (size_t)n), (size_t)n);
+        exchange_receive(rank, exchange_extend(&job->piece, (size_t)n),
+                         (size_t)n);
         stop = job->stop || !output_bytes(job->piece.bytes, (size_t)n);
         job->stop = stop != 0;
         exchange_send(rank, &stop, sizeof stop);
     }
 }
 
-/* Whatever happens, the end is told: rank 0 waits for it. Where one fails, what
- * comes behind it is not printed. */
+/* Sends the output. Rank 0 is always told of the end, since it waits for it. If
+ * one rank fails, the output of later ranks is not printed. */
 static int dedup_output(dedup_job *job)
 {
     int status = dedup_pass_again(job, dedup_print_line);
@@ -289,7 +288,7 @@ static int dedup_output(dedup_job *job)
     if (status != CLI_GO)
         job->stop = true;
     if (job_rank != 0) {
-        dedup_send(job);                /* nothing, once it is to stop */
+        dedup_send(job);                /* sends nothing once it is to stop */
         exchange_send(0, &end, sizeof end);
     }
     for (int rank = 1; job_rank == 0 && rank < job_ranks; rank++)
@@ -304,7 +303,8 @@ static double dedup_bits(uint64_t bytes, uint64_t n)
     return n > 0 ? 8 * (double)bytes / (double)n : 0;
 }
 
-/* How many elements a round should leave: equal ones hit one position. */
+/* Returns how many elements a round should leave: equal ones share a position.
+ */
 static double dedup_left(const rounds_about *a, const verify_tally *keys)
 {
     double elements = (double)a->elements;
@@ -315,19 +315,19 @@ static double dedup_left(const rounds_about *a, const verify_tally *keys)
                        / (double)a->positions);
 }
 
-/* What the exact step has counted; NULL: there was none. */
+/* Returns the counts of the exact step; NULL if it was skipped. */
 static const verify_tally *dedup_keys(const dedup_job *job)
 {
     return job->want->approximate ? NULL : &job->sum.keys;
 }
 
-/* What goes to other ranks if it is sent to random ones. */
+/* Returns how much of that goes to other ranks if destinations are random. */
 static double dedup_away(double bytes)
 {
     return bytes * (job_ranks - 1) / job_ranks;
 }
 
-/* Keys with their lengths. */
+/* Returns the bytes of keys with their lengths. */
 static double dedup_key_bytes(const dedup_job *job)
 {
     return (double)job->all.key_bytes
@@ -352,7 +352,7 @@ static void dedup_say_round(const rounds_about *a, size_t number,
                 report_count(a->left).text, formula);
 }
 
-/* What the exact step was like, or what was left out with it. */
+/* Reports the exact step, or what skipping it saved. */
 static void dedup_say_end(const dedup_job *job)
 {
     const dedup_sum *sum = &job->sum;
@@ -480,7 +480,7 @@ static void dedup_sum_up(dedup_job *job)
     job->all.key_bytes = job_sum(job->text.key_bytes);
 }
 
-/* What an element costs that is left by the rounds: its key, a byte of
+/* Returns the cost of an element that the rounds leave: its key, a byte of
  * length, and a bit of answer. */
 static double dedup_key_bits(const dedup_job *job)
 {
@@ -489,7 +489,7 @@ static double dedup_key_bits(const dedup_job *job)
     return 8 * ((double)job->all.key_bytes / fmax(1, keys) + 1) + 1;
 }
 
-/* Are hashes fine enough for the rate? The same on all ranks. */
+/* Checks that 64-bit hashes suffice for the rate, alike on all ranks. */
 static int dedup_check_rate(const dedup_job *job)
 {
     const dedup_settings *s = job->want;
@@ -504,7 +504,7 @@ static int dedup_check_rate(const dedup_job *job)
                         1.1 * lines / DEDUP_LINES_MOST);
 }
 
-/* What is in doubt, byte by byte. */
+/* Compares the keys in doubt byte by byte. */
 static int dedup_exactly(dedup_job *job)
 {
     uint64_t before;
@@ -521,7 +521,7 @@ static int dedup_exactly(dedup_job *job)
     return CLI_GO;
 }
 
-/* All passes, and what the ranks do together between them. */
+/* Runs all passes and the collective steps between them. */
 static int dedup_all(dedup_job *job)
 {
     const dedup_settings *s = job->want;
@@ -553,9 +553,9 @@ static int dedup_open(dedup_job *job, const cli_operands *operands)
     return share_open(&job->share, &job->want->how, operands, 0, true);
 }
 
-/* Lines are hashed with a secret, so that nobody can choose lines that have the
- * same hash: that in a file, or what rank 0 draws. CLI_GO or CLI_ERROR, on all
- * ranks. */
+/* Chooses the hash seed: the one in a file, or a random one from rank 0, so
+ * that nobody can craft lines with equal hashes. Returns CLI_GO or CLI_ERROR on
+ * all ranks. */
 static int dedup_hasher(dedup_job *job)
 {
     unsigned char secret[BLY_SECRET_BYTES] = { 0 };
@@ -580,7 +580,7 @@ static void dedup_close(dedup_job *job)
     if (job->verify != NULL)
         verify_close(job->verify);
     rounds_free(&job->rounds);
-    job_free(&job->piece);
+    exchange_free(&job->piece);
     share_close(&job->share);
     bly_free(job->hasher);
     free(job->batch);

@@ -1,23 +1,19 @@
-/* cmd_query.c - `bloomery-mpi query`: the lines whose key is perhaps there.
+/* cmd_query.c - `bloomery-mpi query`: prints lines whose key may be present.
  *
- * The text is asked for round by round, a slice of it for each rank, so that
- * the lines that are selected come out in their order, and no rank holds more
- * than a slice:
+ * The text is handled in rounds with one slice for each rank, so that selected
+ * lines are printed in input order and no rank holds more than a slice:
  *
- *      text     | 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 |
- *               |--- round 0 ---|--- round 1 ---|--- round 2 ---|
+ *     text     | 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 |
+ *              |--- round 0 ---|--- round 1 ---|--- round 2 ---|
  *
- * Where the filter's keys are local (part.c), each rank answers for its part
- * of the filter only: the hashes of the slice go to the ranks that have their
- * places, answers come back as bits, and of the file each rank has mapped it
- * uses its part of the pages. The filter may be as large as the memory of all
- * machines together. For other kinds each rank asks for itself, in the whole
- * filter.
+ * If the filter's keys are local (part.c), each rank answers for its part of
+ * the filter only. Hashes are sent to their owners and answers return as bits.
+ * Each rank maps the file but touches only its own pages, so the filter may be
+ * as large as the memory of all machines together. For other kinds, each rank
+ * queries the whole filter itself.
  *
- *      rank r   lines -> hashes -- 8 bytes a key --> rank of the place
- *               lines <- selected <- 1 bit a key --- asks its part
- *
- * Floor 8 (programs); includes cluster.h only.
+ *     rank r   lines -> hashes -- 8 bytes a key --> owner
+ *              lines <- selected <- 1 bit a key --- looks it up
  */
 #include "mpi/cluster.h"
 #include "frame/options.h"
@@ -38,7 +34,7 @@ typedef struct {
     cli_verify verify;
 } query_settings;
 
-/* A line of the slice: where it ends, and who answers for its key. */
+/* A line of the slice: its end, and the owner of its key. */
 typedef struct {
     uint64_t end;
     int      owner;                     /* of its key, or: */
@@ -51,14 +47,14 @@ typedef struct {
     const char   *file;
     bly_filter   *filter;
     bool          local;
-    part_map      parts;                /* if it is local                   */
+    part_map      parts;                /* if keys are local                */
     share         text;
     share_reader *reader;
-    job_bytes     slice, lines;         /* text, and its query_line         */
+    job_bytes     slice, lines;         /* text, and its query_line entries */
     job_bytes     answers, selected;
     part_mail     hashes, bits;
     cli_asked     tally;
-    bool          unended;              /* the last line lacks its end      */
+    bool          unended;              /* the last line has no newline      */
 } query_job;
 
 static const cli_option query_options[] = {
@@ -94,13 +90,13 @@ static const cli_example query_examples[] = {
 
 /* ==== A slice =========================================================== */
 
-/* Hash the batch: where filters are divided, to the owners' mail; or else to
- * this rank's own. */
+/* Hashes the batch, into the owners' messages or, if the filter is not divided,
+ * into this rank's own. */
 static void query_post(query_job *job, const cli_batch *b)
 {
     uint64_t hashes[BATCHES_MOST], places[BATCHES_MOST];
     query_line *lines = (query_line *)(void *)
-                        job_extend(&job->lines, b->n * sizeof *lines);
+                        exchange_extend(&job->lines, b->n * sizeof *lines);
     const unsigned char *begin = b->lines[0].data;
     uint64_t before = job->slice.n;
     size_t block;
@@ -120,14 +116,14 @@ static void query_post(query_job *job, const cli_batch *b)
                        : job->local ? part_owner(&job->parts, places[i])
                        : job_rank;
         if (lines[i].owner >= 0)
-            memcpy(job_extend(&job->hashes.to[lines[i].owner],
+            memcpy(exchange_extend(&job->hashes.to[lines[i].owner],
                               sizeof hashes[i]), &hashes[i], sizeof hashes[i]);
     }
     job->tally.asked += b->n - b->keyless;
     job->tally.keyless += b->keyless;
 }
 
-/* All lines whose first byte is in [from, to). */
+/* Reads all lines whose first byte is in [from, to). */
 static int query_read(query_job *job, uint64_t from, uint64_t to)
 {
     int status = share_begin(&job->text, from, to);
@@ -141,10 +137,10 @@ static int query_read(query_job *job, uint64_t from, uint64_t to)
         if (status != CLI_GO)
             break;
         query_post(job, b);
-        last = &b->lines[b->n - 1];     /* lines lie side by side */
+        last = &b->lines[b->n - 1];     /* lines are adjacent */
         n = (size_t)((const unsigned char *)last->data + last->length
                      - (const unsigned char *)b->lines[0].data);
-        memcpy(job_extend(&job->slice, n), b->lines[0].data, n);
+        memcpy(exchange_extend(&job->slice, n), b->lines[0].data, n);
     }
     return status == CLI_OK ? CLI_GO : status;
 }
@@ -158,15 +154,15 @@ static void query_empty(query_job *job)
 
 /* ==== Answers =========================================================== */
 
-/* One bit for each of the n hashes, in order, to `bits`. */
+/* Appends one bit for each of the n hashes, in order. */
 static void query_answer(query_job *job, const uint64_t *hashes, size_t n,
                          job_bytes *bits)
 {
-    unsigned char *to = job_extend(bits, (n + 7) / 8);
+    unsigned char *to = exchange_extend(bits, (n + 7) / 8);
     bool *present;
 
     job->answers.n = 0;
-    present = (bool *)job_extend(&job->answers, n);
+    present = (bool *)exchange_extend(&job->answers, n);
     bly_contains_many(job->filter, hashes, n, present);
     for (size_t i = 0; i < n; i++) {
         if (i % 8 == 0)
@@ -175,7 +171,7 @@ static void query_answer(query_job *job, const uint64_t *hashes, size_t n,
     }
 }
 
-/* For kinds without local keys: all answers are here. */
+/* Answers all hashes on this rank, for kinds without local keys. */
 static void query_ask_here(query_job *job)
 {
     const job_bytes *mine = &job->hashes.to[job_rank];
@@ -187,8 +183,8 @@ static void query_ask_here(query_job *job)
         job->bits.begin[r] = 0;
 }
 
-/* Send hashes to the owners, answer those that come, and get the answers, in
- * the order of the hashes. */
+/* Sends hashes to their owners, answers those received, and receives the
+ * answers in the order of the hashes. */
 static void query_ask_owners(query_job *job)
 {
     part_mail *hashes = &job->hashes, *bits = &job->bits;
@@ -206,25 +202,25 @@ static void query_ask_owners(query_job *job)
     exchange_all(bits->to, &bits->in, bits->begin);
 }
 
-/* ==== What is selected ================================================== */
+/* ==== Selected lines ==================================================== */
 
 static bool query_prints_lines(const query_settings *s)
 {
     return !s->count && !s->quiet && !s->summary && !s->json;
 }
 
-/* Append a line to those selected, apart from one that lacks its end. */
+/* Appends a selected line, and a newline to one that lacks it. */
 static void query_select(query_job *job, const unsigned char *line, size_t n)
 {
     unsigned char end = job->want->how.null ? '\0' : '\n';
     job_bytes *out = &job->selected;
 
     if (out->n > 0 && out->bytes[out->n - 1] != end)
-        *job_extend(out, 1) = end;
-    memcpy(job_extend(out, n), line, n);
+        *exchange_extend(out, 1) = end;
+    memcpy(exchange_extend(out, n), line, n);
 }
 
-/* Go through the slice's lines, and the answers of their owners beside. */
+/* Goes through the lines of the slice and their owners' answers in parallel. */
 static void query_select_slice(query_job *job)
 {
     const query_line *lines = (const query_line *)(const void *)
@@ -255,7 +251,7 @@ static void query_select_slice(query_job *job)
     free(answered);
 }
 
-/* Rank 0 prints what all have selected, one after another. */
+/* Prints the selected lines of all ranks in order, on rank 0. */
 static int query_print(query_job *job)
 {
     char end = job->want->how.null ? '\0' : '\n';
@@ -275,7 +271,7 @@ static int query_print(query_job *job)
         if (r > 0) {
             exchange_receive(r, &n, sizeof n);
             mine->n = 0;
-            exchange_receive(r, job_extend(mine, (size_t)n), (size_t)n);
+            exchange_receive(r, exchange_extend(mine, (size_t)n), (size_t)n);
         }
         printed = output_lines(mine->bytes, (size_t)n, end, &job->unended);
     }
@@ -284,11 +280,11 @@ static int query_print(query_job *job)
 
 /* ==== Rounds ============================================================ */
 
-/* Bytes of the text for each rank and round: half a million lines or so, and
- * their hashes as much again. */
+/* Bytes of text per rank and round: about half a million lines, whose hashes
+ * take as much again. */
 enum { QUERY_SLICE = 8 << 20 };
 
-/* CLI_OK: no more need be asked. */
+/* Runs one round. Returns CLI_OK if no more rounds are needed. */
 static int query_round(query_job *job, uint64_t from, uint64_t to)
 {
     int status;
@@ -336,7 +332,7 @@ static void query_report(const query_job *job, double seconds)
     double rate;
 
     bly_peek(&header, bly_raw(job->filter, NULL), BLY_HEADER_BYTES);
-    rate = header.rate;         /* bly_stat would read all of the filter */
+    rate = header.rate;         /* bly_stat would read the whole filter */
     if (job->want->json)
         asked_json(&job->tally, job->file, rate, seconds);
     else if (job->want->summary)
@@ -383,19 +379,19 @@ static int query_check(const cli_command *self, query_settings *s,
     return filter_how_read(s->key_file, NULL, s->unpack_limit);
 }
 
-/* A pipe would give its bytes to one rank only, and the others would wait. */
+/* Refuses a pipe: one rank would read it, and the others would wait. */
 static int query_check_file(const char *path)
 {
     struct stat about;
 
     if (stat(path, &about) < 0 || S_ISREG(about.st_mode)
         || S_ISDIR(about.st_mode))
-        return CLI_GO;                  /* or opening it tells what is wrong */
+        return CLI_GO;                  /* opening it reports the error      */
     return report_error("'%s' is not an ordinary file, which all ranks could "
                         "read: write the filter to one first", path);
 }
 
-/* The filter, and its parts. */
+/* Opens and divides the filter. */
 static int query_open(query_job *job)
 {
     if (query_check_file(job->file) != CLI_GO)
@@ -443,10 +439,10 @@ static void query_free(query_job *job)
 {
     part_mail_close(&job->hashes);
     part_mail_close(&job->bits);
-    job_free(&job->slice);
-    job_free(&job->lines);
-    job_free(&job->answers);
-    job_free(&job->selected);
+    exchange_free(&job->slice);
+    exchange_free(&job->lines);
+    exchange_free(&job->answers);
+    exchange_free(&job->selected);
     free(job->reader->chunk.block);
     free(job->reader);
     bly_free(job->filter);

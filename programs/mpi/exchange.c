@@ -1,7 +1,7 @@
-/* exchange.c - bytes from every rank to every rank.
+/* exchange.c - all-to-all exchange of bytes.
  *
- * MPI counts in `int`; here a message goes in pieces of at most 1 GiB, so that
- * it may have any length. Floor 8 (programs); includes cluster.h and MPI only.
+ * MPI counts in `int`. Messages are sent in pieces of at most 1 GiB, so they
+ * may have any length.
  */
 #include "mpi/cluster.h"
 
@@ -13,11 +13,11 @@ enum { EXCHANGE_PIECE = 1 << 30 };
 
 uint64_t exchange_sent;
 
-unsigned char *job_extend(job_bytes *b, size_t more)
+unsigned char *exchange_extend(job_bytes *b, size_t more)
 {
     size_t n = b->n;
 
-    if (more > b->room - n || b->bytes == NULL) {   /* none is a place too */
+    if (more > b->room - n || b->bytes == NULL) {   /* needs an address    */
         size_t room = 2 * b->room > n + more ? 2 * b->room : n + more;
 
         b->bytes = job_memory(b->bytes, room);
@@ -27,7 +27,7 @@ unsigned char *job_extend(job_bytes *b, size_t more)
     return b->bytes + n;
 }
 
-void job_free(job_bytes *b)
+void exchange_free(job_bytes *b)
 {
     free(b->bytes);
     memset(b, 0, sizeof *b);
@@ -64,7 +64,7 @@ void exchange_receive(int rank, void *bytes, size_t n)
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* How many bytes the other one is going to send. */
+/* Returns how many bytes the other rank will send. */
 static size_t exchange_length(int rank, size_t n)
 {
     uint64_t out = n, in = 0;
@@ -80,7 +80,7 @@ void exchange_pair(int rank, const void *bytes, size_t n, job_bytes *in)
     const unsigned char *from = bytes;
 
     in->n = 0;
-    job_extend(in, m);
+    exchange_extend(in, m);
     while (out < n || at < m) {
         int sent = exchange_piece(n, out), got = exchange_piece(m, at);
 
@@ -117,8 +117,8 @@ static void exchange_start_send(exchange_open *o, int rank,
     exchange_sent += n;
 }
 
-/* How many bytes come from each rank: into begin[r + 1]; *pieces are those of
- * all messages, in and out. */
+/* Stores the number of bytes from each rank in begin[r + 1], and the number of
+ * pieces of all messages, in and out, in *pieces. */
 static void exchange_lengths(const job_bytes *to, size_t *begin,
                              size_t *pieces)
 {
@@ -145,13 +145,13 @@ void exchange_all(const job_bytes *to, job_bytes *in, size_t *begin)
 
     exchange_lengths(to, begin, &pieces);
     in->n = 0;
-    job_extend(in, begin[job_ranks]);
+    exchange_extend(in, begin[job_ranks]);
     open.requests = job_memory(NULL, pieces * sizeof *open.requests);
     for (int r = 0; r < job_ranks; r++)
         if (r != job_rank)
             exchange_start_receive(&open, r, in->bytes + begin[r],
                                    begin[r + 1] - begin[r]);
-    for (int i = 1; i < job_ranks; i++) {       /* not all to rank 0 first */
+    for (int i = 1; i < job_ranks; i++) {       /* do not all begin at 0     */
         int r = (job_rank + i) % job_ranks;
 
         exchange_start_send(&open, r, to[r].bytes, to[r].n);

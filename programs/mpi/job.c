@@ -1,8 +1,7 @@
 /* job.c - the ranks of the job, and how they fail together.
  *
- * A rank that cannot go on does not stop: the others would wait for it. It
- * keeps its message, takes part in the next job_agree, and there all learn of
- * it. Floor 8 (programs); includes cluster.h, <bloomery.h> and MPI only.
+ * A rank that fails must not stop at once, as the others would wait for it. It
+ * keeps its message until the next job_agree, where all ranks learn of it.
  */
 #include "mpi/cluster.h"
 
@@ -15,7 +14,7 @@
 
 int job_rank, job_ranks = 1;
 
-/* Messages that are not written yet. */
+/* Buffer for messages not printed yet. */
 enum { JOB_MESSAGES = 1 << 14 };
 
 static struct {
@@ -38,7 +37,7 @@ static void job_flush(void)
     job_said.n = 0;
 }
 
-/* Ranks but 0 write their output to nowhere. */
+/* Discards the standard output of ranks other than 0. */
 static void job_mute(void)
 {
     int nowhere = open("/dev/null", O_WRONLY);
@@ -64,7 +63,7 @@ void job_end(void)
     MPI_Finalize();
 }
 
-/* The last line that was kept: what was said of the error. */
+/* Returns the last line kept, which describes the error. */
 static const char *job_last(size_t *n)
 {
     size_t at = job_said.n > 0 ? job_said.n - 1 : 0;
@@ -75,7 +74,7 @@ static const char *job_last(size_t *n)
     return job_said.text + at;
 }
 
-/* Rank 0 writes the line that `rank` has said last. */
+/* Prints, on rank 0, the last line of `rank`. */
 static void job_pass_on(int rank)
 {
     size_t n;

@@ -1,7 +1,6 @@
-/* main.c - the command `bloomery-mpi`: its table of subcommands.
+/* main.c - `bloomery-mpi`: its table of subcommands.
  *
- * A new subcommand is one file cmd_NAME.c and one line in main_commands. Floor
- * 8 (programs); includes cluster.h only.
+ * To add a subcommand, add a file cmd_NAME.c and a line in main_commands.
  */
 #include "mpi/cluster.h"
 #include "frame/program.h"
@@ -40,8 +39,8 @@ static const cli_program main_program = {
     .commands = main_commands,
 };
 
-/* Is help or the version all that is wanted? That must work without MPI: where
- * man pages are made, and on machines that jobs are only sent from. */
+/* Returns whether only help or the version is wanted, which must work without
+ * MPI: where man pages are made, and on machines that only submit jobs. */
 static bool main_only_helps(int argc, char **argv)
 {
     static const char *const words[] = { "help", "--help", "-h", "--version",
@@ -53,7 +52,8 @@ static bool main_only_helps(int argc, char **argv)
     return false;
 }
 
-/* Has a launcher (Open MPI, PMIx, PMI) started this as a rank other than 0? */
+/* Returns whether a launcher (Open MPI, PMIx, PMI) started this as a rank other
+   than 0. */
 static bool main_is_other(void)
 {
     static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
@@ -75,8 +75,8 @@ int main(int argc, char **argv)
     if (main_only_helps(argc, argv))
         return main_is_other() ? CLI_OK
                                : program_main(&main_program, argc, argv);
-    signal(SIGPIPE, SIG_IGN);   /* a rank that dies of it would end the others
-                                   in the midst of their work */
+    signal(SIGPIPE, SIG_IGN);   /* dying of it would end the other ranks in the
+                                   middle of their work */
     job_start(&argc, &argv);
     status = job_agree(program_main(&main_program, argc, argv));
     job_end();

@@ -1,14 +1,11 @@
-/* mix.h - numbers that look random, from hashes.
- *
- * Floor 8 (programs); includes nothing of the project.
- */
+/* mix.h - pseudorandom numbers from hashes. */
 #ifndef CLUSTER_MIX_H
 #define CLUSTER_MIX_H
 
 #include <stdint.h>
 
-/* Another hash from a hash: a step and the finaliser of SplitMix64 [Steele, Lea
- * & Flood 2014], a bijection. */
+/* Returns another hash: a step and the finaliser of SplitMix64 [Steele, Lea &
+ * Flood 2014], a bijection. */
 static inline uint64_t mix_hash(uint64_t v)
 {
     v += UINT64_C(0x9E3779B97F4A7C15);
@@ -17,8 +14,8 @@ static inline uint64_t mix_hash(uint64_t v)
     return v ^ v >> 31;
 }
 
-/* A number below n, which rises with the hash: the high half of hash * n, from
- * the products of their halves. */
+/* Returns a number below n that rises with the hash: the high half of hash * n,
+ * computed from the products of their halves. */
 static inline uint64_t mix_range(uint64_t hash, uint64_t n)
 {
     uint64_t low = hash & UINT32_MAX, high = hash >> 32;

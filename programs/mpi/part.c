@@ -1,15 +1,13 @@
 /* part.c - one filter, divided among the ranks.
  *
- *      image    | header, blocks … | blocks …      | blocks …      | blocks |
- *      rank     |        0         |       1       |       2       |   3    |
+ *     image    | header, blocks … | blocks …      | blocks …      | blocks |
+ *     rank     |        0         |       1       |       2       |   3    |
  *
- * Where all that a key touches lies in one block of the image (the ability
- * "local"), a rank that has the block can answer for the key alone, and add it.
- * So each rank has a range of the blocks, and keys travel to it as hashes. Each
- * has a handle for the whole filter, so that the library's verbs work as ever;
- * but what it never touches of the image takes no memory (BLY_SPARSE).
- *
- * Floor 8 (programs); includes cluster.h only.
+ * If a key touches only one block of the image (the ability "local"), the rank
+ * that owns the block can look it up or add it alone. Each rank therefore owns
+ * a range of blocks, and receives keys as hashes. Every rank has a handle of
+ * the whole filter, so that the library's verbs work unchanged, but memory that
+ * it never touches is not allocated (BLY_SPARSE).
  */
 #include "mpi/cluster.h"
 
@@ -79,8 +77,8 @@ void part_mail_open(part_mail *m)
 void part_mail_close(part_mail *m)
 {
     for (size_t r = 0; r < m->ranks; r++)
-        job_free(&m->to[r]);
-    job_free(&m->in);
+        exchange_free(&m->to[r]);
+    exchange_free(&m->in);
     free(m->to);
     free(m->begin);
 }
@@ -95,13 +93,13 @@ void part_mail_empty(part_mail *m)
 
 typedef struct {
     const part_map *map;
-    const unsigned char *image;         /* of which rank 0's part is here */
+    const unsigned char *image;         /* contains rank 0's part */
 } part_source;
 
-/* A request of rank 0: so many bytes, from there on; none: no more. */
+/* A request by rank 0: n bytes at offset `from`; 0 bytes end the requests. */
 typedef struct { uint64_t from, n; } part_request;
 
-/* Rank 0 asks the owner of each piece for it. */
+/* Fetches each piece from its owner, on rank 0. */
 static bool part_fetch(void *context, uint64_t from, void *into, size_t n)
 {
     const part_source *s = context;
@@ -128,7 +126,7 @@ static bool part_fetch(void *context, uint64_t from, void *into, size_t n)
     return true;
 }
 
-/* The others answer until there are no more requests. */
+/* Answers the requests, on other ranks, until they end. */
 static void part_serve(const unsigned char *image)
 {
     part_request ask;

@@ -1,29 +1,29 @@
-/* replicate.c - a filter of each rank, and then the union of all on each.
+/* replicate.c - unites the filters of all ranks, on all ranks.
  *
- *      rank         0       1       2       3       4
- *      first        0+4     1       2       3       4     the fifth is folded
- * in step 1       0+1+4   0+1+4   2+3     2+3 step 2       all     all     all
- * all last         all     all     all     all     all   … and is told
+ *     rank         0       1       2       3       4
+ *     first        0+4     1       2       3       4     the fifth is folded in
+ *     step 1       0+1+4   0+1+4   2+3     2+3
+ *     step 2       all     all     all     all
+ *     last         all     all     all     all     all   … and gets the result
  *
- * The exchange on a hypercube [Kumar 1994]: in step i two ranks whose numbers
- * differ in bit i send each other what they have, and unite it. After log2 of
- * the number of ranks all have everything, and no key was ever in both halves
- * of a union, so that counters add up right. Where the number is no power of
- * two, the ranks beyond the largest one in it send what they have to a partner
- * first, and get the result from it in the end.
+ * The exchange on a hypercube [Kumar 1994]: in step i, ranks whose numbers
+ * differ in bit i exchange and unite their filters. After log2 of the number of
+ * ranks all have the union. No key is ever in both halves of a union, so
+ * counters add up correctly. If the number is not a power of two, the excess
+ * ranks first send their filters to a partner, and finally receive the result
+ * from it.
  *
- * Filters may be sent as lists of their bits (sparse.c): after step i they have
- * 2^(i + 1) ranks' keys, and a share 1 - (1 - p)^(2^(i + 1) / P) of their
- * bits, if it is p in the end. At the best size of a Bloom filter p is a half,
- * and the lists of 16 ranks take 0.25, 0.42, 0.64 and 0.88 of the image, 2.2 of
- * 4; of more ranks 2.5 or so, as each step before has half the bits. With one
- * probe in a hundred bits for each key it is 0.09, and 0.1 [Sanders 2013].
+ * Filters may be sent as lists of their bits (sparse.c). After step i they hold
+ * the keys of 2^(i + 1) of P ranks, and 1 - (1 - p)^(2^(i + 1) / P) of their
+ * bits are set if it is p in the end. At the best size of a Bloom filter p is
+ * 1/2, and the lists of 16 ranks take 0.25, 0.42, 0.64 and 0.88 of the image,
+ * 2.2 instead of 4; with more ranks about 2.5, as each earlier step has half
+ * the bits. With one probe in a hundred bits per key it is 0.09 and 0.1
+ * [Sanders 2013].
  *
  *   [Kumar 1994]  Kumar, Grama, Gupta, Karypis: Introduction to parallel
  *                 computing (all-to-all broadcast on a hypercube)
  *   [Sanders 2013] as in sparse.c
- *
- * Floor 8 (programs); includes cluster.h only.
  */
 #include "mpi/cluster.h"
 
@@ -31,10 +31,10 @@
 
 typedef struct {
     bool sparse;
-    job_bytes out, in, image;           /* out and in are lists, if sparse  */
+    job_bytes out, in, image;           /* lists, if sparse                 */
 } replicate_way;
 
-/* The largest power of two that is no larger than the number of ranks. */
+/* Returns the largest power of two up to the number of ranks. */
 static int replicate_whole(void)
 {
     int whole = 1;
@@ -54,8 +54,8 @@ uint64_t replicate_bytes(uint64_t image)
     return images * image;
 }
 
-/* How many of `n` ranks of the hypercube, from rank `from` on, have one beyond
- * it folded in. */
+/* Returns how many of `n` ranks of the hypercube, from rank `from` on, have an
+ * excess rank folded in. */
 static int replicate_folded(int whole, int from, int n)
 {
     int beyond = job_ranks - whole - from;
@@ -63,7 +63,7 @@ static int replicate_folded(int whole, int from, int n)
     return beyond < 0 ? 0 : beyond < n ? beyond : n;
 }
 
-/* An image of the keys of so many ranks. */
+/* Returns the size of an image with the keys of that many ranks. */
 static double replicate_list(double image, double p, int ranks)
 {
     return image * sparse_share(-expm1(log1p(-p) * ranks / job_ranks));
@@ -83,17 +83,18 @@ uint64_t replicate_bytes_sparse(uint64_t image, double p)
     return (uint64_t)(bytes + 0.5);
 }
 
-/* The image that came. */
+/* Returns the image received. */
 static const job_bytes *replicate_came(replicate_way *way)
 {
     if (!way->sparse)
         return &way->in;
     sparse_unpack(&way->image, &way->in);
-    job_free(&way->in);                 /* no more than is needed at once */
+    exchange_free(&way->in);                 /* frees memory before it is needed
+                                           again */
     return &way->image;
 }
 
-/* Unite with what came. */
+/* Unites the filter with the one received. */
 static int replicate_unite(bly_filter *filter, replicate_way *way)
 {
     const job_bytes *image = replicate_came(way);
@@ -108,8 +109,8 @@ static int replicate_unite(bly_filter *filter, replicate_way *way)
     return status < 0 ? filter_error() : CLI_GO;
 }
 
-/* Have what came instead; the old one goes first, so that there are never more
- * than two. */
+/* Replaces the filter by the one received. The old one is freed first, so that
+ * there are never more than two. */
 static int replicate_replace(bly_filter **filter, replicate_way *way)
 {
     const job_bytes *image;
@@ -130,13 +131,13 @@ static void replicate_send(const bly_filter *filter, int rank,
     if (way->sparse) {
         sparse_pack(&way->out, image, bytes);
         exchange_pair(rank, way->out.bytes, way->out.n, &way->in);
-        job_free(&way->out);
+        exchange_free(&way->out);
     } else {
         exchange_pair(rank, image, bytes, &way->in);
     }
 }
 
-/* Those beyond the whole hypercube are folded into it. */
+/* Folds the excess ranks into the hypercube. */
 static int replicate_first(bly_filter *filter, int whole, replicate_way *way)
 {
     if (job_rank >= whole) {
@@ -158,7 +159,7 @@ static int replicate_step(bly_filter *filter, int whole, int step,
     return replicate_unite(filter, way);
 }
 
-/* … and get the result. */
+/* Sends them the result. */
 static int replicate_last(bly_filter **filter, int whole, replicate_way *way)
 {
     if (job_rank >= whole) {
@@ -180,7 +181,7 @@ int replicate(bly_filter **filter, bool sparse)
         status = job_agree(replicate_step(*filter, whole, step, &way));
     if (status == CLI_GO)
         status = job_agree(replicate_last(filter, whole, &way));
-    job_free(&way.in);
-    job_free(&way.image);
+    exchange_free(&way.in);
+    exchange_free(&way.image);
     return status;
 }

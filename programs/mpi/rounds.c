@@ -60,8 +60,6 @@
  * its positions the ranks before have taken; a key that comes for the first
  * time is taken for a later one with this chance, so that A of them that were
  * not are a sign of A p / (1 - p) that were.
- *
- * Floor 8 (programs); includes dedup.h, mix.h and <bloomery.h> only.
  */
 #include "mpi/dedup.h"
 
@@ -74,10 +72,9 @@
 #include "mpi/mix.h"
 #include "frame/sort.h"
 
-/* Positions of a segment, as bits. From so many of them to a value on it is
- * less work to sort than to clear bits; so many values are sorted at once,
- * about, and a segment then has so many positions at most that a rank fits
- * beside one. */
+/* Positions of a segment, as bits. From this many positions per value on,
+ * sorting is less work than clearing bits. About this many values are sorted at
+ * once, in segments short enough that a rank fits beside a position. */
 enum {
     ROUNDS_SEGMENT = 1 << 18,
     ROUNDS_FINE = 1 << 11,
@@ -114,7 +111,7 @@ static void rounds_step(rounds *r)
     r->steps++;
 }
 
-/* Keep two of equal ones. */
+/* Keeps at most two of equal hashes. */
 static void rounds_thin(rounds *r)
 {
     size_t n = 0;
@@ -125,7 +122,7 @@ static void rounds_thin(rounds *r)
     r->n = n;
 }
 
-/* How many different ones there are, over all ranks, and how many of those
+/* Returns the number of distinct hashes over all ranks, and how many of them
  * their own rank has twice. Collective. */
 static uint64_t rounds_elements(const rounds *r, uint64_t *twice)
 {
@@ -141,11 +138,11 @@ static uint64_t rounds_elements(const rounds *r, uint64_t *twice)
 
 typedef struct {
     rounds_about *about;
-    bool      earlier;          /* is asked for, not only another rank     */
-    uint64_t  width;            /* positions of each owner                 */
-    uint64_t *sent;             /* values to each owner                    */
+    bool      earlier;          /* ask for earlier ranks only              */
+    uint64_t  width;            /* positions per owner                     */
+    uint64_t *sent;             /* values sent to each owner               */
     job_bytes *to;              /* a message for each rank                 */
-    job_bytes in;               /* what came from all                      */
+    job_bytes in;               /* messages received from all              */
     size_t   *begin;
 } rounds_way;
 
@@ -154,7 +151,7 @@ static uint64_t rounds_position(const rounds_way *w, uint64_t hash)
     return mix_range(hash, w->about->positions);
 }
 
-/* The first hash from number i on whose position is not below `end`. */
+/* Returns the first hash from index i on whose position is at least `end`. */
 static size_t rounds_until(const rounds *r, const rounds_way *w, size_t i,
                            uint64_t end)
 {
@@ -171,19 +168,19 @@ static size_t rounds_until(const rounds *r, const rounds_way *w, size_t i,
     return i;
 }
 
-/* Append a list of numbers below `range` to the message. */
+/* Appends a list of numbers below `range` to the message. */
 static void rounds_put(job_bytes *message, const uint64_t *numbers, size_t n,
                        uint64_t range)
 {
     size_t room = bly_gaps_room(n, range, 0), before = message->n, bytes;
-    unsigned char *into = job_extend(message, room);
+    unsigned char *into = exchange_extend(message, room);
 
     if (bly_gaps_pack(into, room, &bytes, numbers, n, range, 0) < 0)
         job_give_up(bly_why());
     message->n = before + bytes;
 }
 
-/* The different positions of each owner. */
+/* Collects the distinct positions for each owner. */
 static void rounds_collect(const rounds *r, rounds_way *w)
 {
     uint64_t *numbers = NULL;
@@ -206,31 +203,32 @@ static void rounds_collect(const rounds *r, rounds_way *w)
     free(numbers);
 }
 
-/* All messages to where they go: *bytes is what was sent by all to others. */
+/* Exchanges all messages. *bytes is the number of bytes sent to others by all.
+ */
 static void rounds_exchange(rounds_way *w, uint64_t *bytes)
 {
     uint64_t before = exchange_sent;
 
     exchange_all(w->to, &w->in, w->begin);
     for (int rank = 0; rank < job_ranks; rank++)
-        job_free(&w->to[rank]);
+        exchange_free(&w->to[rank]);
     *bytes = job_sum(exchange_sent - before);
 }
 
 /* ==== A round: answering ================================================ */
 
-/* One rank's list, on the way through it. */
+/* A reader of one rank's list. */
 typedef struct {
     bly_gaps list;
-    uint64_t number, n, at;     /* the next one, which is number `at` of n */
+    uint64_t number, n, at;     /* the next number, index `at` of n        */
     bool     there;
-    unsigned char *twice;       /* a bit for each                          */
-    uint64_t set;               /* how many of them are                    */
-    uint64_t taken, before;     /* positions that this rank has first, and
-                                   that earlier ones have                  */
+    unsigned char *twice;       /* one bit per number                      */
+    uint64_t set;               /* how many of them are set                */
+    uint64_t taken, before;     /* positions this rank is the first to take;
+                                   those that earlier ranks have taken     */
 } rounds_list;
 
-/* Positions of a segment that were hit, and hit twice. */
+/* Positions of a segment that were taken once, and twice. */
 typedef struct {
     unsigned char seen[ROUNDS_SEGMENT / 8], twice[ROUNDS_SEGMENT / 8];
 } rounds_segment;
@@ -270,7 +268,7 @@ static rounds_list *rounds_lists(const rounds_way *w)
     return lists;
 }
 
-/* The answer to the number at hand. */
+/* Answers the current number. */
 static void rounds_say(rounds_list *l, bool twice)
 {
     if (twice) {
@@ -280,9 +278,9 @@ static void rounds_say(rounds_list *l, bool twice)
     l->at++;
 }
 
-/* Which positions of the segment do several lists have? Read ahead in copies
- * of the readers; then, in the readers themselves, find the answers. How many
- * positions there are that any list has. */
+/* Finds the positions of the segment that several lists contain. Reads ahead
+ * with copies of the readers, then answers with the readers themselves. Returns
+ * the number of positions that any list contains. */
 static uint64_t rounds_look(rounds_list *lists, rounds_segment *s,
                             uint64_t first)
 {
@@ -304,7 +302,7 @@ static uint64_t rounds_look(rounds_list *lists, rounds_segment *s,
     return taken;
 }
 
-/* The same where the answer is whether a list before has the position. */
+/* Like rounds_look, but answers whether an earlier list has the position. */
 static uint64_t rounds_look_back(rounds_list *lists, rounds_segment *s,
                                  uint64_t first)
 {
@@ -326,8 +324,8 @@ static uint64_t rounds_look_back(rounds_list *lists, rounds_segment *s,
     return taken;
 }
 
-/* The answer to a list: a byte 0 and the bits, or 1 and a list of those that
- * are set. */
+/* Appends the answer to a list: a byte 0 and the bits, or 1 and a list of the
+ * set ones. */
 static void rounds_reply(job_bytes *message, const rounds_list *l)
 {
     size_t bytes = (size_t)(l->n / 8 + (l->n % 8 != 0)), set = 0;
@@ -335,7 +333,7 @@ static void rounds_reply(job_bytes *message, const rounds_list *l)
 
     if (l->n == 0)
         return;
-    *job_extend(message, 1) = 1;
+    *exchange_extend(message, 1) = 1;
     if (l->set < l->n / 3) {
         numbers = job_memory(NULL, (size_t)l->set * sizeof *numbers);
         for (uint64_t i = 0; i < l->n; i++)
@@ -346,13 +344,13 @@ static void rounds_reply(job_bytes *message, const rounds_list *l)
     }
     if (l->set >= l->n / 3 || message->n > bytes + 1) {
         message->n = 0;
-        *job_extend(message, 1) = 0;
-        memcpy(job_extend(message, bytes), l->twice, bytes);
+        *exchange_extend(message, 1) = 0;
+        memcpy(exchange_extend(message, bytes), l->twice, bytes);
     }
 }
 
-/* All numbers of lists below `end`, as 2^24 * (number - first) + rank, in
- * order. */
+/* Gathers all numbers of lists below `end`, as 2^24 * (number - first) + rank,
+ * in order. */
 static void rounds_gather(rounds_list *lists, job_bytes *gathered,
                           uint64_t first, uint64_t end)
 {
@@ -362,16 +360,17 @@ static void rounds_gather(rounds_list *lists, job_bytes *gathered,
              rounds_advance(l)) {
             uint64_t entry = (l->number - first) << 24 | (unsigned)rank;
 
-            memcpy(job_extend(gathered, sizeof entry), &entry, sizeof entry);
+            memcpy(exchange_extend(gathered, sizeof entry), &entry,
+                   sizeof entry);
         }
     if (gathered->n > 0)
         sort_words((uint64_t *)(void *)gathered->bytes,
                    gathered->n / sizeof(uint64_t), 64, 0);
 }
 
-/* What rounds_look and rounds_look_back do, of a segment that is sorted: equal
- * numbers are neighbours, the earliest rank first, and those of a list come in
- * their order. */
+/* Does the work of rounds_look and rounds_look_back on a sorted segment: equal
+ * numbers are neighbours, the earliest rank first, and those of one list are in
+ * order. */
 static uint64_t rounds_look_sorted(rounds_list *lists,
                                    const job_bytes *gathered, bool earlier)
 {
@@ -391,7 +390,8 @@ static uint64_t rounds_look_sorted(rounds_list *lists,
     return taken;
 }
 
-/* All positions of a fine filter; how many of them any list has. */
+/* Handles all positions of a fine filter. Returns how many any list contains.
+ */
 static uint64_t rounds_sort(rounds_list *lists, const rounds_way *w,
                             uint64_t values)
 {
@@ -409,11 +409,11 @@ static uint64_t rounds_sort(rounds_list *lists, const rounds_way *w,
         lists[rank].before = before;
         before += lists[rank].taken;
     }
-    job_free(&gathered);
+    exchange_free(&gathered);
     return taken;
 }
 
-/* All positions as bits; how many of them any list has. */
+/* Handles all positions as bits. Returns how many any list contains. */
 static uint64_t rounds_mark(rounds_list *lists, const rounds_way *w)
 {
     rounds_segment *segment = job_memory(NULL, sizeof *segment);
@@ -426,8 +426,8 @@ static uint64_t rounds_mark(rounds_list *lists, const rounds_way *w)
     return taken;
 }
 
-/* Of this many numbers so many hit a position by chance that an earlier rank
- * has. */
+/* Returns how many of this many numbers hit, by chance, a position that an
+ * earlier rank has taken. */
 static double rounds_lost(const rounds_list *l, uint64_t width)
 {
     double taken = (double)l->before / (double)width;
@@ -435,14 +435,14 @@ static double rounds_lost(const rounds_list *l, uint64_t width)
     return taken < 1 ? (double)(l->n - l->set) * taken / (1 - taken) : 0;
 }
 
-/* What the answer to a list should take. */
+/* Returns the predicted bits of the answer to a list. */
 static double rounds_answer_bits(const rounds_list *l)
 {
     return l->n > 0 ? (double)l->n * volume_answer((double)l->set
                                                    / (double)l->n) : 0;
 }
 
-/* Owner: what came are lists; the answers go back. */
+/* Answers all lists received, as an owner. */
 static void rounds_answer(rounds_way *w)
 {
     rounds_list *lists = rounds_lists(w);
@@ -469,7 +469,7 @@ static void rounds_answer(rounds_way *w)
 
 /* ==== A round: what is left ============================================= */
 
-/* The bits of an answer to n values; the caller frees them. */
+/* Decodes the answer to n values; the caller frees the bits. */
 static unsigned char *rounds_unpack(const unsigned char *from, size_t bytes,
                                     uint64_t n)
 {
@@ -491,9 +491,9 @@ static unsigned char *rounds_unpack(const unsigned char *from, size_t bytes,
     return bits;
 }
 
-/* Hashes [from, to), which are sorted and have one position, of which an owner
- * has said whether an earlier rank has it: what the array is to tell of them,
- * from place `kept` on; where it ends then. */
+/* Handles hashes [from, to), which are sorted and share a position, given
+ * whether an earlier rank has it. Stores them from index `kept` on and returns
+ * where they end. */
 static size_t rounds_tell(rounds *r, size_t from, size_t to, size_t kept,
                           bool earlier)
 {
@@ -510,8 +510,8 @@ static size_t rounds_tell(rounds *r, size_t from, size_t to, size_t kept,
     return kept;
 }
 
-/* Of the hashes from i to `end`, whose positions one owner has answered for,
- * keep those in doubt; where they end then. */
+/* Keeps the hashes in doubt among those from i to `end`, for which one owner
+ * has answered. Returns where they end. */
 static size_t rounds_keep(rounds *r, const rounds_way *w, size_t i, size_t end,
                           size_t kept, const unsigned char *bits)
 {
@@ -553,7 +553,7 @@ static void rounds_apply(rounds *r, const rounds_way *w)
 
 /* ==== All rounds ======================================================== */
 
-/* What should have been sent, from how many values there were. */
+/* Predicts the bytes sent from the number of values. */
 static void rounds_predict(const rounds_way *w)
 {
     rounds_about *about = w->about;
@@ -593,7 +593,7 @@ uint64_t rounds_one(rounds *r, uint64_t positions, bool earlier)
     rounds_exchange(&w, &about->answer_bytes);
     rounds_apply(r, &w);
     rounds_predict(&w);
-    job_free(&w.in);
+    exchange_free(&w.in);
     free(w.to);
     free(w.sent);
     free(w.begin);
@@ -601,7 +601,7 @@ uint64_t rounds_one(rounds *r, uint64_t positions, bool earlier)
     return twice;
 }
 
-/* One rank alone knows what it has twice. */
+/* Handles a single rank, which alone knows what it has twice. */
 static void rounds_alone(rounds *r)
 {
     size_t n = 0;
@@ -614,8 +614,8 @@ static void rounds_alone(rounds *r)
     r->n = n;
 }
 
-/* The share of repeated ones among those that are left, from how many more are
- * left than there would be without them. */
+/* Estimates the share of repeated elements among those left, from the excess
+ * over what would be left without them. */
 static double rounds_repeated(const rounds_about *a, uint64_t twice)
 {
     double lucky = volume_left(0, (double)a->elements / (double)a->positions);
@@ -625,8 +625,8 @@ static double rounds_repeated(const rounds_about *a, uint64_t twice)
     return fmin(1, fmax((double)twice, repeated) / fmax(1, (double)a->left));
 }
 
-/* How many errors are to be expected without an exact step. The unique keys
- * that dropped out are a share 1 - `chance` of all. */
+/* Computes the expected errors without an exact step. The unique keys that were
+ * removed are a share 1 - `chance` of all. */
 static void rounds_sum_up(rounds *r, const rounds_goal *goal, double chance)
 {
     if (goal->rate > 0 && r->rounds > 0) {
@@ -641,8 +641,7 @@ static void rounds_sum_up(rounds *r, const rounds_goal *goal, double chance)
     memset(r->met, 0, r->n / 8 + 1);
 }
 
-/* For rounds_find: where in the array the hashes are whose top bits are the
- * same. */
+/* Indexes the array by the top bits of the hashes, for rounds_find. */
 static void rounds_index(rounds *r)
 {
     size_t i = 0;
@@ -665,8 +664,8 @@ void rounds_begin(rounds *r)
     rounds_thin(r);
 }
 
-/* The next round; f is 0 if there is to be none. `chance`: what is left of the
- * unique keys. */
+/* Plans the next round; f is 0 if there is none. `chance` is the share of
+ * unique keys still left. */
 static volume_next rounds_plan(const rounds *r, const rounds_goal *goal,
                                double elements, double repeated, double chance)
 {
@@ -681,7 +680,7 @@ static volume_next rounds_plan(const rounds *r, const rounds_goal *goal,
                                       goal->key_bits), false };
 }
 
-/* So many positions that f elements come to each, or less, and that owners
+/* Returns the number of positions for at most f elements each, such that owners
  * share them evenly. */
 static uint64_t rounds_positions(double elements, double f)
 {
@@ -717,7 +716,7 @@ void rounds_run(rounds *r, const rounds_goal *goal)
     rounds_index(r);
 }
 
-/* The number of a hash in the array, or r->n. */
+/* Returns the index of a hash, or r->n. */
 static size_t rounds_find(const rounds *r, uint64_t hash)
 {
     size_t at, end;

@@ -1,13 +1,13 @@
 /* share.c - the lines of all files, divided among the ranks.
  *
- *      file A            file B                      file C
- *      |.........\n......|......\n.........\n........|...\n.....|
- *      |-- rank 0 ----------|-- rank 1 -----------|-- rank 2 ---|
+ *     file A            file B                      file C
+ *     |.........\n......|......\n.........\n........|...\n.....|
+ *     |-- rank 0 ----------|-- rank 1 -----------|-- rank 2 ---|
  *
- * A part begins and ends at any byte; a line belongs to the part in which its
- * first byte is. So a part's reader skips what is left of a line that began
- * before it, unless a file begins there, and reads its last line to the end.
- * Floor 8 (programs); includes cluster.h only.
+ * A part may begin and end at any byte. A line belongs to the part that
+ * contains its first byte, so a reader skips the rest of a line that began
+ * before its part, unless a file begins there, and reads its last line to the
+ * end.
  */
 #include "mpi/cluster.h"
 #include "frame/keys.h"
@@ -44,7 +44,7 @@ static int share_not_ordinary(const char *path)
                         path);
 }
 
-/* Files that the kernel makes up say that they are empty, and are not. */
+/* Refuses files made up by the kernel, which claim to be empty but are not. */
 static int share_check_empty(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC), error;
@@ -63,8 +63,7 @@ static int share_check_empty(const char *path)
     return got == 0 ? CLI_GO : share_not_ordinary(path);
 }
 
-/* What a file begins with may be no lines; rank 0 says of CR what work_run
- * says. */
+/* Checks that the file begins with text; rank 0 notes CRs like work_run. */
 static int share_look(share *s, size_t file)
 {
     const char *path = s->lines.paths[file];
@@ -78,7 +77,7 @@ static int share_look(share *s, size_t file)
     return CLI_GO;
 }
 
-/* The length of an ordinary file. */
+/* Returns the length of a plain file. */
 static int share_measure(const char *path, uint64_t *bytes)
 {
     struct stat about;
@@ -165,7 +164,8 @@ int share_same(const share *s)
 
 /* ==== Reading =========================================================== */
 
-/* Bytes of the file at hand from place `at` of the text on; how many, or -1. */
+/* Reads bytes of the current file at offset `at` of the text. Returns their
+   number, or -1. */
 static ssize_t share_read(const share *s, uint64_t at, void *into, size_t n)
 {
     ssize_t got;
@@ -182,14 +182,14 @@ static int share_refuse(const share *s, int error)
     return refuse_file(s->lines.paths[s->file], error);
 }
 
-/* A file that has become shorter than it was when its length was asked for. */
+/* Reports a file that has become shorter since it was measured. */
 static int share_shorter(const share *s)
 {
     return report_error("'%s' became shorter while it was read: leave it as it "
                         "is until the job is done", s->lines.paths[s->file]);
 }
 
-/* Open the file in which s->at is. CLI_GO or CLI_ERROR. */
+/* Opens the file that contains s->at. Returns CLI_GO or CLI_ERROR. */
 static int share_open_file(share *s)
 {
     while (s->at >= s->start[s->file + 1])
@@ -198,13 +198,13 @@ static int share_open_file(share *s)
     return s->fd >= 0 ? CLI_GO : share_refuse(s, errno);
 }
 
-/* Go on behind the line that holds the byte before s->at. */
+/* Moves past the line that contains the byte before s->at. */
 static int share_skip(share *s)
 {
     char block[4096];
     uint64_t at = s->at - 1, end = s->start[s->file + 1];
 
-    while (at < end) {                  /* what was added since is not ours */
+    while (at < end) {                  /* ignore data appended since       */
         size_t want = end - at < sizeof block ? (size_t)(end - at)
                                               : sizeof block;
         ssize_t got = share_read(s, at, block, want);
@@ -239,7 +239,7 @@ int share_begin(share *s, uint64_t from, uint64_t to)
     return status;
 }
 
-/* n * part / parts, without overflow. */
+/* Returns n * part / parts, without overflow. */
 static uint64_t share_bound(uint64_t n, uint64_t part, uint64_t parts)
 {
     return n / parts * part + n % parts * part / parts;
@@ -264,11 +264,12 @@ static void share_room(const share *s, cli_chunk *c)
     c->block = job_memory(c->block, keys_block(&s->lines.how, c->capacity));
 }
 
-/* How much of the chunk, which begins at s->at, are whole lines of this part;
- * 0: more must be read. `last`: the file ends with it. */
+/* Returns the length of the whole lines of this part in the chunk, which begins
+ * at s->at; 0 if more must be read. With `last` the file ends with the chunk.
+ */
 static size_t share_whole(const share *s, const cli_chunk *c, bool last)
 {
-    uint64_t rest = s->end - s->at;     /* bytes until lines are another's */
+    uint64_t rest = s->end - s->at;     /* bytes until the next rank's lines */
     const unsigned char *hit;
 
     if (rest <= c->length) {
@@ -284,7 +285,7 @@ static size_t share_whole(const share *s, const cli_chunk *c, bool last)
     return last ? c->length : 0;
 }
 
-/* Read from s->at until there are whole lines. CLI_GO or CLI_ERROR. */
+/* Reads from s->at until there are whole lines. Returns CLI_GO or CLI_ERROR. */
 static int share_fill(share *s, cli_chunk *c)
 {
     uint64_t end = s->start[s->file + 1];

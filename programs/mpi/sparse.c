@@ -36,8 +36,6 @@
  *   [Sanders 2013]  Sanders, Schlag & Mueller, Communication efficient
  *                   algorithms for fundamental big data problems, IEEE Big
  *                   Data: filters replicated as compressed lists
- *
- * Floor 8 (programs); includes cluster.h and <bloomery.h> only.
  */
 #include "mpi/cluster.h"
 
@@ -51,13 +49,13 @@ enum { SPARSE_PIECE = 1 << 19 };
 
 static void sparse_put(job_bytes *to, uint64_t number, unsigned bytes)
 {
-    unsigned char *into = job_extend(to, bytes);
+    unsigned char *into = exchange_extend(to, bytes);
 
     for (unsigned i = 0; i < bytes; i++)
         into[i] = (unsigned char)(number >> 8 * i);
 }
 
-/* The next number of a message; the job ends if there is none. */
+/* Reads the next number of a message; ends the job if there is none. */
 static uint64_t sparse_get(const job_bytes *from, size_t *at, unsigned bytes)
 {
     uint64_t number = 0;
@@ -73,7 +71,8 @@ static uint64_t sparse_get(const job_bytes *from, size_t *at, unsigned bytes)
 
 /* ==== To lists ========================================================== */
 
-/* Eight bytes from number i on, of n; what is behind them counts as 0. */
+/* Returns eight of n bytes, from index i on; bytes beyond the end count as 0.
+ */
 static uint64_t sparse_word(const unsigned char *bytes, size_t i, size_t n)
 {
     uint64_t word = 0;
@@ -94,13 +93,14 @@ uint64_t sparse_count(const void *image, size_t n)
     return count;
 }
 
-/* The places of the bits that are set, in order. */
+/* Lists the positions of the set bits in order. */
 static void sparse_places(uint64_t *places, const unsigned char *bytes,
                           size_t n)
 {
     for (size_t i = 0; i < n; i += 8) {
         if (sparse_word(bytes, i, n) == 0)
-            continue;                   /* most, where it is worth while */
+            continue;                   /* the common case if lists are worth
+                                           while */
         for (size_t j = i; j < n && j < i + 8; j++)
             for (unsigned byte = bytes[j]; byte != 0; byte &= byte - 1)
                 *places++ = 8 * j + (unsigned)__builtin_ctz(byte);
@@ -118,7 +118,7 @@ static void sparse_pack_piece(job_bytes *to, const unsigned char *bytes,
         unsigned char *into;
 
         room = bly_gaps_room(count, range, 0);
-        into = job_extend(to, room);
+        into = exchange_extend(to, room);
         sparse_places(places, bytes, n);
         if (bly_gaps_pack(into, room, &used, places, (size_t)count, range, 0)
             < 0)
@@ -127,12 +127,12 @@ static void sparse_pack_piece(job_bytes *to, const unsigned char *bytes,
         sparse_put(to, used, 4);
     }
     if (used > 0 && used < n) {
-        job_extend(to, used);
+        exchange_extend(to, used);
         return;
     }
     to->n = length;
     sparse_put(to, 0, 4);
-    memcpy(job_extend(to, n), bytes, n);
+    memcpy(exchange_extend(to, n), bytes, n);
 }
 
 void sparse_pack(job_bytes *to, const void *image, size_t n)
@@ -152,7 +152,7 @@ void sparse_pack(job_bytes *to, const void *image, size_t n)
 
 /* ==== And back ========================================================== */
 
-/* A list of n bytes, into bytes that are all zero. */
+/* Decodes a list of n bytes into zeroed bytes. */
 static void sparse_unpack_list(unsigned char *into, size_t bytes,
                                const unsigned char *list, size_t n)
 {
@@ -172,7 +172,7 @@ void sparse_unpack(job_bytes *image, const job_bytes *from)
     size_t at = 0, n = (size_t)sparse_get(from, &at, 8);
 
     image->n = 0;
-    memset(job_extend(image, n), 0, n);
+    memset(exchange_extend(image, n), 0, n);
     for (size_t to = 0; to < n; to += SPARSE_PIECE) {
         size_t piece = n - to < SPARSE_PIECE ? n - to : SPARSE_PIECE;
         size_t length = (size_t)sparse_get(from, &at, 4);
@@ -201,7 +201,7 @@ double sparse_share(double p)
     if (!(p > 0))
         return 0;
     bits = ceil(log2(m));
-    shorter = exp2(bits) - m;           /* remainders of one bit less */
+    shorter = exp2(bits) - m;           /* remainders one bit shorter        */
     bits -= (1 - pow(none, shorter)) / (1 - pow(none, m)) * (shorter > 0);
     return fmin(1, p * (1 / (1 - pow(none, m)) + bits));
 }

@@ -1,19 +1,17 @@
-/* verify.c - the keys that are left, compared byte by byte.
+/* verify.c - compares the remaining keys byte by byte.
  *
- * A key in doubt goes to the rank that its hash chooses, so that equal ones
- * meet; each rank sends a key once, however often it has it, and says whether
- * that is more than once (or, where counts are wanted, how often). Keys come
- * to their owner in the order of the ranks, and those of a rank in that of its
- * lines: the first of equal ones is the first one in the input. Answers go
- * back in the order in which the keys came, and reading the same lines in the
- * same order again, each takes its decision: no line numbers are kept.
+ * A key in doubt is sent to the rank that its hash chooses, so that equal keys
+ * meet. Each rank sends a key once, and whether it has it more than once or, if
+ * counts are wanted, how often. Keys arrive in the order of the ranks and,
+ * within a rank, of its lines, so the first of equal keys is the first in the
+ * input. Answers return in the order of the keys. When the same lines are read
+ * again, each takes its answer in turn, so no line numbers are stored.
  *
- *      record    number 2 * length + (more than once), then the key
- *      answer    a bit for each record: is this one to be printed? or, where
- *                counts are wanted, a number: how often it comes, 0 for no
+ *     record    number 2 * length + (more than once), then the key
+ *     answer    one bit per record: print this one? or, if counts are
+ *               wanted, a number: how often it occurs, 0 for no
  *
- * Numbers have seven bits a byte, the lowest first. Floor 8 (programs);
- * includes dedup.h, mix.h and <bloomery.h> only.
+ * Numbers have seven bits per byte, lowest first.
  */
 #include "mpi/dedup.h"
 
@@ -25,31 +23,31 @@
 /* A key of a table. */
 typedef struct {
     uint64_t hash, lines, records;
-    uint64_t first;             /* number of its first record              */
-    size_t   at;                /* of its record                           */
+    uint64_t first;             /* index of its first record               */
+    size_t   at;                /* offset of its record                    */
 } verify_key;
 
-/* Different keys, in the order in which they came. */
+/* Distinct keys in order of arrival. */
 typedef struct {
     verify_key *keys;
     size_t   n, room;
-    size_t  *slots;             /* number of a key, and 1; 0: none         */
+    size_t  *slots;             /* index of a key plus 1; 0 if free        */
     size_t   mask;
 } verify_table;
 
 struct verify {
     verify_want want;
     const bly_filter *hasher;
-    verify_table table;         /* this rank's lines, then its records     */
-    job_bytes *to;              /* records for each owner, answers for each
+    verify_table table;         /* this rank's lines, then records received */
+    job_bytes *to;              /* records for each owner, then answers for each
                                    rank                                    */
     job_bytes in;
-    size_t   *begin, *at;       /* of what came from each rank, and where
-                                   reading stands                          */
-    job_bytes firsts;           /* a bit for each line in doubt: is it this
-                                   rank's first of its key?                */
-    uint64_t  lines;            /* of these, added or decided              */
-    uint64_t *bits;             /* answers taken, of each owner            */
+    size_t   *begin, *at;       /* start of each rank's data, and reading
+                                   position                                */
+    job_bytes firsts;           /* one bit per line in doubt: is it this rank's
+                                   first with its key?                     */
+    uint64_t  lines;            /* lines added or decided                  */
+    uint64_t *bits;             /* answers taken from each owner           */
     verify_tally sum;
 };
 
@@ -58,8 +56,8 @@ struct verify {
 static void verify_put_number(job_bytes *b, uint64_t number)
 {
     for (; number >= 0x80; number >>= 7)
-        *job_extend(b, 1) = (unsigned char)(number | 0x80);
-    *job_extend(b, 1) = (unsigned char)number;
+        *exchange_extend(b, 1) = (unsigned char)(number | 0x80);
+    *exchange_extend(b, 1) = (unsigned char)number;
 }
 
 static uint64_t verify_get_number(const unsigned char *bytes, size_t *at)
@@ -105,7 +103,7 @@ static void verify_grow(verify_table *t)
     }
 }
 
-/* Is this the key of a record that lies in `bytes`? */
+/* Returns whether this is the key of the record in `bytes`. */
 static bool verify_equal(const verify_key *k, const unsigned char *bytes,
                          uint64_t hash, bly_key key)
 {
@@ -120,7 +118,7 @@ static bool verify_equal(const verify_key *k, const unsigned char *bytes,
         && (key.length == 0 || memcmp(other.data, key.data, key.length) == 0);
 }
 
-/* The key; a new one has 0 records, and its own at `at`. */
+/* Finds or adds the key; a new one has 0 records and its own at `at`. */
 static verify_key *verify_find(verify_table *t, const unsigned char *bytes,
                                uint64_t hash, bly_key key, size_t at)
 {
@@ -166,15 +164,15 @@ verify *verify_open(const verify_want *want, const bly_filter *hasher)
 static void verify_free_to(verify *s)
 {
     for (int rank = 0; rank < job_ranks; rank++)
-        job_free(&s->to[rank]);
+        exchange_free(&s->to[rank]);
 }
 
 void verify_close(verify *s)
 {
     verify_close_table(&s->table);
     verify_free_to(s);
-    job_free(&s->in);
-    job_free(&s->firsts);
+    exchange_free(&s->in);
+    exchange_free(&s->firsts);
     free(s->to);
     free(s->begin);
     free(s->at);
@@ -182,7 +180,7 @@ void verify_close(verify *s)
     free(s);
 }
 
-/* Another multiplication than that of tables and rounds. */
+/* multiplies by a different constant than tables and rounds */
 static size_t verify_owner(uint64_t hash)
 {
     return (size_t)mix_range((hash ^ hash >> 32)
@@ -197,14 +195,14 @@ void verify_add(verify *s, uint64_t hash, bly_key key)
     bool first = k->lines++ == 0;
 
     if (s->lines % 8 == 0)
-        *job_extend(&s->firsts, 1) = 0;
+        *exchange_extend(&s->firsts, 1) = 0;
     s->firsts.bytes[s->lines / 8] |= (unsigned char)(first << s->lines % 8);
     s->lines++;
     if (!first)
         return;
     verify_put_number(to, 2 * (uint64_t)key.length);
     if (key.length > 0)
-        memcpy(job_extend(to, key.length), key.data, key.length);
+        memcpy(exchange_extend(to, key.length), key.data, key.length);
 }
 
 /* ==== Between the ranks ================================================= */
@@ -215,7 +213,7 @@ static void verify_exchange(verify *s)
     verify_free_to(s);
 }
 
-/* Of each key sent to an owner, how many lines have it. */
+/* Appends the number of lines with each key sent to an owner. */
 static void verify_put_counts(verify *s)
 {
     for (size_t i = 0; i < s->table.n; i++)
@@ -223,7 +221,8 @@ static void verify_put_counts(verify *s)
                           s->table.keys[i].lines);
 }
 
-/* All records into a table; the caller frees which key each is of. */
+/* Reads all records into a table. Returns the key index of each, to be freed.
+ */
 static size_t *verify_read(verify *s)
 {
     size_t *which = NULL, n = 0, room = 0;
@@ -247,7 +246,7 @@ static size_t *verify_read(verify *s)
     return which;
 }
 
-/* Sum up the counts that were sent with the records. */
+/* Sums up the counts that were sent with the records. */
 static void verify_sum(verify *s, const size_t *which)
 {
     for (size_t i = 0; i < s->table.n; i++)
@@ -261,7 +260,7 @@ bool verify_wanted(const verify_want *want, uint64_t count)
     return !(want->repeated && count == 1) && !(want->unique && count > 1);
 }
 
-/* The answer to record number i, the j-th of its rank. */
+/* Appends the answer to record i, the j-th of its rank. */
 static void verify_put_answer(const verify *s, job_bytes *to,
                               const verify_key *k, uint64_t i, uint64_t j)
 {
@@ -272,7 +271,7 @@ static void verify_put_answer(const verify *s, job_bytes *to,
         return;
     }
     if (j % 8 == 0)
-        *job_extend(to, 1) = 0;
+        *exchange_extend(to, 1) = 0;
     to->bytes[j / 8] |= (unsigned char)(print << j % 8);
 }
 
@@ -291,7 +290,7 @@ static void verify_answer(verify *s, const size_t *which, const size_t *records)
         }
 }
 
-/* How many records came from each rank. */
+/* Counts the records from each rank. */
 static void verify_records(const verify *s, size_t *records)
 {
     bool more;
@@ -351,7 +350,7 @@ bool verify_next(verify *s, uint64_t hash, uint64_t *count)
         || !(s->firsts.bytes[line / 8] >> line % 8 & 1))
         return false;
     if (s->at[owner] >= s->begin[owner + 1])
-        return false;                   /* the input was changed */
+        return false;                   /* the input has changed */
     if (s->want.count) {
         *count = verify_get_number(s->in.bytes, &s->at[owner]);
         return *count > 0;

@@ -39,8 +39,6 @@
  *                   algorithms for fundamental big data problems, IEEE Big
  *                   Data: rounds of distributed single-shot Bloom filters
  *   [Schlag 2013]   Distributed duplicate removal, KIT
- *
- * Floor 8 (programs); includes dedup.h only.
  */
 #include "mpi/dedup.h"
 
@@ -48,11 +46,11 @@
 
 enum { VOLUME_ROUNDS = 3, VOLUME_STEPS = 24 };
 
-/* The largest load of a last round; gaps would not be much shorter. */
+/* Maximum load of the last round; gaps would hardly get shorter. */
 #define VOLUME_FULL 0.5
 
-/* In dense lists Golomb's code takes less than (2); fitted to what verbs/gaps.c
- * measures, within 0.01 bits for p up to 0.19. */
+/* In dense lists Golomb's code takes less than (2): fitted to measurements of
+ * verbs/gaps.c, within 0.01 bits for p up to 0.19. */
 double volume_gap(double p)
 {
     return p > 0 ? log2(1 / p) + 1.47 - 0.7 * p : 0;
@@ -68,7 +66,7 @@ double volume_left(double repeated, double f)
     return repeated - (1 - repeated) * expm1(-f);
 }
 
-/* (3), and the f of the first of these rounds; 0: none is better. */
+/* Returns (3), and the f of the first of these rounds; 0 if no round pays. */
 static double volume_cost(double ranks, double elements, double repeated,
                           double key_bits, unsigned depth, double *f)
 {
@@ -81,7 +79,7 @@ static double volume_cost(double ranks, double elements, double repeated,
 
         cost = volume_gap(load / ranks) + volume_answer(left) + heads;
         if (cost >= best)
-            break;                      /* finer ones cost more still */
+            break;                      /* finer ones cost even more */
         cost += left * volume_cost(ranks, left * elements,
                                    fmin(1, repeated / left), key_bits,
                                    depth - 1, &rest);
@@ -104,7 +102,7 @@ double volume_plan(double ranks, double elements, double repeated,
 
 /* ==== With a rate of errors ============================================= */
 
-/* One round: to say where elements are, and to answer. */
+/* Returns the cost of one round: sending values and answers. */
 static double volume_round(double ranks, double elements, double repeated,
                            double f)
 {
@@ -112,7 +110,7 @@ static double volume_round(double ranks, double elements, double repeated,
          + 32 * ranks * ranks / elements;
 }
 
-/* (4). */
+/* Returns (4). */
 static double volume_cost_rate(double ranks, double elements, double repeated,
                                double rate, bool alone, unsigned more,
                                volume_next *next)

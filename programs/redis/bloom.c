@@ -1,15 +1,15 @@
-/* bloom.c - the type of BF.*: a chain of Bloom filters, each link of which has
- * memory of its own.
+/* bloom.c - the type of BF.*: a chain of Bloom filters, each link with memory
+ * of its own.
  *
- * Its bytes in a dump are RedisBloom's: of type MBbloom--, version 4, numbers
- * and strings as the server writes them:
+ * A dump has RedisBloom's format: type MBbloom--, version 4, with numbers and
+ * strings as the server writes them:
  *
- *      keys, links, options, growth; and of each link: capacity, rate, hash
+ *      keys, links, options, growth; and for each link: capacity, rate, hash
  *      functions, bits a key, bits, 0 or the logarithm of its bits, the bits
  *      themselves, keys in it
  *
- * All of it is looked at before it is taken, as a dump may come from anybody
- * who may send RESTORE.
+ * All of it is verified before use, since anyone who may send RESTORE can craft
+ * a dump.
  */
 #include "redis/bloom.h"
 
@@ -52,7 +52,7 @@ bly_link *bloom_more(bloom *filter, const bly_link *link)
 
 bool bloom_begin(bloom *filter, server_context *context, const bly_link *link)
 {
-    void *bits = memory_zeroed(context, link->bytes);
+    void *bits = redis_memory_zeroed(context, link->bytes);
     if (bits == NULL)
         return false;
     bloom_more(filter, link)->bits = bits;
@@ -90,14 +90,14 @@ uint8_t *bloom_at(const bloom *filter, uint64_t at, uint64_t *left)
     return NULL;
 }
 
-/* Is there room for all links together? */
+/* Returns whether there is memory for all links together. */
 static bool bloom_has_room(const bloom *filter, server_context *context)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < filter->n; i++)
         if (__builtin_add_overflow(bytes, filter->links[i].bytes, &bytes))
             return false;
-    return memory_room(context, bytes);
+    return redis_memory_room(context, bytes);
 }
 
 bloom *bloom_of_head(server_context *context, const void *head, size_t bytes)
@@ -140,16 +140,15 @@ static void bloom_save(server_io *rdb, void *value)
     }
 }
 
-/* A number of a dump that has 32 bits here; what is larger is none that could
- * be right. */
+/* Reads a number that has 32 bits here; no larger value can be valid. */
 static uint32_t bloom_small(server_io *rdb)
 {
     uint64_t number = server_load_unsigned(rdb);
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
 }
 
-/* The bits are kept as the server read them. False: it could not, or they are
- * not as many as is said. */
+/* Reads a link, and keeps the bits as the server allocated them. Returns false
+ * if reading fails or the number of bits is wrong. */
 static bool bloom_load_link(bloom *filter, server_io *rdb)
 {
     bly_link link = { .capacity = server_load_unsigned(rdb) };
@@ -200,7 +199,7 @@ static void *bloom_load(server_io *rdb, int version)
     return NULL;
 }
 
-/* The append-only file gets what BF.SCANDUMP gives. */
+/* Writes the same chunks as BF.SCANDUMP to the append-only file. */
 static void bloom_rewrite(server_io *aof, server_string *key, void *value)
 {
     const bloom *filter = value;
@@ -218,7 +217,7 @@ static void bloom_rewrite(server_io *aof, server_string *key, void *value)
     }
 }
 
-/* ---- What else a server does to values ----------------------------------- */
+/* ---- Memory, copies and digests ---------------------------------------- */
 
 static size_t bloom_usage(const void *value)
 {
@@ -268,13 +267,13 @@ static int bloom_defrag(server_defrag *defrag, server_string *key,
                         void **value)
 {
     (void)key;
-    memory_move(defrag, value);
+    redis_memory_move(defrag, value);
     bloom *filter = *value;
     void *links = filter->links;
-    memory_move(defrag, &links);
+    redis_memory_move(defrag, &links);
     filter->links = links;
     for (uint32_t i = 0; i < filter->n; i++)
-        memory_move(defrag, &filter->links[i].bits);
+        redis_memory_move(defrag, &filter->links[i].bits);
     return 0;
 }
 

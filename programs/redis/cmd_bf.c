@@ -1,6 +1,6 @@
-/* cmd_bf.c - BF.*: Bloom filters as RedisBloom's clients know them.
+/* cmd_bf.c - BF.*: Bloom filters, compatible with RedisBloom's clients.
  *
- * Errors are its words, of which several lack "ERR".
+ * Error messages are RedisBloom's, several of which lack "ERR".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include "redis/bloom.h"
 
-enum { BF_BATCH = 64 };                 /* items that are asked for together */
+enum { BF_BATCH = 64 };                 /* items looked up together          */
 
-/* ---- What a filter is to be ---------------------------------------------- */
+/* ---- Plans of filters -------------------------------------------------- */
 
 typedef struct {
     double    rate;
@@ -21,8 +21,8 @@ typedef struct {
 static bf_plan bf_standard(void)
 {
     return (bf_plan){
-        .rate = settings.rate, .capacity = settings.capacity,
-        .growth = settings.growth,
+        .rate = redis_settings.rate, .capacity = redis_settings.capacity,
+        .growth = redis_settings.growth,
     };
 }
 
@@ -31,8 +31,8 @@ static bool bf_is_fixed(const bf_plan *plan)
     return plan->nonscaling || plan->growth == 0;
 }
 
-/* One that does not grow has a number all the same, which is in its dumps: what
- * RedisBloom's standard is, for other servers' settings may be others. */
+/* Returns the growth to store. A fixed filter stores RedisBloom's default,
+ * since other servers may have other redis_settings. */
 static uint32_t bf_growth(const bf_plan *plan)
 {
     enum { STANDARD = 2 };
@@ -51,7 +51,7 @@ static const reply_range bf_growths = {
     0, MODULE_GROWTH_MOST, "ERR expansion must be in the range [0, 32768]"
 };
 
-/* A rate of an argument; a large one is lowered. False: an error was replied.
+/* Reads the rate, and lowers a large one. Returns false after an error reply.
  */
 static bool bf_rate(double *out, server_context *context,
                     const server_string *argument, const char *bad)
@@ -72,7 +72,7 @@ static bool bf_rate(double *out, server_context *context,
     return true;
 }
 
-/* A new filter at an empty key. NULL: an error was replied. */
+/* Creates a filter at an empty key. Returns NULL after an error reply. */
 static bloom *bf_make(server_context *context, server_key *key,
                       const bf_plan *plan)
 {
@@ -94,9 +94,8 @@ static bloom *bf_make(server_context *context, server_key *key,
     return NULL;
 }
 
-/* Logs the rate that a new filter will really have, where it is above the one
- * asked for: small links err more often than their rate says. The first links
- * show it, each full. */
+/* Logs the real rate of a new filter if it is above the one requested: small
+ * links exceed their nominal rate. The first links, each full, are examined. */
 static void bf_foresee(server_context *context, const bf_plan *plan)
 {
     enum { LINKS = 8, LARGE = 10000 };
@@ -122,7 +121,7 @@ static void bf_foresee(server_context *context, const bf_plan *plan)
                    fixed ? "" : ", and more often as it grows");
 }
 
-/* The words behind the capacity. False: an error was replied. */
+/* Reads the words after the capacity. Returns false after an error reply. */
 static bool bf_reserve_words(bf_plan *plan, server_context *context,
                              server_string **argv, int argc)
 {
@@ -149,8 +148,8 @@ static bool bf_reserve_words(bf_plan *plan, server_context *context,
     return false;
 }
 
-/* Other servers, and files, are told all that a new filter is, also where that
- * was not said: theirs may have other settings. */
+/* Replicates all properties of a new filter, including the implicit ones:
+ * replicas may have other redis_settings. */
 static void bf_replicate_made(server_context *context, server_string *name,
                               const bf_plan *plan)
 {
@@ -189,8 +188,8 @@ static int bf_reserve(server_context *context, server_string **argv, int argc)
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* The next link, as the last one is full. BLY_EFULL: it does not grow; others:
- * no memory, or no link that large. */
+/* Appends a link, as the last one is full. Returns BLY_EFULL if the filter does
+ * not grow; other errors: out of memory, or the link would be too large. */
 static bly_status bf_grow(server_context *context, bloom *filter)
 {
     bly_link link;
@@ -206,8 +205,8 @@ static void bf_refuse(server_context *context, bly_status status)
                        : "ERR problem inserting into filter");
 }
 
-/* Add the items from argument `first` on, and reply to each, up to one that
- * finds a filter full which does not grow. Did any of them change it? */
+/* Adds the items from argument `first` on and replies to each, up to the first
+ * that does not fit a fixed filter. Returns whether the filter has changed. */
 static bool bf_put_all(server_context *context, bloom *filter,
                        server_string **argv, int argc, int first, long *replies)
 {
@@ -240,8 +239,8 @@ static bool bf_put_all(server_context *context, bloom *filter,
     return changed;
 }
 
-/* All commands that add end here. `plan` is what the filter is to be where
- * there is none; NULL: an error then. `many`: the reply is an array. */
+/* Ends all commands that add. `plan` is used to create a missing filter; if
+ * NULL, that is an error. With `many` the reply is an array. */
 static int bf_insert_into(server_context *context, server_string **argv,
                           int argc, int first, const bf_plan *plan, bool many,
                           const char *event)
@@ -288,8 +287,8 @@ typedef enum {
     BF_UNKNOWN
 } bf_word;
 
-/* RedisBloom knows its words by their first letters, and so clients may have
- * come to write them. */
+/* Recognises a word by its first letters, as RedisBloom does; clients may rely
+ * on it. */
 static bf_word bf_word_of(const server_string *argument)
 {
     size_t length;
@@ -311,8 +310,8 @@ static bf_word bf_word_of(const server_string *argument)
     }
 }
 
-/* Read the words before the items. The place of the first item; 0: an error was
- * replied. */
+/* Reads the words before the items. Returns the index of the first item; 0
+ * after an error reply. */
 static int bf_insert_words(bf_plan *plan, bool *create, server_context *context,
                            server_string **argv, int argc)
 {
@@ -361,8 +360,8 @@ static int bf_insert(server_context *context, server_string **argv, int argc)
 
 /* ---- Asking -------------------------------------------------------------- */
 
-/* As in RedisBloom, a key that does not exist, or that holds a value of another
- * type, has nothing in it; but a filter of BLY.* is refused. */
+/* Looks up items. As in RedisBloom, a missing key or one of another type
+ * contains nothing; but a filter of BLY.* is refused. */
 static int bf_exists(server_context *context, server_string **argv, int argc)
 {
     void *value;
@@ -377,7 +376,7 @@ static int bf_exists(server_context *context, server_string **argv, int argc)
                                                    key.length));
 }
 
-/* reply_ask. */
+/* Implements reply_ask. */
 static bly_status bf_ask(const void *filter, const bly_keys *keys,
                          bool *present)
 {
@@ -403,7 +402,7 @@ static uint64_t bf_capacity(const bloom *filter)
     return capacity;
 }
 
-/* A fixed filter has no expansion rate. */
+/* Replies the growth; a fixed filter has none. */
 static void bf_reply_growth(server_context *context, const bloom *filter)
 {
     if ((filter->options & BLY_CHAIN_FIXED) != 0)
@@ -548,7 +547,7 @@ static int bf_scandump(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* Put a chunk where the number that came with it says that it ends. */
+/* Stores a chunk; `at` is the position of its end. */
 static const char *bf_load(bloom *filter, long long at, bly_key chunk)
 {
     uint64_t left = 0;

@@ -1,10 +1,10 @@
 /* cmd_bly.c - BLY.*: filters of every kind, and their keys.
  *
- * What a filter is to be is said once, by the words of `wish`; they stand in
- * BLY.NEW, BLY.BUILD, BLY.PLAN. Where no batch is to be had a command of one
- * item and that of many are one function, which replies an array or its one
- * element. All items of a command are read by the filter's form before any of
- * them is used, so an item that cannot be read has no effect.
+ * The words that describe a filter (`wish`) are the same in BLY.NEW, BLY.BUILD
+ * and BLY.PLAN. A command on one item and its form for many share a function
+ * that replies one element or an array, unless batching helps. All items of a
+ * command are parsed by the filter's form before any is used, so an invalid
+ * item has no effect.
  */
 #include "redis/items.h"
 #include "redis/wish.h"
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLY_BATCH = 256 };               /* items that go together            */
+enum { BLY_BATCH = 256 };               /* items handled together            */
 
 /* ---- Making -------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static void bly_replicate_new(server_context *context, server_string *name,
     long long capacity = (long long)wanted->spec.capacity;
     snprintf(rate, sizeof rate, "%.17g", wanted->spec.rate);
     snprintf(seed, sizeof seed, "%" PRIu64, wanted->spec.seed);
-    secret_write(digits, wanted->secret);
+    redis_secret_write(digits, wanted->secret);
     bly_form_write(keys, wanted->spec.form);
     if (wanted->spec.secret != NULL)
         server_replicate_as(context, "BLY.NEW", "scclcccccc", name,
@@ -47,25 +47,25 @@ static void bly_replicate_new(server_context *context, server_string *name,
 static bly_status bly_make(held **out, const wish *wanted,
                            const bly_progress *progress)
 {
-    held *value = held_new(wanted->spec.secret);
+    held *value = redis_held_new(wanted->spec.secret);
     bly_spec spec = wanted->spec;
     spec.allocator = &value->allocator;
     spec.threads = 1;
     spec.progress = progress;
     bly_status status = bly_new(&value->filter, wanted->kind, &spec);
     if (status != BLY_OK) {
-        held_drop(value);
+        redis_held_drop(value);
         value = NULL;
     }
     *out = value;
     return status;
 }
 
-/* BLY.NEW works on what its words say, and says them again to replicas. */
+/* Creates the filter, and replicates the words with all defaults filled in. */
 static void bly_new_run(work *w)
 {
-    const bly_progress progress = work_progress(w);
-    work_went(w, bly_make(&w->made, w->bytes, &progress));
+    const bly_progress progress = redis_work_progress(w);
+    redis_work_went(w, bly_make(&w->made, w->bytes, &progress));
 }
 
 static int bly_new_finish(work *w, server_context *context,
@@ -74,16 +74,16 @@ static int bly_new_finish(work *w, server_context *context,
     void *old;
     server_key *key;
     (void)argc;
-    found what = reply_find(&old, &key, context, argv[1], held_type);
+    found what = reply_find(&old, &key, context, argv[1], redis_held_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
-    server_set_value(key, held_type, held_keep(w->made));
+    server_set_value(key, redis_held_type, redis_held_keep(w->made));
     bly_replicate_new(context, argv[1], w->bytes);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.new", argv[1]);
     return server_reply_simple(context, "OK");
 }
 
-static const work_kind bly_new_work
+static const redis_work_kind bly_new_work
     = { .run = bly_new_run, .finish = bly_new_finish, .changes = true };
 
 static int bly_new_command(server_context *context, server_string **argv,
@@ -93,7 +93,7 @@ static int bly_new_command(server_context *context, server_string **argv,
     wish *wanted = server_allocate_zeroed(1, sizeof *wanted);
     bly_plan_t plan;
     found what = argc < 3 ? FOUND_NONE
-               : reply_find(&old, NULL, context, argv[1], held_type);
+               : reply_find(&old, NULL, context, argv[1], redis_held_type);
     int result = SERVER_OK;
     if (argc < 3)
         result = server_wrong_arity(context);
@@ -101,9 +101,9 @@ static int bly_new_command(server_context *context, server_string **argv,
         result = reply_refuse(context, what);
     else if (wish_read(wanted, NULL, context, argv, 2, argc)
              && wish_plan(&plan, wanted, context)) {
-        work *w = work_new(&bly_new_work);
+        work *w = redis_work_new(&bly_new_work);
         w->bytes = wanted;
-        return work_do(w, context, argv, argc, plan.bytes);
+        return redis_work_do(w, context, argv, argc, plan.bytes);
     }
     server_release(wanted);
     return result;
@@ -113,7 +113,7 @@ static int bly_new_command(server_context *context, server_string **argv,
 
 static bly_status bly_build_of(held **out, const wish *wanted, items *from)
 {
-    held *value = held_new(wanted->spec.secret);
+    held *value = redis_held_new(wanted->spec.secret);
     bly_keys keys = { .n = (size_t)from->n, .keys = items_all(from) };
     bly_spec spec = wanted->spec;
     spec.allocator = &value->allocator;
@@ -121,7 +121,7 @@ static bly_status bly_build_of(held **out, const wish *wanted, items *from)
     bly_status status = bly_build_keys(&value->filter, wanted->kind, &spec,
                                        &keys, NULL);
     if (status != BLY_OK) {
-        held_drop(value);
+        redis_held_drop(value);
         value = NULL;
     }
     *out = value;
@@ -144,7 +144,7 @@ static int bly_build_command(server_context *context, server_string **argv,
         return SERVER_OK;
     if (first == argc)
         return server_wrong_arity(context);
-    found what = reply_find(&old, &key, context, argv[1], held_type);
+    found what = reply_find(&old, &key, context, argv[1], redis_held_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
     if (wanted.spec.capacity < (uint64_t)(argc - first))
@@ -153,12 +153,12 @@ static int bly_build_command(server_context *context, server_string **argv,
         || !items_read(&all, context, wanted.spec.form, argv + first,
                        argc - first, 1))
         return SERVER_OK;
-    memory_for(context);
+    redis_memory_for(context);
     bly_status status = bly_build_of(&value, &wanted, &all);
     items_free(&all);
     if (status != BLY_OK)
         return reply_error(context, bly_why());
-    server_set_value(key, held_type, value);
+    server_set_value(key, redis_held_type, value);
     wish_replicate_image(context, argv[1], value);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.build", argv[1]);
     return server_reply_simple(context, "OK");
@@ -166,24 +166,24 @@ static int bly_build_command(server_context *context, server_string **argv,
 
 /* ---- Finding ------------------------------------------------------------- */
 
-/* The filter of a key to be changed. NULL: an error was replied, or the command
- * was put off. */
+/* Returns the filter at a key, for changing it. Returns NULL after an error
+ * reply, or if the command was postponed. */
 static held *bly_to_change(server_context *context, server_string *name,
                            server_call *again)
 {
     void *value;
     server_key *key;
-    found what = reply_find(&value, &key, context, name, held_type);
+    found what = reply_find(&value, &key, context, name, redis_held_type);
     if (what != FOUND_IT) {
         reply_refuse(context, what);
         return NULL;
     }
-    memory_for(context);
-    return work_reads_it(context, value, again) ? NULL : value;
+    redis_memory_for(context);
+    return redis_work_reads_it(context, value, again) ? NULL : value;
 }
 
-/* What is added to: the filter that is there, or a new one, which comes to the
- * key once something is in it. */
+/* The target of an add: the existing filter, or a new one, which is stored at
+ * the key once it contains something. */
 typedef struct {
     held       *value;
     server_key *key;
@@ -191,21 +191,21 @@ typedef struct {
     wish        wanted;
 } bly_adding;
 
-/* False: an error was replied, or the command was put off. */
+/* Returns false after an error reply, or if the command was postponed. */
 static bool bly_to_add(bly_adding *out, server_context *context,
                        server_string *name, server_call *again)
 {
     void *there;
-    found what = reply_find(&there, &out->key, context, name, held_type);
+    found what = reply_find(&there, &out->key, context, name, redis_held_type);
     out->made = false;
     if (what == FOUND_OTHER) {
         reply_refuse(context, what);
         return false;
     }
-    memory_for(context);
+    redis_memory_for(context);
     out->value = there;
     if (what == FOUND_IT)
-        return !work_reads_it(context, there, again);
+        return !redis_work_reads_it(context, there, again);
     if (!wish_standard(&out->wanted, context))
         return false;
     out->made = bly_make(&out->value, &out->wanted, NULL) == BLY_OK;
@@ -214,24 +214,24 @@ static bool bly_to_add(bly_adding *out, server_context *context,
     return out->made;
 }
 
-/* Something is in it. */
+/* Keeps the target after items were added. */
 static void bly_added(bly_adding *adding, server_context *context,
                       server_string *name)
 {
     if (!adding->made)
         return;
-    server_set_value(adding->key, held_type, adding->value);
+    server_set_value(adding->key, redis_held_type, adding->value);
     bly_replicate_new(context, name, &adding->wanted);
 }
 
-/* Nothing is. */
+/* Drops a new target if no items were added. */
 static void bly_not_added(bly_adding *adding)
 {
     if (adding->made)
-        held_drop(adding->value);
+        redis_held_drop(adding->value);
 }
 
-/* Has the filter this ability? Else an error was replied. */
+/* Returns whether the filter has this ability, or replies an error. */
 static bool bly_able(server_context *context, const held *value,
                      uint64_t ability, const char *verb)
 {
@@ -245,9 +245,9 @@ static bool bly_able(server_context *context, const held *value,
     return false;
 }
 
-/* A command of many items changed the filter by the first arguments up to
- * `end`, and refused the others: for want of memory, perhaps, which a replica
- * has. It is replicated as if it had been of those alone. */
+/* Replicates a command on many items that stopped early, as if it had only had
+ * the arguments up to `end`: a replica may have more memory and accept the
+ * rest. */
 static void bly_changed_by(server_context *context, const char *verb,
                            const char *event, server_string **argv, int end)
 {
@@ -282,8 +282,8 @@ static int bly_add_command(server_context *context, server_string **argv,
     return server_reply_bool(context, status == BLY_OK);
 }
 
-/* Adds items and replies for each, up to the first that cannot be added.
- * Returns how many were added; *status < 0: the next one was not. */
+/* Adds items and replies for each, up to the first that fails. Returns the
+ * number added; *status < 0 is the error of the next one. */
 static int bly_add_items(bly_status *status, server_context *context,
                          bly_filter *filter, const items *all)
 {
@@ -334,8 +334,8 @@ static int bly_madd_command(server_context *context, server_string **argv,
     return SERVER_OK;
 }
 
-/* Finds the filter that a command queries, NULL if none is there, and reads the
- * items. False: an error was replied. Otherwise items_free is due. */
+/* Finds the filter that a command queries, or NULL, and reads the items.
+ * Returns false after an error reply. Otherwise call items_free. */
 static bool bly_to_ask(const held **value, items *all, server_context *context,
                        server_string **argv, int argc)
 {
@@ -343,7 +343,7 @@ static bool bly_to_ask(const held **value, items *all, server_context *context,
         && items_read(all, context, items_form(*value), argv + 2, argc - 2, 1);
 }
 
-/* Does the same for a command of this name, which needs an ability. */
+/* Does the same for a command that needs an ability. */
 static bool bly_to_ask_of(const held **value, items *all, uint64_t ability,
                           const char *verb, server_context *context,
                           server_string **argv, int argc)
@@ -396,7 +396,7 @@ static int bly_mexists_command(server_context *context, server_string **argv,
 
 /* ---- Removing and counting ----------------------------------------------- */
 
-/* 1: removed; 0: it was not there. */
+/* Replies 1 if removed, 0 if absent. */
 static int bly_reply_removed(server_context *context, bly_status status,
                              const char *why)
 {
@@ -480,7 +480,7 @@ static int bly_mcount_command(server_context *context, server_string **argv,
 
 /* ---- Labels -------------------------------------------------------------- */
 
-/* All labels are looked at before the first is put. */
+/* Reads all labels before the first is stored. */
 static bool bly_labels(uint64_t *labels, server_context *context,
                        server_string **argv, int argc)
 {

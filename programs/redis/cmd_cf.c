@@ -1,6 +1,6 @@
-/* cmd_cf.c - CF.*: cuckoo filters as RedisBloom's clients know them.
+/* cmd_cf.c - CF.*: cuckoo filters, compatible with RedisBloom's clients.
  *
- * Errors are its words, of which several lack "ERR".
+ * Error messages are RedisBloom's, several of which lack "ERR".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "redis/cuckoo.h"
 
-/* ---- What a filter is to be ---------------------------------------------- */
+/* ---- Plans of filters -------------------------------------------------- */
 
 typedef struct {
     long long capacity, slots, moves, expansion;
@@ -17,8 +17,10 @@ typedef struct {
 static cf_plan cf_standard(void)
 {
     return (cf_plan){
-        .capacity = settings.cuckoo_capacity, .slots = settings.cuckoo_slots,
-        .moves = settings.cuckoo_moves, .expansion = settings.cuckoo_expansion,
+        .capacity = redis_settings.cuckoo_capacity,
+        .slots = redis_settings.cuckoo_slots,
+        .moves = redis_settings.cuckoo_moves,
+        .expansion = redis_settings.cuckoo_expansion,
     };
 }
 
@@ -38,7 +40,7 @@ static const reply_range cf_expansions = {
     0, MODULE_GROWTH_MOST, "EXPANSION: value must be in the range [0, 32768]"
 };
 
-/* A new filter at an empty key. NULL: an error was replied. */
+/* Creates a filter at an empty key. Returns NULL after an error reply. */
 static cuckoo *cf_make(server_context *context, server_key *key,
                        const cf_plan *plan)
 {
@@ -53,15 +55,15 @@ static cuckoo *cf_make(server_context *context, server_key *key,
         server_reply_error(context, "ERR Could not create filter");
         return NULL;
     }
-    cuckoo *filter = cuckoo_new(context, &tables);
+    cuckoo *filter = redis_cuckoo_new(context, &tables);
     if (filter == NULL)
         server_reply_error(context, "ERR Insufficient memory");
     else
-        server_set_value(key, cuckoo_type, filter);
+        server_set_value(key, redis_cuckoo_type, filter);
     return filter;
 }
 
-/* The pairs behind the capacity. False: an error was replied. */
+/* Reads the pairs after the capacity. Returns false after an error reply. */
 static bool cf_reserve_words(cf_plan *plan, server_context *context,
                              server_string **argv, int argc)
 {
@@ -92,7 +94,7 @@ static bool cf_reserve_words(cf_plan *plan, server_context *context,
     return true;
 }
 
-/* As bf_replicate_made, of BF.*. */
+/* Replicates a new filter, as bf_replicate_made does for BF.*. */
 static void cf_replicate_made(server_context *context, server_string *name,
                               const cf_plan *plan)
 {
@@ -113,7 +115,7 @@ static int cf_reserve(server_context *context, server_string **argv, int argc)
         return SERVER_OK;
     void *filter;
     server_key *key;
-    found what = reply_find(&filter, &key, context, argv[1], cuckoo_type);
+    found what = reply_find(&filter, &key, context, argv[1], redis_cuckoo_type);
     if (what != FOUND_NONE)
         return reply_refuse(context, what);
     if (cf_make(context, key, &plan) == NULL)
@@ -125,7 +127,8 @@ static int cf_reserve(server_context *context, server_string **argv, int argc)
 
 /* ---- Adding -------------------------------------------------------------- */
 
-/* BLY_OK, BLY_SEEN (with `once`: it is there), BLY_EFULL, BLY_ENOMEM. */
+/* Adds an item. Returns BLY_OK, BLY_SEEN (with `once`, if it is present),
+   BLY_EFULL or BLY_ENOMEM. */
 static bly_status cf_put(server_context *context, cuckoo *filter,
                          const server_string *argument, bool once)
 {
@@ -136,16 +139,16 @@ static bly_status cf_put(server_context *context, cuckoo *filter,
     bly_status status = bly_tables_add(tables, key.data, key.length);
     if (status != BLY_EFULL || tables->expansion == 0)
         return status;
-    return cuckoo_grow(filter, context)
+    return redis_cuckoo_grow(filter, context)
          ? bly_tables_add(tables, key.data, key.length) : BLY_ENOMEM;
 }
 
-/* What is to be done with the items of a command. */
+/* How to handle the items of a command. */
 typedef struct {
-    const cf_plan *plan;                /* of a filter that is not there; NULL:
-                                           an error                          */
+    const cf_plan *plan;                /* used to create a missing filter; if
+                                           NULL, that is an error            */
     const char *event;
-    int  first;                         /* argument                          */
+    int  first;                         /* index of the first item           */
     bool once, many;
 } cf_job;
 
@@ -164,22 +167,22 @@ static int cf_reply_put(server_context *context, const cf_job *job,
                                : status == BLY_SEEN ? 0 : -1);
 }
 
-/* May no item come any more? What a master has done, or a file says, is not to
- * be refused: it would be lost. */
+/* Returns whether the filter has reached its maximum size. Commands from a
+ * master or a file are never refused, as their data would be lost. */
 static bool cf_is_widest(server_context *context, const cuckoo *filter)
 {
-    return filter->tables.n >= (uint64_t)settings.cuckoo_tables
+    return filter->tables.n >= (uint64_t)redis_settings.cuckoo_tables
         && (server_context_flags(context)
             & (SERVER_REPLICATED | SERVER_LOADING)) == 0;
 }
 
-/* All commands that add end here. */
+/* Ends all commands that add. */
 static int cf_insert_into(server_context *context, server_string **argv,
                           int argc, const cf_job *job)
 {
     void *value;
     server_key *key;
-    found what = reply_find(&value, &key, context, argv[1], cuckoo_type);
+    found what = reply_find(&value, &key, context, argv[1], redis_cuckoo_type);
     bool made = what == FOUND_NONE && job->plan != NULL, changed = false;
     if (made)
         value = cf_make(context, key, job->plan);
@@ -224,7 +227,7 @@ static int cf_addnx(server_context *context, server_string **argv, int argc)
     return cf_add_one(context, argv, argc, true);
 }
 
-/* Read the words before the items into the job. False: an error was replied. */
+/* Reads the words before the items. Returns false after an error reply. */
 static bool cf_insert_words(cf_job *job, cf_plan *plan, server_context *context,
                             server_string **argv, int argc)
 {
@@ -271,14 +274,14 @@ static int cf_insertnx(server_context *context, server_string **argv, int argc)
 
 /* ---- Asking -------------------------------------------------------------- */
 
-/* As in RedisBloom, a key that does not exist, or that holds a value of another
- * type, has nothing in it; but a filter of BLY.* is refused. */
+/* Looks up items. As in RedisBloom, a missing key or one of another type
+ * contains nothing; but a filter of BLY.* is refused. */
 static int cf_exists(server_context *context, server_string **argv, int argc)
 {
     void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (!reply_asks(&value, context, argv[1], cuckoo_type))
+    if (!reply_asks(&value, context, argv[1], redis_cuckoo_type))
         return SERVER_OK;
     const cuckoo *filter = value;
     bly_key key = reply_key(argv[2]);
@@ -287,7 +290,7 @@ static int cf_exists(server_context *context, server_string **argv, int argc)
                                                     key.length));
 }
 
-/* reply_ask. */
+/* Implements reply_ask. */
 static bly_status cf_ask(const void *filter, const bly_keys *keys,
                          bool *present)
 {
@@ -300,7 +303,7 @@ static int cf_mexists(server_context *context, server_string **argv, int argc)
     void *value;
     if (argc < 3)
         return server_wrong_arity(context);
-    return reply_asks(&value, context, argv[1], cuckoo_type)
+    return reply_asks(&value, context, argv[1], redis_cuckoo_type)
          ? reply_each(context, argv, argc, value, cf_ask) : SERVER_OK;
 }
 
@@ -309,7 +312,7 @@ static int cf_count(server_context *context, server_string **argv, int argc)
     void *value;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (!reply_asks(&value, context, argv[1], cuckoo_type))
+    if (!reply_asks(&value, context, argv[1], redis_cuckoo_type))
         return SERVER_OK;
     const cuckoo *filter = value;
     bly_key key = reply_key(argv[2]);
@@ -327,32 +330,33 @@ static int cf_del(server_context *context, server_string **argv, int argc)
     server_key *key;
     if (argc != 3)
         return server_wrong_arity(context);
-    if (reply_find(&value, &key, context, argv[1], cuckoo_type) != FOUND_IT)
+    if (reply_find(&value, &key, context, argv[1], redis_cuckoo_type)
+        != FOUND_IT)
         return server_reply_error(context, "Not found");
     cuckoo *filter = value;
     uint64_t tables = filter->tables.n;
     bly_key item = reply_key(argv[2]);
     bool gone = bly_tables_remove(&filter->tables, item.data, item.length)
                 == BLY_OK;
-    cuckoo_shrink(filter, tables);
+    redis_cuckoo_shrink(filter, tables);
     if (gone)
         reply_changed(context, "cf.del", argv[1]);
     return server_reply_bool(context, gone);
 }
 
-/* RedisBloom calls this a command that only reads. It changes the filter and is
- * replicated, so the server must know it as one that writes: else a paused
- * server, which nothing may replicate from, stops at it. */
+/* Compacts the filter. RedisBloom declares this command as read-only, but it
+ * changes the filter and is replicated. It must be declared as a write, because
+ * replication aborts a paused server. */
 static int cf_compact(server_context *context, server_string **argv, int argc)
 {
     if (argc != 2)
         return server_wrong_arity(context);
-    cuckoo *filter = reply_look(context, argv[1], cuckoo_type);
+    cuckoo *filter = reply_look(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return server_reply_error(context, "Cuckoo filter was not found");
     uint64_t tables = filter->tables.n;
     bly_tables_compact(&filter->tables, true);
-    cuckoo_shrink(filter, tables);
+    redis_cuckoo_shrink(filter, tables);
     reply_changed(context, "cf.compact", argv[1]);
     return server_reply_simple(context, "OK");
 }
@@ -363,12 +367,12 @@ static int cf_info(server_context *context, server_string **argv, int argc)
 {
     if (argc != 2)
         return server_wrong_arity(context);
-    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    const cuckoo *filter = reply_value(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return SERVER_OK;
     const bly_tables *tables = &filter->tables;
     server_reply_map(context, 8);
-    reply_pair(context, "Size", cuckoo_bytes(filter));
+    reply_pair(context, "Size", redis_cuckoo_bytes(filter));
     reply_pair(context, "Number of buckets", tables->buckets);
     reply_pair(context, "Number of filters", tables->n);
     reply_pair(context, "Number of items inserted", tables->items);
@@ -384,7 +388,7 @@ static int cf_debug(server_context *context, server_string **argv, int argc)
     char line[256];
     if (argc != 2)
         return server_wrong_arity(context);
-    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    const cuckoo *filter = reply_value(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return SERVER_OK;
     const bly_tables *tables = &filter->tables;
@@ -405,12 +409,12 @@ static int cf_scandump(server_context *context, server_string **argv, int argc)
         return server_wrong_arity(context);
     if (server_to_number(argv[2], &at) != SERVER_OK || at < 0)
         return server_reply_error(context, "Invalid position");
-    const cuckoo *filter = reply_value(context, argv[1], cuckoo_type);
+    const cuckoo *filter = reply_value(context, argv[1], redis_cuckoo_type);
     if (filter == NULL)
         return SERVER_OK;
     uint64_t inside = at == 0 ? 0 : (uint64_t)at - 1, bytes = 0;
     const uint8_t *table = filter->tables.items == 0 ? NULL
-                         : cuckoo_at(filter, &inside, &bytes);
+                         : redis_cuckoo_at(filter, &inside, &bytes);
     server_reply_array(context, 2);
     if (table == NULL) {
         server_reply_number(context, 0);
@@ -421,7 +425,7 @@ static int cf_scandump(server_context *context, server_string **argv, int argc)
         server_reply_number(context, 1);
         server_reply_bytes(context, head, sizeof head);
     } else {
-        /* A table that fits into one chunk goes as a whole, wherever in it the
+        /* A table that fits into one chunk is sent whole, wherever in it the
          * position is. */
         uint64_t from = bytes <= MODULE_CHUNK ? 0 : inside;
         uint64_t some = bytes - from < MODULE_CHUNK ? bytes - from
@@ -432,21 +436,22 @@ static int cf_scandump(server_context *context, server_string **argv, int argc)
     return SERVER_OK;
 }
 
-/* Put a chunk where the position that came with it says that it ends. */
+/* Stores a chunk; `at` is the position of its end. */
 static bool cf_load(cuckoo *filter, long long at, bly_key chunk)
 {
     uint64_t end = (uint64_t)at - 1, bytes = 0;
     if (chunk.length == 0 || chunk.length > end)
         return false;
     uint64_t inside = end - chunk.length;
-    uint8_t *table = cuckoo_at(filter, &inside, &bytes);
+    uint8_t *table = redis_cuckoo_at(filter, &inside, &bytes);
     if (table == NULL || chunk.length > bytes - inside)
         return false;
     memcpy(table + inside, chunk.data, chunk.length);
     return true;
 }
 
-/* A filter of a header, with empty tables. NULL: an error was replied. */
+/* Creates a filter with empty tables from a header. Returns NULL after an error
+   reply. */
 static cuckoo *cf_of_head(server_context *context, bly_key head)
 {
     bly_tables tables;
@@ -455,7 +460,7 @@ static cuckoo *cf_of_head(server_context *context, bly_key head)
         return NULL;
     }
     cuckoo *filter = bly_tables_read(&tables, head.data, head.length) == BLY_OK
-                   ? cuckoo_new(context, &tables) : NULL;
+                   ? redis_cuckoo_new(context, &tables) : NULL;
     if (filter == NULL)
         server_reply_error(context, "Couldn't create filter!");
     return filter;
@@ -471,7 +476,7 @@ static int cf_loadchunk(server_context *context, server_string **argv,
         return server_wrong_arity(context);
     if (server_to_number(argv[2], &at) != SERVER_OK || at < 1)
         return server_reply_error(context, "Invalid position");
-    found what = reply_find(&filter, &key, context, argv[1], cuckoo_type);
+    found what = reply_find(&filter, &key, context, argv[1], redis_cuckoo_type);
     bly_key chunk = reply_key(argv[3]);
     if (at == 1) {
         if (what != FOUND_NONE)
@@ -479,7 +484,7 @@ static int cf_loadchunk(server_context *context, server_string **argv,
         filter = cf_of_head(context, chunk);
         if (filter == NULL)
             return SERVER_OK;
-        server_set_value(key, cuckoo_type, filter);
+        server_set_value(key, redis_cuckoo_type, filter);
     } else if (what != FOUND_IT) {
         return reply_refuse(context, what);
     } else if (!cf_load(filter, at, chunk)) {

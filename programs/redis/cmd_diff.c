@@ -25,10 +25,10 @@ static void diff_sketch_run(work *w)
     bly_image(w->reads[0]->filter, &bytes);
     w->bytes = server_try_allocate(bytes);
     if (w->bytes == NULL)
-        work_failed(w, BLY_ENOMEM, "out of memory");
+        redis_work_failed(w, BLY_ENOMEM, "out of memory");
     else
-        work_went(w, bly_pack(w->reads[0]->filter, w->bytes, bytes,
-                              &w->length));
+        redis_work_went(w, bly_pack(w->reads[0]->filter, w->bytes, bytes,
+                                    &w->length));
 }
 
 static int diff_sketch_finish(work *w, server_context *context,
@@ -39,7 +39,7 @@ static int diff_sketch_finish(work *w, server_context *context,
     return server_reply_bytes(context, w->bytes, w->length);
 }
 
-static const work_kind diff_sketch_work
+static const redis_work_kind diff_sketch_work
     = { .run = diff_sketch_run, .finish = diff_sketch_finish };
 
 static int diff_sketch_command(server_context *context, server_string **argv,
@@ -50,7 +50,7 @@ static int diff_sketch_command(server_context *context, server_string **argv,
     work *w = whole_work(&diff_sketch_work, context, argv, 1, 2);
     if (w == NULL || diff_lists_keys(context, w))
         return whole_do(w, context, argv, argc);
-    work_drop(w);
+    redis_work_drop(w);
     return SERVER_OK;
 }
 
@@ -87,7 +87,7 @@ static bool diff_list(void *of, const bly_listed *key)
     const void *text = key->key != NULL ? key->key : hash;
     diff_listed entry = { key->side, key->key != NULL ? key->length : 16 };
     if (!diff_room(w, sizeof entry + entry.length)) {
-        work_failed(w, BLY_ENOMEM, "out of memory");
+        redis_work_failed(w, BLY_ENOMEM, "out of memory");
         return false;
     }
     char *at = (char *)w->bytes + w->length;
@@ -103,18 +103,18 @@ static void diff_run(work *w)
     const held *mine = w->reads[0];
     size_t n;
     const char *sketch = server_text(w->given, &n);
-    held *other = held_new(mine->keyed ? mine->secret : NULL);
-    const bly_progress progress = work_progress(w);
-    bly_options options = held_options(other);
+    held *other = redis_held_new(mine->keyed ? mine->secret : NULL);
+    const bly_progress progress = redis_work_progress(w);
+    bly_options options = redis_held_options(other);
     options.progress = &progress;
-    if (work_went(w, bly_unpack(&other->filter, sketch, n, &options))
+    if (redis_work_went(w, bly_unpack(&other->filter, sketch, n, &options))
         && whole_copy_watched(w)
-        && work_went(w, bly_subtract(w->made->filter, other->filter))) {
+        && redis_work_went(w, bly_subtract(w->made->filter, other->filter))) {
         bly_status status = bly_list_keys(w->made->filter, diff_list, w);
         if (status < 0)
-            work_went(w, status);
+            redis_work_went(w, status);
     }
-    held_drop(other);
+    redis_held_drop(other);
 }
 
 /* Replies the keys of one side. */
@@ -147,7 +147,7 @@ static int diff_finish(work *w, server_context *context,
     return SERVER_OK;
 }
 
-static const work_kind diff_work
+static const redis_work_kind diff_work
     = { .run = diff_run, .finish = diff_finish };
 
 static int diff_command(server_context *context, server_string **argv, int argc)
@@ -157,10 +157,10 @@ static int diff_command(server_context *context, server_string **argv, int argc)
     work *w = whole_work(&diff_work, context, argv, 1, 2);
     if (w == NULL)
         return SERVER_OK;
-    work_given(w, argv[2]);
+    redis_work_given(w, argv[2]);
     if (diff_lists_keys(context, w))
         return whole_do(w, context, argv, argc);
-    work_drop(w);
+    redis_work_drop(w);
     return SERVER_OK;
 }
 

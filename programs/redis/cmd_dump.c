@@ -25,7 +25,7 @@ static int dump_finish(work *w, server_context *context,
                               (size_t)(left < most ? left : most));
 }
 
-static const work_kind dump_work
+static const redis_work_kind dump_work
     = { .run = dump_run, .finish = dump_finish };
 
 static int dump_command(server_context *context, server_string **argv, int argc)
@@ -36,7 +36,7 @@ static int dump_command(server_context *context, server_string **argv, int argc)
 }
 
 typedef struct {
-    bool replace, keyed, told;          /* told: given by SECRET             */
+    bool replace, keyed, told;          /* whether SECRET was given          */
     unsigned char secret[BLY_SECRET_BYTES];
 } dump_restore;
 
@@ -58,12 +58,12 @@ static bool dump_restore_words(dump_restore *how, server_context *context,
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
-        if (!secret_read(how->secret, text, n)) {
+        if (!redis_secret_read(how->secret, text, n)) {
             reply_error(context, "a secret is 32 hexadecimal digits");
             return false;
         }
         how->keyed = how->told = true;
-        secret_told(context, how->secret);
+        redis_secret_told(context, how->secret);
     }
     return true;
 }
@@ -73,16 +73,17 @@ static void dump_restore_run(work *w)
     const dump_restore *how = w->bytes;
     size_t n;
     const char *image = server_text(w->given, &n);
-    w->made = held_new(how->keyed ? how->secret : NULL);
-    const bly_progress progress = work_progress(w);
-    bly_options options = held_options(w->made);
+    w->made = redis_held_new(how->keyed ? how->secret : NULL);
+    const bly_progress progress = redis_work_progress(w);
+    bly_options options = redis_held_options(w->made);
     options.progress = &progress;
     bly_status status = bly_unpack(&w->made->filter, image, n, &options);
     if (status == BLY_ESECRET && !how->told)
-        work_failed(w, status, "it is keyed by the secret of another server: "
-                    "give it by SECRET, as BLY.SECRET tells it there");
+        redis_work_failed(w, status,
+                          "it is keyed by the secret of another server: "
+                          "give it by SECRET, as BLY.SECRET tells it there");
     else
-        work_went(w, status);
+        redis_work_went(w, status);
 }
 
 static int dump_restore_finish(work *w, server_context *context,
@@ -96,8 +97,8 @@ static int dump_restore_finish(work *w, server_context *context,
                                       SERVER_READ | SERVER_WRITE);
     if (!how->replace && server_key_type(key) != SERVER_EMPTY)
         return reply_refuse(context, FOUND_IT);
-    server_set_value(key, held_type, held_keep(w->made));
-    secret_write(digits, how->secret);
+    server_set_value(key, redis_held_type, redis_held_keep(w->made));
+    redis_secret_write(digits, how->secret);
     if (how->keyed)
         server_replicate_as(context, "BLY.RESTORE", "ssccc", argv[1], argv[2],
                             "REPLACE", "SECRET", digits);
@@ -108,7 +109,7 @@ static int dump_restore_finish(work *w, server_context *context,
     return server_reply_simple(context, "OK");
 }
 
-static const work_kind dump_restore_work
+static const redis_work_kind dump_restore_work
     = { .run = dump_restore_run,
         .finish = dump_restore_finish, .changes = true };
 
@@ -126,17 +127,17 @@ static int dump_restore_command(server_context *context, server_string **argv,
     if (bly_peek(&header, image, n) < 0)
         return reply_error(context, bly_why());
     if (!how.keyed && strcmp(header.hash, "siphash") == 0) {
-        const unsigned char *secret = secret_of(header.seed);
+        const unsigned char *secret = redis_secret_of(header.seed);
         how.keyed = secret != NULL;
         if (how.keyed)
             memcpy(how.secret, secret, sizeof how.secret);
     }
-    work *w = work_new(&dump_restore_work);
-    work_given(w, argv[2]);
+    work *w = redis_work_new(&dump_restore_work);
+    redis_work_given(w, argv[2]);
     w->bytes = server_allocate(sizeof how);
     memcpy(w->bytes, &how, sizeof how);
-    return work_do(w, context, argv, argc,
-                   header.bytes > n ? header.bytes : n);
+    return redis_work_do(w, context, argv, argc,
+                         header.bytes > n ? header.bytes : n);
 }
 
 const command dump_commands[] = {

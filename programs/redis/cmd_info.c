@@ -4,7 +4,7 @@
 
 static void info_run(work *w)
 {
-    work_went(w, bly_stat(&w->found.stat, w->reads[0]->filter));
+    redis_work_went(w, bly_stat(&w->found.stat, w->reads[0]->filter));
 }
 
 static int info_finish(work *w, server_context *context,
@@ -20,13 +20,13 @@ static int info_finish(work *w, server_context *context,
     bly_stat_each(stat, NULL, wish_reply_field, context);
     server_reply_simple(context, "keyed");
     server_reply_bool(context, value->keyed);
-    wish_reply_count(context, "memory", held_bytes(value));
+    wish_reply_count(context, "memory", redis_held_bytes(value));
     server_reply_simple(context, "can");
     wish_reply_abilities(context, bly_can(value->filter));
     return SERVER_OK;
 }
 
-static const work_kind info_work
+static const redis_work_kind info_work
     = { .run = info_run, .finish = info_finish };
 
 static int info_command(server_context *context, server_string **argv, int argc)

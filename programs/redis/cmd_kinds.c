@@ -8,8 +8,8 @@
 
 /* ---- BLY.PLAN ------------------------------------------------------------ */
 
-static int kinds_plan_command(server_context *context, server_string **argv,
-                              int argc)
+static int redis_kinds_plan_command(server_context *context,
+                                    server_string **argv, int argc)
 {
     wish wanted;
     bly_plan_t plan;
@@ -27,7 +27,8 @@ static int kinds_plan_command(server_context *context, server_string **argv,
 
 /* ---- BLY.KINDS ----------------------------------------------------------- */
 
-static bool kinds_is_named(const bly_kind_info *kind, const server_string *name)
+static bool redis_kinds_is_named(const bly_kind_info *kind,
+                                 const server_string *name)
 {
     const bly_alias_info *const *alias = kind->aliases;
     while (*alias != NULL && !reply_is_word(name, (*alias)->name))
@@ -35,15 +36,16 @@ static bool kinds_is_named(const bly_kind_info *kind, const server_string *name)
     return *alias != NULL || reply_is_word(name, kind->name);
 }
 
-static const bly_kind_info *kinds_find(const server_string *name)
+static const bly_kind_info *redis_kinds_find(const server_string *name)
 {
     const bly_kind_info *const *kinds = bly_kinds(NULL);
-    while (*kinds != NULL && !kinds_is_named(*kinds, name))
+    while (*kinds != NULL && !redis_kinds_is_named(*kinds, name))
         kinds++;
     return *kinds;
 }
 
-static void kinds_options(server_context *context, const bly_kind_info *kind)
+static void redis_kinds_options(server_context *context,
+                                const bly_kind_info *kind)
 {
     long n = 0;
     server_reply_simple(context, "Options");
@@ -59,14 +61,14 @@ static void kinds_options(server_context *context, const bly_kind_info *kind)
     server_reply_array_was(context, n);
 }
 
-static int kinds_command(server_context *context, server_string **argv,
-                         int argc)
+static int redis_kinds_command(server_context *context, server_string **argv,
+                               int argc)
 {
     long n = 0;
     if (argc > 2)
         return server_wrong_arity(context);
     if (argc == 2) {
-        const bly_kind_info *kind = kinds_find(argv[1]);
+        const bly_kind_info *kind = redis_kinds_find(argv[1]);
         if (kind == NULL)
             return reply_error(context, "there is no such kind: BLY.KINDS "
                                "lists them");
@@ -76,7 +78,7 @@ static int kinds_command(server_context *context, server_string **argv,
         wish_reply_text(context, "Summary", kind->summary);
         server_reply_simple(context, "Can");
         wish_reply_abilities(context, kind->can);
-        kinds_options(context, kind);
+        redis_kinds_options(context, kind);
         return SERVER_OK;
     }
     server_reply_array(context, SERVER_POSTPONED);
@@ -99,8 +101,8 @@ static int kinds_command(server_context *context, server_string **argv,
 
 /* Reads the abilities after the word CAN. Returns false after an error
  * reply. */
-static bool kinds_needs(uint64_t *can, server_context *context,
-                        server_string **argv, int first, int argc)
+static bool redis_kinds_needs(uint64_t *can, server_context *context,
+                              server_string **argv, int first, int argc)
 {
     for (int i = first; i < argc; i++) {
         int bit = 0;
@@ -119,10 +121,10 @@ static bool kinds_needs(uint64_t *can, server_context *context,
 
 /* Reads CAPACITY n [RATE p] [FIXED] [SMALL|FAST] [CAN ability…]. Returns false
  * after an error reply. */
-static bool kinds_need(bly_need *need, server_context *context,
-                       server_string **argv, int argc)
+static bool redis_kinds_need(bly_need *need, server_context *context,
+                             server_string **argv, int argc)
 {
-    *need = (bly_need){ .rate = settings.held_rate, .present = 0.5 };
+    *need = (bly_need){ .rate = redis_settings.held_rate, .present = 0.5 };
     for (int i = 1; i < argc; i++) {
         bool valued = i + 1 < argc;
         if (reply_is_word(argv[i], "FIXED"))
@@ -132,7 +134,7 @@ static bool kinds_need(bly_need *need, server_context *context,
         else if (reply_is_word(argv[i], "FAST"))
             need->aim = BLY_AIM_FAST;
         else if (reply_is_word(argv[i], "CAN") && valued)
-            return kinds_needs(&need->can, context, argv, i + 1, argc);
+            return redis_kinds_needs(&need->can, context, argv, i + 1, argc);
         else if (reply_is_word(argv[i], "CAPACITY") && valued
                  && wish_number(&need->capacity, argv[i + 1]))
             i++;
@@ -150,15 +152,15 @@ static bool kinds_need(bly_need *need, server_context *context,
     return true;
 }
 
-static void kinds_advise_run(work *w)
+static void redis_kinds_advise_run(work *w)
 {
     bly_ranking *ranking;
-    if (work_went(w, bly_advise(&ranking, w->bytes)))
+    if (redis_work_went(w, bly_advise(&ranking, w->bytes)))
         w->found.other = ranking;
 }
 
-static int kinds_advise_finish(work *w, server_context *context,
-                               server_string **argv, int argc)
+static int redis_kinds_advise_finish(work *w, server_context *context,
+                                     server_string **argv, int argc)
 {
     const bly_advice *advice;
     long n = 0;
@@ -183,40 +185,40 @@ static int kinds_advise_finish(work *w, server_context *context,
     return SERVER_OK;
 }
 
-static void kinds_advise_forget(work *w)
+static void redis_kinds_advise_forget(work *w)
 {
     bly_ranking_free(w->found.other);
 }
 
-static const work_kind kinds_advise_work
-    = { .run = kinds_advise_run, .finish = kinds_advise_finish,
-        .forget = kinds_advise_forget };
+static const redis_work_kind redis_kinds_advise_work
+    = { .run = redis_kinds_advise_run, .finish = redis_kinds_advise_finish,
+        .forget = redis_kinds_advise_forget };
 
 /* Ranks the kinds as a work: it takes tens of milliseconds, whatever the
  * need. */
-static int kinds_advise_command(server_context *context, server_string **argv,
-                                int argc)
+static int redis_kinds_advise_command(server_context *context,
+                                      server_string **argv, int argc)
 {
     bly_need need;
     if (argc < 3)
         return server_wrong_arity(context);
-    if (!kinds_need(&need, context, argv, argc))
+    if (!redis_kinds_need(&need, context, argv, argc))
         return SERVER_OK;
-    work *w = work_new(&kinds_advise_work);
+    work *w = redis_work_new(&redis_kinds_advise_work);
     w->bytes = server_allocate(sizeof need);
     memcpy(w->bytes, &need, sizeof need);
-    return work_do(w, context, argv, argc, WORK_LARGE);
+    return redis_work_do(w, context, argv, argc, WORK_LARGE);
 }
 
-const command kinds_commands[] = {
+const command redis_kinds_commands[] = {
     { "bly.plan", "kind [CAPACITY capacity] [RATE rate]", "Tells what a filter "
-      "would cost", "O(1)", "1.0.0", kinds_plan_command, "readonly fast",
+      "would cost", "O(1)", "1.0.0", redis_kinds_plan_command, "readonly fast",
       "read fast bloomery", -2 },
     { "bly.advise", "CAPACITY capacity [RATE rate] [FIXED] [SMALL|FAST] [CAN "
       "ability…]", "Tells which kinds suit a need, the best first",
-      "O(1), some tens of milliseconds", "1.0.0", kinds_advise_command,
+      "O(1), some tens of milliseconds", "1.0.0", redis_kinds_advise_command,
       "readonly", "read bloomery", -3 },
     { "bly.kinds", "[kind]", "Lists the kinds, or the options of one", "O(1)",
-      "1.0.0", kinds_command, "readonly fast", "read fast bloomery", -1 },
+      "1.0.0", redis_kinds_command, "readonly fast", "read fast bloomery", -1 },
     { .name = NULL },
 };

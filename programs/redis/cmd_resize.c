@@ -2,29 +2,30 @@
 #include "redis/whole.h"
 #include "redis/wish.h"
 
-/* Resizing takes so many times as long as reading. */
+/* Cost of resizing, relative to reading. */
 enum { RESIZE_TIMES = 32 };
 
 static void resize_run(work *w)
 {
     if (whole_copy_watched(w))
-        work_went(w, bly_resize(w->made->filter, w->number));
+        redis_work_went(w, bly_resize(w->made->filter, w->number));
 }
 
 static void resize_fold_run(work *w)
 {
     if (whole_copy_watched(w))
-        work_went(w, bly_fold(w->made->filter, w->number));
+        redis_work_went(w, bly_fold(w->made->filter, w->number));
 }
 
-static const work_kind
+static const redis_work_kind
     resize_work = { .run = resize_run, .finish = whole_replace,
                          .changes = true, .event = "bly.resize" },
     resize_fold_work = { .run = resize_fold_run, .finish = whole_replace,
                        .changes = true, .event = "bly.fold" };
 
-static int resize_by_number(const work_kind *kind, server_context *context,
-                            server_string **argv, int argc, const char *wrong)
+static int resize_by_number(const redis_work_kind *kind,
+                            server_context *context, server_string **argv,
+                            int argc, const char *wrong)
 {
     uint64_t number;
     if (argc != 3)
@@ -35,7 +36,7 @@ static int resize_by_number(const work_kind *kind, server_context *context,
     if (w == NULL)
         return SERVER_OK;
     w->number = number;
-    return work_do(w, context, argv, argc, RESIZE_TIMES * whole_bytes(w));
+    return redis_work_do(w, context, argv, argc, RESIZE_TIMES * whole_bytes(w));
 }
 
 static int resize_command(server_context *context, server_string **argv,

@@ -6,7 +6,7 @@
 
 /* Returns whether the user may see secrets. Before Redis 7.2 a module cannot
  * query categories of commands, so users who may run CONFIG GET may: the
- * server's secret is one of its settings. */
+ * server's secret is one of its redis_settings. */
 static bool secrets_may_see(server_context *context)
 {
     server_string *name = server_user_name(context);
@@ -32,12 +32,12 @@ static int secrets_command(server_context *context, server_string **argv,
     if (!secrets_may_see(context))
         return server_reply_error(context, "NOPERM secrets are for users who "
                                   "may run CONFIG GET");
-    const held *value = reply_value(context, argv[1], held_type);
+    const held *value = reply_value(context, argv[1], redis_held_type);
     if (value == NULL)
         return SERVER_OK;
     if (!value->keyed)
         return server_reply_null(context);
-    secret_write(digits, value->secret);
+    redis_secret_write(digits, value->secret);
     return server_reply_bytes(context, digits, SECRET_DIGITS);
 }
 
@@ -50,16 +50,16 @@ static int secrets_know_command(server_context *context, server_string **argv,
     size_t n;
     if (argc != 2)
         return server_wrong_arity(context);
-    secret_hide(context, 1);
+    redis_secret_hide(context, 1);
     if ((server_context_flags(context) & (SERVER_LOADING | SERVER_REPLICATED))
         == 0)
         return reply_error(context, "only a master announces secrets: add them "
                            "to bly-known-secrets");
     const char *digits = server_text(argv[1], &n);
-    if (!secret_read(secret, digits, n))
+    if (!redis_secret_read(secret, digits, n))
         return reply_error(context, "a secret is 32 hexadecimal digits");
-    secret_announced(secret);
-    secret_told(context, secret);
+    redis_secret_announced(secret);
+    redis_secret_told(context, secret);
     server_replicate(context);
     return server_reply_simple(context, "OK");
 }
@@ -72,10 +72,10 @@ static int secrets_restored(server_context *context, int type,
     (void)type;
     if (strcmp(event, "restore") != 0)
         return SERVER_OK;
-    const held *value = reply_look(context, key, held_type);
+    const held *value = reply_look(context, key, redis_held_type);
     if (value == NULL || !value->keyed)
         return SERVER_OK;
-    secret_write(digits, value->secret);
+    redis_secret_write(digits, value->secret);
     server_replicate_as(context, "BLY.KNOWSECRET", "c", digits);
     return SERVER_OK;
 }

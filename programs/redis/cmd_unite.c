@@ -9,9 +9,9 @@ static void unite_join(work *w,
 {
     bool well = whole_copy(w);
     if (well && (bly_can(w->made->filter) & BLY_CAN_INTERSECT) == 0)
-        work_watch_made(w);
+        redis_work_watch_made(w);
     for (size_t i = 1; well && i < w->n; i++)
-        well = work_went(w, work_is_gone(w) ? BLY_ECANCELED
+        well = redis_work_went(w, redis_work_is_gone(w) ? BLY_ECANCELED
                           : verb(w->made->filter, w->reads[i]->filter));
 }
 
@@ -25,13 +25,13 @@ static void unite_intersect_run(work *w)
     unite_join(w, bly_intersect);
 }
 
-static const work_kind
+static const redis_work_kind
     unite_work = { .run = unite_run, .finish = whole_store,
                         .changes = true, .event = "bly.unite" },
     unite_intersect_work = { .run = unite_intersect_run, .finish = whole_store,
                             .changes = true, .event = "bly.intersect" };
 
-static int unite_joined(const work_kind *kind, server_context *context,
+static int unite_joined(const redis_work_kind *kind, server_context *context,
                         server_string **argv, int argc)
 {
     return argc < 3 ? server_wrong_arity(context)
@@ -53,8 +53,8 @@ static int unite_intersect_command(server_context *context,
 
 static void unite_overlap_run(work *w)
 {
-    work_went(w, bly_overlap(&w->found.overlap, w->reads[0]->filter,
-                             w->reads[1]->filter));
+    redis_work_went(w, bly_overlap(&w->found.overlap, w->reads[0]->filter,
+                                   w->reads[1]->filter));
 }
 
 static void unite_estimate(server_context *context, const char *name,
@@ -82,7 +82,7 @@ static int unite_overlap_finish(work *w, server_context *context,
     return SERVER_OK;
 }
 
-static const work_kind unite_overlap_work
+static const redis_work_kind unite_overlap_work
     = { .run = unite_overlap_run, .finish = unite_overlap_finish };
 
 static int unite_overlap_command(server_context *context, server_string **argv,

@@ -1,11 +1,11 @@
-/* command.c - registering commands, and what COMMAND DOCS tells of them.
+/* command.c - registers commands and their documentation for COMMAND DOCS.
  *
- * A command's arguments stand once, as a line of text (`syntax` of command):
+ * A command's arguments are described by a line of text (`syntax`):
  *
  *      key [CAPACITY capacity] [NOCREATE] [A|B] ITEMS item…
  *
- * A word in capitals is typed as it is, and what follows it is its value; words
- * with bars between them are to choose from.
+ * A word in capitals is literal, and the word after it is its value. Bars
+ * separate alternatives.
  */
 #include "redis/module.h"
 
@@ -13,8 +13,8 @@
 
 enum { COMMAND_ARGS = 16, COMMAND_WORD = 32 };
 
-/* What the words of a syntax become, in memory that lasts as long as a command
- * is registered, for the server copies it. */
+/* The parsed words of a syntax. They are needed only while the command is
+ * registered, as the server copies them. */
 typedef struct {
     server_arg args[COMMAND_ARGS], choice[COMMAND_ARGS];
     char       words[2 * COMMAND_ARGS][COMMAND_WORD];
@@ -35,8 +35,8 @@ static bool command_is_key(const char *word, size_t n)
     return false;
 }
 
-/* Which arguments are keys, as the server counts: 0, there are none; n, the
- * first n; -1, all. */
+/* Returns which arguments are keys, as the server counts: 0 for none; n for the
+ * first n; -1 for all. */
 static int command_keys(const char *syntax)
 {
     int n = 0;
@@ -49,7 +49,7 @@ static int command_keys(const char *syntax)
     }
 }
 
-/* What kind of value a word stands for. */
+/* Returns the type of value that a word stands for. */
 static server_arg_type command_type(const char *word)
 {
     static const char *const numbers[] = {
@@ -66,7 +66,7 @@ static server_arg_type command_type(const char *word)
     return SERVER_ARG_STRING;
 }
 
-/* The next word, up to one of these signs; it lies in `into`. */
+/* Copies the next word, up to one of these signs, to `into`. */
 static char *command_word(command_words *into, const char **syntax)
 {
     char *word = into->words[into->said++];
@@ -79,7 +79,7 @@ static char *command_word(command_words *into, const char **syntax)
     return word;
 }
 
-/* The word as an argument's name: in small letters. */
+/* Returns the word in lower case, as an argument's name. */
 static char *command_small(command_words *into, const char *word)
 {
     char *small = into->words[into->said++];
@@ -96,7 +96,7 @@ static server_arg command_token(command_words *into, const char *word)
                          .type = SERVER_ARG_TOKEN, .token = word };
 }
 
-/* One argument, from its first word on. */
+/* Parses one argument, starting with its first word. */
 static server_arg command_argument(command_words *into, const char **syntax)
 {
     static const char dots[] = "…";

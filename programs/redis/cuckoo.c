@@ -1,10 +1,10 @@
-/* cuckoo.c - the type of CF.*: tables of fingerprints, each of which has memory
- * of its own.
+/* cuckoo.c - the type of CF.*: tables of fingerprints, each with memory of its
+ * own.
  *
- * Its bytes in a dump are RedisBloom's: of type MBbloomCF, version 4: tables,
- * buckets of the first, keys, removed keys, slots a bucket, moves, expansion;
- * and of each table its buckets and its slots. All of it is looked at before it
- * is taken, as a dump may come from anybody who may send RESTORE.
+ * A dump has RedisBloom's format: type MBbloomCF, version 4: tables, buckets of
+ * the first, keys, removed keys, slots per bucket, moves, expansion; and for
+ * each table its buckets and its slots. All of it is verified before use, since
+ * anyone who may send RESTORE can craft a dump.
  */
 #include "redis/cuckoo.h"
 
@@ -12,12 +12,12 @@
 
 enum { CUCKOO_VERSION = 4 };
 
-server_type *cuckoo_type;
+server_type *redis_cuckoo_type;
 
 /* ---- Values -------------------------------------------------------------- */
 
-/* One with room for the pointers of its tables, none of which is there yet. */
-static cuckoo *cuckoo_bare(const bly_tables *tables)
+/* Creates a filter with room for the pointers of its tables, all NULL. */
+static cuckoo *redis_cuckoo_bare(const bly_tables *tables)
 {
     cuckoo *filter = server_allocate_zeroed(1, sizeof *filter);
     filter->tables = *tables;
@@ -26,7 +26,7 @@ static cuckoo *cuckoo_bare(const bly_tables *tables)
     return filter;
 }
 
-void cuckoo_free(void *value)
+void redis_cuckoo_free(void *value)
 {
     cuckoo *filter = value;
     for (uint64_t i = 0; filter != NULL && i < filter->tables.n; i++)
@@ -44,26 +44,27 @@ static uint64_t cuckoo_slots(const bly_tables *tables)
     return bytes;
 }
 
-cuckoo *cuckoo_new(server_context *context, const bly_tables *tables)
+cuckoo *redis_cuckoo_new(server_context *context, const bly_tables *tables)
 {
-    if (!memory_room(context, cuckoo_slots(tables)))
+    if (!redis_memory_room(context, cuckoo_slots(tables)))
         return NULL;
-    cuckoo *filter = cuckoo_bare(tables);
+    cuckoo *filter = redis_cuckoo_bare(tables);
     for (uint64_t i = 0; i < tables->n; i++) {
-        filter->table[i] = memory_zeroed(context, bly_tables_bytes(tables, i));
+        filter->table[i] =
+            redis_memory_zeroed(context, bly_tables_bytes(tables, i));
         if (filter->table[i] == NULL) {
-            cuckoo_free(filter);
+            redis_cuckoo_free(filter);
             return NULL;
         }
     }
     return filter;
 }
 
-bool cuckoo_grow(cuckoo *filter, server_context *context)
+bool redis_cuckoo_grow(cuckoo *filter, server_context *context)
 {
     uint64_t n = filter->tables.n;
     uint64_t bytes = bly_tables_bytes(&filter->tables, n);
-    void *more = bytes == 0 ? NULL : memory_zeroed(context, bytes);
+    void *more = bytes == 0 ? NULL : redis_memory_zeroed(context, bytes);
     if (more == NULL)
         return false;
     void **table = server_allocate((size_t)(n + 1) * sizeof *table);
@@ -75,7 +76,7 @@ bool cuckoo_grow(cuckoo *filter, server_context *context)
     return true;
 }
 
-void cuckoo_shrink(cuckoo *filter, uint64_t were)
+void redis_cuckoo_shrink(cuckoo *filter, uint64_t were)
 {
     for (uint64_t i = filter->tables.n; i < were; i++) {
         server_release(filter->table[i]);
@@ -83,13 +84,13 @@ void cuckoo_shrink(cuckoo *filter, uint64_t were)
     }
 }
 
-uint64_t cuckoo_bytes(const cuckoo *filter)
+uint64_t redis_cuckoo_bytes(const cuckoo *filter)
 {
     return CUCKOO_OWN + filter->tables.n * CUCKOO_TABLE_OWN
          + cuckoo_slots(&filter->tables);
 }
 
-uint8_t *cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes)
+uint8_t *redis_cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes)
 {
     for (uint64_t i = 0; i < filter->tables.n; i++) {
         *bytes = bly_tables_bytes(&filter->tables, i);
@@ -102,7 +103,7 @@ uint8_t *cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes)
 
 /* ---- Dumps --------------------------------------------------------------- */
 
-static void cuckoo_save(server_io *rdb, void *value)
+static void redis_cuckoo_save(server_io *rdb, void *value)
 {
     const cuckoo *filter = value;
     const bly_tables *tables = &filter->tables;
@@ -122,15 +123,15 @@ static void cuckoo_save(server_io *rdb, void *value)
     }
 }
 
-static uint16_t cuckoo_small(server_io *rdb, bool *right)
+static uint16_t redis_cuckoo_small(server_io *rdb, bool *right)
 {
     uint64_t number = server_load_unsigned(rdb);
     *right &= number <= UINT16_MAX;
     return (uint16_t)number;
 }
 
-/* The slots are kept as the server read them. */
-static bool cuckoo_load_tables(cuckoo *filter, server_io *rdb)
+/* Reads the tables, and keeps the slots as the server allocated them. */
+static bool redis_cuckoo_load_tables(cuckoo *filter, server_io *rdb)
 {
     const bly_tables *tables = &filter->tables;
     uint64_t buckets = tables->buckets;
@@ -148,7 +149,7 @@ static bool cuckoo_load_tables(cuckoo *filter, server_io *rdb)
     return true;
 }
 
-static void *cuckoo_load(server_io *rdb, int version)
+static void *redis_cuckoo_load(server_io *rdb, int version)
 {
     uint8_t head[BLY_TABLES_HEAD];
     bool right = true;
@@ -162,28 +163,30 @@ static void *cuckoo_load(server_io *rdb, int version)
     tables.buckets = server_load_unsigned(rdb);
     tables.items = server_load_unsigned(rdb);
     tables.removed = server_load_unsigned(rdb);
-    tables.slots = cuckoo_small(rdb, &right);
-    tables.moves = cuckoo_small(rdb, &right);
-    tables.expansion = cuckoo_small(rdb, &right);
+    tables.slots = redis_cuckoo_small(rdb, &right);
+    tables.moves = redis_cuckoo_small(rdb, &right);
+    tables.expansion = redis_cuckoo_small(rdb, &right);
     if (server_io_error(rdb))
         return NULL;
     bly_tables_write(head, &tables);
     const char *wrong = right ? NULL : "a number has more than 16 bits";
     if (right && bly_tables_read(&tables, head, sizeof head) != BLY_OK)
         wrong = bly_why();
-    cuckoo *filter = wrong == NULL ? cuckoo_bare(&tables) : NULL;
-    if (wrong == NULL && cuckoo_load_tables(filter, rdb))
+    cuckoo *filter = wrong == NULL ? redis_cuckoo_bare(&tables) : NULL;
+    if (wrong == NULL && redis_cuckoo_load_tables(filter, rdb))
         return filter;
     if (!server_io_error(rdb))
         server_log_io(rdb, "warning", "a cuckoo filter is damaged: %s",
                       wrong != NULL ? wrong : "its tables are not as large as "
                                               "it says");
-    cuckoo_free(filter);
+    redis_cuckoo_free(filter);
     return NULL;
 }
 
-/* The append-only file gets what CF.SCANDUMP gives, of an empty filter too. */
-static void cuckoo_rewrite(server_io *aof, server_string *key, void *value)
+/* Writes the chunks of CF.SCANDUMP to the append-only file, also for an empty
+   filter. */
+static void redis_cuckoo_rewrite(server_io *aof, server_string *key,
+                                 void *value)
 {
     const cuckoo *filter = value;
     uint8_t head[BLY_TABLES_HEAD];
@@ -204,20 +207,20 @@ static void cuckoo_rewrite(server_io *aof, server_string *key, void *value)
     }
 }
 
-/* ---- What else a server does to values ----------------------------------- */
+/* ---- Memory, copies and digests ---------------------------------------- */
 
-static size_t cuckoo_usage(const void *value)
+static size_t redis_cuckoo_usage(const void *value)
 {
-    return (size_t)cuckoo_bytes(value);
+    return (size_t)redis_cuckoo_bytes(value);
 }
 
-static size_t cuckoo_effort(server_string *key, const void *value)
+static size_t redis_cuckoo_effort(server_string *key, const void *value)
 {
     (void)key;
-    return (size_t)(cuckoo_bytes(value) / MODULE_PAGE) + 1;
+    return (size_t)(redis_cuckoo_bytes(value) / MODULE_PAGE) + 1;
 }
 
-static void cuckoo_digest(server_digest *digest, void *value)
+static void redis_cuckoo_digest(server_digest *digest, void *value)
 {
     const cuckoo *filter = value;
     uint8_t head[BLY_TABLES_HEAD];
@@ -229,18 +232,18 @@ static void cuckoo_digest(server_digest *digest, void *value)
     server_digest_end(digest);
 }
 
-static void *cuckoo_copy(server_string *from, server_string *to,
-                         const void *value)
+static void *redis_cuckoo_copy(server_string *from, server_string *to,
+                               const void *value)
 {
     const cuckoo *filter = value;
-    cuckoo *copy = cuckoo_bare(&filter->tables);
+    cuckoo *copy = redis_cuckoo_bare(&filter->tables);
     (void)from;
     (void)to;
     for (uint64_t i = 0; i < filter->tables.n; i++) {
         size_t bytes = (size_t)bly_tables_bytes(&filter->tables, i);
         copy->table[i] = server_try_allocate(bytes);
         if (copy->table[i] == NULL) {
-            cuckoo_free(copy);
+            redis_cuckoo_free(copy);
             return NULL;
         }
         memcpy(copy->table[i], filter->table[i], bytes);
@@ -248,31 +251,31 @@ static void *cuckoo_copy(server_string *from, server_string *to,
     return copy;
 }
 
-static int cuckoo_defrag(server_defrag *defrag, server_string *key,
-                         void **value)
+static int redis_cuckoo_defrag(server_defrag *defrag, server_string *key,
+                               void **value)
 {
     (void)key;
-    memory_move(defrag, value);
+    redis_memory_move(defrag, value);
     cuckoo *filter = *value;
     void *table = filter->table;
-    memory_move(defrag, &table);
+    redis_memory_move(defrag, &table);
     filter->tables.table = filter->table = table;
     for (uint64_t i = 0; i < filter->tables.n; i++)
-        memory_move(defrag, &filter->table[i]);
+        redis_memory_move(defrag, &filter->table[i]);
     return 0;
 }
 
-bool cuckoo_register(server_context *context)
+bool redis_cuckoo_register(server_context *context)
 {
     server_methods methods = {
         .version = SERVER_TYPE_METHODS,
-        .rdb_load = cuckoo_load, .rdb_save = cuckoo_save,
-        .aof_rewrite = cuckoo_rewrite, .mem_usage = cuckoo_usage,
-        .digest = cuckoo_digest, .free = cuckoo_free,
-        .free_effort = cuckoo_effort, .copy = cuckoo_copy,
-        .defrag = cuckoo_defrag,
+        .rdb_load = redis_cuckoo_load, .rdb_save = redis_cuckoo_save,
+        .aof_rewrite = redis_cuckoo_rewrite, .mem_usage = redis_cuckoo_usage,
+        .digest = redis_cuckoo_digest, .free = redis_cuckoo_free,
+        .free_effort = redis_cuckoo_effort, .copy = redis_cuckoo_copy,
+        .defrag = redis_cuckoo_defrag,
     };
-    cuckoo_type = server_create_type(context, "MBbloomCF", CUCKOO_VERSION,
-                                     &methods);
-    return cuckoo_type != NULL;
+    redis_cuckoo_type = server_create_type(context, "MBbloomCF", CUCKOO_VERSION,
+                                           &methods);
+    return redis_cuckoo_type != NULL;
 }

@@ -1,38 +1,38 @@
-/* cuckoo.h - the values of CF.*.
- */
+/* cuckoo.h - the values of CF.*. */
 #ifndef BLY_REDIS_CUCKOO_H
 #define BLY_REDIS_CUCKOO_H
 
 #include "redis/module.h"
 
 typedef struct {
-    bly_tables tables;                  /* whose `table` is this one         */
+    bly_tables tables;                  /* `table` points to this one        */
     void     **table;
 } cuckoo;
 
 enum {
     CUCKOO_OWN = 40, CUCKOO_TABLE_OWN = 16      /* what RedisBloom counts for a
-                                           filter and for a table of it,
-                                           besides slots                     */
+                                                   filter and for a table of it,
+                                                   besides slots             */
 };
 
-/* One with the tables that the numbers tell of, all empty; it is the caller's
- * until it is set as a key's value. NULL: there is no memory. */
-cuckoo *cuckoo_new (server_context *context, const bly_tables *tables);
-void    cuckoo_free(void *value);       /* NULL is fine                      */
+/* Creates a filter with the tables described by the numbers, all empty. The
+ * caller owns it until it is set as the value of a key. Returns NULL if out of
+ * memory. */
+cuckoo *redis_cuckoo_new (server_context *context, const bly_tables *tables);
+void    redis_cuckoo_free(void *value); /* accepts NULL                      */
 
-/* Put an empty table behind the others; false: there can be none, or there is
- * no memory. */
-bool cuckoo_grow(cuckoo *filter, server_context *context);
+/* Appends an empty table. Returns false if no more are allowed or memory is
+ * short. */
+bool redis_cuckoo_grow(cuckoo *filter, server_context *context);
 
-/* Give back the tables that the numbers tell of no more. */
-void cuckoo_shrink(cuckoo *filter, uint64_t were);
+/* Frees the tables that the numbers no longer count. */
+void redis_cuckoo_shrink(cuckoo *filter, uint64_t were);
 
-/* Bytes, as CF.INFO and MEMORY USAGE count them. */
-uint64_t cuckoo_bytes(const cuckoo *filter);
+/* Returns the bytes that CF.INFO and MEMORY USAGE report. */
+uint64_t redis_cuckoo_bytes(const cuckoo *filter);
 
-/* The table that has byte `at` of all of them together: its bytes, and where in
- * it that is. NULL: there are no more. */
-uint8_t *cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes);
+/* Returns the table that contains byte `at` of all tables together, its size,
+ * and the offset within it. Returns NULL at the end. */
+uint8_t *redis_cuckoo_at(const cuckoo *filter, uint64_t *at, uint64_t *bytes);
 
-#endif /* BLY_REDIS_CUCKOO_H */
+#endif

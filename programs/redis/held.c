@@ -1,17 +1,17 @@
-/* held.c - the type of BLY.*: a filter of the library, of any kind.
+/* held.c - the type of BLY.*: a filter of any kind of the library.
  *
- * Its bytes in a dump: type "bloomery-", version 1:
+ * A dump has type "bloomery-", version 1:
  *
- *      the image, as docs/format.md has it; the secret's 16 bytes, or none
+ *      the image (docs/format.md); the secret's 16 bytes, or none
  *
- * A keyed filter without its secret is what DUMP gave: the image tells which
+ * A keyed filter without its secret comes from DUMP; the image identifies the
  * secret it needs.
  *
- * An image is checked as one from anybody is, by bly_unpack, before it is
- * taken; so the module has no format of its own to trust.
+ * The image is verified by bly_unpack like any untrusted one, so the module has
+ * no format of its own.
  *
- * A filter moves only as a whole, so the server cannot move its pieces to
- * lie better (`defrag`): it has few, and they are large.
+ * The server cannot defragment a filter (`defrag`), since it moves only as a
+ * whole; but it consists of few, large allocations.
  */
 #include "redis/held.h"
 
@@ -19,14 +19,14 @@
 
 enum { HELD_VERSION = 1 };
 
-server_type *held_type;
+server_type *redis_held_type;
 
 /* ---- Values -------------------------------------------------------------- */
 
-held *held_new(const void *secret)
+held *redis_held_new(const void *secret)
 {
     held *value = server_allocate_zeroed(1, sizeof *value);
-    value->allocator = memory_allocator_of(&value->taken);
+    value->allocator = redis_memory_allocator_of(&value->taken);
     value->owners = 1;
     value->keyed = secret != NULL;
     if (value->keyed)
@@ -34,13 +34,13 @@ held *held_new(const void *secret)
     return value;
 }
 
-held *held_keep(held *value)
+held *redis_held_keep(held *value)
 {
     __atomic_fetch_add(&value->owners, 1, __ATOMIC_RELAXED);
     return value;
 }
 
-void held_drop(void *of)
+void redis_held_drop(void *of)
 {
     held *value = of;
     if (value == NULL
@@ -50,7 +50,7 @@ void held_drop(void *of)
     server_release(value);
 }
 
-bly_options held_options(const held *value)
+bly_options redis_held_options(const held *value)
 {
     return (bly_options){
         .allocator = &value->allocator,
@@ -59,35 +59,35 @@ bly_options held_options(const held *value)
     };
 }
 
-uint64_t held_bytes(const held *value)
+uint64_t redis_held_bytes(const held *value)
 {
     return __atomic_load_n(&value->taken, __ATOMIC_RELAXED);
 }
 
 /* ---- Dumps --------------------------------------------------------------- */
 
-static void held_save(server_io *rdb, void *of)
+static void redis_held_save(server_io *rdb, void *of)
 {
     const held *value = of;
     size_t bytes;
     const void *image = bly_image(value->filter, &bytes);
     server_save_bytes(rdb, image, bytes);
-    bool with = value->keyed && secret_is_saved(server_of_io(rdb));
+    bool with = value->keyed && redis_secret_is_saved(server_of_io(rdb));
     server_save_bytes(rdb, (const char *)value->secret,
                       with ? sizeof value->secret : 0);
 }
 
-/* The secret by which a filter from a dump is keyed, if the dump has none.
- * NULL: it is not keyed, or not by a secret that is known here. */
-static const unsigned char *held_secret(server_io *rdb, const void *image,
-                                        size_t bytes)
+/* Returns the secret of a keyed filter whose dump has none. Returns NULL if it
+ * is not keyed, or if the secret is unknown. */
+static const unsigned char *redis_held_secret(server_io *rdb, const void *image,
+                                              size_t bytes)
 {
     bly_header header;
     const unsigned char *secret = NULL;
     if (bly_peek(&header, image, bytes) < 0
         || strcmp(header.hash, "siphash") != 0)
         return NULL;
-    secret = secret_of(header.seed);
+    secret = redis_secret_of(header.seed);
     if (secret == NULL)
         server_log_io(rdb, "warning", "a filter of BLY.* is keyed by a secret "
                       "that this server does not know: add what BLY.SECRET "
@@ -95,19 +95,20 @@ static const unsigned char *held_secret(server_io *rdb, const void *image,
     return secret;
 }
 
-/* What a packed image may take: a dump of ours has none, but one that somebody
- * restores may. No more than all that the server may have. */
-static uint64_t held_limit(server_io *rdb, const void *image, size_t bytes)
+/* Returns the maximum size of a packed image: our dumps contain none, but a
+ * crafted one may. It is limited to the memory that the server may use. */
+static uint64_t redis_held_limit(server_io *rdb, const void *image,
+                                 size_t bytes)
 {
     uint64_t limit = bly_memory_limit(NULL, bytes), most;
     bly_header header;
     if (bly_peek(&header, image, bytes) != BLY_OK || !header.packed)
         return 0;
-    most = memory_most(server_of_io(rdb));
+    most = redis_memory_most(server_of_io(rdb));
     return most < limit ? most : limit;
 }
 
-static void *held_load(server_io *rdb, int version)
+static void *redis_held_load(server_io *rdb, int version)
 {
     if (version != HELD_VERSION) {
         server_log_io(rdb, "warning", "a filter of BLY.* has version %d of its "
@@ -120,32 +121,32 @@ static void *held_load(server_io *rdb, int version)
     char *secret = image == NULL ? NULL : server_load_bytes(rdb, &length);
     held *value = NULL;
     if (secret != NULL && (length == 0 || length == BLY_SECRET_BYTES)) {
-        memory_for(NULL);
-        value = held_new(length > 0 ? (const unsigned char *)secret
-                                    : held_secret(rdb, image, bytes));
-        bly_options options = held_options(value);
-        options.memory_limit = held_limit(rdb, image, bytes);
+        redis_memory_for(NULL);
+        value = redis_held_new(length > 0 ? (const unsigned char *)secret
+                                    : redis_held_secret(rdb, image, bytes));
+        bly_options options = redis_held_options(value);
+        options.memory_limit = redis_held_limit(rdb, image, bytes);
         if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
             server_log_io(rdb, "warning", "a filter of BLY.* is not taken: %s",
                           bly_why());
-            held_drop(value);
+            redis_held_drop(value);
             value = NULL;
         }
     }
     if (value != NULL && value->keyed)
-        secret_told(server_of_io(rdb), value->secret);
+        redis_secret_told(server_of_io(rdb), value->secret);
     server_release(secret);
     server_release(image);
     return value;
 }
 
-static void held_rewrite(server_io *aof, server_string *key, void *of)
+static void redis_held_rewrite(server_io *aof, server_string *key, void *of)
 {
     const held *value = of;
     size_t bytes;
     const void *image = bly_image(value->filter, &bytes);
     char digits[SECRET_DIGITS + 1];
-    secret_write(digits, value->secret);
+    redis_secret_write(digits, value->secret);
     if (value->keyed)
         server_emit(aof, "BLY.RESTORE", "sbcc", key, image, bytes, "SECRET",
                     digits);
@@ -153,20 +154,20 @@ static void held_rewrite(server_io *aof, server_string *key, void *of)
         server_emit(aof, "BLY.RESTORE", "sb", key, image, bytes);
 }
 
-/* ---- What else a server does to values ----------------------------------- */
+/* ---- Memory, copies and digests ---------------------------------------- */
 
-static size_t held_usage(const void *of)
+static size_t redis_held_usage(const void *of)
 {
-    return sizeof(held) + (size_t)held_bytes(of);
+    return sizeof(held) + (size_t)redis_held_bytes(of);
 }
 
-static size_t held_effort(server_string *key, const void *value)
+static size_t redis_held_effort(server_string *key, const void *value)
 {
     (void)key;
-    return (size_t)(held_bytes(value) / MODULE_PAGE) + 1;
+    return (size_t)(redis_held_bytes(value) / MODULE_PAGE) + 1;
 }
 
-static void held_digest(server_digest *digest, void *of)
+static void redis_held_digest(server_digest *digest, void *of)
 {
     const held *value = of;
     size_t bytes;
@@ -177,32 +178,33 @@ static void held_digest(server_digest *digest, void *of)
     server_digest_end(digest);
 }
 
-static void *held_copy(server_string *from, server_string *to, const void *of)
+static void *redis_held_copy(server_string *from, server_string *to,
+                             const void *of)
 {
     const held *value = of;
-    held *copy = held_new(value->keyed ? value->secret : NULL);
-    bly_options options = held_options(copy);
+    held *copy = redis_held_new(value->keyed ? value->secret : NULL);
+    bly_options options = redis_held_options(copy);
     (void)from;
     (void)to;
     options.secret = NULL;              /* bly_copy keeps the filter's own   */
     options.format = NULL;
-    memory_for(NULL);
+    redis_memory_for(NULL);
     if (bly_copy(&copy->filter, value->filter, &options) == BLY_OK)
         return copy;
-    held_drop(copy);
+    redis_held_drop(copy);
     return NULL;
 }
 
-bool held_register(server_context *context)
+bool redis_held_register(server_context *context)
 {
     server_methods methods = {
         .version = SERVER_TYPE_METHODS,
-        .rdb_load = held_load, .rdb_save = held_save,
-        .aof_rewrite = held_rewrite, .mem_usage = held_usage,
-        .digest = held_digest, .free = held_drop,
-        .free_effort = held_effort, .copy = held_copy,
+        .rdb_load = redis_held_load, .rdb_save = redis_held_save,
+        .aof_rewrite = redis_held_rewrite, .mem_usage = redis_held_usage,
+        .digest = redis_held_digest, .free = redis_held_drop,
+        .free_effort = redis_held_effort, .copy = redis_held_copy,
     };
-    held_type = server_create_type(context, "bloomery-", HELD_VERSION,
-                                   &methods);
-    return held_type != NULL;
+    redis_held_type = server_create_type(context, "bloomery-", HELD_VERSION,
+                                         &methods);
+    return redis_held_type != NULL;
 }

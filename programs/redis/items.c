@@ -1,5 +1,4 @@
-/* items.c - the items of a command as keys of a filter, by the filter's form.
- */
+/* items.c - converts the items of a command to keys in the filter's form. */
 #include "redis/items.h"
 
 #include <bloomery/form.h>
@@ -70,7 +69,7 @@ static bly_key items_argument(const items *all, int i)
     return reply_key(all->argv[i * all->step]);
 }
 
-/* Allocates `made`, and `room` for so many bytes; SIZE_MAX is too many. */
+/* Allocates `made`, and `room` for that many bytes; SIZE_MAX is too many. */
 static bool items_allocate(items *all, server_context *context, size_t bytes)
 {
     all->made = server_try_allocate((size_t)all->n * sizeof *all->made);
@@ -93,7 +92,7 @@ static size_t items_room(const items *all, uint64_t form)
     return bytes;
 }
 
-/* Makes all keys. Stops at the first item that cannot be read. */
+/* Converts all items. Stops at the first that cannot be read. */
 static bool items_make(items *all, server_context *context, uint64_t form)
 {
     unsigned char *to = all->room;

@@ -1,9 +1,8 @@
-/* items.h - the items of a command as keys of a filter, by the filter's form.
+/* items.h - converts the items of a command to keys in the filter's form.
  *
- * Arguments are what people wrote: the class of the filter's keys says how to
- * read them, and changes such as case=lower are made to them. With the forms
- * any, bytes and text without changes, an item is a key as it is, and nothing
- * is copied.
+ * Arguments are text. The class of the filter's keys says how to parse them,
+ * and changes such as case=lower are applied. With the forms any, bytes and
+ * text without changes an item is used as it is, without copying.
  */
 #ifndef BLY_REDIS_ITEMS_H
 #define BLY_REDIS_ITEMS_H
@@ -13,15 +12,15 @@
 typedef struct {
     server_string **argv;
     int             n, step;            /* every step-th argument is an item */
-    bly_key        *made;               /* NULL: items are keys as they are  */
+    bly_key        *made;               /* NULL if items are keys as they are */
     void           *room;               /* the bytes of the keys in `made`   */
 } items;
 
-/* The form of a filter's keys; for NULL, that of a filter without one. */
+/* Returns the form of a filter's keys or, for NULL, of a filter without one. */
 uint64_t items_form(const held *value);
 
-/* Reads n items, all before the filter is used. False: an item cannot be read
- * by the form, and an error was replied. After true, items_free is due. */
+/* Reads n items before the filter is used. Returns false, after an error reply,
+ * if one cannot be read in the form. Otherwise call items_free. */
 bool items_read(items *all, server_context *context, uint64_t form,
                 server_string **argv, int n, int step);
 void items_free(items *all);
@@ -35,4 +34,4 @@ const bly_key *items_some(const items *all, int i, int n, bly_key *keys);
 /* Returns the keys of all items. */
 const bly_key *items_all(items *all);
 
-#endif /* BLY_REDIS_ITEMS_H */
+#endif

@@ -1,8 +1,8 @@
-/* memory.c - memory of the server's allocator, refused before it is taken.
+/* memory.c - allocates from the server, and refuses what would not fit.
  *
- * Redis ends when it cannot have what it asks for, so that who can send a
- * command, a chunk or a dump could end it. Large requests are looked at first:
- * against the server's own limit, and what the system says it has.
+ * Redis aborts when an allocation fails, so anyone who can send a command, a
+ * chunk or a dump could end it. Large requests are therefore first checked
+ * against the server's limit and the system's free memory.
  */
 #include "redis/module.h"
 
@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMORY_LARGE = 1 << 20 };        /* bytes: below, the flag deny-oom of
-                                           the commands will do              */
+enum { MEMORY_LARGE = 1 << 20 };        /* bytes: below this the commands'
+                                           deny-oom flag suffices            */
 
-/* Bytes that the system has left; UINT64_MAX: it does not say. */
-static uint64_t memory_available(void)
+/* Returns the system's free memory; UINT64_MAX if unknown. */
+static uint64_t redis_memory_available(void)
 {
     FILE *file = fopen("/proc/meminfo", "re");
     uint64_t kib = UINT64_MAX;
@@ -28,8 +28,8 @@ static uint64_t memory_available(void)
     return kib > UINT64_MAX >> 10 ? UINT64_MAX : kib << 10;
 }
 
-/* What the server's own limit is, and how much of it is used. */
-static uint64_t memory_figures(server_context *context, uint64_t *used)
+/* Returns the server's limit, and how much of it is used. */
+static uint64_t redis_memory_figures(server_context *context, uint64_t *used)
 {
     int error = 0;
     server_figures *figures = server_figures_of(context, "memory");
@@ -39,113 +39,115 @@ static uint64_t memory_figures(server_context *context, uint64_t *used)
     return most == 0 ? UINT64_MAX : most;
 }
 
-uint64_t memory_most(server_context *context)
+uint64_t redis_memory_most(server_context *context)
 {
     uint64_t used;
-    return memory_figures(context, &used);
+    return redis_memory_figures(context, &used);
 }
 
-/* What the server's own limit leaves. One that evicts keys makes room for all
- * that its limit can hold. What a master has done, or a file says, is not to be
- * refused: it would be lost. */
-static uint64_t memory_limit(server_context *context)
+/* Returns the memory left up to the server's limit. A server that evicts keys
+ * makes room for anything below its limit. Data from a master or a file is
+ * never refused, as it would be lost. */
+static uint64_t redis_memory_limit(server_context *context)
 {
     int flags = context == NULL ? SERVER_LOADING
               : server_context_flags(context);
     if ((flags & (SERVER_REPLICATED | SERVER_LOADING)) != 0)
         return UINT64_MAX;
-    uint64_t used, most = memory_figures(context, &used);
+    uint64_t used, most = redis_memory_figures(context, &used);
     if ((flags & SERVER_EVICTS) != 0)
         used = 0;
     return most == UINT64_MAX ? most : used <= most ? most - used : 0;
 }
 
-bool memory_room(server_context *context, uint64_t bytes)
+bool redis_memory_room(server_context *context, uint64_t bytes)
 {
     return bytes < MEMORY_LARGE
-        || (bytes <= memory_available() && bytes <= memory_limit(context));
+           || (bytes <= redis_memory_available()
+               && bytes <= redis_memory_limit(context));
 }
 
 /* ---- For filters of the library ------------------------------------------ */
 
-/* Who asks in this thread: a command, or work for one, with what the server's
- * limit left when it began. */
+/* For whom this thread allocates: a command, or a work with the memory left
+ * when it began. */
 static _Thread_local struct {
     server_context *context;
     uint64_t        left;
-} memory_asker = { NULL, UINT64_MAX };
+} redis_memory_asker = { NULL, UINT64_MAX };
 
-void memory_for(server_context *context)
+void redis_memory_for(server_context *context)
 {
-    memory_asker.context = context;
-    memory_asker.left = UINT64_MAX;
+    redis_memory_asker.context = context;
+    redis_memory_asker.left = UINT64_MAX;
 }
 
-/* What the server's limit left when the last work began, less what works have
- * taken since: works that run at once must not each have all of it. The lock is
- * held from when it is taken until the server counts it. */
-static uint64_t memory_shared = UINT64_MAX;
-static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Memory left when the last work began, minus what works have taken since, so
+ * that concurrent works do not each take all of it. The lock is held from an
+ * allocation until the server counts it. */
+static uint64_t redis_memory_shared = UINT64_MAX;
+static pthread_mutex_t redis_memory_lock = PTHREAD_MUTEX_INITIALIZER;
 
-uint64_t memory_left(server_context *context)
+uint64_t redis_memory_left(server_context *context)
 {
-    pthread_mutex_lock(&memory_lock);
-    uint64_t left = memory_limit(context);
+    pthread_mutex_lock(&redis_memory_lock);
+    uint64_t left = redis_memory_limit(context);
     if (left != UINT64_MAX)
-        memory_shared = left;
-    pthread_mutex_unlock(&memory_lock);
+        redis_memory_shared = left;
+    pthread_mutex_unlock(&redis_memory_lock);
     return left;
 }
 
-/* Of the server, of what all works have. */
-static void *memory_share(uint64_t bytes)
+/* Allocates from the server, within the share of all works. */
+static void *redis_memory_share(uint64_t bytes)
 {
     void *memory = NULL;
-    pthread_mutex_lock(&memory_lock);
-    if (bytes <= memory_shared)
+    pthread_mutex_lock(&redis_memory_lock);
+    if (bytes <= redis_memory_shared)
         memory = server_try_allocate(bytes);
     if (memory != NULL)
-        memory_shared -= bytes;
-    pthread_mutex_unlock(&memory_lock);
+        redis_memory_shared -= bytes;
+    pthread_mutex_unlock(&redis_memory_lock);
     return memory;
 }
 
-/* And back. */
-static void memory_share_back(void *memory, uint64_t bytes)
+/* Frees such memory. */
+static void redis_memory_share_back(void *memory, uint64_t bytes)
 {
-    pthread_mutex_lock(&memory_lock);
+    pthread_mutex_lock(&redis_memory_lock);
     server_release(memory);
-    if (memory_shared <= UINT64_MAX - bytes)
-        memory_shared += bytes;
-    pthread_mutex_unlock(&memory_lock);
+    if (redis_memory_shared <= UINT64_MAX - bytes)
+        redis_memory_shared += bytes;
+    pthread_mutex_unlock(&redis_memory_lock);
 }
 
-void memory_within(uint64_t left)
+void redis_memory_within(uint64_t left)
 {
-    memory_asker.context = NULL;
-    memory_asker.left = left;
+    redis_memory_asker.context = NULL;
+    redis_memory_asker.left = left;
 }
 
-/* What stands before memory that is aligned: where the server's begins, and how
- * many bytes it has. */
+/* Precedes aligned memory: the start and size of the server's allocation. */
 typedef struct {
     void  *begin;
     size_t bytes;
-} memory_mark;
+} redis_memory_mark;
 
-static void *memory_take(void *taken, size_t alignment, size_t bytes)
+static void *redis_memory_take(void *taken, size_t alignment, size_t bytes)
 {
     size_t all;
-    if (__builtin_add_overflow(bytes, alignment + sizeof(memory_mark), &all)
-        || all > memory_asker.left || !memory_room(memory_asker.context, all))
+    if (__builtin_add_overflow(bytes, alignment + sizeof(redis_memory_mark),
+                               &all)
+        || all > redis_memory_asker.left
+        || !redis_memory_room(redis_memory_asker.context, all))
         return NULL;
-    memory_mark mark = { .bytes = all };
-    mark.begin = memory_asker.left != UINT64_MAX ? memory_share(all)
+    redis_memory_mark mark = { .bytes = all };
+    mark.begin = redis_memory_asker.left != UINT64_MAX ? redis_memory_share(all)
                                                  : server_try_allocate(all);
     if (mark.begin == NULL)
         return NULL;
-    if (memory_asker.left != UINT64_MAX)
-        memory_asker.left -= all;
+    if (redis_memory_asker.left != UINT64_MAX)
+        redis_memory_asker.left -= all;
     uintptr_t at = (uintptr_t)mark.begin + sizeof mark + alignment - 1;
     char *memory = (char *)mark.begin
                  + (at / alignment * alignment - (uintptr_t)mark.begin);
@@ -154,46 +156,48 @@ static void *memory_take(void *taken, size_t alignment, size_t bytes)
     return memory;
 }
 
-static void memory_give(void *taken, void *memory, size_t bytes)
+static void redis_memory_give(void *taken, void *memory, size_t bytes)
 {
-    memory_mark mark;
+    redis_memory_mark mark;
     (void)bytes;
     memcpy(&mark, (char *)memory - sizeof mark, sizeof mark);
     __atomic_fetch_sub((uint64_t *)taken, mark.bytes, __ATOMIC_RELAXED);
-    if (memory_asker.left != UINT64_MAX)
-        memory_share_back(mark.begin, mark.bytes);
+    if (redis_memory_asker.left != UINT64_MAX)
+        redis_memory_share_back(mark.begin, mark.bytes);
     else
         server_release(mark.begin);
 }
 
-bly_allocator memory_allocator_of(uint64_t *taken)
+bly_allocator redis_memory_allocator_of(uint64_t *taken)
 {
-    return (bly_allocator){ .allocate = memory_take, .release = memory_give,
+    return (bly_allocator){ .allocate = redis_memory_take,
+                            .release = redis_memory_give,
                             .context = taken };
 }
 
 /* ---- For pieces ---------------------------------------------------------- */
 
-/* Would the allocator give so much? Older servers have no way to ask for memory
- * that is all 0 and be told that there is none. */
-static bool memory_there(size_t bytes)
+/* Returns whether the allocator can provide that much. Older servers cannot
+ * allocate zeroed memory and report a failure. */
+static bool redis_memory_there(size_t bytes)
 {
     void *probe = server_try_allocate(bytes);
     server_release(probe);
     return probe != NULL;
 }
 
-void *memory_zeroed(server_context *context, uint64_t bytes)
+void *redis_memory_zeroed(server_context *context, uint64_t bytes)
 {
-    if (bytes == 0 || bytes > SIZE_MAX / 2 || !memory_room(context, bytes))
+    if (bytes == 0 || bytes > SIZE_MAX / 2
+        || !redis_memory_room(context, bytes))
         return NULL;
     if (server_try_zeroed != NULL)
         return server_try_zeroed(1, (size_t)bytes);
-    return bytes < MEMORY_LARGE || memory_there((size_t)bytes)
+    return bytes < MEMORY_LARGE || redis_memory_there((size_t)bytes)
          ? server_allocate_zeroed(1, (size_t)bytes) : NULL;
 }
 
-void memory_move(server_defrag *defrag, void **memory)
+void redis_memory_move(server_defrag *defrag, void **memory)
 {
     void *moved = server_moved(defrag, *memory);
     if (moved != NULL)

@@ -1,10 +1,9 @@
-/* module.c - loading bloomery.so: how its settings are given, its types and
- * commands.
+/* module.c - loads bloomery.so: settings, types and commands.
  *
- * Settings are those of RedisBloom, by its names: as arguments behind the
+ * RedisBloom's settings are accepted under its names: as arguments after the
  * module's path, in their old form too, and as the server's configuration
- * ("bf-error-rate", or, before Redis 8, "bf.bf-error-rate"), which wins. Those
- * of BLY.* are given likewise.
+ * ("bf-error-rate" or, before Redis 8, "bf.bf-error-rate"), which takes
+ * precedence. So are the settings of BLY.*.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 enum { MODULE_VERSION = BLY_VERSION_NUMBER };
 
-static const char MODULE_NAME[] = "bf";         /* RedisBloom's              */
+static const char MODULE_NAME[] = "bf";         /* the same as RedisBloom's  */
 
 /* ---- Settings ------------------------------------------------------------ */
 
@@ -21,19 +20,22 @@ static const struct {
     const char *name, *old;             /* old: as an argument of the module */
     long long  *setting, least, most;
 } module_numbers[] = {
-    { "bf-initial-size", "INITIAL_SIZE", &settings.capacity, 1,
+    { "bf-initial-size", "INITIAL_SIZE", &redis_settings.capacity, 1,
       MODULE_CAPACITY_MOST },
-    { "bf-expansion-factor", NULL, &settings.growth, 0, MODULE_GROWTH_MOST },
-    { "cf-bucket-size", NULL, &settings.cuckoo_slots, 1, MODULE_SLOTS_MOST },
-    { "cf-initial-size", NULL, &settings.cuckoo_capacity, 4,
-      MODULE_CAPACITY_MOST },
-    { "cf-max-iterations", NULL, &settings.cuckoo_moves, 1,
-      MODULE_MOVES_MOST },
-    { "cf-expansion-factor", NULL, &settings.cuckoo_expansion, 0,
+    { "bf-expansion-factor", NULL, &redis_settings.growth, 0,
       MODULE_GROWTH_MOST },
-    { "bly-initial-size", NULL, &settings.held_capacity, 1, INT64_MAX },
-    { "cf-max-expansions", "CF_MAX_EXPANSIONS", &settings.cuckoo_tables, 1,
-      65536 },
+    { "cf-bucket-size", NULL, &redis_settings.cuckoo_slots, 1,
+      MODULE_SLOTS_MOST },
+    { "cf-initial-size", NULL, &redis_settings.cuckoo_capacity, 4,
+      MODULE_CAPACITY_MOST },
+    { "cf-max-iterations", NULL, &redis_settings.cuckoo_moves, 1,
+      MODULE_MOVES_MOST },
+    { "cf-expansion-factor", NULL, &redis_settings.cuckoo_expansion, 0,
+      MODULE_GROWTH_MOST },
+    { "bly-initial-size", NULL, &redis_settings.held_capacity, 1,
+      INT64_MAX },
+    { "cf-max-expansions", "CF_MAX_EXPANSIONS",
+      &redis_settings.cuckoo_tables, 1, 65536 },
 };
 
 enum { MODULE_NUMBERS = sizeof module_numbers / sizeof *module_numbers };
@@ -53,33 +55,33 @@ static long long module_get_number(const char *name, void *setting)
     return *(long long *)setting;
 }
 
-/* Of BF.*: a large one is lowered. */
+/* Sets the rate of BF.*, and lowers a large one. */
 static bool module_rate(const server_string *value)
 {
-    if (!reply_rate(&settings.rate, value))
+    if (!reply_rate(&redis_settings.rate, value))
         return false;
-    if (settings.rate > MODULE_RATE_MOST)
-        settings.rate = MODULE_RATE_MOST;
+    if (redis_settings.rate > MODULE_RATE_MOST)
+        redis_settings.rate = MODULE_RATE_MOST;
     return true;
 }
 
 static bool module_held_rate(const server_string *value)
 {
-    return reply_rate(&settings.held_rate, value);
+    return reply_rate(&redis_settings.held_rate, value);
 }
 
-/* One that can be added to, and is of one item if not of more. */
+/* Sets the kind, which must support adding, also of single items. */
 static bool module_held_kind(const server_string *value)
 {
     size_t n;
     const char *kind = server_text(value, &n);
     bly_plan_t plan;
     bly_spec spec = { .capacity = 1 };
-    if (n >= sizeof settings.held_kind || strlen(kind) != n
+    if (n >= sizeof redis_settings.held_kind || strlen(kind) != n
         || bly_plan(&plan, kind, &spec) != BLY_OK
         || (bly_kind_find(kind)->can & BLY_CAN_ADD) == 0)
         return false;
-    memcpy(settings.held_kind, kind, n + 1);
+    memcpy(redis_settings.held_kind, kind, n + 1);
     return true;
 }
 
@@ -87,45 +89,45 @@ static bool module_secret(const server_string *value)
 {
     size_t n;
     const char *digits = server_text(value, &n);
-    return secret_set(digits, n);
+    return redis_secret_set(digits, n);
 }
 
 static bool module_others(const server_string *value)
 {
     size_t n;
     const char *text = server_text(value, &n);
-    return secret_set_others(text, n);
+    return redis_secret_set_others(text, n);
 }
 
 static bool module_dump_secrets(const server_string *value)
 {
-    settings.dump_secrets = reply_is_word(value, "yes");
-    return settings.dump_secrets || reply_is_word(value, "no");
+    redis_settings.dump_secrets = reply_is_word(value, "yes");
+    return redis_settings.dump_secrets || reply_is_word(value, "no");
 }
 
 static server_string *module_show_rate(void)
 {
-    return server_printed(NULL, "%.17g", settings.rate);
+    return server_printed(NULL, "%.17g", redis_settings.rate);
 }
 
 static server_string *module_show_held_rate(void)
 {
-    return server_printed(NULL, "%.17g", settings.held_rate);
+    return server_printed(NULL, "%.17g", redis_settings.held_rate);
 }
 
 static server_string *module_show_held_kind(void)
 {
-    return server_printed(NULL, "%s", settings.held_kind);
+    return server_printed(NULL, "%s", redis_settings.held_kind);
 }
 
 static server_string *module_show_secret(void)
 {
-    return server_printed(NULL, "%s", settings.secret);
+    return server_printed(NULL, "%s", redis_settings.secret);
 }
 
 static server_string *module_show_dump_secrets(void)
 {
-    return server_printed(NULL, settings.dump_secrets ? "yes" : "no");
+    return server_printed(NULL, redis_settings.dump_secrets ? "yes" : "no");
 }
 
 static const struct {
@@ -134,24 +136,29 @@ static const struct {
     server_string *(*show)(void);
     unsigned        flags;
 } module_texts[] = {
-    { "bf-error-rate", "ERROR_RATE", "must be in the range (0.000000, "
-      "1.000000)", module_rate, module_show_rate, 0 },
+    { "bf-error-rate", "ERROR_RATE",
+      "must be in the range (0.000000, "
+      "1.000000)",
+      module_rate, module_show_rate, 0 },
     { "bly-error-rate", NULL, "must be in the range (0.000000, 1.000000)",
       module_held_rate, module_show_held_rate, 0 },
-    { "bly-kind", NULL, "must be a kind that can be added to, as scalable, "
-      "with its options", module_held_kind, module_show_held_kind, 0 },
+    { "bly-kind", NULL,
+      "must be a kind that can be added to, as scalable, "
+      "with its options",
+      module_held_kind, module_show_held_kind, 0 },
     { "bly-secret", NULL, "must be 32 hexadecimal digits, or empty",
       module_secret, module_show_secret, SERVER_SECRET },
-    { "bly-known-secrets", NULL, "must be up to 64 times 32 hexadecimal "
-      "digits, with a space between two", module_others, secret_show_others,
-      SERVER_SECRET },
+    { "bly-known-secrets", NULL,
+      "must be up to 64 times 32 hexadecimal "
+      "digits, with a space between two",
+      module_others, redis_secret_show_others, SERVER_SECRET },
     { "bly-dump-secrets", NULL, "must be yes or no", module_dump_secrets,
       module_show_dump_secrets, 0 },
 };
 
 enum { MODULE_TEXTS = sizeof module_texts / sizeof *module_texts };
 
-/* `setting` is the number of a text. */
+/* `setting` is the index of a text. */
 static int module_set_text(const char *name, server_string *value,
                            void *setting, server_string **error)
 {
@@ -162,8 +169,8 @@ static int module_set_text(const char *name, server_string *value,
     return SERVER_ERR;
 }
 
-/* The server reads it at once, and does not free it: it is kept until the next
- * time. */
+/* Returns a string that the server reads at once and does not free. It is kept
+ * until the next call. */
 static server_string *module_get_text(const char *name, void *setting)
 {
     static server_string *last;
@@ -174,8 +181,8 @@ static server_string *module_get_text(const char *name, void *setting)
     return last;
 }
 
-/* What the arguments said are the standards of the server's own settings. One
- * that knows settings without the module's name before them gets those. */
+/* Registers the settings, with the arguments as defaults. Servers that support
+ * names without the module's prefix get those. */
 static bool module_register_settings(server_context *context)
 {
     unsigned flags = server_load_standards != NULL ? SERVER_UNPREFIXED : 0;
@@ -210,7 +217,7 @@ static bool module_is(const server_string *word, const char *name,
         || (old != NULL && reply_is_word(word, old));
 }
 
-/* One argument and its value. False: what is wrong is in the log. */
+/* Reads one argument and its value. Returns false after logging an error. */
 static bool module_argument(server_context *context, const server_string *name,
                             const server_string *value)
 {
@@ -238,7 +245,7 @@ static bool module_argument(server_context *context, const server_string *name,
                    module_numbers[i].most);
         return false;
     }
-    server_log(context, "warning", "'%s' is no setting of this module",
+    server_log(context, "warning", "'%s' is not a setting of this module",
                server_text(name, &(size_t){ 0 }));
     return false;
 }
@@ -259,8 +266,8 @@ static bool module_arguments(server_context *context, server_string **argv,
 
 /* ---- Loading ------------------------------------------------------------- */
 
-/* Servers that have lists of access by category know ours; others go by the
- * flags of the commands. */
+/* Adds our access category to servers that support it; others use the flags of
+ * the commands. */
 static void module_add_access(server_context *context)
 {
     if (server_set_access == NULL || server_add_access == NULL)
@@ -273,7 +280,7 @@ static void module_add_access(server_context *context)
 const command *const module_families[] = {
     bf_commands, cf_commands, bly_commands, unite_commands, resize_commands,
     info_commands, dump_commands, secrets_commands, diff_commands,
-    kinds_commands, NULL
+    redis_kinds_commands, NULL
 };
 
 static bool module_register_commands(server_context *context)
@@ -285,7 +292,7 @@ static bool module_register_commands(server_context *context)
     return true;
 }
 
-/* The only name that a server looks up. */
+/* the only symbol that the server looks up */
 __attribute__((visibility("default")))
 int RedisModule_OnLoad(server_context *context, server_string **argv,
                        int argc);
@@ -307,8 +314,8 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
     server_set_options(context, SERVER_HANDLES_IO_ERRORS);
     module_add_access(context);
     if (!module_arguments(context, argv, argc)
-        || !bloom_register(context) || !cuckoo_register(context)
-        || !held_register(context) || !secret_register(context)
+        || !bloom_register(context) || !redis_cuckoo_register(context)
+        || !redis_held_register(context) || !redis_secret_register(context)
         || !secrets_register(context) || !module_register_commands(context)
         || !module_register_settings(context))
         return SERVER_ERR;

@@ -32,16 +32,17 @@ typedef struct {
     double    rate;                     /* of a filter that is created
                                            implicitly, like the others       */
     long long capacity, growth;
-    long long cuckoo_slots, cuckoo_capacity, cuckoo_moves, cuckoo_expansion;
-    long long cuckoo_tables;            /* the most that a filter grows to   */
-    double    held_rate;                /* of BLY.*                          */
+    long long cuckoo_slots, cuckoo_capacity, cuckoo_moves,
+        cuckoo_expansion;
+    long long cuckoo_tables;      /* the most that a filter grows to   */
+    double    held_rate;          /* of BLY.*                          */
     long long held_capacity;
     char      held_kind[128];
     char      secret[33];               /* in hexadecimal digits, or empty   */
     bool      dump_secrets;             /* DUMP includes them                */
 } module_settings;
 
-extern module_settings settings;
+extern module_settings redis_settings;
 
 enum {
     MODULE_CAPACITY_MOST = 1 << 30, MODULE_GROWTH_MOST = 32768,
@@ -54,7 +55,7 @@ enum {
 
 /* ---- Commands ------------------------------------------------------------ */
 
-/* One command. `syntax` is for COMMAND DOCS and the documentation: the
+/* A command. `syntax` is for COMMAND DOCS and the documentation: the
  * arguments in their order, literal words in capitals, optional parts in
  * brackets, and "…" after a part that may be repeated. */
 typedef struct {
@@ -69,7 +70,7 @@ typedef struct {
 extern const command bf_commands[], cf_commands[], bly_commands[],
                      unite_commands[], resize_commands[], info_commands[],
                      dump_commands[], secrets_commands[], diff_commands[],
-                     kinds_commands[];
+                     redis_kinds_commands[];
 
 /* All of these lists; NULL ends them. */
 extern const command *const module_families[];
@@ -77,10 +78,10 @@ extern const command *const module_families[];
 bool command_register(server_context *context, const command *commands);
 
 /* The types of values. */
-extern server_type *bloom_type, *cuckoo_type, *held_type;
+extern server_type *bloom_type, *redis_cuckoo_type, *redis_held_type;
 bool bloom_register (server_context *context);
-bool cuckoo_register(server_context *context);
-bool held_register  (server_context *context);
+bool redis_cuckoo_register(server_context *context);
+bool redis_held_register  (server_context *context);
 
 /* Subscribes to filters that RESTORE makes, to announce their secrets. */
 bool secrets_register(server_context *context);
@@ -90,30 +91,31 @@ bool secrets_register(server_context *context);
 /* Allocates zeroed memory, which server_release frees. Returns NULL if memory
  * is short or the server's limit would be exceeded. `context` may be NULL while
  * a value is loaded. */
-void *memory_zeroed(server_context *context, uint64_t bytes);
+void *redis_memory_zeroed(server_context *context, uint64_t bytes);
 
 /* Returns whether so many bytes can be allocated, piece by piece. */
-bool memory_room(server_context *context, uint64_t bytes);
+bool redis_memory_room(server_context *context, uint64_t bytes);
 
 /* Returns an allocator of the server's memory for a filter of the library.
  * *taken is the number of bytes allocated, by any thread. */
-bly_allocator memory_allocator_of(uint64_t *taken);
+bly_allocator redis_memory_allocator_of(uint64_t *taken);
 
 /* Sets the limit for filters in this thread: the server's, if it works for a
  * command, or none, with NULL, for a file. */
-void     memory_for   (server_context *context);
+void     redis_memory_for   (server_context *context);
 
 /* Returns how much is left up to the server's limit. A thread that may not call
- * the server gets the value from the start of its work, by memory_within. */
-uint64_t memory_left  (server_context *context);
-void     memory_within(uint64_t left);
+ * the server gets the value from the start of its work (redis_memory_within).
+ */
+uint64_t redis_memory_left  (server_context *context);
+void     redis_memory_within(uint64_t left);
 
 /* Returns the server's limit of memory, maxmemory; UINT64_MAX if none is
  * set. */
-uint64_t memory_most(server_context *context);
+uint64_t redis_memory_most(server_context *context);
 
 /* Lets the server move the memory, to defragment it. */
-void memory_move(server_defrag *defrag, void **memory);
+void redis_memory_move(server_defrag *defrag, void **memory);
 
 /* ---- Replies and keys ---------------------------------------------------- */
 

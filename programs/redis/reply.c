@@ -1,5 +1,4 @@
-/* reply.c - replies that several commands give, and keys of the keyspace.
- */
+/* reply.c - replies that several commands give, and keys of the keyspace. */
 #include "redis/module.h"
 
 #include <ctype.h>
@@ -86,7 +85,8 @@ bool reply_asks(void **value, server_context *context, server_string *name,
                 server_type *type)
 {
     found what = reply_find(value, NULL, context, name, type);
-    if (what != FOUND_OTHER || reply_look(context, name, held_type) == NULL)
+    if (what != FOUND_OTHER
+        || reply_look(context, name, redis_held_type) == NULL)
         return true;
     reply_refuse(context, what);
     return false;

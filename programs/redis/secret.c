@@ -27,28 +27,29 @@
 typedef struct {
     unsigned char bytes[BLY_SECRET_BYTES];
     uint64_t      mark;                 /* 0: there was no memory for it     */
-} secret_other;
+} redis_secret_other;
 
-static unsigned char secret_bytes_own[BLY_SECRET_BYTES];
-static bool secret_known, secret_saving;
-static secret_other secret_others[SECRET_OTHERS + 1];   /* 0: announced      */
-static size_t secret_others_n;                          /* the announced too */
+static unsigned char redis_secret_bytes_own[BLY_SECRET_BYTES];
+static bool redis_secret_known, redis_secret_saving;
+/* Number 0 is the one announced. */
+static redis_secret_other redis_secret_others[SECRET_OTHERS + 1];
+static size_t redis_secret_others_n;                    /* the announced too */
 
-static int secret_digit(char c)
+static int redis_secret_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0'
          : c >= 'a' && c <= 'f' ? c - 'a' + 10
          : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool secret_read(unsigned char *secret, const char *digits, size_t n)
+bool redis_secret_read(unsigned char *secret, const char *digits, size_t n)
 {
     unsigned char read[BLY_SECRET_BYTES];
     if (n != SECRET_DIGITS)
         return false;
     for (size_t i = 0; i < sizeof read; i++) {
-        int high = secret_digit(digits[2 * i]);
-        int low = secret_digit(digits[2 * i + 1]);
+        int high = redis_secret_digit(digits[2 * i]);
+        int low = redis_secret_digit(digits[2 * i + 1]);
         if (high < 0 || low < 0)
             return false;
         read[i] = (unsigned char)(16 * high + low);
@@ -57,7 +58,7 @@ bool secret_read(unsigned char *secret, const char *digits, size_t n)
     return true;
 }
 
-void secret_write(char *digits, const unsigned char *secret)
+void redis_secret_write(char *digits, const unsigned char *secret)
 {
     static const char hex[] = "0123456789abcdef";
     for (size_t i = 0; i < BLY_SECRET_BYTES; i++) {
@@ -67,41 +68,42 @@ void secret_write(char *digits, const unsigned char *secret)
     digits[SECRET_DIGITS] = '\0';
 }
 
-const unsigned char *secret_own(void)
+const unsigned char *redis_secret_own(void)
 {
-    if (!secret_known)
-        secret_known = getrandom(secret_bytes_own, sizeof secret_bytes_own, 0)
-                    == (ssize_t)sizeof secret_bytes_own;
-    return secret_known ? secret_bytes_own : NULL;
+    if (!redis_secret_known)
+        redis_secret_known =
+            getrandom(redis_secret_bytes_own, sizeof redis_secret_bytes_own, 0)
+            == (ssize_t)sizeof redis_secret_bytes_own;
+    return redis_secret_known ? redis_secret_bytes_own : NULL;
 }
 
-void secret_told(server_context *context, const unsigned char *secret)
+void redis_secret_told(server_context *context, const unsigned char *secret)
 {
-    if (secret_known || context == NULL
+    if (redis_secret_known || context == NULL
         || (server_context_flags(context)
             & (SERVER_LOADING | SERVER_REPLICATED)) == 0)
         return;
-    memcpy(secret_bytes_own, secret, sizeof secret_bytes_own);
-    secret_known = true;
+    memcpy(redis_secret_bytes_own, secret, sizeof redis_secret_bytes_own);
+    redis_secret_known = true;
 }
 
-bool secret_set(const char *digits, size_t n)
+bool redis_secret_set(const char *digits, size_t n)
 {
     if (n == 0) {
-        settings.secret[0] = '\0';
+        redis_settings.secret[0] = '\0';
         return true;
     }
-    if (!secret_read(secret_bytes_own, digits, n))
+    if (!redis_secret_read(redis_secret_bytes_own, digits, n))
         return false;
-    secret_known = true;
-    secret_write(settings.secret, secret_bytes_own);
+    redis_secret_known = true;
+    redis_secret_write(redis_settings.secret, redis_secret_bytes_own);
     return true;
 }
 
 /* ---- Secrets that are not its own ---------------------------------------- */
 
 /* The mark of a secret is in the header of any filter of it. 0: no memory. */
-static uint64_t secret_mark(const unsigned char *secret)
+static uint64_t redis_secret_mark(const unsigned char *secret)
 {
     bly_filter *filter;
     bly_header header = { .seed = 0 };
@@ -116,80 +118,82 @@ static uint64_t secret_mark(const unsigned char *secret)
     return header.seed;
 }
 
-bool secret_set_others(const char *text, size_t n)
+bool redis_secret_set_others(const char *text, size_t n)
 {
     unsigned char read[SECRET_OTHERS][BLY_SECRET_BYTES];
     size_t count = 0, at = 0;
     while (at < n) {
         if (count == SECRET_OTHERS || n - at < SECRET_DIGITS
-            || !secret_read(read[count++], text + at, SECRET_DIGITS))
+            || !redis_secret_read(read[count++], text + at, SECRET_DIGITS))
             return false;
         at += SECRET_DIGITS;
         if (at < n && (text[at++] != ' ' || at == n))
             return false;
     }
     for (size_t i = 0; i < count; i++) {
-        memcpy(secret_others[1 + i].bytes, read[i], BLY_SECRET_BYTES);
-        secret_others[1 + i].mark = secret_mark(read[i]);
+        memcpy(redis_secret_others[1 + i].bytes, read[i], BLY_SECRET_BYTES);
+        redis_secret_others[1 + i].mark = redis_secret_mark(read[i]);
     }
-    secret_others_n = 1 + count;
+    redis_secret_others_n = 1 + count;
     return true;
 }
 
-server_string *secret_show_others(void)
+server_string *redis_secret_show_others(void)
 {
     char text[SECRET_OTHERS * (SECRET_DIGITS + 1) + 1] = "", *at = text;
-    for (size_t i = 1; i < secret_others_n; i++) {
+    for (size_t i = 1; i < redis_secret_others_n; i++) {
         if (i > 1)
             *at++ = ' ';
-        secret_write(at, secret_others[i].bytes);
+        redis_secret_write(at, redis_secret_others[i].bytes);
         at += SECRET_DIGITS;
     }
     return server_printed(NULL, "%s", text);
 }
 
-const unsigned char *secret_of(uint64_t mark)
+const unsigned char *redis_secret_of(uint64_t mark)
 {
-    if (secret_known && secret_mark(secret_bytes_own) == mark)
-        return secret_bytes_own;
-    for (size_t i = 0; i < secret_others_n; i++)
-        if (mark != 0 && secret_others[i].mark == mark)
-            return secret_others[i].bytes;
+    if (redis_secret_known && redis_secret_mark(redis_secret_bytes_own) == mark)
+        return redis_secret_bytes_own;
+    for (size_t i = 0; i < redis_secret_others_n; i++)
+        if (mark != 0 && redis_secret_others[i].mark == mark)
+            return redis_secret_others[i].bytes;
     return NULL;
 }
 
-void secret_announced(const unsigned char *secret)
+void redis_secret_announced(const unsigned char *secret)
 {
-    memcpy(secret_others[0].bytes, secret, BLY_SECRET_BYTES);
-    secret_others[0].mark = secret_mark(secret);
-    secret_others_n = secret_others_n > 0 ? secret_others_n : 1;
+    memcpy(redis_secret_others[0].bytes, secret, BLY_SECRET_BYTES);
+    redis_secret_others[0].mark = redis_secret_mark(secret);
+    redis_secret_others_n =
+        redis_secret_others_n > 0 ? redis_secret_others_n : 1;
 }
 
 /* ---- Where secrets go ---------------------------------------------------- */
 
-void secret_hide(server_context *context, int argument)
+void redis_secret_hide(server_context *context, int argument)
 {
     if (server_redact != NULL)
         server_redact(context, argument);
 }
 
-bool secret_is_saved(server_context *context)
+bool redis_secret_is_saved(server_context *context)
 {
-    return settings.dump_secrets || secret_saving
+    return redis_settings.dump_secrets || redis_secret_saving
         || (server_context_flags(context) & SERVER_IS_CHILD) != 0;
 }
 
-static void secret_persists(server_context *context, server_event event,
-                            uint64_t what, void *data)
+static void redis_secret_persists(server_context *context, server_event event,
+                                  uint64_t what, void *data)
 {
     (void)context;
     (void)event;
     (void)data;
-    secret_saving = what != SERVER_SAVED && what != SERVER_NOT_SAVED;
+    redis_secret_saving = what != SERVER_SAVED && what != SERVER_NOT_SAVED;
 }
 
-bool secret_register(server_context *context)
+bool redis_secret_register(server_context *context)
 {
     const server_event persists = { SERVER_PERSISTS, 1 };
-    return server_on_event(context, persists, secret_persists) == SERVER_OK;
+    return server_on_event(context, persists, redis_secret_persists)
+           == SERVER_OK;
 }

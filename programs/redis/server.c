@@ -1,5 +1,4 @@
-/* server.c - the functions of the module interface, found by their names.
- */
+/* server.c - finds the functions of the module interface by name. */
 #include "redis/server.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@ SERVER_WANTED(SERVER_FUNCTION)
 
 typedef int server_find(const char *name, void *function);
 
-/* What finds the others is what a context begins with. */
+/* A context begins with the function that finds the others. */
 static server_find *server_finder(server_context *context)
 {
     server_find *find;

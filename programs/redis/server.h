@@ -1,17 +1,17 @@
-/* server.h - the module interface of Redis and Valkey, as far as we use it.
+/* server.h - the part of the Redis and Valkey module interface that we use.
  *
- * Debian has no header of it, and each server's own declares hundreds of
- * functions; here are those that we call, each by a name of ours, with the
- * types and numbers that the servers document. A module finds them by name
- * when it is loaded (server_bind). What 7.0 has is needed; what came later is
- * NULL in an older server, and who calls it looks first.
+ * The servers' own headers declare hundreds of functions, and Debian packages
+ * none of them. This header declares the functions that we call, under our own
+ * names, with the documented types and numbers. A module looks them up by name
+ * when it is loaded (server_bind). All functions of 7.0 are required. Later
+ * ones are NULL in an older server, so callers must check.
  *
  * THREADS
  *
- * The server calls a module from its one thread, but for `free` of a value
- * that is let go in the background, and for `rdb_save` and `aof_rewrite`, which
- * run in a child process. From a thread of its own a module may call
- * `try_allocate`, `release` and `unblock`, and nothing else.
+ * The server calls a module from its main thread, except for `free` of a value
+ * released in the background, and for `rdb_save` and `aof_rewrite`, which run
+ * in a child process. From its own threads a module may only call
+ * `try_allocate`, `release` and `unblock`.
  */
 #ifndef BLY_REDIS_SERVER_H
 #define BLY_REDIS_SERVER_H
@@ -25,11 +25,11 @@ typedef struct server_string  server_string;
 typedef struct server_key     server_key;
 typedef struct server_io      server_io;        /* a dump, or the AOF        */
 typedef struct server_type    server_type;
-typedef struct server_entry   server_entry;     /* a command, registered     */
+typedef struct server_entry   server_entry;     /* a registered command      */
 typedef struct server_digest  server_digest;
 typedef struct server_defrag  server_defrag;
 typedef struct server_figures server_figures;   /* of INFO                   */
-typedef struct server_blocked server_blocked;   /* a client that waits       */
+typedef struct server_blocked server_blocked;   /* a waiting client          */
 typedef struct server_user    server_user;
 
 enum {
@@ -53,7 +53,7 @@ enum {
 typedef int server_call(server_context *context, server_string **argv,
                         int argc);
 
-/* How the server works on values of a type. */
+/* The methods of a type of values. */
 typedef struct {
     uint64_t version;
     void  *(*rdb_load)(server_io *rdb, int version);
@@ -68,10 +68,10 @@ typedef struct {
     void   (*unlink)(server_string *key, const void *value);
     void  *(*copy)(server_string *from, server_string *to, const void *value);
     int    (*defrag)(server_defrag *defrag, server_string *key, void **value);
-    void   (*later[5])(void);           /* the same with other arguments     */
+    void   (*later[5])(void);           /* variants with other arguments     */
 } server_methods;
 
-/* ---- What COMMAND DOCS tells of a command ------------------------------- */
+/* ---- Documentation of a command --------------------------------------- */
 
 typedef enum {
     SERVER_ARG_STRING, SERVER_ARG_INTEGER, SERVER_ARG_DOUBLE, SERVER_ARG_KEY,
@@ -84,7 +84,7 @@ enum { SERVER_ARG_OPTIONAL = 1, SERVER_ARG_MULTIPLE = 2 };
 typedef struct server_arg {
     const char *name;
     server_arg_type type;
-    int key_spec;                       /* of a key: which; else -1          */
+    int key_spec;                       /* index of a key; else -1           */
     const char *token, *summary, *since;
     int flags;                          /* SERVER_ARG_…                      */
     const char *deprecated_since;
@@ -128,8 +128,9 @@ typedef struct {
     server_history *history;
     const char *tips;
     int arity;                          /* -n: n or more                     */
-    server_keys *keys;                  /* all 0 ends them                   */
-    server_arg *args;                   /* a NULL name ends them             */
+    server_keys *keys;                  /* a zeroed entry ends the list      */
+    server_arg *args;                   /* an entry with a NULL name ends the
+                                           list                              */
 } server_docs;
 
 /* ---- Functions ----------------------------------------------------------- */
@@ -142,7 +143,7 @@ typedef int server_set_text(const char *name, server_string *value,
 typedef server_string *server_get_text(const char *name, void *setting);
 typedef int server_apply(server_context *context, void *setting,
                          server_string **error);
-/* Something that happens in the server: SERVER_PERSISTS, with `what` a step. */
+/* An event in the server: SERVER_PERSISTS, with `what` as its step. */
 typedef struct { uint64_t id, version; } server_event;
 typedef void server_happens(server_context *context, server_event event,
                             uint64_t what, void *data);
@@ -287,9 +288,9 @@ typedef void server_gone(server_context *context, server_blocked *client);
     X(user_may, ACLCheckCommandPermissions, int,                               \
       (server_user *user, server_string **argv, int argc))
 
-/* try_zeroed came with 7.4, the lists of access with 7.2 and 7.4, and
- * load_standards with 8. Of servers that grew from older ones, redact may be
- * missing. */
+/* Optional functions: try_zeroed came with 7.4, access categories with 7.2 and
+ * 7.4, and load_standards with 8. Some servers that grew from older ones lack
+ * redact. */
 #define SERVER_WANTED(X)                                                       \
     X(redact, RedactClientCommandArgument, int, (server_context *context,      \
                                                  int argument))                \
@@ -306,8 +307,8 @@ SERVER_NEEDED(SERVER_FUNCTION)
 SERVER_WANTED(SERVER_FUNCTION)
 #undef SERVER_FUNCTION
 
-/* Find all functions. Where a needed one is not there, its name is what comes
- * back; NULL: all are. */
+/* Looks up all functions. Returns NULL, or the name of a required one that is
+ * missing. */
 const char *server_bind(server_context *context);
 
-#endif /* BLY_REDIS_SERVER_H */
+#endif

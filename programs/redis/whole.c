@@ -9,21 +9,21 @@
 
 #include "redis/wish.h"
 
-work *whole_work(const work_kind *kind, server_context *context,
+work *whole_work(const redis_work_kind *kind, server_context *context,
                  server_string **argv, int first, int end)
 {
     if (end - first > WORK_VALUES) {
         reply_error(context, "no more than 64 filters at a time");
         return NULL;
     }
-    work *w = work_new(kind);
+    work *w = redis_work_new(kind);
     for (int i = first; i < end; i++) {
-        held *value = reply_value(context, argv[i], held_type);
+        held *value = reply_value(context, argv[i], redis_held_type);
         if (value == NULL) {
-            work_drop(w);
+            redis_work_drop(w);
             return NULL;
         }
-        work_reads(w, value);
+        redis_work_reads(w, value);
     }
     return w;
 }
@@ -32,31 +32,31 @@ uint64_t whole_bytes(const work *w)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < w->n; i++)
-        bytes += held_bytes(w->reads[i]);
+        bytes += redis_held_bytes(w->reads[i]);
     return bytes;
 }
 
 int whole_do(work *w, server_context *context, server_string **argv, int argc)
 {
     return w == NULL ? SERVER_OK
-         : work_do(w, context, argv, argc, whole_bytes(w));
+         : redis_work_do(w, context, argv, argc, whole_bytes(w));
 }
 
 bool whole_copy(work *w)
 {
-    w->made = held_new(w->reads[0]->keyed ? w->reads[0]->secret : NULL);
-    const bly_progress progress = work_progress(w);
+    w->made = redis_held_new(w->reads[0]->keyed ? w->reads[0]->secret : NULL);
+    const bly_progress progress = redis_work_progress(w);
     bly_options options = { .allocator = &w->made->allocator, .threads = 1,
                             .progress = &progress };
-    return work_went(w, bly_copy(&w->made->filter, w->reads[0]->filter,
-                                 &options));
+    return redis_work_went(w, bly_copy(&w->made->filter, w->reads[0]->filter,
+                                       &options));
 }
 
 bool whole_copy_watched(work *w)
 {
     bool well = whole_copy(w);
     if (well)
-        work_watch_made(w);
+        redis_work_watch_made(w);
     return well;
 }
 
@@ -66,7 +66,7 @@ static bool whole_still(const work *w, server_context *context,
                         server_string **argv)
 {
     for (size_t i = 0; i < w->n; i++)
-        if (reply_look(context, argv[2 + i], held_type) != w->reads[i])
+        if (reply_look(context, argv[2 + i], redis_held_type) != w->reads[i])
             return false;
     return true;
 }
@@ -76,12 +76,12 @@ int whole_store(work *w, server_context *context, server_string **argv,
 {
     (void)argc;
     bool still = whole_still(w, context, argv);
-    const held *old = reply_look(context, argv[1], held_type);
+    const held *old = reply_look(context, argv[1], redis_held_type);
     server_auto_memory(context);
     server_key *key = server_open_key(context, argv[1], SERVER_READ
                                                         | SERVER_WRITE);
-    server_set_value(key, held_type, held_keep(w->made));
-    work_wake(old);
+    server_set_value(key, redis_held_type, redis_held_keep(w->made));
+    redis_work_wake(old);
     if (still)
         server_replicate(context);
     else
@@ -96,13 +96,13 @@ int whole_replace(work *w, server_context *context, server_string **argv,
     void *value, *old;
     server_key *key;
     (void)argc;
-    if (reply_find(&value, &key, context, argv[1], held_type) != FOUND_IT
+    if (reply_find(&value, &key, context, argv[1], redis_held_type) != FOUND_IT
         || value != w->reads[0])
         return reply_error(context, "the filter was replaced by another one "
                            "meanwhile: nothing was changed");
-    server_replace_value(key, held_type, held_keep(w->made), &old);
-    work_wake(old);
-    held_drop(old);
+    server_replace_value(key, redis_held_type, redis_held_keep(w->made), &old);
+    redis_work_wake(old);
+    redis_held_drop(old);
     reply_changed(context, w->kind->event, argv[1]);
     return server_reply_simple(context, "OK");
 }

@@ -10,7 +10,7 @@
 
 /* Returns a work that reads the filters of arguments `first` to `end` - 1, or
  * NULL after an error reply. */
-work *whole_work(const work_kind *kind, server_context *context,
+work *whole_work(const redis_work_kind *kind, server_context *context,
                  server_string **argv, int first, int end);
 
 /* Returns the bytes of all filters that the work reads. */
@@ -34,4 +34,4 @@ int whole_store(work *w, server_context *context, server_string **argv,
 int whole_replace(work *w, server_context *context, server_string **argv,
                   int argc);
 
-#endif /* BLY_REDIS_WHOLE_H */
+#endif

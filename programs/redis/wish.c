@@ -1,5 +1,5 @@
-/* wish.c - what a command of BLY.* is told of a filter, and what all of them
- * reply.
+/* wish.c - reads descriptions of filters in commands of BLY.*, and writes
+ * common replies.
  */
 #include "redis/wish.h"
 
@@ -90,7 +90,7 @@ bool wish_look(const held **value, server_context *context,
                server_string *name)
 {
     void *there;
-    found what = reply_find(&there, NULL, context, name, held_type);
+    found what = reply_find(&there, NULL, context, name, redis_held_type);
     *value = there;
     if (what == FOUND_OTHER)
         reply_refuse(context, what);
@@ -103,7 +103,7 @@ void wish_replicate_image(server_context *context, server_string *name,
     size_t bytes;
     const void *image = bly_image(value->filter, &bytes);
     char digits[SECRET_DIGITS + 1];
-    secret_write(digits, value->secret);
+    redis_secret_write(digits, value->secret);
     if (value->keyed)
         server_replicate_as(context, "BLY.RESTORE", "sbccc", name, image,
                             bytes, "REPLACE", "SECRET", digits);
@@ -128,7 +128,7 @@ bool wish_number(uint64_t *number, const server_string *argument)
     return n > 0;
 }
 
-/* A name, without a NUL in it. */
+/* Copies a name, which must not contain a NUL. */
 static bool wish_name(char *name, size_t room, const server_string *argument)
 {
     size_t n;
@@ -147,14 +147,14 @@ bool wish_form(uint64_t *form, const server_string *argument)
         && bly_form_read(form, text) == BLY_OK;
 }
 
-/* What may be said of a filter. */
+/* The properties of a filter that a command may state. */
 enum {
     WISH_CAPACITY, WISH_RATE, WISH_KEYS, WISH_KEYED, WISH_UNKEYED, WISH_HASHED,
     WISH_SEED, WISH_SECRET, WISH_ITEMS, WISH_UNKNOWN
 };
 
 static const struct {
-    const char *word, *wrong;           /* wrong: of its value; NULL: none   */
+    const char *word, *wrong;           /* for a bad value; NULL: none       */
 } wish_words[] = {
     [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
     [WISH_RATE]     = { "RATE", REPLY_RATE_WRONG },
@@ -193,12 +193,12 @@ static bool wish_value(wish *wanted, int word, const server_string *argument)
         return wish_number(&wanted->spec.seed, argument);
     default:
         text = server_text(argument, &n);
-        return secret_read(wanted->secret, text, n);
+        return redis_secret_read(wanted->secret, text, n);
     }
 }
 
-/* Which secret, after all words: `said` has a bit for each. False: an error was
- * replied. */
+/* Chooses the secret after all words were read; `said` has a bit for each.
+ * Returns false after an error reply. */
 static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
 {
     bool keyed = (said & (1U << WISH_KEYED | 1U << WISH_SECRET)) != 0;
@@ -222,7 +222,7 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
         return true;
     }
     if ((said & 1U << WISH_SECRET) == 0) {
-        const unsigned char *own = secret_own();
+        const unsigned char *own = redis_secret_own();
         if (own == NULL) {
             reply_error(context, "the system gives no random bytes for a "
                         "secret: set bly-secret, or say UNKEYED");
@@ -230,7 +230,7 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
         }
         memcpy(wanted->secret, own, sizeof wanted->secret);
     } else {
-        secret_told(context, wanted->secret);
+        redis_secret_told(context, wanted->secret);
     }
     wanted->spec.secret = wanted->secret;
     wanted->spec.hash = "siphash";
@@ -250,8 +250,8 @@ static bool wish_is_foreign(const char *kind)
     return false;
 }
 
-/* Items are text unless KEYS says otherwise. Formats of other systems have no
- * room for a form. False: an error was replied. */
+/* Chooses the form: text, unless KEYS says otherwise. Formats of other systems
+ * cannot store one. Returns false after an error reply. */
 static bool wish_forming(wish *wanted, server_context *context, bool said)
 {
     if (!wish_is_foreign(wanted->kind))
@@ -282,7 +282,7 @@ void wish_hide(server_context *context, server_string **argv, int argc,
 {
     for (int i = first; i + 1 < argc && !reply_is_word(argv[i], "ITEMS"); i++)
         if (reply_is_word(argv[i], "SECRET"))
-            secret_hide(context, ++i);
+            redis_secret_hide(context, ++i);
 }
 
 bool wish_read(wish *wanted, int *items, server_context *context,
@@ -291,7 +291,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
     unsigned said = 0;
     int i = first + 1;
     wish_hide(context, argv, argc, i);
-    *wanted = (wish){ .spec = { .rate = settings.held_rate,
+    *wanted = (wish){ .spec = { .rate = redis_settings.held_rate,
                                 .form = BLY_KEYS_TEXT } };
     if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {
         reply_error(context, "a kind has a name, as BLY.KINDS lists them");
@@ -324,10 +324,10 @@ bool wish_read(wish *wanted, int *items, server_context *context,
 bool wish_standard(wish *wanted, server_context *context)
 {
     bly_plan_t plan;
-    *wanted = (wish){ .spec = { .rate = settings.held_rate,
+    *wanted = (wish){ .spec = { .rate = redis_settings.held_rate,
                                 .form = BLY_KEYS_TEXT } };
-    wanted->spec.capacity = (uint64_t)settings.held_capacity;
-    memcpy(wanted->kind, settings.held_kind, sizeof wanted->kind);
+    wanted->spec.capacity = (uint64_t)redis_settings.held_capacity;
+    memcpy(wanted->kind, redis_settings.held_kind, sizeof wanted->kind);
     return wish_forming(wanted, context, false)
         && wish_hashing(wanted, context, 0)
         && wish_plan(&plan, wanted, context);

@@ -1,5 +1,6 @@
-/* wish.h - the filter that a command of BLY.* describes, and replies that
- * several of them share. */
+/* wish.h - reads descriptions of filters in commands of BLY.*, and writes
+ * common replies.
+ */
 #ifndef BLY_REDIS_WISH_H
 #define BLY_REDIS_WISH_H
 
@@ -10,12 +11,12 @@
 
 enum { WISH_KIND = 128, WISH_HASH = 16 };
 
-/* The requested filter. */
+/* The description of a filter. */
 typedef struct {
     char          kind[WISH_KIND], hash[WISH_HASH];
     unsigned char secret[BLY_SECRET_BYTES];
     bly_spec      spec;                 /* points into this                  */
-    bool          any_hash;             /* nothing was said of keys or hash  */
+    bool          any_hash;             /* keys and hash were left open      */
 } wish;
 
 /* Reads the kind and the words after it:
@@ -23,9 +24,8 @@ typedef struct {
  *      kind [CAPACITY n] [RATE p] [KEYS form] [KEYED|UNKEYED] [HASH name]
  *      [SEED n] [SECRET digits]
  *
- * and ITEMS, if `items` is not NULL: *items is where they begin, or `argc`.
- * Returns false after an error reply.
- */
+ * and ITEMS, if `items` is not NULL: *items becomes the index of the first one,
+ * or `argc`. Returns false after an error reply. */
 bool wish_read(wish *wanted, int *items, server_context *context,
                server_string **argv, int first, int argc);
 
@@ -38,7 +38,7 @@ bool wish_standard(wish *wanted, server_context *context);
 void wish_hide(server_context *context, server_string **argv, int argc,
                int first);
 
-/* Plans the filter. Kinds of integers and those of other systems, which have no
+/* Plans the filter. Kinds of integers and of other systems, which take no
  * secret, go without one unless it was requested. Returns false after an error
  * reply. */
 bool wish_plan(bly_plan_t *plan, wish *wanted, server_context *context);
@@ -67,24 +67,23 @@ bool wish_count_field(void *n, const bly_field *field);
 /* Reads a whole number of 64 bits. */
 bool wish_number(uint64_t *number, const server_string *argument);
 
-/* Reads the text of a form of keys. False: it is not one, and the message
- * below says so. */
+/* Parses a form of keys. Returns false if it is not one. */
 bool wish_form(uint64_t *form, const server_string *argument);
 #define WISH_FORM_WRONG                                                        \
     "this is not a form of keys: the classes are" BLY_KEYS_WORDS "; text and " \
     "utf16 may have changes, as in text:case=lower,trim"
 
-/* Verifies that keys of the form can be made. Returns false, after an error
- * reply, if the library was built without a dependency of the form. */
+/* Checks that this build supports keys of the form. Returns false after an
+ * error reply. */
 bool wish_can(uint64_t form, server_context *context);
 
-/* Looks up a filter that is only read; *value is NULL if none exists. Returns
- * false, after an error reply, if the key holds another type. */
+/* Looks up a filter for reading; NULL if the key is empty. Returns false after
+ * an error reply if another type is there. */
 bool wish_look(const held **value, server_context *context,
                server_string *name);
 
-/* Replicates a filter by its image, to replicas and append-only files. */
+/* Replicate the filter as it is. */
 void wish_replicate_image(server_context *context, server_string *name,
                           const held *value);
 
-#endif /* BLY_REDIS_WISH_H */
+#endif

@@ -363,7 +363,7 @@ static int index_check_output(const index_settings *s)
         || !S_ISREG(about.st_mode) || about.st_size == 0
         || filter_is_index(s->output))
         return CLI_GO;
-    return report_error("'%s' is there and is no index: name another output, "
+    return report_error("'%s' exists and is not an index: name another output, "
                         "or give --force to replace it", s->output);
 }
 

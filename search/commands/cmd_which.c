@@ -1,7 +1,4 @@
-/* cmd_which.c - `bloomery which`: an index and words -> names of files.
- *
- * Floor 8; includes search.h only.
- */
+/* cmd_which.c - `bloomery which`: an index and words -> names of files. */
 #include "search/commands/search.h"
 #include "frame/json.h"
 #include "frame/options.h"
@@ -92,7 +89,7 @@ static int which_terms(const which_job *job, terms *t, char *word)
     return t->n > 0 ? CLI_GO : which_no_term(job, word);
 }
 
-/* One word after another, each as a whole: documents with all, or with any. */
+/* Looks up each word as a whole: documents with all words, or with any. */
 static int which_each(which_job *job, terms *t, const cli_operands *words)
 {
     int status = CLI_GO;
@@ -110,7 +107,7 @@ static int which_each(which_job *job, terms *t, const cli_operands *words)
     return status;
 }
 
-/* Each hash once, or it would count more than the others. */
+/* Removes repeated hashes, which would count more than others. */
 static size_t which_once(uint64_t *hashes, size_t n)
 {
     size_t once = 0;
@@ -122,7 +119,7 @@ static size_t which_once(uint64_t *hashes, size_t n)
     return once;
 }
 
-/* All terms of all words together, of which a share is enough. */
+/* Looks up all terms of all words together; a share of them suffices. */
 static int which_share(which_job *job, terms *t, const cli_operands *words)
 {
     uint64_t *all = NULL;

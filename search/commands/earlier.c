@@ -1,10 +1,10 @@
-/* earlier.c - what an index has already of some files.
+/* earlier.c - finds what an existing index still knows about files.
  *
- *      files, sorted         a  b  c     e        read b, e
- *      documents, by name    a  b     d  d        keep a
+ *     files, sorted         a  b  c     e        read b, e
+ *     documents, by name    a  b     d  d        keep a
  *
- * A document stays if its file is still asked for and in the state that it had
- * when it was read. Floor 8; includes search.h only.
+ * A document is kept if its file is still wanted and in the same state as when
+ * it was read.
  */
 #include "search/commands/search.h"
 #include "frame/work.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The state of a file as it is now. */
+/* Returns the current state of a file. */
 static uint64_t earlier_stamp(const char *file)
 {
     struct timespec now;
@@ -23,7 +23,7 @@ static uint64_t earlier_stamp(const char *file)
     return stat(file, &about) == 0 ? text_stamp(&about, &now) : 0;
 }
 
-/* Were these documents, all those of a file, made of what it holds now? */
+/* Returns whether all documents of a file match its current contents. */
 static bool earlier_holds(const found_one *some, size_t n, const char *file,
                           bool trust)
 {
@@ -39,7 +39,7 @@ static bool earlier_holds(const found_one *some, size_t n, const char *file,
     return true;
 }
 
-/* A file, and the documents that the index has of it. */
+/* A file, and its documents in the index. */
 typedef struct {
     char            *name;
     const found_one *some;
@@ -68,7 +68,7 @@ static void *earlier_loop(void *argument)
     return NULL;
 }
 
-/* Which documents stay, and which files are left. */
+/* Decides which documents stay, and which files must be read. */
 static void earlier_settle(earlier *e, const earlier_files *all,
                            cli_operands *files)
 {

@@ -1,7 +1,4 @@
-/* found.c - documents of an index, in the order of their files.
- *
- * Floor 8; includes search.h only.
- */
+/* found.c - documents of an index, in the order of their files. */
 #include "search/commands/search.h"
 
 #include <stdlib.h>

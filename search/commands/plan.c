@@ -1,9 +1,8 @@
-/* plan.c - how large would an index be?
+/* plan.c - estimates the size of an index.
  *
- * A text that is twice as long has less than twice as many terms, so files are
- * taken by size: of each class, up to a factor of two, some are read, evenly
- * from all of them, and what these would take is extended to the class by its
- * bytes. Floor 8; includes search.h only.
+ * A text of twice the length has less than twice as many terms, so files are
+ * classified by size, in factors of two. A sample of each class is read, spread
+ * evenly over its files, and its result is scaled to the bytes of the class.
  */
 #include "search/commands/search.h"
 #include "frame/json.h"
@@ -32,8 +31,8 @@ typedef struct {
 
 typedef struct {
     plan_class    classes[PLAN_CLASSES];
-    unsigned char *class_of;            /* of each file; PLAN_CLASSES: none  */
-    bool          unread;               /* of a file nothing is known        */
+    unsigned char *class_of;            /* of each file; PLAN_CLASSES if none */
+    bool          unread;               /* whether nothing is known of a file */
 } plan;
 
 /* ==== Classes =========================================================== */
@@ -57,7 +56,7 @@ static void plan_look(plan *p, size_t i, const char *name)
     p->classes[class].stored += (double)about.st_size;
 }
 
-/* How many of its files are to be read. */
+/* Returns how many of its files to read. */
 static uint64_t plan_wanted(const plan_class *c)
 {
     double most = PLAN_BYTES / fmax(1, c->stored / (double)c->files);
@@ -66,7 +65,8 @@ static uint64_t plan_wanted(const plan_class *c)
     return c->files < (uint64_t)most ? c->files : (uint64_t)most;
 }
 
-/* Is the next file of a class to be read? As many as wanted are, evenly. */
+/* Returns whether to read the next file of a class; spreads those read evenly.
+ */
 static bool plan_takes(plan_class *c)
 {
     uint64_t wanted = plan_wanted(c), before = c->met * wanted / c->files;
@@ -76,7 +76,7 @@ static bool plan_takes(plan_class *c)
 
 /* ==== Reading =========================================================== */
 
-/* How many different terms there are. */
+/* Returns the number of distinct terms. */
 static uint64_t plan_different(terms *t)
 {
     uint64_t n = 0;
@@ -87,7 +87,7 @@ static uint64_t plan_different(terms *t)
     return n;
 }
 
-/* False: no memory. What cannot be read takes nothing. */
+/* Returns false if out of memory. Unreadable files take no space. */
 static bool plan_file(plan_class *c, const bly_index_spec *spec,
                       text_reader *text, terms *t, const char *name)
 {
@@ -135,8 +135,8 @@ static bool plan_read(plan *p, const settings *made, double rate,
 
 /* ==== All of them ======================================================= */
 
-/* Text is as much more as the files are larger; of documents it is those
- * beyond one for each file. */
+/* Scales text by the size of the files, and documents by their number beyond
+ * one per file. */
 static void plan_extend(plan_class *sum, const plan_class *c)
 {
     double times = c->read_stored > 0 ? c->stored / c->read_stored : 1;

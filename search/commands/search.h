@@ -1,24 +1,21 @@
-/* search.h - what the files of `bloomery index`, `which` and `search` share.
+/* search.h - declarations shared by `bloomery index`, `which` and `search`.
  *
- * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and
- * <bloomery/index.h> are all they include; match.c knows PCRE2.
+ *     terms.c     finds and hashes the terms of a document
+ *     text.c      splits a file into blocks of whole lines
+ *     settings.c  the settings stored in an index
+ *     found.c     documents in the order of their files
+ *     earlier.c   what an existing index still knows about files
+ *     plan.c      estimates the size of an index
+ *     question.c  finds documents that may match a pattern
+ *     many.c      finds any of many texts
+ *     match.c     matches patterns against lines
+ *     select.c    selects the lines of a file
+ *     cmd_index.c files -> an index
+ *     cmd_which.c an index and words -> names of files
+ *     cmd_search.c an index and patterns -> lines
  *
- *      terms.c     bytes of a document -> its terms, hashed
- *      text.c      a file -> blocks of whole lines
- *      settings.c  what an index says of how it was made
- *      found.c     documents in the order of their files
- *      earlier.c   what an index has already of some files
- *      plan.c      some of the files -> how large an index would be
- *      question.c  a pattern -> documents that may have a match
- *      many.c      many texts -> where one of them is
- *      match.c     patterns and a line -> does it match, and where?
- *      select.c    a file and patterns -> the lines that are selected
- *      cmd_index.c files -> an index
- *      cmd_which.c an index and words -> names of files
- *      cmd_search.c an index and patterns -> lines
- *
- * A file is a document; one that is longer than a block is several, each of
- * whole lines, so that a name found leads to a part of it.
+ * A file is a document. One that is longer than a block becomes several
+ * documents of whole lines, so that a result refers to a part of it.
  */
 #ifndef SEARCH_SEARCH_H
 #define SEARCH_SEARCH_H
@@ -32,7 +29,7 @@
 
 /* ==== terms.c =========================================================== */
 
-/* What of a text is a term. */
+/* The rules for splitting text into terms. */
 typedef enum {
     TERMS_TRIGRAMS, TERMS_WORDS, TERMS_FIELDS, TERMS_LINES, TERMS_KMERS,
     TERMS_RULES
@@ -40,7 +37,7 @@ typedef enum {
 
 enum { TERMS_KMER = 31 };               /* the longest, and the default */
 
-/* A rule by its name, "words" or "kmers=21". NULL: fine; or what is wrong. */
+/* Parses a rule, "words" or "kmers=21". Returns NULL, or what is wrong. */
 const char *terms_read(const char *text, terms_rule *rule, unsigned *k);
 
 /* Its name, how likely a document is named wrongly for one term, and the
@@ -52,8 +49,8 @@ uint32_t terms_probes(terms_rule rule);
 /* Terms of one text after another. */
 typedef struct {
     terms_rule rule;
-    unsigned  k;                /* of kmers                                  */
-    uint64_t *hashes;           /* of the last text; they may repeat         */
+    unsigned  k;                /* for kmers                                 */
+    uint64_t *hashes;           /* of the last text; may repeat              */
     size_t    n, room;
     bool      apart;            /* several words are never one term more     */
     bly_key  *waiting;          /* terms that are not hashed yet             */
@@ -64,12 +61,12 @@ typedef struct {
     size_t    trigram_room;
 } terms;
 
-/* False: no memory; terms_close is to follow all the same. */
+/* Returns false if out of memory; call terms_close in either case. */
 bool terms_open(terms *t, terms_rule rule, unsigned k);
 void terms_close(terms *t);
 
-/* Find the terms of n bytes, of which A to Z become a to z there where the rule
- * is trigrams or words. False: no memory. */
+/* Finds the terms of n bytes. For trigrams and words, this changes A to Z to
+ * lower case in place. Returns false if out of memory. */
 bool terms_find(terms *t, unsigned char *text, size_t n);
 
 /* ==== text.c ============================================================ */
@@ -81,10 +78,10 @@ typedef struct {
     uint64_t offset;            /* in what the file holds, decompressed      */
     uint64_t lines;             /* before it                                 */
     bool     binary;            /* there is a NUL in it, or before it        */
-    bool     whole;             /* it is all of the file                     */
+    bool     whole;             /* whether it is the whole file              */
 } text_block;
 
-/* A file on its way through memory; one after another. */
+/* A reader of files, one after another. */
 typedef struct {
     size_t   block;             /* bytes of a block, about                   */
     bool     uncut;             /* but a file is one, however long           */
@@ -95,23 +92,23 @@ typedef struct {
     int      fd;
     cli_source *source;
     bool     begun, ended, binary;
-    bool     decoded;           /* what is read comes from a source          */
+    bool     decoded;           /* whether the input is decompressed         */
     unsigned char *bytes;
     size_t   n, room;           /* read, the last block included             */
     size_t   given;             /* bytes of the last block                   */
     uint64_t offset, lines;
 } text_reader;
 
-/* A number that another state of the file does not have: of size, times and
- * inode. 0: it was changed so lately that the next change might show in none
- * of them. `now` is the time before `about` was asked for. */
+/* Returns a number for the state of a file, from its size, times and inode.
+ * Returns 0 if it was changed so recently that the next change might not show.
+ * `now` is the time before `about` was read. */
 uint64_t text_stamp(const struct stat *about, const struct timespec *now);
 
-/* 0, or why not, for refuse_file. */
+/* Returns 0, or the error for refuse_file. */
 int text_open(text_reader *t, const char *path);
 
-/* Let the next block be the one that began there when an index was made; only
- * what is not compressed moves. */
+/* Moves to a block by its position when an index was made; only for files that
+ * are not compressed. */
 bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
 
 /* Threads that read files, for -j; 0: twice as many as processors, as one may
@@ -121,38 +118,39 @@ bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
       "Read files with N threads. Default: two for each processor." }
 size_t text_jobs(uint64_t wanted);
 
-/* The next block: 1; 0: there is none, and *error says why or is 0: EFBIG where
- * a line is too long. */
+/* Reads the next block. Returns 1, or 0 if there is none; *error is then 0 or
+ * the error, EFBIG if a line is too long. */
 int text_next(text_reader *t, text_block *out, int *error);
 void text_close(text_reader *t);
 
 /* ==== settings.c ======================================================== */
 
-/* What an index says of how it was made. */
+/* The settings stored in an index. */
 typedef struct {
     terms_rule   rule;
     unsigned     k;
     uint64_t     block;
     bool         recursive, git, plain;
-    const char  *folder;        /* where it was made: its names begin there  */
-    cli_operands paths;         /* that were given                           */
+    const char  *folder;        /* where it was made; the base of names      */
+    cli_operands paths;         /* as given                                  */
 } settings;
 
-/* As bytes from malloc, or NULL: no memory. */
+/* Returns them as bytes from malloc, or NULL if out of memory. */
 char *settings_write(const settings *s, size_t *n);
 
-/* Open an index that `bloomery index` made. s->paths.names is from malloc, and
- * all else points into the index. NULL, and stderr says why. */
+/* Opens an index made by `bloomery index`. s->paths.names is from malloc;
+ * everything else points into the index. Returns NULL after reporting an error.
+ */
 bly_index *settings_open(const char *path, settings *s);
 
-/* Do its names lead to its files from this folder? They do where it was made,
- * and from anywhere if they are absolute. CLI_GO or CLI_ERROR. */
+/* Checks that its names are valid from this folder: it was made here, or they
+ * are absolute. Returns CLI_GO or CLI_ERROR. */
 int settings_here(const char *path, const settings *made,
                   const bly_index *index, const char *folder);
 
-/* What is kept of a document besides its name. */
+/* The data stored with a document, besides its name. */
 typedef struct {
-    uint64_t stamp;             /* of its file, as text_stamp says           */
+    uint64_t stamp;             /* of its file, from text_stamp              */
     uint64_t offset, length, lines;     /* as text_block has them            */
     bool     binary, whole;
 } settings_part;
@@ -175,11 +173,11 @@ typedef struct {
     size_t     n;
 } found_list;
 
-/* Those whose bit in the row is set; NULL: all that count. CLI_GO or CLI_ERROR.
- */
+/* Lists the documents whose bit in the row is set; NULL for all. Returns CLI_GO
+   or CLI_ERROR. */
 int found_make(found_list *out, const bly_index *index, const uint64_t *row);
 
-/* As qsort has it, by their files only. */
+/* Compares documents by their files only, for qsort. */
 int found_order(const bly_document *a, const bly_document *b);
 
 /* Documents of the file of this name, behind all those that were asked for
@@ -188,23 +186,23 @@ size_t found_next(const found_list *list, size_t *at, const char *name);
 
 /* ==== earlier.c ========================================================= */
 
-/* Of an index that is to be renewed: which of its documents stay. */
+/* The documents of an old index to keep. */
 typedef struct {
     bly_index *index;           /* NULL: there is none                       */
     settings   made;
     bool      *stays;           /* for each document                         */
-    uint64_t   documents;       /* that stay                                 */
+    uint64_t   documents;       /* number of those                           */
 } earlier;
 
-/* Of these files, whose names are in rising order, leave those of which the
- * index has nothing that still holds; `jobs` as for text_jobs. `trust`: what it
- * has of a file is taken to hold. CLI_GO or CLI_ERROR. */
+/* Removes from these files, sorted by name, those whose documents are still
+ * valid; `jobs` as for text_jobs. With `trust`, documents are assumed to be
+ * valid. Returns CLI_GO or CLI_ERROR. */
 int earlier_sift(earlier *e, cli_operands *files, bool trust, uint64_t jobs);
 
 /* ==== plan.c ============================================================ */
 
-/* Report how large an index of these files would be, of which some are read.
- * CLI_OK; CLI_ERROR: one of them is not there, too. */
+/* Reports the estimated size of an index of these files, some of which are
+ * read. Returns CLI_OK, or CLI_ERROR, also if a file does not exist. */
 int plan_index(const settings *made, double rate, const cli_operands *files,
                bool json);
 
@@ -218,17 +216,17 @@ typedef struct {
     bool      told;             /* … or another reason, which stderr has     */
 } question;
 
-/* A bit for each document that may have a match, from malloc; NULL: nothing is
- * known, or q->failed. `fixed`: it is a text; `words`: which matches whole
- * words only. */
+/* Returns a bit for each document that may match, from malloc. Returns NULL if
+ * nothing is known, or q->failed. `fixed`: the pattern is plain text; `words`:
+ * it must match whole words. */
 uint64_t *question_ask(question *q, const char *pattern, bool fixed,
                        bool words);
 
-/* The longest text that each match of a regular expression has, from malloc;
- * NULL: none is known, or there is no memory. */
+/* Returns the longest text that every match of a regular expression contains,
+ * from malloc. Returns NULL if none is known or memory is short. */
 char *question_literal(const char *pattern);
 
-/* Those of either; NULL stands for all. Both are given away. */
+/* Returns the union of both; NULL stands for all. Frees both. */
 uint64_t *question_any(const question *q, uint64_t *a, uint64_t *b);
 
 /* ==== many.c ============================================================ */
@@ -240,47 +238,47 @@ enum { MANY_LEAST = 4 };                /* texts for which it is quicker     */
 
 typedef struct many many;
 
-/* To look for these texts, the longest of which come first, and which stay the
- * caller's. Memory from malloc. NULL: they are too few, or one is too short,
- * or there is no memory. */
+/* Prepares to find any of these texts, preferring the longest; they remain the
+ * caller's. From malloc. Returns NULL if there are too few, one is too short,
+ * or memory is short. */
 many *many_open(const cli_operands *patterns, bool fold);
 
-/* The first of them that begins behind the end of *span, which becomes it; of
- * those that begin there the longest. */
+/* Finds the first text that begins after the end of *span, and the longest one
+ * there. */
 bool many_find(const many *m, const unsigned char *text, size_t n,
                match_span *span);
 
 /* ==== match.c =========================================================== */
 
-/* What a line must have. */
+/* How lines are matched. */
 typedef struct {
     bool fixed, fold, words, lines;
 } match_how;
 
 typedef struct match match;
 
-/* Compile these patterns, of which a line must match one; their order may
- * change. NULL, and stderr says why. */
+/* Compiles patterns, of which a line must match one; may reorder them. Returns
+ * NULL after reporting an error. */
 match *match_open(cli_operands *patterns, const match_how *how);
 
-/* The same patterns for another thread, for as long as `other` is open. NULL:
- * no memory. */
+/* Copies the patterns for another thread, valid while `other` is open. Returns
+ * NULL if out of memory. */
 match *match_share(const match *other);
 void match_close(match *m);
 
-/* Where a line that may match has a byte, at or behind `from`; n: none has. The
- * bytes are lines. Never past a line that matches. */
+/* Returns an offset at or after `from` in a line that may match; n if none may.
+ * The bytes are whole lines. Never skips a line that matches. */
 size_t match_next(match *m, const unsigned char *text, size_t n, size_t from);
 
-/* The first match in the line, without its newline, that begins behind the end
- * of *span, which becomes it: 1; 0: there is none; less than 0: an error, for
- * match_why. */
+/* Finds the first match in the line, given without its newline, that begins
+ * after the end of *span, and stores it there. Returns 1, 0 if there is none,
+ * or a negative error for match_why. */
 int match_find(match *m, const unsigned char *line, size_t n, match_span *span);
 void match_why(char *text, size_t room, int error);
 
 /* ==== select.c ========================================================== */
 
-/* Which lines are selected, and what is printed of them. */
+/* The choice of lines, and what to print. */
 typedef struct {
     match_how how;
     bool      invert, files, others, count, number, nameless, quiet, text;
@@ -289,12 +287,12 @@ typedef struct {
     uint64_t  before, after;    /* lines beside each                         */
 } select_want;
 
-/* A file that is being searched by one thread; one after another. */
+/* A file being searched by one thread; reused for later ones. */
 typedef struct {
     const select_want *want;
     match      *match;
     const char *name;
-    cli_bytes   out;            /* what is to be printed                     */
+    cli_bytes   out;            /* output                                    */
     uint64_t    selected;
     bool        done;           /* nothing that follows matters              */
     bool        refused;        /* a line was too much for the pattern       */
@@ -307,16 +305,16 @@ typedef struct {
 
 void select_begin(select_file *f, const char *name);
 
-/* The line between lines that stand apart. */
+/* Returns the separator of non-adjacent lines. */
 const char *select_break(const select_want *want);
 
-/* CLI_GO or CLI_ERROR. The block's bytes may change. */
+/* Returns CLI_GO or CLI_ERROR. May modify the block's bytes. */
 int select_block(select_file *f, text_block *block);
 
 /* Does anything more come of a block in which no line is selected? */
 bool select_waits(const select_file *f);
 
-/* What is said of the file as a whole. CLI_GO or CLI_ERROR. */
+/* Prints what concerns the whole file. Returns CLI_GO or CLI_ERROR. */
 int select_end(select_file *f);
 
 extern const cli_command cmd_index, cmd_which, cmd_search;

@@ -1,9 +1,8 @@
-/* settings.c - what an index says of how it was made.
+/* settings.c - the settings stored in an index.
  *
- * It is text, NAME=VALUE, each ended by NUL, in any order; of names that this
- * program does not know it says that a newer one made the index. With each
- * document goes where in its file it is, and the state of the file then. Floor
- * 8; includes search.h only.
+ * They are text, NAME=VALUE, each ended by NUL, in any order. An unknown name
+ * means that a newer version made the index. Each document is stored with its
+ * position in its file, and the state of the file.
  */
 #include "search/commands/search.h"
 #include "frame/numbers.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is found of a text changes with these rules, and with nothing else. */
+/* Increased whenever the rules for finding terms change. */
 static const char settings_rules[] = "3";
 
 /* ==== Written =========================================================== */
@@ -63,7 +62,7 @@ char *settings_write(const settings *s, size_t *n)
 
 /* ==== Read ============================================================== */
 
-/* One of them. False: it is not known, or there is no memory. */
+/* Reads one setting. Returns false if it is unknown or memory is short. */
 static bool settings_take(settings *s, const char *name, size_t length,
                           char *value)
 {
@@ -92,7 +91,8 @@ static bool settings_take(settings *s, const char *name, size_t length,
     }
 }
 
-/* All of them; false: they are none, or not all are known. */
+/* Reads all settings. Returns false if they are invalid, or some are unknown.
+ */
 static bool settings_read(settings *s, const bly_index_stat_t *stat)
 {
     char *at = (char *)(uintptr_t)stat->about, *end = at + stat->about_bytes;
@@ -128,7 +128,7 @@ bly_index *settings_open(const char *path, settings *s)
     return NULL;
 }
 
-/* Are all names absolute, and those that an update would find? */
+/* Returns whether all names are absolute, and would be found by an update. */
 static bool settings_absolute(const settings *made, const bly_index *index)
 {
     bly_document document;
@@ -153,7 +153,7 @@ int settings_here(const char *path, const settings *made,
                         "begin: go there", path, made->folder);
 }
 
-/* ==== Of a document ===================================================== */
+/* ==== Documents ========================================================= */
 
 enum { SETTINGS_BINARY = 62, SETTINGS_WHOLE = 63 };     /* bits of `lines` */
 

@@ -11,8 +11,7 @@
  * U+2000 to U+207F and U+3000 to U+303F, known by their bytes wherever they
  * are. Each run of ASCII within a word is one, too, as writing that sets no
  * blanks has them; and addresses of the internet and of machines, and UUIDs,
- * which are several words, are one more as a whole. Floor 8; includes search.h
- * only.
+ * which are several words, are one more as a whole.
  */
 #include "search/commands/search.h"
 #include "frame/numbers.h"
@@ -67,7 +66,7 @@ const char *terms_read(const char *text, terms_rule *rule, unsigned *k)
         while (*rule < TERMS_RULES && strcmp(text, terms_name(*rule)) != 0)
             (*rule)++;
         if (*rule == TERMS_RULES)
-            return "is no rule: give trigrams, words, fields, lines or "
+            return "is not a rule: give trigrams, words, fields, lines or "
                    "kmers=31";
     }
     *k = (unsigned)length;
@@ -88,8 +87,8 @@ static bool terms_room(terms *t, size_t more)
     return true;
 }
 
-/* Hash what waits; of what came lately nothing comes again. 0 marks an empty
- * place there, so such a hash may come more than once. */
+/* Hashes the pending terms that did not occur recently. 0 marks an empty slot
+ * there, so that hash may be repeated. */
 static bool terms_flush(terms *t)
 {
     bly_keys keys = { .n = t->waits, .keys = t->waiting };
@@ -125,7 +124,7 @@ static terms_class terms_class_of(unsigned char c)
            || (c >= 'A' && c <= 'Z') ? TERMS_ASCII : TERMS_NONE;
 }
 
-/* How many bytes of what stands between words begin here? */
+/* Returns the number of bytes here that separate words. */
 static size_t terms_between(const unsigned char *at, const unsigned char *end,
                             const unsigned char classes[256])
 {
@@ -140,9 +139,9 @@ static size_t terms_between(const unsigned char *at, const unsigned char *end,
             || (*at == 0xE3 && at[1] == 0x80)) ? 3 : 0;
 }
 
-/* The last words, the latest first, and the bytes before them where each is
- * the only one between two words. Of a word with other letters the run of
- * ASCII at its beginning ends at `head`, and that at its end begins at `tail`.
+/* The last words, latest first, and the separators before them if these are
+ * single bytes. In a word with non-ASCII letters, its leading ASCII run ends at
+ * `head`, and its trailing one begins at `tail`.
  */
 typedef struct {
     const unsigned char *start, *head, *tail, *end;
@@ -160,8 +159,8 @@ static bool terms_digits(const unsigned char *at, const unsigned char *end,
     return true;
 }
 
-/* Are the last n words joined by this byte, of these lengths, the latest first
- * (0: 1 to 3), and of such digits? Then they are one more. */
+/* Returns whether the last n words are joined by this byte, with these lengths,
+ * latest first (0: 1 to 3), and digits; they are then an additional word. */
 static bool terms_join(terms *t, const terms_joined *j, unsigned char by,
                        const char *lengths, bool hex)
 {
@@ -211,7 +210,7 @@ static terms_word terms_word_of(const unsigned char *start,
     return word;
 }
 
-/* The runs of ASCII in a word that is not all of it. */
+/* Finds the ASCII runs that are a part of a word. */
 static bool terms_within(terms *t, const unsigned char *from,
                          const unsigned char *end)
 {
@@ -304,7 +303,8 @@ static bool terms_find_fields(terms *t, const unsigned char *text, size_t n)
 
 /* ==== Trigrams ========================================================== */
 
-/* Set the bits of those in the text, and list them: how many. */
+/* Sets the bits of the text's trigrams, and lists them. Returns their number.
+ */
 static size_t terms_list_trigrams(terms *t, const unsigned char *text, size_t n)
 {
     uint32_t window = 0;
@@ -326,7 +326,7 @@ static size_t terms_list_trigrams(terms *t, const unsigned char *text, size_t n)
     return found;
 }
 
-/* Hash some of the list, and clear their bits. */
+/* Hashes a part of the list, and clears its bits. */
 static void terms_hash_trigrams(terms *t, const uint32_t *some, size_t n)
 {
     unsigned char bytes[3 * TERMS_WAITING];
@@ -364,7 +364,7 @@ static bool terms_find_trigrams(terms *t, unsigned char *text, size_t n)
 
 /* ==== k-mers ============================================================ */
 
-/* A, C, G and T, or U, as 0 to 3; 4: no base. */
+/* Returns 0 to 3 for A, C, G, and T or U; 4 for others. */
 static unsigned terms_base(unsigned char c)
 {
     switch (c | 0x20) {
@@ -376,8 +376,8 @@ static unsigned terms_base(unsigned char c)
     }
 }
 
-/* One base more, of the strand and of the other one, which is read backwards:
- * a k-mer is the lesser of the two. */
+/* Adds a base to both strands; the other one is read backwards. A k-mer is the
+ * lesser of the two. */
 typedef struct { uint64_t strand, other; size_t run; } terms_strands;
 
 static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
@@ -398,8 +398,8 @@ static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
     return true;
 }
 
-/* A record of FASTA is a line that begins with '>', and the lines behind it,
- * which are one sequence. */
+/* A FASTA record is a line that begins with '>' followed by the lines of one
+ * sequence. */
 static bool terms_find_kmers(terms *t, const unsigned char *text, size_t n)
 {
     terms_strands s = { 0, 0, 0 };

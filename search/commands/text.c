@@ -6,8 +6,7 @@
  * Compressed files are known by their first bytes and read through a pipe. A
  * line that is longer than a block makes the block longer, so that a line is
  * in one block, but no longer than 64 MiB: then it ends at a NUL, as in files
- * that are no text it does anyway, or is refused. Floor 8; includes search.h
- * only.
+ * that are no text it does anyway, or is refused.
  */
 #include "search/commands/search.h"
 #include "frame/work.h"
@@ -32,8 +31,8 @@ static uint64_t text_time(const struct timespec *time)
     return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
 }
 
-/* Could a change that comes now have the same time? Clocks of files step by
- * some milliseconds, and those of some file systems by two seconds. */
+/* Returns whether a later change could have the same time: file times advance
+ * in steps of milliseconds, in some file systems of two seconds. */
 static bool text_fresh(const struct timespec *changed,
                        const struct timespec *now)
 {
@@ -57,7 +56,8 @@ uint64_t text_stamp(const struct stat *about, const struct timespec *now)
 
 /* ==== Reading =========================================================== */
 
-/* Close it. Was what was decompressed all of it? 0, or why not. */
+/* Closes the file, and checks that decompressed input was complete. Returns 0
+   or an error. */
 static int text_finish(text_reader *t)
 {
     int error = 0;
@@ -70,7 +70,7 @@ static int text_finish(text_reader *t)
     return error;
 }
 
-/* More bytes behind those that are there. 0, or why not. */
+/* Reads more bytes. Returns 0 or an error. */
 static int text_read(text_reader *t)
 {
     ssize_t got;
@@ -85,7 +85,8 @@ static int text_read(text_reader *t)
     return t->ended && t->source != NULL ? text_finish(t) : 0;
 }
 
-/* Have so many bytes, or all of the file. 0, or why not. */
+/* Reads until there are that many bytes, or to the end. Returns 0 or an error.
+ */
 static int text_want(text_reader *t, size_t wanted)
 {
     int error = 0;
@@ -100,7 +101,7 @@ static int text_want(text_reader *t, size_t wanted)
     return error;
 }
 
-/* Look at the first bytes: is it compressed? 0, or why not. */
+/* Detects compression from the first bytes. Returns 0 or an error. */
 static int text_begin(text_reader *t)
 {
     const codec *c = NULL;
@@ -143,7 +144,7 @@ int text_open(text_reader *t, const char *path)
     return text_begin(t);
 }
 
-/* The last byte of this kind, counted from 1; 0: there is none. */
+/* Returns the position of the last such byte, counted from 1; 0 if none. */
 static size_t text_last(const unsigned char *bytes, size_t n,
                         unsigned char wanted)
 {
@@ -152,9 +153,9 @@ static size_t text_last(const unsigned char *bytes, size_t n,
     return n;
 }
 
-/* Read until there is a block: how long it is; 0: the end, or an error. What
- * is longer than a block is as long as twos make it, whatever was read before,
- * so that blocks are the same each time. */
+/* Reads until there is a block and returns its length; 0 at the end or on an
+ * error. Beyond a block, the length grows by doubling whatever was read before,
+ * so that blocks are reproducible. */
 static size_t text_fill(text_reader *t, int *error)
 {
     for (size_t most = t->block; ; most *= 2) {

@@ -1,7 +1,4 @@
-/* file.c - an index is mapped, or wrapped where it lies in memory.
- *
- * Floor 6.
- */
+/* file.c - an index is mapped, or wrapped where it lies in memory. */
 #include "search/library/reader.h"
 
 #include <fcntl.h>
@@ -49,9 +46,9 @@ bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
     return file_make(out, bytes, n, allocator);
 }
 
-/* Of the rows only pages are read that a question needs; the list behind them,
- * all of which is looked at, comes in large pieces. What the header says is not
- * known to be true: then the advice is a bad one, and no more. */
+/* Queries read only some pages of the rows; the list after them is read as a
+ * whole, in large pieces. The header is not verified yet, which at worst makes
+ * this advice useless. */
 static void file_advise(uint8_t *bytes, size_t n)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -1,6 +1,6 @@
 /* layout.c - how large an index's parts are.
  *
- * Floor 6. Groups are for 2^(c/4) keys, rounded up, c = 0, 1, 2, …; the roots
+ * Groups are for 2^(c/4) keys, rounded up, c = 0, 1, 2, …; the roots
  * are numbers here, and the rest is whole-number arithmetic, so that every
  * machine comes to the same groups. The number of rows m is such that a column
  * with n keys of k bits is found for a share p of all others,

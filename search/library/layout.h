@@ -1,21 +1,21 @@
-/* layout.h - what lies where in an index.
+/* layout.h - the layout of an index file.
  *
- * Floor 6. The file, little-endian:
+ * All numbers are little-endian:
  *
- *      header     128 bytes
- *      rows       of each group, from a multiple of 64 on
- *      list       what is below, from a multiple of 64 on, to the end:
- *        groups     48 bytes each
- *        documents  16 bytes each, in the order of their groups and columns
- *        dropped    a bit for each document, in whole bytes
- *        extra      as many bytes for each as the header says
- *        names      one behind the other
- *        about
- *        sums       of each page of the rows of each group, 8 bytes each
+ *     header     128 bytes
+ *     rows       of each group, aligned to 64 bytes
+ *     list       the following, aligned to 64 bytes, to the end:
+ *       groups     48 bytes each
+ *       documents  16 bytes each, in the order of their groups and columns
+ *       dropped    a bit for each document, in whole bytes
+ *       extra      as many bytes for each as the header says
+ *       names      concatenated
+ *       about
+ *       sums       of each page of the rows of each group, 8 bytes each
  *
- * Of a group with m rows of d documents the bit of row r and column c is bit
- * r d + c, bit i being bit i % 8 of byte i / 8; so rows begin anywhere in a
- * byte, and a group of one document has no more bits than it needs.
+ * In a group with m rows of d documents, the bit of row r and column c is bit r
+ * d + c, and bit i is bit i % 8 of byte i / 8. Rows may begin inside a byte, so
+ * a group of one document takes no more bits than it needs.
  */
 #ifndef BLY_INDEX_LAYOUT_H
 #define BLY_INDEX_LAYOUT_H
@@ -56,8 +56,7 @@ enum {
 #define LAYOUT_KEYS_MOST (UINT64_C(1) << 48)
 #define LAYOUT_ROWS_MOST (UINT64_C(1) << 56)
 
-/* The parts of the list of so many; false: they would be larger than any file.
- */
+/* Computes the parts of a list. Returns false if they would exceed any file. */
 typedef struct {
     uint64_t groups, documents, dropped, extra, names, about, end;
 } layout_list;
@@ -66,13 +65,13 @@ bool layout_list_of(layout_list *out, uint64_t at, uint64_t groups,
                     uint64_t documents, uint64_t extra, uint64_t names,
                     uint64_t about);
 
-/* How many pages so many bytes of rows are. */
+/* Returns the number of pages for that many bytes of rows. */
 PLATFORM_INLINE uint64_t layout_pages(uint64_t bytes)
 {
     return bytes / LAYOUT_PAGE + (bytes % LAYOUT_PAGE != 0);
 }
 
-/* The sum of one of them, of the bytes that it has. */
+/* Returns the checksum of a page. */
 uint64_t layout_sum(const uint8_t *rows, uint64_t bytes, uint64_t page);
 
 /* Bytes of a group's bits; false: too many. */
@@ -80,15 +79,15 @@ bool layout_bits(uint64_t *bytes, uint64_t rows, uint64_t documents);
 
 /* ---- Groups ------------------------------------------------------------- */
 
-/* How many keys a document may have that is in a group with one of so many,
- * and how many rows that group has; 0: too many. */
+/* Return the most keys of a document that shares a group with one of this many,
+ * and the rows of that group; 0 if too many. */
 uint64_t layout_most(uint64_t keys);
 uint64_t layout_rows(double rate, uint32_t probes, uint64_t most);
 
-/* The probes that are best for a rate. */
+/* Returns the best number of probes for a rate. */
 uint32_t layout_probes(double rate);
 
-/* The rows of a key, of m: one after the other. */
+/* Return the rows of a key, of m, one after the other. */
 PLATFORM_INLINE uint64_t layout_first(uint64_t hash)
 {
     return hash_mix(hash);

@@ -16,7 +16,7 @@
  *
  * Groups that are taken from another index are copied as they lie there. Where
  * many of their documents do not come along, or they are small, their rows are
- * turned into columns again, and join the others. Floor 6.
+ * turned into columns again, and join the others.
  */
 #include "search/library/reader.h"
 
@@ -31,33 +31,33 @@
 #include "base/status.h"
 #include "base/task.h"
 #include "bloomery/keyed.h"
-#include "search/library/columns.h"
+#include "search/library/bitcolumns.h"
 #include "io/replace.h"
 
 enum {
-    MAKE_CLASSES = 4 * 48 + 2,          /* that layout_most knows            */
-    MAKE_READ_BEHIND = 9,               /* bytes, see columns.h              */
-    MAKE_SMALL = 64,                    /* documents: such groups are joined */
-    MAKE_PIECE = 4 << 20                /* bytes in one write call           */
+    MAKE_CLASSES = 4 * 48 + 2, /* as in layout_most                 */
+    MAKE_READ_BEHIND = 9,      /* bytes, see bitcolumns.h              */
+    MAKE_SMALL = 64,           /* documents: such groups are joined */
+    MAKE_PIECE = 4 << 20       /* bytes in one write call           */
 };
 
 #define MAKE_MEMORY (UINT64_C(256) << 20)
 
-/* Something that gets longer. */
+/* A growing array. */
 typedef struct {
     void    *items;
     uint64_t n, room;
 } make_list;
 
-/* A document that has come. */
+/* A document that was added. */
 typedef struct {
-    uint64_t name, extra;               /* where they begin                  */
+    uint64_t name, extra;               /* their offsets                     */
     uint64_t length, keys;
     bool     dropped;
 } make_document;
 
-/* One of a group: its number and its column; and what it is sorted by, once
- * the group is written. */
+/* A document of a group: its number and column, and its sort key, once the
+ * group is written. */
 typedef struct {
     uint64_t       document;
     uint64_t      *column;
@@ -67,7 +67,7 @@ typedef struct {
     uint32_t       extra_bytes;
 } make_member;
 
-/* The documents of about as many keys that are not written yet. */
+/* The documents with about the same number of keys that are not written yet. */
 typedef struct {
     uint64_t  most, rows;
     make_list members;
@@ -82,10 +82,10 @@ struct bly_index_maker {
     bly_keyed       keyed;              /* for tables of hashes              */
     uint64_t        memory, held;       /* bytes of columns                  */
     bly_progress    progress;
-    pthread_mutex_t lock;               /* of all below                      */
-    bly_status      broken;             /* what could not be written         */
+    pthread_mutex_t lock;               /* guards the fields below           */
+    bly_status      broken;             /* status of a failed write          */
     replacement     file;
-    uint64_t        at;                 /* where the next rows go            */
+    uint64_t        at;                 /* offset of the next rows           */
     make_list       documents, names, extras, about;
     make_list       groups, sums;       /* as in the file                    */
     make_list       order;              /* documents as they are written     */
@@ -96,7 +96,7 @@ struct bly_index_maker {
 
 /* ---- Lists -------------------------------------------------------------- */
 
-/* Room for so many more items. */
+/* Makes room for more items. */
 static bool make_room(bly_index_maker *maker, make_list *list, uint64_t more,
                       size_t each)
 {
@@ -117,7 +117,7 @@ static bool make_room(bly_index_maker *maker, make_list *list, uint64_t more,
     return true;
 }
 
-/* There is room. */
+/* Appends items, for which there is room. */
 static void make_append(make_list *list, const void *items, uint64_t n,
                         size_t each)
 {
@@ -141,9 +141,9 @@ static make_document *make_document_at(const bly_index_maker *maker,
 
 /* ---- Different hashes --------------------------------------------------- */
 
-/* Those that differ, in memory of *room bytes that is released by the caller.
- * NULL: there is too little. 0 is a hash that stands for an empty place, and
- * is kept apart. */
+/* Returns the distinct hashes, in *room bytes of memory that the caller frees.
+ * Returns NULL if out of memory. The hash 0 marks an empty slot and is stored
+ * separately. */
 static uint64_t *make_different(bly_index_maker *maker, const uint64_t *hashes,
                                 size_t n, uint64_t *count, uint64_t *room)
 {
@@ -244,7 +244,7 @@ static bly_status make_write_rows(bly_index_maker *maker, const uint8_t *rows,
 
 /* ---- A group is written ------------------------------------------------- */
 
-/* By name, and what is kept besides it; then in the order of their coming. */
+/* Compares names, then extra bytes, then the order of arrival. */
 static int make_compare(const void *one, const void *two)
 {
     const make_member *a = one, *b = two;
@@ -275,7 +275,7 @@ static void make_sort(const bly_index_maker *maker, make_class *class)
     qsort(members, (size_t)class->members.n, sizeof *members, make_compare);
 }
 
-/* Their columns as rows, in memory of *bytes bytes. */
+/* Returns their columns as rows, in *bytes bytes of memory. */
 static uint8_t *make_rows(bly_index_maker *maker, const make_class *class,
                           const uint64_t **columns, uint64_t *bytes)
 {
@@ -288,13 +288,13 @@ static uint8_t *make_rows(bly_index_maker *maker, const make_class *class,
         return NULL;
     for (uint64_t i = 0; i < class->members.n; i++)
         columns[i] = members[i].column;
-    columns_to_rows(rows, columns, class->members.n, class->rows);
+    bitcolumns_to_rows(rows, columns, class->members.n, class->rows);
     return rows;
 }
 
 static void make_clear(bly_index_maker *maker, make_class *class)
 {
-    uint64_t bytes = 8 * columns_words(class->rows);
+    uint64_t bytes = 8 * bitcolumns_words(class->rows);
     const make_member *members = class->members.items;
     for (uint64_t i = 0; i < class->members.n; i++)
         memory_release(&maker->allocator, members[i].column, (size_t)bytes);
@@ -344,7 +344,7 @@ static bly_status make_write_classes(bly_index_maker *maker)
 
 /* ---- A document comes --------------------------------------------------- */
 
-/* The class of documents for so many keys. */
+/* Returns the class of documents with that many keys. */
 static make_class *make_class_of(bly_index_maker *maker, uint64_t most)
 {
     size_t at = 0;
@@ -359,8 +359,8 @@ static make_class *make_class_of(bly_index_maker *maker, uint64_t most)
     return &maker->classes[at];
 }
 
-/* It is to have these rows: those of other machines, whose mathematics round
- * otherwise, may be one more or less, and are a group of their own. */
+/* Sets the rows of a class. Rows from other machines, whose floating point
+ * rounds differently, may differ by one, and then form a group of their own. */
 static bly_status make_class_rows(bly_index_maker *maker, make_class *class,
                                   uint64_t rows)
 {
@@ -371,8 +371,7 @@ static bly_status make_class_rows(bly_index_maker *maker, make_class *class,
     return status;
 }
 
-/* Write down a document; its number. UINT64_MAX: there is too little memory.
- */
+/* Stores a document and returns its number; UINT64_MAX if out of memory. */
 static uint64_t make_note(bly_index_maker *maker, const bly_document *document)
 {
     make_document note = {
@@ -392,7 +391,8 @@ static uint64_t make_note(bly_index_maker *maker, const bly_document *document)
     return maker->documents.n - 1;
 }
 
-/* A document and its column, which is the maker's if BLY_OK. */
+/* Adds a document and its column, which the maker owns if BLY_OK is returned.
+ */
 static bly_status make_join(bly_index_maker *maker, make_class *class,
                             const bly_document *document, uint64_t *column)
 {
@@ -403,11 +403,11 @@ static bly_status make_join(bly_index_maker *maker, make_class *class,
     if (member.document == UINT64_MAX)
         return status_plain(BLY_ENOMEM);
     make_append(&class->members, &member, 1, sizeof member);
-    maker->held += 8 * columns_words(class->rows);
+    maker->held += 8 * bitcolumns_words(class->rows);
     return BLY_OK;
 }
 
-/* With the lock. */
+/* Requires the lock. */
 static bly_status make_add(bly_index_maker *maker, const bly_document *document,
                            uint64_t most, uint64_t rows, uint64_t *column)
 {
@@ -433,7 +433,7 @@ static bly_status make_add_different(bly_index_maker *maker,
     if (rows == 0)
         return status_fail(BLY_ETOOBIG, "a document has more keys than an "
                            "index takes: cut it into several");
-    uint64_t bytes = 8 * columns_words(rows);
+    uint64_t bytes = 8 * bitcolumns_words(rows);
     uint64_t *column = memory_zeroed(&maker->allocator, bytes);
     if (column == NULL)
         return status_plain(BLY_ENOMEM);
@@ -479,13 +479,14 @@ static bool make_kept(const make_source *source, uint64_t document)
         return false;
     if (source->keep == NULL)
         return true;
-    task *outer = task_aside();         /* it may call the library */
+    task *outer = task_aside();         /* the callback may call the library */
     bool kept = source->keep(source->context, document);
     task_back(outer);
     return kept;
 }
 
-/* As it lies there, with those that are not kept as dropped ones. */
+/* Copies a group as it is; documents that are not kept are marked as dropped.
+ */
 static bly_status make_copy_group(bly_index_maker *maker,
                                   const make_source *source,
                                   const reader_group *group, uint64_t first)
@@ -508,22 +509,22 @@ static bly_status make_copy_group(bly_index_maker *maker,
     return make_write_rows(maker, group->bits, group);
 }
 
-/* Up to 64 of its documents as columns; those that are not kept go. */
+/* Takes up to 64 documents as columns, without those that are not kept. */
 static bly_status make_take_columns(bly_index_maker *maker,
                                     const make_source *source,
                                     const reader_group *group, uint64_t first,
                                     uint64_t at, size_t n)
 {
     uint64_t *columns[64];
-    uint64_t bytes = 8 * columns_words(group->rows);
+    uint64_t bytes = 8 * bitcolumns_words(group->rows);
     size_t made = 0;
     while (made < n && (columns[made] = memory_zeroed(&maker->allocator, bytes))
                        != NULL)
         made++;
     bly_status status = made == n ? BLY_OK : status_plain(BLY_ENOMEM);
     if (status == BLY_OK)
-        columns_of_rows(columns, group->bits, at, n, group->documents,
-                        group->rows);
+        bitcolumns_of_rows(columns, group->bits, at, n, group->documents,
+                           group->rows);
     for (size_t i = 0; i < made; i++) {
         bly_document document;
         (void)bly_index_document(&document, source->from, first + at + i);
@@ -689,7 +690,7 @@ void bly_index_abort(bly_index_maker *maker)
 
 /* ---- The list ----------------------------------------------------------- */
 
-/* The documents in their order, over zero bytes. */
+/* Writes the documents in order, over zero bytes. */
 static void make_list_documents(uint8_t *list, const layout_list *at,
                                 const bly_index_maker *maker)
 {

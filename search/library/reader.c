@@ -1,10 +1,9 @@
-/* reader.c - an index is looked at, and its documents are told.
+/* reader.c - checks an index, and returns its documents.
  *
- * Floor 6. What is looked at is the header and the list. Of rows, which are
- * bits within their group whatever they hold, only pages that are asked for
- * are, when they are: a bit that has become 0 would hide documents. Behind the
- * rows there is at least a group of the list, so that 64 bits may be read where
- * a row begins.
+ * The header and the list are checked on opening. Rows are valid whatever their
+ * bits, but a cleared bit would hide documents, so each page is checked when a
+ * query first reads it. At least a group of the list follows the rows, so 64
+ * bits can be read from where any row begins.
  */
 #include "search/library/reader.h"
 
@@ -49,7 +48,7 @@ static bly_status reader_check_header(const uint8_t *bytes, size_t n)
          ? BLY_OK : reader_damaged("its numbers are out of range");
 }
 
-/* Where the list is, and that all of it is there. */
+/* Checks that the list is complete. */
 static bly_status reader_check_list(bly_index *index)
 {
     const uint8_t *bytes = index->bytes;
@@ -187,7 +186,7 @@ bly_status bly_index_verify(const bly_index *index,
     return task_end(&t, status);
 }
 
-/* ---- What is told ------------------------------------------------------- */
+/* ---- Results ------------------------------------------------------------ */
 
 void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
 {

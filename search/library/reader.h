@@ -1,7 +1,4 @@
-/* reader.h - an index that is open.
- *
- * Floor 6.
- */
+/* reader.h - an index that is open. */
 #ifndef BLY_INDEX_READER_H
 #define BLY_INDEX_READER_H
 
@@ -19,7 +16,7 @@ struct bly_index {
     uint8_t       *known;               /* a bit for each: its sum is right  */
 };
 
-/* A group of it. */
+/* A group of the index. */
 typedef struct {
     const uint8_t *bits;
     uint64_t       rows, documents, most;
@@ -48,18 +45,18 @@ static inline bool reader_dropped(const bly_index *index, uint64_t i)
     return index->bytes[index->list.dropped + i / 8] >> i % 8 & 1;
 }
 
-/* Are the pages that hold these n bytes of a group's rows what was written?
- * Each is looked at when it is first asked for. */
+/* Returns whether the pages of these n bytes of a group's rows are undamaged.
+ * Each page is checked when first read. */
 bool reader_holds(const bly_index *index, const reader_group *group,
                   uint64_t from, uint64_t n);
 
-/* BLY_ECORRUPT: rows are not what was written. */
+/* Returns BLY_ECORRUPT with a message about damaged rows. */
 bly_status reader_damaged_rows(void);
 
-/* All pages of a group, whether they were looked at before or not. */
+/* Checks all pages of a group, whether or not they were checked before. */
 bly_status reader_check_rows(const bly_index *index, const reader_group *group);
 
-/* Is this an index? Trusts nothing; fills in all but what the file is. */
+/* Checks an untrusted index; fills in all fields but those of the file. */
 bly_status reader_check(bly_index *index);
 
 #endif /* BLY_INDEX_READER_H */

@@ -1,6 +1,6 @@
 /* which.c - which documents of an index perhaps have these keys?
  *
- * Floor 6. Each group is asked by itself, and its documents are bits of the
+ * Each group is asked by itself, and its documents are bits of the
  * answer from its first document on. The lines where rows begin are asked for
  * some rows ahead: a question out of cache costs about as many of them as it
  * has rows.
@@ -13,34 +13,34 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "bodies/rows.h"
-#include "search/library/columns.h"
+#include "search/library/bitcolumns.h"
 
 enum { WHICH_AHEAD = 64 };              /* keys whose rows are on their way  */
 
-/* What a question works in. */
+/* The buffers of a query. */
 typedef struct {
     const bly_index *index;
     const uint64_t  *hashes;
     size_t           n, least;
     uint64_t        *some;              /* documents that have all so far    */
-    uint32_t        *counts;            /* of each, how many keys; or NULL   */
+    uint32_t        *counts;            /* number of keys for each, or NULL  */
     bool             damaged;           /* rows are not what was written     */
 } which_job;
 
 /* ---- Rows ---------------------------------------------------------------- */
 
-/* False: none of the documents is left, or the row is damaged. */
+/* Returns false if no documents are left, or the row is damaged. */
 static bool which_and(which_job *job, const reader_group *group, uint64_t row)
 {
     uint64_t bit = row * group->documents, any = 0, *some = job->some;
-    uint64_t words = columns_words(group->documents);
+    uint64_t words = bitcolumns_words(group->documents);
     uint64_t last = bit + group->documents - 1;
     if (!reader_holds(job->index, group, bit / 8, last / 8 - bit / 8 + 1)) {
         job->damaged = true;
         return false;
     }
     for (uint64_t w = 0; w < words; w++) {
-        some[w] &= columns_load(group->bits, bit + 64 * w);
+        some[w] &= bitcolumns_load(group->bits, bit + 64 * w);
         any |= some[w];
     }
     return any != 0;
@@ -48,7 +48,7 @@ static bool which_and(which_job *job, const reader_group *group, uint64_t row)
 
 static void which_all_of(uint64_t *some, uint64_t documents)
 {
-    uint64_t words = columns_words(documents);
+    uint64_t words = bitcolumns_words(documents);
     memset(some, 0xFF, (size_t)words * sizeof *some);
     if (documents % 64 != 0)
         some[words - 1] = (UINT64_C(1) << documents % 64) - 1;
@@ -68,7 +68,7 @@ static void which_bring(const which_job *job, const reader_group *group,
     }
 }
 
-/* The documents that have this key, of those that are left. */
+/* Finds the documents with this key among those left. */
 static bool which_key(which_job *job, const reader_group *group,
                       uint64_t hash)
 {
@@ -96,7 +96,7 @@ static void which_all(which_job *job, const reader_group *group)
 
 static void which_count(const which_job *job, uint64_t documents)
 {
-    uint64_t words = columns_words(documents);
+    uint64_t words = bitcolumns_words(documents);
     for (uint64_t w = 0; w < words; w++)
         for (uint64_t left = job->some[w]; left != 0; left &= left - 1)
             job->counts[64 * w + platform_trailing_zeros(left)]++;
@@ -112,18 +112,18 @@ static void which_least(which_job *job, const reader_group *group)
         if (which_key(job, group, job->hashes[i]))
             which_count(job, group->documents);
     }
-    memset(job->some, 0, (size_t)columns_words(group->documents)
+    memset(job->some, 0, (size_t)bitcolumns_words(group->documents)
                          * sizeof *job->some);
     for (uint64_t d = 0; d < group->documents; d++)
         if (job->counts[d] >= job->least)
             job->some[d / 64] |= UINT64_C(1) << d % 64;
 }
 
-/* The group's documents are those from `first` on. */
+/* Writes a group's documents, which are numbered from `first` on. */
 static void which_put(uint64_t *row, const uint64_t *some, uint64_t first,
                       uint64_t documents)
 {
-    uint64_t words = columns_words(documents);
+    uint64_t words = bitcolumns_words(documents);
     unsigned shift = first % 64;
     row += first / 64;
     for (uint64_t w = 0; w < words; w++) {
@@ -175,10 +175,10 @@ bly_status bly_index_which(uint64_t *row, const bly_index *index,
     bool all = least == n || least == 0;
     which_job job = { .index = index, .hashes = hashes, .least = least,
                       .n = least == 0 ? 0 : n };
-    uint64_t words = columns_words(index->widest);
+    uint64_t words = bitcolumns_words(index->widest);
     uint64_t bytes = words * sizeof *job.some + (all ? 0 : 64 * words
                                                  * sizeof *job.counts);
-    memset(row, 0, (size_t)columns_words(index->documents) * sizeof *row);
+    memset(row, 0, (size_t)bitcolumns_words(index->documents) * sizeof *row);
     if (index->groups == 0)
         return BLY_OK;
     job.some = memory_raw(&index->allocator, bytes);
@@ -195,11 +195,11 @@ static bool which_tell(const uint64_t *row, const bly_index *index,
 {
     bool any = false;
     bly_document document;
-    uint64_t words = columns_words(index->documents);
+    uint64_t words = bitcolumns_words(index->documents);
     for (uint64_t w = 0; w < words; w++)
         for (uint64_t left = row[w]; left != 0; left &= left - 1) {
             uint64_t i = 64 * w + platform_trailing_zeros(left);
-            (void)!bly_index_document(&document, index, i);     /* it is */
+            (void)!bly_index_document(&document, index, i);
             any = true;
             if (!visit(context, i, &document))
                 return any;
@@ -211,7 +211,8 @@ bly_status bly_index_visit(const bly_index *index, const uint64_t *hashes,
                            size_t n, size_t least, bly_index_visitor *visit,
                            void *context)
 {
-    uint64_t bytes = (columns_words(index->documents) + 1) * sizeof(uint64_t);
+    uint64_t bytes =
+        (bitcolumns_words(index->documents) + 1) * sizeof(uint64_t);
     uint64_t *row = memory_raw(&index->allocator, bytes);
     if (row == NULL)
         return status_plain(BLY_ENOMEM);

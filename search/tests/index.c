@@ -11,7 +11,7 @@
 #include <pthread.h>
 
 #include "base/threads.h"
-#include "search/library/columns.h"
+#include "search/library/bitcolumns.h"
 #include "search/library/layout.h"
 #include "search/library/reader.h"
 
@@ -356,7 +356,7 @@ static void test_columns(void **state)
         { 200, 129 },
     };
     for (size_t t = 0; t < sizeof sizes / sizeof *sizes; t++) {
-        uint64_t d = sizes[t][0], m = sizes[t][1], words = columns_words(m);
+        uint64_t d = sizes[t][0], m = sizes[t][1], words = bitcolumns_words(m);
         uint64_t *bits = calloc(d * words, 8), *back = calloc(64 * words, 8);
         uint8_t *rows = calloc(1, (size_t)(d * m / 8 + 10));
         const uint64_t *columns[200];
@@ -366,16 +366,16 @@ static void test_columns(void **state)
             for (uint64_t r = 0; r < m; r++)
                 bits[c * words + r / 64] |= (test_random(c, r) & 1) << r % 64;
         }
-        columns_to_rows(rows, columns, d, m);
+        bitcolumns_to_rows(rows, columns, d, m);
         for (uint64_t r = 0; r < m; r++)
             for (uint64_t c = 0; c < d; c++)
-                assert_int_equal(columns_load(rows, r * d + c) & 1,
+                assert_int_equal(bitcolumns_load(rows, r * d + c) & 1,
                                  test_random(c, r) & 1);
         for (uint64_t c = 0; c < d; c += 64) {
             size_t n = d - c < 64 ? (size_t)(d - c) : 64;
             for (size_t i = 0; i < n; i++)
                 others[i] = back + i * words;
-            columns_of_rows(others, rows, c, n, d, m);
+            bitcolumns_of_rows(others, rows, c, n, d, m);
             for (size_t i = 0; i < n; i++)
                 assert_memory_equal(others[i], columns[c + i], 8 * words);
         }

@@ -217,7 +217,7 @@ check 'nothing else is left behind' test "$(ls)" = "$names"
 
 # ---- Refusals ----------------------------------------------------------------
 
-keeps 'no such rule' "no rule: give" seq.blx index -o seq.blx --by letters t/b
+keeps 'no such rule' "not a rule: give" seq.blx index -o seq.blx --by letters t/b
 keeps 'k-mers that are too long' 'length of 1 to 31' seq.blx \
     index -o seq.blx --by kmers=32 t/b
 keeps 'nothing to read' 'nothing to read: give files' seq.blx index -o seq.blx
@@ -310,7 +310,7 @@ out_has 'nothing is read again' 0 '"read": 0'
 # A file that is not an index is not overwritten.
 echo precious >app.log
 try index -q -o app.log -r t
-refused 'over a file of another kind' 'is no index: .* --force'
+refused 'over a file of another kind' 'is not an index: .* --force'
 check 'it is there' grep -qx precious app.log
 try index -q --force -o app.log -r t
 silent 'unless it is to be'

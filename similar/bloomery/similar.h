@@ -6,10 +6,10 @@
  * length. Two rows with a and b bits set, c of them in common, have a
  * similarity:
  *
- *      Tanimoto (Jaccard)       c / (a + b - c)
- *      Dice                     2 c / (a + b)
- *      Tversky (alpha, beta)    c / (alpha (a - c) + beta (b - c) + c)
- *      contained                c / a, the share of the query's bits
+ *     Tanimoto (Jaccard)       c / (a + b - c)
+ *     Dice                     2 c / (a + b)
+ *     Tversky (alpha, beta)    c / (alpha (a - c) + beta (b - c) + c)
+ *     contained                c / a, the share of the query's bits
  *
  * Here a belongs to the query. The others are special cases of Tversky's with 1
  * and 1, a half and a half, and 1 and 0. All are from 0 to 1. If no bit is in
@@ -123,7 +123,7 @@ typedef struct {
                                    substructures, so none is missed          */
     bool        zero[7];
     const bly_progress *progress;       /* in queries; after BLY_ECANCELED the
-                                   results are unspecified; NULL: none       */
+                                           results are unspecified; or NULL  */
     uint64_t    reserved[3];    /* 0                                         */
 } bly_similar_spec;
 

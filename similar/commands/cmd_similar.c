@@ -2,8 +2,7 @@
  * others, of chemistry's fingerprints.
  *
  * Both files are read into memory (chemfp's FPS), the library is sorted, and
- * queries are answered some at a time, in their order. Floor 8; includes
- * command.h and <bloomery/similar.h> only.
+ * queries are answered some at a time, in their order.
  */
 #include "bloomery/command.h"
 #include "frame/json.h"
@@ -76,15 +75,15 @@ typedef struct {
     const similar_settings *want;
     bly_similar_spec  spec;
     bly_rows         *queries, *library;
-    bly_similar      *found;            /* of so many queries at a time,     */
+    bly_similar      *found;            /* of a group of queries, …          */
     size_t           *counts;           /* and how many each has             */
     size_t            batch;
-    bool              any;              /* one has some                      */
+    bool              any;              /* whether any has some              */
 } similar_job;
 
 /* ==== The measure ======================================================= */
 
-/* A weight, and where it ends. False: there is none. */
+/* Parses a weight and moves *text past it. Returns false if there is none. */
 static bool similar_weight(const char **text, double *out)
 {
     char *end;
@@ -140,7 +139,7 @@ static int similar_take(bly_rows *rows, const cli_chunk *chunk)
                       : CLI_GO;
 }
 
-/* All rows of a file, or NULL, and stderr says why. */
+/* Reads all rows of a file. Returns NULL after reporting an error. */
 static bly_rows *similar_read(char *path)
 {
     const cli_how how = { .separator = -1 };
@@ -164,7 +163,8 @@ static bly_rows *similar_read(char *path)
     return NULL;
 }
 
-/* Are they fingerprints of one kind? CLI_GO or CLI_ERROR. */
+/* Checks that both are fingerprints of one kind. Returns CLI_GO or CLI_ERROR.
+ */
 static int similar_alike(const similar_job *job, char **names)
 {
     const char *a = bly_rows_type(job->queries);
@@ -254,7 +254,7 @@ static void similar_json_row(const similar_job *job, uint64_t bits,
     json_close_object();
 }
 
-/* How many bits a query has. */
+/* Returns the number of bits of a query. */
 static uint64_t similar_bits(const similar_job *job, uint64_t query)
 {
     const unsigned char *bytes = bly_rows_at(job->queries, query);
@@ -308,7 +308,7 @@ static int similar_search(similar_job *job)
     return CLI_GO;
 }
 
-/* Room for what is found of some queries, and how many those are. */
+/* Allocates results for a group of queries, and returns its size. */
 static int similar_room(similar_job *job)
 {
     uint64_t rows = bly_rows_count(job->library);

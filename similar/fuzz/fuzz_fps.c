@@ -12,7 +12,7 @@
 
 enum { FPS_QUERIES = 8 };
 
-/* The same text, line by line. */
+/* Reads the text line by line. */
 static bly_status fps_lines(bly_rows *rows, const uint8_t *text, size_t n)
 {
     bly_status status = BLY_OK;

@@ -1,14 +1,13 @@
-/* bitrows.c - rows of bits with names, in the order of their numbers of bits.
+/* bitrows.c - rows of bits with names, sorted by their numbers of set bits.
  *
- *      rows     | 0 bits | 1 bit  | 2 bits              | …
- *      first      ^        ^        ^                     ^
- *      origin     4        0 7      2 3 5                 …
+ *     rows     | 0 bits | 1 bit  | 2 bits              | …
+ *     first      ^        ^        ^                     ^
+ *     origin     4        0 7      2 3 5                 …
  *
- * Rows are padded to whole vectors and lie one behind the other; those with
- * equally many bits are side by side, in the order in which they were added.
- * Until they are sorted all are in that order. Arrays grow by a fourth, as what
- * is copied is then some times what is there, and little of it is room; sorting
- * copies into one of the right size. Floor 5.
+ * Rows are padded to whole vectors and stored contiguously. Those with equally
+ * many bits keep the order in which they were added, as do all rows before
+ * sorting. Arrays grow by a quarter, which copies a few times their size in all
+ * and wastes little; sorting copies into an array of the exact size.
  */
 #include "similar/library/bitrows.h"
 
@@ -28,7 +27,8 @@ static void bitrows_drop(const bly_rows *rows, bitrows_array *array)
     *array = (bitrows_array){ .at = NULL };
 }
 
-/* Room for so many bytes more. False: no memory, and it is as it was. */
+/* Makes room for that many more bytes. Returns false, with the array unchanged,
+   if out of memory. */
 static bool bitrows_reserve(const bly_rows *rows, bitrows_array *array,
                             uint64_t more)
 {
@@ -56,7 +56,7 @@ static void bitrows_append(bitrows_array *array, const void *from, size_t bytes)
     array->bytes += bytes;
 }
 
-/* One that holds n elements of so many bytes. */
+/* Allocates an array for n elements of that many bytes. */
 static bool bitrows_make(const bly_rows *rows, bitrows_array *array, uint64_t n,
                          size_t each)
 {
@@ -193,7 +193,7 @@ bly_status bly_rows_add(bly_rows *rows, const void *bits, const char *name)
 
 /* ---- Sorting ------------------------------------------------------------ */
 
-/* first[b] becomes how many rows have fewer than b bits. */
+/* Sets first[b] to the number of rows with fewer than b bits. */
 static void bitrows_count(uint64_t *first, const bly_rows *rows, uint64_t most)
 {
     const uint64_t *bits = bitrows_numbers(&rows->places);
@@ -204,7 +204,7 @@ static void bitrows_count(uint64_t *first, const bly_rows *rows, uint64_t most)
         first[b + 1] += first[b];
 }
 
-/* Copy each row to the next place of those with as many bits. */
+/* Copies each row to the next place for its number of bits. */
 static void bitrows_deal(bly_rows *rows, uint8_t *to, uint64_t *first,
                          uint64_t *origin)
 {
@@ -242,7 +242,7 @@ bly_status bly_rows_sort(bly_rows *rows)
     }
     bitrows_count(bitrows_change(&first), rows, most);
     bitrows_deal(rows, to.at, bitrows_change(&first), bitrows_change(&origin));
-    /* Each is now where the next one began. */
+    /* each is now where the next one began */
     memmove(first.at + sizeof (uint64_t), first.at,
             (size_t)(most + 1) * sizeof (uint64_t));
     bitrows_change(&first)[0] = 0;

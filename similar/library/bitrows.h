@@ -1,7 +1,4 @@
-/* bitrows.h - rows of bits with names, in memory (bly_rows).
- *
- * Floor 5.
- */
+/* bitrows.h - rows of bits with names, in memory (bly_rows). */
 #ifndef SIMILAR_BITROWS_H
 #define SIMILAR_BITROWS_H
 
@@ -9,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* Memory that grows. */
+/* A growing array. */
 typedef struct {
     uint8_t *at;
     uint64_t bytes, room;
@@ -17,7 +14,7 @@ typedef struct {
 
 struct bly_rows {
     bly_allocator allocator;
-    uint64_t bits;              /* of a row; 0: not said yet                 */
+    uint64_t bits;              /* of a row; 0 until known                   */
     size_t   bytes, stride;     /* and its bytes, without and with padding   */
     uint64_t n;
     bitrows_array rows;
@@ -33,25 +30,25 @@ struct bly_rows {
     uint64_t line;              /* lines of FPS so far                       */
     bool     headed;            /* the first one was right                   */
     bool     counted, typed;    /* num_bits has been said, and type          */
-    uint64_t type;              /* where it begins in `text`                 */
+    uint64_t type;              /* offset in `text`                          */
 };
 
 /* Rows have so many bits, 1 .. BLY_ROW_BITS_MOST. */
 void bitrows_set_width(bly_rows *rows, uint64_t bits);
 
-/* Is a bit set behind the last one of a row? */
+/* Returns whether a bit beyond the end of the row is set. */
 bool bitrows_strays(const bly_rows *rows, const uint8_t *row);
 
-/* Room for one more row, all zero, and a name of so many bytes; NULL: no
- * memory. bitrows_end then adds the row that was put there. */
+/* Makes room for a zeroed row and a name of that length; bitrows_end then adds
+ * the row. Returns NULL if out of memory. */
 uint8_t *bitrows_begin(bly_rows *rows, size_t length);
 void     bitrows_end(bly_rows *rows, const void *name, size_t length);
 
-/* Append a text, which is then ended by NUL. False: no memory. */
+/* Appends a text and a NUL. Returns false if out of memory. */
 bool bitrows_keep(bly_rows *rows, uint64_t *at, const void *text,
                   size_t length);
 
-/* No row can be added to rows that are sorted. */
+/* Refuses to add rows to sorted rows. */
 bly_status bitrows_check(const bly_rows *rows);
 
 static inline const uint64_t *bitrows_numbers(const bitrows_array *array)
@@ -59,7 +56,7 @@ static inline const uint64_t *bitrows_numbers(const bitrows_array *array)
     return (const uint64_t *)(const void *)array->at;
 }
 
-/* The rows from place i on. */
+/* Returns the rows from place i on. */
 static inline const uint8_t *bitrows_place(const bly_rows *rows, uint64_t i)
 {
     return rows->rows.at + (size_t)i * rows->stride;

@@ -6,7 +6,7 @@
  *      8103 TAB first row, bits 0, 7, 8 and 9
  *
  * Every byte is from elsewhere: a row is written into memory only when its line
- * is known to have as many digits as it takes. Floor 5.
+ * is known to have as many digits as it takes.
  */
 #include "similar/library/bitrows.h"
 
@@ -21,7 +21,7 @@ typedef struct {
     size_t         length;
 } fps_line;
 
-/* Each byte that is a hexadecimal digit, one more than its value. */
+/* The value of each hexadecimal digit plus one; 0 for other bytes. */
 static const uint8_t fps_digits[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
     ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
@@ -43,7 +43,7 @@ static bly_status fps_twice(const bly_rows *rows, const char *key)
                        "leave one such line", rows->line, key);
 }
 
-/* The number behind "#num_bits="; 0: there is none that can be. */
+/* Parses the number after "#num_bits="; 0 if it is missing or invalid. */
 static uint64_t fps_number(const fps_line *line, size_t from)
 {
     uint64_t n = 0;
@@ -118,7 +118,7 @@ static bly_status fps_first(bly_rows *rows, const fps_line *line)
 
 /* ---- Rows --------------------------------------------------------------- */
 
-/* The number of bits, where only the first row can tell it. */
+/* Takes the number of bits from the first row if nothing else states it. */
 static bly_status fps_guess_width(bly_rows *rows, size_t digits)
 {
     if (rows->bits != 0)
@@ -132,7 +132,7 @@ static bly_status fps_guess_width(bly_rows *rows, size_t digits)
     return BLY_OK;
 }
 
-/* All of them are digits: where not, false. */
+/* Decodes hexadecimal digits. Returns false if any byte is not a digit. */
 static bool fps_decode(uint8_t *row, const uint8_t *text, size_t bytes)
 {
     unsigned all = 1;

@@ -33,7 +33,7 @@
  * Many queries are dealt out to the threads. Of few each is looked for by all
  * of them, each in its own part of every range, and what they have found is put
  * together: as no two rows are equal, by similarity and then by number, the
- * answer does not depend on it. Floor 5.
+ * answer does not depend on it.
  */
 #include "bloomery/similar.h"
 
@@ -50,7 +50,7 @@
 /* Rows whose bits in common are counted at a time. */
 enum { SIMILAR_BLOCK = 256 };
 
-/* More than (1) can be off by. */
+/* Bound of the error of (1). */
 static const double SIMILAR_SLACK = 1 + 0x1p-48;
 
 /* ---- The measure -------------------------------------------------------- */
@@ -77,7 +77,7 @@ static bool similar_weigh(similar_weights *out, const bly_similar_spec *spec)
     }
 }
 
-/* (1) */
+/* Returns (1). */
 static double similar_of(const similar_weights *w, uint64_t a, uint64_t b,
                          uint64_t c)
 {
@@ -110,8 +110,8 @@ bly_status bly_similar_estimate(bly_overlap_t *out, uint64_t m, uint64_t a,
 
 /* ---- The best so far ---------------------------------------------------- */
 
-/* One query, as far as it has come in some part of the rows. The root of the
- * heap is the last one of those that are known. */
+/* A query in progress over some part of the rows. The root of the heap is the
+ * last of the rows found. */
 typedef struct {
     const bly_rows  *rows;
     similar_weights  weights;
@@ -172,7 +172,7 @@ static void similar_offer(similar_search *s, const bly_similar *found)
     }
 }
 
-/* The last one goes to the end, and so on. */
+/* Sorts by moving the last one to the end repeatedly. */
 static void similar_order(similar_search *s)
 {
     for (size_t left = s->n; left > 1; left--) {
@@ -183,7 +183,7 @@ static void similar_order(similar_search *s)
 
 /* ---- Ranges ------------------------------------------------------------- */
 
-/* Is this less than what a row must have? */
+/* Returns whether this is less than a row must have. */
 static bool similar_short(const similar_search *s, double similarity)
 {
     double least = s->least;
@@ -192,13 +192,14 @@ static bool similar_short(const similar_search *s, double similarity)
     return similarity * SIMILAR_SLACK < least;
 }
 
-/* (2) */
+/* Returns (2). */
 static double similar_bound(const similar_search *s, uint64_t b)
 {
     return similar_of(&s->weights, s->a, b, b < s->a ? b : s->a);
 }
 
-/* The least c with which a row of b bits may count, where one with most may. */
+/* Returns the least c at which a row of b bits may count, given that one with
+   the maximum c may. */
 static uint64_t similar_least(const similar_search *s, uint64_t b)
 {
     uint64_t high = b < s->a ? b : s->a;
@@ -213,7 +214,7 @@ static uint64_t similar_least(const similar_search *s, uint64_t b)
     return high;
 }
 
-/* n rows of b bits from a place on. */
+/* Searches n rows of b bits, starting at a place. */
 static void similar_block(similar_search *s, uint64_t b, uint64_t place,
                           size_t n)
 {
@@ -247,8 +248,8 @@ static void similar_range(similar_search *s, uint64_t b)
     }
 }
 
-/* From b = a outwards: those with fewer bits are b < down, those with as many
- * and more b >= up. */
+/* Walks outwards from b = a: b < down for rows with fewer bits, b >= up for
+ * those with as many or more. */
 static void similar_walk(similar_search *s)
 {
     uint64_t end = s->rows->most + 1, least = s->within ? s->a : 0;
@@ -274,7 +275,7 @@ typedef struct {
     size_t          *found;
     bly_similar     *parts;             /* of one query, `room` for each     */
     size_t           counts[THREADS_MAX], room;
-    size_t           query;             /* that one                          */
+    size_t           query;             /* the shared query                  */
 } similar_job;
 
 static similar_search similar_begin(const similar_job *job, size_t query)
@@ -290,14 +291,14 @@ static similar_search similar_begin(const similar_job *job, size_t query)
     return s;
 }
 
-/* Of each query as many as there can be. */
+/* Returns the maximum number of results of a query. */
 static size_t similar_room(const similar_job *job)
 {
     uint64_t most = job->spec->most;
     return (size_t)(most < job->rows->n ? most : job->rows->n);
 }
 
-/* The queries whose turn it is in this part, each in all rows. */
+/* Runs the queries of this part, each over all rows. */
 static void similar_dealt(void *context, unsigned part, unsigned parts)
 {
     similar_job *job = context;
@@ -311,7 +312,7 @@ static void similar_dealt(void *context, unsigned part, unsigned parts)
     }
 }
 
-/* One query in a part of the rows. */
+/* Runs one query over a part of the rows. */
 static void similar_shared(void *context, unsigned part, unsigned parts)
 {
     similar_job *job = context;
@@ -337,7 +338,7 @@ static void similar_together(similar_job *job, unsigned parts)
     job->found[job->query] = s.n;
 }
 
-/* What a part finds of a query is no more than it has rows. */
+/* A part finds at most as many results as it has rows. */
 static bly_status similar_all_parts(similar_job *job, unsigned parts)
 {
     uint64_t share = job->rows->n / parts + job->rows->most + 2, bytes;

@@ -229,7 +229,7 @@ static void test_levels(void **state)
     }
 }
 
-/* ---- Equal rows and empty rows ------------------------------------------- */
+/* ---- Equal and empty rows ------------------------------------------------ */
 
 static bly_rows *rows_of(const uint8_t *bytes, size_t n)
 {

@@ -443,7 +443,7 @@ async function costs() {
 
 // ---- What Lighthouse says ---------------------------------------------------------
 
-// Of each kind of page. How quick one is depends on the machine: it is told.
+// Checks each kind of page. Speed depends on the machine and is only reported.
 async function lighthouse() {
     const { default: look } = await import(require.resolve("lighthouse"));
     const port = Number(new URL(browser.wsEndpoint()).port);

@@ -35,7 +35,7 @@ for (const name of files.filter((name) => name.endsWith(".html"))) {
 const unescape = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">")
     .replaceAll("&quot;", '"').replaceAll("&amp;", "&");
 
-// What is wrong with a link of that page; "": nothing.
+// Returns what is wrong with a link of that page, or "".
 function wrong(name, link) {
     if (/^(mailto|data):/.test(link))
         return "";

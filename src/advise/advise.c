@@ -1,9 +1,9 @@
 /* advise.c - which kind for which need: the kinds ranked by what they would
  * cost, and why.
  *
- * Nothing is built or measured here: sizes come from each kind's plan, times
- * from a table of what filters of known size took (bly_costs), and what a kind
- * can do from the slots it fills.
+ * Nothing is built or measured here: sizes come from each kind's
+ * plan, times from a table of what filters of known size took (bly_costs), and
+ * what a kind can do from the slots it fills.
  *
  * THE COST OF A LOOKUP
  *
@@ -40,7 +40,7 @@
 #include "base/status.h"
 #include "verbs/registry.h"
 
-/* ==== What there is to choose from ====================================== */
+/* ==== Candidates ========================================================== */
 
 /* Options worth a place of their own in the ranking. Others change what a
  * kind is for, or are better chosen by the kind itself. */
@@ -54,24 +54,25 @@ static const char *const advise_variants[] = {
 
 enum { ADVISE_VARIANTS = sizeof advise_variants / sizeof *advise_variants };
 
-/* The kind of a name with options. */
+/* Returns the kind of a name with options. */
 static const bly_kind *advise_kind(const char *text)
 {
     return registry_named(text);
 }
 
-/* Is this `counting`, for which a threshold has a plan of its own? */
+/* Returns whether this is `counting`, which has a special plan for a threshold.
+ */
 static bool advise_planned(const char *text)
 {
     return strcspn(text, ":") == strlen("counting")
         && strncmp(text, "counting", strlen("counting")) == 0;
 }
 
-/* ==== What a kind can do ================================================ */
+/* ==== Abilities ========================================================= */
 
-/* What no slot tells: a kind that has an ability and not all of it. Either this
- * excludes it where the ability is needed, or it is said beside it; but where
- * only `counts` times are asked for, or fewer, it is none. */
+/* Restrictions that no slot shows: kinds that have an ability only in part. The
+ * restriction excludes the kind when the ability is needed, or is reported with
+ * it. It does not apply if at most `counts` occurrences are needed. */
 static const struct {
     const char *kind;
     uint64_t    need;
@@ -108,7 +109,7 @@ static bool advise_matters(size_t i, uint64_t times, bool excludes)
     return excludes && times > advise_limits[i].counts;
 }
 
-/* The text, if there is one for any of these needs; or NULL. */
+/* Returns the text for any of these needs, or NULL. */
 static const char *advise_limit(const bly_kind *kind, uint64_t needs,
                                 uint64_t times, bool excludes)
 {
@@ -120,7 +121,7 @@ static const char *advise_limit(const bly_kind *kind, uint64_t needs,
     return NULL;
 }
 
-/* Every ability, with what is said of a kind that has it not. */
+/* Every ability, with the text for a kind that lacks it. */
 static const struct {
     uint64_t    flag;
     const char *word, *lack;
@@ -130,20 +131,21 @@ static const struct {
 #undef ADVISE_ABILITY
 };
 
-/* Those whose lack is told of each kind: what people choose by. */
+/* Abilities whose lack is reported for each kind: those that people choose by.
+ */
 static const uint64_t ADVISE_TOLD = BLY_CAN_REMOVE | BLY_CAN_COUNT
     | BLY_CAN_GROW | BLY_CAN_UNITE | BLY_CAN_FORGET | BLY_CAN_LABEL
     | BLY_CAN_EXACT | BLY_CAN_PAGE | BLY_CAN_SHARE;
 
 enum { ADVISE_KNOWN = (1 << BLY_ABILITIES) - 1, ADVISE_LABEL_MOST = 255 };
 
-/* The abilities of the need: to tell how often a key came is to count. */
+/* Returns the abilities of the need; counting occurrences is one. */
 static uint64_t advise_needs(const bly_need *need)
 {
     return need->can | (need->times > 0 ? BLY_CAN_COUNT : 0);
 }
 
-/* Why a kind is not for this need, whatever its size; or NULL. */
+/* Returns why a kind does not suit this need at any size, or NULL. */
 static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
 {
     uint64_t needs = advise_needs(need), lacks = needs & ~registry_can(kind);
@@ -188,9 +190,9 @@ static void advise_lacks(bly_advice *a, const bly_kind *kind)
     }
 }
 
-/* ==== What it costs ===================================================== */
+/* ==== Costs ============================================================= */
 
-/* The library's own, as they are looked for: either those or a caller's. */
+/* The costs searched: the library's own, or a caller's. */
 typedef struct {
     const bly_costs *given;             /* NULL: the library's               */
     size_t           lines, kinds;
@@ -223,12 +225,12 @@ static const struct { uint64_t keys; double rate; } advise_points[] = {
 };
 
 /* The points that differ in rate, then those that differ in size; the first one
- * is of both. */
+ * belongs to both. */
 enum { ADVISE_POINTS = sizeof advise_points / sizeof *advise_points,
        ADVISE_RATES = 5, ADVISE_SIZES = ADVISE_POINTS - ADVISE_RATES + 1,
        ADVISE_QUESTIONS = sizeof(bly_cost_point) / sizeof(double) };
 
-/* What a random line of so many bytes costs. */
+/* Returns the cost of accessing a random line in that many bytes. */
 static double advise_line(const advise_costs *costs, double bytes)
 {
     size_t i = 0;
@@ -243,7 +245,7 @@ static double advise_line(const advise_costs *costs, double bytes)
                     / log2((double)next->bytes / (double)at->bytes);
 }
 
-/* One kind as it was measured; times in the order of bly_cost_point. */
+/* A measured kind; times are in the order of bly_cost_point. */
 typedef struct {
     double bytes[ADVISE_SIZES], lines[ADVISE_QUESTIONS];
     unsigned way[ADVISE_RATES];
@@ -251,7 +253,7 @@ typedef struct {
     double wait[ADVISE_SIZES][ADVISE_QUESTIONS];
 } advise_fit;
 
-/* The cache lines of each question. */
+/* Returns the cache lines of each kind of query. */
 static void advise_lines(double *lines, const bly_plan_t *plan)
 {
     lines[0] = lines[3] = fmax(plan->lines_present, 1);
@@ -271,7 +273,7 @@ static const bly_cost *advise_cost(const advise_costs *costs, const char *kind,
     return NULL;
 }
 
-/* The costs of this kind and options, or of the kind without them. */
+/* Returns the costs of this kind with its options, or without them. */
 static const bly_cost *advise_find(const advise_costs *costs, const char *kind)
 {
     const bly_cost *found = advise_cost(costs, kind, strlen(kind));
@@ -286,7 +288,7 @@ static double advise_question(const bly_cost_point *at, size_t question)
     return ns[question];
 }
 
-/* A kind that nobody measured is put behind those that were. */
+/* Ranks kinds that were not measured behind the others. */
 static void advise_fit_unknown(advise_fit *fit, const bly_plan_t *plan)
 {
     *fit = (advise_fit){ .bytes = { 1 << 17, 1 << 20, 1 << 23 } };
@@ -299,8 +301,8 @@ static void advise_fit_unknown(advise_fit *fit, const bly_plan_t *plan)
     }
 }
 
-/* A larger filter may be the quicker one, too: some kinds have another batch
- * for what surely lies in the nearest cache. */
+/* A larger filter may also be faster: some kinds have a special batch for
+ * filters that fit the nearest cache. */
 static void advise_fit_known(advise_fit *fit, const bly_cost *cost)
 {
     for (size_t q = 0; q < ADVISE_QUESTIONS; q++) {
@@ -326,8 +328,8 @@ static unsigned advise_way(const bly_kind *kind, const bly_plan_t *plan)
     return kind->way != NULL ? kind->way(plan) : 0;
 }
 
-/* The sizes, lines and ways of the filters that were measured; false: their
- * kind cannot be so. */
+/* Computes size, lines and method of the measured filters. Returns false if the
+ * kind cannot have these options. */
 static bool advise_fit_plans(advise_fit *fit, const char *text)
 {
     const bly_kind *kind = advise_kind(text);
@@ -348,7 +350,7 @@ static bool advise_fit_plans(advise_fit *fit, const char *text)
     return true;
 }
 
-/* Beyond the last of the rates that were measured the last two go on. */
+/* Interpolates; beyond the last measured rate the last two are extrapolated. */
 static double advise_work(const advise_fit *fit, size_t q, double rate,
                           unsigned way)
 {
@@ -377,7 +379,7 @@ static double advise_wait(const advise_fit *fit, size_t q, double bytes)
                              / log2(fit->bytes[i + 1] / fit->bytes[i]);
 }
 
-/* The formula above, for each question. */
+/* Evaluates the formula above for each kind of query. */
 static void advise_formula(double *ns, const advise_fit *fit,
                            const bly_plan_t *plan, double rate, unsigned way,
                            const advise_costs *costs)
@@ -411,8 +413,8 @@ static void advise_questions(double *ns, const char *text,
     advise_formula(ns, &fit, plan, rate, advise_way(kind, plan), costs);
 }
 
-/* Of some kinds of several filters a lookup asks the first one alone, which is
- * of the size and the rate that a filter of this kind would be. */
+/* Kinds of several filters in which a lookup queries the first one only, with
+ * the size and rate of a filter of this kind. */
 static const struct { const char *kind, *first; } advise_first[] = {
     { "layered", "blocked" }, { "layered:of=split", "split" },
 };
@@ -432,8 +434,8 @@ static void advise_questions_first(double *ns, const bly_advice *a,
     ns[ADVISE_QUESTIONS - 1] = add;
 }
 
-/* The rate whose filter is worked through as this one is. For a threshold that
- * is the one at which so many probes are best. */
+/* Returns the rate of a filter that takes as much work as this one. For a
+ * threshold it is the one at which that many probes are best. */
 static double advise_alike(const bly_advice *a, const bly_need *need)
 {
     if (need->times > 0 && advise_planned(a->kind))
@@ -477,7 +479,7 @@ static double advise_score(const bly_advice *a, bly_aim aim)
     return ns * cbrt(bits);
 }
 
-/* `counting` for a threshold: its name gets the options. */
+/* Plans `counting` for a threshold; its name gets the options. */
 static bly_status advise_plan_times(bly_advice *a, const bly_need *need)
 {
     bly_threshold_plan made;
@@ -493,8 +495,8 @@ static bly_status advise_plan_times(bly_advice *a, const bly_need *need)
     return BLY_OK;
 }
 
-/* A kind that separates is planned for the others too; that it learns how many
- * they are when it is built, its name need not tell. */
+/* Plans a kind. One that separates two sets is planned for the others too; it
+ * learns their number when built, so its name need not state it. */
 static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
                               const bly_need *need)
 {
@@ -511,7 +513,7 @@ static bly_status advise_plan(bly_advice *a, const bly_kind *kind,
     return bly_plan(&a->plan, text, &spec);
 }
 
-/* What a plan that fits the abilities may still lack. */
+/* Checks a plan, whose kind has the abilities, for what else may be lacking. */
 static bool advise_enough(bly_advice *a, const bly_need *need)
 {
     double rate = need->rate > 0 ? need->rate : 0.01;
@@ -537,7 +539,8 @@ static bool advise_enough(bly_advice *a, const bly_need *need)
     return true;
 }
 
-/* Of other kinds no rate is known but that of being there at all. */
+/* Reports that no rate is known for other kinds, except that of mere
+   membership. */
 static void advise_nearly(bly_advice *a, const bly_need *need)
 {
     if (need->times > 0 && !advise_planned(a->kind))
@@ -569,7 +572,7 @@ static void advise_one(bly_advice *a, const char *text, const bly_need *need,
     }
 }
 
-/* The entries, and the places they have come to. */
+/* The entries, and their ranking. */
 enum { ADVISE_MOST = 64 };
 
 struct bly_ranking {
@@ -587,7 +590,7 @@ static void advise_next(bly_ranking *r, const char *text, const bly_need *need,
     advise_one(r->at[r->n++], text, need, costs);
 }
 
-/* Every kind as it is, then with the options that are tried. */
+/* Evaluates every kind, plain and with the options to try. */
 static void advise_all(bly_ranking *r, const bly_need *need,
                        const advise_costs *costs)
 {
@@ -601,7 +604,7 @@ static void advise_all(bly_ranking *r, const bly_need *need,
     }
 }
 
-/* Is a to stand before b? Of equals, the smaller. */
+/* Returns whether a ranks before b; of equals, the smaller. */
 static bool advise_before(const bly_advice *a, const bly_advice *b)
 {
     if (!a->fits || !b->fits)
@@ -611,7 +614,7 @@ static bool advise_before(const bly_advice *a, const bly_advice *b)
     return a->plan.bytes < b->plan.bytes;
 }
 
-/* By insertion: equals stay in the order of the registry. */
+/* Sorts by insertion: equals stay in the order of the registry. */
 static void advise_sort(bly_advice **all, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
@@ -623,11 +626,11 @@ static void advise_sort(bly_advice **all, size_t n)
     }
 }
 
-/* How well times are known, and sizes: what differs by less is as good as
- * equal. The first is what `make bench WHAT=advise` holds the advice to. */
+/* Accuracy of times and sizes: smaller differences do not count. `make bench
+ * WHAT=advise` checks the first. */
 static const double advise_time_near = 1.2, advise_size_near = 1.01;
 
-/* Is there no reason to take b where a will do? */
+/* Returns whether there is no reason to choose b when a will do. */
 static bool advise_beats(const bly_advice *a, const bly_advice *b)
 {
     return a->ns_lookup <= advise_time_near * b->ns_lookup
@@ -635,8 +638,8 @@ static bool advise_beats(const bly_advice *a, const bly_advice *b)
         && (double)a->plan.bytes <= advise_size_near * (double)b->plan.bytes;
 }
 
-/* The first before all[i] that beats it, which none before it beats in turn; or
- * NULL. */
+/* Returns the first one before all[i] that beats it and is not beaten itself,
+ * or NULL. */
 static const bly_advice *advise_beater(bly_advice *const *all, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -645,7 +648,7 @@ static const bly_advice *advise_beater(bly_advice *const *all, size_t i)
     return NULL;
 }
 
-/* Where it stands, against the first or the one that beats it. */
+/* Compares it with the first one, or with the one that beats it. */
 static void advise_against(bly_advice *a, const bly_advice *other)
 {
     double time = a->ns_lookup / other->ns_lookup;
@@ -658,8 +661,8 @@ static void advise_against(bly_advice *a, const bly_advice *other)
              ? ", but quicker to fill" : "");
 }
 
-/* The first of those that fit, in words. The score may prefer what is as good
- * as the best in the one, and better in the other. */
+/* Describes the first of those that fit. The score may prefer one that is as
+ * good as the best in one respect and better in another. */
 static void advise_praise(bly_advice *const *all, size_t fit, bly_aim aim)
 {
     const char *place = "the best balance of time and size";

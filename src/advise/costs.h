@@ -1,12 +1,10 @@
-/* costs.h - what lookups and adds cost on one machine: the costs that
- * bly_advise takes when it is given none.
+/* costs.h - measured costs of lookups and adds: the default of bly_advise.
  *
- * Made by tools/bench/costs from what `bloomery advise --measure` measured,
- * the least of several runs, on this machine:
- * two virtual processors of an AMD EPYC (Zen 5), 1 MiB and 32 MiB of cache.
- * (On a Xeon rehash was measured beside floom, and golomb beside quotient; they
- * are in proportion to those.)
- * What the numbers are is said at bly_cost. Floor 7.
+ * Made by tools/bench/costs from `bloomery advise --measure`, as the minimum of
+ * several runs on this machine: two virtual processors of an AMD EPYC (Zen 5),
+ * 1 MiB and 32 MiB of cache. (rehash was measured on a Xeon relative to floom,
+ * and golomb relative to quotient; the table is scaled accordingly.) bly_cost
+ * explains the numbers.
  */
 #ifndef BLY_ADVISE_COSTS_H
 #define BLY_ADVISE_COSTS_H

@@ -1,7 +1,7 @@
 /* threshold.c - "it came at least T times": the counters that can say so, and
  * the least memory for a rate.
  *
- * Floor 7. A key that came T times finds T at least in each of its counters; so
+ * A key that came T times finds T at least in each of its counters; so
  * may another one, by chance (maths/maths.h has how often). The more of T a
  * counter is to hold, the fuller the row may be, so that neither m nor k are
  * those of a Bloom filter of this rate.
@@ -21,8 +21,8 @@ static const double THRESHOLD_M_MAX = 72057594037927936.0;     /* 2^56 */
 
 /* ---- Counters and probes ------------------------------------------------ */
 
-/* How many probes a counter may have met on average, in a row without end, for
- * a chance p that it holds `times`. */
+/* Returns the average number of probes per counter, in an infinite row, at
+ * which a counter reaches `times` with chance p. */
 static double threshold_load(double p, double times)
 {
     static const double many = 1099511627776.0;
@@ -40,7 +40,7 @@ static double threshold_load(double p, double times)
     return high;
 }
 
-/* The k that takes the fewest counters a key for this rate. */
+/* Returns the k that takes the fewest counters per key for this rate. */
 static uint32_t threshold_best_k(double rate, double times)
 {
     uint32_t best = 1;
@@ -62,7 +62,7 @@ static double threshold_rate(const bly_threshold *need, double m, uint32_t k)
                            NULL);
 }
 
-/* The k whose rate is least with so many counters. */
+/* Returns the k with the lowest rate for that many counters. */
 static uint32_t threshold_best_k_for(const bly_threshold *need)
 {
     uint32_t best = 1;
@@ -78,8 +78,8 @@ static uint32_t threshold_best_k_for(const bly_threshold *need)
     return best;
 }
 
-/* The fewest counters that keep the rate; above THRESHOLD_M_MAX: too many.
- * Beyond 2^53 to the next double. */
+/* Returns the fewest counters that keep the rate; a value above THRESHOLD_M_MAX
+ * means too many. Beyond 2^53 it is rounded to the next double. */
 static double threshold_least_m(const bly_threshold *need, uint32_t k,
                                 double rate)
 {
@@ -101,8 +101,8 @@ static double threshold_least_m(const bly_threshold *need, uint32_t k,
     return high;
 }
 
-/* The narrowest counter that holds `times`: its largest value means "this or
- * more". */
+/* Returns the width of the narrowest counter that holds `times`: its largest
+ * value means "this or more". */
 static unsigned threshold_bits(uint64_t times)
 {
     unsigned bits = 1;
@@ -140,7 +140,7 @@ static bly_status threshold_check(const bly_threshold *need)
     return BLY_OK;
 }
 
-/* All that is known but the plan of the kind. */
+/* Computes everything but the kind's plan. */
 static void threshold_rates(bly_threshold_plan *out, const bly_threshold *need,
                             double m, uint32_t k)
 {

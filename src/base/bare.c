@@ -1,7 +1,7 @@
-/* bare.c - what the library needs of a system where there is none: memory of
- * the C library, one thread, no locks, no random numbers.
+/* bare.c - replaces the operating system where there is none: memory from the C
+ * library, one thread, no locks, no random numbers.
  *
- * Floor 0. For WebAssembly: with -DBLY_WITHOUT_SYSTEM, in place of system.c,
+ * For WebAssembly: built with -DBLY_WITHOUT_SYSTEM instead of system.c,
  * threads.c and all of src/io/ (tools/check/cross).
  */
 #include <stdlib.h>
@@ -36,7 +36,7 @@ bool system_clears(const bly_allocator *from, uint64_t bytes)
     return false;
 }
 
-const bly_allocator memory_sparse = {
+const bly_allocator system_sparse = {
     .allocate = system_allocate,
     .release  = system_release,
 };

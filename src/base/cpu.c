@@ -1,7 +1,4 @@
-/* cpu.c - finding out what the processor has, and what is asked of it.
- *
- * Floor 0.
- */
+/* cpu.c - detects the processor's features and reads the environment. */
 #include "base/cpu.h"
 
 #include <stdlib.h>
@@ -47,7 +44,7 @@ const char *cpu_name(cpu_level level)
     return cpu_names[level];
 }
 
-/* A name of BLY_CPU; an unknown one asks for nothing. */
+/* Returns the level with a name of BLY_CPU, or no limit if it is unknown. */
 static cpu_level cpu_of_name(const char *name)
 {
     for (int level = 0; name != NULL && level < CPU_LEVELS; level++)
@@ -56,8 +53,8 @@ static cpu_level cpu_of_name(const char *name)
     return CPU_LEVELS;
 }
 
-/* The number in a variable, or `otherwise` where there is none from 1 to
- * `most`. */
+/* Returns the number in a variable, or `otherwise` unless it is in 1 .. `most`.
+ */
 static int cpu_of_number(const char *variable, long most, long otherwise)
 {
     const char *text = getenv(variable);
@@ -67,7 +64,7 @@ static int cpu_of_number(const char *variable, long most, long otherwise)
     return (int)(n >= 1 && n <= most && *end == '\0' ? n : otherwise);
 }
 
-/* KiB of the second-level cache, as the system tells. */
+/* Returns the KiB of the second-level cache, as the system reports it. */
 static long cpu_near_of_machine(void)
 {
     enum { LEAST = 64 << 10, MOST = 1 << 30 };

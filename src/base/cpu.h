@@ -1,29 +1,27 @@
-/* cpu.h - what depends on the processor: which vector instructions there are,
- * how many keys ahead memory is asked for, and what of it is near.
+/* cpu.h - properties of the processor: vector instructions, prefetch distance
+ * and cache size.
  *
- * Floor 0. Batches ask here, and have of their own only how many keys there is
- * room for; what is asked for ahead within a build is a few keys, and has small
- * numbers where it is done. A kind that has vector bodies for its batch verbs
- * asks once a batch and picks one; the portable body is always there, and all
- * bodies give the same answers, with any number of keys ahead (tests/laws.c
- * tries each on one machine by cpu_limit() and cpu_look_ahead()). The
- * environment may say otherwise:
+ * Batches use the prefetch distance given here, limited by the keys they have
+ * room for. (Builds prefetch a few keys ahead with constants of their own.) A
+ * kind with vector code for its batch verbs asks for the level once per batch
+ * and chooses; a portable version always exists. All versions give the same
+ * answers, with any distance: tests/laws.c tries each on one machine with
+ * cpu_limit() and cpu_look_ahead(). The environment may override the defaults:
  *
- *      BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64), simd128
- *                          (WebAssembly): no higher level than this
- *      BLY_AHEAD=64        keys of a batch on their way, 1 .. 65536
- *      BLY_NEAR=1024       KiB that count as near, 1 .. 2^30
+ *     BLY_CPU=portable    or sse2, avx2, avx512 (x86), neon (aarch64),
+ *                         simd128 (WebAssembly): highest level to use
+ *     BLY_AHEAD=64        keys prefetched per batch, 1 .. 65536
+ *     BLY_NEAR=1024       KiB of the second-level cache, 1 .. 2^30
  *
- * What else it holds, or an unknown name, asks for nothing.
+ * Other values are ignored.
  */
 #ifndef BLY_BASE_CPU_H
 #define BLY_BASE_CPU_H
 
 #include "base/platform.h"
 
-/* A level includes those before it. The second needs no asking: who compiles
- * for the architecture has its instructions everywhere, and vectors of 16 bytes
- * among them. */
+/* A level includes those before it. CPU_BASELINE needs no detection: it is part
+ * of every processor of the architecture compiled for. */
 typedef enum {
     CPU_PORTABLE,
     CPU_BASELINE,                       /* SSE2, NEON, WebAssembly's SIMD    */
@@ -32,14 +30,13 @@ typedef enum {
     CPU_LEVELS
 } cpu_level;
 
-/* The level in force, or CPU_UNKNOWN. Only for cpu_now(). */
+/* The current level, or CPU_UNKNOWN. Only for cpu_now(). */
 enum { CPU_UNKNOWN = -1 };
 extern int cpu_decided;
 cpu_level cpu_decide(void);
 
-/* The highest level that this machine has and BLY_CPU allows; decided at the
- * first call. Thread-safe: threads that decide at the same time decide the
- * same. */
+/* Returns the highest level that the machine has and BLY_CPU allows, determined
+ * by the first call. Thread-safe: concurrent first calls agree. */
 PLATFORM_INLINE cpu_level cpu_now(void)
 {
     int level = platform_load_int(&cpu_decided);
@@ -48,21 +45,21 @@ PLATFORM_INLINE cpu_level cpu_now(void)
 
 /* ---- Memory ------------------------------------------------------------ */
 
-/* Keys on their way at a time, each with a line of memory, where the
- * environment does not say: more than a processor can have outstanding, so that
- * its own queue of misses is never empty, and few enough that none is pushed
- * out of the first-level cache before its turn. On an Intel Xeon of 2023 32 to
- * 128 measure the same; on Zen 5 64 cost 1.4 times 128; from 192 on lines are
- * lost. `make bench WHAT=tune` tries them. */
+/* The default number of keys in flight, each with a cache line: more than a
+ * processor can have outstanding, so that its queue of misses is never empty,
+ * but few enough that no line is evicted from the first-level cache before use.
+ * On an Intel Xeon of 2023, 32 to 128 measure the same; on Zen 5, 64 costs 1.4
+ * times 128; from 192 on lines are lost. `make bench WHAT=tune` measures them.
+ */
 enum { CPU_AHEAD = 128, CPU_NEAR = 1 << 20, CPU_UNDECIDED = 0 };
 
-/* Keys, and KiB that are near; or CPU_UNDECIDED. */
+/* Keys, and KiB of near memory; or CPU_UNDECIDED. */
 extern int cpu_ahead_decided, cpu_near_decided;
 void cpu_decide_ahead(void);
 void cpu_decide_near(void);
 
-/* How many of n keys are taken ahead by who has room for `room` of them, which
- * is less where each needs several lines: at least 1 if there are any. */
+/* Returns how many of n keys to prefetch with room for `room`, which is smaller
+ * if each key needs several lines. At least 1 if n is. */
 PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room)
 {
     int keys = platform_load_int(&cpu_ahead_decided);
@@ -74,7 +71,7 @@ PLATFORM_INLINE size_t cpu_ahead(size_t n, size_t room)
     return ahead < n ? ahead : n;
 }
 
-/* Bytes that this processor's own cache, of the second level, holds. */
+/* Returns the bytes of the second-level cache. */
 PLATFORM_INLINE uint64_t cpu_near(void)
 {
     int kib = platform_load_int(&cpu_near_decided);
@@ -85,18 +82,17 @@ PLATFORM_INLINE uint64_t cpu_near(void)
     return (uint64_t)kib << 10;
 }
 
-/* The level's name, as in BLY_CPU; NULL, this architecture has it not. */
+/* Returns the level's name in BLY_CPU; NULL if the architecture lacks it. */
 const char *cpu_name(cpu_level level);
 
-/* For tests: so many keys ahead from now on, at least 1. */
+/* Sets the number of keys to prefetch, at least 1. For tests. */
 void cpu_look_ahead(int keys);
 
-/* For tests: no higher level than this from now on, where the machine has it.
- * The level that is then in force. */
+/* Limits the level, and returns the one now in force. For tests. */
 cpu_level cpu_limit(cpu_level most);
 
-/* Which levels can be compiled here. The lanes of a vector are to come from
- * memory as the numbers of an image do: with their lowest byte first. */
+/* The levels that can be compiled here. Vector lanes must load from memory like
+ * the numbers of an image: lowest byte first. */
 #if defined(__GNUC__) && defined(__SSE2__)
 #define CPU_SSE2 1
 #else
@@ -116,7 +112,7 @@ cpu_level cpu_limit(cpu_level most);
 #define CPU_WASM 0
 #endif
 
-/* Is there a vector4 (base/vector.h)? */
+/* Defined as true if there is a vector4 (base/vector.h). */
 #define CPU_VECTOR4 (CPU_SSE2 || CPU_NEON || CPU_WASM)
 
 #if defined(__GNUC__) && defined(__x86_64__)

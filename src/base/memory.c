@@ -1,7 +1,4 @@
-/* memory.c - the choice among allocators, and what is made of them.
- *
- * Floor 0.
- */
+/* memory.c - chooses the allocator, and allocates with it. */
 #include "base/memory.h"
 
 #include <assert.h>
@@ -12,7 +9,8 @@
 #include "base/system.h"
 #include "base/task.h"
 
-enum { MEMORY_TIMES = 8 };              /* of the bytes given, by default    */
+enum { MEMORY_TIMES = 8 };              /* default limit, relative to the bytes
+                                           given                             */
 
 #define MEMORY_FREE (UINT64_C(1) << 30)
 
@@ -34,10 +32,10 @@ void *memory_raw(const bly_allocator *from, uint64_t bytes)
          ? from->allocate(from->context, MEMORY_LINE, (size_t)bytes) : NULL;
 }
 
-/* Bytes that are cleared between two steps of a task. */
+/* Bytes cleared between two steps of a task. */
 enum { MEMORY_PIECE = 16 << 20 };
 
-/* All of it, whether or not the call is cancelled meanwhile. */
+/* Clears all of it, even if the call is cancelled meanwhile. */
 static void memory_clear(uint8_t *at, size_t bytes)
 {
     for (size_t n; bytes > 0; at += n, bytes -= n) {

@@ -1,9 +1,9 @@
 /* memory.h - memory for images and handles.
  *
- * Floor 0. Everything comes from a bly_allocator; the built-in one gives
- * blocks of 2 MiB and more fresh from the system, on huge pages where it has
- * them (a lookup in a big filter is a random access, and half of its cost can
- * be the walk of the page table), and smaller ones from the C library.
+ * All memory comes from a bly_allocator. The built-in one maps blocks of 2 MiB
+ * and more directly, on huge pages where available: lookups in a big filter are
+ * random accesses, and half of their cost can be page walks. Smaller blocks
+ * come from the C library.
  */
 #ifndef BLY_BASE_MEMORY_H
 #define BLY_BASE_MEMORY_H
@@ -12,33 +12,35 @@
 
 enum {
     MEMORY_LINE = 64,                   /* alignment of an image             */
-    MEMORY_HUGE = 2 << 20               /* a huge page, where big ones begin */
+    MEMORY_HUGE = 2 << 20               /* a huge page; the minimum size of big
+                                           blocks                            */
 };
 
-/* The allocator that was asked for, or, for NULL, the built-in one, which has
- * the pages of large blocks made by `threads` threads (threads_count()). */
+/* Returns the allocator requested or, for NULL, the built-in one, whose large
+ * blocks are faulted in by `threads` threads (threads_count()). */
 bly_allocator memory_allocator(const bly_allocator *wanted, uint32_t threads);
 
-/* Pages that are made when they are first written, for BLY_SPARSE. */
-extern const bly_allocator memory_sparse;
+/* Allocates pages on first write, for BLY_SPARSE. */
+extern const bly_allocator system_sparse;
 
-/* `bytes` zero bytes at a multiple of MEMORY_LINE, or NULL: also where so many
- * cannot be addressed. bytes > 0. */
+/* Returns `bytes` > 0 zero bytes aligned to MEMORY_LINE. Returns NULL if out of
+ * memory, or if so many bytes cannot be addressed. */
 void *memory_zeroed(const bly_allocator *from, uint64_t bytes);
 
-/* The same without the zeros, for memory that is overwritten at once. */
+/* Does the same without clearing, for memory that is overwritten at once. */
 void *memory_raw(const bly_allocator *from, uint64_t bytes);
 
-/* Give back what one of the two above gave; NULL is fine. */
+/* Frees such memory; accepts NULL. */
 void memory_release(const bly_allocator *to, void *memory, size_t bytes);
 
-/* Returns bly_memory_limit, for a limit that was asked for; 0: none was. */
+/* Returns bly_memory_limit for the limit requested; 0 means none was. */
 uint64_t memory_limit(uint64_t asked, uint64_t given);
 
-/* May so many bytes be needed for what is made of `given` bytes? BLY_ELIMIT. */
+/* Returns BLY_ELIMIT if making an object from `given` bytes may not take
+   `needed`. */
 bly_status memory_allows(uint64_t asked, uint64_t given, uint64_t needed);
 
-/* Overwrite a secret, even where nothing reads the memory any more. */
+/* Overwrites a secret, even if the memory is never read again. */
 void memory_wipe(void *memory, size_t bytes);
 
 #endif /* BLY_BASE_MEMORY_H */

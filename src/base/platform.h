@@ -1,7 +1,6 @@
-/* platform.h - what differs between compilers and processors, in one place.
+/* platform.h - compiler extensions, in one place.
  *
- * Floor 0. Everything else is C11; only this file uses compiler extensions,
- * and each has a portable body beside it.
+ * All other code is C11. Each extension has a portable alternative beside it.
  */
 #ifndef BLY_BASE_PLATFORM_H
 #define BLY_BASE_PLATFORM_H
@@ -10,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sizes and rates are computed in doubles, and shall come out the same on every
- * processor; and a rate from a file may be no number at all. (The x87 keeps 64
- * bits of a result or 53, as it happens.) */
+/* Sizes and rates are computed in doubles and must be the same on every
+ * processor, and a rate from a file may be a NaN. (The x87 rounds results to 64
+ * or 53 bits unpredictably.) */
 #if defined(__FLT_EVAL_METHOD__)                                               \
     && (__FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 2)
 #error "Bloomery needs doubles of 64 bits: compile with -msse2 -mfpmath=sse"
@@ -21,7 +20,7 @@
 #error "Bloomery needs nan and infinity: compile without -ffast-math"
 #endif
 
-/* What is forced inline makes a body for each constant it is given. With
+/* Forced inlining specialises a function for constant arguments. With
  * BLY_INLINE_FREELY the compiler decides, which under sanitizers takes a third
  * of the time to compile, and no longer to run. */
 #if defined(__GNUC__) && !defined(BLY_INLINE_FREELY)
@@ -40,16 +39,15 @@
 #define PLATFORM_HIDDEN
 #endif
 
-/* Before a loop of 16 turns at most: write them all out. (clang does so without
- * being asked.) */
+/* Fully unrolls the next loop, of at most 16 iterations. (clang does so by
+ * itself.) */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__)
 #define PLATFORM_UNROLL _Pragma("GCC unroll 16")
 #else
 #define PLATFORM_UNROLL
 #endif
 
-/* Ask for the cache line at `address`, soon to be read or written. A hint:
- * any address will do, also one outside every object. */
+/* Prefetches the cache line at `address`, which may be any address. */
 PLATFORM_INLINE void platform_prefetch(const void *address)
 {
 #if defined(__GNUC__)
@@ -68,7 +66,7 @@ PLATFORM_INLINE void platform_prefetch_write(const void *address)
 #endif
 }
 
-/* The high 64 bits of a * b. */
+/* Returns the high 64 bits of a * b. */
 PLATFORM_INLINE uint64_t platform_mul_high(uint64_t a, uint64_t b)
 {
 #if defined(__SIZEOF_INT128__)
@@ -95,7 +93,7 @@ PLATFORM_INLINE unsigned platform_popcount(uint64_t v)
 #endif
 }
 
-/* How many zero bits lie below the lowest set one; v is not 0. */
+/* Returns the number of zero bits below the lowest set one; v is not 0. */
 PLATFORM_INLINE unsigned platform_trailing_zeros(uint64_t v)
 {
 #if defined(__GNUC__)
@@ -105,9 +103,9 @@ PLATFORM_INLINE unsigned platform_trailing_zeros(uint64_t v)
 #endif
 }
 
-/* Relaxed atomic access to plain memory: one byte of a shared filter, one
- * counter of a shared handle. No ordering is promised between them, and none
- * is needed: a filter's bits only ever go up. */
+/* Relaxed atomic access to plain memory: a byte of a shared filter, or a
+ * counter of a shared handle. They imply no ordering, and none is needed, as a
+ * filter's bits are only ever set. */
 #if defined(__GNUC__)
 PLATFORM_INLINE uint8_t platform_load8(const uint8_t *p)
 {
@@ -129,7 +127,7 @@ PLATFORM_INLINE void platform_store64(uint64_t *p, uint64_t v)
     __atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-/* What it was before. */
+/* Returns the previous value. */
 PLATFORM_INLINE uint64_t platform_add64(uint64_t *p, uint64_t n)
 {
     return __atomic_fetch_add(p, n, __ATOMIC_RELAXED);
@@ -145,7 +143,7 @@ PLATFORM_INLINE void platform_store_int(int *p, int v)
     __atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
 
-/* A flag that says something is done: who sees it sees what was done before it
+/* A completion flag: whoever sees it set also sees all writes made before it
  * was stored. */
 PLATFORM_INLINE bool platform_load_flag(const bool *p)
 {
@@ -160,8 +158,8 @@ PLATFORM_INLINE void platform_store_flag(bool *p, bool v)
 #error "Bloomery needs the __atomic builtins of gcc or clang"
 #endif
 
-/* The thread sanitizer (of gcc 12 and of clang 14) misses a race of two threads
- * that both go through the eight bytes of a word one by one: so it is told of
+/* The thread sanitizer (of gcc 12 and clang 14) misses a race between two
+ * threads that access the eight bytes of a word one by one, so it is told of
  * the word. */
 #if defined(__SANITIZE_THREAD__)
 #define PLATFORM_RACES

@@ -1,8 +1,8 @@
-/* sizes.h - arithmetic on sizes that cannot overflow unnoticed.
+/* sizes.h - size arithmetic that detects overflow.
  *
- * Floor 0. Sizes in the format are uint64_t. Each function returns false, and
- * leaves *out alone, when the true result does not fit; sizes_fits() then
- * tells whether this machine can address that many bytes at all.
+ * Sizes in the format are uint64_t. Each function returns false, and leaves
+ * *out unchanged, if the true result does not fit. sizes_fits() tells whether
+ * this machine can address that many bytes at all.
  */
 #ifndef BLY_BASE_SIZES_H
 #define BLY_BASE_SIZES_H
@@ -27,15 +27,15 @@ static inline bool sizes_mul(uint64_t *out, uint64_t a, uint64_t b)
     return true;
 }
 
-/* a rounded up to a multiple of `unit`, unit > 0. */
+/* Rounds a up to a multiple of `unit` > 0. */
 static inline bool sizes_round_up(uint64_t *out, uint64_t a, uint64_t unit)
 {
     uint64_t rest = a % unit;
     return sizes_add(out, a, rest == 0 ? 0 : unit - rest);
 }
 
-/* The least whole number >= v; false for nan and for what is negative or
- * 2^63 and more. */
+/* Rounds v up to a whole number. Returns false for NaN, negative values, and
+ * values of 2^63 or more. */
 static inline bool sizes_from_double(uint64_t *out, double v)
 {
     if (!(v >= 0 && v < 9223372036854775808.0))
@@ -45,7 +45,7 @@ static inline bool sizes_from_double(uint64_t *out, double v)
     return true;
 }
 
-/* Can `bytes` be the size of one object here? */
+/* Returns whether an object can have that many bytes here. */
 static inline bool sizes_fits(uint64_t bytes)
 {
     return bytes <= PTRDIFF_MAX;

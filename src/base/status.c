@@ -1,7 +1,4 @@
-/* status.c - the texts of the statuses, and the last failure's own line.
- *
- * Floor 0.
- */
+/* status.c - the text of each status, and the last error's message. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -14,7 +11,7 @@ static void status_write(const char *format, va_list arguments)
     vsnprintf(status_last.text, sizeof status_last.text, format, arguments);
     for (char *c = status_last.text; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
-            *c = '?';                   /* a file's name may hold anything */
+            *c = '?';                   /* file names may contain anything */
 }
 
 bly_status status_fail(bly_status status, const char *format, ...)

@@ -1,7 +1,7 @@
-/* status.h - how a failure is told: a status, and one line that explains it.
+/* status.h - error reporting: a status, and a one-line message.
  *
- * Floor 0. The line is kept per thread for bly_why(). It says what is wrong
- * and how to mend it, and has no newline.
+ * The message is kept per thread for bly_why(). It says what is wrong and how
+ * to fix it, without a newline.
  */
 #ifndef BLY_BASE_STATUS_H
 #define BLY_BASE_STATUS_H
@@ -10,25 +10,26 @@
 
 #include "base/platform.h"
 
-/* Keep the line and return `status`: `return status_fail(BLY_EPARAM, …)`. */
+/* Sets the message and returns `status`: `return status_fail(BLY_EPARAM, …)`.
+ */
 bly_status status_fail(bly_status status, const char *format, ...)
     PLATFORM_PRINTF(2);
 
-/* The same where the system refused, with its error number for bly_errno(). */
+/* Does the same for a system error, whose number bly_errno() returns. */
 bly_status status_system(bly_status status, int error, const char *format, ...)
     PLATFORM_PRINTF(3);
 
-/* Put a file's name before the line that is kept, and return `status`. */
+/* Prepends a file name to the current message, and returns `status`. */
 bly_status status_named(bly_status status, const char *name);
 
-/* The line as it is, and back to it: for a verb that tries what may fail and
- * succeeds itself. */
+/* Save and restore the message, for a verb that succeeds after trying something
+ * that may fail. */
 enum { STATUS_LINE = 512 };
 typedef struct { char text[STATUS_LINE]; int error; } status_kept;
 status_kept status_keep(void);
 void        status_restore(const status_kept *kept);
 
-/* Keep the general text of `status` and return it. */
+/* Sets the general message of `status` and returns it. */
 bly_status status_plain(bly_status status);
 
 #endif /* BLY_BASE_STATUS_H */

@@ -1,7 +1,5 @@
-/* system.c - memory of the system: large blocks on huge pages, sparse ones; and
- * its random bytes.
- *
- * Floor 0.
+/* system.c - memory from the system (large blocks on huge pages, sparse blocks)
+ * and random bytes.
  */
 #include "base/system.h"
 
@@ -17,11 +15,11 @@
 #include "base/task.h"
 #include "base/threads.h"
 
-/* A mapping that begins on a huge page: the system aligns to small pages
- * only, so ask for one huge page more and give the ends back. */
+/* Maps memory aligned to a huge page: the system only aligns to small pages, so
+ * map one huge page more and unmap the ends. */
 static void *system_map_huge(size_t bytes)
 {
-    size_t room = bytes + MEMORY_HUGE;  /* bytes fit: see memory_raw() */
+    size_t room = bytes + MEMORY_HUGE;  /* cannot overflow: see memory_raw() */
     unsigned char *base = mmap(NULL, room, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED)
@@ -31,12 +29,12 @@ static void *system_map_huge(size_t bytes)
         munmap(base, before);
     munmap(base + before + bytes, room - before - bytes);
 #ifdef MADV_HUGEPAGE
-    (void)madvise(base + before, bytes, MADV_HUGEPAGE); /* a wish, not a need */
+    (void)madvise(base + before, bytes, MADV_HUGEPAGE); /* may fail          */
 #endif
     return base + before;
 }
 
-/* `bytes` rounded up to whole pages of this system. */
+/* Rounds `bytes` up to whole pages of the system. */
 static size_t system_pages(size_t bytes)
 {
     long known = sysconf(_SC_PAGESIZE);
@@ -56,19 +54,18 @@ uint64_t system_memory(void)
 
 /* ---- Pages in parallel -------------------------------------------------- */
 
-/* The system zeroes a page when it is first touched, one thread after another
- * if one thread does the touching. From this size on all of them share it;
- * more than eight only wait for the memory. */
+/* The system zeroes pages on first touch, in the touching thread. From this
+ * size on several threads share that; more than eight would only wait for
+ * memory. */
 enum { SYSTEM_PARALLEL = 64 << 20, SYSTEM_THREADS = 8 };
 
-/* Bytes that are touched between two steps of a task. */
+/* Bytes touched between two steps of a task. */
 enum { SYSTEM_TOUCH = 8 * MEMORY_HUGE };
 
 typedef struct { unsigned char *from; size_t bytes; } system_range;
 
-/* Have the pages of a range made: by the system's call for it, or, where it
- * does not know that, by touching them. If there is no memory for them, that
- * shows when they are used, as it would without this. */
+/* Faults in the pages of a range with the system's call or, if there is none,
+ * by touching them. A lack of memory shows only when they are used. */
 static void system_touch(unsigned char *from, size_t bytes)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -127,13 +124,13 @@ void system_release(void *context, void *memory, size_t bytes)
 
 /* ---- The sparse allocator ----------------------------------------------- */
 
-/* Pages that the system makes when they are first written, small ones, and
- * sets no memory aside for. */
+/* Maps small pages that are allocated on first write, without reserving memory.
+ */
 static void *system_sparse_allocate(void *context, size_t alignment,
                                     size_t bytes)
 {
     (void)context;
-    (void)alignment;                    /* a page is aligned enough */
+    (void)alignment;                    /* page alignment is enough */
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory != MAP_FAILED ? memory : NULL;
@@ -145,7 +142,7 @@ static void system_sparse_release(void *context, void *memory, size_t bytes)
     munmap(memory, bytes);
 }
 
-const bly_allocator memory_sparse = {
+const bly_allocator system_sparse = {
     .allocate = system_sparse_allocate,
     .release  = system_sparse_release,
 };
@@ -160,7 +157,7 @@ bool system_clears(const bly_allocator *from, uint64_t bytes)
 
 bly_status system_draw(void *bytes, size_t n)
 {
-    enum { MOST = 256 };                /* that one call gives */
+    enum { MOST = 256 };                /* that one call returns */
     unsigned char *at = bytes;
     for (size_t some; n > 0; at += some, n -= some) {
         some = n < MOST ? n : MOST;

@@ -1,6 +1,4 @@
-/* task.c - how far a long call has come, and whether its caller has
- * cancelled it.
- */
+/* task.c - progress and cancellation of long calls. */
 #include "base/task.h"
 
 #ifndef BLY_WITHOUT_PROGRESS
@@ -31,7 +29,7 @@ static double task_whole(const task *t)
     return p->from + p->span * (at < 1 ? at : 1);
 }
 
-/* The callback may call verbs of its own, which are not part of this task. */
+/* The callback may call verbs itself, which are not part of this task. */
 static void task_report(task *t)
 {
     uint64_t done = (uint64_t)(task_whole(t) * (double)t->total);

@@ -1,7 +1,4 @@
-/* threads.c - one piece of work cut into parts for all processors, and locks.
- *
- * Floor 0.
- */
+/* threads.c - runs work on all processors; locks. */
 #include "base/threads.h"
 
 #include <assert.h>
@@ -13,8 +10,8 @@
 
 #include "base/task.h"
 
-/* The processors that this thread may run on, where the system tells; a
- * machine may have more of them than a program is given. */
+/* Returns the number of processors that this thread may use, if known; it may
+ * be less than the machine has. */
 static long threads_processors(void)
 {
 #ifdef CPU_COUNT
@@ -39,7 +36,7 @@ typedef struct {
     threads_work *work;
     void *context;
     unsigned part, parts;
-    task *caller;                       /* whose task it is; or NULL         */
+    task *caller;                       /* the caller's task, or NULL        */
     bool ended;
 } threads_job;
 
@@ -52,8 +49,8 @@ static void *threads_start(void *argument)
     return NULL;
 }
 
-/* Threads for all parts but the first, as far as the system gives them; the
- * number of the first part that got none. */
+/* Starts threads for all parts but the first. Returns the first part that got
+ * no thread. */
 static unsigned threads_begin(pthread_t *threads, threads_job *jobs,
                               const threads_job *all)
 {
@@ -72,7 +69,7 @@ static unsigned threads_begin(pthread_t *threads, threads_job *jobs,
     return part;
 }
 
-/* Waits for a thread. While the caller has a task, it goes on reporting. */
+/* Waits for a thread, reporting progress if the caller has a task. */
 static void threads_await(pthread_t thread, const threads_job *job)
 {
     const struct timespec millisecond = { .tv_nsec = 1000000 };

@@ -1,7 +1,7 @@
-/* threads.h - one piece of work cut into parts for all processors, and locks.
+/* threads.h - runs work on all processors; locks.
  *
- * Floor 0. Without a system (BLY_WITHOUT_SYSTEM, src/base/bare.c) there is one
- * thread, the caller's, and nobody to be locked out.
+ * Without a system (BLY_WITHOUT_SYSTEM, src/base/bare.c) there is only the
+ * caller's thread, and locks do nothing.
  */
 #ifndef BLY_BASE_THREADS_H
 #define BLY_BASE_THREADS_H
@@ -21,17 +21,17 @@ typedef pthread_once_t threads_once;
 
 enum { THREADS_MAX = 64 };
 
-/* How many threads may work for one who allows `most` of them, 1 ..
- * THREADS_MAX; 0 allows as many as this thread has processors. */
+/* Returns the number of threads to use when `most` are allowed, 1 ..
+ * THREADS_MAX; 0 allows one for each processor of this thread. */
 unsigned threads_count(uint32_t most);
 
-/* Part `part` of `parts`, 0 first. */
+/* Does part `part` of `parts`, counted from 0. */
 typedef void threads_work(void *context, unsigned part, unsigned parts);
 
-/* Do all parts, each in a thread of its own, this one among them, and wait for
- * them. parts is 1 .. THREADS_MAX. The others block all signals: those are the
- * program's own. Where the system gives no more threads the parts left over are
- * done here, one after another: it cannot fail. */
+/* Runs parts 1 .. THREADS_MAX, each in its own thread, one of them in this one,
+ * and waits for them. New threads block all signals, which are the program's.
+ * If the system provides fewer threads, the rest run here in sequence, so this
+ * cannot fail. */
 void threads_run(threads_work *work, void *context, unsigned parts);
 
 /* A lock, held by one thread at a time. */
@@ -40,8 +40,8 @@ void threads_lock_end(threads_lock *lock);
 void threads_lock_take(threads_lock *lock);
 void threads_lock_give(threads_lock *lock);
 
-/* Call `work` unless it has been; it is done when this returns. `once` began
- * as THREADS_ONCE. */
+/* Calls `work` unless it has been called, and returns when it is done. `once`
+ * starts as THREADS_ONCE. */
 void threads_do_once(threads_once *once, void (*work)(void));
 
 #endif /* BLY_BASE_THREADS_H */

@@ -1,13 +1,12 @@
-/* vector.h - a block or a line of a filter as one vector, while other threads
- * may set bits of it; and four lanes of 32 bits, the same everywhere.
+/* vector.h - loads a filter's block or line as one vector while other threads
+ * may set bits in it; and portable vectors of four 32-bit lanes.
  *
- * Floor 0. To C a load of 16, 32 or 64 bytes is no atomic access, and beside an
- * atomic OR of one of these bytes a data race. To the machine it is none: each
- * byte comes as it was before or after the OR, which is all that a filter whose
- * bits only go up needs. So the load is an instruction of its own, which is
- * outside C's rules and which no compiler repeats, splits or makes up. The
- * sanitizers do not see into it: for them it is made of relaxed loads of bytes,
- * which is what it means.
+ * In C, a load of 16, 32 or 64 bytes is not atomic, and is a data race with an
+ * atomic OR of one of the bytes. In hardware it is harmless: each byte is read
+ * as it was before or after the OR, which suffices for bits that are only ever
+ * set. The load is therefore an inline-assembly instruction, outside C's rules,
+ * which no compiler repeats, splits or invents. The sanitizers cannot see it;
+ * for them it consists of relaxed byte loads, which have the same meaning.
  */
 #ifndef BLY_BASE_VECTOR_H
 #define BLY_BASE_VECTOR_H
@@ -56,23 +55,23 @@ CPU_TARGET_AVX512 PLATFORM_INLINE __m512i vector_load64(const uint8_t *from)
 
 /* ---- Four lanes of 32 bits --------------------------------------------- */
 
-/* Of the level CPU_BASELINE:
+/* At the level CPU_BASELINE:
  *
- *      vector4_load     16 bytes of a filter, as above
- *      vector4_of       16 bytes that nobody else writes
- *      vector4_store    into bytes that nobody else reads or writes
- *      vector4_times    each lane times a number, modulo 2^32
- *      vector4_power    2^n of the n in the highest 5 bits of each lane
- *      vector4_or, vector4_xor, vector4_and
- *      vector4_zero     no bit
- *      vector4_add      modulo 2^32
- *      vector4_ones     lanes whose sum is how many bits are set in all
- *      vector4_sum      of all lanes, modulo 2^32
- *      vector4_mask     each lane and the same number
- *      vector4_lacks    the bits of `wanted` that are not in `there`
- *      vector4_none     is no bit set at all?
- *      vector4_parity   bit i is set where lane i of `low`, or lane i - 4 of
- *                       `high`, has an odd number of ones
+ *     vector4_load     16 bytes of a filter, as above
+ *     vector4_of       16 bytes that no other thread writes
+ *     vector4_store    to bytes that no other thread uses
+ *     vector4_times    each lane times a number, modulo 2^32
+ *     vector4_power    2^n for the n in the top 5 bits of each lane
+ *     vector4_or, vector4_xor, vector4_and
+ *     vector4_zero     all bits clear
+ *     vector4_add      modulo 2^32
+ *     vector4_ones     lanes whose sum is the number of set bits
+ *     vector4_sum      of all lanes, modulo 2^32
+ *     vector4_mask     each lane AND the same number
+ *     vector4_lacks    the bits of `wanted` that are not in `there`
+ *     vector4_none     whether all bits are clear
+ *     vector4_parity   bit i is set if lane i of `low`, or lane i - 4 of
+ *                      `high`, has an odd number of ones
  */
 #if CPU_SSE2
 #include <emmintrin.h>
@@ -110,9 +109,9 @@ PLATFORM_INLINE vector4 vector4_times(vector4 v, uint32_t by)
                         _mm_slli_epi64(odd, 32));
 }
 
-/* There is no shift of each lane by a number of its own: 2^n is the float with
- * that exponent. It is made negative, for -2^31 is an integer of 32 bits and
- * 2^31 is none, whose conversion would raise a floating-point exception. */
+/* Lanes cannot be shifted by different amounts, so 2^n is made as the float
+ * with that exponent. It is negative, since -2^31 is a 32-bit integer but 2^31
+ * is not, and its conversion would raise a floating-point exception. */
 PLATFORM_INLINE vector4 vector4_power(vector4 v)
 {
     __m128i n = _mm_slli_epi32(_mm_srli_epi32(v, 27), 23);
@@ -146,8 +145,8 @@ PLATFORM_INLINE vector4 vector4_add(vector4 a, vector4 b)
     return _mm_add_epi32(a, b);
 }
 
-/* The ones of two bits, of four and of eight, and then the sum of eight bytes,
- * which is less than 2^32: the lanes above it are 0. */
+/* Adds bits to pairs, nibbles and bytes, then the eight bytes, whose sum fits
+ * the low lane; the lanes above it are 0. */
 PLATFORM_INLINE vector4 vector4_ones(vector4 v)
 {
     const __m128i two = _mm_set1_epi8(0x55), four = _mm_set1_epi8(0x33),
@@ -181,8 +180,8 @@ PLATFORM_INLINE bool vector4_none(vector4 v)
     return _mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_setzero_si128())) == 0xFFFF;
 }
 
-/* Folded upwards, until the highest bit is the parity of all: eight lanes of 16
- * bits after the first fold, which then are packed by their signs. */
+/* Folds upwards until the top bit is the parity of all: eight 16-bit lanes
+ * after the first fold, which are then packed by their signs. */
 PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
 {
     low = _mm_srai_epi32(_mm_xor_si128(low, _mm_slli_epi32(low, 16)), 16);
@@ -279,8 +278,8 @@ PLATFORM_INLINE bool vector4_none(vector4 v)
     return vmaxvq_u32(v) == 0;
 }
 
-/* The two halves of each lane have the parity of their exclusive or, whose ones
- * are counted byte by byte. */
+/* The halves of each lane have the parity of their exclusive or, whose ones are
+ * counted byte by byte. */
 PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
 {
     const int16_t places[8] = { 0, 1, 2, 3, 4, 5, 6, 7 };
@@ -295,7 +294,7 @@ PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
 
 typedef v128_t vector4;
 
-/* One thread has the memory: no load is watched. */
+/* Single-threaded: no load is racy. */
 PLATFORM_INLINE vector4 vector4_load(const uint8_t *from)
 {
     return wasm_v128_load(from);
@@ -316,7 +315,7 @@ PLATFORM_INLINE vector4 vector4_times(vector4 v, uint32_t by)
     return wasm_i32x4_mul(v, wasm_u32x4_splat(by));
 }
 
-/* As with SSE2; but this conversion is to numbers without a sign. */
+/* As with SSE2, but the conversion is to unsigned numbers. */
 PLATFORM_INLINE vector4 vector4_power(vector4 v)
 {
     v128_t n = wasm_i32x4_shl(wasm_u32x4_shr(v, 27), 23);
@@ -378,7 +377,7 @@ PLATFORM_INLINE bool vector4_none(vector4 v)
     return !wasm_v128_any_true(v);
 }
 
-/* As with NEON, and the lanes' signs are the answer. */
+/* As with NEON; the lanes' signs are the answer. */
 PLATFORM_INLINE uint32_t vector4_parity(vector4 low, vector4 high)
 {
     v128_t odd = wasm_i8x16_shuffle(low, high, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17,

@@ -5,8 +5,8 @@
 
 #include "base/task.h"
 
-/* The end of the piece that begins at `at`. A short row is all of it, because
- * many of them are a step of their caller. */
+/* Returns the end of the piece that begins at `at`. A short row is one piece,
+ * since callers count many of them per step. */
 static size_t bits_until(size_t at, size_t bytes)
 {
     return bytes < BITS_LONG ? bytes : (size_t)task_until(at, bytes);

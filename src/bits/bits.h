@@ -1,6 +1,6 @@
 /* bits.h - a run of bytes as a row of bits.
  *
- * Floor 1. Bit i is bit (i mod 8) of byte i / 8, on every machine, so an image
+ * Bit i is bit (i mod 8) of byte i / 8, on every machine, so an image
  * means the same everywhere and needs no particular alignment. Rows are
  * measured in bytes; `at` must lie inside.
  */
@@ -11,15 +11,15 @@
 
 #include "base/platform.h"
 
-/* h spread evenly over [0, n) without a division: the high half of h * n
- * [Lemire 2019]. It uses the high bits of h; each value is met by
- * floor(2^64/n) or one more of the h, for any n >= 1. */
+/* Maps h to [0, n) without a division: the high half of h * n [Lemire 2019].
+ * Uses the high bits of h; each value has floor(2^64/n) preimages or one more,
+ * for any n >= 1. */
 PLATFORM_INLINE uint64_t bits_range(uint64_t h, uint64_t n)
 {
     return platform_mul_high(h, n);
 }
 
-/* The low `width` bits, 1 .. 64. */
+/* Returns a mask of the low `width` bits, 1 .. 64. */
 PLATFORM_INLINE uint64_t bits_mask(uint32_t width)
 {
     return UINT64_MAX >> (64 - width);
@@ -30,7 +30,7 @@ PLATFORM_INLINE bool bits_test(const uint8_t *row, uint64_t at)
     return platform_load8(row + (at >> 3)) >> (at & 7) & 1;
 }
 
-/* Set bit `at`; true if it was clear. */
+/* Sets bit `at`. Returns true if it was clear. */
 PLATFORM_INLINE bool bits_set(uint8_t *row, uint64_t at)
 {
     uint8_t old = row[at >> 3], bit = (uint8_t)(1u << (at & 7));
@@ -38,8 +38,8 @@ PLATFORM_INLINE bool bits_set(uint8_t *row, uint64_t at)
     return !(old & bit);
 }
 
-/* The same while other threads set and test bits of this row. Looks before
- * it writes: a line whose bit is already there stays in every cache. */
+/* Does the same while other threads set and test bits of the row. Reads before
+ * it writes, so that a line whose bit is set stays in every cache. */
 PLATFORM_INLINE bool bits_set_shared(uint8_t *row, uint64_t at)
 {
     uint8_t bit = (uint8_t)(1u << (at & 7));
@@ -47,8 +47,8 @@ PLATFORM_INLINE bool bits_set_shared(uint8_t *row, uint64_t at)
         && !(platform_or8(row + (at >> 3), bit) & bit);
 }
 
-/* Eight bytes as a number whose popcount and bitwise operations are those of
- * the bytes; in which order they stand is the machine's affair. */
+/* Loads eight bytes for popcounts and bitwise operations, in the machine's byte
+ * order. */
 PLATFORM_INLINE uint64_t bits_word(const uint8_t *row)
 {
     uint64_t word;
@@ -60,17 +60,17 @@ PLATFORM_INLINE uint64_t bits_word(const uint8_t *row)
  * their caller's. */
 enum { BITS_LONG = 4096 };
 
-/* How many bits of the row are set. */
+/* Returns the number of set bits of the row. */
 uint64_t bits_count(const uint8_t *row, size_t bytes);
 
-/* How many bits are set in a OR b. */
+/* Returns the number of set bits of a OR b. */
 uint64_t bits_count_or(const uint8_t *a, const uint8_t *b, size_t bytes);
 
-/* into |= other, and into &= other. */
+/* Compute into |= other and into &= other. */
 void bits_or (uint8_t *into, const uint8_t *other, size_t bytes);
 void bits_and(uint8_t *into, const uint8_t *other, size_t bytes);
 
-/* Are all bits from `first` up to the end of the row clear? */
+/* Returns whether all bits from `first` to the end of the row are clear. */
 static inline bool bits_clear_from(const uint8_t *row, size_t bytes,
                                    uint64_t first)
 {

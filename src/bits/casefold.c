@@ -1,6 +1,6 @@
 /* casefold.c - case folding of text in all alphabets, by ICU.
  *
- * Floor 1. Full case folding does not depend on what stands around a character,
+ * Full case folding does not depend on what stands around a character,
  * so each is folded by itself, on the stack. Only one function of ICU is used.
  * It is loaded when the first text is folded, because a program that is linked
  * with ICU starts 0.7 ms later, and the command without it in 1.5 ms.

@@ -1,6 +1,6 @@
 /* casefold.h - case folding of text in all alphabets.
  *
- * Floor 1. Texts that differ only in the case of their letters have the same
+ * Texts that differ only in the case of their letters have the same
  * folded text. ICU provides Unicode's tables, which have some 1500 rows and
  * grow. A library that is built without ICU (-DBLY_UNICODE=OFF, or WebAssembly)
  * folds nothing, and casefold_lacks() says so.
@@ -13,8 +13,8 @@
 /* Returns NULL if text can be folded, and otherwise how to change that. */
 const char *casefold_lacks(void);
 
-/* A folded text has at most this many times the bytes of the text: U+0390, of 2
- * bytes, becomes three characters of 2 bytes each. */
+/* Maximum growth of a folded text: U+0390, of 2 bytes, becomes three characters
+ * of 2 bytes each. */
 enum { CASEFOLD_TIMES = 3 };
 
 /* Writes the folded text and returns its number of bytes. This is full case

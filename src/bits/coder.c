@@ -1,7 +1,4 @@
-/* coder.c - the arithmetic coder of coder.h.
- *
- * Floor 1.
- */
+/* coder.c - the arithmetic coder of coder.h. */
 #include "bits/coder.h"
 
 #include <assert.h>
@@ -17,7 +14,7 @@ enum {
 #define CODER_ONE   (UINT64_C(1) << 32) /* the chance 1                      */
 #define CODER_LEAST (UINT64_C(1) << 56) /* of a range                        */
 
-/* What is asked, and with which chance the answer is yes. */
+/* The chance that a group of each size is empty. */
 typedef struct {
     uint64_t flip;                      /* all ones: clear bits are coded    */
     unsigned top;                       /* a group is 2^top bits             */
@@ -25,7 +22,8 @@ typedef struct {
     uint64_t split[CODER_LEVELS];       /* (2)                               */
 } coder_odds;
 
-/* `set` by long division: set * 2^32 need not fit. Rounded to the nearest. */
+/* Divides set * 2^32, which may not fit, by long division, and rounds to
+   nearest. */
 uint32_t coder_chance(uint64_t set, uint64_t bits)
 {
     uint64_t rest = set, chance = 0;
@@ -56,7 +54,7 @@ static coder_odds coder_odds_for(uint32_t chance)
 
 /* ---- Words of the row -------------------------------------------------- */
 
-/* Up to eight bytes as a little-endian number. */
+/* Loads up to eight bytes as a little-endian number. */
 static uint64_t coder_load(const uint8_t *row, size_t bytes)
 {
     uint64_t word = 0;
@@ -71,7 +69,7 @@ static void coder_store(uint8_t *row, size_t bytes, uint64_t word)
         row[i] = (uint8_t)(word >> (8 * i));
 }
 
-/* Of a word that has `bits` bits of the row: those bits. */
+/* Returns a mask of the `bits` bits of a word that belong to the row. */
 static uint64_t coder_mask(uint64_t bits)
 {
     return bits >= CODER_WORD ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
@@ -84,8 +82,8 @@ static size_t coder_word_bytes(uint64_t bits)
 
 /* ---- Writing ----------------------------------------------------------- */
 
-/* The number written so far is out[0 .. at-1] and then `low`; it may grow by
- * anything less than `range`. */
+/* The number written so far is out[0 .. at-1] followed by `low`; it may still
+ * grow by less than `range`. */
 typedef struct {
     uint8_t *out;
     size_t   at, room;
@@ -109,7 +107,7 @@ static void coder_put(coder_writer *w)
     w->out[w->at++] = (uint8_t)(w->low >> 56);
 }
 
-/* The answer to a question whose answer is yes with chance `yes`. */
+/* Encodes an answer that is yes with chance `yes`. */
 PLATFORM_INLINE void coder_write(coder_writer *w, bool answer, uint64_t yes)
 {
     uint64_t bound = (w->range >> 32) * yes;
@@ -128,7 +126,7 @@ PLATFORM_INLINE void coder_write(coder_writer *w, bool answer, uint64_t yes)
     }
 }
 
-/* A group, or half of one, of 2^level bits that are not all clear. */
+/* Encodes a group, or half of one, of 2^level bits that are not all clear. */
 static void coder_write_some(coder_writer *w, const coder_odds *o,
                              unsigned level, uint64_t word)
 {
@@ -147,7 +145,7 @@ static void coder_write_some(coder_writer *w, const coder_odds *o,
     }
 }
 
-/* A word of which the first `bits` bits are the row's. */
+/* Encodes a word whose first `bits` bits belong to the row. */
 static void coder_write_word(coder_writer *w, const coder_odds *o,
                              uint64_t word, uint64_t bits)
 {
@@ -160,7 +158,7 @@ static void coder_write_word(coder_writer *w, const coder_odds *o,
     }
 }
 
-/* The number with the fewest bytes that is in the range that is left. */
+/* Writes the shortest number in the remaining range. */
 static void coder_finish(coder_writer *w)
 {
     unsigned bytes = 0;
@@ -196,8 +194,8 @@ size_t coder_pack(uint8_t *out, size_t room, const uint8_t *row, uint64_t bits,
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* `code` is the number less all that was left below; it is less than `range`
- * in what coder_pack wrote, and may be anything in what it did not. */
+/* `code` is the number minus everything skipped; it is less than `range` for
+ * output of coder_pack, and arbitrary for other bytes. */
 typedef struct {
     const uint8_t *in;
     size_t         at, bytes;

@@ -1,6 +1,6 @@
 /* coder.h - a row of bits in hardly more than its entropy.
  *
- * Floor 1. For bits that are independent and of which a share p is set, as in
+ * For bits that are independent and of which a share p is set, as in
  * a Bloom filter, no code can do with less than
  *
  *      H(p) = -p log2 p - (1-p) log2 (1-p)                               (1)
@@ -44,19 +44,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The share of set bits as a chance of 2^-32: at least 1, at most 2^32 - 1.
- * set <= bits <= 2^60, bits >= 1. */
+/* Returns the share of set bits as a multiple of 2^-32, from 1 to 2^32 - 1. set
+ * <= bits <= 2^60, bits >= 1. */
 uint32_t coder_chance(uint64_t set, uint64_t bits);
 
-/* Code the row for this chance (not 0) into at most `room` bytes; how many, or
- * SIZE_MAX: more than that, the zeros at the end counted, which are dropped
- * only then. What is in `out` is then of no use. */
+/* Encodes the row for this chance (not 0) into at most `room` bytes. Returns
+ * their number, or SIZE_MAX if they do not fit, counting trailing zeros, which
+ * are then dropped; `out` is then unusable. */
 size_t coder_pack(uint8_t *out, size_t room, const uint8_t *row, uint64_t bits,
                   uint32_t chance);
 
-/* The row from the code: writes all ceil(bits/8) bytes, with clear bits behind
- * the last. For any bytes it makes some row, in time that grows with `bits`
- * and `bytes` alone. */
+/* Decodes the row: writes all ceil(bits/8) bytes, with clear bits after the
+ * last. Any input yields some row, in time that depends on `bits` and `bytes`
+ * alone. */
 void coder_unpack(uint8_t *row, uint64_t bits, const uint8_t *in, size_t bytes,
                   uint32_t chance);
 

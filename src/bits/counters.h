@@ -1,6 +1,6 @@
 /* counters.h - packed counters of 1 .. 16 bits in a run of bytes.
  *
- * Floor 1. Counter i of width w occupies bits i*w … i*w + w-1 of the row, its
+ * Counter i of width w occupies bits i*w … i*w + w-1 of the row, its
  * lowest bit first, bits numbered as in bits.h: with w = 4, byte 0 holds
  * counter 0 in its low half and counter 1 in its high half. Counters may
  * straddle bytes. A row of n counters takes counters_bytes(n, w) bytes and no
@@ -30,14 +30,15 @@ static inline bool counters_bytes(uint64_t *out, uint64_t n, uint32_t width)
     return true;
 }
 
-/* The largest value: a counter at it is saturated, and what it truly counts no
- * longer known. */
+/* Returns the largest value: a counter that reaches it is saturated, and its
+ * true count is unknown. */
 PLATFORM_INLINE uint32_t counters_max(uint32_t width)
 {
     return (1u << width) - 1;
 }
 
-/* May a counter lie in two bytes? One of 1, 2, 4 or 8 bits never does. */
+/* Returns whether counters may cross byte boundaries. Those of 1, 2, 4 or 8
+   bits do not. */
 PLATFORM_INLINE bool counters_straddle(uint32_t width)
 {
     return (width & (width - 1)) != 0 || width > 8;
@@ -80,7 +81,7 @@ PLATFORM_INLINE uint32_t counters_get(const uint8_t *row, uint64_t i,
     return counters_window(row, at, width) >> at.shift & counters_max(width);
 }
 
-/* Write its bytes back. */
+/* Writes its bytes back. */
 PLATFORM_INLINE void counters_write(uint8_t *row, counters_place at,
                                     uint32_t width, uint32_t window)
 {
@@ -103,9 +104,8 @@ PLATFORM_INLINE void counters_set(uint8_t *row, uint64_t i, uint32_t width,
     counters_write(row, at, width, window);
 }
 
-/* Add `by` to counter i, or as much as its largest value leaves room for. What
- * there is room for carries into no other counter, so that nothing need be
- * masked out. */
+/* Adds `by` to counter i, up to its largest value. It cannot overflow into the
+ * next counter, so nothing is masked. */
 PLATFORM_INLINE void counters_raise(uint8_t *row, uint64_t i, uint32_t width,
                                     uint32_t by)
 {

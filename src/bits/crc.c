@@ -1,7 +1,7 @@
 /* crc.c - CRC-32C, four bits at a time: blocks of filters are small, and so is
  * the table.
  *
- * Floor 1. Reflected, as everywhere: the lowest bit of a byte comes first, and
+ * Reflected, as everywhere: the lowest bit of a byte comes first, and
  * entry i is what remains of the four bits i in front of 28 zeros.
  */
 #include "bits/crc.h"

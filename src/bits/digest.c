@@ -1,7 +1,4 @@
-/* digest.c - cryptographic digests, by nettle.
- *
- * Floor 1.
- */
+/* digest.c - cryptographic digests, by nettle. */
 #include "bits/digest.h"
 
 #include <string.h>
@@ -66,7 +63,7 @@ void digest_sha256(uint8_t out[DIGEST_SHA256], const void *first, size_t n,
 
 enum { DIGEST_RATE = 136 };             /* bytes between two permutations    */
 
-/* Byte i of a block goes to where it stands in words of 8, lowest first. */
+/* Copies byte i of a block to its place in little-endian words. */
 static void digest_keccak_block(struct sha3_state *state, const uint8_t *block)
 {
     for (size_t i = 0; i < DIGEST_RATE; i++)

@@ -1,7 +1,6 @@
-/* eight.h - what bits/hash.h does to one hash, done to eight at a time.
+/* eight.h - the functions of bits/hash.h, for eight hashes at a time.
  *
- * Floor 1. For bodies with AVX-512 instructions, whose intrinsics it includes;
- * there is nothing in it for other machines.
+ * For code with AVX-512 instructions; empty on other machines.
  */
 #ifndef BLY_BITS_EIGHT_H
 #define BLY_BITS_EIGHT_H
@@ -17,14 +16,14 @@ CPU_TARGET_AVX512 PLATFORM_INLINE __m512i eight_all(uint64_t v)
     return _mm512_set1_epi64((long long)v);
 }
 
-/* hash_spread() */
+/* Computes eight hash_spread(). */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i eight_spread(__m512i v)
 {
     v = _mm512_xor_si512(v, _mm512_srli_epi64(v, 32));
     return _mm512_mullo_epi64(v, eight_all(HASH_STEP));
 }
 
-/* hash_mix() */
+/* Computes eight hash_mix(). */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i eight_mix(__m512i v)
 {
     v = _mm512_xor_si512(v, _mm512_srli_epi64(v, 30));

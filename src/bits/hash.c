@@ -1,6 +1,6 @@
 /* hash.c - the hash functions that are ours, and the table of all.
  *
- * Floor 1. xxHash comes from its header, whole: a call into its library takes
+ * xxHash comes from its header, whole: a call into its library takes
  * half as long again for a short key. MurmurHash2 and 3 are Austin
  * Appleby's (2008-2011), FNV-1a is Fowler, Noll and Vo's (1991); each is
  * written here from its definition and held against its published vectors and
@@ -27,7 +27,7 @@ static inline uint64_t hash_rotate64(uint64_t v, unsigned by)
     return v << by | v >> (64 - by);
 }
 
-/* `length` bytes, 0 .. 8, as a little-endian number. */
+/* Loads `length` bytes, 0 .. 8, as a little-endian number. */
 static inline uint64_t hash_tail(const uint8_t *p, size_t length)
 {
     uint64_t v = 0;
@@ -54,7 +54,7 @@ uint64_t hash_xxh3(const void *key, size_t length, uint64_t seed)
     return XXH3_64bits_withSeed(key, length, seed);
 }
 
-/* The library's own state, by another name. */
+/* The xxHash library's state. */
 hash_stream *hash_stream_start(void)
 {
     XXH3_state_t *state = XXH3_createState();
@@ -171,7 +171,7 @@ static inline hash_murmur hash_murmur3_blocks(hash_murmur h, const uint8_t *p,
     return h;
 }
 
-/* What is left of a key of `length` bytes, and the end. */
+/* Hashes the rest of a key of `length` bytes, and finishes. */
 static inline void hash_murmur3_end(hash_murmur h, const uint8_t *p,
                                     size_t length, uint64_t out[2])
 {
@@ -196,7 +196,7 @@ void hash_murmur3_128(const void *key, size_t length, uint32_t seed,
     size_t blocks = length / 16;
     hash_murmur h = { seed, seed };
     h = hash_murmur3_blocks(h, p, blocks);
-    /* nothing may be added to a pointer that is NULL, as that to no bytes is */
+    /* adding 0 to NULL is undefined */
     hash_murmur3_end(h, blocks > 0 ? p + 16 * blocks : p, length, out);
 }
 
@@ -321,7 +321,7 @@ uint64_t hash_decimal(const void *key, size_t length, uint64_t seed)
     return length > 0 ? v : UINT64_MAX;
 }
 
-/* The functions of a seed of 64 bits, as the table has them. */
+/* Defines a function with a 64-bit seed for the table. */
 #define HASH_SEEDED(name)                                                      \
     static uint64_t hash_seeded_##name(const void *key, size_t length,         \
                                        hash_seed seed)                         \

@@ -1,6 +1,6 @@
 /* hash.h - hash functions by name, and what kinds derive from a hash.
  *
- * Floor 1. A key is hashed once, on entry, to 64 bits; the name of the
+ * A key is hashed once, on entry, to 64 bits; the name of the
  * function and its seed are in the image. Functions read bytes little-endian
  * and unsigned on every machine, at any alignment, at any length.
  *
@@ -43,8 +43,7 @@
 
 #include "base/platform.h"
 
-/* What makes a function one of many: a seed, with `high` 0, or the secret of a
- * keyed one. */
+/* The seed, with `high` 0, or the secret of a keyed function. */
 typedef struct { uint64_t low, high; } hash_seed;
 
 typedef uint64_t hash_function(const void *key, size_t length, hash_seed seed);
@@ -61,16 +60,16 @@ typedef struct {
 
 enum { HASH_NAME = 8 };                 /* bytes of a name in the image */
 
-/* All of them; a NULL name ends the list. The first is the default. */
+/* All functions, ended by a NULL name. The first is the default. */
 extern const hash_info hash_list[];
 
-/* The one of that name, or NULL. `hash_find_field` reads the name from the 8
- * NUL-padded bytes in an image. */
+/* Finds a function by name, or returns NULL. `hash_find_field` reads the name
+ * from 8 NUL-padded bytes of an image. */
 const hash_info *hash_find(const char *name);
 const hash_info *hash_find_field(const uint8_t field[HASH_NAME]);
 
-/* The secret as a seed; and a number that tells it from others, and nothing
- * else of it: the hash of a sentence that hash_secret_mark() has for it. */
+/* Converts the secret to a seed; and returns a number that identifies the
+ * secret but reveals nothing of it: its hash of a fixed sentence. */
 hash_seed hash_secret(const void *secret);
 uint64_t  hash_secret_mark(hash_seed secret);
 
@@ -83,8 +82,8 @@ uint64_t hash_siphash(const void *key, size_t length, hash_seed secret);
 uint64_t hash_identity(const void *key, size_t length, uint64_t seed);
 uint64_t hash_decimal (const void *key, size_t length, uint64_t seed);
 
-/* XXH3-64 with seed 0 of bytes that come piece by piece. NULL: no memory;
- * `end` gives the memory back. */
+/* Computes XXH3-64 with seed 0 piece by piece. NULL if out of memory; `end`
+ * frees the state. */
 typedef struct hash_stream hash_stream;
 hash_stream *hash_stream_start(void);
 void         hash_stream_feed(hash_stream *stream, const void *bytes, size_t n);
@@ -94,7 +93,7 @@ uint32_t hash_murmur2_32(const void *key, size_t length, uint32_t seed);
 uint32_t hash_murmur3_32(const void *key, size_t length, uint32_t seed);
 void     hash_murmur3_128(const void *key, size_t length, uint32_t seed,
                           uint64_t out[2]);
-/* The same of the key with one byte more behind it. */
+/* Hashes the key followed by one more byte. */
 void     hash_murmur3_128_and(const void *key, size_t length, uint8_t byte,
                               uint32_t seed, uint64_t out[2]);
 uint32_t hash_fnv1a_32  (const void *key, size_t length);
@@ -103,9 +102,9 @@ uint32_t hash_fnv1a_32  (const void *key, size_t length);
  * (Steele & Vigna 2022, table of multipliers for congruential generators). */
 #define HASH_STEP UINT64_C(0xD1342543DE82EF95)
 
-/* Spread the hash for a kind that uses its high bits: one xorshift and one
- * odd multiplication, a bijection. It keeps the rate right for functions that
- * leave their high bits weak, as FNV-1a does for short keys. */
+/* Improves the high bits of a hash, for kinds that use those: one xorshift and
+ * one odd multiplication, a bijection. It keeps the rate right for functions
+ * with weak high bits, such as FNV-1a on short keys. */
 PLATFORM_INLINE uint64_t hash_spread(uint64_t hash)
 {
     return (hash ^ hash >> 32) * HASH_STEP;
@@ -115,8 +114,8 @@ PLATFORM_INLINE uint64_t hash_spread(uint64_t hash)
 #define HASH_MIX_FIRST  UINT64_C(0xBF58476D1CE4E5B9)
 #define HASH_MIX_SECOND UINT64_C(0x94D049BB133111EB)
 
-/* A full mix of 64 bits, a bijection: two rounds of xorshift and odd
- * multiplication (the finaliser of SplitMix64, "variant 13" of Stafford). */
+/* Mixes all 64 bits, a bijection: two rounds of xorshift and odd multiplication
+ * (the finaliser of SplitMix64, "variant 13" of Stafford). */
 PLATFORM_INLINE uint64_t hash_mix(uint64_t v)
 {
     v = (v ^ v >> 30) * HASH_MIX_FIRST;

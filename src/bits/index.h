@@ -1,6 +1,6 @@
 /* index.h - from one hash to k positions in [0, m): the literature's schemes.
  *
- * Floor 1. The formula of the false-positive rate wants k independent uniform
+ * The formula of the false-positive rate wants k independent uniform
  * positions. Hashing the key k times gives them and costs k hashes; every
  * scheme here makes them from one 64-bit hash, and pays more or less for it:
  *
@@ -38,7 +38,7 @@
 #include "bits/bits.h"
 #include "bits/hash.h"
 
-/* The numbers are in images: never change one. */
+/* These numbers are stored in images: never change one. */
 enum {
     INDEX_POWER = 0, INDEX_SEEDS = 1, INDEX_DOUBLE = 2, INDEX_ENHANCED = 3,
     INDEX_TRIPLE = 4, INDEX_STEP = 5, INDEX_SCHEMES = 6
@@ -53,7 +53,7 @@ typedef struct {
     uint64_t i;
 } index_walk;
 
-/* (x + y) mod m for x, y < m. */
+/* Returns (x + y) mod m for x, y < m. */
 PLATFORM_INLINE uint64_t index_add(uint64_t x, uint64_t y, uint64_t m)
 {
     return x >= m - y ? x - (m - y) : x + y;
@@ -64,8 +64,8 @@ PLATFORM_INLINE uint64_t index_word(uint64_t hash, uint64_t i)
     return hash_mix(hash + i * INDEX_GOLDEN);
 }
 
-/* Begin the walk of a hash. `scheme` is a constant at every call, so that the
- * choice is made by the compiler. m >= 1. */
+/* Starts the walk of a hash. `scheme` is a constant at every call, so the
+ * choice is made at compile time. m >= 1. */
 PLATFORM_INLINE void index_start(index_walk *w, int scheme, uint64_t hash,
                                  uint64_t m)
 {
@@ -86,7 +86,7 @@ PLATFORM_INLINE void index_start(index_walk *w, int scheme, uint64_t hash,
     }
 }
 
-/* The walk's next position. */
+/* Returns the walk's next position. */
 PLATFORM_INLINE uint64_t index_next(index_walk *w, int scheme)
 {
     uint64_t at = w->a;

@@ -1,7 +1,4 @@
-/* ones.c - bits that rows have in common, by words and by vectors.
- *
- * Floor 1.
- */
+/* ones.c - bits that rows have in common, by words and by vectors. */
 #include "bits/ones.h"
 
 #include "base/cpu.h"
@@ -38,7 +35,7 @@ static void ones_shared_vector4(uint32_t *shared, const uint8_t *rows, size_t n,
 #endif
 
 #if CPU_X86
-/* The ones of each byte, by a table of those of four bits. */
+/* Counts the ones of each byte with a table for four bits. */
 CPU_TARGET_AVX2 PLATFORM_INLINE __m256i ones_of_bytes(__m256i v)
 {
     const __m256i table = _mm256_setr_epi8(

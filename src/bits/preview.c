@@ -1,7 +1,4 @@
-/* preview.c - XXH3 as it was in a preview, xxHash 0.7.2.
- *
- * Floor 1.
- */
+/* preview.c - XXH3 as it was in a preview, xxHash 0.7.2. */
 #include "bits/preview.h"
 
 #include "base/platform.h"
@@ -55,7 +52,7 @@ static uint64_t preview_u64(const uint8_t *p)
     return preview_u32(p) | preview_u32(p + 4) << 32;
 }
 
-/* Both halves of the product, xored. */
+/* Returns the exclusive or of both halves of the product. */
 static uint64_t preview_fold(uint64_t a, uint64_t b)
 {
     return a * b ^ platform_mul_high(a, b);
@@ -106,7 +103,7 @@ static uint64_t preview_short(const uint8_t *p, size_t length)
          : preview_fold(preview_u64(preview_secret), PREVIEW_P64_2);
 }
 
-/* From both ends to the middle. */
+/* Hashes from both ends to the middle. */
 static uint64_t preview_to_128(const uint8_t *p, size_t length)
 {
     uint64_t sum = length * PREVIEW_P64_1;

@@ -1,9 +1,8 @@
-/* preview.h - XXH3 as it was in a preview, xxHash 0.7.2.
+/* preview.h - XXH3 as in the preview of xxHash 0.7.2.
  *
- * Floor 1. RocksDB has hashed keys by it since 6.6 and keeps doing so, as its
- * filters lie on disks. It differs from what was released as XXH3: other
- * mixing of keys of up to 16 bytes, another sum of those beyond 240, and
- * another finish. Of a key without bytes RocksDB's own value.
+ * RocksDB has used it since 6.6, and must keep it for filters on disk. The
+ * final XXH3 differs in mixing keys of up to 16 bytes, in summing keys beyond
+ * 240 bytes, and in the finish. The empty key has RocksDB's own value.
  */
 #ifndef BLY_BITS_PREVIEW_H
 #define BLY_BITS_PREVIEW_H

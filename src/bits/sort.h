@@ -1,7 +1,4 @@
-/* sort.h - putting keys in order.
- *
- * Floor 1.
- */
+/* sort.h - putting keys in order. */
 #ifndef BLY_BITS_SORT_H
 #define BLY_BITS_SORT_H
 

@@ -1,7 +1,4 @@
-/* walk.c - batches of keys whose k bits lie anywhere in a large row.
- *
- * Floor 1.
- */
+/* walk.c - batches of keys whose k bits lie anywhere in a large row. */
 #include "bits/walk.h"
 
 #include "base/cpu.h"
@@ -10,9 +7,9 @@
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* Three probes of a stranger find a bit that is clear but once in eight times:
- * they go together, without a branch between them that nobody could guess; then
- * one after the other. */
+/* The first three probes are tested together, without unpredictable branches:
+ * an absent key passes them once in eight times. The others follow one by one.
+ */
 bool walk_contains_one(const void *view, uint64_t hash)
 {
     enum { TOGETHER = 3 };
@@ -44,7 +41,7 @@ typedef struct {
     uint16_t key[WALK_GROUP];           /* its place in the group            */
 } walk_group;
 
-/* The bit that the probe of a state tests. */
+/* Returns the bit that the probe of a state tests. */
 PLATFORM_INLINE uint64_t walk_at(const walk_plan *plan, uint64_t state,
                                  uint64_t base)
 {
@@ -57,8 +54,8 @@ PLATFORM_INLINE void walk_prefetch(const walk_plan *plan, const uint8_t *row,
     platform_prefetch(row + (walk_at(plan, state, base) >> 3));
 }
 
-/* Key i goes on to place `kept`; returns the next place, which is the same
- * again if its bit is clear. */
+/* Keeps key i at place `kept`. Returns the next place, or the same one if its
+ * bit is clear. */
 PLATFORM_INLINE size_t walk_keep(walk_group *g, size_t kept, size_t i,
                                  const walk_plan *plan, const uint8_t *row,
                                  uint64_t base)
@@ -123,14 +120,14 @@ void walk_contains(const walk_plan *plan, const uint8_t *row,
 
 /* ---- Add --------------------------------------------------------------- */
 
-/* What has become of the key whose probes are being set. */
+/* The state of the key whose probes are being set. */
 typedef struct {
-    bool *seen;                         /* of this key; NULL: nobody asks    */
+    bool *seen;                         /* of this key; NULL if not wanted   */
     uint32_t set;                       /* probes set, of k                  */
-    bool fresh;                         /* one of their bits was clear       */
+    bool fresh;                         /* whether any of its bits was clear */
 } walk_news;
 
-/* Set the next bit; after the last one of a key, tell. */
+/* Sets the next bit and, after a key's last one, stores the answer. */
 PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared,
                               uint32_t k, walk_news *news)
 {
@@ -148,8 +145,7 @@ PLATFORM_INLINE void walk_set(uint8_t *row, uint64_t at, bool shared,
 /* Probes that wait for their lines, at most. */
 enum { WALK_RING = 128 };
 
-/* All probes of all keys, one after another, set some behind their prefetches.
- */
+/* Sets all probes of all keys in order, some keys behind their prefetches. */
 PLATFORM_INLINE void walk_add_any(const walk_plan *plan, uint8_t *row,
                                   const uint64_t *hashes, size_t n, bool shared,
                                   bool *seen)

@@ -1,6 +1,6 @@
 /* walk.h - batches of keys whose k bits lie anywhere in a large row.
  *
- * Floor 1. `standard` and `partitioned` touch a line of memory for every probe.
+ * `standard` and `partitioned` touch a line of memory for every probe.
  * One key alone waits for each line in turn; a batch need not. The lookups
  * here take a group of keys through their probes together: the first probe of
  * all, then the second of those whose first bit was set, and so on, each time
@@ -35,18 +35,19 @@ typedef struct {
     const uint8_t *row;
 } walk_view;
 
-/* Are all k bits of one hash set? */
+/* Returns whether all k bits of one hash are set. */
 bool walk_contains_one(const void *view, uint64_t hash);
 
-/* present[i] := are all k bits of hashes[i] set in `row`? */
+/* Sets present[i] to whether all k bits of hashes[i] are set in `row`. */
 void walk_contains(const walk_plan *plan, const uint8_t *row,
                    const uint64_t *hashes, size_t n, bool *present);
 
-/* Set the k bits of every hash; `shared` while other threads do too. */
+/* Sets the k bits of every hash; `shared` if other threads do so concurrently.
+ */
 void walk_add(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
               size_t n, bool shared);
 
-/* The same one after another; seen[i]: all k bits of hashes[i] were set. */
+/* Adds hashes in order; seen[i] becomes whether all k bits were set already. */
 void walk_add_each(const walk_plan *plan, uint8_t *row, const uint64_t *hashes,
                    size_t n, bool *seen);
 

@@ -1,7 +1,5 @@
 /* carriers.c - files of other systems that carry filters inside: which system a
  * file is from, by its end, and the reader for it.
- *
- * Floor 5.
  */
 #include "formats/contents.h"
 
@@ -11,13 +9,13 @@
 
 enum { CARRIERS_TAIL = 8 };
 
-/* The number in the last 8 bytes of a file. */
+/* Returns the number in the last 8 bytes of a file. */
 static uint64_t carriers_magic(const uint8_t *tail, size_t n)
 {
     return image_u64(tail, n - CARRIERS_TAIL);
 }
 
-/* The system whose file ends so, or NULL. */
+/* Returns the system whose files end like this, or NULL. */
 static const char *carriers_recognise(const uint8_t *tail, size_t n)
 {
     if (n < CARRIERS_TAIL)

@@ -1,7 +1,5 @@
 /* contents.c - the list of the filters inside a file of another system, and
  * ranges of that file, for its readers (footer.c, table.c).
- *
- * Floor 5.
  */
 #include "formats/contents.h"
 

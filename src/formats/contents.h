@@ -1,7 +1,8 @@
-/* contents.h - what is inside files of other systems that carry filters.
+/* contents.h - parses files of other systems that contain filters.
  *
- * Floor 5. The readers of the two forms (footer.c, table.c) get the file's
- * bytes by a function, and trust none of them. No operating system.
+ * The parsers of the two forms (footer.c, table.c) read the file through a
+ * callback, and treat all bytes as untrusted. They do not use the operating
+ * system.
  */
 #ifndef BLY_FORMATS_CONTENTS_H
 #define BLY_FORMATS_CONTENTS_H
@@ -9,7 +10,7 @@
 #include "base/status.h"
 #include "bloomery/container.h"
 
-/* A file, from which ranges that lie within it are read. */
+/* A file, from which ranges within it are read. */
 typedef struct {
     bly_status (*read)(void *context, uint8_t *out, uint64_t offset, size_t n);
     void                *context;
@@ -18,12 +19,12 @@ typedef struct {
     const bly_allocator *allocator;
 } contents_source;
 
-/* The list while it is made, and what it owns. */
+/* A list under construction, and the memory that it owns. */
 typedef struct {
     bly_contents   is;
     bly_contained *filters;             /* is.filters                        */
     size_t         room;                /* for so many                       */
-    char          *names;               /* of columns, one behind the other  */
+    char          *names;               /* of columns, concatenated          */
     size_t         names_room, names_used;
     uint64_t       listed;              /* bytes of all filters              */
 } contents_list;
@@ -38,8 +39,8 @@ void       contents_release(contents_list *list, const bly_allocator *to);
 bly_status contents_add(contents_list *list, const bly_contained *one,
                         const contents_source *source);
 
-/* A range of the file into memory of its own, n > 0 bytes. BLY_ECORRUPT: it
- * does not lie in the file; BLY_ENOMEM; and errors of the reading. */
+/* Reads n > 0 bytes of the file into new memory. Returns BLY_ECORRUPT if the
+ * range is not in the file, BLY_ENOMEM, or errors of reading. */
 bly_status contents_load(uint8_t **out, const contents_source *source,
                          uint64_t offset, uint64_t n);
 
@@ -47,7 +48,7 @@ bly_status contents_load(uint8_t **out, const contents_source *source,
 bly_status footer_find(contents_list *out, const contents_source *source);
 bly_status table_find(contents_list *out, const contents_source *source);
 
-/* The magic of a file's end. */
+/* The magic at the end of a file. */
 #define FOOTER_MAGIC          "PAR1"
 #define FOOTER_MAGIC_SECRET   "PARE"
 #define TABLE_MAGIC_LEVELDB   UINT64_C(0xDB4775248B80FB57)

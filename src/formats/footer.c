@@ -21,7 +21,7 @@
  *                         filter's own header tells it
  *
  * A chunk whose filter cannot be asked is listed without one: any key may be in
- * it. Floor 5.
+ * it.
  */
 #include "formats/contents.h"
 
@@ -44,7 +44,7 @@ static const char *const footer_forms[FOOTER_TYPES] = {
     NULL, "int32", "int64", "hex", "float", "double", "text", "hex",
 };
 
-/* A chunk as it is read. */
+/* A chunk being read. */
 typedef struct {
     int64_t type, values, offset, length;       /* -1: not told              */
     const char *name;                           /* NULL: not told            */
@@ -55,7 +55,7 @@ typedef struct {
     thrift                 t;
     contents_list         *list;
     const contents_source *source;
-    bly_status             status;      /* of what is not in the footer      */
+    bly_status             status;      /* of bytes outside the footer       */
 } footer_reader;
 
 static bool footer_goes_on(const footer_reader *r)
@@ -65,9 +65,8 @@ static bool footer_goes_on(const footer_reader *r)
 
 /* ---- The path ----------------------------------------------------------- */
 
-/* The elements, joined by dots. Each takes a byte for its length in the footer
- * too, so that there is room: the names have as many bytes as the footer. A
- * name with a NUL in it is none. */
+/* Joins the elements by dots. Each takes a length byte in the footer too, so
+ * names of the footer's size suffice. A name that contains a NUL is ignored. */
 static void footer_read_path(footer_reader *r, const thrift_field *field,
                              footer_chunk *chunk)
 {
@@ -128,9 +127,8 @@ static bly_status footer_outside(const bly_contained *one)
                        one->offset);
 }
 
-/* Measures a filter whose length the footer does not give, from the filter's
- * own header. Bytes that are not such a header get the length of the look, so
- * that opening them reports what is wrong. */
+/* Finds the length of a filter if the footer lacks it. An invalid header is
+ * given the length examined; opening the filter reports the error. */
 static bly_status footer_measure(bly_contained *one,
                                  const contents_source *source)
 {
@@ -150,7 +148,7 @@ static bly_status footer_measure(bly_contained *one,
     return BLY_OK;
 }
 
-/* Where the filter lies, as far as it can be asked. */
+/* Finds the filter if it can be queried. */
 static bly_status footer_place(bly_contained *one, const footer_chunk *chunk,
                                const contents_source *source)
 {
@@ -211,7 +209,7 @@ static void footer_read_chunk(footer_reader *r)
 
 /* ---- Row groups --------------------------------------------------------- */
 
-/* A structure of which one field counts, a list of others. */
+/* Reads a structure of which only one field, a list of others, matters. */
 static void footer_read_list(footer_reader *r, int64_t id,
                              void (*read)(footer_reader *r))
 {

@@ -1,7 +1,4 @@
-/* formats.c - other systems' files, recognised and made images of.
- *
- * Floor 5.
- */
+/* formats.c - other systems' files, recognised and made images of. */
 #include "formats/formats.h"
 
 #include <stdio.h>
@@ -55,7 +52,7 @@ static bly_status formats_unknown(const char *name)
                        ": choose one of %s", name, *known ? known : "none");
 }
 
-/* The kind that a name names, with its options: "squid:method=post". */
+/* Finds the kind for a name with its options: "squid:method=post". */
 static bly_status formats_named(formats_found *out, const char *name)
 {
     const bly_kind *kind = registry_find(name, strcspn(name, ":"));

@@ -1,41 +1,42 @@
-/* formats.h - recognizes other systems' files and turns them into images.
+/* formats.h - recognises other systems' files and makes images of them.
  *
- * The facts about a format are in its kind (src/kinds/foreign/,
- * image/kind_foreign.h). Nothing here calls the operating system.
+ * A format is described by its kind (src/kinds/foreign/, kind_foreign in
+ * image/kind.h); this is the code that uses these descriptions, without the
+ * operating system.
  */
 #ifndef BLY_FORMATS_FORMATS_H
 #define BLY_FORMATS_FORMATS_H
 
 #include "image/kind_foreign.h"
 
-/* How an index of many sets begins, which is no filter (search/library/). */
+/* The first bytes of an index of many sets, which is not a filter
+   (search/library/). */
 #define FORMATS_INDEX "bloomidx"
 
-/* The kind whose files look like this by their first n bytes, of `all`; NULL:
- * none. */
+/* Returns the kind whose files begin like these n bytes of `all`, or NULL. */
 const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all);
 
-/* A format, and what was said of a file besides. */
+/* A format, and further settings for a file. */
 typedef struct {
     const bly_kind *kind;
     uint64_t        option[KIND_OPTIONS];
 } formats_found;
 
-/* The format that was named, with options or without, or, where `name` is NULL,
- * the one that the bytes look like. BLY_EPARAM: there is none of that name;
- * BLY_EOPTION; BLY_EFORMAT: the bytes do not tell. */
+/* Chooses the format named, with options or without or, if `name` is NULL, the
+ * one that the bytes show. Returns BLY_EPARAM for an unknown name, BLY_EOPTION,
+ * or BLY_EFORMAT if the bytes are not recognised. */
 bly_status formats_choose(formats_found *out, const char *name,
                           const uint8_t *bytes, size_t n, uint64_t all);
 
-/* The header that makes an image of a file: with it in front, all but the
- * checksums is as `check` wants it. BLY_ECORRUPT, BLY_EVERSION, BLY_ETOOBIG;
- * BLY_EPARAM: the format has to be told more. */
+/* Makes the header that turns a file into an image; with it, all but the
+ * checksums satisfies `check`. Returns BLY_ECORRUPT, BLY_EVERSION, BLY_ETOOBIG,
+ * or BLY_EPARAM if the format needs more settings. */
 bly_status formats_head(uint8_t header[IMAGE_HEADER],
                         const formats_found *format, const uint8_t *file,
                         uint64_t bytes);
 
-/* Is this another system's file: by the format that was named, of which
- * "bloomery" is our own, or where none was by its first bytes? */
+/* Returns whether this is another system's file, by the format named
+ * ("bloomery" is ours) or by its first bytes. */
 bool formats_other(const char *name, const uint8_t *bytes, size_t n);
 
 #endif /* BLY_FORMATS_FORMATS_H */

@@ -32,7 +32,7 @@
  *
  * and of others none that can be asked here: they are listed as lacking.
  * Neither can RocksDB's where its properties say that it has only prefixes of
- * keys, nor what is no Bloom filter of its version 5. Floor 5.
+ * keys, nor what is no Bloom filter of its version 5.
  *
  *   RocksDB 11.8: table/format.cc, filter_policy.cc; LevelDB: table_format.md
  */
@@ -58,7 +58,7 @@ enum {
     TABLE_SHIFT_MOST = 30
 };
 
-/* How blocks are summed. */
+/* The checksums of blocks. */
 enum { TABLE_NO_SUM, TABLE_CRC, TABLE_XXH32, TABLE_XXH64, TABLE_XXH3 };
 
 typedef struct { uint64_t offset, bytes; } table_handle;
@@ -71,7 +71,7 @@ typedef struct {
     table_handle           metaindex;
 } table_file;
 
-/* A block in memory, at one of its keys. */
+/* A block in memory, positioned at one of its keys. */
 typedef struct {
     const uint8_t *bytes, *at, *end;
     size_t         held;                /* of memory                         */
@@ -111,7 +111,7 @@ static bool table_read_handle(table_handle *out, const uint8_t *at,
 
 /* ---- Blocks ------------------------------------------------------------- */
 
-/* Is this the checksum of n bytes, n > 0, that lie at `at`? */
+/* Returns whether this is the checksum of the n > 0 bytes at `at`. */
 static bool table_sum_right(const table_file *table, uint32_t said,
                             const uint8_t *bytes, size_t n, uint64_t at)
 {
@@ -179,9 +179,9 @@ static bool table_begin(table_block *b)
     return true;
 }
 
-/* The next key; false: there is none, and where b->at is not b->end they are
- * damaged. Of a key that is too long the beginning is kept, as others may share
- * it. */
+/* Reads the next key. Returns false at the end; if b->at is not b->end, the
+ * block is damaged. Of a key that is too long the beginning is kept, as others
+ * may share it. */
 static bool table_next(table_block *b)
 {
     const uint8_t *at = b->at;
@@ -214,7 +214,7 @@ static bool table_key_begins(const table_block *b, const char *with)
 
 /* ---- The end ------------------------------------------------------------ */
 
-/* Of version 6 and later. */
+/* Reads the end of a table of version 6 or later. */
 static bly_status table_open_own(table_file *out, const uint8_t *end,
                                  uint64_t at)
 {
@@ -305,9 +305,8 @@ static bly_status table_lacks(contents_list *list, const table_file *table,
     return contents_add(list, &one, table->source);
 }
 
-/* Are there data before the block of filters, which begins there, for which it
- * has none? A writer makes one for each 2^b bytes that are full, and for the
- * rest if a block begins in it. */
+/* Reports data without a filter before the block of filters: a writer makes one
+ * for each full 2^b bytes, and for the rest if a block begins there. */
 static bly_status table_uncovered(contents_list *list, uint64_t begin,
                                   unsigned shift, const table_file *table)
 {
@@ -349,7 +348,8 @@ static bly_status table_list_block(contents_list *list, const table_block *b,
     return table_uncovered(list, begin, b->bytes[n - 1], table);
 }
 
-/* Why RocksDB's filter cannot be asked, or NULL: by its last five bytes. */
+/* Returns why RocksDB's filter cannot be queried, from its last five bytes, or
+   NULL. */
 static const char *table_no_bloom(const uint8_t *filter, size_t n)
 {
     int mark = filter[n - TABLE_TRAILER];
@@ -360,7 +360,7 @@ static const char *table_no_bloom(const uint8_t *filter, size_t n)
                         : "has a filter of a kind that is not known here";
 }
 
-/* A filter of RocksDB; one of 5 bytes and less has no key. */
+/* Lists a filter of RocksDB; one of at most 5 bytes is empty. */
 static bly_status table_list_full(contents_list *list,
                                   const table_handle *handle,
                                   const table_properties *properties,
@@ -385,8 +385,8 @@ static bly_status table_list_full(contents_list *list,
          : contents_add(list, &one, table->source);
 }
 
-/* A handle, or, behind one that shares a beginning with it, by how much its
- * block is larger than the one before, which it follows. */
+/* Reads a handle. If it shares a prefix with the previous one, it only has the
+ * difference in size of its block, which follows that one's. */
 static bool table_next_handle(table_block *b, table_handle *handle,
                               bool deltas)
 {
@@ -439,7 +439,7 @@ static bly_status table_list_parts(contents_list *list,
 
 /* ---- All of it ---------------------------------------------------------- */
 
-/* What the metaindex tells. */
+/* The contents of the metaindex. */
 typedef struct {
     bool         blocks, full, parts, properties, other;
     table_handle filter, described;

@@ -1,7 +1,4 @@
-/* thrift.c - the compact protocol of Apache Thrift, read from memory.
- *
- * Floor 5.
- */
+/* thrift.c - the compact protocol of Apache Thrift, read from memory. */
 #include "formats/thrift.h"
 
 /* ---- Bytes -------------------------------------------------------------- */
@@ -30,7 +27,7 @@ static void thrift_pass(thrift *t, uint64_t n)
         t->at += n;
 }
 
-/* Of 64 bits at most: 10 bytes. */
+/* Reads a varint of at most 64 bits, in 10 bytes. */
 static uint64_t thrift_varint(thrift *t)
 {
     uint64_t value = 0;
@@ -91,7 +88,7 @@ static void thrift_skip_map(thrift *t, unsigned depth)
     }
 }
 
-/* The value of a field, which has its bool in its type. */
+/* Skips the value of a field; a bool is part of its type. */
 static void thrift_skip_value(thrift *t, thrift_type type, unsigned depth)
 {
     thrift_field field = { .id = 0 };
@@ -140,7 +137,7 @@ static void thrift_skip_value(thrift *t, thrift_type type, unsigned depth)
     thrift_fail(t);
 }
 
-/* In a list a bool is a byte. */
+/* Skips an element of a list, in which a bool is a byte. */
 static void thrift_skip_element(thrift *t, thrift_type type, unsigned depth)
 {
     if (type == THRIFT_TRUE || type == THRIFT_FALSE)

@@ -1,11 +1,11 @@
-/* thrift.h - the compact protocol of Apache Thrift, read from memory.
+/* thrift.h - reads Apache Thrift's compact protocol from memory.
  *
- * A structure is fields, each with a number and a type, up to a stop; numbers
- * are varints, 7 bits a byte, signed ones by zigzag. Every byte is from an
- * enemy: nothing is read behind the end, what is not wanted is skipped to a
- * depth of THRIFT_DEPTH, and an error sticks: from then on there is nothing
- * more to read. Every element of a list takes a byte at least, so that a count
- * cannot make more work than there are bytes. Floor 5.
+ * A structure consists of fields, each with a number and a type, up to a stop.
+ * Numbers are varints of 7 bits per byte; signed ones use zigzag. All bytes are
+ * untrusted: reads stay within the buffer, unwanted values are skipped to a
+ * depth of THRIFT_DEPTH, and after an error nothing more is read. Every element
+ * of a list takes at least a byte, so a count cannot cause more work than there
+ * are bytes.
  */
 #ifndef BLY_FORMATS_THRIFT_H
 #define BLY_FORMATS_THRIFT_H
@@ -24,7 +24,7 @@ typedef enum {
 
 typedef struct {
     const uint8_t *at, *end;
-    const uint8_t *bad;                 /* where it first was; NULL: nowhere */
+    const uint8_t *bad;                 /* place of the first error, or NULL */
 } thrift;
 
 typedef struct {
@@ -32,23 +32,24 @@ typedef struct {
     thrift_type type;
 } thrift_field;
 
-/* The next field of a structure; false: it has ended, or is bad. */
+/* Reads the next field of a structure. Returns false at its end or after an
+   error. */
 bool thrift_next(thrift *t, thrift_field *field);
 
-/* Past a value of this type. */
+/* Skips a value of this type. */
 void thrift_skip(thrift *t, thrift_type type);
 
-/* A value, where the field has the type for it; or it is skipped, and what was
- * in *out stays. */
+/* Read a value if the field has the right type; otherwise skip it and leave
+ * *out unchanged. */
 void thrift_integer(thrift *t, const thrift_field *field, int64_t *out);
 void thrift_text(thrift *t, const thrift_field *field, const uint8_t **text,
                  size_t *n);
 
-/* How many elements of this type follow; of another field 0, and it is
- * skipped. */
+/* Returns how many elements of this type follow; if the field is different,
+ * skips it and returns 0. */
 uint64_t thrift_list(thrift *t, const thrift_field *field, thrift_type of);
 
-/* The text of an element of a list; its length, 0 where it is bad. */
+/* Reads a text element of a list. Returns its length, 0 after an error. */
 size_t thrift_element(thrift *t, const uint8_t **text);
 
 #endif /* BLY_FORMATS_THRIFT_H */

@@ -1,7 +1,5 @@
-/* access.c - what the ways of opening a file have in common: errors, reading,
- * room for what is read, and the lock that keeps other writers away.
- *
- * Floor 6.
+/* access.c - shared by all ways of opening a file: errors, reading, memory for
+ * what is read, and the lock against other writers.
  */
 #include "io/access.h"
 
@@ -90,8 +88,8 @@ size_t access_page(void)
     return page > 0 ? (size_t)page : 4096;
 }
 
-/* Where the system has them, by a lock of the open file, which a mapping keeps
- * open; else by one of the process. */
+/* Uses a lock of the open file, which a mapping keeps, where the system has
+ * them; else a lock of the process. */
 bly_status access_lock(int file, const char *path)
 {
     struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -1,8 +1,7 @@
-/* container.c - files of other systems that have filters inside: the file.
+/* container.c - files of other systems that contain filters.
  *
- * Floor 6. What is in them is for src/formats/contents.h. The file stays open,
- * so that what is listed and what is read are of the same one, even if another
- * comes by its name.
+ * src/formats/contents.h parses them. The file stays open, so that listing and
+ * reading refer to the same file even if its name is reused.
  */
 #include "bloomery/container.h"
 
@@ -24,7 +23,7 @@ struct bly_container {
     int           file;
 };
 
-enum { CONTAINER_PIECE = 1 << 30 };     /* bytes in one read call            */
+enum { CONTAINER_PIECE = 1 << 30 };     /* maximum bytes per read call       */
 
 static bly_status container_read(void *context, uint8_t *out, uint64_t offset,
                                  size_t n)

@@ -1,10 +1,9 @@
-/* foreign.c - opening other systems' files.
+/* foreign.c - opens other systems' files.
  *
- * Floor 6. An image is a header of ours with such a file behind it, as it is.
- * In memory the file is read to behind where the header will be. Mapped, it
- * begins on a page, and the page in front of that is memory whose last 128
- * bytes are the header: nothing of a file of many gigabytes is read or copied
- * before it is asked for.
+ * An image is our header followed by the unchanged file. To load one, the file
+ * is read to after the place of the header. A mapped file begins on a page, and
+ * the header is the last 128 bytes of a page of memory in front of it, so a
+ * file of many gigabytes is neither read nor copied in advance.
  */
 #include "io/foreign.h"
 
@@ -18,8 +17,7 @@
 #include "formats/formats.h"
 #include "io/access.h"
 
-/* The file stands behind room for its header: make the header, and a handle
- * that owns both. */
+/* Writes the header in front of the file, and makes a handle that owns both. */
 static bly_status foreign_make(bly_filter **out, const formats_found *found,
                                uint8_t *image, uint64_t bytes,
                                const handle_source *source,
@@ -34,14 +32,14 @@ static bly_status foreign_make(bly_filter **out, const formats_found *found,
     status = handle_make(out, found->kind, image, (size_t)bytes + IMAGE_HEADER,
                          source, options);
     if (status == BLY_OK)
-        (*out)->changed = true;         /* its checksums are still to be made */
+        (*out)->changed = true;         /* its checksums are not made yet     */
     return status;
 }
 
 /* ---- Into memory ------------------------------------------------------- */
 
-/* Room for so many bytes of the file, behind the header. What has come counts
- * from the header on. */
+/* Makes room for that many bytes of the file after the header; c->have includes
+ * the header. */
 static bly_status foreign_make_room(access_coming *c, uint64_t bytes)
 {
     bly_status status = image_check_size(bytes + IMAGE_HEADER);
@@ -51,8 +49,8 @@ static bly_status foreign_make_room(access_coming *c, uint64_t bytes)
          ? BLY_OK : handle_no_memory(bytes + IMAGE_HEADER);
 }
 
-/* The rest of the file. A regular one has the size that it had, or it is being
- * changed; a pipe's is known at its end. */
+/* Reads the rest of the file. A regular file must keep its size; a pipe's is
+ * known at its end. */
 static bly_status foreign_read_rest(access_coming *c, int file,
                                     const char *path, bool sized)
 {
@@ -122,7 +120,7 @@ bly_status foreign_read(bly_filter **out, int file, const char *path,
 
 /* ---- Mapped ------------------------------------------------------------ */
 
-/* Where the memory begins in which the header is. */
+/* Returns the start of the memory that contains the header. */
 static uint8_t *foreign_front(const bly_filter *filter)
 {
     return filter->image - (access_page() - IMAGE_HEADER);
@@ -137,7 +135,7 @@ static const handle_source foreign_mapped = {
     .release = foreign_mapped_release,
 };
 
-/* A page of memory, and behind it the file: where that begins, or NULL. */
+/* Maps the file behind a page of memory. Returns where it begins, or NULL. */
 static uint8_t *foreign_map_behind(int file, size_t bytes)
 {
     size_t page = access_page();
@@ -173,7 +171,7 @@ bly_status foreign_map(bly_filter **out, int file, const char *path,
     size_t all = (size_t)info->st_size;
     bly_status status = formats_choose(&found, options->format, bytes, n,
                                        (uint64_t)info->st_size);
-    if (status == BLY_OK && all == 0)   /* which cannot be mapped */
+    if (status == BLY_OK && all == 0)   /* empty files cannot be mapped */
         status = formats_head(header, &found, bytes, 0);
     if (status == BLY_OK)
         status = foreign_check_flags(info, flags);

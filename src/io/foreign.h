@@ -1,7 +1,4 @@
-/* foreign.h - opening other systems' files (src/formats/).
- *
- * Floor 6.
- */
+/* foreign.h - opens other systems' files (src/formats/). */
 #ifndef BLY_IO_FOREIGN_H
 #define BLY_IO_FOREIGN_H
 
@@ -9,14 +6,14 @@
 
 #include "verbs/handle.h"
 
-/* All of the file into memory, behind its first n bytes, which have been read.
- * Errors of bly_open. */
+/* Reads the rest of a file whose first n bytes were read. Errors of bly_open.
+ */
 bly_status foreign_read(bly_filter **out, int file, const char *path,
                         const struct stat *info, const uint8_t *bytes, size_t n,
                         const handle_options *options);
 
-/* A regular file mapped, for reading only, behind a header in memory; its first
- * n bytes, KIND_LOOK if it has as many, have been read. */
+/* Maps a regular file read-only behind a header in memory; its first n bytes,
+ * KIND_LOOK if it has as many, were read. */
 bly_status foreign_map(bly_filter **out, int file, const char *path,
                        const struct stat *info, const uint8_t *bytes, size_t n,
                        int flags, const handle_options *options);

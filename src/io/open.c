@@ -1,12 +1,12 @@
-/* open.c - from a file to a handle: read into memory, or mapped. (Page by page:
- * pages.c.)
+/* open.c - opens a file by reading or mapping it. (pages.c opens it page by
+ * page.)
  *
- * Floor 6. A file mapped for writing says "being written" (no payload
- * checksum) on the disk before its first page may change there, and is sealed
- * only after all its pages are on the disk: whoever opens it after a crash is
- * told, instead of losing keys in silence. Two writers would lose each other's
- * keys: the file is locked. A packed file cannot be mapped, and is unpacked
- * into memory instead.
+ * The header of a file mapped for writing is marked "being written" (no payload
+ * checksum) on the disk before any page may change, and is sealed only after
+ * all pages are on the disk. Whoever opens it after a crash gets an error
+ * instead of losing keys silently. The file is locked, since two writers would
+ * lose each other's keys. A packed file cannot be mapped and is unpacked into
+ * memory.
  */
 #include "io/access.h"
 
@@ -25,8 +25,8 @@
 
 /* ---- Reading into memory ----------------------------------------------- */
 
-/* The size that a header tells, once the header is known to be one. Of a pipe
- * nothing else is known; a regular file must have just that size. */
+/* Returns the size stated by a valid header. A regular file must have exactly
+ * that size; a pipe's is unknown. */
 static bly_status open_size(uint64_t *bytes, const uint8_t *header,
                             size_t have, const struct stat *info)
 {
@@ -44,9 +44,8 @@ static bly_status open_no_memory(uint64_t bytes)
                        (double)bytes / (1 << 20));
 }
 
-/* The rest of the image behind its header. Of a pipe the header may promise
- * anything: it gets more memory only as bytes come, in few steps, so that most
- * are read to where they stay. */
+/* Reads the rest of the image. A pipe's header may promise anything, so memory
+ * grows with the bytes read, in few steps, so that most are not copied. */
 static bly_status open_read_rest(access_coming *c, int file, const char *path,
                                  size_t bytes)
 {
@@ -75,8 +74,8 @@ static bly_status open_read_rest(access_coming *c, int file, const char *path,
     return BLY_OK;
 }
 
-/* The handle takes over the image, whose header has been checked, or one that
- * is unpacked from it. */
+/* Makes a handle that owns the image, whose header was checked, or one unpacked
+ * from it. */
 static bly_status open_owned(bly_filter **out, uint8_t *image, size_t bytes,
                              const handle_options *options)
 {
@@ -86,9 +85,9 @@ static bly_status open_owned(bly_filter **out, uint8_t *image, size_t bytes,
         status = image_check_payload(image);
     if (status != BLY_OK)
         return status;
-    if (handle_packed(kind, image) == 0)
+    if (pack_whole_bytes(kind, image) == 0)
         return handle_make(out, kind, image, bytes, &handle_owned, options);
-    status = handle_unpack(out, kind, image, options);
+    status = pack_open(out, kind, image, options);
     if (status == BLY_OK)
         memory_release(&options->allocator, image, bytes);
     return status;
@@ -130,9 +129,8 @@ static bly_status open_into_memory(bly_filter **out, int file,
 
 /* ---- Mapping ----------------------------------------------------------- */
 
-/* What the system could not write it may take for written, and say yes when it
- * is asked again: so it is asked only once. But a signal may come while it
- * waits. */
+/* Flushes only once: after a failed write the system may consider the pages
+ * clean and report success. A signal may interrupt the wait. */
 static bool open_mapped_sync(bly_filter *filter, size_t bytes)
 {
     int result = -1;
@@ -168,8 +166,8 @@ static bly_status open_mapped_begin(bly_filter *filter)
     return open_mapped_failed();
 }
 
-/* Whoever looks at the image seals it too (bly_image), and cannot be told of
- * an error: it stays behind, so that bly_seal tells. */
+/* Seals for a reader of the image (bly_image), who cannot receive an error: it
+ * is kept for bly_seal to report. */
 static bool open_mapped_flush(bly_filter *filter)
 {
     return open_mapped_sync(filter, filter->bytes);
@@ -227,7 +225,7 @@ static bly_status open_check_mapped(const bly_kind **kind, const void *image,
     return status;
 }
 
-/* Mapped for reading, and to be unmapped whatever comes of it. */
+/* Maps it for reading, and unmaps it in any case. */
 static bly_status open_packed(bly_filter **out, const bly_kind *kind,
                               const void *image, int flags,
                               const handle_options *options)
@@ -237,7 +235,7 @@ static bly_status open_packed(bly_filter **out, const bly_kind *kind,
                            "be changed in its file: open it without BLY_MAP, "
                            "and save it");
     bly_status status = image_check_payload(image);
-    return status == BLY_OK ? handle_unpack(out, kind, image, options)
+    return status == BLY_OK ? pack_open(out, kind, image, options)
                             : status;
 }
 
@@ -268,7 +266,7 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
         return access_failed("map", path);
     const bly_kind *kind;
     status = open_check_mapped(&kind, image, bytes, flags);
-    bool packed = status == BLY_OK && handle_packed(kind, image) != 0;
+    bool packed = status == BLY_OK && pack_whole_bytes(kind, image) != 0;
     if (packed)
         status = open_packed(out, kind, image, flags, options);
     else if (status == BLY_OK)

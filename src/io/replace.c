@@ -1,19 +1,19 @@
-/* replace.c - a new file in an old one's place, all of it or nothing.
+/* replace.c - replaces a file atomically.
  *
- * Floor 6. The new file is written in the old one's folder. Where the system
- * can do that it has no name until it is complete (O_TMPFILE): however the
- * process may end before, nothing of it is left. Then it is flushed, named,
- * renamed over the old file, and the folder is flushed:
+ * The new file is written in the old one's folder, without a name if the system
+ * supports it (O_TMPFILE), so that nothing remains if the process dies. It is
+ * then flushed, named, and renamed over the old file, and the folder is
+ * flushed:
  *
- *      words.bly                               the old file
- *      .bloomery-5a0c9e7713f2d846-0.tmp        the new one, till it is renamed
+ *     words.bly                               the old file
+ *     .bloomery-5a0c9e7713f2d846-0.tmp        the new one, before renaming
  *
- * That name is made of a hash of the old file's, so it fits where the old one
- * does, and the next writer of the same file finds what a writer left there
- * that was killed. A writer holds a lock on its file for as long as it lives.
- * The next one removes each file of these names that it can lock. A file that
- * was made and not yet locked may be removed as well: its writer sees that the
- * name has gone once it has the lock, and makes another file.
+ * The temporary name is a hash of the old file's name, so it is valid wherever
+ * that is, and the next writer of the same file finds what a killed writer has
+ * left. A writer locks its file for as long as it lives; the next one removes
+ * every file with such a name that it can lock. A file may be removed between
+ * its creation and its locking: the writer then sees that the name is gone and
+ * makes another.
  */
 #include "io/replace.h"
 
@@ -32,10 +32,10 @@
 #include "bits/hash.h"
 
 enum {
-    REPLACE_LINKS = 40,                 /* followed, as by Linux             */
+    REPLACE_LINKS = 40,                 /* links to follow, like Linux       */
     REPLACE_TRIES = 100,                /* names for the new file            */
-    REPLACE_GAP = 4                     /* names without a file, in a row,
-                                           behind which none are looked for  */
+    REPLACE_GAP = 4                     /* unused names in a row after which no
+                                           more are searched                 */
 };
 
 bly_status replace_failed(const char *what, const char *path)
@@ -53,7 +53,7 @@ bly_status replace_failed(const char *what, const char *path)
 
 /* ---- Folders ------------------------------------------------------------- */
 
-/* Bytes of `path` up to and with its last slash. */
+/* Returns the length of `path` up to and including its last slash. */
 static size_t replace_folder_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -69,7 +69,7 @@ static int replace_open_folder(const char *path, int flags, mode_t mode)
     return open(folder, flags | O_CLOEXEC, mode);
 }
 
-/* A signal may come while it waits. */
+/* Flushes; a signal may interrupt the wait. */
 static bool replace_flush(int file)
 {
     int result;
@@ -88,8 +88,8 @@ static bool replace_flush_open_folder(int folder)
     return flushed;
 }
 
-/* With all else on its file system: it may be written to and not read
- * (EACCES), or the file system flushes no folders. */
+/* Flushes the whole file system, if the folder can be written but not read
+ * (EACCES) or the file system cannot flush folders. */
 static bool replace_flush_system(int file)
 {
 #ifdef __linux__
@@ -110,9 +110,9 @@ static bool replace_flush_folder(const replacement *r)
     return cannot && replace_flush_system(r->file);
 }
 
-/* ---- What is there ------------------------------------------------------- */
+/* ---- The old file -------------------------------------------------------- */
 
-/* Replace the last part of r->path by what the link there says. */
+/* Replaces the last part of r->path by the target of the link there. */
 static bool replace_follow_one(replacement *r, const char *target)
 {
     size_t folder = target[0] == '/' ? 0 : replace_folder_length(r->path);
@@ -125,7 +125,7 @@ static bool replace_follow_one(replacement *r, const char *target)
     return true;
 }
 
-/* The last one of a chain of links may lead to where no file is yet. */
+/* Follows links; the last one may point to a file that does not exist yet. */
 static bool replace_follow(replacement *r)
 {
     char target[PATH_MAX];
@@ -141,8 +141,8 @@ static bool replace_follow(replacement *r)
     return false;
 }
 
-/* Do the links lead to a file? One of /dev/fd leads nowhere where the file has
- * been removed since it was opened, or is a pipe. */
+/* Returns whether the links lead to a file. A link in /dev/fd does not if the
+ * file was removed after opening, or is a pipe. */
 static bool replace_leads(replacement *r)
 {
     return !r->exists || !S_ISREG(r->old.st_mode)
@@ -163,7 +163,7 @@ bly_status replace_find(replacement *r, const char *path)
 
 /* ---- The new file -------------------------------------------------------- */
 
-/* False: it would be too long. */
+/* Returns false if the name would be too long. */
 static bool replace_name(replacement *r, int number)
 {
     size_t folder = replace_folder_length(r->path);
@@ -175,7 +175,7 @@ static bool replace_name(replacement *r, int number)
     return n > 0 && (size_t)n < sizeof r->name;
 }
 
-/* Is the open file the one of this name? EEXIST: it is not. */
+/* Checks that the open file is the one with this name; EEXIST if not. */
 static bool replace_is(int file, const char *name)
 {
     struct stat there, here;
@@ -187,8 +187,8 @@ static bool replace_is(int file, const char *name)
     return same;
 }
 
-/* Remove the file of this name if its writer has died. It is locked meanwhile,
- * so that no other process takes a new file for it. */
+/* Removes the file with this name if its writer is dead. It is locked
+ * meanwhile, so that no other process mistakes it for a new file. */
 static void replace_tidy_one(const char *name)
 {
     int file = open(name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -199,7 +199,7 @@ static void replace_tidy_one(const char *name)
     close(file);
 }
 
-/* Remove what writers of the same file left that were killed. */
+/* Removes the files that killed writers have left. */
 static void replace_tidy(replacement *r)
 {
     struct stat there;
@@ -214,8 +214,8 @@ static void replace_tidy(replacement *r)
     r->name[0] = '\0';
 }
 
-/* Try one name after the other with `make`, which says EEXIST where another
- * writer has it. */
+/* Tries names with `make`, which fails with EEXIST if another writer has one.
+ */
 static bool replace_try_names(replacement *r,
                               bool (*make)(replacement *r, mode_t mode),
                               mode_t mode)
@@ -230,8 +230,8 @@ static bool replace_try_names(replacement *r,
     return false;
 }
 
-/* A file system without locks (ENOLCK, EOPNOTSUPP) locks for nobody, and then
- * nobody removes the file. */
+/* On a file system without locks (ENOLCK, EOPNOTSUPP) no locks are taken, and
+ * so nobody removes the file. */
 static bool replace_make(replacement *r, mode_t mode)
 {
     r->file = open(r->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
@@ -252,7 +252,7 @@ static bool replace_make(replacement *r, mode_t mode)
 #ifdef O_TMPFILE
 typedef struct { char text[40]; } replace_descriptor;
 
-/* What an open file is called by the kernel, for linkat(). */
+/* Returns the kernel's name of an open file, for linkat(). */
 static replace_descriptor replace_by_number(const replacement *r)
 {
     replace_descriptor d;
@@ -266,7 +266,7 @@ static bool replace_link_to(const replacement *r, const char *name)
                   AT_SYMLINK_FOLLOW) == 0;
 }
 
-/* A file without a name, if it can be given one. */
+/* Opens a file without a name, if it can be named later. */
 static bool replace_open_nameless(replacement *r, mode_t mode)
 {
     r->file = replace_open_folder(r->path, O_TMPFILE | O_RDWR, mode);
@@ -294,16 +294,16 @@ static bool replace_open_nameless(replacement *r, mode_t mode)
 }
 #endif
 
-/* May the owner not be kept? In a container the users and groups that there are
- * outside of it are none (EINVAL). */
+/* Returns whether the owner may be lost: in a container, users and groups from
+ * outside do not exist (EINVAL). */
 static bool replace_may_not(void)
 {
     return errno == EPERM || errno == EINVAL;
 }
 
-/* The old file's owner, group and permissions. Where the group may not be kept
- * another one gets no more than everybody has; bits that let a program run as
- * another user are no filter's. */
+/* Copies owner, group and permissions of the old file. If the group cannot be
+ * kept the new one gets everybody's permissions. Set-user-ID bits are dropped.
+ */
 static bool replace_own(const replacement *r)
 {
     mode_t mode = r->old.st_mode & 0777;
@@ -354,7 +354,7 @@ static bool replace_link(replacement *r, mode_t mode)
     return replace_link_to(r, r->name);
 }
 
-/* Signals that can wait do, between the two names of a file. */
+/* Blocks signals between the two names of a file. */
 static void replace_hold_signals(sigset_t *before)
 {
     sigset_t all;
@@ -362,9 +362,8 @@ static void replace_hold_signals(sigset_t *before)
     pthread_sigmask(SIG_SETMASK, &all, before);
 }
 
-/* A file without a name gets its own in one step where there is no old file.
- * Else it gets another one first, and only once: the system does not name it
- * again. */
+/* Names a file directly if there is no old one. Otherwise it first gets a
+ * temporary name, only once, since the system cannot name it twice. */
 static bool replace_place(replacement *r)
 {
     errno = EEXIST;
@@ -415,7 +414,7 @@ bly_status bly_replace(bly_replacement **out, int *file, const char *path)
     bly_status status = replace_find(r, path);
     if (status == BLY_OK && r->exists && !S_ISREG(r->old.st_mode)) {
         errno = S_ISDIR(r->old.st_mode) ? EISDIR : EINVAL;
-        status = replace_failed("replace what is no file", path);
+        status = replace_failed("replace what is not a file", path);
     }
     if (status == BLY_OK)
         status = replace_begin(r);

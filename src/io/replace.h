@@ -1,7 +1,4 @@
-/* replace.h - a new file in an old one's place, all of it or nothing.
- *
- * Floor 6.
- */
+/* replace.h - replaces a file atomically. */
 #ifndef BLY_IO_REPLACE_H
 #define BLY_IO_REPLACE_H
 
@@ -11,35 +8,35 @@
 
 #include "bloomery/replace.h"
 
-/* One replacement at work. */
+/* A replacement in progress. */
 typedef struct bly_replacement {
-    char        path[PATH_MAX];         /* of the old file, behind all links */
-    bool        exists;                 /* there is an old one               */
-    struct stat old;                    /* what it is                        */
-    int         file;                   /* the new one, open to be read and
-                                           written; -1: not open             */
-    char        name[PATH_MAX];         /* its name so far; "": it has none  */
-    bool        placed;                 /* it is in the old one's place      */
+    char        path[PATH_MAX];         /* of the old file, links followed   */
+    bool        exists;                 /* whether there is an old file      */
+    struct stat old;                    /* its status                        */
+    int         file;                   /* the new file, open for reading and
+                                           writing; -1 if not open           */
+    char        name[PATH_MAX];         /* its temporary name, or ""         */
+    bool        placed;                 /* the old file was replaced         */
 } replacement;
 
-/* Find out what is at `path`, and where its links lead. BLY_EIO: that cannot
- * be found out, as of links in a circle. */
+/* Finds the file at `path` and follows its links. Returns BLY_EIO if that is
+ * impossible, for example because of a loop. */
 bly_status replace_find(replacement *r, const char *path);
 
-/* Open the new file, with the old one's permissions, owner and group as far as
- * that is allowed. BLY_EIO. */
+/* Opens the new file, with the old one's permissions, owner and group as far as
+ * allowed. Returns BLY_EIO. */
 bly_status replace_begin(replacement *r);
 
-/* Flush the new file, which stays open, and put it in the old one's place, for
- * good: BLY_EUNFLUSHED where it is there, but the folder could not be flushed.
- * BLY_EIO: the old file is as it was. Either may be tried again. */
+/* Flushes the new file, which stays open, and replaces the old one for good.
+ * Returns BLY_EUNFLUSHED if that is done but the folder could not be flushed,
+ * or BLY_EIO with the old file unchanged. Both may be retried. */
 bly_status replace_end(replacement *r);
 
-/* Close the new file; where it is not in its place it is gone then. errno is
- * kept. */
+/* Closes the new file, which vanishes unless it is in its place. Preserves
+ * errno. */
 void replace_drop(replacement *r);
 
-/* BLY_EIO: it is not possible to `what` there, with errno and its remedy. */
+/* Returns BLY_EIO with the message that `what` failed, errno, and a remedy. */
 bly_status replace_failed(const char *what, const char *path);
 
 #endif /* BLY_IO_REPLACE_H */

@@ -1,8 +1,8 @@
-/* save.c - writing a filter to a file, all of it or not at all.
+/* save.c - saves a filter to a file, atomically.
  *
- * What is at hand in memory, or comes in parts, goes into a new file that takes
- * the old one's place (replace.c). Whatever fails before that leaves the old
- * file as it was and nothing of the new one.
+ * An image in memory, or one produced in parts, is written to a new file that
+ * then replaces the old one (replace.c). If anything fails, the old file is
+ * unchanged and nothing is left of the new one.
  */
 #include "bloomery/foreign.h"
 #include "bloomery/parts.h"
@@ -23,7 +23,7 @@
 #include "io/replace.h"
 
 enum {
-    SAVE_PART = 4 << 20                 /* bytes asked for at a time         */
+    SAVE_PART = 4 << 20                 /* bytes requested at a time         */
 };
 
 static bool save_write(int file, const uint8_t *bytes, size_t n)
@@ -45,7 +45,7 @@ static bool save_write(int file, const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* What is to be written. */
+/* The data to be written. */
 typedef struct save_source save_source;
 struct save_source {
     bool (*write)(save_source *from, int file);
@@ -63,7 +63,7 @@ static bool save_write_bytes(save_source *from, int file)
     return save_write(file, from->bytes, from->n);
 }
 
-/* A device or a pipe: nothing there to be kept, so no detour. */
+/* Writes to a device or a pipe directly: there is no old file to protect. */
 static bly_status save_straight(const char *path, const uint8_t *bytes,
                                 size_t n)
 {
@@ -127,7 +127,7 @@ static bly_status save_packed(const bly_filter *filter, const char *path)
     if (packed == NULL)
         return status_fail(BLY_ENOMEM, "%s: out of memory: to pack the filter "
                            "takes %.4g MiB", path, (double)n / (1 << 20));
-    size_t bytes = handle_pack(filter, packed);
+    size_t bytes = pack_write(filter, packed);
     bly_status status = task_status();
     if (status == BLY_OK)
         status = save_bytes(path, packed, bytes);
@@ -147,7 +147,7 @@ static bly_status save_image(const bly_filter *filter, const char *path)
     return save_bytes(path, filter->image, filter->bytes);
 }
 
-/* Another system's file is what is behind the image's header, which has the
+/* Writes another system's file: the image without its header, which has the
  * only checksums. */
 static bly_status save_foreign(const bly_filter *filter, const char *path)
 {
@@ -166,14 +166,14 @@ bly_status bly_save(const bly_filter *filter, const char *path)
                         : save_image(filter, path));
 }
 
-/* ---- The same bits in another kind -------------------------------------- */
+/* ---- Conversion to a twin kind ------------------------------------------ */
 
 static bool save_named(const bly_kind *kind, const char *name)
 {
     return kind != NULL && name != NULL && strcmp(kind->name, name) == 0;
 }
 
-/* Has the filter the bits of this format, being of our kind for it? */
+/* Returns whether the filter, of our kind for the format, has its bits. */
 static bool save_is_twin(const bly_filter *filter, const kind_foreign *format)
 {
     const hash_info *hash = hash_find_field(filter->image + IMAGE_HASH);
@@ -182,7 +182,7 @@ static bool save_is_twin(const bly_filter *filter, const kind_foreign *format)
         && image_u64(filter->image, IMAGE_SEED) == 0;
 }
 
-/* As another system's file, by the header that goes before its bits. */
+/* Writes it as another system's file: a header, then its bits. */
 static bly_status save_to_twin(const bly_filter *filter, const char *path,
                                const kind_foreign *format)
 {
@@ -207,7 +207,7 @@ static bly_status save_to_twin(const bly_filter *filter, const char *path,
     return status;
 }
 
-/* As an image of our kind. How many keys it has nobody knows. */
+/* Writes it as an image of our kind; its number of keys is unknown. */
 static bly_status save_from_twin(const bly_filter *filter, const char *path)
 {
     const kind_foreign *format = filter->kind->foreign;
@@ -238,7 +238,7 @@ static bly_status save_from_twin(const bly_filter *filter, const char *path)
 
 /* ---- In a format -------------------------------------------------------- */
 
-/* A format that a filter is not of: none, or one of other bits. */
+/* Refuses a format that does not exist, or has other bits. */
 static bly_status save_not_as(const bly_filter *filter, const char *path,
                               const char *format)
 {
@@ -279,14 +279,14 @@ bly_status bly_save_as(const bly_filter *filter, const char *path,
 
 /* ---- An image that is elsewhere ----------------------------------------- */
 
-/* The payload, piece after piece, into the file and the checksum. */
+/* Writes the payload piece by piece, and updates the checksum. */
 static bool save_write_payload(save_source *from, int file,
                                hash_stream *stream)
 {
     uint64_t bytes = image_u64(from->header, IMAGE_BYTES);
     for (uint64_t at = IMAGE_HEADER; at < bytes; at += SAVE_PART) {
         size_t n = bytes - at < SAVE_PART ? (size_t)(bytes - at) : SAVE_PART;
-        task *outer = task_aside();     /* it may call the library */
+        task *outer = task_aside();     /* the callback may call the library */
         bool given = from->part(from->context, at, from->piece, n);
         task_back(outer);
         if (!given) {
@@ -303,7 +303,8 @@ static bool save_write_payload(save_source *from, int file,
     return true;
 }
 
-/* The header, too early; the payload; and the header with its checksums. */
+/* Writes a provisional header, the payload, and then the header with checksums.
+ */
 static bool save_write_parts(save_source *from, int file)
 {
     hash_stream *stream = hash_stream_start();

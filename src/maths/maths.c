@@ -1,8 +1,8 @@
 /* maths.c - the formulas of Bloom filters.
  *
- * Floor 1. Differences from 1 go through expm1 and log1p: m may be 10^15, and
- * 1 - 1/m is then 1 in double. tests/maths/maths.c holds every function against
- * values found by enumeration in rationals.
+ * Differences from 1 use expm1 and log1p: m may be 10^15, and 1 - 1/m is then 1
+ * in double. tests/maths/maths.c compares every function with values enumerated
+ * in rationals.
  */
 #include "maths/maths.h"
 
@@ -20,8 +20,9 @@ double math_best_probes(double m, double n)
     return m / n * MATH_LN2;
 }
 
-/* -ln(1 - p^(1/k)): the load kn/m at which k bits are all set with chance p.
- * Both forms are this; each keeps the digits where the other loses them. */
+/* Returns -ln(1 - p^(1/k)), the load kn/m at which k bits are all set with
+ * chance p. The two forms are equal; each is accurate where the other is not.
+ */
 static double math_load(double p, double k)
 {
     double set = exp(log(p) / k);
@@ -95,8 +96,8 @@ double math_rate(uint64_t m, double n, uint32_t k)
 
 static const double MATH_PI = 3.14159265358979323846;
 
-/* What Stirling's formula leaves of ln x!, x > 0: by its series from 16 on, and
- * below by its own recurrence, (x + 1/2) ln((x+1)/x) - 1 = d(x) - d(x+1). */
+/* Returns the error of Stirling's formula for ln x!, x > 0: by its series from
+ * 16 on, below by its recurrence (x + 1/2) ln((x+1)/x) - 1 = d(x) - d(x+1). */
 static double math_stirling(double x)
 {
     double below = 0;
@@ -127,8 +128,8 @@ static double math_met(double m, double t, double j)
     return sqrt(t / (2 * MATH_PI * j * (t - j))) * exp(part);
 }
 
-/* Each term from the one before it, on the side of `times` that is away from
- * the mean: there they fall. */
+/* Computes each term from the one before it, on the side of `times` away from
+ * the mean, where terms decrease. */
 double math_tail(double m, double t, double times)
 {
     if (times < 1)
@@ -159,8 +160,8 @@ double math_rate_times_classic(double m, double n, double k, double times)
     return pow(math_tail(m, k * n, times), k);
 }
 
-/* Var Y = (q(1-q) - cov^2 / var J) / m, J the probes that met in a counter:
- * what is random of one counter, less what all of them together fix. */
+/* Var Y = (q(1-q) - cov^2 / var J) / m, where J counts the probes that met in a
+ * counter: the variance of one counter, less what their total fixes. */
 double math_rate_times(double m, double n, double k, double times, double *sd)
 {
     double t = k * n, load = t / m, q = math_tail(m, t, times);
@@ -202,9 +203,9 @@ double math_set_mean(double m, double t)
     return m == 1 ? (t > 0) : -m * expm1(t * log1p(-1 / m));
 }
 
-/* Var Z = m(m-1)(1-2/m)^t + E - E^2 for the number Z of zeros, arranged so
- * that the terms in m^2 do not cancel: with q = (1-1/m)^t,
- * (1-2/m)^t / q^2 = (1 - 1/(m-1)^2)^t. What rounding leaves below 0 is 0. */
+/* Var Z = m(m-1)(1-2/m)^t + E - E^2 for the number Z of zeros, rearranged so
+ * that the terms in m^2 do not cancel: with q = (1-1/m)^t, (1-2/m)^t / q^2 = (1
+ * - 1/(m-1)^2)^t. Rounding errors below 0 become 0. */
 double math_set_variance(double m, double t)
 {
     if (m <= 2)
@@ -217,7 +218,7 @@ double math_set_variance(double m, double t)
     return variance > 0 ? variance : 0;
 }
 
-/* ---- One of R numbers for a key ---------------------------------------- */
+/* ---- A number below R for a key ---------------------------------------- */
 
 double math_numbers_rate(double range, double n)
 {

@@ -1,7 +1,4 @@
-/* moduli.c - pairwise coprime numbers whose product is beyond a power.
- *
- * Floor 1.
- */
+/* moduli.c - pairwise coprime numbers whose product is beyond a power. */
 #include "maths/moduli.h"
 
 #include <string.h>
@@ -10,20 +7,19 @@
 #include "base/sizes.h"
 
 enum {
-    MODULI_SMALL = 290,                 /* primes with a square in reach     */
-    MODULI_POWERS = 160,                /* steps to second and later powers  */
+    MODULI_SMALL = 290,                 /* primes whose squares are in range */
+    MODULI_POWERS = 160,                /* steps to second and higher powers */
     MODULI_STRIDE = 3,
     MODULI_AFTER = MODULI_STRIDE * MODULI_CORE / 2,
-    MODULI_LAST = 128,                  /* steps that are kept: more than twice
+    MODULI_LAST = 128,                  /* steps kept: more than twice
                                            MODULI_AFTER                      */
     MODULI_HALF = 1 << (MODULI_CORE / 2)
 };
 
 /* ---- Logarithms -------------------------------------------------------- */
 
-/* By squaring a number in [1, 2), 63 bits of fraction: a square of 2 or more
- * is one bit of the logarithm. Each square is rounded down, which makes less
- * than 2^-61 of the result. */
+/* Squares a number in [1, 2) with 63 bits of fraction: each square of 2 or more
+ * yields a one bit of the logarithm. Rounding down loses less than 2^-61. */
 uint64_t moduli_log2(uint64_t v)
 {
     uint64_t log = 63;
@@ -69,7 +65,7 @@ uint32_t moduli_before(const moduli *m, uint32_t limit)
     return 0;
 }
 
-/* To begin with these are all primes. */
+/* Starts with all primes. */
 static void moduli_primes(moduli *m)
 {
     memset(m->none, 0, sizeof m->none);
@@ -82,16 +78,15 @@ static void moduli_primes(moduli *m)
 
 /* ---- Steps ------------------------------------------------------------- */
 
-/* From prime^(power-1) to prime^power. */
+/* A step from prime^(power-1) to prime^power. */
 typedef struct {
     uint32_t prime, cost;
     uint64_t gain;
 } moduli_step;
 
-/* Steps in the order of their cost a gain; the first `taken` of them are
- * enough, and `total` is what they gain. Which are in differs from that only
- * about the last one taken, so that only the last steps are kept: number i is
- * at i % MODULI_LAST. */
+/* Steps in order of cost per gain; the first `taken` suffice, and gain `total`.
+ * The best choice differs from these only around the last one taken, so only
+ * the last steps are kept: step i at i % MODULI_LAST. */
 typedef struct {
     moduli_step step[MODULI_LAST];
     bool        in[MODULI_LAST];
@@ -104,13 +99,13 @@ static moduli_step moduli_step_for(uint32_t prime, uint32_t cost)
     return (moduli_step){ prime, cost, moduli_log2(prime) };
 }
 
-/* Cost a gain, to put steps in order. */
+/* Returns the cost per gain, for ordering steps. */
 static uint64_t moduli_ratio(const moduli_step *s)
 {
     return ((uint64_t)s->cost << 24) / (s->gain >> 20);
 }
 
-/* Append a step; take it if there is not enough yet. */
+/* Appends a step, and takes it if there is not enough yet. */
 static void moduli_append(moduli_list *list, const moduli_step *s)
 {
     bool take = list->total < list->need;
@@ -120,7 +115,8 @@ static void moduli_append(moduli_list *list, const moduli_step *s)
     list->total += take ? s->gain : 0;
 }
 
-/* Are there enough, and those that might take their place? */
+/* Returns whether there are enough steps, and enough candidates to replace
+   some. */
 static bool moduli_full(const moduli_list *list)
 {
     return list->total >= list->need
@@ -133,8 +129,7 @@ static bool moduli_in(const moduli_list *list, size_t i)
                                          && list->in[i % MODULI_LAST]);
 }
 
-/* The steps to squares, cubes and so on, by ratio, and the number of each among
- * all steps. */
+/* The steps to squares, cubes and so on, by ratio, with their indices. */
 typedef struct {
     moduli_step step[MODULI_POWERS];
     uint16_t    number[MODULI_POWERS];
@@ -155,7 +150,7 @@ static void moduli_later_find(moduli_later *l, const moduli *primes)
         }
 }
 
-/* Append the later steps that come before one of this ratio. */
+/* Appends the later steps that come before a given ratio. */
 static void moduli_append_later(moduli_list *list, moduli_later *later,
                                 uint64_t ratio)
 {
@@ -168,8 +163,8 @@ static void moduli_append_later(moduli_list *list, moduli_later *later,
     }
 }
 
-/* Steps enough and MODULI_AFTER more, as far as there are; false if there are
- * not enough. */
+/* Collects enough steps and MODULI_AFTER more, if there are that many. Returns
+ * false if there are not enough. */
 static bool moduli_collect(moduli_list *list, moduli_later *later,
                            const moduli *primes, uint64_t need)
 {
@@ -195,9 +190,8 @@ typedef struct {
     uint32_t cost;
 } moduli_sum;
 
-/* Every choice of the steps of one half, by what they gain: bit i is step i of
- * the half. What a choice comes to is the sum of two of `sum`, for its low and
- * its high bits. */
+/* All subsets of one half of the steps, by gain: bit i is step i. The gain of a
+ * subset is the sum of two entries of `sum`, for its low and high bits. */
 typedef struct {
     uint16_t   some[MODULI_HALF];
     moduli_sum sum[2][MODULI_SUMS];
@@ -221,7 +215,7 @@ static uint32_t moduli_cost(const moduli_half *h, size_t i)
     return moduli_sum_of(h, i).cost;
 }
 
-/* A step more: sums with it are behind those without it. */
+/* Adds a step; sums with it follow those without it. */
 static void moduli_sums(moduli_half *h, const moduli_step *step)
 {
     moduli_sum *sum = h->sum[h->steps / MODULI_QUARTER];
@@ -231,8 +225,7 @@ static void moduli_sums(moduli_half *h, const moduli_step *step)
                                    sum[i].cost + step->cost };
 }
 
-/* Every choice so far, and every one with this step too: merged from behind,
- * in its place. */
+/* Doubles the subsets by this step: merges them in place, from the end. */
 static void moduli_double(moduli_half *h, const moduli_step *step, size_t at)
 {
     size_t without = h->n, with = h->n;
@@ -255,8 +248,8 @@ static void moduli_take(moduli_list *list, const moduli_half *h, size_t choice)
     list->total += moduli_gain(h, choice);
 }
 
-/* Of both halves what costs least and brings the total up to the need: the
- * more one gains, the less the other has to. */
+/* Finds the cheapest pair from both halves that reaches the need: the more one
+ * gains, the less the other must. */
 static void moduli_best(moduli_list *list, const moduli_half *a,
                         const moduli_half *b)
 {
@@ -280,7 +273,8 @@ static void moduli_best(moduli_list *list, const moduli_half *a,
     moduli_take(list, b, beside);
 }
 
-/* Choose MODULI_CORE steps anew, every `stride`th about the last one taken. */
+/* Chooses MODULI_CORE steps again, every `stride`th around the last one taken.
+ */
 static void moduli_improve(moduli_list *list, size_t stride)
 {
     moduli_half half[2];
@@ -305,7 +299,7 @@ static void moduli_improve(moduli_list *list, size_t stride)
 
 /* ---- The choice -------------------------------------------------------- */
 
-/* Of the primes those whose steps are in. */
+/* Keeps the primes whose steps were chosen. */
 static void moduli_keep(moduli *out, const moduli_list *list,
                         const moduli_later *later)
 {
@@ -323,8 +317,8 @@ static void moduli_keep(moduli *out, const moduli_list *list,
     memset(out->none + p / 16, 0xFF, sizeof out->none - p / 16);
 }
 
-/* From the steps that are in to the powers they lead to: of a prime the later
- * one may be in while the first is not. */
+/* Raises primes to the powers chosen; a later step of a prime may be chosen
+ * without the first. */
 static void moduli_raise(moduli *out, const moduli_list *list,
                          const moduli_later *later)
 {

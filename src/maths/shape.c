@@ -1,7 +1,7 @@
 /* shape.c - rate, size and estimates of filters made of plain bits.
  *
- * Floor 1. The formulas are in shape.h; tests/maths/shape.c checks them against
- * the literature's tables and by simulation.
+ * shape.h has the formulas; tests/maths/shape.c compares them with tables from
+ * the literature and with simulations.
  */
 #include "maths/shape.h"
 
@@ -11,14 +11,15 @@
 #include "base/sizes.h"
 #include "maths/maths.h"
 
-/* Of a key that chose this block: the chance that it leaves a given bit of a
- * lane clear is 1 - shape_hit. */
+/* Returns the chance that a key leaves a given bit clear in a lane of its
+ * block, as 1 - shape_hit. */
 static double shape_hit(const shape *s)
 {
     return s->bits == 1 ? 1 : -expm1(s->probes * log1p(-1 / (double)s->bits));
 }
 
-/* ln of the chance that one key leaves a given bit of the filter clear. */
+/* Returns ln of the chance that a key leaves a given bit of the filter clear.
+ */
 static double shape_log_clear(const shape *s)
 {
     return log1p(-shape_hit(s) / (double)s->blocks);
@@ -31,16 +32,17 @@ double shape_fill(const shape *s, double n)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* Loads that are tabled at a time: more than most filters have, and few enough
+/* Number of loads tabled at a time: more than most filters need, and few enough
  * for the stack. */
 enum { SHAPE_TABLED = 512 };
 
 /* f_i^lanes and s_i of a block for i = from .. from + SHAPE_TABLED - 1, up to
- * `top`; s_i, the rate of twice as many probes, only if `squares`. */
+ * `top`; s_i, the rate with twice as many probes, only if `squares`. */
 typedef struct {
     const shape *s;
     bool         squares;
-    uint64_t     top, from, next;       /* next: the load that `set` is at   */
+    uint64_t     top, from, next;       /* next: the load that `set` has reached
+                                                                             */
     double       rate[SHAPE_TABLED], square[SHAPE_TABLED];
     math_chances once, twice;
     math_given   set;
@@ -54,7 +56,7 @@ static void shape_table_begin(shape_table *table)
     table->next = 0;
 }
 
-/* Go to the loads from `from` on: ahead, or from the beginning. */
+/* Tables the loads from `from` on; going back starts from the beginning. */
 static void shape_table_fill(shape_table *table, uint64_t from)
 {
     const double lanes = (double)table->s->lanes;
@@ -88,7 +90,7 @@ static void shape_table_make(shape_table *table, const shape *s, double top,
     shape_table_fill(table, 0);
 }
 
-/* Where in the table load i is. */
+/* Returns the index of load i in the table. */
 static uint64_t shape_table_at(shape_table *table, uint64_t i)
 {
     if (i - table->from >= SHAPE_TABLED)
@@ -96,7 +98,7 @@ static uint64_t shape_table_at(shape_table *table, uint64_t i)
     return i - table->from;
 }
 
-/* The largest load of a block that matters at a mean of `load`. */
+/* Returns the largest load of a block that matters at a mean of `load`. */
 static double shape_top(double load)
 {
     return ceil(load + 12 * sqrt(load) + 12);
@@ -115,8 +117,8 @@ static void shape_sum(shape_sums *sums, shape_table *table, uint64_t i,
 }
 
 /* Sums over the binomial loads w_i of a block, from the mode outwards, each
- * weight from its neighbour, and scaled at the end by their total: no
- * factorials. blocks >= 2. */
+ * weight computed from its neighbour and finally divided by their total, which
+ * avoids factorials. blocks >= 2. */
 static shape_sums shape_mix(shape_table *table, double n, double blocks)
 {
     const double least = 1e-25;
@@ -152,7 +154,7 @@ static double shape_rate_one_block(const shape *s, double n, double *sd)
     return rate;
 }
 
-/* Blocks so loaded that nearly every bit is set: the mean load will do. */
+/* Nearly every bit is set, so the mean load suffices. */
 static double shape_rate_overfull(const shape *s, double load, double *sd)
 {
     if (sd != NULL)
@@ -182,7 +184,7 @@ double shape_rate(const shape *s, uint64_t n, double *sd)
     return f.rate;
 }
 
-/* The rate of so many blocks, two or more, from a table for its probes. */
+/* Returns the rate for two or more blocks, from a table for its probes. */
 static double shape_rate_by(shape_table *table, const shape *s, double n,
                             uint64_t blocks)
 {
@@ -192,9 +194,9 @@ static double shape_rate_by(shape_table *table, const shape *s, double n,
     return shape_mix(table, n, (double)blocks).rate;
 }
 
-/* The load of a block whose rate would be p if all blocks had just that. More
- * blocks than this tells are needed where unequal loads raise the rate, as
- * they do for all but high rates. */
+/* Returns the load of a block at rate p if all blocks had equal loads. More
+ * blocks are needed if unequal loads raise the rate, as at all but high rates.
+ */
 static double shape_even_load(const shape *s, double p)
 {
     return math_capacity((double)s->bits, s->probes,
@@ -212,7 +214,7 @@ bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p)
         *blocks = 1;
         return true;
     }
-    /* Twice the load, for the few blocks that may be tried below `least`. */
+    /* Twice the load, for the few blocks tried below `least`. */
     shape_table table;
     shape_table_make(&table, s, shape_top(2 * load), false);
 
@@ -255,7 +257,7 @@ uint64_t shape_capacity(const shape *s, double p)
     return low;
 }
 
-/* ---- One row of bits --------------------------------------------------- */
+/* ---- A row of bits ----------------------------------------------------- */
 
 uint32_t shape_row_probes(double p, uint32_t most_k)
 {
@@ -266,7 +268,7 @@ uint32_t shape_row_probes(double p, uint32_t most_k)
     return best;
 }
 
-/* The real optimum rounded, or a neighbour. */
+/* Takes the real optimum rounded, or a neighbour. */
 uint32_t shape_row_probes_for(uint64_t m, double n, uint32_t most_k)
 {
     double real = math_best_probes((double)m, n);

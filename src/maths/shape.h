@@ -1,7 +1,7 @@
 /* shape.h - filters made of plain bits, whatever their shape: their rate,
  * their size, and what their bits tell about the keys in them.
  *
- * Floor 1. The four kinds of family `sets` are one construction:
+ * The four kinds of family `sets` are one construction:
  *
  *      a filter is `blocks` blocks, of which a key chooses one;
  *      a block is `lanes` lanes, all of which the key uses;
@@ -68,35 +68,36 @@ typedef struct {
     uint32_t probes;
 } shape;
 
-/* Keys in one block beyond which its rate is not tabled: for 512 bits and one
+/* Keys in a block beyond which its rate is not tabled: for 512 bits and one
  * probe it is 0.98 there. */
 enum { SHAPE_LOAD_MAX = 2047 };
 
-/* Bits of the whole filter. */
+/* Returns the bits of the whole filter. */
 static inline double shape_bits(const shape *s)
 {
     return (double)s->blocks * (double)s->lanes * (double)s->bits;
 }
 
-/* Share of bits set by n keys, expected. */
+/* Returns the expected share of bits set by n keys. */
 double shape_fill(const shape *s, double n);
 
-/* Predicted rate after n keys, (1), and the standard deviation of one
- * filter's own rate, (2). sd may be NULL. probes <= MATH_GIVEN / 2 unless
- * blocks is 1. */
+/* Returns the predicted rate after n keys, (1), and in *sd, unless NULL, the
+ * standard deviation of one filter's own rate, (2). probes <= MATH_GIVEN / 2
+ * unless blocks is 1. */
 double shape_rate(const shape *s, uint64_t n, double *sd);
 
-/* The least number of blocks whose rate for n keys is at most p; false when
- * that is above 2^58. `blocks` in *s is not read. Probes as above. */
+/* Finds the least number of blocks whose rate for n keys is at most p. Returns
+ * false if it exceeds 2^58. Ignores s->blocks. Probes as above. */
 bool shape_enough(uint64_t *blocks, const shape *s, uint64_t n, double p);
 
-/* The most keys, but at least 1, whose predicted rate is at most p. */
+/* Returns the maximum keys, but at least 1, whose predicted rate is at most p.
+ */
 uint64_t shape_capacity(const shape *s, double p);
 
-/* One row of bits, one block and one lane, as `standard` and `counting` have:
- * the k of 1 .. most_k that takes the least bits a key for rate p; the k that
- * makes the rate of m bits and n keys least; and the least m whose true rate
- * is at most p (false when that is above most_m). */
+/* For one row of bits, one block with one lane, as in `standard` and
+ * `counting`: the k in 1 .. most_k with the fewest bits per key for rate p; the
+ * k with the lowest rate for m bits and n keys; and the least m whose true rate
+ * is at most p (false if it exceeds most_m). */
 uint32_t shape_row_probes    (double p, uint32_t most_k);
 uint32_t shape_row_probes_for(uint64_t m, double n, uint32_t most_k);
 bool     shape_row_bits      (uint64_t *m, double n, double p, uint32_t k,
@@ -105,32 +106,32 @@ bool     shape_row_bits      (uint64_t *m, double n, double p, uint32_t k,
 /* A number and its standard deviation. */
 typedef struct { double value, sd; } shape_estimate;
 
-/* Keys from the number of set bits, (3), and the estimate's deviation. Both
- * infinite when every bit is set. */
+/* Estimates the keys from the number of set bits, (3), with the estimate's
+ * deviation. Both are infinite if every bit is set. */
 shape_estimate shape_keys(const shape *s, double set);
 
-/* What two filters hold together: keys of a, of b, of one of them at least, of
- * both, of just one, and the Jaccard index. */
+/* Estimates for two filters: keys of a, of b, of their union, of both, of just
+ * one, and the Jaccard index. */
 typedef struct {
     shape_estimate a, b, either, both, differ, jaccard;
 } shape_pair;
 
-/* From the numbers of set bits: of a, of b, of a OR b. */
+/* Estimates them from the numbers of set bits of a, of b, and of a OR b. */
 shape_pair shape_pair_of(const shape *s, uint64_t a, uint64_t b,
                          uint64_t either);
 
-/* From the estimates a, b and either what follows from them, and all
- * deviations. Of filters whose bits are not in blocks of one size: the
- * covariance of estimates from two with `both` keys in common and so many more
- * in one alone is told by a function. */
+/* Derives the rest, and all deviations, from the estimates for a, b and either,
+ * for filters whose blocks differ in size. The function returns the covariance
+ * of estimates from two filters with `both` common keys and further ones in one
+ * only. */
 typedef double shape_covary(const void *filter, double both, double a_only,
                             double b_only);
 
 void shape_pair_combine(shape_pair *out, shape_covary *covariance,
                         const void *filter);
 
-/* The Jaccard index from either, both and differ and their deviations; nothing
- * but infinities where `either` is one. */
+/* Computes the Jaccard index from either, both and differ and their deviations;
+ * all are infinite if `either` is. */
 void shape_pair_end(shape_pair *out);
 
 #endif /* BLY_MATHS_SHAPE_H */

@@ -1,6 +1,6 @@
 /* strides.c - the rate of positions that come from one hash.
  *
- * Floor 1. The formulas are in strides.h; tests/formats/rates.c compares every
+ * The formulas are in strides.h; tests/formats/rates.c compares every
  * format's plan with counted answers.
  */
 #include "maths/strides.h"
@@ -14,7 +14,8 @@
 #include "maths/maths.h"
 
 enum {
-    STRIDES_MOST = MATH_GIVEN,          /* positions that are told apart     */
+    STRIDES_MOST = MATH_GIVEN,          /* maximum positions that are
+                                           distinguished                     */
     STRIDES_FRACTIONS = 8,              /* the largest p                     */
     STRIDES_SAMPLES = 16,               /* of the wraps of a step            */
     STRIDES_STEPS = 1024,               /* steps with own collisions, most   */
@@ -75,13 +76,13 @@ static void strides_rotate(const strides *s, uint64_t *h)
         h[0] = (h[1] << 17 | (h[1] & strides_mask(s)) >> 15) & strides_mask(s);
 }
 
-/* Are positions the sum of a start and steps? */
+/* Returns whether positions are the sum of a start and steps. */
 static bool strides_sums(const strides *s)
 {
     return s->form != STRIDES_POWERS;
 }
 
-/* Returns the number of which position i is a residue. */
+/* Returns the number whose residue is position i. */
 static uint64_t strides_value(const strides *s, const uint64_t *h, uint64_t i)
 {
     if (s->form == STRIDES_FOUR)
@@ -104,8 +105,8 @@ static uint64_t strides_place(const strides *s, const uint64_t *h, uint64_t i)
 
 /* ---- Small rows ---------------------------------------------------------- */
 
-/* Which residues have a set bit, twice in a row, so that a rotation is a range
- * of it; and those whose inverse has. */
+/* The residues with a set bit, stored twice so that a rotation is a range; and
+ * those whose inverse has one. */
 typedef struct {
     uint64_t word[STRIDES_RESIDUES / 32 + 2];
 } strides_ring;
@@ -140,8 +141,8 @@ static void strides_turn(strides_row *row, const strides *s)
     }
 }
 
-/* Changes `left` to those of its starts that find bit `off` places on set;
- * false: none does. */
+/* Keeps in `left` the starts that find bit `off` places on set. Returns false
+ * if none do. */
 static bool strides_keep(uint64_t *left, const strides_ring *ring,
                          uint64_t words, uint64_t off)
 {
@@ -514,7 +515,7 @@ static strides_thirds strides_third(const strides *s, double n)
 
 /* ---- Rates -------------------------------------------------------------- */
 
-/* Returns the chance of a hash that a member has as well. */
+/* Returns the chance of a hash that a member shares. */
 static double strides_equal(const strides *s, double n)
 {
     return s->form == STRIDES_ROTATED ? -expm1(-n / 4294967296.0) : 0;
@@ -564,7 +565,7 @@ static strides_rates strides_rate_large(const strides *s, double n)
     return (strides_rates){ rate, fmax(other - rate, 0), fill };
 }
 
-/* In a long row positions a g^i are independent. */
+/* In a long row, positions a g^i are independent. */
 static strides_rates strides_rate_powers(const strides *s, double n)
 {
     double m = (double)s->m, t = n * s->k, set = math_set_mean(m, t);

@@ -1,7 +1,7 @@
 /* strides.h - the false-positive rate of one row of bits whose positions are
  * not independent: k positions a + i b, where a and b come from one hash.
  *
- * Floor 1. [Kirsch 2006] shows that such a row errs no more often than one of
+ * [Kirsch 2006] shows that such a row errs no more often than one of
  * independent positions as m grows. [Dillinger 2004] counts what is left for a
  * finite m, and it is most of the rate of a small filter:
  *
@@ -57,16 +57,17 @@ typedef struct {
 
 enum { STRIDES_FEW = 1024 };
 
-/* The expected rate, by how much one row's own differs, and the expected share
- * of set bits. */
+/* The expected rate, the standard deviation of one row's own rate, and the
+ * expected share of set bits. */
 typedef struct { double rate, sd, fill; } strides_rates;
 
-/* Returns what n keys lead to. Takes up to some milliseconds, and less for the
- * numbers of a call that the same thread made lately. */
+/* Returns the values after n keys. Takes up to some milliseconds, but less for
+ * arguments that the same thread used recently. */
 strides_rates strides_rate(const strides *s, uint64_t n);
 
-/* The rate of a row with a share `fill` < 1 of set bits, by about n keys: by
- * (1); and from its bits, where it is small. Position x is bit x ^ turn. */
+/* Returns the rate of a row with a share `fill` < 1 of set bits, from about n
+ * keys: by (1); and, for a small row, from its bits. Position x is bit x ^
+ * turn. */
 double strides_rate_filled(const strides *s, double n, double fill);
 double strides_rate_of(const strides *s, double n, double fill,
                        const uint8_t *row, uint64_t turn);

@@ -9,11 +9,11 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 
 /* ---- Growing ----------------------------------------------------------- */
 
-/* Extends the image of a full filter, if its kind can grow. */
+/* Enlarges the image of a full filter, if its kind does that. */
 static bly_status add_grow(bly_filter *filter)
 {
     const bly_kind *kind = filter->kind;
@@ -41,7 +41,7 @@ static bly_status add_grow(bly_filter *filter)
     return BLY_OK;
 }
 
-/* ---- Single keys ------------------------------------------------------- */
+/* ---- A key ------------------------------------------------------------- */
 
 static bly_status add_one(bly_filter *filter, uint64_t hash)
 {
@@ -70,7 +70,7 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     return status;
 }
 
-/* Adds a key to a kind that needs whole keys. */
+/* Adds a key to a kind that takes whole keys. */
 static bly_status add_key(bly_filter *filter, const void *key, size_t length)
 {
     uint64_t hash = keys_hash_whole(filter, key, length);
@@ -141,7 +141,7 @@ static bly_status add_in_steps(bly_filter *filter, const uint64_t *hashes,
     return status;
 }
 
-/* Adds all of a batch, growing the filter when needed. */
+/* Adds a whole batch, and grows the filter on the way if its kind does that. */
 static bly_status add_all(bly_filter *filter, const uint64_t *hashes, size_t n,
                           bool *seen, size_t *done)
 {
@@ -189,7 +189,7 @@ static bly_status add_whole(bly_filter *filter, const bly_keys *keys,
                             bool *seen, size_t *in)
 {
     for (*in = 0; *in < keys->n; ++*in) {
-        bly_key key = keys_at(keys, *in);
+        bly_key key = keylist_at(keys, *in);
         if (*in % KEYS_CHUNK == 0 && *in > 0 && task_step(KEYS_CHUNK))
             return task_status();
         bly_status status = add_key(filter, key.data, key.length);
@@ -209,7 +209,7 @@ static bly_status add_hashed(bly_filter *filter, const bly_keys *keys,
                       ? handle_unsupported(filter->kind, "add",
                                            BLY_CAN_ADD) : BLY_OK;
     for (*in = 0; *in < keys->n && status >= 0; ) {
-        size_t some = keys_hash(&filter->hasher, hashes, keys, *in), done;
+        size_t some = keylist_hash(&filter->hasher, hashes, keys, *in), done;
         status = add_all(filter, hashes, some,
                          seen != NULL ? seen + *in : NULL, &done);
         *in += done;
@@ -225,7 +225,7 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
     size_t in = 0;
     task t;
     task_begin(&t, &filter->progress, keys->n);
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = KIND_HAS(filter->kind, whole, add)
                ? add_whole(filter, keys, seen, &in)
@@ -287,7 +287,7 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
     return status < 0 ? status : BLY_OK;
 }
 
-/* Reports the key at which a batch of labels stopped. */
+/* Names the key at which a batch of labels stopped. */
 static bly_status add_put_stopped(bly_status status, size_t key)
 {
     char others[64] = "nothing was changed";
@@ -322,7 +322,7 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
     uint64_t hashes[KEYS_CHUNK];
     size_t in = 0;
     task t;
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status != BLY_OK) {
         add_told(done, in);
         return status;
@@ -332,7 +332,7 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
         status = handle_unsupported(filter->kind, "carry labels",
                                     BLY_CAN_LABEL);
     while (in < keys->n && status >= 0) {
-        size_t some = keys_hash(&filter->hasher, hashes, keys, in), more;
+        size_t some = keylist_hash(&filter->hasher, hashes, keys, in), more;
         status = add_put_all(filter, hashes, labels + in, some, &more);
         in += more;
         if (status == BLY_OK && in < keys->n)

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 
-/* ---- Membership -------------------------------------------------------- */
+/* ---- Is it there ------------------------------------------------------- */
 
 bool bly_contains_hash(const bly_filter *filter, uint64_t hash)
 {
@@ -40,8 +40,8 @@ void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
         filter->kind->contains_many(filter->image, hashes, n, present);
 }
 
-/* Packs eight answers into a byte, the first one lowest: the product moves each
- * to its place in the highest byte, and no two of its sums collide. */
+/* Packs eight answers into a byte, the first one lowest: the multiplication
+ * moves each to its place in the top byte without carries. */
 static uint8_t ask_byte(uint64_t answers)
 {
     return (uint8_t)(answers * UINT64_C(0x0102040810204080) >> 56);
@@ -76,7 +76,7 @@ uint64_t bly_contains_mask(const bly_filter *filter, const uint64_t *hashes,
     return all;
 }
 
-/* Looks up as many whole keys as fit into a stack frame with their hashes. */
+/* Hashes as many keys as fit into a frame. */
 static void ask_whole(const bly_filter *filter, const bly_keys *keys,
                       bool *present)
 {
@@ -86,7 +86,7 @@ static void ask_whole(const bly_filter *filter, const bly_keys *keys,
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keys->n - i < CHUNK ? keys->n - i : CHUNK;
         for (size_t j = 0; j < some; j++) {
-            whole[j] = keys_at(keys, i + j);
+            whole[j] = keylist_at(keys, i + j);
             hashes[j] = keys_hash_whole(filter, whole[j].data,
                                         whole[j].length);
         }
@@ -99,7 +99,7 @@ bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
                              bool *present)
 {
     uint64_t hashes[KEYS_CHUNK];
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status != BLY_OK) {
         memset(present, true, keys->n * sizeof *present);
         return status;
@@ -109,13 +109,13 @@ bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
         return BLY_OK;
     }
     for (size_t i = 0, some; i < keys->n; i += some) {
-        some = keys_hash(&filter->hasher, hashes, keys, i);
+        some = keylist_hash(&filter->hasher, hashes, keys, i);
         bly_contains_many(filter, hashes, some, present + i);
     }
     return BLY_OK;
 }
 
-/* ---- Counts ------------------------------------------------------------ */
+/* ---- How often --------------------------------------------------------- */
 
 uint64_t bly_count_hash(const bly_filter *filter, uint64_t hash)
 {
@@ -146,20 +146,20 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
                           uint64_t *counts)
 {
     uint64_t hashes[KEYS_CHUNK];
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status != BLY_OK) {
         for (size_t i = 0; i < keys->n; i++)
             counts[i] = UINT64_MAX;
         return status;
     }
     for (size_t i = 0; filter->whole != NULL && i < keys->n; i++) {
-        bly_key key = keys_at(keys, i);
+        bly_key key = keylist_at(keys, i);
         counts[i] = bly_count(filter, key.data, key.length);
     }
     if (filter->whole != NULL)
         return BLY_OK;
     for (size_t i = 0, some; i < keys->n; i += some) {
-        some = keys_hash(&filter->hasher, hashes, keys, i);
+        some = keylist_hash(&filter->hasher, hashes, keys, i);
         bly_count_many(filter, hashes, some, counts + i);
     }
     return BLY_OK;
@@ -193,13 +193,13 @@ bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
                         bool *found, uint64_t *labels)
 {
     uint64_t hashes[KEYS_CHUNK];
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status != BLY_OK) {
         memset(found, false, keys->n * sizeof *found);
         return status;
     }
     for (size_t i = 0, some; i < keys->n; i += some) {
-        some = keys_hash(&filter->hasher, hashes, keys, i);
+        some = keylist_hash(&filter->hasher, hashes, keys, i);
         bly_get_many(filter, hashes, some, found + i, labels + i);
     }
     return BLY_OK;

@@ -7,13 +7,13 @@
 #include "base/sizes.h"
 #include "base/status.h"
 #include "bloomery/foreign.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
 /* ---- Remove ------------------------------------------------------------ */
 
-/* Reports a failed remove; some kinds set no message for an absent key. */
+/* Sets a message for a key that is absent, which not all kinds do. */
 static bly_status change_removed(bly_filter *filter, bly_status status)
 {
     if (status == BLY_OK)
@@ -22,7 +22,7 @@ static bly_status change_removed(bly_filter *filter, bly_status status)
                                                           : status;
 }
 
-/* Verifies that keys may be removed, and begins the change. */
+/* Checks that keys can be removed, and begins the change. */
 static bly_status change_begin(bly_filter *filter)
 {
     if (filter->kind->remove == NULL)
@@ -41,7 +41,7 @@ bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
     return change_removed(filter, filter->kind->remove(filter->image, hash));
 }
 
-/* Removes a key from a kind that needs whole keys. */
+/* Removes a key from a kind that takes whole keys. */
 static bly_status change_remove_key(bly_filter *filter, const void *key,
                                     size_t length)
 {
@@ -62,8 +62,8 @@ bly_status bly_remove(bly_filter *filter, const void *key, size_t length)
 
 /* The results of a batch. */
 typedef struct {
-    bly_status  first;          /* first status that is not BLY_OK, its key,
-                                   and its message */
+    bly_status  first;          /* the first that is not BLY_OK, its key, and
+                                   its message */
     uint64_t    key;
     status_kept why;
     uint64_t    tried, removed;
@@ -80,7 +80,7 @@ static void change_count(change_tally *tally, bly_status status)
     tally->removed += status == BLY_OK;
 }
 
-/* Reports the first key that could not be removed. */
+/* Restores the message of the first key that could not be removed. */
 static bly_status change_told(const change_tally *tally)
 {
     const char *wrong = tally->first == BLY_EABSENT ? " is not there"
@@ -95,8 +95,8 @@ static bly_status change_told(const change_tally *tally)
                        (unsigned long long)tally->removed);
 }
 
-/* Removes some keys of a batch and records the status of each. A filter that
- * needs whole keys refuses the first hash, and then nothing is written. */
+/* Removes some of the batch, with a status for each. A filter that takes whole
+ * keys refuses the first hash, and then nothing is written. */
 static bly_status change_remove_some(bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
                                      bly_status *each, change_tally *tally)
@@ -118,7 +118,8 @@ static bly_status change_remove_some(bly_filter *filter,
     return BLY_OK;
 }
 
-/* Removes all keys. BLY_OK: all were tried, and the tally has the results. */
+/* Removes all keys. Returns BLY_OK if all were tried; the tally has the
+   results. */
 static bly_status change_remove_all(bly_filter *filter, const uint64_t *hashes,
                                     size_t n, bly_status *each,
                                     change_tally *tally)
@@ -163,7 +164,7 @@ static bly_status change_remove_whole(bly_filter *filter, const bly_keys *keys,
                                       bly_status *each, change_tally *tally)
 {
     for (size_t i = 0; i < keys->n; i++) {
-        bly_key key = keys_at(keys, i);
+        bly_key key = keylist_at(keys, i);
         if (i % KEYS_CHUNK == 0 && i > 0 && task_step(KEYS_CHUNK))
             return task_status();
         bly_status status = change_remove_key(filter, key.data, key.length);
@@ -183,7 +184,7 @@ static bly_status change_remove_hashed(bly_filter *filter,
     uint64_t hashes[KEYS_CHUNK];
     bly_status status = BLY_OK;
     for (size_t i = 0, some; i < keys->n && status == BLY_OK; i += some) {
-        some = keys_hash(&filter->hasher, hashes, keys, i);
+        some = keylist_hash(&filter->hasher, hashes, keys, i);
         status = change_remove_all(filter, hashes, some,
                                    each != NULL ? each + i : NULL, tally);
         if (status == BLY_OK && i + some < keys->n && task_step(some))
@@ -198,7 +199,7 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
     change_tally tally = { .tried = 0 };
     task t;
     task_begin(&t, &filter->progress, keys->n);
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = KIND_HAS(filter->kind, whole, remove)
                ? change_remove_whole(filter, keys, each, &tally)
@@ -207,9 +208,9 @@ bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
     return task_end(&t, status == BLY_OK ? change_told(&tally) : status);
 }
 
-/* ---- Resizing ----------------------------------------------------------- */
+/* ---- Another size ------------------------------------------------------- */
 
-/* Verifies that this filter may be resized at all. */
+/* Checks whether the filter can be resized at all. */
 static bly_status change_resizable(const bly_filter *filter)
 {
     if (!filter->writable)
@@ -233,7 +234,7 @@ static order change_order(const bly_filter *filter)
     };
 }
 
-/* Replaces the filter's image, or releases the new one. */
+/* Replaces the filter's image, or frees the new one on an error. */
 static bly_status change_replace(bly_filter *filter, void *image,
                                  uint64_t bytes, bly_status status)
 {
@@ -282,7 +283,7 @@ bly_status bly_resize(bly_filter *filter, uint64_t capacity)
     return task_end(&t, change_resize(filter, &o, capacity));
 }
 
-/* Returns the spec of the filter, with fewer keys and without its size. */
+/* Returns the filter's own spec, with fewer keys and no size. */
 static kind_spec change_fold_spec(const bly_filter *filter, uint64_t times)
 {
     uint64_t capacity = image_u64(filter->image, IMAGE_CAPACITY);
@@ -332,8 +333,8 @@ static bly_status change_no_data(const bly_kind *kind)
                        kind->name, able);
 }
 
-/* Finds where the data begins, from the image's start. Other processes may
- * write to a mapped image, so its numbers are read once and verified. */
+/* Finds where the attached data begins in the image. Others may write to a
+ * mapped image, so its numbers are read once and then checked. */
 static bly_status change_data_at(uint64_t *at, const bly_filter *filter)
 {
     const kind_foreign *foreign = filter->kind->foreign;
@@ -361,7 +362,7 @@ bly_status bly_attached(const void **data, size_t *bytes,
     return BLY_OK;
 }
 
-/* The new data may be, or be part of, the present data. */
+/* The data may be the data attached now, or a part of it. */
 bly_status bly_attach(bly_filter *filter, const void *data, size_t bytes)
 {
     uint64_t at = 0, all = 0;

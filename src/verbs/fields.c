@@ -38,7 +38,7 @@ enum {
 
 /* WebAssembly's module of the sets alone has no room for the help, or for the
  * fields that every set lacks. */
-#ifdef BLY_ONLY_SETS
+#ifdef BLY_SMALL
 #define FIELDS_NO_SET(...)
 #else
 #define FIELDS_NO_SET(...) __VA_ARGS__
@@ -192,7 +192,7 @@ static void fields_can(fields_walk *w)
 }
 
 /* No kind of the sets has labels or attached data. */
-#ifndef BLY_ONLY_SETS
+#ifndef BLY_SMALL
 static void fields_label_real(fields_walk *w, const char *name, double real)
 {
     w->field.name = name;

@@ -102,8 +102,8 @@ bly_status bly_form_check(uint64_t form)
 {
     if (image_is_form(form))
         return BLY_OK;
-    return status_fail(BLY_EPARAM, "0x%llx is no form of keys: make one of the "
-                       "constants of <bloomery/form.h>, or of a text with "
+    return status_fail(BLY_EPARAM, "0x%llx is not a form of keys: make one of "
+                       "the constants of <bloomery/form.h>, or of a text with "
                        "bly_form_read", (unsigned long long)form);
 }
 
@@ -114,7 +114,7 @@ bool bly_form_same(uint64_t a, uint64_t b)
     return a == b && a != BLY_KEYS_UNSTATED;
 }
 
-/* ---- The form of a filter ------------------------------------------------ */
+/* ---- Filters ------------------------------------------------------------- */
 
 uint64_t bly_form_of(const bly_filter *filter)
 {
@@ -145,7 +145,7 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
     return BLY_OK;
 }
 
-/* In a file that is open for writing, the header's checksum must stay valid. */
+/* In a file open for writing, the header's checksum must stay valid. */
 bly_status bly_form_set(bly_filter *filter, uint64_t form)
 {
     if (form == bly_form_of(filter))

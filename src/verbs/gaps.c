@@ -77,16 +77,15 @@
 
 #define GAPS_RANGE_MAX (UINT64_C(1) << 63)
 
-enum { GAPS_NUMBER = 10 };              /* most bytes per number */
+enum { GAPS_NUMBER = 10 };              /* bytes of a number, at most */
 
 /* ---- Divisor and sizes ------------------------------------------------- */
 
-/* Returns the bits of the longer remainders. */
+/* Bits of the longer remainders. */
 static unsigned gaps_width(uint64_t divisor)
 {
     unsigned width = 0;
-    while (UINT64_C(1) << width < divisor)      /* at most 2^63, so that it
-                                                   ends */
+    while (UINT64_C(1) << width < divisor)      /* 2^63 at most: it ends */
         width++;
     return width;
 }
@@ -108,8 +107,8 @@ static size_t gaps_number_bytes(uint64_t number)
     return bytes;
 }
 
-/* Returns the bytes of the head and so many bits of code; SIZE_MAX: too
- * many. */
+/* Returns the size of the head and that many bits of code; SIZE_MAX if too
+   large. */
 static size_t gaps_bytes(uint64_t n, uint64_t divisor, uint64_t bits)
 {
     uint64_t bytes = gaps_number_bytes(n) + gaps_number_bytes(divisor)
@@ -122,7 +121,7 @@ size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor)
     uint64_t bits;
     if (divisor == 0)
         divisor = bly_gaps_divisor(n, range);
-    if (divisor > GAPS_RANGE_MAX              /* never packed                */
+    if (divisor > GAPS_RANGE_MAX              /* no list is packed with these */
         || !sizes_mul(&bits, n, gaps_width(divisor) + 1)
         || !sizes_add(&bits, bits, n > 0 ? range / divisor : 0))
         return SIZE_MAX;
@@ -131,7 +130,7 @@ size_t bly_gaps_room(uint64_t n, uint64_t range, uint64_t divisor)
 
 /* ---- Packing ----------------------------------------------------------- */
 
-/* The code's parameters; `brief` remainders are a bit shorter. */
+/* The parameters of the code; `brief` remainders are one bit shorter. */
 typedef struct {
     uint64_t divisor, brief;
     unsigned width;
@@ -143,7 +142,7 @@ static gaps_code gaps_code_for(uint64_t divisor)
     return (gaps_code){ divisor, (UINT64_C(1) << width) - divisor, width };
 }
 
-/* Counts the bits of the code of all gaps. */
+/* Computes the bits of the code of all gaps. */
 static bly_status gaps_measure(uint64_t *bits, const gaps_code *c,
                                const uint64_t *numbers, size_t n,
                                uint64_t range)
@@ -164,14 +163,14 @@ static bly_status gaps_measure(uint64_t *bits, const gaps_code *c,
     return BLY_OK;
 }
 
-/* A writer of bits: fewer than eight wait in `word`. */
+/* Bits on their way to bytes: fewer than eight wait in `word`. */
 typedef struct {
     uint8_t *out;
     uint64_t word;
     unsigned used;
 } gaps_writer;
 
-/* Writes `value` as at most 32 bits. */
+/* Appends `value`, of at most 32 bits. */
 PLATFORM_INLINE void gaps_put(gaps_writer *w, uint64_t value, unsigned bits)
 {
     w->word |= value << w->used;
@@ -258,7 +257,7 @@ bly_status bly_gaps_pack(void *into, size_t room, size_t *bytes,
 
 /* ---- Reading ----------------------------------------------------------- */
 
-/* The private contents of a bly_gaps. */
+/* The contents of a bly_gaps. */
 typedef struct {
     uint64_t left;
     const uint8_t *code;
@@ -321,7 +320,7 @@ bly_status bly_gaps_open(bly_gaps *list, const void *packed, size_t bytes,
     return BLY_OK;
 }
 
-/* Returns at least 57 bits from bit `at` on, with zeros after the end. */
+/* Returns at least 57 bits from bit `at` on; bits beyond the end are 0. */
 PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
 {
     uint64_t byte = at >> 3, bytes = g->bits >> 3, word = 0;
@@ -332,8 +331,8 @@ PLATFORM_INLINE uint64_t gaps_window(const gaps_list *g, uint64_t at)
     return word >> (at & 7);
 }
 
-/* Counts the zeros before the next one, and skips both; more than `most`: the
- * one is missing or implausible. */
+/* Skips zeros and the one after them. Returns the number of zeros; more than
+ * `most` if the code is invalid. */
 PLATFORM_INLINE uint64_t gaps_zeros(gaps_list *g, uint64_t most)
 {
     uint64_t from = g->at, window;

@@ -1,5 +1,5 @@
-/* handle.c - makes handles for images, and does what all functions need: begins
- * changes, counts items, and seals.
+/* handle.c - makes a handle for an image, and does what every verb needs: begin
+ * a change, count items, seal.
  */
 #include "verbs/handle.h"
 
@@ -165,7 +165,7 @@ bly_status handle_check_secret(const void *image, const void *secret)
     return status;
 }
 
-/* The size of a handle, with a view behind it for kinds that use one. */
+/* Bytes of a handle, followed by its kind's view, if any. */
 enum { HANDLE_BYTES = sizeof(bly_filter) + KIND_VIEW };
 
 static_assert(sizeof(bly_filter) % sizeof(uint64_t) == 0,
@@ -261,7 +261,7 @@ void bly_free(bly_filter *filter)
 {
     if (filter == NULL)
         return;
-    bly_progress_set(filter, NULL);     /* the rest cannot be cancelled      */
+    bly_progress_set(filter, NULL);     /* the rest cannot be cancelled     */
     task *outer = task_aside();
     if (filter->source->release != NULL)
         filter->source->release(filter);
@@ -290,8 +290,8 @@ bly_status handle_read_only(void)
                        "(bly_copy)");
 }
 
-/* If many threads begin at once, all wait until one has marked the image, and
- * the disk if necessary: `changed` becomes true only then. */
+/* If many threads begin at once, all wait until one has marked the file on the
+ * disk: `changed` is true only then. */
 bly_status handle_begin(bly_filter *filter)
 {
     if (!filter->writable)
@@ -309,8 +309,8 @@ bly_status handle_begin(bly_filter *filter)
     return status;
 }
 
-/* If several threads leave the range together, each says "unknown" after its
- * own addition, so that the last one leaves it at that. */
+/* If several threads pass the limit together, each marks the count as unknown
+ * after its own addition, so that the last one leaves it so. */
 void handle_count_items(bly_filter *filter, uint64_t n)
 {
     uint64_t was = platform_load64(&filter->items);
@@ -339,9 +339,9 @@ bly_status handle_here(const bly_filter *filter, const char *verb)
                        "cannot be %s: open its file without BLY_PAGED", verb);
 }
 
-/* On the disk the header must be written last, so the kind's own checksums are
- * made before the flush. If that fails, nothing more is done, and the next
- * change is refused when it begins. */
+/* The header must reach the disk last, so the kind's own checksums are made
+ * before the flush. After a failed flush nothing more can be done, and the next
+ * change is refused at its beginning. */
 static void handle_seal_changed(bly_filter *own)
 {
     if (own->kind->pages != NULL)
@@ -356,8 +356,8 @@ static void handle_seal_changed(bly_filter *own)
         platform_store_flag(&own->changed, false);
 }
 
-/* A function that only reads a filter may have to compute its checksums first.
- * Readers can see that change only in the image, which waits here. */
+/* Reading a filter may require its checksums to be made first. Readers can see
+ * that only through the image, which is locked here. */
 bool handle_seal(const bly_filter *filter)
 {
     bly_filter *own = (bly_filter *)(uintptr_t)filter;

@@ -1,4 +1,4 @@
-/* inline.c - views of filters, for lookups that are compiled into programs.
+/* inline.c - views of filters, for lookups compiled into programs.
  *
  * A kind fills its view, and bloomery/inline.h uses it. These functions check
  * that view and filter belong together.

@@ -13,7 +13,7 @@
 
 /* WebAssembly's module of the sets alone writes only the library's own texts,
  * in the style SCRIPT, and has no room for more. */
-#ifdef BLY_ONLY_SETS
+#ifdef BLY_SMALL
 enum { JSON_OWN = 1 };
 #else
 enum { JSON_OWN = 0 };

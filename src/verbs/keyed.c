@@ -70,7 +70,7 @@
 #include "base/status.h"
 #include "bits/hash.h"
 
-/* Where the random numbers are; those of 128 bits have the low half first. */
+/* Indices of the random numbers; 128-bit ones have their low half first. */
 enum {
     KEYED_FIRST, KEYED_SECOND = 2, KEYED_SUMS = 4, KEYED_LENGTH = 40,
     KEYED_EARLIER = 42, KEYED_POINT = 44, KEYED_WORDS = 46,
@@ -162,7 +162,7 @@ PLATFORM_INLINE uint64_t keyed_read_half(const uint8_t *p)
     return word;
 }
 
-/* A key of up to 16 bytes; with its length, no other has the same words. */
+/* Hashes a key of up to 16 bytes; with its length, its words are unique. */
 PLATFORM_INLINE keyed_wide keyed_short(const uint8_t *p, size_t n)
 {
     if (n >= 8)
@@ -181,7 +181,7 @@ PLATFORM_INLINE keyed_wide keyed_pair(const uint64_t *random, const uint8_t *p)
                          keyed_read(p + 8) + random[1]);
 }
 
-/* The last n bytes of a key of more than 16; n is 1 .. 256. */
+/* Hashes the last n bytes, 1 .. 256, of a key of more than 16. */
 PLATFORM_INLINE keyed_wide keyed_rest(const uint64_t *random,
                                       const uint8_t *end, size_t n)
 {
@@ -194,7 +194,7 @@ PLATFORM_INLINE keyed_wide keyed_rest(const uint64_t *random,
 
 /* ---- Blocks ------------------------------------------------------------- */
 
-/* value * point + part, not quite reduced: below 2^62. */
+/* Returns value * point + part, partly reduced: below 2^62. */
 static uint64_t keyed_step(uint64_t value, uint64_t point, uint64_t part)
 {
     keyed_wide product = keyed_product(value, point);
@@ -204,7 +204,7 @@ static uint64_t keyed_step(uint64_t value, uint64_t point, uint64_t part)
     return folded + part;
 }
 
-/* The value of all blocks before `end`, below p. */
+/* Returns the value of all blocks before `end`, below p. */
 static uint64_t keyed_earlier(const uint64_t *in, const uint8_t *p,
                               const uint8_t *end)
 {
@@ -228,7 +228,7 @@ PLATFORM_INLINE keyed_wide keyed_wide_at(const uint64_t *in, size_t at)
     return keyed_make(in[at], in[at + 1]);
 }
 
-/* sum + X * number. */
+/* Returns sum + X * number. */
 PLATFORM_INLINE keyed_wide keyed_line(const uint64_t *in, keyed_wide sum,
                                       unsigned at, uint64_t number)
 {
@@ -236,7 +236,7 @@ PLATFORM_INLINE keyed_wide keyed_line(const uint64_t *in, keyed_wide sum,
                                       keyed_make(number, 0)));
 }
 
-/* A bijection that leaves no equal steps between numbers. */
+/* Applies a bijection that breaks up equal steps between numbers. */
 PLATFORM_INLINE uint64_t keyed_mix(uint64_t v)
 {
     v = (v ^ v >> 32) * HASH_STEP;
@@ -253,14 +253,14 @@ PLATFORM_INLINE uint64_t keyed_finish(const uint64_t *in, keyed_wide sum,
     return keyed_mix(keyed_high(keyed_add(sum, keyed_times(a, b))));
 }
 
-/* (2), without blocks. */
+/* Computes (2) without blocks. */
 PLATFORM_INLINE keyed_wide keyed_lengths(const uint64_t *in, size_t n)
 {
     return keyed_line(in, keyed_wide_at(in, KEYED_SUMS + 2 * (KEYED_PAIR + 1)),
                       KEYED_LENGTH, n);
 }
 
-/* These two are apart, because short keys are quicker then. */
+/* A separate function, because short keys are faster that way. */
 PLATFORM_APART static uint64_t keyed_medium(const uint64_t *in,
                                             const uint8_t *p, size_t n)
 {

@@ -112,8 +112,8 @@ bly_status bly_list_fingerprints(const bly_filter *filter,
 
 /* ---- An image ---------------------------------------------------------- */
 
-/* Sets whether this library knows the kind, and packs it; leaves bly_why()
- * alone if it does not. */
+/* Finds whether this library knows the kind, and how it packs it; does not set
+ * the message of bly_why(). */
 static void look_known(bly_header *h, const void *image)
 {
     status_kept before = status_keep();

@@ -7,11 +7,11 @@
 #include "base/status.h"
 #include "base/threads.h"
 #include "bits/sort.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 #include "verbs/order.h"
 #include "verbs/registry.h"
 
-/* Returns the filter if all went well, or frees it. */
+/* Returns the filter if nothing failed, or frees it. */
 static bly_status make_done(bly_filter **out, bly_filter *filter,
                             bly_status status)
 {
@@ -24,8 +24,8 @@ static bly_status make_done(bly_filter **out, bly_filter *filter,
     return status;
 }
 
-/* Makes a handle for a finished image of `bytes` bytes, which it owns; after an
- * error the image is released. */
+/* Makes a handle that owns a finished image of `bytes` bytes, which is freed on
+ * an error. */
 static bly_status make_own(bly_filter **out, const order *o, void *image,
                            size_t bytes)
 {
@@ -34,7 +34,7 @@ static bly_status make_own(bly_filter **out, const order *o, void *image,
                                    &o->options);
     if (status != BLY_OK)
         return status;
-    filter->changed = true;             /* its checksums are not made yet     */
+    filter->changed = true;             /* its checksums are still to be made */
     if ((o->flags & BLY_SHARED) != 0)
         status = handle_share(filter);
     return make_done(out, filter, status);
@@ -79,30 +79,30 @@ bly_status bly_new(bly_filter **out, const char *kind, const bly_spec *spec)
     return status;
 }
 
-/* Plans are untrusted: their filter must be one that could be opened. That is
- * verified where all of it can be read, as `check` may, but no memory is
- * allocated before the plan is known to be sound. */
+/* Checks a plan, which may come from anywhere: its filter must be one that
+ * could be opened. The check may read all of it, but allocates nothing before
+ * it passes. */
 static bly_status make_check_plan(const order *o)
 {
     size_t bytes = (size_t)o->plan.bytes;
     if (o->plan.bytes < IMAGE_HEADER || !sizes_fits(o->plan.bytes))
         return status_fail(BLY_EPARAM, "the plan's size is none: make it by "
                            "bly_plan");
-    void *image = order_image(o, &memory_sparse);
+    void *image = order_image(o, &system_sparse);
     if (image == NULL)
         return handle_no_memory(bytes);
     image_unseal(image);
     bly_status status = image_check_header(image, bytes);
     if (status == BLY_OK)
         status = o->kind->check(image);
-    memory_release(&memory_sparse, image, bytes);
+    memory_release(&system_sparse, image, bytes);
     return status == BLY_OK ? BLY_OK
          : status_fail(BLY_EPARAM, "the plan makes no filter of kind %s: make "
                        "it by bly_plan", o->kind->name);
 }
 
-/* Reconstructs the order behind a plan, as far as possible. BLY_EPARAM: its
- * kind is more than a name. */
+/* Recovers the order that a plan came from, as far as possible. Returns
+ * BLY_EPARAM if its kind is more than a name. */
 static bly_status make_read_plan(order *o, const bly_plan_t *plan,
                                  const bly_spec *spec)
 {
@@ -136,7 +136,7 @@ bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
     return status;
 }
 
-bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
+bly_status make_head(uint8_t **head, const bly_kind **kind, const char *name,
                        const bly_spec *spec, const bly_allocator *allocator)
 {
     order o;
@@ -165,9 +165,9 @@ bly_status handle_head(uint8_t **head, const bly_kind **kind, const char *name,
     return BLY_OK;
 }
 
-/* ---- From another filter ----------------------------------------------- */
+/* ---- Copies ------------------------------------------------------------ */
 
-/* Fills in options for a filter made from this one, which hashes as it does. */
+/* Returns options for a filter made from this one: it has the same hash. */
 static bly_status make_options(handle_options *out, const bly_filter *filter,
                                const bly_options *options)
 {
@@ -178,7 +178,7 @@ static bly_status make_options(handle_options *out, const bly_filter *filter,
     return status;
 }
 
-/* Verifies that this filter determines what an empty one holds. */
+/* Checks that an empty filter can be derived from this one alone. */
 static bly_status make_can_empty(const bly_filter *filter, const char *verb)
 {
     const bly_kind *kind = filter->kind;
@@ -188,8 +188,8 @@ static bly_status make_can_empty(const bly_filter *filter, const char *verb)
     return handle_unsupported(kind, verb, 0);
 }
 
-/* Makes the image of an empty filter with this one's plan, without its
- * checksums. */
+/* Makes the image of an empty filter with this one's plan, without checksums.
+ */
 static bly_status make_empty(uint8_t **out, const bly_filter *filter,
                              const bly_allocator *allocator)
 {
@@ -223,7 +223,7 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter,
                             &options);
     if (status != BLY_OK)
         return status;
-    like->changed = true;               /* its checksums are not made yet     */
+    like->changed = true;               /* its checksums are still to be made */
     *out = like;
     return BLY_OK;
 }
@@ -274,16 +274,15 @@ bly_status bly_copy(bly_filter **out, const bly_filter *filter,
     if (status != BLY_OK)
         return status;
     copy->items = filter->items;
-    copy->changed = true;               /* as it may have been in the
-                                           original                          */
+    copy->changed = true;               /* as it may have been in the other  */
     copy->sharing = filter->sharing;
     *out = copy;
     return BLY_OK;
 }
 
-/* ---- Built from keys ---------------------------------------------------- */
+/* ---- Built of their keys ------------------------------------------------ */
 
-/* Runs the kind's own build, into an existing image. */
+/* Calls the kind's own build on an existing image. */
 static bly_status make_build_image(void *image, const order *o,
                                    const kind_keys *keys)
 {
@@ -339,8 +338,7 @@ static bly_status make_build(bly_filter **out, const order *o,
     return make_own(out, o, image, bytes);
 }
 
-/* Makes an empty filter and fills it, for kinds without a build of their
- * own. */
+/* Makes an empty filter and fills it, for a kind without a build. */
 static bly_status make_fill(bly_filter **out, const order *o,
                             const kind_keys *keys)
 {
@@ -354,7 +352,7 @@ static bly_status make_fill(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
-/* Makes the order for so many keys, unless the spec says otherwise. */
+/* Makes the default order for that many keys. */
 static bly_status make_order(order *o, const char *name, const bly_spec *spec,
                              const kind_keys *keys)
 {
@@ -376,8 +374,8 @@ static bly_status make_from(bly_filter **out, const order *o,
                                   : make_fill(out, o, keys);
 }
 
-/* The number of hashes in which a bit is examined, and of different ones among
- * which it differs, except once in 10^17 times. */
+/* Number of hashes whose bits are examined, and the number of distinct ones
+ * that all agree in a bit only once in 10^17 times. */
 enum { MAKE_LOOK = 256, MAKE_DIFFERENT = 64 };
 
 static bool make_many_differ(uint64_t *hashes, size_t n)
@@ -389,8 +387,7 @@ static bool make_many_differ(uint64_t *hashes, size_t n)
     return different >= MAKE_DIFFERENT;
 }
 
-/* Verifies that these are hashes and not unmixed integers, for a kind that does
- * not mix them. */
+/* Refuses unmixed integers instead of hashes, for a kind that does not mix. */
 static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
 {
     uint64_t some[MAKE_LOOK], any = 0, all = ~UINT64_C(0);
@@ -423,7 +420,7 @@ bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
     return task_end(&t, status);
 }
 
-/* Passes whole keys to a kind that may need more than their hashes. */
+/* Fills a kind that may need whole keys. */
 static bly_status make_fill_whole(bly_filter **out, const order *o,
                                   const bly_keys *keys)
 {
@@ -435,10 +432,10 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
     return make_done(out, filter, status);
 }
 
-/* The share of a build that hashing the keys takes. */
+/* Share of a build's time spent on hashing. */
 static const double MAKE_HASHING = 0.1;
 
-/* Hashes the keys, into an array for the time of the build. */
+/* Builds from the hashes of the keys, kept for the duration of the call. */
 static bly_status make_from_hashed(bly_filter **out, const order *o,
                                    const bly_keys *keys,
                                    const uint64_t *labels)
@@ -450,7 +447,7 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
         return status_fail(BLY_ENOMEM, "out of memory: the hashes of the keys "
                            "take %.4g MiB", (double)bytes / (1 << 20));
     task_phase(MAKE_HASHING, keys->n);
-    keys_hash_all(&o->hasher, hashes, keys);
+    keylist_hash_all(&o->hasher, hashes, keys);
     task_phase(1 - MAKE_HASHING, keys->n);
     task_part whole = task_down();
     kind_keys hashed = { .hashes = hashes, .labels = labels, .n = keys->n };
@@ -469,7 +466,7 @@ bly_status bly_build_keys(bly_filter **out, const char *kind,
     kind_keys expected = { .labels = labels, .n = keys->n };
     order o;
     task t;
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     if (status == BLY_OK)
         status = make_order(&o, kind, spec, &expected);
     task_begin(&t, status == BLY_OK ? o.options.progress : NULL, keys->n);

@@ -10,9 +10,10 @@
 #include "maths/maths.h"
 #include "verbs/registry.h"
 
-static const double ORDER_RATE = 0.01;          /* the default */
+static const double ORDER_RATE = 0.01;          /* when none is asked for */
 
-/* A part of the rate that is too small to justify a bit more per key. */
+/* Relative differences in rate below this do not justify another bit per key.
+ */
 static const double ORDER_RATE_PART = 1.0 / (1 << 20);
 
 const bly_spec *order_spec(const bly_spec *spec)
@@ -21,9 +22,9 @@ const bly_spec *order_spec(const bly_spec *spec)
     return spec != NULL ? spec : &none;
 }
 
-/* Computes the rate that is left for the kind, after subtracting the chance
- * that two keys share all 64 bits of their hash, if that matters. Another
- * system's sizes are for the requested rate. */
+/* Returns the rate left for the kind once the chance that two keys share their
+ * 64-bit hash is subtracted, where that matters. Other systems' sizes use the
+ * rate as requested. */
 static bly_status order_rate(double *left, const bly_spec *spec,
                              uint64_t capacity, bool foreign)
 {
@@ -41,8 +42,8 @@ static bly_status order_rate(double *left, const bly_spec *spec,
     return BLY_OK;
 }
 
-/* Returns whether the kind, or one inside it, places keys by the bits of their
- * hashes. */
+/* Does it put its keys where the bits of their hashes say, or do those that it
+ * is made of? */
 static bool order_raw_hash(const order *o)
 {
     return o->kind->raw_hash
@@ -50,7 +51,7 @@ static bool order_raw_hash(const order *o)
             && o->kind->hashing->raw_of(&o->asked));
 }
 
-/* Refuses hash options for another system's kind, which has its own hash. */
+/* Uses another system's hash function for its keys. */
 static bly_status order_foreign(const bly_kind *kind, const bly_spec *spec)
 {
     if (kind->foreign == NULL
@@ -123,13 +124,13 @@ void order_finish(order *o)
     strcpy(plan->kind, o->kind->name);
     plan->bits_per_key = 8 * (double)plan->bytes / (double)plan->capacity;
     plan->rate += (1 - plan->rate) * same;
-    /* for few keys the formulas may exceed what a value in 0 .. 1 can have */
+    /* for few keys the formulas may exceed what is possible in 0 .. 1 */
     double most = sqrt(plan->rate * (1 - plan->rate));
     if (plan->rate_sd > most)
         plan->rate_sd = most;
 }
 
-/* Adapts the request to the keys. */
+/* Applies the keys, which may change what was requested. */
 static bly_status order_keys(order *o, const kind_keys *keys)
 {
     const bly_kind *kind = o->kind;
@@ -156,7 +157,7 @@ static bly_status order_reserved(const bly_spec *spec)
     return BLY_OK;
 }
 
-/* Finds the hash function of another system's kind, if it has 64 bits. */
+/* Uses the hash function of another system's kind, if it has 64 bits. */
 static bly_status order_foreign_hasher(order *o)
 {
     const kind_foreign *foreign = o->kind->foreign;
@@ -194,7 +195,7 @@ bly_status order_begin(order *o, const char *kind, const bly_spec *given)
     if (status == BLY_OK && o->kind->foreign != NULL)
         status = order_foreign_hasher(o);
     o->options.allocator = (spec->flags & BLY_SPARSE) != 0
-                         ? memory_sparse
+                         ? system_sparse
                          : memory_allocator(spec->allocator, spec->threads);
     return status;
 }

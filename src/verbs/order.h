@@ -6,48 +6,46 @@
 #include "image/abilities.h"
 #include "verbs/handle.h"
 
-/* Everything that bly_new needs to know, derived from kind and spec. */
+/* All that bly_new needs, derived from kind and spec. */
 typedef struct {
     const bly_kind  *kind;
     const hash_info *hash;
     kind_hasher      hasher;
-    uint64_t         seed;              /* as in the header                  */
+    uint64_t         seed;              /* as the header has it              */
     uint64_t         form;              /* of the keys                       */
     kind_spec        asked;
     bly_plan_t       plan;
-    uint64_t         items;             /* once built                        */
+    uint64_t         items;             /* once it is built                  */
     int              flags;
     handle_options   options;
 } order;
 
-/* Returns the spec, or one that is all zero. */
+/* Returns the spec, or an all-zero one. */
 const bly_spec *order_spec(const bly_spec *spec);
 
-/* Makes an order for these keys; NULL: they are not known yet. Errors of
- * bly_plan. */
+/* Makes an order for these keys; NULL if they are not known yet. Errors of
+   bly_plan. */
 bly_status order_make(order *o, const char *kind, const bly_spec *spec,
                       const kind_keys *keys);
 
-/* Makes an order without the plan, which is left to the caller. */
+/* Does so without the plan, which is left to the caller. */
 bly_status order_begin(order *o, const char *kind, const bly_spec *spec);
 
-/* Ends an order, also after an error of the two above: erases the secret. */
+/* Erases the secret; must be called whether or not the two above succeed. */
 void order_end(order *o);
 
-/* Fills in what all plans have in common, after the kind has filled in its
- * own.
- */
+/* Computes the fields that all kinds share, after the kind has filled in its
+   own. */
 void order_finish(order *o);
 
-/* Returns the chance that an absent key shares its hash with one of n keys: 0
- * for an exact kind of integers. */
+/* Returns the chance that an absent key shares its hash with one of n; 0 for an
+ * exact kind of integers. */
 double order_collision(const bly_kind *kind, const hash_info *hash, double n);
 
-/* Writes the header of the filter, over zero bytes. */
+/* Writes the filter's header over zero bytes. */
 void order_format(const order *o, void *image);
 
-/* Allocates the zeroed image of an empty filter with its header, or returns
- * NULL. */
+/* Returns the zeroed image of an empty filter with its header, or NULL. */
 void *order_image(const order *o, const bly_allocator *allocator);
 
 #endif /* BLY_VERBS_ORDER_H */

@@ -1,6 +1,8 @@
-/* pack.c - filters as bytes: borrowed or shown as an image, or packed if the
- * kind can do that. Reading trusts nothing; files go through the same two
- * functions (src/io/).
+/* pack.c - filters as bytes: the image, borrowed or shown; packed for the way
+ * where the kind can, whole where it cannot.
+ *
+ * The other direction trusts nothing; files go through the same two functions
+ * (src/io/).
  */
 #include "bloomery.h"
 
@@ -12,7 +14,7 @@
 #include "formats/formats.h"
 #include "verbs/handle.h"
 
-size_t handle_pack(const bly_filter *filter, void *into)
+size_t pack_write(const bly_filter *filter, void *into)
 {
     const void *image = filter->image;
     (void)handle_seal(filter);
@@ -39,7 +41,7 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                              "packing needs as many as the image has, %zu: "
                              "give that many", room, filter->bytes);
     if (status == BLY_OK) {
-        packed = handle_pack(filter, into);
+        packed = pack_write(filter, into);
         status = task_status();
     }
     if (status == BLY_OK)
@@ -47,7 +49,7 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
     return task_end(&t, status);
 }
 
-uint64_t handle_packed(const bly_kind *kind, const void *image)
+uint64_t pack_whole_bytes(const bly_kind *kind, const void *image)
 {
     uint64_t bytes = 0;
     if (kind->packing != NULL)
@@ -55,7 +57,7 @@ uint64_t handle_packed(const bly_kind *kind, const void *image)
     return bytes;
 }
 
-/* Makes an image for a new handle: unpacked or copied. */
+/* Returns a new image: unpacked, or copied. */
 static void *pack_image(const bly_kind *kind, const void *image,
                         uint64_t plain, size_t bytes,
                         const bly_allocator *allocator)
@@ -74,13 +76,13 @@ static void *pack_image(const bly_kind *kind, const void *image,
     return unpacked;
 }
 
-bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
+bly_status pack_open(bly_filter **out, const bly_kind *kind,
                          const void *image, const handle_options *options)
 {
     bly_status status = handle_check_secret(image, options->secret);
     if (status != BLY_OK)
         return status;
-    uint64_t plain = handle_packed(kind, image);
+    uint64_t plain = pack_whole_bytes(kind, image);
     size_t bytes = (size_t)image_u64(image, IMAGE_BYTES);
     size_t own = plain != 0 ? (size_t)plain : bytes;
     status = memory_allows(options->memory_limit, bytes, own);
@@ -99,7 +101,7 @@ bly_status handle_unpack(bly_filter **out, const bly_kind *kind,
     return status;
 }
 
-/* Copies another system's file, behind a header. */
+/* Copies another system's file behind a header. */
 static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
                                size_t bytes, const handle_options *options)
 {
@@ -126,7 +128,7 @@ static bly_status pack_foreign(bly_filter **out, const uint8_t *file,
     status = handle_own(out, found.kind, image, bytes + IMAGE_HEADER,
                         options);
     if (status == BLY_OK)
-        (*out)->changed = true;         /* its checksums are not made yet     */
+        (*out)->changed = true;         /* its checksums are still to be made */
     return status;
 }
 
@@ -141,7 +143,7 @@ static bly_status pack_unpack(bly_filter **out, const void *packed,
     if (status == BLY_OK)
         status = image_check_payload(packed);
     task_phase(0.5, bytes);
-    return status == BLY_OK ? handle_unpack(out, kind, packed, options)
+    return status == BLY_OK ? pack_open(out, kind, packed, options)
                             : status;
 }
 
@@ -157,9 +159,9 @@ bly_status bly_unpack(bly_filter **out, const void *packed, size_t bytes,
     return task_end(&t, pack_unpack(out, packed, bytes, &options));
 }
 
-/* ---- In place ----------------------------------------------------------- */
+/* ---- Where it is -------------------------------------------------------- */
 
-/* A borrowed image, which is not released. */
+/* For a borrowed image, which is not freed. */
 static const handle_source pack_borrowed = { .release = NULL };
 
 bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
@@ -173,7 +175,7 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
         status = handle_check(&kind, image, bytes);
     if (status == BLY_OK)
         status = image_check_sealed(image);
-    if (status == BLY_OK && handle_packed(kind, image) != 0)
+    if (status == BLY_OK && pack_whole_bytes(kind, image) != 0)
         status = status_fail(BLY_EUNSUPPORTED, "the filter is packed and "
                              "cannot be used where it is: unpack it "
                              "(bly_unpack)");
@@ -208,8 +210,7 @@ const void *bly_image(const bly_filter *filter, size_t *bytes)
     if (handle_here(filter, "shown as one image") != BLY_OK)
         return NULL;
     task_begin(&t, &filter->progress, filter->bytes);
-    (void)handle_seal(filter);          /* otherwise it stays marked "being
-                                           written" */
+    (void)handle_seal(filter);          /* or it says "being written" */
     if (task_end(&t, task_status()) != BLY_OK)
         return NULL;
     if (bytes != NULL)

@@ -1,5 +1,6 @@
-/* parts.c - divides one filter among processes. bly_save_parts, which writes
- * files, is in src/io/save.c.
+/* parts.c - support for programs that divide a filter among processes.
+ *
+ * bly_save_parts, which writes files, is in src/io/save.c.
  */
 #include "bloomery/parts.h"
 

@@ -72,8 +72,7 @@ const char *registry_tier(const bly_kind *kind)
 
 /* ---- Aliases ----------------------------------------------------------- */
 
-/* The options of an alias have a colon before them in memory, as in the text of
- * a kind with options. */
+/* An alias, with its options preceded by a colon, like those of a kind. */
 typedef struct { bly_alias_info info; const char *kind; } registry_alias;
 
 static const registry_alias registry_aliases[] = {
@@ -188,7 +187,7 @@ static bool registry_choose(uint64_t *out, const kind_option *o,
     return false;
 }
 
-/* A choice between kinds, such as of=blocked, takes their aliases too. */
+/* Parses a choice; one between kinds, such as of=blocked, accepts aliases. */
 static bool registry_choice(uint64_t *out, const kind_option *o,
                             const char *text, size_t length)
 {
@@ -328,7 +327,7 @@ bly_status registry_parse(const bly_kind **kind, uint64_t option[KIND_OPTIONS],
     return BLY_OK;
 }
 
-/* ---- The abilities of a kind --------------------------------------------- */
+/* ---- Abilities ---------------------------------------------------------- */
 
 uint64_t registry_can(const bly_kind *kind)
 {
@@ -392,7 +391,7 @@ const char *bly_ability(uint64_t flag)
 
 enum { REGISTRY_TEXT = 192 };
 
-/* Everything the listing points to: written once, then constant. */
+/* The data of the listing: written once, then constant. */
 static struct {
     bly_kind_info          info;
     const bly_option_info *list[KIND_OPTIONS + 1];

@@ -33,7 +33,7 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
                        bly_form_write(second, b));
 }
 
-/* Verifies that both filters hash keys in the same way. */
+/* Checks that both filters hash keys alike. */
 static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
 {
     if (a->hasher.function != b->hasher.function)
@@ -51,7 +51,7 @@ static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
     return sets_match_forms(bly_form_of(a), bly_form_of(b));
 }
 
-/* Verifies that two filters can be combined. */
+/* Checks that the two filters can be combined. */
 static bly_status sets_match(const bly_filter *a, const bly_filter *b)
 {
     bly_status status = sets_here(a, b);
@@ -89,7 +89,8 @@ static bly_status sets_cannot(const bly_kind *kind, const char *verb,
                        "kinds that can are %s", kind->name, verb, able);
 }
 
-/* Begins a change of `into`, if its kind supports it. */
+/* Checks that `into` can be changed by the other filter, and begins the change.
+ */
 static bly_status sets_begin(bly_filter *into, const bly_filter *other,
                              uint64_t ability, const char *verb)
 {
@@ -99,8 +100,8 @@ static bly_status sets_begin(bly_filter *into, const bly_filter *other,
     return status == BLY_OK ? handle_begin(into) : status;
 }
 
-/* Returns the items of a union: the sum for kinds that count or subtract; for
- * others it is unknown, because some keys may be in both. */
+/* Returns the item count of a union: the sum for a kind that counts or
+ * subtracts; otherwise unknown, as some keys may be in both. */
 static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
 {
     uint64_t sum;
@@ -117,7 +118,7 @@ static uint64_t sets_items(const bly_filter *a, const bly_filter *b)
     return sum;
 }
 
-/* ---- A filter that is changed ------------------------------------------- */
+/* ---- In-place changes --------------------------------------------------- */
 
 typedef struct {
     task        task;
@@ -174,7 +175,8 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
     return status;
 }
 
-/* The items after uniting at a label: some may be in both, or left out. */
+/* Returns the item count after uniting at a label: keys may be in both, or left
+   out. */
 static uint64_t sets_items_at(const bly_filter *into, const bly_filter *other)
 {
     if (other->items == 0)
@@ -241,7 +243,7 @@ bly_status bly_subtract(bly_filter *into, const bly_filter *other)
     return status;
 }
 
-/* The caller's visitor may call the library for other filters. */
+/* The caller's visitor may use the library for other filters. */
 typedef struct {
     bly_visit_key *visit;
     void          *context;

@@ -1,10 +1,10 @@
 /* value.c - makes the bytes of a key from text, bytes or a number, by a form:
  * bly_form_key of <bloomery/form.h>.
  *
- * Callers pass one value at a time, millions in a row, so most classes write
- * straight to the caller's buffer and nothing is allocated. Text is trimmed,
- * then its case changes, and then the class encodes it. A table at the end says
- * which types of values each class accepts.
+ * The input is one value at a time, millions of them in a row, so most
+ * classes write straight to the caller's buffer and nothing is allocated. Text
+ * is trimmed, then its case changes, and then the class encodes it. A table at
+ * the end says which types of values each class accepts.
  */
 #include "bloomery/form.h"
 

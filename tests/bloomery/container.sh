@@ -1,6 +1,6 @@
 # container.sh - files with filters inside: the list of `info`, the queries of
-# `query` on their groups, and refusals. The files are those of the fuzz corpus,
-# which tests/formats/container.c writes too.
+# `query` on their groups, and refusals. The files come from the fuzz corpus
+# in the build folder; tests/formats/container.c writes the same.
 . "${1:?}/lib.sh"
 
 # from_corpus NAME FILE: writes the bytes of hexadecimal digits, as octal
@@ -13,7 +13,7 @@ from_corpus() {
            printf "\\0%03o", v }' >octal
     printf '%b' "$(cat octal)" >"$2"
 }
-corpus=$1/../../fuzz/corpus
+corpus=$(dirname "$BLOOMERY")/corpus
 from_corpus groups some.parquet
 from_corpus measured all.parquet
 # A copy with a column of type INT64 in place of BYTE_ARRAY.

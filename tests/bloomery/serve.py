@@ -1239,11 +1239,11 @@ def test_place():
     s.stop()
     with open("s", "w") as file:
         file.write("mine")
-    refused("'s' is there already and is no socket", "--socket", "s", "f.bly")
+    refused("'s' is there already and is not a socket", "--socket", "s", "f.bly")
     equal(open("s").read(), "mine")
     os.unlink("s")
     os.symlink("nowhere", "s")
-    refused("'s' is there already and is no socket", "--socket", "s", "f.bly")
+    refused("'s' is there already and is not a socket", "--socket", "s", "f.bly")
     os.unlink("s")
     refused("cannot listen at 'none/s'", "--socket", "none/s", "f.bly")
 

@@ -48,7 +48,7 @@ wrong 'a value too long' 'is too long' --protocol tcp_table \
     --value "$(printf '%01001d' 0)" f.bly
 for place in 0 65536 x '' : 127.0.0.1: 127.0.0.1:x 127.0.0.1 :80 -1 1.5 \
     localhos:80 '[::1]' '::1:80' 127.0.0.1:99999999999999999999 ./s; do
-    wrong "--listen '$place'" "--listen '.*' is no place: give a port" \
+    wrong "--listen '$place'" "--listen '.*' is not a place: give a port" \
         --listen "$place" f.bly
 done
 for place in 0.0.0.0:8080 '[::]:8080' 10.0.0.1:8080 '[fe80::1]:80'; do
@@ -63,15 +63,15 @@ for host in '' a:80 'a b' a/b '[::1]' '*'; do
     wrong "--host '$host'" 'is not the name of a host' \
         --http 8080 --host "$host" f.bly
 done
-wrong '--socket without a path' 'is no path' --socket '' f.bly
+wrong '--socket without a path' 'is not a path' --socket '' f.bly
 wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
 wrong 'a folder that is not there' "cannot listen at 'none/s': .*: make the" \
     --socket none/s f.bly
-wrong 'a folder as socket' "'folder' is there already and is no socket" \
+wrong 'a folder as socket' "'folder' is there already and is not a socket" \
     --socket folder f.bly
 for mode in 8 888 1000 rw -1 '' 0660x; do
-    wrong "--mode '$mode'" 'is no mode: give octal' \
+    wrong "--mode '$mode'" 'is not a mode: give octal' \
         --socket s --mode "$mode" f.bly
 done
 wrong 'too many threads' '256 at most' --socket s --jobs 257 f.bly
@@ -142,7 +142,7 @@ out_is 'tcp_table' 0 "200 a%20b\n500 not%20found\n\
 printf '5:f ant,rubbish' >lines
 try serve --protocol socketmap f.bly <lines
 check 'garbage: what came before is answered' grep -q '^5:OK OK,' out
-check 'garbage: it is told, and ends' grep -q 'no request of this protocol' err
+check 'garbage: it is told, and ends' grep -q 'not a request of this protocol' err
 check 'garbage: status 2' [ "$(cat status)" = 2 ]
 gzip -kf f.bly
 printf 'ant\ncat\n' >lines

@@ -279,7 +279,7 @@ static void command_check(const command_job *job, const char *way, uint64_t at,
 
 enum { LAST_CALLS = 12 };               /* in which files are named          */
 
-/* Kills a job before call `at`. Returns whether a temporary file is left behind.
+/* Kills a job before call `at`. Returns whether a temporary file is left.
  * The number of calls varies a little with the load of the machine: a job that
  * makes fewer than before may end first, and must then be complete. */
 static bool command_kill(const command_job *job, const char *way, uint64_t at,

@@ -175,24 +175,24 @@ static uint64_t chosen_work(chosen_set *set, const bly_keyed *keyed,
 
     chosen_steps = 0;
     *most = 0;
-    assert_true(table_open(&table, 10, 10));
+    assert_true(keytable_open(&table, 10, 10));
     for (uint64_t i = 0; i < CHOSEN_KEYS; i++) {
         size_t n = set(key, i);
         uint64_t hash = bly_keyed_hash(keyed, key, n);
 
-        assert_int_equal(table_add(&table, hash, (bly_key){ key, n }),
+        assert_int_equal(keytable_add(&table, hash, (bly_key){ key, n }),
                          TABLE_NEW);
         parts[hash >> 60]++;
     }
     for (uint64_t i = 0; i < CHOSEN_KEYS; i++) {
         size_t n = set(key, i);
 
-        assert_true(table_has(&table, bly_keyed_hash(keyed, key, n),
-                              (bly_key){ key, n }));
+        assert_true(keytable_has(&table, bly_keyed_hash(keyed, key, n),
+                                 (bly_key){ key, n }));
     }
     for (size_t i = 0; i < CHOSEN_PARTS; i++)
         *most = parts[i] > *most ? parts[i] : *most;
-    table_close(&table);
+    keytable_close(&table);
     return chosen_steps;
 }
 

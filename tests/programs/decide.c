@@ -21,7 +21,7 @@ static bly_keyed decide_draw(void)
 
 /* ==== Tables ============================================================ */
 
-static void table_compares_bytes(void **state)
+static void keytable_compares_bytes(void **state)
 {
     dedup_table t = { .keyed = &decide_alike, .counting = true };
     const char keys[] = "a\0\0\0\0\0\0";
@@ -30,25 +30,25 @@ static void table_compares_bytes(void **state)
     bly_key key;
     (void)state;
 
-    assert_true(table_open(&t, 1, 1));
+    assert_true(keytable_open(&t, 1, 1));
     for (size_t round = 0; round < 3; round++)
         for (size_t length = 1; length <= 7; length++) {
             uint64_t hash = bly_keyed_hash(&decide_alike, keys, length);
 
             assert_true(hash == 0);
-            assert_int_equal(table_add(&t, hash, (bly_key){ keys, length }),
+            assert_int_equal(keytable_add(&t, hash, (bly_key){ keys, length }),
                              round == 0 ? TABLE_NEW : TABLE_OLD);
         }
-    assert_int_equal(table_add(&t, 0, (bly_key){ "", 0 }), TABLE_NEW);
+    assert_int_equal(keytable_add(&t, 0, (bly_key){ "", 0 }), TABLE_NEW);
     for (size_t length = 1; length <= 7; length++) {
-        assert_true(table_each(&t, &at, &key, &count));
+        assert_true(keytable_each(&t, &at, &key, &count));
         assert_true(count == 3 && key.length == length);
         assert_memory_equal(key.data, keys, length);
     }
-    assert_true(table_each(&t, &at, &key, &count));
+    assert_true(keytable_each(&t, &at, &key, &count));
     assert_true(count == 1 && key.length == 0);
-    assert_false(table_each(&t, &at, &key, &count));
-    table_close(&t);
+    assert_false(keytable_each(&t, &at, &key, &count));
+    keytable_close(&t);
 }
 
 /* Writes key i: 1 to 300 bytes that begin with its number. */
@@ -61,7 +61,7 @@ static bly_key decide_key(unsigned char *room, uint64_t i)
     return (bly_key){ room, length };
 }
 
-static void table_grows(void **state)
+static void keytable_grows(void **state)
 {
     const bly_keyed keyed = decide_draw();
     const uint64_t n = 50000;
@@ -71,24 +71,24 @@ static void table_grows(void **state)
     for (int counting = 0; counting < 2; counting++) {
         dedup_table t = { .keyed = &keyed, .counting = counting };
 
-        assert_true(table_open(&t, 10, 10));
+        assert_true(keytable_open(&t, 10, 10));
         for (uint64_t i = 0; i < 2 * n; i++) {
             bly_key key = decide_key(room, i % n);
             uint64_t hash = bly_keyed_hash(&keyed, key.data, key.length);
 
-            assert_int_equal(table_add(&t, hash, key),
+            assert_int_equal(keytable_add(&t, hash, key),
                              i < n ? TABLE_NEW : TABLE_OLD);
         }
         assert_true(t.keys == n);
-        table_clear(&t);
-        assert_int_equal(table_add(&t, 1, (bly_key){ "x", 1 }), TABLE_NEW);
-        table_close(&t);
+        keytable_clear(&t);
+        assert_int_equal(keytable_add(&t, 1, (bly_key){ "x", 1 }), TABLE_NEW);
+        keytable_close(&t);
     }
 }
 
 /* Adding rows together equals adding them singly, although the table grows in
  * between, some rows are dropped, and some have no key. */
-static void table_adds_rows(void **state)
+static void keytable_adds_rows(void **state)
 {
     const bly_keyed keyed = decide_draw();
     enum { N = 20000 };
@@ -103,10 +103,10 @@ static void table_adds_rows(void **state)
     for (int picks = 0; picks < 2; picks++) {
         dedup_table one = { .keyed = &keyed, .counting = true };
         dedup_table all = { .keyed = &keyed, .counting = true };
-        table_picks some = { picked, 0 };
+        keytable_picks some = { picked, 0 };
         bool want[N];
 
-        assert_true(table_open(&one, 10, 10) && table_open(&all, 10, 10));
+        assert_true(keytable_open(&one, 10, 10) && keytable_open(&all, 10, 10));
         for (size_t i = 0; i < N; i++) {
             bool out = test_random(5, i) % 7 == 0, none = i % 11 == 0;
             bly_key key = decide_key(bytes + 301 * i,
@@ -117,16 +117,16 @@ static void table_adds_rows(void **state)
             rows.drop[i] = want[i] = out;
             if (!none && !out) {
                 picked[some.n++] = i;
-                want[i] = table_add(&one, rows.hashes[i], key) == TABLE_OLD;
+                want[i] = keytable_add(&one, rows.hashes[i], key) == TABLE_OLD;
             }
         }
-        assert_int_equal(table_add_rows(&all, &rows, picks ? &some : NULL),
+        assert_int_equal(keytable_add_rows(&all, &rows, picks ? &some : NULL),
                          TABLE_NEW);
         assert_memory_equal(rows.drop, want, sizeof want);
         assert_true(all.keys == one.keys && all.used == one.used);
         assert_memory_equal(all.bytes, one.bytes, one.used);
-        table_close(&one);
-        table_close(&all);
+        keytable_close(&one);
+        keytable_close(&all);
     }
     free(rows.keys);
     free(rows.hashes);
@@ -135,26 +135,26 @@ static void table_adds_rows(void **state)
     free(picked);
 }
 
-static void table_keeps_its_limit(void **state)
+static void keytable_keeps_its_limit(void **state)
 {
     const bly_keyed keyed = decide_draw();
     dedup_table t = { .keyed = &keyed, .most = 100000 };
-    table_answer answer = TABLE_NEW;
+    keytable_answer answer = TABLE_NEW;
     unsigned char room[301];
     (void)state;
 
-    assert_true(table_open(&t, 10, 10));
+    assert_true(keytable_open(&t, 10, 10));
     for (uint64_t i = 0; answer == TABLE_NEW; i++) {
         bly_key key = decide_key(room, i);
         uint64_t hash = bly_keyed_hash(&keyed, key.data, key.length);
-        answer = table_add(&t, hash, key);
+        answer = keytable_add(&t, hash, key);
         assert_true(t.room * sizeof *t.slots + t.used <= t.most);
     }
     assert_int_equal(answer, TABLE_FULL);
     bly_key first = decide_key(room, 0);
     uint64_t again = bly_keyed_hash(&keyed, first.data, first.length);
-    assert_int_equal(table_add(&t, again, first), TABLE_OLD);
-    table_close(&t);
+    assert_int_equal(keytable_add(&t, again, first), TABLE_OLD);
+    keytable_close(&t);
 }
 
 /* ==== Streams =========================================================== */
@@ -322,10 +322,10 @@ static void decide_joins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_compares_bytes),
-        cmocka_unit_test(table_grows),
-        cmocka_unit_test(table_adds_rows),
-        cmocka_unit_test(table_keeps_its_limit),
+        cmocka_unit_test(keytable_compares_bytes),
+        cmocka_unit_test(keytable_grows),
+        cmocka_unit_test(keytable_adds_rows),
+        cmocka_unit_test(keytable_keeps_its_limit),
         cmocka_unit_test(spill_gives_back),
         cmocka_unit_test(decide_parts_again),
         cmocka_unit_test(decide_what_cannot_be_parted),

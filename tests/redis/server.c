@@ -617,7 +617,7 @@ static void test_wrong_settings(void **state)
         { "ERROR_RATE 1", "bf-error-rate must be in the range" },
         { "bf-error-rate x", "bf-error-rate must be in the range" },
         { "cf-bucket-size 256", "cf-bucket-size must be in the range" },
-        { "WHAT 1", "'WHAT' is no setting of this module" },
+        { "WHAT 1", "'WHAT' is not a setting of this module" },
         { "INITIAL_SIZE", "pairs of a name and a value" },
     };
     if (redis_skips())

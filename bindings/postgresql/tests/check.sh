@@ -38,7 +38,7 @@ alive() {
         "$work/$1/log"
 }
 
-# ---- What it says ------------------------------------------------------------
+# ---- Reports -----------------------------------------------------------------
 
 regression() {
     extension installcheck PGHOST="$work/one" PGUSER=tester PGPORT=5432 && return
@@ -46,7 +46,7 @@ regression() {
     return 1
 }
 
-# ---- The same filter as the command's ----------------------------------------
+# ---- Filters equal to the command's ------------------------------------------
 
 # The kinds that are built of keys alone, and some options.
 kinds() {
@@ -343,7 +343,7 @@ cancelled_within() {
         ! grep 'ERROR' "$work/said" | grep -v 57014 && alive one
 }
 
-# The same when the server ends the session.
+# A call also ends when the server ends the session.
 terminated_within() {
     ! sql one -v VERBOSITY=sqlstate >"$work/said" 2>&1 -c "
         SELECT CASE WHEN bloomery_info(CASE WHEN pg_terminate_backend(

@@ -44,7 +44,7 @@ static void clock_begin(void)
     sqlite3_vfs_register(&ours, 1);
 }
 
-/* ---- What is done -------------------------------------------------------- */
+/* ---- Operations ---------------------------------------------------------- */
 
 /* Keys and bytes of filters: enough for some steps of every loop. */
 static const char interrupt_prepared[] =

@@ -21,7 +21,7 @@ static sqlite3_mem_methods scarce_system;
 static int64_t scarce_left = -1;        /* calls that succeed; -1: all       */
 static bool scarce_failed;
 
-/* One call fails, and those after it do not: a program goes on then. */
+/* Fails one call; later ones succeed, as in a program that continues. */
 static bool scarce_fails(void)
 {
     if (scarce_left < 0 || scarce_left-- > 0)
@@ -51,7 +51,7 @@ static void scarce_begin(void)
     sqlite3_initialize();
 }
 
-/* ---- What is done -------------------------------------------------------- */
+/* ---- Operations ---------------------------------------------------------- */
 
 static const char scarce_prepared[] =
     "CREATE TABLE k(x);"

@@ -74,7 +74,7 @@ export default cases;
 
 const RATE = 56, RATE_END = 64, PAYLOAD_SUM = 112, HEADER_SUM = 120, HEADER = 128;
 
-// The same choices as in tests/golden.c.
+// Makes the same choices as tests/golden.c.
 function goldenKinds() {
     const names = ["approximator:parts=2", "egh:bits=3"];
     for (const kind of kinds()) {
@@ -544,7 +544,7 @@ it("a filter goes out as bytes and comes back", () => {
     refused(() => Filter.from(new Uint8Array(0)), "EFORMAT", "there are no bytes");
     refused(() => new Filter("blocked", { items: 9, rate: 0 }), "EPARAM", "not 0");
     refused(() => Filter.from(new Uint8Array(500)), "EFORMAT");
-    // What the other system reads is behind our header.
+    // The other system reads the bytes after our header.
     const dcso = new Filter("dcso", { items: 100 });
     dcso.add("a");
     ok(Filter.from(dcso.save()).has("a"));
@@ -665,7 +665,7 @@ it("keys that come from code which uses filters, too", () => {
 
 const bytesOfText = (text) => new TextEncoder().encode(text);
 
-// What a hostile value does when it is looked at.
+// Returns a hostile action for a value to take when it is read.
 function mischief(random, f, others) {
     return random.of([
         () => others[0].has("a text that lies in the room"),
@@ -761,7 +761,7 @@ function anyKeys(random) {
         kinds === 0 ? random.below(6) : kinds - 1]);
 }
 
-// One call with hostile arguments: what has then been added for certain.
+// Makes one call with hostile arguments; returns what was certainly added.
 function slyCall(random, f, act) {
     const keys = anyKeys(random), at = random.below(keys.length);
     if (random.below(3) === 0)
@@ -957,7 +957,7 @@ it("forged images are errors, or filters", ({ effort }) => {
     ok(thrown > 0, `${taken} taken`);
 });
 
-// What an iterator that is not ours says of what it is no iterator of.
+// The error of a foreign iterator that is applied to our objects.
 const ALIEN = (() => {
     try {
         return [...Object.create(Uint8Array.prototype)];

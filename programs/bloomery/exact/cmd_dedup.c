@@ -1,10 +1,9 @@
-/* cmd_dedup.c - `bloomery dedup`: the first occurrence of each line.
+/* cmd_dedup.c - `bloomery dedup`: prints the first occurrence of each line.
  *
- * Exactly (exact.c, the default), by a filter that grows (--approximate), or by
- * one that forgets (--window). By a filter all threads split lines and hash
- * keys; whether a key is new is asked, and answered by adding it, in the order
- * of the input, a whole chunk at a time. Floor 8; includes dedup.h and
- * <bloomery.h> only.
+ * Lines are compared exactly (exact.c, the default), with a filter that grows
+ * (--approximate), or with one that forgets (--window). With a filter, all
+ * threads split lines and hash keys. The filter is then queried and extended in
+ * input order, one chunk at a time.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"
@@ -42,7 +41,7 @@ typedef struct {
     bly_filter  *filter;
     cli_lines    lines;
     dedup_tally  tally;
-    bool         failed;        /* a file could not be read */
+    bool         failed;        /* whether a file could not be read */
 } dedup_job;
 
 static const cli_option dedup_options[] = {
@@ -140,7 +139,7 @@ static bool dedup_work(void *argument, cli_worker *w)
 {
     const dedup_job *job = argument;
 
-    return rows_fill(w->own, w, NULL, job->filter);
+    return marked_fill(w->own, w, NULL, job->filter);
 }
 
 static uint64_t dedup_kept(const dedup_rows *rows)
@@ -165,25 +164,25 @@ static int dedup_commit(void *argument, cli_worker *w)
     }
     if (w->failed)
         return report_no_memory();
-    status = rows_add(rows, job->filter);
+    status = marked_add(rows, job->filter);
     if (status != CLI_GO)
         return status;
     job->tally.lines += rows->n;
     job->tally.keyless += rows->keyless;
     job->tally.kept += dedup_kept(rows);
     progress_at(w->chunk.bytes);
-    return rows_print(rows, w) ? CLI_GO : CLI_ERROR;
+    return marked_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static void dedup_clean(void *own)
 {
-    rows_free(own);
+    marked_free(own);
 }
 
-/* How many different lines a filter that grows should begin with. One that is
- * large enough at once is quicker, and one that is too large takes memory for
- * nothing: as many as the input might have, but no more than take some
- * mebibytes. */
+/* Returns the number of distinct lines for which a growing filter is first
+ * sized: as many as the input might have, within a limit of a few mebibytes. A
+ * filter that is large enough at once is faster; one that is too large wastes
+ * memory. */
 static uint64_t dedup_guess(uint64_t total)
 {
     enum { LINE = 32, LEAST = 1000, UNKNOWN = 1 << 20, MOST = 6 << 20 };
@@ -192,8 +191,9 @@ static uint64_t dedup_guess(uint64_t total)
     return lines < MOST ? lines : MOST;
 }
 
-/* A line of cache a key is the quickest, but for small rates it takes too many
- * bits, and it ends before those that late slices of a growing one have. */
+/* Chooses the kind. One cache line per key is fastest, but takes too many bits
+ * at small rates, and its lowest rate is above what the late slices of a
+ * growing filter need. */
 static const char *dedup_kind(const dedup_settings *s)
 {
     bool small = s->rate < 1e-5;
@@ -223,7 +223,7 @@ static int dedup_filter(dedup_job *job, uint64_t total)
                         "different lines there will be at most", kind);
 }
 
-/* A filter that was planned for fewer lines drops more than it should. */
+/* Warns if the filter was planned for fewer lines and so drops too many. */
 static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
 {
     const bly_stat_t stat = *now;
@@ -245,7 +245,8 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
                     report_percent(job->want->rate).text);
 }
 
-/* So many new lines were dropped that the output is of little use. */
+/* Refuses to go on: so many new lines were dropped that the output is of little
+   use. */
 static void dedup_refuse(const bly_stat_t *stat)
 {
     report_error("more than twice as many lines as the %s that the filter was "
@@ -291,7 +292,7 @@ static int dedup_by_filter(const dedup_settings *s,
 
 /* ==== The command ======================================================= */
 
-/* The machine's memory, or what a container is given of it. */
+/* Returns the memory of the machine or of the container. */
 static uint64_t dedup_machine(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
@@ -308,7 +309,7 @@ static uint64_t dedup_machine(void)
     return all;
 }
 
-/* What is read once is quick as long as it fits the memory. */
+/* Returns the memory for lines of a pipe, which is read once. */
 static uint64_t dedup_held(void)
 {
     uint64_t part = dedup_machine() / 16;
@@ -329,7 +330,7 @@ static int dedup_exactly(const dedup_settings *s, const cli_operands *operands,
     return exact_run(&want, operands, tally);
 }
 
-/* How the lines were decided, for -v. */
+/* Reports, with -v, how the lines were compared. */
 static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
                            char *text, size_t room)
 {
@@ -345,9 +346,9 @@ static void dedup_tell_way(const dedup_settings *s, const dedup_tally *tally,
                  report_percent(tally->rate).text);
 }
 
-/* Of n new lines n * (1 - rate) were printed, if the rate was that all the
- * time; of a chance below one in a thousand that one was lost nothing is said.
- * A filter in which every bit is set drops all. */
+/* Reports how many new lines were probably lost: of n lines, n * (1 - rate)
+ * were printed. Says nothing if the chance that any was lost is below 1 in
+ * 1000. A filter with all bits set drops everything. */
 static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
 {
     const char *instead = s->approximate && s->window == 0
@@ -433,8 +434,8 @@ static int dedup_check_kind(const dedup_settings *s)
     return CLI_GO;
 }
 
-/* Lines are hashed with a secret, so that nobody can choose lines that drop
- * others. Kinds of integers and of other systems have hashes of their own. */
+/* Chooses a secret hash seed, so that nobody can craft lines that drop others.
+ * Kinds of integers and of other systems have fixed hash functions. */
 static int dedup_secret(const dedup_settings *s)
 {
     static const unsigned char secret[BLY_SECRET_BYTES];

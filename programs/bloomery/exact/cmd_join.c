@@ -1,7 +1,6 @@
-/* cmd_join.c - `bloomery join`: the lines whose key is in another list.
+/* cmd_join.c - `bloomery join`: prints the lines whose key is in another list.
  *
- * An exact semi-join, or anti-join: join.c does it. Floor 8; includes dedup.h
- * and <bloomery.h> only.
+ * An exact semi-join or anti-join, done by join.c.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/json.h"
@@ -148,7 +147,7 @@ static int join_check_output(const cli_command *self, const join_settings *s,
          ? filter_check_lines(s->output, s->force, operands) : CLI_ERROR;
 }
 
-/* Returns how LIST holds its keys. */
+/* Returns how LIST stores its keys. */
 static cli_how join_list_how(const join_settings *s)
 {
     cli_how list = s->how;

@@ -1,20 +1,19 @@
-/* decide.c - which records are the first of their key: part by part.
+/* decide.c - decides which records are the first of their key.
  *
- * Keys with equal bytes have equal hashes and so come into the same part. A
- * part is read in order into a table of its own, which compares bytes, and for
- * each record a decision is written: first, or not. Parts are decided side by
- * side by all threads. A part whose different keys do not fit the table is
- * parted again by the next bits of the hashes:
+ * Equal keys have equal hashes, so they land in the same part. Each part is
+ * read in order into a table of its own, which compares bytes, and a decision
+ * is written for each record: first or not. Threads decide parts in parallel.
+ * If the distinct keys of a part do not fit the table, it is split by the next
+ * bits of the hashes:
  *
- *      hash    | bits of the part | 4 bits | 4 bits | …       | low 32 |
- *                parts[i]           .parts[j]  .parts[k]        table.c
+ *     hash    | bits of the part | 4 bits | 4 bits | …       | low 32 |
+ *               parts[i]           .parts[j]  .parts[k]        keytable.c
  *
- * Of a join the first records of a part are members, which go into the table;
- * of each of the others is decided if it is among them.
+ * In a join the first records of a part are members, which go into the table.
+ * The decision for each later record is whether its key is a member.
  *
- * Reading the same keys in the same order again, each finds its decision as
- * the next one of its part: no line numbers are kept. Floor 8; includes
- * dedup.h and <bloomery.h> only.
+ * When the same keys are read again in the same order, each takes the next
+ * decision of its part, so no line numbers are stored.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/progress.h"
@@ -26,7 +25,7 @@ enum {
     DECIDE_SPLIT_BITS = 4, DECIDE_SPLIT = 1 << DECIDE_SPLIT_BITS,
     DECIDE_BITS_MOST = 32,      /* the others choose slots in the table */
     DECIDE_PARTS_BITS = 12,     /* at first */
-    DECIDE_PART = 1 << 20       /* bytes: its table should stay in a
+    DECIDE_PART = 1 << 20       /* bytes, so that a table stays in a
                                    second-level cache */
 };
 
@@ -39,7 +38,8 @@ bool decide_open(decide_all *all, size_t block, uint64_t memory)
     return all->parts != NULL;
 }
 
-/* Blocks are small where there is little memory, so that there can be many. */
+/* Returns the size of a block, which is small if memory is scarce, so that
+   there can be many. */
 static size_t decide_block(uint64_t memory)
 {
     size_t block = 4096;
@@ -49,9 +49,10 @@ static size_t decide_block(uint64_t memory)
     return block;
 }
 
-/* So many parts, as a power of two, that each one's table stays in the cache
- * and fits its share of the memory twice, if the open blocks of all of them
- * fit an eighth of the memory. What is too large even so is parted again. */
+/* Returns the logarithm of the number of parts. Each table should stay in the
+ * cache and fit its share of memory twice, while the open blocks of all parts
+ * take at most an eighth of the memory. Parts that are still too large are
+ * split later. */
 static unsigned decide_choose_bits(uint64_t need, uint64_t memory, size_t block,
                                    uint64_t most)
 {
@@ -64,8 +65,8 @@ static unsigned decide_choose_bits(uint64_t need, uint64_t memory, size_t block,
     return bits;
 }
 
-/* The tables of all threads take a quarter of the memory at most, and blocks
- * what is left. */
+/* Divides the memory: at most a quarter for the tables of all threads, the rest
+ * for blocks. */
 bool decide_begin(decide_all *all, const decide_room *room)
 {
     size_t block = decide_block(room->memory);
@@ -74,15 +75,15 @@ bool decide_begin(decide_all *all, const decide_room *room)
     all->most = room->memory / 4 / room->jobs;
     if (all->most < 16 * block)
         all->most = 16 * block;
-    all->bits = decide_choose_bits(table_bytes(room->keys, room->bytes),
+    all->bits = decide_choose_bits(keytable_bytes(room->keys, room->bytes),
                                    room->memory, block, all->most);
     all->keys = (room->keys >> all->bits) + 1;
     all->bytes = room->bytes >> all->bits;
-    if (table_bytes(all->keys, all->bytes) > all->most / 2) {
+    if (keytable_bytes(all->keys, all->bytes) > all->most / 2) {
         all->keys = all->most / 64;
         all->bytes = all->most / 2;
     }
-    tables = 2 * table_bytes(all->keys, all->bytes);
+    tables = 2 * keytable_bytes(all->keys, all->bytes);
     taken += room->jobs * (tables < all->most ? tables : all->most);
     taken += (uint64_t)block << all->bits;
     return decide_open(all, block,
@@ -127,24 +128,23 @@ bool decide_put(decide_all *all, uint64_t hash, bly_key key)
     return decide_record(all, &all->parts[decide_number(all, hash)], key);
 }
 
-/* The part within a part; `bits` of the hash have chosen already. */
+/* Returns the part within a part that was chosen by `bits` of the hash. */
 static size_t decide_sub(uint64_t hash, unsigned bits)
 {
     return (size_t)(hash << bits >> (64 - DECIDE_SPLIT_BITS));
 }
 
-/* ==== One part, by a table ============================================== */
+/* ==== A part, with one table ============================================= */
 
 /* A thread that decides. */
 typedef struct {
     decide_all *all;
     dedup_table table;
-    uint64_t    records;        /* decided since they were told of */
-    bool        no_memory;      /* which is why it ends            */
+    uint64_t    records;        /* decided since the last report */
+    bool        no_memory;      /* whether it failed for lack of memory */
 } decide_worker;
 
-/* Decisions on their way to their stream: eight in a byte, from the lowest bit
- * on. */
+/* Decisions to be written, packed eight to a byte from the lowest bit up. */
 typedef struct {
     unsigned char bytes[1024];
     size_t        n;            /* decisions */
@@ -176,14 +176,14 @@ static bool decide_put_counts(decide_all *all, decide_part *part,
     uint64_t count;
     bly_key key;
 
-    for (size_t at = 0; table_each(table, &at, &key, &count); )
+    for (size_t at = 0; keytable_each(table, &at, &key, &count); )
         if (!spill_append(&all->store, &part->counts, number,
                           spill_number(number, count)))
             return false;
     return true;
 }
 
-/* The next record of a part; false at the end, or when reading fails. */
+/* Reads the next record. Returns false at the end or if reading fails. */
 static bool decide_read(spill_reader *reader, bly_key *key)
 {
     uint64_t length;
@@ -195,20 +195,21 @@ static bool decide_read(spill_reader *reader, bly_key *key)
     return key->data != NULL;
 }
 
-/* A record of a join, the one after `records` others of its part. */
-static table_answer decide_joined(decide_worker *w, const decide_part *part,
-                                  uint64_t records, uint64_t hash, bly_key key)
+/* Handles record number `records` of a join's part. */
+static keytable_answer decide_joined(decide_worker *w, const decide_part *part,
+                                     uint64_t records, uint64_t hash,
+                                     bly_key key)
 {
     if (records < part->members)
-        return table_add(&w->table, hash, key);
-    return table_has(&w->table, hash, key) ? TABLE_OLD : TABLE_NEW;
+        return keytable_add(&w->table, hash, key);
+    return keytable_has(&w->table, hash, key) ? TABLE_OLD : TABLE_NEW;
 }
 
-static table_answer decide_records(decide_worker *w, decide_part *part,
-                                   decide_bits *d)
+static keytable_answer decide_records(decide_worker *w, decide_part *part,
+                                      decide_bits *d)
 {
     decide_all *all = w->all;
-    table_answer answer = TABLE_NEW;
+    keytable_answer answer = TABLE_NEW;
     spill_reader reader;
     uint64_t records = 0;
     bly_key key;
@@ -218,7 +219,7 @@ static table_answer decide_records(decide_worker *w, decide_part *part,
         uint64_t hash = bly_keyed_hash(all->keyed, key.data, key.length);
 
         answer = all->joining ? decide_joined(w, part, records, hash, key)
-                              : table_add(&w->table, hash, key);
+                              : keytable_add(&w->table, hash, key);
         if (answer <= TABLE_OLD && records >= part->members
             && !decide_append(all, part, d,
                               (answer == TABLE_NEW) != all->joining))
@@ -229,17 +230,17 @@ static table_answer decide_records(decide_worker *w, decide_part *part,
     return answer;
 }
 
-/* TABLE_FULL: the part is as it was. Other answers: it is decided, unless
- * something failed, which the store knows. */
-static table_answer decide_by_table(decide_worker *w, decide_part *part)
+/* Decides a part with one table. If TABLE_FULL is returned, the part is
+ * unchanged. Otherwise it is decided, unless the store reports a failure. */
+static keytable_answer decide_by_table(decide_worker *w, decide_part *part)
 {
     decide_all *all = w->all;
     uint64_t before = w->records;
     decide_bits d;
-    table_answer answer;
+    keytable_answer answer;
 
     d.n = 0;
-    table_clear(&w->table);
+    keytable_clear(&w->table);
     answer = decide_records(w, part, &d);
     if (answer == TABLE_FULL || answer == TABLE_NO_MEMORY) {
         w->records = before;
@@ -281,34 +282,35 @@ static bool decide_split(decide_all *all, decide_part *part, unsigned bits)
     return true;
 }
 
-/* An empty table of the size that all begin with. */
+/* Makes an empty table of the initial size. */
 static bool decide_table(decide_worker *w)
 {
     w->table = (dedup_table){ .keyed = w->all->keyed,
                               .counting = w->all->counting,
                               .most = w->all->most };
-    return table_open(&w->table, w->all->keys, w->all->bytes);
+    return keytable_open(&w->table, w->all->keys, w->all->bytes);
 }
 
-/* In as much memory as it takes, which is then given back: a table that stayed
- * so large would be full for every other part. */
-static table_answer decide_at_any_size(decide_worker *w, decide_part *part)
+/* Decides a part in as much memory as it takes, which is then released: a table
+ * that stayed so large would look full to every other part. */
+static keytable_answer decide_at_any_size(decide_worker *w, decide_part *part)
 {
-    table_answer answer;
+    keytable_answer answer;
 
     w->table.most = 0;
     answer = decide_by_table(w, part);
-    table_close(&w->table);
+    keytable_close(&w->table);
     return decide_table(w) ? answer : TABLE_NO_MEMORY;
 }
 
-/* `bits` of the hashes are alike in the part. What cannot be parted further,
- * as it is one key or the bits are used up, must fit the memory as it is. */
+/* Decides a part whose hashes agree in `bits` bits, and splits it if needed. A
+ * part that cannot be split, because it has one key or no bits are left, must
+ * fit in memory as it is. */
 static bool decide_whole_part(decide_worker *w, decide_part *part,
                               unsigned bits)
 {
     decide_all *all = w->all;
-    table_answer answer = decide_by_table(w, part);
+    keytable_answer answer = decide_by_table(w, part);
 
     if (answer == TABLE_FULL && (w->table.keys <= 1 || bits
                                  + DECIDE_SPLIT_BITS > DECIDE_BITS_MOST))
@@ -329,14 +331,14 @@ static bool decide_whole_part(decide_worker *w, decide_part *part,
 
 typedef struct {
     decide_all     *all;
-    size_t          next;       /* the part after those that are taken */
+    size_t          next;       /* index of the next part to take */
     uint64_t        records;    /* decided */
     bool            failed;
-    bool            no_memory;  /* told once, when all threads have ended */
-    pthread_mutex_t lock;       /* of all these */
+    bool            no_memory;  /* reported once all threads have ended */
+    pthread_mutex_t lock;       /* guards all fields above */
 } decide_state;
 
-/* Report what has been done, and choose the next part. */
+/* Reports progress and takes the next part. */
 static bool decide_next_part(decide_state *s, decide_worker *w, size_t *number,
                              bool fine)
 {
@@ -364,7 +366,7 @@ static void *decide_loop(void *argument)
     w.no_memory = !fine;
     while (decide_next_part(s, &w, &number, fine))
         fine = decide_whole_part(&w, &all->parts[number], all->bits);
-    table_close(&w.table);
+    keytable_close(&w.table);
     return NULL;
 }
 
@@ -386,7 +388,7 @@ int decide_run(decide_all *all, size_t jobs, bool progress)
 
 /* ==== Reading the decisions ============================================= */
 
-/* The part that was decided by one table. */
+/* Returns the innermost part, which was decided by one table. */
 static decide_part *decide_find(const decide_all *all, uint64_t hash)
 {
     decide_part *part = &all->parts[decide_number(all, hash)];

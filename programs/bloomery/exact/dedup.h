@@ -1,22 +1,20 @@
-/* dedup.h - what the files of `bloomery dedup` and `bloomery join` share.
+/* dedup.h - declarations shared by `bloomery dedup` and `bloomery join`.
  *
  * From the bottom up:
  *
- *      rows.c       the lines of a chunk, hashed; printing the ones wanted
- *      spill.c      streams of bytes, in memory or in a temporary file
- *      pages.c      memory in large pages
- *      table.c      keys in memory, compared byte by byte
- *      runs.c       the keys of full tables, sorted, in a temporary file
- *      decide.c     parts of the keys, each decided by a table of its own
- *      stream.c     exactly, in one pass
- *      stamp.c      is a file that is read again what it was?
- *      held.c       what is wanted of lines that were counted
- *      exact.c      exactly, in two or three passes
- *      cmd_dedup.c  the command
- *      join.c       lines whose key is in another list, exactly
- *      cmd_join.c   the command
- *
- * Floor 8 (programs); includes command.h only.
+ *     marked.c     the lines of a chunk: hashing and printing
+ *     spill.c      streams of bytes, in memory or in a temporary file
+ *     hugepages.c  memory in large pages
+ *     keytable.c   keys in memory, compared byte by byte
+ *     sorted.c     the keys of full tables, sorted, in a temporary file
+ *     decide.c     parts of the keys, each decided with its own table
+ *     stream.c     exact deduplication in one pass
+ *     stamp.c      checks that files read again are unchanged
+ *     held.c       prints or writes lines that were counted
+ *     exact.c      exact deduplication in two or three passes
+ *     cmd_dedup.c  the command
+ *     join.c       exact semi-joins and anti-joins
+ *     cmd_join.c   the command
  */
 #ifndef CLI_DEDUP_H
 #define CLI_DEDUP_H
@@ -28,336 +26,340 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-/* ==== rows.c ============================================================ */
+/* ==== marked.c ========================================================== */
 
-/* The lines of a chunk. Arrays of `room`. */
+/* The lines of a chunk. The arrays have `room` elements. */
 typedef struct {
     size_t    n, room;
     uint64_t  keyless;          /* lines without a key                     */
-    bly_key  *keys;             /* data NULL: the line has none            */
-    uint64_t *hashes;           /* of the keys; 0 where there is none      */
-    size_t   *ends;             /* where the line ends in the chunk        */
-    bool     *drop;             /* not to be printed; false at first       */
+    bly_key  *keys;             /* data is NULL for a line without a key   */
+    uint64_t *hashes;           /* of the keys; 0 without a key            */
+    size_t   *ends;             /* end of the line within the chunk        */
+    bool     *drop;             /* not to be printed; initially false      */
 } dedup_rows;
 
-/* Fills the rows with all lines of the worker's chunk, hashed by the filter's
- * function, or without a filter by `keyed`. False: no memory. */
-bool rows_fill(dedup_rows *rows, cli_worker *worker, const bly_keyed *keyed,
-               const bly_filter *filter);
-void rows_free(dedup_rows *rows);
+/* Fills the rows with all lines of the worker's chunk. Keys are hashed by the
+ * filter's function or, without a filter, by `keyed`. Returns false if out of
+ * memory. */
+bool marked_fill(dedup_rows *rows, cli_worker *worker, const bly_keyed *keyed,
+                 const bly_filter *filter);
+void marked_free(dedup_rows *rows);
 
-/* Add the keys to the filter one after the other; drop[i] becomes whether key
- * i was perhaps there before. Lines without a key are left alone. CLI_GO, or
- * CLI_ERROR when it has said why. */
-int rows_add(dedup_rows *rows, bly_filter *filter);
+/* Adds the keys to the filter in order. drop[i] becomes whether key i may have
+ * been present before. Lines without a key are skipped. Returns CLI_GO, or
+ * CLI_ERROR after reporting an error. */
+int marked_add(dedup_rows *rows, bly_filter *filter);
 
-/* Print rows `from` to `to`, which is not among them, each with an end. False:
- * output has failed. */
-bool rows_print_some(const dedup_rows *rows, const cli_worker *worker,
-                     size_t from, size_t to);
+/* Prints the rows from `from` up to but excluding `to`, each with a line
+ * ending. Returns false if output fails. */
+bool marked_print_some(const dedup_rows *rows, const cli_worker *worker,
+                       size_t from, size_t to);
 
-/* The same for the rows that are not dropped. */
-bool rows_print(const dedup_rows *rows, const cli_worker *worker);
+/* Prints the rows that are not dropped. Returns false if output fails. */
+bool marked_print(const dedup_rows *rows, const cli_worker *worker);
 
 /* ==== spill.c =========================================================== */
 
-/* An unlinked file in TMPDIR, or /tmp. -1: an error, and stderr says why, and,
- * where more `memory` would do without the file, that too. */
+/* Creates an unlinked file in TMPDIR, or /tmp. Returns -1 after reporting an
+ * error, which suggests more memory if `memory` is set. */
 int spill_file(bool memory);
 
-/* Write all of it at the end of the file. CLI_GO or CLI_ERROR, as above. */
+/* Appends to the file. Returns CLI_GO, or CLI_ERROR as above. */
 int spill_write(int fd, const void *data, size_t n, bool memory);
 
-/* Read n bytes at `at`: 0, or errno, which spill_unread reports. */
+/* Reads n bytes at offset `at`. Returns 0, or errno for spill_unread. */
 int spill_read_file(int fd, void *data, size_t n, uint64_t at);
 int spill_unread(int error);
 
-/* Where blocks of streams are kept. */
+/* Storage for the blocks of streams. */
 typedef struct {
-    size_t   block;             /* bytes of each                           */
-    uint64_t most;              /* blocks in memory at most, and           */
-    uint64_t held;              /* how many there are                      */
-    int      fd;                /* of the file of all others; or -1        */
-    uint64_t used;              /* places in the file                      */
-    uint64_t *spare;            /* those of them that are free again       */
+    size_t   block;             /* bytes per block                         */
+    uint64_t most;              /* maximum number of blocks in memory      */
+    uint64_t held;              /* blocks in memory now                    */
+    int      fd;                /* file with all other blocks; -1 if none  */
+    uint64_t used;              /* block places used in the file           */
+    uint64_t *spare;            /* free places among them                  */
     size_t   spares, spare_room;
-    bool     failed;            /* stderr has been told                    */
-    pthread_mutex_t lock;       /* of `held` and all that follows          */
+    bool     failed;            /* whether an error was reported           */
+    pthread_mutex_t lock;       /* guards `held` and the following fields  */
 } spill_store;
 
 typedef struct {
-    unsigned char *memory;      /* or NULL: it is in the file, at          */
+    unsigned char *memory;      /* NULL if the block is in the file        */
     uint64_t       place;
 } spill_block;
 
-/* Bytes that are written once, from the first to the last, and then read. */
+/* A sequence of bytes, written once and then read. */
 typedef struct {
-    spill_block   *blocks;      /* full ones                               */
+    spill_block   *blocks;      /* complete blocks                         */
     size_t         n, room;
-    unsigned char *open;        /* the last one, not full                  */
+    unsigned char *open;        /* the last block, incomplete              */
     size_t         used;
 } spill_stream;
 
-/* Where reading stands. */
+/* A read position. */
 typedef struct {
     spill_store        *store;
     const spill_stream *stream;
-    size_t              next;           /* block after this one            */
-    const unsigned char *at, *end;      /* what is left of this one        */
-    unsigned char      *buffer;         /* for blocks of the file          */
-    unsigned char      *joined;         /* for what lies in several blocks */
+    size_t              next;           /* index of the next block         */
+    const unsigned char *at, *end;      /* rest of the current block       */
+    unsigned char      *buffer;         /* holds blocks read from the file */
+    unsigned char      *joined;         /* holds data that spans blocks    */
     size_t              joined_room;
 } spill_reader;
 
 void spill_open(spill_store *store, size_t block, uint64_t memory);
 void spill_close(spill_store *store);
-/* Has anything failed? Then stderr has been told. */
+/* Returns whether an operation failed; the error has been reported. */
 bool spill_failed(spill_store *store);
 
-/* Append; false: no memory or no disk, and stderr says so. One thread at a
- * time for a stream, any number for a store. */
+/* Appends to a stream. Returns false after reporting an error. A store may be
+ * used by many threads, but each stream by one at a time. */
 bool spill_append(spill_store *store, spill_stream *stream, const void *data,
                   size_t n);
-/* Nothing more will be appended: keep no more memory than needed. */
+/* Ends writing, and releases unused memory. */
 void spill_finish(spill_stream *stream);
-/* Give its blocks back. */
+/* Releases the blocks of a stream. */
 void spill_drop(spill_store *store, spill_stream *stream);
 
 void spill_read(spill_reader *reader, spill_store *store,
                 const spill_stream *stream);
 void spill_read_end(spill_reader *reader);
-/* The next n bytes, valid until the next call. NULL: there are not so many, or
- * they could not be read (see spill_failed). */
+/* Returns the next n bytes, valid until the next call. Returns NULL if fewer
+ * are left or reading fails (see spill_failed). */
 const unsigned char *spill_get(spill_reader *reader, size_t n);
 
-/* A number in as many bytes as it needs, seven bits each. */
+/* A number takes seven bits per byte, and as many bytes as it needs. */
 enum { SPILL_NUMBER = 10 };
 size_t spill_number(unsigned char out[SPILL_NUMBER], uint64_t value);
 bool spill_get_number(spill_reader *reader, uint64_t *value);
 
-/* ==== pages.c =========================================================== */
+/* ==== hugepages.c ======================================================= */
 
-/* As malloc, realloc and free, which need to be told how much it was. */
-void *pages_new(size_t bytes);
-void *pages_grow(void *memory, size_t had, size_t bytes);
-void pages_free(void *memory, size_t had);
+/* Like malloc, realloc and free, but the caller passes the old size. */
+void *hugepages_new(size_t bytes);
+void *hugepages_grow(void *memory, size_t had, size_t bytes);
+void hugepages_free(void *memory, size_t had);
 
-/* ==== table.c =========================================================== */
+/* ==== keytable.c ======================================================== */
 
-/* A set of keys, held as they are, with a count for each if wanted. */
+/* A set of keys stored in full, with a count for each if wanted. */
 typedef struct {
     const bly_keyed *keyed;
     bool      counting;
-    uint64_t  most;             /* bytes it may take; 0: no limit          */
+    uint64_t  most;             /* maximum bytes; 0 for no limit           */
     uint64_t *slots;
-    uint64_t  room, keys;       /* slots; those in use                     */
-    unsigned char *bytes;       /* the keys, one behind the other          */
+    uint64_t  room, keys;       /* slots; slots in use                     */
+    unsigned char *bytes;       /* the keys, one after the other           */
     size_t    used, capacity;
 } dedup_table;
 
 typedef enum {
-    TABLE_NEW, TABLE_OLD,       /* it was not there, it was there          */
+    TABLE_NEW, TABLE_OLD,       /* the key was absent, was present         */
     TABLE_FULL, TABLE_NO_MEMORY
-} table_answer;
+} keytable_answer;
 
-/* Make room for so many keys with so many bytes. False: no memory. */
-bool table_open(dedup_table *table, uint64_t keys, uint64_t bytes);
-void table_close(dedup_table *table);
-void table_clear(dedup_table *table);
+/* Makes room for this many keys of this many bytes in all. Returns false if out
+   of memory. */
+bool keytable_open(dedup_table *table, uint64_t keys, uint64_t bytes);
+void keytable_close(dedup_table *table);
+void keytable_clear(dedup_table *table);
 
-/* What `keys` keys of `bytes` bytes in all take, with their lengths;
- * UINT64_MAX if no table can hold so many. */
-uint64_t table_bytes(uint64_t keys, uint64_t bytes);
+/* Returns the bytes that `keys` keys of `bytes` bytes in all take, with their
+ * lengths; UINT64_MAX if no table can hold them. */
+uint64_t keytable_bytes(uint64_t keys, uint64_t bytes);
 
-/* Would the table with n keys more, lines of `bytes` bytes in all, take no more
- * than that memory, and no more than its places and slots can tell? */
-bool table_fits(const dedup_table *table, uint64_t memory, size_t n,
-                size_t bytes);
-/* Make room for them at once: then they are quick to add. False: no memory. */
-bool table_prepare(dedup_table *table, uint64_t memory, size_t n,
+/* Returns whether the table would fit in that memory, and within the limits of
+ * its format, after adding n keys from lines of `bytes` bytes in all. */
+bool keytable_fits(const dedup_table *table, uint64_t memory, size_t n,
                    size_t bytes);
+/* Makes room for them, which speeds up adding. Returns false if out of memory.
+ */
+bool keytable_prepare(dedup_table *table, uint64_t memory, size_t n,
+                      size_t bytes);
 
-/* Put the key in unless it is there; count it. */
-table_answer table_add(dedup_table *table, uint64_t hash, bly_key key);
+/* Adds the key unless it is present, and counts it. */
+keytable_answer keytable_add(dedup_table *table, uint64_t hash, bly_key key);
 
-/* Put in the keys of the rows that are picked, or, NULL, of all that have a key
- * and are not dropped, one after the other: drop[i] becomes whether key i was
- * there. TABLE_NEW, or why it ended before the last. */
+/* Adds the keys of the picked rows in order or, if NULL, of all rows that have
+ * a key and are not dropped. drop[i] becomes whether key i was present. Returns
+ * TABLE_NEW, or the reason why it stopped early. */
 typedef struct {
     const size_t *rows;
     size_t        n;
-} table_picks;
-table_answer table_add_rows(dedup_table *table, dedup_rows *rows,
-                            const table_picks *picks);
+} keytable_picks;
+keytable_answer keytable_add_rows(dedup_table *table, dedup_rows *rows,
+                                  const keytable_picks *picks);
 
-/* Is the key there? Many threads may ask at once. */
-bool table_has(const dedup_table *table, uint64_t hash, bly_key key);
+/* Returns whether the key is present. Safe in many threads at once. */
+bool keytable_has(const dedup_table *table, uint64_t hash, bly_key key);
 
-/* Ask the processor for what table_add will need: the first before the second,
- * some keys ahead. */
-void table_prefetch_slot(const dedup_table *table, uint64_t hash);
-void table_prefetch_key(const dedup_table *table, uint64_t hash);
+/* Prefetches memory for keytable_add: the slot, then, some keys later, the
+ * key itself. */
+void keytable_prefetch_slot(const dedup_table *table, uint64_t hash);
+void keytable_prefetch_key(const dedup_table *table, uint64_t hash);
 
-/* The keys and their counts in the order in which they came. *at is 0 at first.
- * False: there are no more. */
-bool table_each(const dedup_table *table, size_t *at, bly_key *key,
-                uint64_t *count);
+/* Visits the keys and their counts in insertion order. Initialise *at to 0.
+ * Returns false at the end. */
+bool keytable_each(const dedup_table *table, size_t *at, bly_key *key,
+                   uint64_t *count);
 
-/* Sort the keys by the 24 bits above the low 32 of their hashes, in the place
- * of the slots: until table_clear nothing may be added. Then key number i, and
- * to ask the processor for it some keys ahead. */
-void table_sort(dedup_table *table);
-bly_key table_key(const dedup_table *table, uint64_t i);
-void table_prefetch_sorted(const dedup_table *table, uint64_t i);
+/* Sorts the keys by the 24 bits of their hashes above the low 32, reusing the
+ * slots: add nothing until keytable_clear. keytable_sorted returns key i,
+ * and keytable_prefetch_sorted prefetches it. */
+void keytable_sort(dedup_table *table);
+bly_key keytable_key(const dedup_table *table, uint64_t i);
+void keytable_prefetch_sorted(const dedup_table *table, uint64_t i);
 
-/* ==== runs.c ============================================================ */
+/* ==== sorted.c ========================================================== */
 
-typedef struct runs_run runs_run;
+typedef struct sorted_run sorted_run;
 
-/* Keys that are in none of the runs are mostly known to be by a filter of each
- * run, in memory; the others are looked for in the file. */
+/* Keys on disk. A filter per run, in memory, rules out most keys that are
+ * absent; the others are looked up in the file. */
 typedef struct {
     const bly_keyed *keyed;
-    int        fd;              /* of the file; -1: no run yet             */
-    uint64_t   bytes;           /* in it                                   */
-    runs_run  *first, *last;
+    int        fd;              /* -1 before the first run                 */
+    uint64_t   bytes;           /* in the file                             */
+    sorted_run  *first, *last;
     size_t     n;
-    pthread_mutex_t lock;       /* of `n` and all links                    */
+    pthread_mutex_t lock;       /* guards `n` and all links                */
 } dedup_runs;
 
-/* What a thread needs to look. */
+/* Buffers of a thread that looks up keys. */
 typedef struct {
     unsigned char *bytes;
     size_t         room;
     bool          *perhaps;
     size_t         rows;
-} runs_space;
+} sorted_space;
 
-void runs_open(dedup_runs *runs, const bly_keyed *keyed);
-void runs_close(dedup_runs *runs);
+void sorted_open(dedup_runs *runs, const bly_keyed *keyed);
+void sorted_close(dedup_runs *runs);
 
-/* How many there are by now. */
-size_t runs_count(dedup_runs *runs);
+/* Returns the current number of runs. */
+size_t sorted_count(dedup_runs *runs);
 
-/* One run more, of the keys of the table, which is empty then. By one thread at
- * a time, while others look. CLI_GO or CLI_ERROR, as above. */
-int runs_write(dedup_runs *runs, dedup_table *table);
+/* Writes the keys of the table as a new run, and empties the table. One thread
+ * may do this while others look up keys. Returns CLI_GO, or CLI_ERROR as above.
+ */
+int sorted_write(dedup_runs *runs, dedup_table *table);
 
-/* Mark the rows whose keys are in the runs `from` to `to`, which is not among
- * them: drop[i] becomes true. 0, or errno. */
-int runs_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
-              runs_space *space);
-void runs_space_free(runs_space *space);
+/* Sets drop[i] for rows whose keys are in runs `from` up to but excluding `to`.
+ * Returns 0 or errno. */
+int sorted_look(dedup_runs *runs, size_t from, size_t to, dedup_rows *rows,
+                sorted_space *space);
+void sorted_space_free(sorted_space *space);
 
 /* ==== decide.c ========================================================== */
 
 /* The keys whose hashes begin with the same bits. */
 typedef struct decide_part decide_part;
 struct decide_part {
-    spill_stream  records;      /* each key's length and bytes             */
-    spill_stream  decisions;    /* a bit for each: is it the first?        */
-    spill_stream  counts;       /* of each first one, how many there are   */
-    decide_part  *parts;        /* it was too large and is in these; NULL  */
-    uint64_t      members;      /* of `joining`: records before the others */
+    spill_stream  records;      /* length and bytes of each key            */
+    spill_stream  decisions;    /* one bit per record: first or not        */
+    spill_stream  counts;       /* for first records, the number of equals */
+    decide_part  *parts;        /* its parts if it was too large, or NULL  */
+    uint64_t      members;      /* in a join, number of leading members    */
     spill_reader  decided, counted;
-    unsigned      byte, bits;   /* decisions read, and how many of them    */
+    unsigned      byte, bits;   /* decisions being read; bits left         */
 };
 
 typedef struct {
     const bly_keyed *keyed;
     bool         counting;
-    bool         joining;       /* the first records of a part are members,
-                                   and decided is if the others are among
-                                   them                                    */
-    unsigned     bits;          /* of a hash that choose the part, 1 .. 16 */
-    uint64_t     most;          /* bytes of a table                        */
-    uint64_t     keys, bytes;   /* expected in a part                      */
+    bool         joining;       /* whether the first records of a part are
+                                   members; the others are looked up         */
+    unsigned     bits;          /* bits of the hash that choose a part, 1..16 */
+    uint64_t     most;          /* maximum bytes of a table                */
+    uint64_t     keys, bytes;   /* expected per part                       */
     decide_part *parts;         /* 2^bits                                  */
     spill_store  store;
 } decide_all;
 
-/* What may be used, and how much is to be decided. */
+/* The memory to use, and the amount of data to decide. */
 typedef struct {
-    uint64_t memory, taken;     /* bytes in all; those in other use        */
+    uint64_t memory, taken;     /* total bytes; bytes used elsewhere       */
     size_t   jobs;
-    uint64_t keys, bytes;       /* different ones at most, as records      */
+    uint64_t keys, bytes;       /* upper bounds of distinct keys, as records */
 } decide_room;
 
-/* Choose the parts, their tables, and how many bytes of records and decisions
- * stay in memory. False: no memory. */
+/* Chooses the number of parts, the size of their tables, and how much stays in
+ * memory. Returns false if out of memory. */
 bool decide_begin(decide_all *all, const decide_room *room);
 
-/* The same where these are chosen: 2^bits parts; `memory` bytes of records and
- * decisions stay in memory, in blocks of `block`. */
+/* Like decide_begin, with explicit choices: 2^bits parts, and up to `memory`
+ * bytes of records and decisions in memory, in blocks of `block` bytes. */
 bool decide_open(decide_all *all, size_t block, uint64_t memory);
 void decide_close(decide_all *all);
 
-/* The part of a key with this hash. */
+/* Returns the part of a key with this hash. */
 size_t decide_number(const decide_all *all, uint64_t hash);
 
-/* Append the key's record to its part. False: stderr has been told. */
+/* Appends the key's record to its part. Returns false after reporting an error.
+ */
 bool decide_put(decide_all *all, uint64_t hash, bly_key key);
 
-/* Decide all records, with so many threads. CLI_GO or CLI_ERROR. */
+/* Decides all records with that many threads. Returns CLI_GO or CLI_ERROR. */
 int decide_run(decide_all *all, size_t jobs, bool progress);
 
-/* The decision of the next record of the key's part, and when it is the first
- * and counts are wanted how many there are. False: there is none. */
+/* Reads the decision for the next record of the key's part and, for a first
+ * record, its count if counts are kept. Returns false if none is left. */
 bool decide_next(decide_all *all, uint64_t hash, bool *first, uint64_t *count);
 
-/* ==== What is wanted, and what was done ================================= */
+/* ==== Settings and results ============================================ */
 
 typedef struct {
     cli_how  how;
     uint64_t jobs, memory;
-    uint64_t held;              /* memory where all lines of a pipe are kept */
+    uint64_t held;              /* memory in which lines of a pipe are kept  */
     bool     count, repeated, unique, progress;
 } exact_want;
 
 typedef struct {
     uint64_t lines, kept, keyless;
     unsigned passes;            /* over the input                          */
-    uint64_t spilled;           /* bytes that went to a temporary file     */
-    double   rate;              /* of a filter, at its end at most         */
-    bool     over;              /* that has come to twice its plan         */
+    uint64_t spilled;           /* bytes written to a temporary file       */
+    double   rate;              /* maximum rate of the filter at its end   */
+    bool     over;              /* whether the filter reached twice its plan */
 } dedup_tally;
 
 /* ==== stream.c ========================================================== */
 
-/* Print the first occurrences of all lines, each as it comes. CLI_GO or
- * CLI_ERROR. */
+/* Prints the first occurrence of each line as soon as it is read. Returns
+ * CLI_GO or CLI_ERROR. */
 int stream_run(const exact_want *want, const bly_keyed *keyed,
                cli_lines *lines, dedup_tally *tally);
 
 /* ==== stamp.c =========================================================== */
 
-/* What the file is now; false: nothing, it cannot be looked at. */
+/* Stores the file's status. Returns false if it cannot be read. */
 bool stamp_take(struct stat *stamp, const char *path);
-/* Where the file ends now; UINT64_MAX: it is no plain file. */
+/* Returns the file's size; UINT64_MAX if it is not a plain file. */
 uint64_t stamp_end(const struct stat *stamp);
-/* Is it that still, though more may have been written behind its end? */
+/* Returns whether the file is unchanged, except for data appended to it. */
 bool stamp_holds(const struct stat *stamp, const char *path);
 
 /* ==== held.c ============================================================ */
 
-/* Is a line wanted that comes so often? Print "COUNT <TAB>". False: output has
- * failed. */
+/* Returns whether a line with this count is wanted. */
 bool held_wanted(const exact_want *want, uint64_t count);
 bool held_print_count(uint64_t count);
 
-/* Print the lines of a table that are wanted, and how many. False: output has
- * failed. */
+/* Prints the wanted lines of a table and their number. Returns false if output
+ * fails. */
 bool held_print(const dedup_table *table, const exact_want *want,
                 uint64_t *printed);
 
-/* Write each as often as it came to the end of the file, and add how many bytes
- * these are. CLI_GO or CLI_ERROR. */
+/* Appends each line to the file as often as it was counted, and adds up the
+ * bytes. Returns CLI_GO or CLI_ERROR. */
 int held_write(const dedup_table *table, int fd, unsigned char end,
                uint64_t *bytes);
 
 /* ==== exact.c =========================================================== */
 
-/* The same, in as many passes as suit the input. CLI_OK or CLI_ERROR. */
+/* Deduplicates in as many passes as suit the input. Returns CLI_OK or
+   CLI_ERROR. */
 int exact_run(const exact_want *want, const cli_operands *operands,
               dedup_tally *tally);
 
@@ -366,23 +368,23 @@ int exact_run(const exact_want *want, const cli_operands *operands,
 typedef struct {
     cli_how  lines, list;
     uint64_t jobs, memory;
-    bool     anti;              /* those whose key is not in the list      */
-    bool     count;             /* print none                              */
+    bool     anti;              /* print lines whose key is not in the list */
+    bool     count;             /* print no lines, only count              */
     bool     progress;
 } join_want;
 
 typedef struct {
     uint64_t lines, kept, keyless;
-    uint64_t listed;            /* keys of the list, repeats too           */
+    uint64_t listed;            /* keys of the list, with repeats          */
     uint64_t listed_keyless;
-    uint64_t listed_strange;    /* whole lines that can be no value of the
-                                   column or member: in quotes, or objects */
-    uint64_t listed_uncut;      /* whole lines with a separator of columns */
-    bool     parts;             /* the list did not fit the memory         */
+    uint64_t listed_strange;    /* whole lines of the list that cannot be a
+                                   column or member: quoted, or objects    */
+    uint64_t listed_uncut;      /* whole lines that contain the separator  */
+    bool     parts;             /* whether the list did not fit in memory  */
 } join_tally;
 
-/* Print the lines of operand 0 whose key is in the list, operand 1. CLI_OK or
- * CLI_ERROR. */
+/* Prints the lines of operand 0 whose key is in the list, operand 1. Returns
+ * CLI_OK or CLI_ERROR. */
 int join_run(const join_want *want, const cli_operands *operands,
              join_tally *tally);
 

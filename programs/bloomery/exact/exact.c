@@ -1,41 +1,41 @@
-/* exact.c - `bloomery dedup`: no line is lost, and none comes twice.
+/* exact.c - `bloomery dedup`: loses no line and repeats none.
  *
- * A pipe is read once, and each new line printed at once (stream.c). For files,
- * where that is quicker and takes less memory, and for counts, which are not
- * known before the end, there is the way that is told here.
+ * A pipe is read once, and each new line is printed at once (stream.c). Files
+ * are read in several passes, as described here, if that is faster and takes
+ * less memory. So are inputs whose lines are counted, since counts are known
+ * only at the end.
  *
- * Most lines of most inputs never come again, and a line that never comes
- * again needs no place in memory. So the input is read more than once:
+ * Most lines of most inputs occur once, and such a line needs no place in
+ * memory. The input is therefore read more than once:
  *
- *      pass 1   every key goes into a filter. A key that was perhaps there
- *               before is perhaps repeated: it goes into a second filter.
- *      pass 2   a line whose key is not in the second filter is certainly the
- *               only one of its kind. The others are decided byte by byte:
+ *     pass 1   every key goes into a filter. A key that may have been there
+ *              already is perhaps repeated: it goes into a second filter.
+ *     pass 2   a line whose key is not in the second filter is certainly
+ *              unique. The others are compared byte by byte:
  *
- *        in memory     where the keys that are perhaps repeated fit (pass 1
- *                      has counted them): by one table, while printing
- *        in parts      where not, or where counts are wanted: their keys go
- *                      to parts, by their hashes, on disk as far as they do
- *                      not fit, and each part is decided alone (decide.c)
+ *       in memory     if the perhaps repeated keys fit (pass 1 has counted
+ *                     them): with one table, while printing
+ *       in parts      otherwise, or if counts are wanted: the keys are
+ *                     divided by their hashes into parts, on disk if they
+ *                     do not fit, and each part is decided alone (decide.c)
  *
- *      pass 3   only after settling in parts: print. A line that is perhaps
- *               repeated takes the next decision of its part.
+ *     pass 3   only after deciding in parts: print. Each perhaps repeated
+ *              line takes the next decision of its part.
  *
- * A key that is in a filter by accident costs a little room and no more. The
- * filters share the memory with the table or the parts; where they are too
- * small for the input they fill up, more keys go the long way, and the output
- * is the same.
+ * A false positive costs a little room and nothing else. The filters share the
+ * memory with the table or the parts. If they are too small for the input they
+ * fill up, more keys are compared, and the output is the same.
  *
- * What cannot be read twice, a pipe whose lines are to be counted, is held in a
- * table that counts, and printed at its end. When the lines do not fit the
- * memory any more, those of the table go to a temporary file, each as often as
- * it came, and so do all that follow: that is an input with the same output,
- * with which pass 1 goes on. Lines whose keys are made of them are not held:
- * all of them go to the file.
+ * A pipe whose lines are counted cannot be read twice. Its lines are held in a
+ * table that counts, and printed at the end. When they no longer fit in memory,
+ * the lines of the table are written to a temporary file, each as often as it
+ * occurred, and the rest of the input is appended. That file has the same
+ * output as the pipe, and pass 1 continues with it. If keys are only derived
+ * from lines, all lines go to the file.
  *
- * Files must not change until the end, though more may be written behind them:
- * all passes read what they held at first, their size and time are compared,
- * and the lines counted. Floor 8; includes dedup.h and <bloomery.h> only.
+ * Files must not change until the end, but may grow. All passes read what the
+ * files held at first; their sizes and times are compared, and the lines
+ * counted.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"
@@ -51,8 +51,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of the memory: an eighth for the first filter, a sixteenth for the second. In
- * a small input every 8 bytes may be a line, which gets 16 bits. */
+/* Shares of the memory: an eighth for the first filter, a sixteenth for the
+ * second. For small inputs the filter has 16 bits per 8 bytes, the shortest
+ * line assumed. */
 enum { EXACT_SEEN = 8, EXACT_REPEATED = 16, EXACT_LINE = 8, EXACT_BITS = 16 };
 
 typedef struct {
@@ -61,30 +62,30 @@ typedef struct {
     cli_lines     lines;
     size_t        jobs;
     struct stat  *stamps;       /* of the files, before they are read      */
-    uint64_t     *ends;         /* what they hold then: more may be written
-                                   behind it, to a log, and is not read    */
+    uint64_t     *ends;         /* their ends at that time; data appended later,
+                                   as to a log, is not read                */
     off_t         start;        /* of standard input                       */
-    int           spool;        /* the copy of what cannot be read twice   */
-    bool          holding;      /* or it is all in the table so far        */
-    bly_keyed     keyed;        /* by which all of these know a key        */
+    int           spool;        /* copy of input that cannot be read twice */
+    bool          holding;      /* whether all lines so far are in the table */
+    bly_keyed     keyed;        /* the hash function used throughout       */
     bly_filter   *seen, *repeated;
-    uint64_t      total;        /* bytes of input; 0: not known            */
+    uint64_t      total;        /* bytes of input; 0 if unknown            */
     uint64_t      lines_first;  /* lines in pass 1                         */
-    uint64_t      there;        /* of them, perhaps there before           */
-    uint64_t      keys, bytes;  /* perhaps repeated, different; as records */
+    uint64_t      there;        /* of these, perhaps seen before           */
+    uint64_t      keys, bytes;  /* distinct, perhaps repeated; as records  */
     dedup_table   table;
     decide_all    parts;
     dedup_tally   tally;
 } exact_job;
 
-/* A worker's lines, and those of them that are perhaps repeated. */
+/* A worker's lines, and those that are perhaps repeated. */
 typedef struct {
     dedup_rows     rows;
-    size_t        *picked;      /* numbers of rows                         */
-    uint64_t      *hashes;      /* of these                                */
+    size_t        *picked;      /* row numbers                             */
+    uint64_t      *hashes;      /* of the picked rows                      */
     bool          *there;
     size_t         picks, room;
-    unsigned char *records;     /* sorted by parts                         */
+    unsigned char *records;     /* sorted by part                          */
     size_t         records_room;
     size_t        *ends;        /* of each part's records                  */
 } exact_own;
@@ -100,7 +101,7 @@ static void exact_clean(void *argument)
 {
     exact_own *own = argument;
 
-    rows_free(&own->rows);
+    marked_free(&own->rows);
     free(own->picked);
     free(own->hashes);
     free(own->there);
@@ -108,7 +109,7 @@ static void exact_clean(void *argument)
     free(own->ends);
 }
 
-/* Room to pick every row. */
+/* Makes room to pick every row. Returns false if out of memory. */
 static bool exact_room(exact_own *own)
 {
     size_t room = own->rows.room;
@@ -126,7 +127,7 @@ static bool exact_room(exact_own *own)
     return own->room > 0;
 }
 
-/* The rows that have a mark. */
+/* Picks the marked rows. */
 static void exact_pick(exact_own *own)
 {
     const dedup_rows *rows = &own->rows;
@@ -139,13 +140,13 @@ static void exact_pick(exact_own *own)
     }
 }
 
-/* Of passes 2 and 3: mark and pick the lines that are perhaps repeated. */
+/* Marks and picks the lines that are perhaps repeated, in passes 2 and 3. */
 static bool exact_candidates(const exact_job *job, cli_worker *w)
 {
     exact_own *own = w->own;
     dedup_rows *rows = &own->rows;
 
-    if (!rows_fill(rows, w, &job->keyed, NULL) || !exact_room(own))
+    if (!marked_fill(rows, w, &job->keyed, NULL) || !exact_room(own))
         return false;
     bly_contains_many(job->repeated, rows->hashes, rows->n, rows->drop);
     for (size_t i = 0; rows->keyless > 0 && i < rows->n; i++)
@@ -154,7 +155,7 @@ static bool exact_candidates(const exact_job *job, cli_worker *w)
     return true;
 }
 
-/* What every commit begins with. CLI_GO or CLI_ERROR. */
+/* Starts a commit, in any pass. Returns CLI_GO or CLI_ERROR. */
 static int exact_commit(exact_job *job, const cli_worker *w)
 {
     const exact_own *own = w->own;
@@ -191,7 +192,7 @@ static int exact_changed(const char *path)
                         "complete: try again with a copy of it", path);
 }
 
-/* Is every file what it was? CLI_GO or CLI_ERROR. */
+/* Checks that no file has changed. Returns CLI_GO or CLI_ERROR. */
 static int exact_check(const exact_job *job)
 {
     for (size_t i = 0; job->spool < 0 && i < job->lines.count; i++)
@@ -200,7 +201,7 @@ static int exact_check(const exact_job *job)
     return CLI_GO;
 }
 
-/* The lines were not those of pass 1, though no file shows it. */
+/* Reports that the lines differ from pass 1, though no file shows a change. */
 static int exact_differs(const exact_job *job)
 {
     int status = exact_check(job);
@@ -210,7 +211,7 @@ static int exact_differs(const exact_job *job)
 
 /* ==== Passes ============================================================ */
 
-/* All lines once more, from the start. */
+/* Reads all lines from the start. */
 static int exact_pass(exact_job *job, const cli_work *work, const char *what)
 {
     int status;
@@ -225,7 +226,7 @@ static int exact_pass(exact_job *job, const cli_work *work, const char *what)
     return status;
 }
 
-/* A pass after the first: of the same lines. */
+/* Runs a later pass over the same lines. */
 static int exact_pass_again(exact_job *job, const cli_work *work,
                             const char *what, bool prints)
 {
@@ -258,7 +259,7 @@ static bool exact_survey_work(void *argument, cli_worker *w)
     const exact_job *job = argument;
     exact_own *own = w->own;
 
-    return rows_fill(&own->rows, w, &job->keyed, NULL) && exact_room(own);
+    return marked_fill(&own->rows, w, &job->keyed, NULL) && exact_room(own);
 }
 
 static unsigned char exact_end(const exact_job *job)
@@ -266,7 +267,8 @@ static unsigned char exact_end(const exact_job *job)
     return job->want->how.null ? '\0' : '\n';
 }
 
-/* Can lines be held, and would more memory do without a copy? */
+/* Returns whether lines can be held, in which case more memory would avoid the
+   copy. */
 static bool exact_holds(const exact_job *job)
 {
     return job->lines.form == LINES_WHOLE && !job->lines.how.header;
@@ -278,7 +280,7 @@ static int exact_spool_bytes(exact_job *job, const void *data, size_t n)
     return spill_write(job->spool, data, n, exact_holds(job));
 }
 
-/* The header of all files, which begins the copy. */
+/* Starts the copy with the header that the files share. */
 static int exact_spool_header(exact_job *job)
 {
     const cli_lines *lines = &job->lines;
@@ -288,7 +290,7 @@ static int exact_spool_header(exact_job *job)
          ? exact_spool_bytes(job, &terminator, 1) : CLI_ERROR;
 }
 
-/* The chunk goes to the copy, its last line with an end. */
+/* Appends the chunk to the copy, and ends its last line. */
 static int exact_spool(exact_job *job, const cli_worker *w)
 {
     const cli_chunk *chunk = &w->chunk;
@@ -303,14 +305,14 @@ static int exact_spool(exact_job *job, const cli_worker *w)
     return status;
 }
 
-/* The bytes of a key as a record; the lengths of very long ones take more. */
+/* Returns the size of a key's record; long keys have longer lengths. */
 static uint64_t exact_record(bly_key key)
 {
     return key.length + (key.length < 0x80 ? 1 : 2);
 }
 
-/* So many keys that were counted go into the filters, which then know what they
- * would if all their lines had come. */
+/* Counted keys that are added to the filters, which then are as if all their
+ * lines had been read. */
 typedef struct {
     uint64_t hashes[256], counts[256];
     bly_key  keys[256];
@@ -340,8 +342,7 @@ static int exact_count_in(exact_job *job, exact_counted *some)
     return CLI_GO;
 }
 
-/* There is no room for the next lines: all that is held becomes the beginning
- * of the copy. */
+/* Moves the held lines to the start of the copy, when memory runs out. */
 static int exact_release(exact_job *job)
 {
     exact_counted some = { .n = 0 };
@@ -353,8 +354,8 @@ static int exact_release(exact_job *job)
            : held_write(&job->table, job->spool, exact_end(job),
                         &job->tally.spilled);
     for (size_t at = 0; status == CLI_GO
-         && table_each(&job->table, &at, &some.keys[some.n],
-                       &some.counts[some.n]); ) {
+         && keytable_each(&job->table, &at, &some.keys[some.n],
+                          &some.counts[some.n]); ) {
         bly_key key = some.keys[some.n];
 
         some.hashes[some.n++] = bly_keyed_hash(&job->keyed, key.data,
@@ -364,22 +365,22 @@ static int exact_release(exact_job *job)
     }
     if (status == CLI_GO)
         status = exact_count_in(job, &some);
-    table_close(&job->table);
+    keytable_close(&job->table);
     job->table = (dedup_table){ .room = 0 };
     return status;
 }
 
-/* The filters' memory is kept free for them. */
+/* Holds the chunk's lines, and keeps memory free for the filters. */
 static int exact_hold(exact_job *job, exact_own *own, const cli_worker *w)
 {
     const exact_want *want = job->want;
     uint64_t memory = want->held - want->memory / EXACT_SEEN
                                  - want->memory / EXACT_REPEATED;
 
-    if (!table_fits(&job->table, memory, own->rows.n, w->chunk.length))
+    if (!keytable_fits(&job->table, memory, own->rows.n, w->chunk.length))
         return exact_release(job);
-    if (!table_prepare(&job->table, memory, own->rows.n, w->chunk.length)
-        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
+    if (!keytable_prepare(&job->table, memory, own->rows.n, w->chunk.length)
+        || keytable_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return report_no_memory();
     return CLI_GO;
 }
@@ -395,7 +396,7 @@ static int exact_survey_commit(void *argument, cli_worker *w)
     if (status == CLI_GO && job->spool >= 0)
         status = exact_spool(job, w);
     if (status == CLI_GO && !job->holding)
-        status = rows_add(&own->rows, job->seen);
+        status = marked_add(&own->rows, job->seen);
     if (status != CLI_GO || job->holding)
         return status;
     exact_pick(own);
@@ -411,7 +412,7 @@ static int exact_survey_commit(void *argument, cli_worker *w)
     return CLI_GO;
 }
 
-/* A filter of so many bits. */
+/* Creates a filter of this many bits. */
 static int exact_filter(bly_filter **out, uint64_t bits)
 {
     bly_spec spec = { .capacity = bits / 12 + 1 };
@@ -445,7 +446,7 @@ static int exact_survey(exact_job *job)
         status = exact_pass(job, &work, "looking for repeated lines");
     if (status == CLI_GO && job->spool >= 0 && job->tally.spilled == 0
         && job->lines.first != NULL)
-        status = exact_spool_header(job);       /* there was nothing else */
+        status = exact_spool_header(job);       /* the input was empty */
     if (status == CLI_GO && job->holding
         && !held_print(&job->table, job->want, &job->tally.kept))
         status = CLI_ERROR;
@@ -455,8 +456,8 @@ static int exact_survey(exact_job *job)
     return status;
 }
 
-/* Some keys of which there is one only are in the second filter by accident:
- * they will have to be decided too. Returns the bytes of the filter. */
+/* Adds the expected number of unique keys that are in the second filter by
+ * accident, as they must be decided too. Returns the bytes of the filter. */
 static uint64_t exact_add_accidents(exact_job *job)
 {
     uint64_t mean = job->total / (job->tally.lines + 1) + 2;
@@ -477,11 +478,11 @@ static bool exact_direct_work(void *job, cli_worker *w)
     return exact_candidates(job, w);
 }
 
-/* Keep the first of the keys and drop the others. */
-static table_answer exact_direct(exact_job *job, exact_own *own)
+/* Keeps the first occurrence of each key and drops the others. */
+static keytable_answer exact_direct(exact_job *job, exact_own *own)
 {
-    const table_picks picks = { own->picked, own->picks };
-    table_answer answer = table_add_rows(&job->table, &own->rows, &picks);
+    const keytable_picks picks = { own->picked, own->picks };
+    keytable_answer answer = keytable_add_rows(&job->table, &own->rows, &picks);
 
     for (size_t j = 0; j < own->picks; j++)
         job->tally.kept -= own->rows.drop[own->picked[j]];
@@ -499,7 +500,7 @@ static int exact_direct_commit(void *argument, cli_worker *w)
     job->tally.kept += own->rows.n;
     if (exact_direct(job, own) != TABLE_NEW)
         return report_no_memory();
-    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+    return marked_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static int exact_in_memory(exact_job *job)
@@ -509,16 +510,16 @@ static int exact_in_memory(exact_job *job)
     int status;
 
     job->table.keyed = &job->keyed;
-    status = table_open(&job->table, job->keys, job->bytes)
+    status = keytable_open(&job->table, job->keys, job->bytes)
            ? exact_pass_again(job, &work, "printing", true)
            : report_no_memory();
-    table_close(&job->table);
+    keytable_close(&job->table);
     return status;
 }
 
 /* ==== Pass 2, in parts ================================================== */
 
-/* How many bytes of records each part gets, then where they begin. */
+/* Computes the bytes of records of each part, then their offsets. */
 static void exact_sort_begin(const decide_all *all, exact_own *own)
 {
     size_t parts = (size_t)1 << all->bits, sum = 0;
@@ -539,7 +540,7 @@ static void exact_sort_begin(const decide_all *all, exact_own *own)
     }
 }
 
-/* Write the records, sorted by parts and else in their order. */
+/* Writes the records sorted by part, in input order within each. */
 static void exact_sort(const decide_all *all, exact_own *own)
 {
     exact_sort_begin(all, own);
@@ -566,9 +567,8 @@ static bool exact_parts_room(exact_own *own, size_t parts, size_t bytes)
     return own->ends != NULL && own->records != NULL;
 }
 
-/* A key is shorter than its line's place in the chunk by a byte at least, but
- * for the last; so with its length it takes no more than that and the length's
- * other bytes. */
+/* A key is at least a byte shorter than its line, except in the last one, so
+ * the record is no longer than the line plus the extra bytes of its length. */
 static bool exact_parts_work(void *argument, cli_worker *w)
 {
     const exact_job *job = argument;
@@ -609,8 +609,8 @@ static bool exact_print_work(void *job, cli_worker *w)
     return exact_candidates(job, w);
 }
 
-/* Decide all rows of the chunk; those that have a mark take the next decision
- * of their part. With counts they are printed at once. */
+/* Decides all rows of the chunk: marked rows take the next decision of their
+ * part. With counts, rows are printed at once. */
 static int exact_decide(exact_job *job, cli_worker *w)
 {
     exact_own *own = w->own;
@@ -628,7 +628,7 @@ static int exact_decide(exact_job *job, cli_worker *w)
         job->tally.kept += !rows->drop[i];
         if (!rows->drop[i] && job->want->count
             && (!held_print_count(count)
-                || !rows_print_some(rows, w, i, i + 1)))
+                || !marked_print_some(rows, w, i, i + 1)))
             return CLI_ERROR;
     }
     return CLI_GO;
@@ -643,7 +643,7 @@ static int exact_print_commit(void *argument, cli_worker *w)
     if (status == CLI_GO)
         status = exact_decide(job, w);
     if (status == CLI_GO && !job->want->count
-        && !rows_print(&own->rows, w))
+        && !marked_print(&own->rows, w))
         status = CLI_ERROR;
     return status;
 }
@@ -688,18 +688,19 @@ static int exact_in_parts(exact_job *job, uint64_t filter)
 
 /* ==== All of it ========================================================= */
 
-/* An empty table for all lines. */
+/* Opens an empty table for all lines. */
 static int exact_open_held(exact_job *job)
 {
     enum { KEYS = 1 << 13, BYTES = 1 << 16 };
 
     job->holding = true;
     job->table.counting = true;
-    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
+    return keytable_open(&job->table, KEYS, BYTES) ? CLI_GO
+                                                   : report_no_memory();
 }
 
-/* What can be read twice is stamped; anything else is held, or a copy is made,
- * which is standard input from pass 2 on. */
+/* Stamps input that can be read twice. Other input is held, or copied to a file
+ * that replaces standard input from pass 2 on. */
 static int exact_open(exact_job *job, bool twice)
 {
     bool holds = exact_holds(job);
@@ -740,7 +741,7 @@ static int exact_all(exact_job *job, bool twice)
     job->total = job->lines.bytes;
     filter = exact_add_accidents(job);
     if (!exact_counts(job->want)
-        && table_bytes(job->keys, job->bytes) <= job->want->memory - filter)
+        && keytable_bytes(job->keys, job->bytes) <= job->want->memory - filter)
         return exact_in_memory(job);
     return exact_in_parts(job, filter);
 }
@@ -768,7 +769,7 @@ int exact_run(const exact_want *want, const cli_operands *operands,
     }
     lines_close(&job.lines);
     if (job.holding)
-        table_close(&job.table);
+        keytable_close(&job.table);
     if (job.spool >= 0)
         close(job.spool);
     free(job.stamps);

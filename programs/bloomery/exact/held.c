@@ -1,9 +1,8 @@
-/* held.c - the different lines of a pipe, in a table that counts them.
+/* held.c - prints or writes the lines that a table has counted.
  *
- * What exact.c does with a table of all lines: print those that are wanted, in
- * the order in which they came first; or write all of them to a file, each as
- * often as it came, when there is no more memory for others. Floor 8; includes
- * dedup.h only.
+ * exact.c holds the lines of a pipe in a table. The lines wanted are printed in
+ * the order of their first occurrence. If memory runs out, all lines are
+ * written to a file instead, each as often as it was read.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/output.h"
@@ -39,7 +38,7 @@ bool held_print(const dedup_table *table, const exact_want *want,
     bly_key key;
 
     *printed = 0;
-    for (size_t at = 0; table_each(table, &at, &key, &count); ) {
+    for (size_t at = 0; keytable_each(table, &at, &key, &count); ) {
         if (!held_wanted(want, count))
             continue;
         ++*printed;
@@ -88,7 +87,7 @@ int held_write(const dedup_table *table, int fd, unsigned char end,
     bly_key key;
 
     for (size_t at = 0;
-         status == CLI_GO && table_each(table, &at, &key, &count); ) {
+         status == CLI_GO && keytable_each(table, &at, &key, &count); ) {
         *bytes += count * (key.length + 1);
         for (; status == CLI_GO && count > 0; count--)
             status = held_line(&b, key, end);

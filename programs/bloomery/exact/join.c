@@ -1,22 +1,20 @@
-/* join.c - `bloomery join`: the lines whose key is in another list, exactly.
+/* join.c - `bloomery join`: an exact semi-join or anti-join.
  *
- * Most keys that are asked for are in the list, or most are not; in either case
- * a line whose key a filter of the list does not find is certainly without it,
- * for a few bits a key in a near cache. Only the others are compared:
+ * A filter of the list, at a few bits per key, rules out most lines whose key
+ * is not in the list. Only the remaining lines are compared:
  *
- *      in memory     where the list fits: its keys lie in one table, and the
- *                    lines are read once and printed as they come
- *      in parts      where not: the list's keys go to parts, by their hashes,
- *                    on disk as far as they do not fit, and behind them the
- *                    keys that the filter has found; each part is decided
- *                    alone (decide.c). Then the lines are read once more, and
- *                    each that the filter finds takes the next decision of its
- *                    part.
+ *     in memory     if the list fits: its keys are in one table, and the
+ *                   lines are read once and printed at once
+ *     in parts      otherwise: the keys of the list are divided by their
+ *                   hashes into parts, on disk if they do not fit, followed
+ *                   by the keys that passed the filter. Each part is decided
+ *                   alone (decide.c). The lines are then read again, and
+ *                   each that passes the filter takes the next decision of
+ *                   its part.
  *
- * A filter that is too small for its list finds too much: more keys go the long
- * way, and the output is the same. What would have to be read twice and cannot
- * be, a pipe, is copied to a temporary file first. Floor 8; includes dedup.h,
- * sketches.h and <bloomery.h> only.
+ * If the filter is too small for the list, more keys are compared, and the
+ * output is the same. A pipe that would have to be read twice is first copied
+ * to a temporary file.
  */
 #include "bloomery/exact/dedup.h"
 
@@ -30,36 +28,36 @@
 #include "frame/progress.h"
 #include "frame/refuse.h"
 
-/* Of the memory the filter takes an eighth at most. */
+/* The filter takes at most an eighth of the memory. */
 enum { JOIN_FILTER = 8 };
 
-/* Slots are asked for 24 keys ahead, the keys to compare with 12. */
+/* Slots are prefetched 24 keys ahead, the keys to compare with 12. */
 enum { JOIN_SLOT_AHEAD = 24, JOIN_KEY_AHEAD = 12 };
 
 typedef struct {
     const join_want *want;
     cli_lines    lines;         /* of this pass                            */
-    off_t        start;         /* of standard input; -1: it is a pipe     */
-    const cli_operands *names;  /* of LINES and LIST, as they were given   */
-    struct stat  stamps[2];     /* of what is read twice, before that, and */
-    uint64_t     ends[2];       /* up to where: more may be written behind */
+    off_t        start;         /* of standard input; -1 if it is a pipe   */
+    const cli_operands *names;  /* LINES and LIST, as given                */
+    struct stat  stamps[2];     /* of inputs read twice, before reading    */
+    uint64_t     ends[2];       /* their ends; data appended later is ignored */
     size_t       jobs;
-    uint64_t     total;         /* bytes of the pass; 0: not known         */
+    uint64_t     total;         /* bytes of the pass; 0 if unknown         */
     bly_keyed    keyed;
     bly_filter  *filter;        /* of the list                             */
-    dedup_table  table;         /* the list, in memory                     */
-    decide_all   parts;         /* or not                                  */
+    dedup_table  table;         /* the list, if it fits in memory          */
+    decide_all   parts;         /* the list, if it does not                */
     uint64_t     listed_bytes;  /* of the list's keys, as records          */
     uint64_t     lines_first;   /* in the first of two passes              */
-    bool         full;          /* the list does not fit the memory        */
-    bool         printing;      /* in this pass                            */
+    bool         full;          /* whether the list does not fit in memory */
+    bool         printing;      /* whether this pass prints                */
     join_tally  *tally;
 } join_job;
 
-/* A worker's lines, and those of them whose key the filter has found. */
+/* A worker's lines, and those whose key has passed the filter. */
 typedef struct {
     dedup_rows rows;
-    size_t    *picked;          /* numbers of rows                         */
+    size_t    *picked;          /* row numbers                             */
     size_t     picks, room;
 } join_own;
 
@@ -67,13 +65,13 @@ static void join_clean(void *argument)
 {
     join_own *own = argument;
 
-    rows_free(&own->rows);
+    marked_free(&own->rows);
     free(own->picked);
 }
 
 /* ==== Passes ============================================================ */
 
-/* All lines of operand i. */
+/* Reads all lines of operand i. */
 static int join_pass(join_job *job, const cli_how *how,
                      const cli_operands *operands, size_t i,
                      const cli_work *work, const char *what)
@@ -96,7 +94,7 @@ static int join_pass(join_job *job, const cli_how *how,
     return status;
 }
 
-/* What every commit begins with. CLI_GO or CLI_ERROR. */
+/* Starts a commit, in any pass. Returns CLI_GO or CLI_ERROR. */
 static int join_commit(const cli_worker *w)
 {
     if (w->chunk.error != 0)
@@ -106,7 +104,7 @@ static int join_commit(const cli_worker *w)
 
 /* ==== The list ========================================================== */
 
-/* So many keys may be in the list, of which this is the first chunk. */
+/* Estimates the number of keys in the list from its first chunk. */
 static uint64_t join_guess(const join_job *job, const cli_worker *w)
 {
     const join_own *own = w->own;
@@ -131,10 +129,10 @@ static bool join_list_work(void *argument, cli_worker *w)
     const join_job *job = argument;
     join_own *own = w->own;
 
-    return rows_fill(&own->rows, w, &job->keyed, NULL);
+    return marked_fill(&own->rows, w, &job->keyed, NULL);
 }
 
-/* The first chunk tells how large all will be. */
+/* Sizes everything from the first chunk of the list. */
 static int join_list_begin(join_job *job, const cli_worker *w)
 {
     uint64_t keys = join_guess(job, w);
@@ -144,14 +142,14 @@ static int join_list_begin(join_job *job, const cli_worker *w)
 
     if (status != CLI_GO)
         return status;
-    job->full = table_bytes(keys, bytes) > job->table.most;
+    job->full = keytable_bytes(keys, bytes) > job->table.most;
     job->table.keyed = &job->keyed;
-    return job->full || table_open(&job->table, keys, bytes)
+    return job->full || keytable_open(&job->table, keys, bytes)
          ? CLI_GO : report_no_memory();
 }
 
-/* How many whole lines of a list that is to hold values begin with a quote, of
- * columns of CSV, or as JSON objects do, of members? */
+/* Returns the number of whole lines in a list of values that look like a quoted
+ * CSV column or a JSON object. */
 static uint64_t join_strange(const join_want *want, const dedup_rows *rows)
 {
     const char first = want->lines.member != NULL ? '{' : '"';
@@ -166,8 +164,8 @@ static uint64_t join_strange(const join_want *want, const dedup_rows *rows)
     return strange;
 }
 
-/* Returns how many whole lines of a list hold the separator of LINES, one
- * column of which is the key. */
+/* Returns the number of whole lines of the list that contain the separator of
+ * LINES, when the key is a column. */
 static uint64_t join_uncut(const join_job *job, const dedup_rows *rows)
 {
     const cli_how *lines = &job->want->lines;
@@ -206,7 +204,7 @@ static int join_list_commit(void *argument, cli_worker *w)
     job->tally->listed_strange += join_strange(job->want, rows);
     job->tally->listed_uncut += join_uncut(job, rows);
     if (!job->full) {
-        table_answer answer = table_add_rows(&job->table, rows, NULL);
+        keytable_answer answer = keytable_add_rows(&job->table, rows, NULL);
 
         if (answer == TABLE_NO_MEMORY)
             return report_no_memory();
@@ -215,7 +213,7 @@ static int join_list_commit(void *argument, cli_worker *w)
     return CLI_GO;
 }
 
-/* Its filter, and its table if it fits. */
+/* Builds the filter, and the table if it fits. */
 static int join_list(join_job *job, const cli_operands *operands)
 {
     static const cli_work work = { sizeof(join_own), join_list_work,
@@ -228,7 +226,7 @@ static int join_list(join_job *job, const cli_operands *operands)
 
 /* ==== In memory ========================================================= */
 
-/* Room to pick every row. */
+/* Makes room to pick every row. Returns false if out of memory. */
 static bool join_room(join_own *own)
 {
     if (own->room >= own->rows.n)
@@ -239,16 +237,16 @@ static bool join_room(join_own *own)
     return own->picked != NULL;
 }
 
-/* Ask the filter: the rows that are found are picked, and all the others are
- * as they are to stay: dropped, or, where it is wanted what is not in the list,
- * not. Lines without a key are dropped. An empty list has no filter. */
+/* Queries the filter and picks the rows that pass. All other rows get their
+ * final state: dropped or, in an anti-join, kept. Lines without a key are
+ * dropped. An empty list has no filter. */
 static bool join_ask(const join_job *job, cli_worker *w)
 {
     join_own *own = w->own;
     dedup_rows *rows = &own->rows;
     bool anti = job->want->anti;
 
-    if (!rows_fill(rows, w, &job->keyed, NULL) || !join_room(own))
+    if (!marked_fill(rows, w, &job->keyed, NULL) || !join_room(own))
         return false;
     if (job->filter != NULL)
         bly_contains_many(job->filter, rows->hashes, rows->n, rows->drop);
@@ -274,13 +272,14 @@ static bool join_look_work(void *argument, cli_worker *w)
         size_t row = own->picked[j];
 
         if (j + JOIN_SLOT_AHEAD < own->picks)
-            table_prefetch_slot(table, rows->hashes[own->picked[
+            keytable_prefetch_slot(table, rows->hashes[own->picked[
                                            j + JOIN_SLOT_AHEAD]]);
         if (j + JOIN_KEY_AHEAD < own->picks)
-            table_prefetch_key(table, rows->hashes[own->picked[
+            keytable_prefetch_key(table, rows->hashes[own->picked[
                                           j + JOIN_KEY_AHEAD]]);
-        rows->drop[row] = table_has(table, rows->hashes[row], rows->keys[row])
-                       == job->want->anti;
+        rows->drop[row] =
+            keytable_has(table, rows->hashes[row], rows->keys[row])
+            == job->want->anti;
     }
     return true;
 }
@@ -296,7 +295,7 @@ static int join_print(join_job *job, cli_worker *w)
     for (size_t i = 0; i < rows->n; i++)
         tally->kept += !rows->drop[i];
     progress_at(w->chunk.bytes);
-    return job->want->count || rows_print(rows, w) ? CLI_GO : CLI_ERROR;
+    return job->want->count || marked_print(rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static int join_look_commit(void *job, cli_worker *w)
@@ -356,14 +355,14 @@ static int join_part_lines_commit(void *argument, cli_worker *w)
     return status;
 }
 
-/* Operand i is to be read twice. */
+/* Stamps operand i, which is read twice. */
 static void join_stamp(join_job *job, const cli_operands *operands, size_t i)
 {
     if (stamp_take(&job->stamps[i], operands->names[i]))
         job->ends[i] = stamp_end(&job->stamps[i]);
 }
 
-/* The lines were not those of the pass before, though no file shows it. */
+/* Reports that the lines differ from the last pass, though no file shows it. */
 static int join_changed(const join_job *job, size_t i)
 {
     return report_error("'%s' was changed while it was read: the output is not "
@@ -415,7 +414,7 @@ static int join_parts_open(join_job *job)
     return decide_begin(all, &room) ? CLI_GO : report_no_memory();
 }
 
-/* Operands that can be read twice, all of them. */
+/* Joins in parts; all operands can be read twice. */
 static int join_in_parts(join_job *job, const cli_operands *operands)
 {
     static const cli_work list = { sizeof(join_own), join_list_work,
@@ -456,8 +455,8 @@ static int join_in_parts(join_job *job, const cli_operands *operands)
 
 /* ==== All of it ========================================================= */
 
-/* The list can be read twice, for it may not fit; the lines only if it does
- * not. */
+/* Joins in memory, or in parts if the list does not fit; only then must the
+ * lines be readable twice. */
 static int join_all(join_job *job, const cli_operands *operands)
 {
     sketch_reread again;
@@ -470,7 +469,7 @@ static int join_all(join_job *job, const cli_operands *operands)
         return status;
     if (!job->full)
         return join_in_memory(job, operands);
-    table_close(&job->table);
+    keytable_close(&job->table);
     job->table = (dedup_table){ .keyed = &job->keyed };
     job->tally->parts = true;
     status = reread_open(&again, operands, 0);
@@ -500,7 +499,7 @@ int join_run(const join_want *want, const cli_operands *operands,
         status = join_all(&job, &(cli_operands){ names, 2 });
         progress_close();
     }
-    table_close(&job.table);
+    keytable_close(&job.table);
     bly_free(job.filter);
     reread_close(&list);
     return status == CLI_GO ? CLI_OK : CLI_ERROR;

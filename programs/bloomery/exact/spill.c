@@ -1,15 +1,14 @@
-/* spill.c - streams of bytes, in memory while there is room, else on disk.
+/* spill.c - streams of bytes that spill to disk.
  *
- * A stream is written once and read from its beginning. It is a row of blocks;
- * a full block stays in memory while the store may hold more of them, and goes
- * to a place in one temporary file when not. All streams share the file:
+ * A stream is written once and then read from its start. It consists of blocks.
+ * A full block stays in memory while the store has room for it, and otherwise
+ * goes to a place in a temporary file that all streams share:
  *
- *      stream a   | block 0 | block 1 | block 2 | open, not full |
- *                  in memory     |         |
- *      the file         | place 0 | place 1 | place 2 | …
+ *     stream a   | block 0 | block 1 | block 2 | open, not full |
+ *                 in memory     |         |
+ *     the file         | place 0 | place 1 | place 2 | …
  *
- * The file has no name from the beginning on: whatever happens to the program,
- * the system takes its space back. Floor 8; includes dedup.h only.
+ * The file never has a name, so its space is released however the program ends.
  */
 #include "bloomery/exact/dedup.h"
 
@@ -46,7 +45,7 @@ static int spill_refuse(const char *what, bool memory)
                         also);
 }
 
-/* Where the system cannot make a file without a name. */
+/* Creates and unlinks a file, on systems that cannot create one unnamed. */
 static int spill_file_named(void)
 {
     char path[4096];
@@ -84,7 +83,7 @@ int spill_file(bool memory)
     return fd;
 }
 
-/* At `at`, or at the end where it is negative. */
+/* Writes at offset `at`, or appends if it is negative. */
 static bool spill_write_at(int fd, const unsigned char *data, size_t n,
                            off_t at)
 {
@@ -166,7 +165,7 @@ bool spill_failed(spill_store *s)
     return failed;
 }
 
-/* The first thing that went wrong is told, and no other. */
+/* Reports the first error only. */
 static bool spill_fail(spill_store *s, const char *what)
 {
     int error = errno;
@@ -183,7 +182,7 @@ static bool spill_fail(spill_store *s, const char *what)
     return false;
 }
 
-/* May one more block stay in memory? */
+/* Returns whether one more block may stay in memory. */
 static bool spill_hold(spill_store *s)
 {
     pthread_mutex_lock(&s->lock);
@@ -193,7 +192,7 @@ static bool spill_hold(spill_store *s)
     return hold;
 }
 
-/* A place in the file, which is made when it is first needed. */
+/* Allocates a place in the file, which is created when first needed. */
 static bool spill_place(spill_store *s, uint64_t *place)
 {
     pthread_mutex_lock(&s->lock);
@@ -213,7 +212,7 @@ static bool spill_place(spill_store *s, uint64_t *place)
     return ready;
 }
 
-/* A place that cannot be noted down is not used again, and that is all. */
+/* Frees the place of a block. A place that cannot be recorded stays unused. */
 static void spill_leave(spill_store *s, const spill_block *block)
 {
     pthread_mutex_lock(&s->lock);
@@ -256,7 +255,7 @@ static spill_block *spill_next_block(spill_stream *stream)
     return &grown[stream->n];
 }
 
-/* The open block is full: keep it, or write it and use its memory again. */
+/* Keeps the open block, which is full, or writes it and reuses its memory. */
 static bool spill_put(spill_store *s, spill_stream *stream)
 {
     spill_block *block = spill_next_block(stream);
@@ -355,7 +354,7 @@ static bool spill_fetch(spill_reader *r, const spill_block *block)
     return true;
 }
 
-/* Go on to the next block; false at the end. */
+/* Moves to the next block. Returns false at the end. */
 static bool spill_turn(spill_reader *r)
 {
     const spill_stream *stream = r->stream;
@@ -378,7 +377,7 @@ static bool spill_turn(spill_reader *r)
     return true;
 }
 
-/* Bytes that lie in several blocks: copied together. */
+/* Copies bytes that span several blocks into one piece. */
 static const unsigned char *spill_join(spill_reader *r, size_t n)
 {
     size_t have = 0;

@@ -1,9 +1,8 @@
-/* stamp.c - is a file that is read again what it was?
+/* stamp.c - checks that a file read twice has not changed.
  *
- * A pass that decides and one that prints must see the same lines. A file's
- * number, size and times say so. A log may grow meanwhile: all passes read it
- * up to where it ended at first. What is copied first needs no stamp. Floor 8;
- * includes dedup.h only.
+ * All passes must see the same lines, so a file's inode, size and times are
+ * compared. A log may grow meanwhile: every pass stops where it ended at first.
+ * Input that was copied needs no stamp.
  */
 #include "bloomery/exact/dedup.h"
 

@@ -1,18 +1,16 @@
-/* stream.c - `bloomery dedup` in one pass: each new line is printed at once.
+/* stream.c - `bloomery dedup` in one pass, which prints each new line at once.
  *
- * Every different key is kept, byte by byte, in a table in memory. When the
- * table is full its keys go to a temporary file, sorted (runs.c), and it begins
- * anew. So a line is new when its key is in no run and not in the table:
+ * All distinct keys are kept, byte by byte, in a table. When it is full, its
+ * keys go to a sorted run in a temporary file (sorted.c) and it starts again
+ * empty. A line is new if its key is in no run and not in the table:
  *
- *      all threads         split, hash; a filter of each run says "not here";
- *                          else the run is looked at
- *      in order, by one    the runs that are newer than that; the table;
- *                          print
+ *     all threads       split and hash; look up the keys in the runs
+ *     in order, one     look up newer runs and the table; print
+ *     at a time
  *
- * What a thread finds in a run stays true: keys are there for good, and were in
- * an earlier chunk. Before a chunk is decided there is room in the table for
- * all its keys, so that no run is written in the midst of it. Floor 8; includes
- * dedup.h and <bloomery.h> only.
+ * A key found in a run by any thread stays found, since runs only hold keys of
+ * earlier chunks. The table gets room for all keys of a chunk before the chunk
+ * is decided, so no run is written half way through.
  */
 #include "bloomery/exact/dedup.h"
 #include "frame/headers.h"
@@ -31,17 +29,17 @@ typedef struct {
 
 typedef struct {
     dedup_rows rows;
-    runs_space space;
-    size_t     seen;            /* runs that were looked at                */
-    int        error;           /* of looking at them: errno               */
+    sorted_space space;
+    size_t     seen;            /* number of runs searched                 */
+    int        error;           /* errno of the search                     */
 } stream_own;
 
 static void stream_clean(void *argument)
 {
     stream_own *own = argument;
 
-    rows_free(&own->rows);
-    runs_space_free(&own->space);
+    marked_free(&own->rows);
+    sorted_space_free(&own->space);
 }
 
 static bool stream_work(void *argument, cli_worker *w)
@@ -49,21 +47,21 @@ static bool stream_work(void *argument, cli_worker *w)
     stream_job *job = argument;
     stream_own *own = w->own;
 
-    if (!rows_fill(&own->rows, w, job->keyed, NULL))
+    if (!marked_fill(&own->rows, w, job->keyed, NULL))
         return false;
-    own->seen = runs_count(&job->runs);
-    own->error = runs_look(&job->runs, 0, own->seen, &own->rows, &own->space);
+    own->seen = sorted_count(&job->runs);
+    own->error = sorted_look(&job->runs, 0, own->seen, &own->rows, &own->space);
     return true;
 }
 
-/* The runs that the worker has not seen. */
+/* Searches the runs that the worker has not seen. */
 static int stream_look(stream_job *job, stream_own *own)
 {
-    size_t n = runs_count(&job->runs);
+    size_t n = sorted_count(&job->runs);
 
     if (own->error == 0)
-        own->error = runs_look(&job->runs, own->seen, n, &own->rows,
-                               &own->space);
+        own->error = sorted_look(&job->runs, own->seen, n, &own->rows,
+                                 &own->space);
     return own->error == 0 ? CLI_GO
          : own->error == ENOMEM ? report_no_memory() : spill_unread(own->error);
 }
@@ -78,32 +76,33 @@ static int stream_commit(void *argument, cli_worker *w)
         return refuse_chunk(&w->chunk);
     if (w->failed)
         return report_no_memory();
-    if (job->table.keys > 0 && !table_fits(&job->table, job->want->held,
-                                           own->rows.n, w->chunk.length))
-        status = runs_write(&job->runs, &job->table);
+    if (job->table.keys > 0 && !keytable_fits(&job->table, job->want->held,
+                                              own->rows.n, w->chunk.length))
+        status = sorted_write(&job->runs, &job->table);
     if (status == CLI_GO)
         status = stream_look(job, own);
     if (status != CLI_GO)
         return status;
-    if (!table_prepare(&job->table, job->want->held, own->rows.n,
-                       w->chunk.length)
-        || table_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
+    if (!keytable_prepare(&job->table, job->want->held, own->rows.n,
+                          w->chunk.length)
+        || keytable_add_rows(&job->table, &own->rows, NULL) != TABLE_NEW)
         return report_no_memory();
     for (size_t i = 0; i < own->rows.n; i++)
         job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
     job->tally.keyless += own->rows.keyless;
     progress_at(w->chunk.bytes);
-    return rows_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
+    return marked_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }
 
 static int stream_open(stream_job *job)
 {
-    enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* of large pages */
+    enum { KEYS = 1 << 13, BYTES = 1 << 22 };   /* in large pages */
 
     job->table.keyed = job->keyed;
-    runs_open(&job->runs, job->keyed);
-    return table_open(&job->table, KEYS, BYTES) ? CLI_GO : report_no_memory();
+    sorted_open(&job->runs, job->keyed);
+    return keytable_open(&job->table, KEYS, BYTES) ? CLI_GO
+                                                   : report_no_memory();
 }
 
 int stream_run(const exact_want *want, const bly_keyed *keyed,
@@ -122,7 +121,7 @@ int stream_run(const exact_want *want, const bly_keyed *keyed,
     }
     job.tally.spilled = job.runs.bytes;
     *tally = job.tally;
-    runs_close(&job.runs);
-    table_close(&job.table);
+    sorted_close(&job.runs);
+    keytable_close(&job.table);
     return status;
 }

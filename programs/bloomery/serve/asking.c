@@ -1,12 +1,11 @@
-/* asking.c - a batch of requests -> their answers.
+/* asking.c - answers a batch of requests.
  *
- * Each filter that is queried gets all its keys at once, made by its own form.
- * Requests of all filters are answered as `bloomery query` does with several
- * -F: a key is there if it is perhaps in any of them, or, with --all, in all. A
- * filter that cannot read a key says neither yes nor no. If the other filters
- * do not decide the answer then (one of any that perhaps holds the key, or one
- * of all that does not), the answer is an error. Floor 8; includes serve.h
- * only.
+ * Each filter that is queried gets all its keys in one batch, in the form that
+ * it states. Answers are combined as in `bloomery query` with several -F: a key
+ * is present if any filter may hold it or, with --all, if all of them may.
+ *
+ * A filter that cannot read a key gives no answer for it. If the other filters
+ * do not decide the request on their own, its answer is an error.
  */
 #include "bloomery/serve/serve.h"
 
@@ -87,8 +86,8 @@ static uint64_t asking_unstated(uint64_t as, bool fold)
     return text && fold ? class | BLY_FORM_LOWER : class;
 }
 
-/* Chooses the form by which a filter reads the keys of a batch. False: it
- * states a form that contradicts `as`. */
+/* Chooses the form in which a filter reads the keys of a batch. Returns false
+ * if the filter states a form that contradicts `as`. */
 static bool asking_form(uint64_t *form, const served_filter *filter,
                         uint64_t as, bool fold)
 {
@@ -107,7 +106,8 @@ static bool asking_form(uint64_t *form, const served_filter *filter,
     return true;
 }
 
-/* Returns NULL if no filter from `first` up to `end` contradicts `as`. */
+/* Checks the filters from `first` up to `end` against `as`. Returns NULL, or
+   the reason why one contradicts it. */
 static const char *asking_against(serve_asker *asker, size_t first, size_t end,
                                   uint64_t as)
 {
@@ -130,7 +130,7 @@ static const char *asking_against(serve_asker *asker, size_t first, size_t end,
 /* ==== Keys ============================================================== */
 
 /* Lists the requests for filter `which`, or for all, with their keys as they
- * were written; returns how many. */
+ * were written. Returns their number. */
 static size_t asking_choose(serve_asker *asker, size_t n, size_t which)
 {
     size_t chosen = 0;
@@ -164,10 +164,10 @@ static void asking_written(serve_asker *asker, size_t n, bool cut_cr)
     }
 }
 
-/* Changes the written keys by a form. False: no memory. */
+/* Converts the keys to a form. Returns false if out of memory. */
 static bool asking_change(serve_asker *asker, size_t n, uint64_t form)
 {
-    size_t needed = 1;          /* so that the key of no bytes has a place */
+    size_t needed = 1;          /* so that an empty key has a place        */
     unsigned char *to;
 
     for (size_t i = 0; i < n; i++)
@@ -187,8 +187,8 @@ static bool asking_change(serve_asker *asker, size_t n, uint64_t form)
     return true;
 }
 
-/* Makes the chosen keys for a filter, unless they are as it needs them. False:
- * no memory. */
+/* Prepares the chosen keys for a filter unless they are prepared already.
+ * Returns false if out of memory. */
 static bool asking_make(serve_asker *asker, size_t n, uint64_t form,
                         bool cut_cr)
 {
@@ -221,7 +221,7 @@ static void asking_lack(serve_asker *asker, size_t n)
         }
 }
 
-/* Joins the answer of one filter with those of the filters before it. */
+/* Combines the answers of one filter with those of the filters before it. */
 static void asking_join(serve_asker *asker, size_t n, bool first)
 {
     for (size_t i = 0; i < n; i++)
@@ -230,7 +230,7 @@ static void asking_join(serve_asker *asker, size_t n, bool first)
                                           : asker->there[i] || asker->one[i];
 }
 
-/* Returns NULL, or why there are no answers. */
+/* Queries filter `f`. Returns NULL, or the reason why there are no answers. */
 static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
                                  uint64_t as, bool first)
 {
@@ -249,7 +249,7 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     return NULL;
 }
 
-/* Gives the chosen requests their answers, or a fault. */
+/* Stores the answer or the fault in each chosen request. */
 static void asking_tell(serve_asker *asker, size_t n, const char *fault)
 {
     for (size_t i = 0; i < n; i++) {

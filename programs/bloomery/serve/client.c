@@ -1,19 +1,18 @@
-/* client.c - a client at a socket.
+/* client.c - one client on a socket.
  *
- * Whatever a client does costs others nothing but its turn: at most SERVE_READ
- * bytes are read of it at a time; a request has at most SERVE_LONGEST; and
- * where it does not read its answers nothing more is read of it, so that what
- * waits for it has a bound. Who keeps us waiting for a minute, with a request
- * that does not end or answers that he does not read, is let go. The head of a
- * request of HTTP has 5 seconds, from its first byte. A client without anything
- * to say may stay as long as it likes, or a minute if it speaks HTTP, whose
- * clients expect that. Where there is no place for a new client, loop.c lets
- * one go that owes us something.
+ * A slow or hostile client cannot hold up the others. At most SERVE_READ bytes
+ * are read from it at a time, a request has at most SERVE_LONGEST bytes, and
+ * nothing more is read while its answers are unread, so its queues are bounded.
  *
- * To close a socket in which there is something unread throws away, of TCP,
- * what was written and has not arrived. So who is told that he sent garbage is
- * first told that nothing more comes, and what he still sends is read, for two
- * seconds at most. Floor 8; includes serve.h only.
+ * A client is disconnected if a request stays incomplete, or answers stay
+ * unread, for a minute. An HTTP head must be complete within 5 seconds of its
+ * first byte. Idle clients may stay connected, except that HTTP clients, which
+ * expect it, are disconnected after a minute. If there is no room for a new
+ * client, loop.c evicts one.
+ *
+ * Closing a TCP socket that holds unread input discards output that has not
+ * arrived yet. After an error the server therefore shuts down its sending side
+ * first, and then reads and discards input for two seconds at most.
  */
 #include "bloomery/serve/serve.h"
 
@@ -22,9 +21,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { CLIENT_PATIENCE = 60, CLIENT_HEAD = 5, CLIENT_FAREWELL = 2 }; /* s */
+enum { CLIENT_PATIENCE = 60, CLIENT_HEAD = 5, CLIENT_FAREWELL = 2 }; /* s    */
 
-/* Is more of it wanted? */
+/* Returns whether more input is wanted from the client. */
 static bool client_reads(const serve_client *c)
 {
     const serve_talk *t = &c->talk;
@@ -34,7 +33,7 @@ static bool client_reads(const serve_client *c)
             && bytes_waiting(&t->out) < SERVE_UNSENT);
 }
 
-/* False: it is gone. */
+/* Handles the result of a read. Returns false if the client is gone. */
 static bool client_heard(serve_client *c, ssize_t n)
 {
     if (n < 0)
@@ -56,7 +55,7 @@ static bool client_read(serve_client *c, double now)
         && client_heard(c, read(c->source.fd, t->in.data + t->in.to, most));
 }
 
-/* False: it is gone. */
+/* Writes pending output. Returns false if the client is gone. */
 static bool client_write(serve_client *c, double now)
 {
     cli_bytes *out = &c->talk.out;
@@ -75,7 +74,7 @@ static bool client_write(serve_client *c, double now)
     return true;
 }
 
-/* Throw away what it still sends. False: there is nothing more. */
+/* Reads and discards input. Returns false at the end of it. */
 static bool client_leave(serve_client *c)
 {
     char nothing[4096];
@@ -84,7 +83,7 @@ static bool client_leave(serve_client *c)
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-/* All is said. False: and nothing is left that would be lost. */
+/* Handles the end of a conversation. Returns false once nothing can be lost. */
 static bool client_end(serve_client *c, double now)
 {
     int unread = 0;

@@ -1,7 +1,4 @@
-/* cmd_serve.c - `bloomery serve`: its options.
- *
- * Floor 8; includes serve.h only.
- */
+/* cmd_serve.c - `bloomery serve`: its options. */
 #include "bloomery/serve/serve.h"
 #include "frame/options.h"
 #include "frame/work.h"
@@ -12,7 +9,7 @@
 enum {
     CMD_SERVE_THREADS = 256,            /* as many as work_jobs has at most */
     CMD_SERVE_CLIENTS = 100000,
-    CMD_SERVE_VALUE = 1000              /* bytes: a line of Postfix has 4096 */
+    CMD_SERVE_VALUE = 1000              /* bytes: a Postfix line has 4096    */
 };
 
 typedef struct {
@@ -118,7 +115,7 @@ static const serve_protocol *serve_find_protocol(const char *name)
     return NULL;
 }
 
-/* "660"; -1: it is no mode. */
+/* Parses an octal mode such as "660". Returns -1 if it is invalid. */
 static int serve_mode(const char *text)
 {
     char *end;
@@ -154,7 +151,7 @@ static int serve_check_mode(const cli_command *self, const serve_settings *s,
 {
     how->mode = s->mode != NULL ? serve_mode(s->mode) : -1;
     if (s->mode != NULL && how->mode < 0)
-        return serve_refuse("mode", s->mode, "is no mode: give octal digits "
+        return serve_refuse("mode", s->mode, "is not a mode: give octal digits "
                             "up to 777, such as 660");
     if (s->mode != NULL && how->socket.path == NULL && how->web.path == NULL)
         return options_wrong(self, "--mode is about Unix sockets, and there is "
@@ -162,7 +159,7 @@ static int serve_check_mode(const cli_command *self, const serve_settings *s,
     return CLI_GO;
 }
 
-/* Does each option that is given belong to the protocol? */
+/* Checks that all options given apply to the protocol. */
 static int serve_check_protocol(const cli_command *self,
                                 const serve_settings *s,
                                 const serve_protocol *protocol)
@@ -198,7 +195,7 @@ static int serve_check_value(const char *value)
          : CLI_GO;
 }
 
-/* Without a port: all ports of a name are accepted. */
+/* Checks --host: names without a port, which stand for all ports. */
 static int serve_check_hosts(const cli_command *self, const serve_settings *s)
 {
     if (s->hosts.count > 0 && (s->web == NULL || strchr(s->web, '/') != NULL))
@@ -280,7 +277,7 @@ static int serve_run(const cli_command *self, int argc, char **argv)
     if (status == CLI_GO)
         status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     if (status == CLI_GO)
-        status = server_run(&how, &files);
+        status = listen_run(&how, &files);
     free(s.hosts.names);
     return status;
 }

@@ -1,10 +1,10 @@
-/* coprocess.c - the one client at standard input and output.
+/* coprocess.c - the single client on standard input and output.
  *
- * A program that keeps us at its side waits for the answer before it asks
- * again: what is known goes out before more input is waited for. Whoever it is
- * waits for us and we for it, so that reading and writing may block, and the
- * state of descriptors that others share stays as it is. Floor 8; includes
- * serve.h only.
+ * A program that runs the server as a coprocess waits for an answer before it
+ * sends the next request, so all answers are written before the server waits
+ * for more input. Reads and writes may block, because nobody else is served.
+ * The flags of the descriptors, which other processes may share, are not
+ * changed.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/output.h"
@@ -16,7 +16,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Wait for input. False: it is woken before. */
+/* Waits for input. Returns false if woken before any arrived. */
 static bool coprocess_poll(const serve_coprocess *c)
 {
     struct pollfd both[2] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -30,8 +30,9 @@ static bool coprocess_poll(const serve_coprocess *c)
     return false;
 }
 
-/* How many bytes to read yet: SIZE_MAX, or, at the end, those that are there.
- * Meanwhile there may be other filters: nothing of the old ones is kept. */
+/* Returns how many bytes to read: SIZE_MAX, or at shutdown those that have
+ * arrived. Filters may be replaced while this waits, so the caller must not
+ * keep the old ones. */
 static size_t coprocess_wait(const serve_coprocess *c)
 {
     int arrived = 0;
@@ -43,7 +44,7 @@ static size_t coprocess_wait(const serve_coprocess *c)
     return ioctl(STDIN_FILENO, FIONREAD, &arrived) < 0 ? 0 : (size_t)arrived;
 }
 
-/* False: nothing more comes. */
+/* Reads input. Returns false at its end. */
 static bool coprocess_read(serve_coprocess *c, serve_talk *t, size_t most)
 {
     ssize_t n = -1;
@@ -68,7 +69,7 @@ static bool coprocess_read(serve_coprocess *c, serve_talk *t, size_t most)
     return true;
 }
 
-/* Answer all that is complete, and send it. */
+/* Answers all complete requests and writes the answers. */
 static bool coprocess_answer(serve_coprocess *c, serve_talk *t)
 {
     do {
@@ -83,7 +84,7 @@ static bool coprocess_answer(serve_coprocess *c, serve_talk *t)
         bytes_done(&t->out, bytes_waiting(&t->out));
     } while (!t->idle);
     if (t->broken) {
-        report_error("standard input: %s", "what came is no request of this "
+        report_error("standard input: %s", "the input is not a request of this "
                      "protocol, and nothing behind it can be found: see "
                      "--protocol");
         c->failed = true;

@@ -1,7 +1,7 @@
-/* counts.c - what is counted, and Prometheus' text of it.
+/* counts.c - counters, and their text for Prometheus.
  *
- * A loop adds to counters of its own, so that no two threads write the same
- * one; who reads takes the sum, which is as old as the last of them.
+ * Each loop adds to its own counters, so no two threads write the same one. A
+ * reader sums them up; the sum is as old as the oldest counter it has read.
  */
 #include "bloomery/serve/serve.h"
 
@@ -39,7 +39,8 @@ static bool counts_head(cli_bytes *out, const char *name, const char *type,
                         name, help, name, type);
 }
 
-/* The sum over those of one protocol, which stand side by side. */
+/* Appends one line, with the sum over the counters of one protocol, which are
+   adjacent. */
 static bool counts_line(cli_bytes *out, const counts_row *row,
                         const serve_counted *counted, size_t n)
 {
@@ -66,7 +67,7 @@ static bool counts_protocols(cli_bytes *out, const counts_row *row,
     return fits;
 }
 
-/* In a label's value these three are written so; other bytes as they are. */
+/* Escapes the three bytes that a label value may not contain as they are. */
 static bool counts_label(cli_bytes *out, const char *text)
 {
     bool fits = true;

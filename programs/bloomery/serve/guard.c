@@ -1,15 +1,13 @@
-/* guard.c - files that others write over in their place while they are mapped.
+/* guard.c - protection against files that are overwritten while mapped.
  *
- * Whoever replaces a file by another one, as mv and the commands here do, takes
- * nothing from the filter that is mapped. Who writes into it, as cp does, takes
- * the bytes away that it is made of: what is cut off ends the process by
- * SIGBUS, and what is new in the place of old bytes makes answers false. So the
- * file is kept open, and looked at after each batch: if it was written to since
- * the filter was opened, what the batch has found is thrown away. And SIGBUS
- * leads back to before the batch.
+ * Replacing a file by rename, as mv and the commands here do, leaves the mapped
+ * filter intact. Writing into the file, as cp does, changes the filter's bytes:
+ * truncation raises SIGBUS, and new contents make answers wrong. The file
+ * therefore stays open and is checked after each batch. If it was written to
+ * since the filter was opened, the answers of the batch are discarded. A SIGBUS
+ * handler jumps back to before the batch.
  *
- * That is no promise: bytes that change while they are read can lead a lookup
- * anywhere. Floor 8; includes serve.h only.
+ * This is no guarantee: bytes that change during a lookup can lead it anywhere.
  */
 #include "bloomery/serve/serve.h"
 
@@ -19,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a thread goes on that comes upon what was cut off. */
+/* Where a thread continues after SIGBUS. */
 static _Thread_local sigjmp_buf *volatile guard_back;
 static struct sigaction guard_old;
 
@@ -38,7 +36,7 @@ void guard_start(void)
     sigaction(SIGBUS, &own, &guard_old);
 }
 
-/* The signal is blocked until its handler returns, which it did not. */
+/* Unblocks SIGBUS, which stays blocked because its handler never returned. */
 static void guard_unblock(void)
 {
     sigset_t bus_error;
@@ -65,7 +63,7 @@ bool guard_run(void (*work)(void *context), void *context)
 
 /* ==== Files ============================================================= */
 
-/* Only a plain file can be mapped, and a pipe would keep us waiting. */
+/* Opens plain files only: others cannot be mapped, and a pipe could block. */
 void guard_open(serve_guard *g, const char *path)
 {
     struct stat about;
@@ -88,7 +86,7 @@ void guard_close(serve_guard *g)
     g->fd = -1;
 }
 
-/* As far as can be told. */
+/* Returns whether the file looks unchanged, as far as its status shows. */
 static bool guard_whole(const serve_guard *g)
 {
     struct stat about;

@@ -1,29 +1,28 @@
-/* helper.c - the protocol of Squid's helpers for external ACLs (protocol 3.x of
- * external_acl_type in its squid.conf).
+/* helper.c - Squid's protocol for external ACL helpers (protocol 3.x of
+ * external_acl_type in squid.conf).
  *
- *      7 www.example.org -        7 OK         perhaps there
- *      8 198.51.100.9 -           8 ERR        certainly not
+ *      7 www.example.org -        7 OK         perhaps present
+ *      8 198.51.100.9 -           8 ERR        certainly absent
  *      9                          9 BH message="..."
  *
- * With concurrency=N a line begins with the number of a channel, and so does
- * its answer; else it begins with the first field. Fields are apart by blanks,
- * and in each a % and two hexadecimal digits stand for a byte. Squid puts what
- * an acl line adds behind its format's fields, or a hyphen. Floor 8; includes
- * serve.h only.
+ * With concurrency=N a request and its answer begin with a channel number;
+ * otherwise a request begins with its first field. Fields are separated by
+ * blanks and %-encoded. After the fields of its format Squid sends the
+ * arguments of the acl line, or a hyphen.
  */
 #include "bloomery/serve/serve.h"
 
 #include <string.h>
 
-enum { HELPER_CHANNEL = 20 };           /* digits of a channel, at most */
+enum { HELPER_CHANNEL = 20 };           /* maximum digits of a channel       */
 
 static bool helper_blank(unsigned char byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* The next word of what begins at *at, which moves behind it; its length, and
- * 0: there is none. */
+/* Finds the next word at *at and moves *at past it. Returns its length; 0 if
+ * there is none. */
 static size_t helper_word(unsigned char **at, const unsigned char *end,
                           unsigned char **word)
 {

@@ -1,21 +1,21 @@
-/* http.c - the syntax of HTTP/1.1 requests: bytes of a client -> a question.
+/* http.c - parses HTTP/1.1 requests.
  *
- * Between a client and this server there may be a proxy, which shares one
- * connection among many clients. If the two disagreed on where a request ends,
- * one client would get the answer to another. So only requests that every
- * parser reads alike are accepted. Two lengths, a length beside a coding,
- * blanks before a colon, folded headers, bare CR, LF and NUL are errors, and
- * after an error the connection ends.
+ * A proxy in front of this server may share one connection among many clients.
+ * If the two disagreed on where a request ends, one client would get the answer
+ * to another. The parser therefore accepts only requests that every parser
+ * reads alike. Two lengths, a length together with a transfer coding, blanks
+ * before a colon, folded headers, bare CR or LF, and NUL are errors, and an
+ * error ends the connection.
  *
- * A web page can make a browser ask a server of its own machine under the
- * page's name (DNS rebinding). So the host that a request names must be a name
- * of the loopback or one of `--host`. An address in numbers is safe, because no
- * page has it as its name unless it came from there.
+ * A web page can make a browser query a server on the same machine under the
+ * page's own name (DNS rebinding). The Host of a request must therefore be a
+ * name of the loopback interface or one given with --host. Numeric addresses
+ * are safe, because a page only has such a name if it came from that address.
  *
- * A request is read in three steps. http_take finds the end of the head, line
- * by line, as bytes arrive. http_head parses the head. For a body in chunks,
- * http_take then removes everything between the data as it arrives, so that the
- * body is in one piece, and no byte is looked at twice.
+ * A request is parsed in three steps. http_take looks for the end of the head,
+ * line by line, as bytes arrive. http_head parses the head. For a chunked body
+ * http_take then removes the framing as data arrives, so that the body is
+ * contiguous and no byte is examined twice.
  */
 #include "bloomery/serve/serve.h"
 
@@ -25,9 +25,9 @@
 #include <strings.h>
 
 enum {
-    HTTP_HEAD = 1 << 16,        /* bytes of a head, or of all trailers      */
-    HTTP_LINE = 1 << 10,        /* bytes of a line within a chunked body    */
-    HTTP_BODIES = 1 << 26       /* bytes that all large bodies may need     */
+    HTTP_HEAD = 1 << 16,        /* bytes of a head or of all trailers       */
+    HTTP_LINE = 1 << 10,        /* bytes of a line in a chunked body        */
+    HTTP_BODIES = 1 << 26       /* bytes of all large bodies together        */
 };
 
 static atomic_size_t http_bodies;
@@ -56,13 +56,14 @@ static bool http_is_token(const char *text, size_t n)
     return n > 0;
 }
 
-/* Returns whether the text has no control bytes but tabs. */
+/* Returns whether the text has no control bytes other than tabs. */
 static bool http_is_plain(const char *text, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if ((text[i] >= '\0' && text[i] < ' ' && text[i] != '\t')
-            || text[i] == 0x7f)
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < ' ' && c != '\t') || c == 0x7f)
             return false;
+    }
     return true;
 }
 
@@ -73,8 +74,8 @@ static int http_digit(char byte)
          : -1;
 }
 
-/* Reads digits of base 10 or 16 up to the end of the text or, for chunks, to a
- * semicolon. A number beyond 64 bits becomes UINT64_MAX. */
+/* Parses digits of base 10 or 16, up to the end of the text or, in chunk sizes,
+ * to a semicolon. Numbers beyond 64 bits become UINT64_MAX. */
 static bool http_number(const char *text, size_t n, unsigned base,
                         uint64_t *number)
 {
@@ -117,7 +118,7 @@ static bool http_is_loopback(const char *host, size_t n)
         || (inet_pton(AF_INET6, text, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6));
 }
 
-/* Returns whether the port, a colon and digits, may be there. */
+/* Returns whether the text is a colon and digits, or empty. */
 static bool http_is_port(http_text port)
 {
     for (size_t i = 1; i < port.length; i++)
@@ -146,7 +147,8 @@ static bool http_is_ours(const serve_how *how, http_text host)
     return http_is(host, "localhost") || http_is_loopback(host.data, n);
 }
 
-/* At a Unix socket any host is fine, because no browser connects there. */
+/* Checks the host. At a Unix socket any host is accepted, because no browser
+   connects there. */
 static bool http_check_host(const serve_how *how, http_question *q,
                             http_text host)
 {
@@ -157,7 +159,7 @@ static bool http_check_host(const serve_how *how, http_question *q,
 
 /* ==== The first line ==================================================== */
 
-/* An http: target as proxies get it: the host comes first. */
+/* Parses an absolute target, http://host/path, as sent to proxies. */
 static bool http_absolute(const serve_how *how, http_question *q)
 {
     http_text host = { q->path.data + 7, q->path.length };
@@ -197,7 +199,7 @@ static bool http_target(const serve_how *how, http_question *q)
     return true;
 }
 
-/* "HTTP/1.1"; of a later minor version no more is wanted. */
+/* Parses "HTTP/1.1". Later minor versions are treated as 1.1. */
 static bool http_version(http_question *q, http_text version)
 {
     if (version.length != 8 || memcmp(version.data, "HTTP/", 5) != 0
@@ -229,13 +231,13 @@ static bool http_first(const serve_how *how, http_question *q, http_text line)
 
 /* ==== Headers =========================================================== */
 
-/* Counts the headers that say something of the request itself. */
+/* Counts the headers that affect the framing of the request. */
 typedef struct {
     http_text host;
     unsigned  hosts, lengths, codings;
 } http_counts;
 
-/* Returns whether a list separated by commas has the word. */
+/* Returns whether a comma-separated list contains the word. */
 static bool http_lists(http_text list, const char *word)
 {
     while (list.length > 0) {
@@ -303,7 +305,7 @@ static bool http_split(http_text line, http_text *name, http_text *value)
         && http_is_plain(value->data, value->length);
 }
 
-/* Decides, after all headers, what they say together. */
+/* Checks the headers against each other, after all have been read. */
 static bool http_framing(const serve_how *how, http_question *q,
                          const http_counts *c)
 {
@@ -322,7 +324,7 @@ static bool http_framing(const serve_how *how, http_question *q,
     return true;
 }
 
-/* The next line, which ends with CR LF: http_take has seen to that. */
+/* Takes the next line, which ends with CR LF: http_take has checked that. */
 static http_text http_line(http_text *from)
 {
     char *end = memchr(from->data, '\n', from->length);
@@ -349,8 +351,8 @@ static bool http_head(const serve_how *how, http_question *q, http_text head)
 
 /* ==== Bodies ============================================================ */
 
-/* Bytes of large bodies on their way share a budget, so that clients who begin
- * many of them cannot take all memory. Only bytes that have come count. */
+/* Reserves memory for a body. Large bodies share a budget, so that clients
+ * cannot exhaust memory by starting many of them. Only received bytes count. */
 static bool http_hold(http_state *s, http_question *q, size_t come)
 {
     size_t more = come > SERVE_READ && come > s->held ? come - s->held : 0;
@@ -369,8 +371,8 @@ void http_forget(http_state *s)
     *s = (http_state){ .part = HTTP_IN_HEAD };
 }
 
-/* A line of at most `most` bytes at *at; its length without the end is put
- * out, *at moves behind it. */
+/* Finds a line of at most `most` bytes at *at, stores its length without the
+ * line ending, and moves *at past it. */
 static http_step http_next(const char *bytes, size_t n, size_t *at, size_t most,
                            size_t *length)
 {
@@ -386,7 +388,7 @@ static http_step http_next(const char *bytes, size_t n, size_t *at, size_t most,
     return HTTP_DONE;
 }
 
-/* Returns whether all of it is a semicolon and words. Quoted values are
+/* Returns whether the text is a list of chunk extensions. Quoted values are
  * refused, since parsers differ on where a quote ends. */
 static bool http_is_extension(const char *text, size_t n)
 {
@@ -440,8 +442,8 @@ static void http_data(http_state *s, char *bytes, size_t n, size_t *at)
         s->part = HTTP_IN_END;
 }
 
-/* One step of a body in chunks, at *at; HTTP_MORE with *at as it was: the next
- * bytes are missing. */
+/* Takes one step through a chunked body. Returns HTTP_MORE, with *at unchanged,
+ * if more bytes are needed. */
 static http_step http_chunk(http_state *s, http_question *q, char *bytes,
                             size_t n, size_t *at)
 {
@@ -513,7 +515,7 @@ static http_step http_find_head(http_state *s, http_question *q,
     return HTTP_WRONG;
 }
 
-/* Empty lines before a request are passed over, as RFC 9112 asks. */
+/* Skips empty lines before a request, as RFC 9112 asks. */
 static void http_skip(http_state *s, cli_bytes *in)
 {
     while (bytes_waiting(in) >= 2
@@ -523,7 +525,7 @@ static void http_skip(http_state *s, cli_bytes *in)
     }
 }
 
-/* Reads the head when all of it is there, and what it says of the body. */
+/* Parses the head once it is complete, and prepares for the body. */
 static http_step http_begin(const serve_how *how, http_state *s, cli_bytes *in,
                             http_question *q)
 {

@@ -1,17 +1,16 @@
-/* list.c - a JSON array of keys, key by key.
+/* list.c - reads a JSON array of keys, one key at a time.
  *
- * A key is a string, which stands for its bytes, escapes decoded, or a number,
- * true or false, which stand for their text. null, objects and arrays are none:
- * so nothing is deeper than one bracket. A key lies in the text, of which a
- * string with escapes takes the place. Bytes that are no UTF-8 are taken as
- * they are. Floor 8; includes serve.h only.
+ * A key is a string, which stands for its decoded bytes, or a number, true or
+ * false, which stand for their text. null, objects and arrays are refused, so
+ * nothing nests. Strings with escapes are decoded in place. Bytes that are not
+ * valid UTF-8 are accepted as they are.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/members.h"
 
 #include <string.h>
 
-/* The byte behind blanks; 0: there is none. */
+/* Returns the next byte that is not blank; 0 at the end. */
 static unsigned char list_peek(serve_list *l)
 {
     while (l->at < l->end && (*l->at == ' ' || *l->at == '\t'
@@ -20,8 +19,7 @@ static unsigned char list_peek(serve_list *l)
     return l->at < l->end ? *l->at : 0;
 }
 
-/* To the end of a string, behind its quote. Control bytes are escaped in JSON.
- */
+/* Moves past the closing quote. JSON requires control bytes to be escaped. */
 static void list_string(serve_list *l)
 {
     for (l->at++; l->at < l->end && *l->at >= ' '; l->at++) {
@@ -53,7 +51,7 @@ static list_step list_key(serve_list *l, bly_key *key)
            == CLI_MEMBER ? LIST_KEY : LIST_WRONG;
 }
 
-/* At the closing bracket. */
+/* Handles the closing bracket. */
 static list_step list_close(serve_list *l)
 {
     l->at++;

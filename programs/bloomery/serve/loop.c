@@ -1,15 +1,14 @@
-/* loop.c - the clients of a thread: one epoll loop.
+/* loop.c - the clients of one thread, in an epoll loop.
  *
- * Threads share nothing but the filters and where they listen. At a Unix socket
- * all wait for the same clients, of whom each wakes one thread; at a port each
- * has a queue of its own.
+ * Threads share only the filters and the listening addresses. All threads wait
+ * on the same Unix socket, and each new client wakes one of them; at a port
+ * each thread has a queue of its own.
  *
- * All clients on the loopback have one address, so a limit for each address
- * would keep out honest clients together with the others. Instead a new client
- * takes the place of the one that has owed us something for longest: the rest
- * of a request, or reading its answers. Of HTTP, whose clients expect it, an
- * idle one goes as well, if none owes anything. So clients that hold
- * connections open cannot keep others out. Floor 8; includes serve.h only.
+ * All clients on the loopback interface have the same address, so a limit per
+ * address would keep out honest clients as well. Instead, a new client replaces
+ * the one that has stalled for longest, with an incomplete request or unread
+ * answers. If none has, an idle HTTP client is replaced, since those clients
+ * expect it. Holding connections open therefore cannot keep others out.
  */
 #include "bloomery/serve/serve.h"
 
@@ -21,12 +20,12 @@
 #include <unistd.h>
 
 enum {
-    LOOP_EVENTS = 64,           /* that are taken at once                   */
-    LOOP_ACCEPTS = 64,          /* new clients, too                         */
-    LOOP_PAUSE = 50,            /* ms until new clients are looked for, where
-                                   there was no place for one               */
-    LOOP_SWEEP = 1000,          /* ms until those who stall are looked for  */
-    LOOP_END = 5                /* seconds to answer in, at the end         */
+    LOOP_EVENTS = 64,           /* events handled per wait                  */
+    LOOP_ACCEPTS = 64,          /* new clients accepted per event           */
+    LOOP_PAUSE = 50,            /* ms until the loop tries to accept again after
+                                   it had no room                           */
+    LOOP_SWEEP = 1000,          /* ms between checks for stalled clients    */
+    LOOP_END = 5                /* seconds to finish answers at shutdown    */
 };
 
 /* ==== Sources =========================================================== */
@@ -43,8 +42,8 @@ static void loop_remove(const serve_loop *l, const loop_source *source)
     epoll_ctl(l->epoll, EPOLL_CTL_DEL, source->fd, NULL);
 }
 
-/* Makes a listener take clients, or take none for a while. Each client wakes
- * one thread. */
+/* Makes a listener accept clients, or pauses it. A new client wakes only one
+ * thread. */
 static void loop_listen(serve_loop *l, loop_listener *from, bool now)
 {
     if (now && loop_add(l, &from->source, EPOLLIN | EPOLLEXCLUSIVE)) {
@@ -58,7 +57,7 @@ static void loop_listen(serve_loop *l, loop_listener *from, bool now)
 
 /* ==== Clients =========================================================== */
 
-/* One client more, or less. */
+/* Adds `change` to the number of clients. */
 static void loop_count(serve_loop *l, bool web, int change)
 {
     uint64_t n = (uint64_t)(int64_t)change;
@@ -84,7 +83,7 @@ static void loop_let_go(serve_loop *l, serve_client *c)
     free(c);
 }
 
-/* Go on with a client, and wait for what it needs now. */
+/* Advances a client, and registers the events it waits for next. */
 static void loop_step(serve_loop *l, serve_client *c, bool ready)
 {
     struct epoll_event event = { .data.ptr = c };
@@ -127,7 +126,7 @@ static bool loop_take(serve_loop *l, int fd, bool web)
     return true;
 }
 
-/* May there be a note again? */
+/* Returns whether enough time has passed to print another note. */
 static bool loop_tells(const serve_loop *l)
 {
     int_fast64_t now = (int_fast64_t)l->now;
@@ -137,8 +136,7 @@ static bool loop_tells(const serve_loop *l)
         && atomic_compare_exchange_strong(&l->common->told, &told, now);
 }
 
-/* There is no place for a new client: the queue of the system keeps them for a
- * while. */
+/* Pauses a listener because there is no room; the kernel queues new clients. */
 static void loop_pause(serve_loop *l, loop_listener *from, const char *why)
 {
     loop_listen(l, from, false);
@@ -146,7 +144,7 @@ static void loop_pause(serve_loop *l, loop_listener *from, const char *why)
         report_note("new clients wait: %s", why);
 }
 
-/* Each thread has its share of the clients of HTTP. */
+/* Returns whether this thread has its share of the HTTP clients. */
 static bool loop_full(const serve_loop *l, bool web)
 {
     uint64_t share = l->how->clients / l->how->threads;
@@ -160,11 +158,11 @@ static bool loop_owes(const serve_client *c)
     return c->leaving || client_owes(c);
 }
 
-/* Seconds that a client may owe something before it goes before idle ones. So
- * a flood of idle connections does not end requests that are on their way. */
+/* Seconds for which a client with unfinished work is preferred to idle ones, so
+ * that a flood of idle connections does not end requests in progress. */
 static const double LOOP_GRACE = 1;
 
-/* How soon a client is to go, from 1; 0: it may stay. */
+/* Ranks a client for eviction: higher goes first, 0 may stay. */
 static int loop_badness(const serve_client *c, bool web, double now)
 {
     if ((c->web != NULL) != web)
@@ -174,7 +172,7 @@ static int loop_badness(const serve_client *c, bool web, double now)
     return now - c->since > LOOP_GRACE ? 3 : 1;
 }
 
-/* Returns the client that is to go first, or NULL: none of its kind may. */
+/* Returns the client to evict first, or NULL if none may be evicted. */
 static serve_client *loop_worst(const serve_loop *l, bool web)
 {
     serve_client *worst = NULL;
@@ -190,8 +188,8 @@ static serve_client *loop_worst(const serve_loop *l, bool web)
     return worst;
 }
 
-/* Takes a client. False: none can be taken now, and *why says the reason if
- * one waits. */
+/* Accepts a client. Returns false if none can be accepted now; if one is
+ * waiting, *why holds the reason. */
 static bool loop_take_next(serve_loop *l, loop_listener *from, const char **why)
 {
     bool web = from == &l->listeners[LOOP_WEB], full = loop_full(l, web);
@@ -212,7 +210,7 @@ static bool loop_take_next(serve_loop *l, loop_listener *from, const char **why)
     return loop_take(l, fd, web);
 }
 
-/* True: there may be more of them. */
+/* Accepts a client. Returns true if more may be waiting. */
 static bool loop_accept(serve_loop *l, loop_listener *from)
 {
     const char *why = NULL;
@@ -241,8 +239,8 @@ static void loop_sweep(serve_loop *l)
 
 /* ==== The end =========================================================== */
 
-/* Take who is in the queue already, listen no more, and answer what has come.
- * Then nothing more is read. */
+/* Accepts the clients already queued, stops listening, and answers the requests
+ * already received. Nothing is read after that. */
 static void loop_drain(serve_loop *l)
 {
     serve_client *next;
@@ -268,7 +266,7 @@ static void loop_drain(serve_loop *l)
     }
 }
 
-/* Is all said that is to be said? */
+/* Returns whether all answers have been sent. */
 static bool loop_done(serve_loop *l)
 {
     if (!l->draining)
@@ -293,9 +291,9 @@ static int loop_timeout(const serve_loop *l)
          : l->clients != NULL ? LOOP_SWEEP : -1;
 }
 
-/* Handles events. New clients come last, because an old one, whose event would
- * be among these, may have to go for them. An old one is not looked at again,
- * because it may be gone. */
+/* Handles events. New clients come last, because accepting one may evict a
+ * client whose event is still in the list. A client is handled only once, since
+ * it may be gone afterwards. */
 static void loop_events(serve_loop *l, const struct epoll_event *events, int n)
 {
     loop_listener *ready[LOOP_LISTENERS];
@@ -317,7 +315,7 @@ static void loop_events(serve_loop *l, const struct epoll_event *events, int n)
         loop_accept(l, ready[i]);
 }
 
-/* What is to be done whatever has happened. */
+/* Does the periodic work, whatever events have occurred. */
 static void loop_between(serve_loop *l)
 {
     for (size_t i = 0; i < LOOP_LISTENERS; i++)
@@ -330,7 +328,7 @@ static void loop_between(serve_loop *l)
         loop_drain(l);
 }
 
-/* Without this thread some clients would wait for ever: so all end. */
+/* Ends all threads: without this one some clients would wait for ever. */
 static void loop_fail(serve_loop *l)
 {
     l->failed = true;

@@ -1,10 +1,10 @@
-/* place.c - where a socket is to listen: a path, or a port of this machine.
+/* place.c - listening addresses: a path or a local port.
  *
- * A Unix socket leaves a file, also where its server was killed. Such a file is
- * taken away only if it is a socket and nobody listens to it; the folder is
- * locked meanwhile, so that of two servers that begin at once one sees the
- * other. A port is one of the loopback, since nothing here is encrypted and
- * nobody asked who he is. Floor 8; includes serve.h only.
+ * A Unix socket leaves a file behind if its server is killed. The file is
+ * removed only if it is a socket that nobody listens on. The folder is locked
+ * meanwhile, so that of two servers starting at once one notices the other.
+ * Ports are on the loopback interface only, since the protocols have neither
+ * encryption nor authentication.
  */
 #include "bloomery/serve/serve.h"
 
@@ -29,7 +29,7 @@ const char *place_path(const char *path, serve_place *out)
     struct sockaddr_un *unix_address = (struct sockaddr_un *)&out->address;
 
     if (*path == '\0')
-        return "is no path: give one for the socket";
+        return "is not a path: give one for the socket";
     if (strlen(path) >= sizeof unix_address->sun_path)
         return "is longer than the path of a socket may be, 107 bytes: give a "
                "shorter one";
@@ -40,7 +40,7 @@ const char *place_path(const char *path, serve_place *out)
     return NULL;
 }
 
-/* "8080" */
+/* Parses "8080". */
 static bool place_number(const char *text, in_port_t *port)
 {
     unsigned long number = 0;
@@ -83,7 +83,7 @@ static bool place_is_loopback(const serve_place *place)
          : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/* "127.0.0.1", "[::1]" or "localhost", so many bytes. */
+/* Parses "127.0.0.1", "[::1]" or "localhost", given with its length. */
 static bool place_host(const char *text, size_t n, in_port_t port,
                        serve_place *out)
 {
@@ -110,10 +110,10 @@ const char *place_read(const char *text, bool paths, serve_place *out)
         || !(colon != NULL ? place_host(text, (size_t)(colon - text), port, out)
                            : place_host("127.0.0.1", 9, port, out)))
         return paths
-             ? "is no place: give a port, 1 to 65535, an address of this "
+             ? "is not a place: give a port, 1 to 65535, an address of this "
                "machine and a port, 127.0.0.1:8080 or [::1]:8080, or the path "
                "of a Unix socket with a slash in it, ./socket"
-             : "is no place: give a port, 1 to 65535, or an address of this "
+             : "is not a place: give a port, 1 to 65535, or an address of this "
                "machine and a port, 127.0.0.1:8080 or [::1]:8080";
     if (!place_is_loopback(out))
         return "can be reached from other machines, and nothing here is "
@@ -166,7 +166,8 @@ static int place_give_up(int fd)
 
 /* ---- A port -------------------------------------------------------------- */
 
-/* With `shared` others may listen there too, of this user: the threads. */
+/* Binds a port. With `shared`, other sockets of this user may bind it too, one
+   for each thread. */
 static int place_bind_port(const serve_place *place, bool shared)
 {
     const int yes = 1;
@@ -190,9 +191,10 @@ static int place_open_port(const serve_place *place, bool shared)
     return fd >= 0 && listen(fd, PLACE_BACKLOG) < 0 ? place_give_up(fd) : fd;
 }
 
-/* Another server at the same port would not be noticed by threads that share
- * it, and get some of their clients: so it is taken alone first. That socket
- * does not listen, because its clients would be lost with it. */
+/* Opens one socket per thread. Sockets that share a port would not notice
+ * another server there, and would get some of its clients, so the port is first
+ * bound exclusively. That socket does not listen, as closing it would drop its
+ * clients. */
 static int place_open_ports(const serve_place *place, int *sockets, size_t n)
 {
     int alone = n > 1 ? place_bind_port(place, false) : 0;
@@ -211,7 +213,7 @@ static int place_open_ports(const serve_place *place, int *sockets, size_t n)
 
 /* ---- A path -------------------------------------------------------------- */
 
-/* Does somebody listen? A full backlog is somebody's. */
+/* Returns whether a server listens there. A full backlog counts as one. */
 static bool place_is_alive(const serve_place *place)
 {
     int fd = place_socket(place);
@@ -225,7 +227,7 @@ static bool place_is_alive(const serve_place *place)
     return alive;
 }
 
-/* Take away what a server has left that was killed. */
+/* Removes the socket that a killed server has left behind. */
 static int place_clear(const serve_place *place)
 {
     struct stat about;
@@ -233,7 +235,7 @@ static int place_clear(const serve_place *place)
     if (lstat(place->path, &about) < 0)
         return errno == ENOENT ? CLI_GO : place_failed(place, errno);
     if (!S_ISSOCK(about.st_mode))
-        return report_error("'%s' is there already and is no socket: give "
+        return report_error("'%s' is there already and is not a socket: give "
                             "another path, or remove it", place->path);
     if (place_is_alive(place))
         return place_failed(place, EADDRINUSE);
@@ -241,8 +243,8 @@ static int place_clear(const serve_place *place)
          ? CLI_GO : place_failed(place, errno);
 }
 
-/* Whoever may read the folder may lock it, and for as long as he likes: so
- * this does not wait for ever. */
+/* Waits for the lock, but not for ever: anyone who can read the folder can hold
+ * it. */
 static void place_wait_lock(int fd)
 {
     const struct timespec moment = { 0, 10000000 };
@@ -251,7 +253,7 @@ static void place_wait_lock(int fd)
         nanosleep(&moment, NULL);
 }
 
-/* -1: without a lock, where the folder cannot be read. */
+/* Locks the folder. Returns -1, without a lock, if it cannot be read. */
 static int place_lock(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -268,8 +270,8 @@ static int place_lock(const char *path)
     return fd;
 }
 
-/* Nobody may connect before the permissions are those that are wanted: so they
- * are there from the beginning. */
+/* Binds the path. The mode is set through umask, so that nobody can connect
+ * before the permissions are right. */
 static int place_bind(const serve_place *place, int mode)
 {
     mode_t old = mode >= 0 ? umask((mode_t)(~mode & 0777)) : 0;
@@ -317,7 +319,7 @@ int place_open(const serve_place *place, int mode, int *sockets, size_t n)
     return status;
 }
 
-/* Another server may have begun there since: then there is one that answers. */
+/* Removes the socket, unless another server listens there by now. */
 void place_close(const serve_place *place)
 {
     struct stat about;

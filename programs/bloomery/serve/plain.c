@@ -1,11 +1,11 @@
-/* plain.c - the protocol of lines: a key in, its answer out.
+/* plain.c - the line protocol: one key per line.
  *
  *      apple           1
  *      zyzzyva         0
  *
- * 1: the key is perhaps there; 0: it is certainly not; ? and a reason: there is
- * no answer. A line ends with a newline, or with NUL where that is wanted, and
- * its answer with the same. Floor 8; includes serve.h only.
+ * 1 means perhaps present and 0 certainly absent; a ? and a reason mean that
+ * there is no answer. Lines end with a newline or, if chosen, with NUL, and so
+ * do their answers.
  */
 #include "bloomery/serve/serve.h"
 

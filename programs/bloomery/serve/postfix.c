@@ -1,21 +1,18 @@
-/* postfix.c - the two protocols by which Postfix looks something up elsewhere.
+/* postfix.c - Postfix's two lookup protocols.
  *
- * socketmap_table(5), Sendmail's too: netstrings, each a length, a colon, so
- * many bytes and a comma. A request names the map, which is a filter here.
+ * socketmap_table(5), which Sendmail uses too: netstrings, each a length, a
+ * colon, that many bytes and a comma. A request names a map, that is, a filter.
  *
- *      14:blocked a@b.cc,         5:OK OK,         perhaps there
- *                                 9:NOTFOUND ,     certainly not
- *                                 ..:TEMP why,     it may be asked again
- *                                 ..:PERM why,     not as it is
+ *      14:blocked a@b.cc,         5:OK OK,         perhaps present
+ *                                 9:NOTFOUND ,     certainly absent
+ *                                 ..:TEMP why,     may succeed later
+ *                                 ..:PERM why,     malformed
  *
- * tcp_table(5): lines, in which a % and two hexadecimal digits stand for a
- * byte. All filters are asked.
+ * tcp_table(5): %-encoded lines. All filters are queried.
  *
  *      get a@b.cc                 200 OK
  *                                 500 not%20found
  *                                 400 why
- *
- * Floor 8; includes serve.h only.
  */
 #include "bloomery/serve/serve.h"
 
@@ -24,13 +21,13 @@
 
 /* ==== socketmap ========================================================= */
 
-enum { POSTFIX_DIGITS = 7 };            /* those of SERVE_LONGEST */
+enum { POSTFIX_DIGITS = 7 };            /* of SERVE_LONGEST */
 
 static const char postfix_no_netstring[] =
-    "this is no netstring: is it another protocol that is spoken here?";
+    "this is not a netstring: does the client use another protocol?";
 
-/* The length that a netstring begins with, and the bytes up to its first one;
- * 0: more must come; TALK_GARBAGE: it is none. */
+/* Parses the length of a netstring and returns the number of bytes in front of
+ * its content; 0 if incomplete, TALK_GARBAGE if malformed. */
 static size_t postfix_length(const unsigned char *bytes, size_t n,
                              size_t *length)
 {

@@ -1,24 +1,21 @@
-/* serve.h - what the files of `bloomery serve` share.
+/* serve.h - declarations shared by the files of `bloomery serve`.
  *
- * Floor 8: this folder, programs/filters/, the frame, <bloomery.h> and what the
- * system has of sockets are all they include.
- *
- *      guard.c     files that are written over while they are mapped
- *      served.c    the filters, and new files in the place of old ones
- *      counts.c    what is counted, and Prometheus' text of it
- *      asking.c    a batch of requests -> their answers
- *      talk.c      bytes of a client -> batches -> bytes for it
- *      plain.c     the protocol of lines
- *      helper.c    Squid's
- *      postfix.c   Postfix's two
- *      place.c     where a socket is to listen
- *      client.c    a client at a socket
- *      list.c      a JSON array of keys
- *      http.c      bytes of a client -> a request of HTTP
- *      web.c       answers to requests of HTTP
+ *      guard.c     protection against files overwritten while mapped
+ *      served.c    the filters, and their replacement by new files
+ *      counts.c    counters, and their text for Prometheus
+ *      asking.c    answers a batch of requests
+ *      talk.c      gathers requests into batches, and writes answers
+ *      plain.c     the line protocol
+ *      helper.c    Squid's protocol
+ *      postfix.c   Postfix's two protocols
+ *      place.c     listening addresses
+ *      client.c    one client on a socket
+ *      list.c      JSON arrays of keys
+ *      http.c      parses HTTP requests
+ *      web.c       answers HTTP requests
  *      loop.c      the clients of a thread
- *      coprocess.c the one client at standard input and output
- *      server.c    threads, signals, new files
+ *      coprocess.c the single client on standard input and output
+ *      listen.c    threads, signals, reloading
  *      cmd_serve.c options
  */
 #ifndef SERVE_SERVE_H
@@ -32,33 +29,33 @@
 #include <sys/socket.h>
 
 enum {
-    SERVE_BATCH = 1024,         /* requests that are answered at once       */
-    SERVE_LONGEST = 1 << 20,    /* bytes of a request                       */
-    SERVE_READ = 1 << 16,       /* bytes that are read at once              */
-    SERVE_UNSENT = 1 << 18      /* bytes that may wait for a client to read
-                                   them; before that nothing more is asked  */
+    SERVE_BATCH = 1024,         /* maximum requests in a batch              */
+    SERVE_LONGEST = 1 << 20,    /* maximum bytes of a request               */
+    SERVE_READ = 1 << 16,       /* bytes per read                           */
+    SERVE_UNSENT = 1 << 18      /* unread bytes of answers at which no more
+                                   requests of the client are handled       */
 };
 
 /* ==== guard.c =========================================================== */
 
-/* A file that may be mapped, as it was when it was opened. */
+/* A file that may be mapped, with its status when it was opened. */
 typedef struct {
-    int             fd;         /* -1: it cannot be mapped                  */
+    int             fd;         /* -1 if it cannot be mapped                */
     off_t           size;
     struct timespec changed;
 } serve_guard;
 
-/* From here on SIGBUS is caught where a guard is. */
+/* Installs the SIGBUS handler. */
 void guard_start(void);
 
-/* Do this. False: it came upon bytes that were cut off, and did not end. */
+/* Calls work(context). Returns false if SIGBUS interrupted it. */
 bool guard_run(void (*work)(void *context), void *context);
 
 void guard_open(serve_guard *g, const char *path);
 void guard_close(serve_guard *g);
 
-/* bly_contains_keys. False: the file was written to since it was opened, and
- * the answers are none. */
+/* Calls bly_contains_keys. Returns false, and the answers are invalid, if the
+ * file was written to since it was opened. */
 bool guard_ask(const serve_guard *g, const bly_filter *filter,
                const bly_keys *keys, bool *there);
 
@@ -66,22 +63,22 @@ bool guard_ask(const serve_guard *g, const bly_filter *filter,
 
 #define SERVED_ALL SIZE_MAX
 
-/* A filter, as it was when its file was opened. */
+/* A filter, with the state of its file when it was opened. */
 typedef struct {
     bly_filter *filter;
     serve_guard guard;          /* of its file                              */
-    uint64_t    stated;         /* the form that it states                  */
-    uint64_t    form;           /* by which keys are made: that form, or the
-                                   one that the options ask for             */
-    bool        cut_cr;         /* a CR before a newline is not in the key  */
+    uint64_t    stated;         /* the form stated by the filter            */
+    uint64_t    form;           /* the form used: the stated one, or the one
+                                   chosen by options                        */
+    bool        cut_cr;         /* whether a CR before a newline is dropped */
     bly_stat_t  stat;
-    char       *about;          /* what `info --json` says, if that was
-                                   wanted; NULL: no memory                  */
+    char       *about;          /* output of `info --json`, if wanted; NULL if
+                                   out of memory                            */
     size_t      about_length;
-    size_t      users;          /* sets that it is in                       */
+    size_t      users;          /* number of sets that contain it           */
 } served_filter;
 
-/* All filters at one time; never changed. */
+/* The filters served at one time; immutable. */
 typedef struct {
     size_t         users;
     size_t         n;
@@ -89,65 +86,68 @@ typedef struct {
 } served_set;
 
 typedef struct {
-    bool load;                  /* into memory, instead of mapping it       */
-    bool trust;                 /* the checksum is not compared             */
-    bool about;                 /* is to be told                            */
+    bool load;                  /* load into memory instead of mapping      */
+    bool trust;                 /* do not verify checksums                  */
+    bool about;                 /* prepare served_filter.about              */
     bool fold, null;            /* -i and -0                                */
     uint64_t as;                /* --as, or FORMS_UNSAID                    */
 } served_how;
 
-/* Open all. CLI_GO or CLI_ERROR. */
+/* Opens all filters. Returns CLI_GO or CLI_ERROR. */
 int  served_open(const cli_operands *files, const served_how *how);
 void served_close(void);
 
-/* Look whether files are new, and open those. A file that cannot be opened is
- * reported once, and the old filter stays; with `again` it is tried once more.
- * True: there is another set. */
+/* Checks whether files have been replaced, and opens the new ones. If a file
+ * cannot be opened, this is reported once and the old filter stays; `again`
+ * retries such files. Returns whether the set has changed. */
 bool served_renew(bool again);
 
-/* The set of now, for as long as it takes; and a number that is another one for
- * each set, without a lock. */
+/* Takes the current set; release it with served_give. served_age returns a
+ * number that differs for each set, without taking a lock. */
 const served_set *served_take(void);
 void served_give(const served_set *set);
 uint64_t served_age(void);
 
-/* The name of filter i: that of its file, without folder and last ending. */
+/* Returns the name of filter i: its file name without folder and extension. */
 const char *served_name(size_t i);
-size_t served_find(const void *name, size_t length);    /* or SERVED_ALL */
+
+/* Returns the index of the filter with that name, or SERVED_ALL. */
+size_t served_find(const void *name, size_t length);
 
 extern atomic_uint_fast64_t served_reloads, served_refusals;
 
-/* ==== How all is done =================================================== */
+/* ==== Requests, protocols and settings ================================== */
 
-/* A question on its way to its answer. */
+/* A request, and later its answer. */
 typedef struct {
-    const unsigned char *text;  /* the key as it was written; NULL: there is
-                                   no question, and …                       */
+    const unsigned char *text;  /* the key as written; NULL if the request is
+                                   malformed, and …                         */
     size_t         length;
-    bool           returns;     /* it is a line that ends with CR LF, and
-                                   the CR is the last byte of the text      */
-    const char    *fault;       /* … this is why                            */
-    bool           passing;     /* asked again it may be answered           */
-    const void    *tag;         /* what the answer begins with              */
+    bool           returns;     /* whether the line ends with CR LF; the CR is
+                                   then the last byte of the text           */
+    const char    *fault;       /* … this is the reason                     */
+    bool           passing;     /* whether a retry may succeed              */
+    const void    *tag;         /* prefix of the answer, such as a channel  */
     size_t         tag_length;
-    size_t         filter;      /* its number, or SERVED_ALL                */
-    bool           there;       /* the answer                               */
+    size_t         filter;      /* index, or SERVED_ALL                     */
+    bool           there;       /* whether the key may be present           */
 } serve_request;
 
 typedef struct serve_how serve_how;
 
-/* A language that clients speak. */
+/* A protocol. */
 typedef struct {
     const char *name;
 
-    /* Take the request at the start of n bytes, of which the first *looked are
-     * known to hold no end of it; `end`: nothing follows them. How many bytes
-     * it has; 0: it is not complete. TALK_GARBAGE: no request can be found
-     * here, nor behind it, and the fault of *out says why. */
+    /* Parses the request at the start of n bytes, of which the first *looked
+     * are known not to contain its end. With `end`, no more bytes follow.
+     * Returns the length of the request, or 0 if it is incomplete. Returns
+     * TALK_GARBAGE, with the fault in *out, if the input cannot be parsed any
+     * further. */
     size_t (*take)(const serve_how *how, unsigned char *bytes, size_t n,
                    size_t *looked, bool end, serve_request *out);
 
-    /* Append the answer. False: no memory. */
+    /* Appends the answer. Returns false if out of memory. */
     bool (*put)(const serve_how *how, const serve_request *r, cli_bytes *out);
 } serve_protocol;
 
@@ -156,9 +156,9 @@ typedef struct {
 extern const serve_protocol plain_protocol, helper_protocol,
     postfix_map_protocol, postfix_table_protocol;
 
-/* Where clients come to. */
+/* A listening address. */
 typedef struct {
-    const char *text;           /* as it was given; NULL: nowhere           */
+    const char *text;           /* as given; NULL if unused                 */
     const char *path;           /* of a Unix socket, or NULL                */
     struct sockaddr_storage address;
     socklen_t   length;
@@ -168,19 +168,19 @@ struct serve_how {
     const serve_protocol *protocol;
     served_how  open;
     serve_place socket, port, web;
-    bool        all;            /* filters must have the key; else one      */
+    bool        all;            /* whether all filters must match, or one   */
     bool        null, channels;
-    uint64_t    field;          /* of Squid's line, from 1                  */
-    const char *value;          /* of what is there, for Postfix            */
+    uint64_t    field;          /* of Squid's line, counted from 1          */
+    const char *value;          /* result for keys present, for Postfix     */
     size_t      threads;
     uint64_t    clients;
-    int         mode;           /* of Unix sockets; -1: as umask has it     */
+    int         mode;           /* of Unix sockets; -1 for the umask's      */
     cli_operands hosts;         /* --host                                   */
 };
 
 /* ==== counts.c ========================================================== */
 
-/* Each loop counts its own, and anybody may read it. */
+/* Counters of one loop. Any thread may read them. */
 typedef struct {
     atomic_uint_fast64_t requests, keys, positives, errors, clients;
 } serve_counts;
@@ -195,140 +195,143 @@ static inline void counts_add(atomic_uint_fast64_t *counter, uint64_t n)
     atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
 }
 
-/* Prometheus' text; of several counts of one protocol the sum. */
+/* Appends the Prometheus text. Counters of one protocol are summed. */
 bool counts_text(cli_bytes *out, const serve_counted *counted, size_t n,
                  const served_set *set);
 
 /* ==== asking.c ========================================================== */
 
-/* What a thread needs to answer requests. */
+/* State of a thread that answers requests. */
 typedef struct {
     const serve_how  *how;
     const served_set *set;
     uint64_t      age;
     serve_request requests[SERVE_BATCH];
-    size_t        places[SERVE_BATCH];  /* of the keys in requests          */
+    size_t        places[SERVE_BATCH];  /* indices of the requests with keys */
     bool          there[SERVE_BATCH], one[SERVE_BATCH];
-    bool          some_unread;          /* a filter cannot read some keys:  */
-    uint8_t       unread[SERVE_BATCH];  /* the class of that filter, or 0   */
+    bool          some_unread;          /* whether some keys cannot be read */
+    uint8_t       unread[SERVE_BATCH];  /* class of keys required, or 0      */
 
-    /* The keys of one filter, made by its form. */
+    /* The keys for one filter, in its form. */
     bly_key       keys[SERVE_BATCH];
-    bool          lacks[SERVE_BATCH];   /* the key cannot be read by it …   */
-    size_t        lacking;              /* … which holds for so many        */
-    uint64_t      form;                 /* BLY_KEYS_TEXT: as written        */
-    bool          cut_cr;               /* without the CR of lines          */
-    bool          returns;              /* there are such lines             */
-    cli_bytes     bytes;                /* of keys that a form has changed  */
+    bool          lacks[SERVE_BATCH];   /* the filter cannot read the key    */
+    size_t        lacking;              /* number of those                  */
+    uint64_t      form;                 /* BLY_KEYS_TEXT if as written      */
+    bool          cut_cr;               /* whether CRs are dropped          */
+    bool          returns;              /* whether there are such lines     */
+    cli_bytes     bytes;                /* of the converted keys            */
     char          why[256];             /* a fault that names forms         */
 } serve_asker;
 
 serve_asker *asking_new(const serve_how *how);
 void asking_free(serve_asker *asker);
 
-/* From now on ask the filters of now. */
+/* Switches to the current set of filters. */
 void asking_renew(serve_asker *asker);
 
-/* Answers its first n requests. `as` is the class of keys that they name, or
- * FORMS_UNSAID. A request whose key cannot be read by the form of a filter gets
- * a fault, unless the other filters decide its answer. Keys are counted, and
- * requests are not: one may have many. */
+/* Answers the first n requests. `as` is the class of keys they name, or
+ * FORMS_UNSAID. A request whose key a filter cannot read gets a fault, unless
+ * the other filters decide its answer. Keys are counted here, requests are not:
+ * one may have many keys. */
 void asking_batch(serve_asker *asker, size_t n, uint64_t as,
                   serve_counts *counts);
 
 /* ==== http.c ============================================================ */
 
-/* A request of HTTP whose head is complete. */
+/* An HTTP request with a complete head. */
 typedef struct {
     char  *data;
     size_t length;
 } http_text;
 
 typedef struct {
-    unsigned    status;         /* 0: well formed; else what refuses it …   */
-    const char *fault;          /* … and why                                */
+    unsigned    status;         /* 0 if well formed, else the error …       */
+    const char *fault;          /* … and its reason                         */
     http_text   method, path, query;
     bool        old;            /* HTTP/1.0                                 */
-    bool        close;          /* the last one of its connection           */
+    bool        close;          /* whether to close the connection          */
     bool        chunked, expects;
-    unsigned char *body;        /* may be changed                           */
+    unsigned char *body;        /* may be modified                          */
     uint64_t    length;         /* of the body                              */
-    size_t      bytes;          /* of all of it                             */
+    size_t      bytes;          /* of the whole request                     */
 } http_question;
 
-/* A request on its way. All zero at first; offsets count from its start. */
+/* A request that is being received. Initialise to zero; offsets count from its
+   start. */
 typedef enum {
     HTTP_IN_HEAD, HTTP_IN_SIZE, HTTP_IN_CHUNK, HTTP_IN_END, HTTP_IN_TRAILERS
 } http_part;
 
 typedef struct {
     http_part part;
-    size_t    looked, line;     /* bytes without a newline; where a line
-                                   begins                                   */
-    size_t    head, body;       /* their lengths; head 0: incomplete        */
+    size_t    looked, line;     /* bytes searched for a newline; start of the
+                                   current line                             */
+    size_t    head, body;       /* lengths; head is 0 until complete        */
     size_t    trailers;
-    uint64_t  left;             /* bytes of a chunk that are still to come  */
-    size_t    held;             /* bytes of its share in the budget         */
+    uint64_t  left;             /* bytes of the chunk still to come         */
+    size_t    held;             /* bytes reserved in the budget             */
     bool      chunked, expects;
 } http_state;
 
 typedef enum { HTTP_MORE, HTTP_DONE, HTTP_WRONG } http_step;
 
-/* Takes the next request of `in`. HTTP_DONE: it is in *q and is q->bytes long,
- * and http_forget is due before the next one. HTTP_WRONG: the status and fault
- * of *q say why nothing that follows can be trusted. HTTP_MORE: it is not
- * complete. */
+/* Parses the next request of `in`. HTTP_DONE: it is in *q and has q->bytes
+ * bytes; call http_forget before the next one. HTTP_WRONG: *q holds the status
+ * and the fault, and the connection must be closed. HTTP_MORE: it is
+ * incomplete. */
 http_step http_take(const serve_how *how, http_state *s, cli_bytes *in,
                     http_question *q);
 void http_forget(http_state *s);
 
 /* ==== talk.c ============================================================ */
 
-/* One client's side of it. All zero at first. */
+/* A client's conversation. Initialise to zero. */
 typedef struct {
     cli_bytes in, out;
-    size_t looked;              /* bytes of `in` without an end             */
+    size_t looked;              /* bytes of `in` known to have no end       */
     http_state http;
-    bool   ended;               /* nothing more comes in                    */
-    bool   broken;              /* it was garbage: nothing more is read     */
-    bool   idle;                /* no complete request is in `in`           */
+    bool   ended;               /* whether the input has ended              */
+    bool   broken;              /* whether the input was malformed          */
+    bool   idle;                /* whether `in` has no complete request     */
 } serve_talk;
 
-/* Answer what is complete, until much is unsent. False: no memory. */
+/* Answers complete requests until too much output is unsent. Returns false if
+   out of memory. */
 bool talk_answer(serve_talk *talk, serve_asker *asker, serve_counts *counts);
 void talk_free(serve_talk *talk);
 
 /* ==== plain.c =========================================================== */
 
-/* The line at the start of n bytes, by its end or because it is the last one;
- * of serve_protocol.take all but *out. */
+/* Finds the line at the start of n bytes. It ends with the terminator or, as
+ * the last one, with the input. The arguments are those of serve_protocol.take.
+ */
 size_t plain_line(char terminator, const unsigned char *bytes, size_t n,
                   size_t *looked, bool end, size_t *length);
 
 extern const char plain_too_long[];
 
-/* Put bytes in the place of their %XX; how many are left, or SIZE_MAX: a % has
- * no two hexadecimal digits behind it. */
+/* Decodes %XX in place. Returns the new length, or SIZE_MAX if a % is not
+ * followed by two hexadecimal digits. */
 size_t plain_unescape(unsigned char *text, size_t n);
 
 /* ==== place.c =========================================================== */
 
-/* "8080", "127.0.0.1:8080", "[::1]:8080"; or, where `paths`, one with a slash:
- * as numbers.c has it. */
+/* Parses "8080", "127.0.0.1:8080", "[::1]:8080" or, if `paths`, a path that
+ * contains a slash. Returns NULL or a message, like the readers of numbers.c.
+ */
 const char *place_read(const char *text, bool paths, serve_place *out);
 const char *place_path(const char *path, serve_place *out);
 
-/* Sockets that listen there, one for each of n threads, which may be the same
- * one. CLI_GO, or CLI_ERROR: there is none. */
+/* Opens n listening sockets, which may all be the same one. Returns CLI_GO or
+ * CLI_ERROR. */
 int  place_open(const serve_place *place, int mode, int *sockets, size_t n);
 
-/* Take away the file of a Unix socket that was opened, once nobody listens to
- * it any more: where another server does, it is that one's. */
+/* Removes the file of a Unix socket, unless another server listens there. */
 void place_close(const serve_place *place);
 
 /* ==== client.c ========================================================== */
 
-/* What a loop waits for. */
+/* Sources of events for a loop. */
 typedef enum { LOOP_WAKE, LOOP_LISTENER, LOOP_CLIENT } loop_kind;
 typedef struct {
     loop_kind kind;
@@ -338,37 +341,38 @@ typedef struct {
 typedef struct serve_web serve_web;
 typedef struct serve_client serve_client;
 struct serve_client {
-    loop_source   source;       /* first: events name it                    */
+    loop_source   source;       /* must be first: events point to it        */
     serve_talk    talk;
-    serve_web    *web;          /* it speaks HTTP; NULL: the protocol       */
+    serve_web    *web;          /* NULL unless the client speaks HTTP       */
     serve_client *next, *before;
-    double        since;        /* when it last moved on                    */
-    uint32_t      events;       /* that are waited for                      */
-    bool          leaving;      /* all is said: what it still sends is
-                                   thrown away                              */
-    bool          draining;     /* of what it sends …                       */
-    size_t        left;         /* … so much is still answered              */
+    double        since;        /* time of the last progress                */
+    uint32_t      events;       /* registered with epoll                    */
+    bool          leaving;      /* whether input is being discarded before
+                                   closing                                  */
+    bool          draining;     /* whether, at shutdown, …                  */
+    size_t        left;         /* … only this much input is still answered */
 };
 
-/* Go on with it, at this time; `ready`: it can be read. False: it is done. */
+/* Advances the client at this time; `ready` if it can be read. Returns false
+   when it is done. */
 bool client_step(serve_client *c, serve_asker *asker, serve_counts *counts,
                  bool ready, double now);
 
-/* What to wait for. */
+/* Returns the events to wait for. */
 uint32_t client_events(const serve_client *c);
 
-/* Answer what it has sent, and nothing that it sends from now on. */
+/* Answers what has been received, and ignores later input. */
 void client_drain(serve_client *c);
 
-/* Has it let us wait too long? */
+/* Returns whether the client has stalled for too long. */
 bool client_stalls(const serve_client *c, double now);
 
-/* Returns whether it has a request or an answer on its way. */
+/* Returns whether a request or an answer is unfinished. */
 bool client_owes(const serve_client *c);
 
 /* ==== list.c ============================================================ */
 
-/* An array on its way: from `at` to `end` is what is to come. */
+/* A JSON array that is being read; the rest is from `at` to `end`. */
 typedef struct {
     unsigned char *at, *end;
     bool           begun;
@@ -376,37 +380,38 @@ typedef struct {
 
 typedef enum { LIST_KEY, LIST_END, LIST_WRONG } list_step;
 
-/* The next key, which lies in the text of the array, and changes it. */
+/* Reads the next key, which is decoded inside the text of the array. */
 list_step list_next(serve_list *list, bly_key *key);
 
 /* ==== web.c ============================================================= */
 
-/* Answers requests of HTTP for the clients of one thread. NULL: an error was
- * reported. */
+/* Creates the HTTP state of one thread. Returns NULL after reporting an error.
+ */
 serve_web *web_open(serve_asker *asker, serve_counts *counts,
                     const serve_counted *counted, size_t n);
 
-/* As talk_answer. */
+/* Like talk_answer. */
 bool web_talk(serve_web *web, serve_talk *talk);
 
 /* ==== loop.c ============================================================ */
 
 enum {
-    LOOP_WEB = 2, LOOP_LISTENERS,   /* socket, port, and that of HTTP        */
+    LOOP_WEB = 2, LOOP_LISTENERS,   /* socket, port, and HTTP port           */
     LOOP_TELL = 60                  /* seconds between notes                 */
 };
 
-/* Where new clients come from. */
+/* A listening socket. */
 typedef struct {
     loop_source source;
-    double      paused;             /* since when nobody is taken; 0: not so */
+    double      paused;             /* time of the pause; 0 if active        */
 } loop_listener;
 
-/* What loops share. */
+/* State shared by the loops. */
 typedef struct {
     atomic_bool stop;
     atomic_uint_fast64_t clients;
-    atomic_int_fast64_t  told;      /* when, at first -LOOP_TELL             */
+    atomic_int_fast64_t  told;      /* time of the last note; -LOOP_TELL at
+                                       first                                 */
 } serve_common;
 
 typedef struct {
@@ -417,7 +422,7 @@ typedef struct {
     loop_source  waker;
     loop_listener listeners[LOOP_LISTENERS];
     serve_client *clients;
-    uint64_t     visitors;      /* clients that speak HTTP                   */
+    uint64_t     visitors;      /* HTTP clients                              */
     serve_asker *asker;
     serve_web   *web;
     serve_counts talks, webs;
@@ -425,14 +430,14 @@ typedef struct {
     double       now, swept, deadline;
 } serve_loop;
 
-/* Get ready to serve at these sockets, -1: none, which are then its own.
- * CLI_GO or CLI_ERROR; in either case it is to be closed. */
+/* Prepares to serve on these sockets (-1 for none), which the loop then owns.
+ * Returns CLI_GO or CLI_ERROR; call loop_close in either case. */
 int   loop_open(serve_loop *loop, const int sockets[LOOP_LISTENERS],
                 const serve_counted *counted, size_t n);
 void *loop_run(void *loop);
 void  loop_close(serve_loop *loop);
 
-/* Wake who waits for this eventfd; and be awake. */
+/* Wakes the thread that waits on this eventfd. */
 void  loop_wake(int wake);
 void  loop_hear(int wake);
 
@@ -441,7 +446,7 @@ void  loop_hear(int wake);
 typedef struct {
     const serve_how *how;
     pthread_t    thread;
-    int          wake, done;    /* to wake it, and that it has ended         */
+    int          wake, done;    /* eventfds that wake it and report its end  */
     atomic_bool *stop;
     serve_asker *asker;
     serve_counts counts;
@@ -452,10 +457,11 @@ int   coprocess_open(serve_coprocess *c);
 void *coprocess_run(void *coprocess);
 void  coprocess_close(serve_coprocess *c);
 
-/* ==== server.c ========================================================== */
+/* ==== listen.c ========================================================== */
 
-/* Serve until a signal, or the end of standard input. The exit status. */
-int server_run(const serve_how *how, const cli_operands *files);
+/* Serves until a signal or the end of standard input. Returns the exit status.
+ */
+int listen_run(const serve_how *how, const cli_operands *files);
 
 extern const cli_command cmd_serve;
 

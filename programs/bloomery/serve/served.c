@@ -1,17 +1,16 @@
-/* served.c - the filters that are served, and new files in the place of old
- * ones.
+/* served.c - the filters that are served, and their replacement.
  *
- * All filters of one time are a set, which never changes. When a file is
- * replaced there is a new set, with the other filters as they were; who is
- * asking goes on with the set that it has taken, and the last one to give it
- * back frees what is in no other. So no question waits for a file to be opened,
- * and none loses its filter.
+ * The filters served at one time form an immutable set. When a file is
+ * replaced, a new set is made that shares the other filters. Threads continue
+ * with the set they have taken, and the last one to release it frees the
+ * filters that are in no other set. No query waits for a file to be opened, and
+ * none loses its filter.
  *
- * A file is another one if its place, size or times are. (bly_replaced tells
- * the same of what was opened from its file; but a filter that came compressed
- * was not, and a file that was refused has no filter, and shall not be refused
- * every second.) What a file is is looked at before it is opened: if it is
- * replaced in between, it is opened once more. Floor 8; includes serve.h only.
+ * A file counts as replaced if its inode, size or times differ. (bly_replaced
+ * does the same, but not for filters that were decompressed, nor for files that
+ * were refused, which must not be opened again every second.) The status is
+ * read before the file is opened; if it is replaced in between, it is simply
+ * opened once more.
  */
 #include "bloomery/serve/serve.h"
 #include "frame/output.h"
@@ -20,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What a file is. */
+/* Identity and status of a file. */
 typedef struct {
     bool            there;
     dev_t           device;
@@ -33,17 +32,18 @@ typedef struct {
     const char  *path, *name;
     size_t       name_length;
     served_state state;
-    double       refused;               /* when it last was; 0: it was not   */
+    double       refused;               /* time of the last refusal, or 0    */
 } served_file;
 
-enum { SERVED_AGAIN = 60 };             /* seconds until it is tried again   */
+enum { SERVED_AGAIN = 60 };             /* seconds before a refused file is
+                                           retried                           */
 
 static struct {
     served_how   how;
     served_file *files;
     char        *names;
     size_t       n;
-    pthread_mutex_t lock;               /* of what follows, and of users     */
+    pthread_mutex_t lock;               /* guards all below, and `users`     */
     served_set  *set;
     atomic_uint_fast64_t age;
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -66,7 +66,7 @@ size_t served_find(const void *name, size_t length)
     return SERVED_ALL;
 }
 
-/* "/var/lib/blocked.bly" -> "blocked". */
+/* Derives the name: "/var/lib/blocked.bly" -> "blocked". */
 static size_t served_put_name(char *to, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -147,7 +147,8 @@ static void served_free(served_filter *f)
     free(f);
 }
 
-/* Who waits for a pipe's writer waits for ever, and the others with him. */
+/* Returns whether the path is a plain file. Opening a pipe could block for
+   ever. */
 static bool served_is_file(const char *path)
 {
     struct stat about;
@@ -175,10 +176,10 @@ static bly_filter *served_open_file(const char *path)
     return NULL;
 }
 
-/* Chooses how keys are made for it: by the form that it states, or, if it
- * states none, by the options. CLI_ERROR: they contradict each other. The
- * protocols can carry all bytes, so a filter of bytes is asked for them as they
- * are. */
+/* Chooses the form of the keys: the one that the filter states or, if it states
+ * none, the one of the options. Returns CLI_ERROR if they contradict each
+ * other. The protocols can carry any bytes, so a filter of bytes is queried
+ * with keys as they are. */
 static int served_follow(served_filter *f, const char *path)
 {
     cli_how how = CLI_HOW_UNSAID;
@@ -196,7 +197,7 @@ static int served_follow(served_filter *f, const char *path)
     return status;
 }
 
-/* What `info --json` says of it. */
+/* Stores the output of `info --json`. */
 static void served_tell(served_filter *f, const char *path)
 {
     bly_stat(&f->stat, f->filter);
@@ -226,7 +227,7 @@ static void served_open_guarded(void *context)
         served_tell(f, r->path);
 }
 
-/* NULL: stderr says why. */
+/* Opens a filter. Returns NULL after reporting an error. */
 static served_filter *served_read(const char *path)
 {
     served_filter *f = calloc(1, sizeof *f);
@@ -266,7 +267,7 @@ static served_set *served_new(size_t n)
     return set;
 }
 
-/* Nobody has it any more: with the lock. */
+/* Frees a set without users. The caller holds the lock. */
 static void served_drop(served_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
@@ -301,7 +302,7 @@ uint64_t served_age(void)
     return atomic_load_explicit(&served.age, memory_order_acquire);
 }
 
-/* From now on it is this one. */
+/* Makes a set the current one. */
 static void served_put(served_set *set)
 {
     served_set *old;
@@ -318,7 +319,7 @@ static void served_put(served_set *set)
     pthread_mutex_unlock(&served.lock);
 }
 
-/* A set of filters that none is in yet. */
+/* Frees a set that contains no filters yet. */
 static void served_undo(served_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
@@ -368,13 +369,14 @@ void served_close(void)
     free(served.names);
 }
 
-/* Memory may have been short, or the descriptors. */
+/* Returns whether to retry a refused file: memory or descriptors may have run
+   short. */
 static bool served_is_due(const served_file *file)
 {
     return report_clock() - file->refused >= SERVED_AGAIN;
 }
 
-/* The filter of a file that is now another one; NULL: the old one stays. */
+/* Opens a file that has been replaced. Returns NULL if the old filter stays. */
 static served_filter *served_reread(served_file *file, bool again)
 {
     served_state now = served_look(file->path);
@@ -397,14 +399,14 @@ static served_filter *served_reread(served_file *file, bool again)
     return f;
 }
 
-/* A set with one filter in the place of the old one. */
+/* Makes a set in which one filter is replaced. */
 static bool served_exchange(size_t i, served_filter *f)
 {
     served_set *set = served_new(served.n);
 
     if (set == NULL) {
         served_free(f);
-        served.files[i].state.there = false;    /* to be tried again */
+        served.files[i].state.there = false;    /* so that it is retried */
         return false;
     }
     memcpy(set->filters, served.set->filters, served.n * sizeof *set->filters);

@@ -1,12 +1,12 @@
-/* talk.c - bytes of a client -> batches of requests -> bytes for it.
+/* talk.c - gathers requests into batches, and writes their answers.
  *
- * Whatever has come in is asked at once: one lookup in a filter waits for
- * memory, and a batch waits for many lookups together. Floor 8; includes
- * serve.h only.
+ * All requests received so far are looked up together: a single lookup waits
+ * for memory, while the misses of a batch overlap.
  */
 #include "bloomery/serve/serve.h"
 
-/* The next requests; how many, and how many bytes they have. */
+/* Gathers the next requests. Returns their number, and their length in *used.
+ */
 static size_t talk_gather(serve_talk *t, serve_asker *asker, size_t *used)
 {
     const serve_how *how = asker->how;

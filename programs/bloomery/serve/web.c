@@ -1,14 +1,13 @@
-/* web.c - answers to requests of HTTP.
+/* web.c - answers HTTP requests.
  *
  *      GET  /contains?key=K    {"contains": true}
  *      POST /contains          a JSON array of keys -> [true, false]
- *      GET  /info              what `bloomery info --json` says
- *      GET  /metrics           Prometheus' text of what is counted
+ *      GET  /info              the output of `bloomery info --json`
+ *      GET  /metrics           counters for Prometheus
  *
- * With ?filter=NAME one filter is queried, else all. &as=CLASS says how keys
- * are written, as --as does. A key in JSON is a string, or the text of a
- * number, true or false. An error is {"error": "..."}. Floor 8; includes
- * serve.h only.
+ * ?filter=NAME queries one filter instead of all. &as=CLASS says how keys are
+ * written, like --as. A key in JSON is a string, or the text of a number, true
+ * or false. An error is {"error": "..."}.
  */
 #include "bloomery/serve/serve.h"
 
@@ -19,9 +18,9 @@
 typedef struct {
     unsigned    status;
     const char *type;           /* of the body                              */
-    const char *allow;          /* methods, if the method was wrong         */
+    const char *allow;          /* allowed methods, if the method was wrong */
     cli_bytes   body;
-    bool        fits;           /* there was memory for the body            */
+    bool        fits;           /* whether memory for the body sufficed     */
 } web_reply;
 
 struct serve_web {
@@ -46,7 +45,7 @@ static void web_well(const serve_web *web, web_reply *out, cli_bytes *text,
     out->fits = fits;
 }
 
-/* The messages are ours, and hold nothing that JSON would escape. */
+/* Fills in an error. The messages contain nothing that JSON must escape. */
 static void web_wrong(const serve_web *web, web_reply *out, unsigned status,
                       const char *why)
 {
@@ -61,18 +60,18 @@ static void web_wrong(const serve_web *web, web_reply *out, unsigned status,
 
 /* ==== Arguments ========================================================= */
 
-/* What is asked, and how. */
+/* The arguments of a request. */
 typedef struct {
     size_t    filter;
     uint64_t  as;
-    http_text key;              /* data NULL: none was given                */
+    http_text key;              /* data is NULL if none was given           */
 } web_how;
 
 enum { WEB_FILTER, WEB_AS, WEB_KEY, WEB_ARGUMENTS };
 static const char *const web_names[] = { "filter", "as", "key" };
 
-/* Decodes %XX in place, and with `form` a blank from each +. False: a % has no
- * two digits behind it. */
+/* Decodes %XX in place and, with `form`, + to a blank. Returns false if a % is
+ * not followed by two digits. */
 static bool web_decode(http_text *text, bool form)
 {
     for (size_t i = 0; form && i < text->length; i++)
@@ -106,8 +105,8 @@ static bool web_part(http_text *query, http_text *name, http_text *value)
     return web_decode(name, true) && web_decode(value, true);
 }
 
-/* Returns what is wrong with the query, or NULL. Arguments of other names are
- * passed over. */
+/* Parses the query. Returns NULL or what is wrong with it. Unknown arguments
+ * are ignored. */
 static const char *web_query(const http_question *q,
                              http_text arguments[WEB_ARGUMENTS])
 {
@@ -129,7 +128,7 @@ static const char *web_query(const http_question *q,
     return NULL;
 }
 
-/* Returns 0, or the status that refuses the arguments. */
+/* Returns 0 or the status of the error. */
 static unsigned web_arguments(const http_question *q, web_how *how,
                               const char **fault)
 {
@@ -163,7 +162,7 @@ static unsigned web_arguments(const http_question *q, web_how *how,
     return 400;
 }
 
-/* ==== One key =========================================================== */
+/* ==== A key ============================================================= */
 
 static void web_ask(const serve_web *web, const http_question *q,
                     web_reply *out)
@@ -196,13 +195,13 @@ static void web_ask(const serve_web *web, const http_question *q,
 
 /* ==== Many keys ========================================================= */
 
-/* A JSON array on its way, and what is answered. */
+/* A JSON array that is being read, and its answers. */
 typedef struct {
     const serve_web *web;
     web_how     how;
     serve_list  keys;
-    size_t      n;              /* of them wait to be asked                 */
-    bool        any;            /* something was answered                   */
+    size_t      n;              /* number of keys not yet looked up         */
+    bool        any;            /* whether an answer was written            */
     cli_bytes out;
     const char *fault;
     unsigned    status;
@@ -227,7 +226,7 @@ static bool web_told(web_list *l, bool there)
     return fits || web_fails(l, 503, "the server is out of memory");
 }
 
-/* Ask for those that wait. */
+/* Looks up the pending keys. */
 static bool web_flush(web_list *l)
 {
     const serve_request *r = l->web->asker->requests;
@@ -244,7 +243,7 @@ static bool web_flush(web_list *l)
     return true;
 }
 
-/* From the opening bracket to the end. */
+/* Reads the array, from the opening bracket to the end. */
 static bool web_array(web_list *l)
 {
     serve_request *requests = l->web->asker->requests;
@@ -282,9 +281,9 @@ static void web_ask_many(const serve_web *web, const http_question *q,
     web_well(web, out, &l.out, bytes_text(&l.out, "]\n"), web_json);
 }
 
-/* ==== What is told ====================================================== */
+/* ==== Information ===================================================== */
 
-/* Without the newline at its end. */
+/* Appends the information without its final newline. */
 static bool web_put_about(cli_bytes *out, const served_filter *f)
 {
     return f->about != NULL && bytes_put(out, f->about, f->about_length - 1);
@@ -390,7 +389,7 @@ static const char *web_reason(unsigned status)
     return web_reasons[i].reason;
 }
 
-/* Returns the time of now, as the header Date has it. */
+/* Returns the current time in the format of the Date header. */
 static const char *web_date(serve_web *web)
 {
     time_t now = time(NULL);
@@ -404,7 +403,7 @@ static const char *web_date(serve_web *web)
     return web->date;
 }
 
-/* Appends the answer, and frees it. False: no memory. */
+/* Appends the answer and frees it. Returns false if out of memory. */
 static bool web_put(serve_web *web, web_reply *r, bool head, bool close,
                     cli_bytes *out)
 {
@@ -423,7 +422,7 @@ static bool web_put(serve_web *web, web_reply *r, bool head, bool close,
     return fits;
 }
 
-/* Nothing that follows a request which is refused can be trusted. */
+/* Refuses a request. The connection must end, as the parser has lost track. */
 static bool web_refuse(serve_web *web, serve_talk *t, const http_question *q)
 {
     web_reply reply = { .status = q->status };

@@ -1,9 +1,9 @@
-/* cmd_diff.c - `bloomery diff`: what a sketch's owner has not, or has alone.
+/* cmd_diff.c - `bloomery diff`: lists the differences from a sketch's owner.
  *
- * By a sketch that can be listed: the same sketch is made of the keys here, the
- * two are subtracted, and what is left is listed; the keys that are only here
- * are then looked for in a second reading, by their hashes. By any other
- * filter: the keys that are not in it. Floor 8; includes sketch.h only.
+ * With a listable sketch, the same sketch is made of the local keys, the two
+ * are subtracted, and the differences are listed. Keys that are only here are
+ * found by their hashes in a second reading. With any other filter, the command
+ * lists the keys that are not in it.
  */
 #include "bloomery/sketch/sketches.h"
 #include "frame/json.h"
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rates of a filter: not to be used, and, in planned ones, to be told. */
+/* False-positive rate at which a filter is useless. */
 #define DIFF_USELESS 0.99
 #define DIFF_FAR     2
 
@@ -35,13 +35,13 @@ typedef struct {
     const diff_settings *want;
     const char          *name;
     const bly_filter    *sketch;
-    cli_operands         keys;          /* that can be read twice          */
+    cli_operands         keys;          /* can be read twice               */
     const cli_operands  *operands;
-    off_t                start;         /* of stdin; -1: it is a pipe      */
-    sketch_distinct     *how;           /* what goes on                    */
-    sketch_hashes        lacking;       /* keys that are only here         */
+    off_t                start;         /* of stdin; -1 if it is a pipe    */
+    sketch_distinct     *how;           /* the keys being visited          */
+    sketch_hashes        lacking;       /* hashes of keys that are only here */
     uint64_t             only_sketch, only_keys;
-    bool                 known;         /* ... or only_sketch is not       */
+    bool                 known;         /* whether only_sketch is known    */
     bly_estimate         differ;
     cli_fed              fed;
 } diff_job;
@@ -99,7 +99,7 @@ static bool diff_print(const diff_job *job, const char *mark, const void *key,
         && output_bytes(key, length) && output_bytes(&end, 1);
 }
 
-/* Keys that are only here: a fresh(). */
+/* Prints keys that are only here; a fresh() callback. */
 static int diff_fresh(void *context, const bly_key *keys,
                       const uint64_t *hashes, size_t n)
 {
@@ -115,7 +115,7 @@ static int diff_fresh(void *context, const bly_key *keys,
     return good && (!job->how->idle || output_flush()) ? CLI_GO : CLI_ERROR;
 }
 
-/* From the beginning, also of stdin where that is a file. */
+/* Starts reading from the beginning, also of stdin if it is a file. */
 static void diff_open(const diff_job *job, cli_lines *lines)
 {
     if (job->start >= 0)
@@ -139,7 +139,7 @@ static int diff_read(diff_job *job, sketch_distinct *how, const char *doing)
 
 /* ==== By a sketch that can be listed ==================================== */
 
-/* One difference. */
+/* Visits a difference. */
 static bool diff_visit(void *context, const bly_listed *one)
 {
     diff_job *job = context;
@@ -159,8 +159,8 @@ static bool diff_visit(void *context, const bly_listed *one)
     return diff_print(job, "< ", hash, sizeof hash - 1);
 }
 
-/* What to ask for instead: two deviations more; or where chance was against
- * it, twice as many. Two digits of it say enough. */
+/* Suggests a larger sketch: two standard deviations more or, if that was just
+ * bad luck, twice as many differences, rounded to two digits. */
 static int diff_crowd(const diff_job *job, uint64_t capacity)
 {
     double enough = ceil(job->differ.value + 2 * job->differ.sd);
@@ -203,7 +203,7 @@ static int diff_list(diff_job *job, const bly_filter *left)
     return output_failed() ? CLI_ERROR : CLI_GO;
 }
 
-/* The sketch less one of the keys here, or NULL. */
+/* Returns the sketch minus one of the local keys, or NULL. */
 static bly_filter *diff_subtract(const diff_job *job, const bly_filter *mine)
 {
     bly_filter *left = NULL;
@@ -227,7 +227,7 @@ static void diff_select_lacking(void *context, const bly_key *keys,
         selected[i] = hashes_has(&job->lacking, hashes[i]);
 }
 
-/* The keys of the hashes that are only here. */
+/* Prints the keys whose hashes are only here. */
 static int diff_print_lacking(diff_job *job)
 {
     sketch_distinct how = { .hasher = job->sketch,
@@ -246,7 +246,7 @@ static int diff_print_lacking(diff_job *job)
     return status;
 }
 
-/* A key here for which another's sketch has no place. */
+/* Reports a local key that is too long for the other sketch. */
 static int diff_too_long(const diff_job *job, const sketch_into *into)
 {
     bly_stat_t stat;
@@ -304,7 +304,7 @@ static void diff_select_absent(void *context, const bly_key *keys,
         selected[i] = !selected[i];
 }
 
-/* How many differ, by a filter of the keys here beside the other. */
+/* Estimates the number of differences from a filter of the local keys. */
 static int diff_compare(diff_job *job, bly_filter *mine)
 {
     bly_overlap_t overlap;
@@ -403,7 +403,7 @@ static void diff_verbose(const diff_job *job)
                     report_spread(job->differ.value, job->differ.sd).text);
 }
 
-/* Say what was asked for; the exit status. */
+/* Prints the report and returns the exit status. */
 static int diff_report(const diff_job *job)
 {
     const diff_settings *s = job->want;
@@ -424,8 +424,8 @@ static int diff_report(const diff_job *job)
 
 /* ==== The command ======================================================= */
 
-/* A filter of more keys than it was made for overlooks what is lacking; one
- * that has hardly a bit left tells nothing. */
+/* Checks the rate: a filter with more keys than planned overlooks differences,
+ * and one with hardly a bit left is useless. */
 static int diff_check_rate(const char *name, const bly_stat_t *stat)
 {
     if (stat->rate >= DIFF_USELESS && stat->planned_rate < DIFF_USELESS)
@@ -444,7 +444,7 @@ static int diff_check_rate(const char *name, const bly_stat_t *stat)
     return CLI_GO;
 }
 
-/* Can this filter tell what its owner lacks? */
+/* Returns CLI_GO if this filter can show what its owner lacks. */
 static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
                              bool listed)
 {
@@ -460,7 +460,7 @@ static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
     return listed ? CLI_GO : diff_check_rate(job->name, stat);
 }
 
-/* Will all be read more than once? */
+/* Returns whether the input is read more than once. */
 static bool diff_reads_twice(const diff_settings *s, bool listed)
 {
     return listed ? diff_prints_keys(s) : (s->verbose || s->json)

@@ -1,8 +1,8 @@
-/* cmd_sketch.c - `bloomery sketch`: a set of keys in a few bytes, for another
- * machine to compare with its own.
+/* cmd_sketch.c - `bloomery sketch`: summarises a set of keys in a few bytes,
+ * for comparison on another machine.
  *
- * A sketch is a filter like any other: one that can be listed, for a known
- * number of differences, or one of bits. Floor 8; includes sketch.h only.
+ * A sketch is an ordinary filter: a listable one, sized for the expected number
+ * of differences, or one of bits.
  */
 #include "bloomery/sketch/sketches.h"
 #include "frame/json.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Differences, of which the bytes can still be counted. */
+/* The most differences for which the size does not overflow. */
 #define SKETCH_MOST UINT64_C(1000000000000)
 
 typedef struct {
@@ -78,8 +78,8 @@ bool sketch_fits(const sketch_into *into)
     return into->whole == 0 || into->longest <= into->whole;
 }
 
-/* The longest of them all is to be known: those after a key that is too long
- * are only measured. */
+/* Finds the longest key. After a key that is too long the others are only
+ * measured. */
 static bool sketch_measure(sketch_into *into, const bly_key *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -169,7 +169,7 @@ static int sketch_fill(const sketch_settings *s, const cli_operands *operands,
     return status == CLI_GO ? feed_some(fed) : status;
 }
 
-/* There is no memory, or something else is wrong. */
+/* Reports an error: out of memory, or an unusable specification. */
 static int sketch_refuse(const char *kind, const bly_spec *spec,
                          bly_status status)
 {

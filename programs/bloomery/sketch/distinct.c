@@ -1,9 +1,8 @@
-/* distinct.c - the keys of lines, each once.
+/* distinct.c - visits the distinct keys of lines.
  *
- * All threads split lines, hash keys and choose those of interest; which of
- * these have come before is told by a set of hashes, in the order of the input,
- * by one thread at a time. Two keys of one 64-bit hash are one to whoever asks
- * here: to a filter they are one too. Floor 8; includes sketches.h only.
+ * All threads split lines, hash keys and select those of interest. A set of
+ * hashes then drops repeats, in input order, one thread at a time. Keys with
+ * the same 64-bit hash count as one, as they do in a filter.
  */
 #include "bloomery/sketch/sketches.h"
 #include "frame/measure.h"
@@ -49,7 +48,7 @@ static bool distinct_room(distinct_own *own, size_t more)
     return true;
 }
 
-/* The keys of a batch, behind those that are there already. */
+/* Appends the keys of a batch. */
 static void distinct_batch(const sketch_distinct *how, const cli_batch *b,
                            distinct_own *own)
 {
@@ -103,7 +102,7 @@ static void distinct_clean(void *argument)
 
 /* ==== A chunk, in its turn ============================================== */
 
-/* Those that have not come before move to the front; how many. */
+/* Moves the keys not seen before to the front. Returns their number. */
 static size_t distinct_fresh(distinct_job *job, distinct_own *own)
 {
     size_t kept = 0;

@@ -1,24 +1,23 @@
-/* hashes.c - a set of 64-bit hashes, in memory.
+/* hashes.c - a set of 64-bit hashes in memory.
  *
- * Linear probing in three quarters of the slots at most. Strangers can compute
- * the hashes, which are those of a filter, so a keyed hash of them chooses the
- * slot. Floor 8; includes sketches.h only.
+ * Linear probing with at most three quarters of the slots in use. An attacker
+ * can compute a filter's hashes, so slots are chosen by a keyed hash of them.
  */
 #include "bloomery/sketch/sketches.h"
 
 #include <stdlib.h>
 
-/* So many slots are on their way from memory at once. */
+/* Number of slots prefetched at once. */
 enum { HASHES_SOME = 32 };
 
-/* The first slot where the hash may be. */
+/* Returns the first slot where the hash may be. */
 static size_t hashes_home(const sketch_hashes *set, uint64_t hash)
 {
     return (size_t)(bly_keyed_number(&set->keyed, hash) >> set->shift);
 }
 
-/* The slot where the hash, not 0, is or would be, from its home on; there is a
- * free one. */
+/* Returns the slot of the hash (not 0), or the free one for it, from `at` on.
+ */
 static size_t hashes_find(const sketch_hashes *set, size_t at, uint64_t hash)
 {
     while (set->slots[at] != 0 && set->slots[at] != hash)
@@ -26,7 +25,7 @@ static size_t hashes_find(const sketch_hashes *set, size_t at, uint64_t hash)
     return at;
 }
 
-/* Finds the homes of some hashes, and asks the processor for their slots. */
+/* Finds the home slots of some hashes, and prefetches them. */
 static void hashes_homes(const sketch_hashes *set, const uint64_t *hashes,
                          size_t n, size_t homes[HASHES_SOME])
 {

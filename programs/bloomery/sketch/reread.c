@@ -1,8 +1,8 @@
-/* reread.c - pipes, so that they can be read twice.
+/* reread.c - makes pipes readable more than once.
  *
- * What is no plain file is copied to a file without a name, and read from there
- * under the name that the system has for an open file. So memory is bounded
- * whatever comes. Floor 8; includes sketches.h only.
+ * Input that is not a plain file is copied to an unnamed file and read from
+ * there, through the name that the system gives to an open descriptor. Memory
+ * use is bounded, whatever the input.
  */
 #include "bloomery/sketch/sketches.h"
 
@@ -22,7 +22,8 @@ static bool reread_is_stdin(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-/* What is missing or a folder is told of when it is read. */
+/* Returns whether the path is a stream. Missing files and folders are reported
+   when they are read. */
 static bool reread_is_stream(const char *path)
 {
     struct stat about;
@@ -64,7 +65,7 @@ static int reread_copy(int to, const char *path)
     return status;
 }
 
-/* Let a copy stand for operand i. */
+/* Replaces operand i by a copy. */
 static int reread_replace(sketch_reread *a, size_t i)
 {
     int fd = spill_file(false);

@@ -1,13 +1,11 @@
-/* sketches.h - what `bloomery sketch` and `bloomery diff` share.
+/* sketches.h - declarations shared by `bloomery sketch` and `bloomery diff`.
  *
  * From the bottom up:
  *
- *      hashes.c     a set of 64-bit hashes
- *      reread.c     pipes, so that they can be read twice
- *      distinct.c   the keys of lines, each once
- *      cmd_sketch.c, cmd_diff.c
- *
- * Floor 8 (programs); includes command.h only.
+ *     hashes.c     a set of 64-bit hashes
+ *     reread.c     makes pipes readable more than once
+ *     distinct.c   visits the distinct keys of lines
+ *     cmd_sketch.c, cmd_diff.c
  */
 #ifndef CLI_SKETCHES_H
 #define CLI_SKETCHES_H
@@ -18,28 +16,28 @@
 
 /* ==== hashes.c ========================================================== */
 
-/* 11 to 22 bytes a hash. */
+/* Takes 11 to 22 bytes per hash. */
 typedef struct {
-    bly_keyed keyed;            /* chooses slots: strangers know the hashes */
-    uint64_t *slots;            /* a free one is 0                         */
+    bly_keyed keyed;            /* chooses slots, as hashes can be attacked */
+    uint64_t *slots;            /* 0 is free                               */
     size_t    room;             /* a power of two, or 0                    */
     unsigned  shift;            /* 2^(64 - shift) = room                   */
     size_t    used;
-    bool      zero;             /* is the hash 0 in it?                    */
+    bool      zero;             /* whether the set contains 0              */
 } sketch_hashes;
 
-/* Makes an empty set, which hashes_free may free even if this fails. CLI_GO or
+/* Makes an empty set. Call hashes_free even if this fails. Returns CLI_GO or
  * CLI_ERROR. */
 int hashes_open(sketch_hashes *set);
 
-/* Make room for so many more. False: no memory. */
+/* Makes room for that many more. Returns false if out of memory. */
 bool hashes_room(sketch_hashes *set, size_t more);
 
-/* Add one for which there is room; true if it was not there. */
+/* Adds a hash, for which there is room. Returns whether it was absent. */
 bool hashes_add(sketch_hashes *set, uint64_t hash);
 
-/* Adds n hashes for which there is room; fresh[i] becomes true if hash i was
- * not there. */
+/* Adds n hashes, for which there is room. fresh[i] becomes whether hash i was
+ * absent. */
 void hashes_add_many(sketch_hashes *set, const uint64_t *hashes, size_t n,
                      bool *fresh);
 bool hashes_has(const sketch_hashes *set, uint64_t hash);
@@ -47,55 +45,57 @@ void hashes_free(sketch_hashes *set);
 
 /* ==== reread.c ========================================================== */
 
-/* Operands of which each can be read as often as is wanted: a pipe is copied to
- * a file without a name (in TMPDIR, or /tmp), which takes its place. */
+/* Operands that can all be read again: a pipe is copied to an unnamed file in
+ * TMPDIR, or /tmp, which replaces it. */
 typedef struct {
     cli_operands operands;
     char (*names)[32];          /* of the copies                           */
     int   *files;
 } sketch_reread;
 
-/* From operand `first` on; stdin if there are none. CLI_GO or CLI_ERROR. To be
- * closed after either. */
+/* Handles operands from `first` on, or stdin if there are none. Returns CLI_GO
+ * or CLI_ERROR; call reread_close in either case. */
 int  reread_open(sketch_reread *reread, const cli_operands *operands,
                  size_t first);
 void reread_close(sketch_reread *reread);
 
 /* ==== distinct.c ======================================================== */
 
-/* What is to be done with the keys. */
+/* How to process the keys. */
 typedef struct {
-    const bly_filter *hasher;   /* whose hash function and seed            */
-    /* Which keys are of interest? By many threads at once. NULL: all. */
+    const bly_filter *hasher;   /* provides the hash function and seed     */
+    /* Selects the keys of interest; called by many threads at once. NULL for
+       all. */
     void (*select)(void *context, const bly_key *keys, const uint64_t *hashes,
                    size_t n, bool *selected);
-    /* Those among them that have not come before, in the order of the input,
-     * by one thread at a time. CLI_GO, or the status to stop with. */
+    /* Receives the selected keys not seen before, in input order, by one thread
+     * at a time. Returns CLI_GO, or the status to stop with. */
     int  (*fresh)(void *context, const bly_key *keys, const uint64_t *hashes,
                   size_t n);
     void  *context;
-    bool   idle;                /* fresh() may look: the next read may wait */
+    bool   idle;                /* whether to flush output: input is idle   */
 } sketch_distinct;
 
-/* Go through all lines. CLI_GO, or why it stopped; *fed tells of all keys. */
+/* Processes all lines. Returns CLI_GO or the status that stopped it. *fed
+   counts all keys. */
 int distinct_run(sketch_distinct *how, cli_lines *lines, size_t jobs,
                  const char *doing, bool progress, cli_fed *fed);
 
 /* ==== cmd_sketch.c ====================================================== */
 
-/* A filter that is to be listed. */
+/* A filter being filled, to be listed later. */
 typedef struct {
     bly_filter *filter;
-    size_t      whole;          /* bytes of a key that it carries; 0: hashes */
+    size_t      whole;          /* maximum bytes of keys stored; 0 for hashes */
     size_t      longest;        /* of the keys so far                      */
 } sketch_into;
 
-/* Put keys into it: a fresh() with such a context. */
+/* Adds keys; a fresh() callback with a sketch_into as its context. */
 int sketch_put(void *into, const bly_key *keys, const uint64_t *hashes,
                size_t n);
 
-/* At the end: was none of the keys too long? If one was, the rest is not in,
- * but is measured. */
+/* Returns whether all keys were short enough. If not, the sketch is incomplete,
+ * and the longest key has been measured. */
 bool sketch_fits(const sketch_into *into);
 
 #endif

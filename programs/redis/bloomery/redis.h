@@ -28,7 +28,7 @@ extern "C" {
 
 /* Options of a chain. */
 enum {
-    BLY_CHAIN_EXACT = 1,        /* sizes are not rounded up to powers of two */
+    BLY_CHAIN_EXACT = 1,        /* sizes are not rounded to powers of two    */
     BLY_CHAIN_BITS  = 2,        /* the size was given in bits                */
     BLY_CHAIN_LONG  = 4,        /* 64-bit hashes; required                   */
     BLY_CHAIN_FIXED = 8         /* the chain does not grow                   */
@@ -201,4 +201,4 @@ BLY_API bly_status bly_tables_read(bly_tables *tables, const void *head,
 #ifdef __cplusplus
 }
 #endif
-#endif /* BLOOMERY_REDIS_H */
+#endif

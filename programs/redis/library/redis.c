@@ -1,7 +1,5 @@
-/* redis.c - the verbs of <bloomery/redis.h>: filters of Redis' module, piece by
+/* redis.c - implements <bloomery/redis.h>: filters of Redis' module, piece by
  * piece.
- *
- * Floor 5.
  */
 #include "bloomery/redis.h"
 
@@ -9,7 +7,7 @@
 #include "bodies/links.h"
 #include "bodies/tables.h"
 #include "image/image.h"
-#include "verbs/keys.h"
+#include "verbs/keylist.h"
 
 /* ---- A chain ------------------------------------------------------------ */
 
@@ -46,13 +44,13 @@ bly_status bly_chain_next(bly_link *out, const bly_chain *chain)
          ? BLY_OK : redis_too_big("the filter is full, and its next link");
 }
 
-/* From the last link to the first. */
+/* Walks the links from the last to the first. */
 typedef struct {
     const bly_link *link;
     uint32_t        left;
 } redis_walk;
 
-/* links_walk. */
+/* Implements links_walk. */
 static bool redis_before(void *context, probes_row *row)
 {
     redis_walk *walk = context;
@@ -78,7 +76,7 @@ bool bly_chain_contains(const bly_chain *chain, const void *key, size_t length)
 
 static bly_status redis_keys(const bly_keys *keys, bool *present)
 {
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     for (size_t i = 0; status != BLY_OK && i < keys->n; i++)
         present[i] = true;
     return status;
@@ -93,13 +91,13 @@ bly_status bly_chain_contains_keys(const bly_chain *chain, const bly_keys *keys,
         bly_key group[PROBES_GROUP];
         some = keys->n - i < PROBES_GROUP ? keys->n - i : PROBES_GROUP;
         for (size_t j = 0; j < some; j++)
-            group[j] = keys_at(keys, i + j);
+            group[j] = keylist_at(keys, i + j);
         links_group(&walk, redis_before, group, some, present + i);
     }
     return status;
 }
 
-/* To a link, a key that no older one has. */
+/* Adds to a link a key that no older one contains. */
 static bly_status redis_put(bly_link *link, const probes_row *row,
                             const uint64_t h[2])
 {
@@ -112,8 +110,8 @@ static bly_status redis_put(bly_link *link, const probes_row *row,
     return status;
 }
 
-/* Up to PROBES_GROUP keys: all but the last link are asked for them together,
- * and what is left of the last one is brought together. */
+/* Adds up to PROBES_GROUP keys: queries all links but the last for all of them,
+ * and prefetches from the last one what the rest need. */
 static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
                                   size_t n, bool *seen, size_t *done)
 {
@@ -141,14 +139,14 @@ static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
 bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
                               bool *seen, size_t *done)
 {
-    bly_status status = keys_check(keys);
+    bly_status status = keylist_check(keys);
     *done = 0;
     for (size_t i = 0, some; status == BLY_OK && i < keys->n; i = *done) {
         bly_key group[PROBES_GROUP];
         size_t in;
         some = keys->n - i < PROBES_GROUP ? keys->n - i : PROBES_GROUP;
         for (size_t j = 0; j < some; j++)
-            group[j] = keys_at(keys, i + j);
+            group[j] = keylist_at(keys, i + j);
         status = redis_add_group(chain, group, some, seen + i, &in);
         *done = i + in;
     }
@@ -285,7 +283,7 @@ bly_status bly_tables_contains_keys(const bly_tables *tables,
         uint64_t hashes[PROBES_GROUP];
         some = keys->n - i < PROBES_GROUP ? keys->n - i : PROBES_GROUP;
         for (size_t j = 0; j < some; j++) {
-            bly_key key = keys_at(keys, i + j);
+            bly_key key = keylist_at(keys, i + j);
             hashes[j] = tables_hash(key.data, key.length);
         }
         tables_contain_many(redis_last(tables), hashes, some, present + i);

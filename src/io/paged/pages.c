@@ -1,48 +1,45 @@
-/* pages.c - filters worked on in their file, page by page.
+/* pages.c - filters used in their file, page by page.
  *
- * Works for kinds made of pages (image/abilities.h, kind_pages; `buffered`).
- * The file is neither mapped nor read into memory. Only the head of the image
- * is in memory, and added keys wait there (io/paged/pending.h) until no room is
- * left. Then one pass over the file in rising order reads each page that gets
- * keys, adds them, and writes it back. So b adds for a page cost one read and
- * one write, which are joined with those of neighbours; the next pages are read
- * in the meantime. A lookup reads one page and adds the keys that wait for it
- * to its copy, so that it answers as the whole image would. A batch reads each
- * page once, many at a time.
+ * For kinds made of pages (image/kind.h, kind_pages; `buffered`). The file is
+ * neither mapped nor read as a whole. Only the head of the image is in memory,
+ * and added keys wait there (io/paged/pending.h) until it is full. One pass
+ * over the file, in rising order, then updates each page that gets keys: one
+ * read and one write per page, with neighbours combined and the next pages
+ * being read meanwhile. A lookup reads one page and adds the waiting keys to
+ * its copy, so its answers equal the whole image's. A batch reads each page
+ * once, many in parallel.
  *
- * WHAT SURVIVES
+ * DURABILITY
  *
- * Everything that was added before bly_sync or bly_seal said BLY_OK, whenever
- * the process or the machine stops after that. This is why:
+ * Keys added before bly_sync or bly_seal returned BLY_OK survive any crash of
+ * the process or machine, because:
  *
- *  1. Before the first page changes, the header says "open for writing" on the
- *     disk. It says otherwise only after all pages are there.
- *  2. Bits are only ever set. A page that was half written is a mixture of
- *     itself before and after: every key that it held before is in it. Its own
- *     checksum is wrong, nothing else.
- *  3. Who opens a file that is open for writing reads all its pages, and makes
- *     the checksums of those anew. Adds that had not been flushed may be there
- *     or not; how many are in is not known any more. A page that was empty may
- *     have got its bits and not its header, which it then gets. One that is
- *     headed otherwise is no half-written one: BLY_ECORRUPT.
- *  4. What that writer has written may be in the system's memory only, and not
- *     be tried again: its flush has failed, or it was killed before. So header
- *     and pages are written once more, the header first and flushed: else it
- *     could say "closed" on the disk, of pages that have changed there, or a
- *     checksum be made of pages that never came there.
+ * 1. Before the first page changes, the header on the disk says "open for
+ *    writing". It says otherwise only when all pages are on the disk.
+ * 2. Bits are only ever set. A torn page mixes its old and new contents, so
+ *    it has every key that it had before; only its checksum is wrong.
+ * 3. Whoever opens a file marked "open for writing" reads all its pages and
+ *    recomputes their checksums. Adds that were not flushed may be there or
+ *    not, and the number of keys is no longer known. A page that was empty
+ *    may have bits but no header, and gets one. A page with any other
+ *    header is not a torn one: BLY_ECORRUPT.
+ * 4. Writes of the previous writer may be in the system's memory only, and
+ *    never be retried, if its flush failed or it was killed. So header and
+ *    pages are written again, the header first and flushed. Otherwise the
+ *    disk could say "closed" while pages have changed, or have a checksum
+ *    of pages that never reached it.
  *
- * A checksum that does not match is damage anywhere else: in a lookup such a
- * page answers "perhaps", and an add to it fails. A file with such a page is
- * closed with a checksum of the whole that does not match either: so everybody
- * is told, and nobody takes the page for a half-written one and mends it.
+ * In all other cases a wrong checksum means damage: lookups in such a page
+ * answer "perhaps", and adds to it fail. A file with such a page is closed with
+ * a wrong checksum of the whole, so that every reader is warned and no later
+ * writer mistakes the page for a torn one and repairs it.
  *
- * When a write fails (a full disk) nothing is forgotten: all that waited goes
- * on waiting, and pages that got some of it get it again. When a flush fails
- * nobody knows which pages are on the disk, and the system may take all for
- * written and say yes when it is asked again. So it is not asked again: nothing
- * is written any more, every sync and seal fails, and the file goes on saying
- * "open for writing" to its next writer, who finds what was flushed before, and
- * writes it anew.
+ * When a write fails (a full disk), nothing is lost: all waiting keys stay, and
+ * pages that got some of them get them again. When a flush fails, it is unknown
+ * which pages are on the disk, and the system may report success on a second
+ * attempt. So there is none: nothing more is written, every sync and seal
+ * fails, and the file stays marked "open for writing" for the next writer, who
+ * finds what was flushed before and writes it again.
  */
 #include "io/paged/pages.h"
 
@@ -64,31 +61,31 @@
 #include "io/paged/queue.h"
 
 enum {
-    PAGES_MEMORY = 64 << 20,            /* for adds that wait, if not told   */
+    PAGES_MEMORY = 64 << 20,            /* default for waiting adds          */
     PAGES_MEMORY_LEAST = 4096,
-    PAGES_WINDOW = 1 << 20,             /* bytes of pages at hand at a time  */
-    PAGES_ASK = 4096                    /* keys of a batch asked together    */
+    PAGES_WINDOW = 1 << 20,             /* bytes of pages in memory at a time */
+    PAGES_ASK = 4096                    /* keys of a batch looked up together */
 };
 
-/* Some pages of the file in memory, in rising order, those that lie side by
- * side in the file side by side here, too. */
+/* Some pages in memory in rising order; neighbours in the file are neighbours
+ * here. */
 typedef struct {
     queue   *reads;
-    uint8_t *bytes;                     /* PAGES_WINDOW of them              */
+    uint8_t *bytes;                     /* PAGES_WINDOW bytes                */
     uint64_t place[QUEUE_PIECES];       /* numbers of the pages              */
     size_t   n;
     queue_piece piece[QUEUE_PIECES];    /* runs of neighbours                */
     size_t   pieces;
-    size_t   begin[QUEUE_PIECES + 1];   /* whose keys begin here             */
+    size_t   begin[QUEUE_PIECES + 1];   /* first key of each page            */
 } pages_window;
 
-/* One key of a batch. */
+/* A key of a batch. */
 typedef struct {
     uint64_t place;
     size_t   key;
 } pages_question;
 
-/* What a thread that asks needs; kept for the next that does. */
+/* Buffers of a querying thread, reused by later ones. */
 typedef struct pages_asker pages_asker;
 struct pages_asker {
     pages_asker   *next;
@@ -106,19 +103,20 @@ typedef struct {
     char     *path;
     size_t    bytes;                    /* of a page                         */
     bool      writable;
-    bool      begun;                    /* the file says "open for writing"  */
-    replacement *making;                /* while it is not in its place, for
-                                           good                              */
-    bool      failed;                   /* a write did: pages may be torn    */
-    bool      unsure;                   /* a flush did: see above            */
+    bool      begun;                    /* whether the file says "open for
+                                           writing"                          */
+    replacement *making;                /* until the new file is in its place */
+    bool      failed;                   /* a write failed: pages may be torn */
+    bool      unsure;                   /* a flush failed: see above         */
     pending   waiting;
     pages_window window[2];
     pages_counts counts;
-    pthread_mutex_t poor;               /* for `page`                        */
-    uint8_t *page;                      /* to ask when there is no memory    */
-    pthread_mutex_t lock;               /* for what follows                  */
+    pthread_mutex_t poor;               /* guards `page`                     */
+    uint8_t *page;                      /* for lookups when out of memory    */
+    pthread_mutex_t lock;               /* guards the following fields       */
     pages_asker *askers;
-    bool      trouble;                  /* a lookup could not read a page    */
+    bool      trouble;                  /* whether a lookup could not read a
+                                           page                              */
 } pages;
 
 static pages *pages_of(const bly_filter *filter)
@@ -137,7 +135,7 @@ static bly_status pages_failed(const char *what, const char *path)
                                     : "it has been cut short");
 }
 
-/* A flush has failed, by errno, or did so before: trying again is no use. */
+/* Reports a flush that failed, now or before: a retry would be useless. */
 static bly_status pages_unflushed(const pages *p)
 {
     int error = errno;
@@ -198,8 +196,7 @@ static void pages_window_clear(pages_window *w)
     w->n = w->pieces = 0;
 }
 
-/* One more page, which comes after those that are in; its keys begin with
- * number `begin`. */
+/* Appends a page, after those in the window; its keys begin at `begin`. */
 static void pages_window_add(const pages *p, pages_window *w, uint64_t place,
                              size_t begin)
 {
@@ -220,7 +217,7 @@ static void pages_window_start(const pages *p, pages_window *w)
     queue_start(w->reads, p->file, w->piece, w->pieces);
 }
 
-/* Write all of it back where it came from. */
+/* Writes all pages back. */
 static bool pages_window_write(const pages *p, const pages_window *w)
 {
     for (size_t i = 0; i < w->pieces; i++)
@@ -264,8 +261,8 @@ static bly_status pages_begin(pages *p)
 
 /* ---- Applying what waits ----------------------------------------------- */
 
-/* The pages of n keys, which are in the order of their pages, from number `at`
- * on, as many as the window holds; the number of the first key that is left. */
+/* Gathers the pages of n keys, sorted by page, from key `at` on, until the
+ * window is full. Returns the first key left. */
 static size_t pages_gather(const pages *p, pages_window *w,
                            const uint64_t *hashes, size_t n, size_t at)
 {
@@ -284,7 +281,7 @@ static size_t pages_gather(const pages *p, pages_window *w,
     return at;
 }
 
-/* Add the keys of the window's pages, which are there. */
+/* Adds the keys to the pages of the window. */
 static bly_status pages_merge(const pages *p, pages_window *w)
 {
     for (size_t i = 0; i < w->n; i++) {
@@ -314,8 +311,8 @@ static bly_status pages_settle(pages *p, pages_window *w)
     return pages_failed("write", p->path);
 }
 
-/* One pass over the file. While the pages of one window are worked on those of
- * the other are on their way. */
+/* Makes one pass over the file. While one window is processed the other is
+ * being read. */
 static bly_status pages_pass(pages *p)
 {
     const uint64_t *hashes = p->waiting.hashes;
@@ -341,7 +338,7 @@ static bly_status pages_pass(pages *p)
     return status;
 }
 
-/* All that waits goes into the file; on an error all of it goes on waiting. */
+/* Writes all waiting keys to the file; on an error they keep waiting. */
 static bly_status pages_apply(pages *p)
 {
     if (p->unsure)
@@ -370,8 +367,8 @@ static void pages_note_trouble(pages *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Ask a page that is there for n keys; `adding`: each after those before it
- * have been added to the copy. A page that is damaged may have held any. */
+/* Looks up n keys in a page; with `adding`, each after those before it were
+ * added to the copy. A damaged page may contain any key. */
 static void pages_answer(pages *p, uint64_t place, uint8_t *page,
                          const uint64_t *hashes, size_t n, bool adding,
                          bool *present)
@@ -389,7 +386,7 @@ static void pages_answer(pages *p, uint64_t place, uint8_t *page,
         p->kind->contains(p->head, page, hashes, n, present);
 }
 
-/* Key by key, in memory for one page, without adding. */
+/* Looks up keys one by one, in memory for one page, without adding. */
 static void pages_ask_single(pages *p, uint8_t *page, const uint64_t *hashes,
                              size_t n, bool *present)
 {
@@ -414,7 +411,7 @@ static int pages_by_place(const void *a, const void *b)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Up to PAGES_ASK questions, in the order of their pages. */
+/* Sorts up to PAGES_ASK queries by page. */
 static void pages_sort_questions(const pages *p, pages_asker *a,
                                  const uint64_t *hashes, size_t n)
 {
@@ -426,7 +423,7 @@ static void pages_sort_questions(const pages *p, pages_asker *a,
         a->hashes[i] = hashes[a->questions[i].key];
 }
 
-/* The same without memory: one page is kept for it. */
+/* Does the same without allocating, with a page kept for this. */
 static void pages_ask_poor(pages *p, const uint64_t *hashes, size_t n,
                            bool *present)
 {
@@ -435,8 +432,8 @@ static void pages_ask_poor(pages *p, const uint64_t *hashes, size_t n,
     pthread_mutex_unlock(&p->poor);
 }
 
-/* Where not all pages can be read those that can are asked one by one; when
- * adding, "perhaps" is true of all. */
+/* Looks pages up one by one if not all can be read; when adding, all answers
+ * are then "perhaps". */
 static void pages_ask_window(pages *p, pages_asker *a, bool adding)
 {
     pages_window *w = &a->window;
@@ -456,7 +453,7 @@ static void pages_ask_window(pages *p, pages_asker *a, bool adding)
                      adding, a->answers + w->begin[i]);
 }
 
-/* Up to PAGES_ASK keys. */
+/* Looks up at most PAGES_ASK keys. */
 static void pages_ask_some(pages *p, pages_asker *a, const uint64_t *hashes,
                            size_t n, bool adding, bool *present)
 {
@@ -475,7 +472,7 @@ static void pages_asker_free(pages_asker *a, const bly_allocator *allocator)
     memory_release(allocator, a, sizeof *a);
 }
 
-/* One that is idle, or a new one, or NULL. */
+/* Returns an idle one or a new one, or NULL. */
 static pages_asker *pages_asker_take(pages *p, const bly_allocator *allocator)
 {
     pthread_mutex_lock(&p->lock);
@@ -501,7 +498,8 @@ static void pages_asker_give(pages *p, pages_asker *a)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Before pending_overlay: one thread links, the others wait for it. */
+/* Links pending keys in one thread, as pending_overlay requires; others wait.
+ */
 static void pages_link(pages *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -545,8 +543,8 @@ static bly_status pages_take(pages *p, const uint64_t *hashes, size_t n,
     }
 }
 
-/* What adding the next keys would say of each; of how many it has said so.
- * Without memory, of one. */
+/* Computes what adding the next keys would answer. Returns their number, 1 when
+ * out of memory. */
 static size_t pages_foretell(bly_filter *filter, const uint64_t *hashes,
                              size_t n, bool *seen)
 {
@@ -584,8 +582,8 @@ static bly_status pages_add_many(bly_filter *filter, const uint64_t *hashes,
 
 /* ---- From end to end --------------------------------------------------- */
 
-/* Read the whole file behind the head, a window at a time, and call `visit`
- * for each; ends at the first error. */
+/* Reads the file after the head, window by window, and calls `visit` for each;
+ * stops at the first error. */
 typedef bly_status pages_visit(pages *p, pages_window *w, void *context);
 
 static bly_status pages_walk(pages *p, const bly_allocator *allocator,
@@ -612,10 +610,10 @@ static bly_status pages_walk(pages *p, const bly_allocator *allocator,
     return status;
 }
 
-/* What a walk over all pages finds. */
+/* The result of a walk over all pages. */
 typedef struct {
     hash_stream *stream;
-    uint64_t     damaged;               /* number of a page and 1; 0: none   */
+    uint64_t     damaged;               /* a damaged page plus 1, or 0       */
 } pages_found;
 
 static bly_status pages_sum_window(pages *p, pages_window *w, void *context)
@@ -630,8 +628,7 @@ static bly_status pages_sum_window(pages *p, pages_window *w, void *context)
     return BLY_OK;
 }
 
-/* The XXH3-64 of the payload, as the file has it, and whether a page is
- * damaged. */
+/* Computes the XXH3-64 of the payload in the file, and finds damaged pages. */
 static bly_status pages_sum(uint64_t *sum, uint64_t *damaged, pages *p,
                             const bly_allocator *allocator)
 {
@@ -679,8 +676,8 @@ static bly_status pages_stat(bly_stat_t *out, const bly_filter *filter)
 
 /* ---- Sync, seal -------------------------------------------------------- */
 
-/* Some answers since the last time were "perhaps" because a page could not be
- * read or was damaged: say so once. */
+/* Reports once that some answers since the last report were "perhaps" because a
+ * page was unreadable or damaged. */
 static bly_status pages_tell_trouble(pages *p)
 {
     bool trouble = p->trouble;
@@ -699,7 +696,7 @@ static bly_status pages_flush(pages *p)
     return status;
 }
 
-/* Put a file that was created in its place. */
+/* Puts a newly created file in its place. */
 static bly_status pages_place(pages *p, const bly_allocator *allocator)
 {
     if (p->making == NULL)
@@ -721,10 +718,10 @@ static bly_status pages_durable(bly_filter *filter)
     return status == BLY_OK ? pages_tell_trouble(p) : status;
 }
 
-/* The header comes last, when all pages are on the disk. Trouble of lookups is
- * told after that: a file left open for it would have its damaged page mended
- * by the next writer, as if it were a half-written one. And as long as adds
- * wait that could not be applied, nothing is in good order. */
+/* Writes the header last, when all pages are on the disk. Trouble of lookups is
+ * reported after that: in a file left open, the next writer would repair the
+ * damaged page as a torn one. The header is not sealed while adds wait that
+ * could not be applied. */
 static bly_status pages_seal_file(bly_filter *filter)
 {
     pages *p = pages_of(filter);
@@ -737,7 +734,7 @@ static bly_status pages_seal_file(bly_filter *filter)
     if (status != BLY_OK)
         return status;
     if (damaged != 0)
-        sum = sum != 1 ? sum ^ 1 : 2;   /* one that does not match: see above */
+        sum = sum != 1 ? sum ^ 1 : 2;   /* a wrong one: see above             */
     image_set_u64(p->head, IMAGE_ITEMS, filter->items);
     image_seal_by(p->head, sum);
     if (!pages_write_header(p)) {
@@ -801,7 +798,8 @@ static const handle_away pages_away = {
     .seal          = pages_seal,
 };
 
-/* With a copy of the path and no file yet, or NULL. */
+/* Makes one with a copy of the path and no file yet. Returns NULL if out of
+   memory. */
 static pages *pages_new(const char *path, const bly_allocator *allocator)
 {
     size_t length = strlen(path) + 1;
@@ -821,7 +819,7 @@ static pages *pages_new(const char *path, const bly_allocator *allocator)
     return NULL;
 }
 
-/* What only a writer needs. */
+/* Allocates buffers that only writers need. */
 static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
 {
     return pages_window_make(&p->window[0], allocator)
@@ -833,8 +831,8 @@ static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
                        PAGES_MEMORY >> 20);
 }
 
-/* Which file it is, so that bly_replaced sees whatever is written to it from
- * now on. */
+/* Stores the file's identity, so that bly_replaced sees later writes by others.
+ */
 static bly_status pages_identify(pages *p)
 {
     struct stat info;
@@ -869,7 +867,7 @@ static bly_status pages_handle(bly_filter **out, pages *p,
 
 /* ---- Open -------------------------------------------------------------- */
 
-/* The head, zeros behind where the file is shorter; the file's size. */
+/* Reads the head, zero-filled if the file is shorter, and the file's size. */
 static bly_status pages_read_head(pages *p, uint64_t *size)
 {
     bly_status status = pages_identify(p);
@@ -882,7 +880,7 @@ static bly_status pages_read_head(pages *p, uint64_t *size)
          ? BLY_OK : pages_failed("read", p->path);
 }
 
-/* Is it a head, and hashed by this secret? Nothing is mended before. */
+/* Checks the head and the secret, before anything is repaired. */
 static bly_status pages_check_head(const bly_kind **kind, pages *p,
                                    uint64_t size, const void *secret)
 {
@@ -898,7 +896,7 @@ static bly_status pages_check_head(const bly_kind **kind, pages *p,
     return BLY_OK;
 }
 
-/* Write pages from … to-1 of a window that has all of its row. */
+/* Writes pages `from` up to but excluding `to` of a complete window. */
 static bool pages_write_slots(const pages *p, const pages_window *w,
                               size_t from, size_t to)
 {
@@ -907,7 +905,7 @@ static bool pages_write_slots(const pages *p, const pages_window *w,
                        pages_slot(p, w, from), (to - from) * p->bytes);
 }
 
-/* Nothing is written where nothing is: these pages take no room. */
+/* Skips empty pages, which take no space on the disk. */
 static bly_status pages_recover_window(pages *p, pages_window *w,
                                        void *context)
 {
@@ -932,7 +930,7 @@ static bly_status pages_recover_window(pages *p, pages_window *w,
     return written ? BLY_OK : pages_failed("write", p->path);
 }
 
-/* The last writer has not closed it: see 3 and 4 above. */
+/* Recovers a file that its last writer has not closed: see 3 and 4 above. */
 static bly_status pages_recover(pages *p, const bly_allocator *allocator)
 {
     if (!p->writable)
@@ -999,8 +997,7 @@ bly_status pages_open(bly_filter **out, const char *path, int flags,
 
 /* ---- Create ------------------------------------------------------------ */
 
-/* A sparse file: pages that are not there are zeros, which is what empty ones
- * are. */
+/* Creates a sparse file: missing pages read as zeros, that is, empty. */
 static bly_status pages_create_file(pages *p)
 {
     uint64_t bytes = image_u64(p->head, IMAGE_BYTES);
@@ -1012,7 +1009,7 @@ static bly_status pages_create_file(pages *p)
     return BLY_OK;
 }
 
-/* Open the file, which has its place at p->path not before all is well. */
+/* Opens a new file, which takes its place at p->path only when all is well. */
 static bly_status pages_open_new(pages *p, const bly_allocator *allocator)
 {
     replacement *r = p->making = memory_raw(allocator, sizeof *r);
@@ -1062,7 +1059,7 @@ bly_status bly_create(bly_filter **out, const char *path, const char *kind,
     pages *p = status == BLY_OK ? pages_new(path, &options.allocator) : NULL;
     if (p == NULL)
         return status == BLY_OK ? status_plain(BLY_ENOMEM) : status;
-    status = handle_head(&p->head, &found, kind, spec, &options.allocator);
+    status = make_head(&p->head, &found, kind, spec, &options.allocator);
     if (status == BLY_OK)
         status = pages_create(out, p, found, &options);
     if (status != BLY_OK)

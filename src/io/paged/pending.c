@@ -1,7 +1,4 @@
-/* pending.c - keys that wait in memory to be written to their pages.
- *
- * Floor 6.
- */
+/* pending.c - keys in memory that wait to be written to their pages. */
 #include "io/paged/pending.h"
 
 #include <string.h>
@@ -20,7 +17,7 @@ enum {
 
 /* ---- Room -------------------------------------------------------------- */
 
-/* A power of two, as many chains as hashes or up to half as many. */
+/* Returns a power of two: the number of hashes, or down to half of it. */
 static size_t pending_chains(size_t room)
 {
     size_t chains = 1;
@@ -78,7 +75,8 @@ void pending_clear(pending *p)
 
 /* ---- Sorting ----------------------------------------------------------- */
 
-/* The pages of up to PENDING_CHUNK hashes from `at` on; how many. */
+/* Computes the pages of up to PENDING_CHUNK hashes from `at` on. Returns their
+   number. */
 static size_t pending_places(const pending *p, size_t at,
                              uint64_t places[PENDING_CHUNK])
 {
@@ -87,7 +85,7 @@ static size_t pending_places(const pending *p, size_t at,
     return some;
 }
 
-/* One pass of a radix sort: by the digit at `shift` of the page's number. */
+/* Sorts by the digit at `shift` of the page number: a step of a radix sort. */
 static void pending_pass(pending *p, unsigned shift)
 {
     uint32_t start[PENDING_DIGITS] = { 0 }, sum = 0;
@@ -117,7 +115,7 @@ static void pending_pass(pending *p, unsigned shift)
 void pending_sort(pending *p)
 {
     uint64_t last = p->kind->count(p->head) - 1;
-    p->linked = 0;                      /* no chain is right any more */
+    p->linked = 0;                      /* chains are now invalid */
     for (unsigned shift = 0; shift < 64 && last >> shift > 0;
          shift += PENDING_DIGIT)
         pending_pass(p, shift);
@@ -140,7 +138,8 @@ void pending_link(pending *p)
     }
 }
 
-/* Up to PENDING_CHUNK hashes of the page from *at on, which moves on. */
+/* Collects up to PENDING_CHUNK hashes of the page from *at on, and moves *at.
+ */
 static size_t pending_chain(const pending *p, uint64_t place, uint32_t *at,
                             uint64_t hashes[PENDING_CHUNK])
 {

@@ -1,11 +1,10 @@
-/* pending.h - keys that wait in memory to be written to their pages.
+/* pending.h - keys in memory that wait to be written to their pages.
  *
- * An add costs eight bytes here and no look at the disk. When there is no room
- * left all that wait are sorted by page, for one pass over the file in rising
- * order. A lookup must see what waits: for it the hashes of one page are
- * chained, the newest first. The chains are made when a lookup comes, for what
- * has been added since the last one, so that who only adds does not pay for
- * them.
+ * An add costs eight bytes here and no I/O. When memory is full, all waiting
+ * keys are sorted by page for one pass over the file. A lookup must see the
+ * waiting keys, so the hashes of each page are chained, newest first. Chains
+ * are only extended when a lookup needs them, so programs that only add do not
+ * pay for them.
  */
 #ifndef BLY_IO_PAGED_PENDING_H
 #define BLY_IO_PAGED_PENDING_H
@@ -24,25 +23,26 @@ typedef struct {
     size_t    linked;                   /* hashes that are in chains         */
 } pending;
 
-/* Room for as many hashes as `bytes` bytes of memory hold, with all that goes
- * with them; some at least. False: no memory. */
+/* Makes room for as many hashes as `bytes` bytes hold with their overhead, but
+ * at least some. Returns false if out of memory. */
 bool pending_make(pending *p, const kind_pages *kind, const void *head,
                   uint64_t bytes, const bly_allocator *allocator);
 void pending_release(pending *p);
 
-/* Take up to n hashes; how many there was room for. */
+/* Takes up to n hashes. Returns how many there was room for. */
 size_t pending_take(pending *p, const uint64_t *hashes, size_t n);
 
-/* Put them in the order of their pages. */
+/* Sorts them by page. */
 void pending_sort(pending *p);
 
-/* None waits any more. */
+/* Removes all keys. */
 void pending_clear(pending *p);
 
-/* Chain what is not chained yet: before the next, and by one thread. */
+/* Chains the keys that are not chained yet, before the next call; by one
+   thread. */
 void pending_link(pending *p);
 
-/* Add what waits for page number `place` to `page`. */
+/* Adds the keys that wait for page `place` to `page`. */
 void pending_overlay(const pending *p, uint64_t place, void *page);
 
 #endif /* BLY_IO_PAGED_PENDING_H */

@@ -1,7 +1,4 @@
-/* queue.c - reading many pieces of a file at once.
- *
- * Floor 6.
- */
+/* queue.c - reading many pieces of a file at once. */
 #include "io/paged/queue.h"
 
 #include <assert.h>
@@ -18,8 +15,8 @@
 
 enum {
     QUEUE_CALL = 1 << 30,               /* bytes in one call                 */
-    QUEUE_DENSE = 4                     /* pieces that fill a fourth of the
-                                           span from first to last are close */
+    QUEUE_DENSE = 4                     /* pieces that fill a quarter of their
+                                           span are close together           */
 };
 
 struct queue {
@@ -27,16 +24,16 @@ struct queue {
     int    file;
     const queue_piece *pieces;
     size_t n;
-    bool   there[QUEUE_PIECES];         /* pieces that have been read        */
+    bool   there[QUEUE_PIECES];         /* whether each piece was read       */
 #ifdef BLY_WITH_URING
     struct io_uring ring;
-    bool   rings;                       /* the system has given us one       */
-    bool   spent;                       /* and will take no more             */
-    size_t flying;                      /* pieces the ring will answer       */
+    bool   rings;                       /* whether io_uring is available     */
+    bool   spent;                       /* whether it is no longer used      */
+    size_t flying;                      /* pieces submitted to the ring      */
 #endif
 };
 
-/* ---- One piece --------------------------------------------------------- */
+/* ---- A piece ----------------------------------------------------------- */
 
 bool queue_read(int file, uint64_t offset, void *to, size_t bytes)
 {
@@ -94,7 +91,7 @@ bool queue_cut(int file, uint64_t bytes)
 
 /* ---- Many, by hints ---------------------------------------------------- */
 
-/* Hints may fail: then the reads wait longer, nothing else. */
+/* Hints may fail; reads then only take longer. */
 static void queue_hint(int file, uint64_t offset, uint64_t bytes)
 {
     (void)posix_fadvise(file, (off_t)offset, (off_t)bytes,
@@ -128,7 +125,7 @@ static void queue_ring_free(queue *q)
         io_uring_queue_exit(&q->ring);
 }
 
-/* Hand over what has been prepared. */
+/* Submits the prepared pieces. */
 static void queue_ring_send(queue *q)
 {
     while (io_uring_sq_ready(&q->ring) > 0) {
@@ -142,7 +139,8 @@ static void queue_ring_send(queue *q)
     }
 }
 
-/* What the ring does not take is read in queue_finish. False: it took none. */
+/* Submits pieces to the ring; queue_finish reads the rest. Returns false if it
+   took none. */
 static bool queue_ring_start(queue *q)
 {
     if (!q->rings)
@@ -160,9 +158,8 @@ static bool queue_ring_start(queue *q)
     return q->flying > 0;
 }
 
-/* The next answer, whatever becomes of waiting: where the system refuses to
- * wait, look until it is there, for the pieces are being written to all the
- * same, and their memory must not be given back before. */
+/* Returns the next completion. If the system refuses to wait, this polls: the
+ * kernel is still writing to the pieces, so their memory must not be freed. */
 static struct io_uring_cqe *queue_ring_wait(queue *q)
 {
     static const struct timespec pause = { .tv_nsec = 100000 };
@@ -180,8 +177,8 @@ static struct io_uring_cqe *queue_ring_wait(queue *q)
     }
 }
 
-/* A piece that came whole is there; one that did not is read again, which
- * tells why. A ring that has refused something is not used again. */
+/* Marks complete pieces. Others are read again, which yields their errors. A
+ * ring that has refused something is not used again. */
 static void queue_ring_finish(queue *q)
 {
     for (; q->flying > 0; q->flying--) {

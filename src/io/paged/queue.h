@@ -1,11 +1,10 @@
-/* queue.h - reading many pieces of a file at once.
+/* queue.h - reads many pieces of a file in parallel.
  *
- * Floor 6. A disk answers one read after another slowly and many together
- * fast. Where the build has liburing and the system lets it, the pieces go to
- * the kernel in one call (io_uring) and come as they come; elsewhere the
- * kernel is told which pieces will be wanted, begins with all of them, and
- * they are read one by one. Pieces that lie close together are always read
- * the second way: the kernel then fetches what is between them too, in one go.
+ * Disks serve many reads at once much faster than one after another. With
+ * liburing and a system that allows it, the pieces are submitted in one call
+ * (io_uring). Otherwise the kernel is told in advance which pieces are needed,
+ * and they are read one by one. Pieces close together are always read this way,
+ * since the kernel then fetches what lies between them too, in one go.
  *
  *   [Axboe 2019]  Efficient IO with io_uring
  */
@@ -14,7 +13,7 @@
 
 #include "bloomery.h"
 
-enum { QUEUE_PIECES = 256 };            /* at a time, at most                */
+enum { QUEUE_PIECES = 256 };            /* maximum number at a time          */
 
 typedef struct {
     uint64_t offset;
@@ -24,24 +23,24 @@ typedef struct {
 
 typedef struct queue queue;
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 queue *queue_make(const bly_allocator *allocator);
 void   queue_free(queue *q);
 
-/* Begin to read n pieces, in rising order of their offsets; they and the
- * array must stay until queue_finish, which must follow. */
+/* Starts reading n pieces in rising order of offset. They and the array must
+ * stay until queue_finish, which must follow. */
 void queue_start(queue *q, int file, const queue_piece *pieces, size_t n);
 
-/* Wait until all pieces are there. False: not all could be read; errno says
- * why, 0 that the file is too short. */
+/* Waits for all pieces. Returns false if not all could be read, with errno,
+ * which is 0 if the file is too short. */
 bool queue_finish(queue *q);
 
-/* Read or write one piece, all of it. Errors as above. */
+/* Read or write a whole piece. Errors as above. */
 bool queue_read(int file, uint64_t offset, void *to, size_t bytes);
 bool queue_write(int file, uint64_t offset, const void *from, size_t bytes);
 
-/* Bring what was written to the disk; give the file another length. False:
- * errno says why, and that is no signal. */
+/* Flush the file to the disk; change its length. Return false with errno, never
+ * EINTR. */
 bool queue_flush(int file);
 bool queue_cut(int file, uint64_t bytes);
 

@@ -7,14 +7,14 @@ True
 >>> "swordfish" in f, "sardine" in f
 (True, False)
 
-A filter takes a few bits for a key and never misses one that was added; one that
-was not is found with the rate that was asked for. There are some thirty kinds, which
-`kinds()` lists and `advise()` ranks for a need; what one of them cannot do raises
-UnsupportedError, whose text says which ones can.
+A filter takes a few bits per key and never misses a key that was added. Absent keys are
+found at the false-positive rate that you choose. There are about thirty kinds, which
+`kinds()` lists and `advise()` ranks; if one lacks an ability, UnsupportedError names
+those that have it.
 
-Keys are text, bytes or numbers, and a filter has keys of one of these classes: the
-first ones that are added say which, or `keys=`. A key of another class is a FormError.
-Threads may use a filter at will: questions go side by side, and a change goes alone.
+Keys are text, bytes or numbers. All keys of a filter belong to one class, which `keys=`
+or the first keys added determine. A key of another class raises FormError. Filters may
+be shared by threads: queries run in parallel, changes one at a time.
 """
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _text(chars: Any) -> str:
 
 
 def library_version() -> str:
-    """The version of the library that is linked."""
+    """Returns the version of the linked library."""
     return _text(lib.bly_version())
 
 
@@ -96,7 +96,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- What there is -----------------------------------------------------------
+# ---- Kinds -------------------------------------------------------------------
 
 
 def _abilities(can: int) -> frozenset[str]:
@@ -136,7 +136,7 @@ def _each(pointers: Any) -> Iterator[Any]:
 
 
 def kinds() -> list[Kind]:
-    """All kinds of filters. Those to meet first have the tier "core".
+    """Returns all kinds of filters. Those to meet first have the tier "core".
 
     >>> [kind.name for kind in kinds() if kind.tier == "core"][:3]
     ['standard', 'blocked', 'split']
@@ -152,7 +152,7 @@ def kinds() -> list[Kind]:
             for k in _each(lib.bly_kinds(ffi.NULL))]
 
 
-# ---- What it costs -----------------------------------------------------------
+# ---- Costs -------------------------------------------------------------------
 
 
 def _field(field: Any, rest: Iterator[Any]) -> Any:
@@ -196,8 +196,8 @@ class _Record:
 
 
 class Plan(_Record):
-    """What a filter would be: the fields of bly_plan_t in bloomery.h. A field
-    that does not apply is None."""
+    """The predicted properties of a filter: the fields of bly_plan_t in
+    bloomery.h. A field that does not apply is None."""
 
     kind: str
     capacity: int
@@ -220,8 +220,8 @@ class Plan(_Record):
 
 
 class Stat(_Record):
-    """What a filter is: the fields of bly_stat_t in bloomery.h, and what the
-    filter lists. A field that does not apply is None."""
+    """The state of a filter: the fields of bly_stat_t in bloomery.h, and the
+    lists of the filter. A field that does not apply is None."""
 
     kind: str
     items: int
@@ -261,8 +261,8 @@ class Estimate(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """How many keys two filters have: each, together, in common, in just one of
-    them, and the share in common; estimated from their bits."""
+    """Estimated numbers of keys of two filters: of each, of their union, in
+    common, in just one of them, and the share in common."""
 
     a: Estimate
     b: Estimate
@@ -273,7 +273,7 @@ class Overlap(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """A kind, held against a need; the best one comes first."""
+    """A kind, evaluated for a need; the best one comes first."""
 
     kind: str
     fits: bool
@@ -296,7 +296,7 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
            fixed: bool = False, present: float = 0.5, aim: str = "balance",
            memory: int = 0, others: int = 0, label_most: int = 0,
            times: int = 0) -> list[Advice]:
-    """Rank the kinds for a need, the best one first.
+    """Ranks the kinds for a need, the best one first.
 
     `can` names abilities, as in kinds(). `fixed` says that all keys are known
     before the filter is built. `aim` is "balance", "fast" or "small". Kinds of
@@ -331,7 +331,7 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
 
 
 def _name(text: str, what: str) -> Any:
-    """A text for C, which ends at the first byte of 0."""
+    """Returns a text for C, which must not contain a zero byte."""
     if not isinstance(text, str):
         raise TypeError(f"the {what} is a text, and not {text!r}")
     name = str.encode(text)
@@ -358,7 +358,7 @@ def _form_text(form: int) -> str:
 
 
 def _form(text: Optional[str]) -> int:
-    """The form of keys that a text names; None: 0."""
+    """Returns the form of keys that a text names; 0 for None."""
     out = ffi.new("uint64_t *")
     if text is not None:
         check(lib.bly_form_read(out, _name(text, "form of keys")))
@@ -366,7 +366,7 @@ def _form(text: Optional[str]) -> int:
 
 
 def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
-    """A whole number of 0 or more; 1e6 is one, as 1.0 == 1."""
+    """Returns a non-negative integer; 1e6 is accepted, as 1.0 == 1."""
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     try:
@@ -382,7 +382,7 @@ def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
 def _spec(items: int, rate: float, seed: int, hash: Optional[str],
           secret: Optional[bytes], threads: int,
           keys: Optional[str] = None) -> Any:
-    """A bly_spec, and what it points to."""
+    """Returns a bly_spec, and the objects that it points to."""
     kept = _name_or_null(hash, "hash function"), _secret(secret)
     spec = ffi.new("bly_spec *", dict(
         capacity=_whole(items, "items"), rate=rate, seed=_whole(seed, "seed"),
@@ -413,7 +413,8 @@ def _options(secret: Optional[bytes], threads: int, format: Optional[str],
 
 
 def _array(keys: Any) -> Optional[Iterable[_keys.Keys]]:
-    """The keys of an array, where they lie if they can be; None: it is none."""
+    """Returns the keys of an array, in place if possible; None for other
+    objects."""
     if type(keys) in (list, tuple, set):
         return None
     numpy = _numpy_if_loaded()
@@ -434,13 +435,14 @@ def _array(keys: Any) -> Optional[Iterable[_keys.Keys]]:
 
 
 def _gather(keys: Any) -> Iterable[_keys.Keys]:
-    """The keys of an array where they lie, or of anything else by chunks."""
+    """Yields the keys of an array in place, or those of anything else by
+    chunks."""
     array = _array(keys)
     return _keys.chunks(keys) if array is None else array
 
 
 def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
-    """A view of numbers, or of rows of bytes: where it lies, with numpy."""
+    """Returns a view of numbers, or of rows of bytes, in place with numpy."""
     numpy = _numpy()
     rows = view.ndim == 2 and view.itemsize == 1
     if (rows or view.format[-1:] == "c") and view.c_contiguous:
@@ -454,7 +456,7 @@ def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
 
 
 def _all(keys: Any, report: Any) -> _keys.Keys:
-    """All keys at once, for what is built of them."""
+    """Returns all keys at once, for building a filter."""
     array = _array(keys)
     if array is None:
         return _keys.whole(keys, report and report.tell)
@@ -464,10 +466,9 @@ def _all(keys: Any, report: Any) -> _keys.Keys:
 def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
            hash: Optional[str] = None, secret: Optional[bytes] = None,
            keys: str = "any", progress: Progress = None) -> Any:
-    """The 64-bit hashes by which a filter knows these members, as an array of
-    numpy, or of the module `array` without numpy. keys: the form of the filter's
-    keys. A missing value has no hash, and is a ValueError. progress: as of
-    Filter.build."""
+    """Returns the 64-bit hashes of these members, as an array of numpy, or of
+    the module `array` without numpy. keys: the form of the filter's keys. A
+    missing value raises ValueError. progress: as in Filter.build."""
     report = _tasks.report(progress, members)
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0, keys)
     name = _name_or_null(kind, "kind")
@@ -490,7 +491,7 @@ def _no_missing(some: _keys.Keys) -> None:
 
 
 class _Rows:
-    """An array that answers are written to, of numpy where that is."""
+    """An array for answers, of numpy if that is used."""
 
     def __init__(self, code: str, c_type: str, dtype: str) -> None:
         self.code, self.c_type, self.dtype = code, c_type, dtype
@@ -498,7 +499,7 @@ class _Rows:
         self.parts: list[Any] = []
 
     def more(self, n: int) -> Any:
-        """Room for n more answers, where C writes them."""
+        """Makes room for n more answers."""
         part = (self.numpy.zeros(n, self.dtype) if self.numpy is not None
                 else bytearray(ffi.sizeof(self.c_type) * n))
         self.parts.append(part)
@@ -519,7 +520,8 @@ class _Rows:
 
 
 def _place() -> Any:
-    """Where C puts a filter, which is freed whatever interrupts the caller."""
+    """Returns a place where C stores a filter; it is freed whatever interrupts
+    the caller."""
     place = lib.held_place()
     if place == ffi.NULL:
         raise MemoryError("out of memory: a filter needs a few bytes")
@@ -527,7 +529,7 @@ def _place() -> Any:
 
 
 class Filter:
-    """A filter of a kind, planned for so many keys at a rate.
+    """A filter of a kind, planned for a number of keys and a rate.
 
     >>> f = Filter("counting", items=1000)
     >>> f.update(["a", "b", "a"])
@@ -536,21 +538,22 @@ class Filter:
     >>> f.remove("a"); "a" in f
     True
 
-    kind: a name with options, as in "standard:k=5" (kinds() lists them). items:
-    keys that it should hold. rate: of strangers that are found, at that many.
-    seed: of the hash function. hash, secret: see bly_spec in bloomery.h. threads:
-    the most that may work on one call; 0: as many as suit, 1: none beside.
-    keys: the form of its keys, such as "text", "bytes", "number", "int32" or
-    "text:case=lower,trim" (docs/format.md, section 1.1); "any" takes mixtures.
-    Without it the first keys that are added state it.
+    kind: a name with options, as in "standard:k=5" (kinds() lists them).
+    items: the number of keys it should hold. rate: the false-positive rate at
+    that number. seed: of the hash function. hash, secret: see bly_spec in
+    bloomery.h. threads: the maximum per call; 0 for as many as are useful, 1
+    for the calling thread only. keys: the form of its keys, such as "text",
+    "bytes", "number", "int32" or "text:case=lower,trim" (docs/format.md,
+    section 1.1); "any" allows mixtures. By default the first keys added set
+    it.
 
     >>> f = Filter(items=10, keys="text:case=lower,trim")
     >>> f.add("Swordfish"); " SWORDFISH " in f
     True
     True
 
-    Raises ParameterError, UnsupportedError (a kind that is built of all its
-    keys: Filter.build) and MemoryError.
+    Raises ParameterError, UnsupportedError (for a kind that must be built from
+    all of its keys with Filter.build) and MemoryError.
     """
 
     __slots__ = ("_h", "__weakref__")
@@ -571,7 +574,7 @@ class Filter:
         made._h = out
         return made
 
-    # ---- Made another way ----
+    # ---- Other constructors ----
 
     @classmethod
     def build(cls, kind: str, members: Any, labels: Any = None, *,
@@ -579,12 +582,13 @@ class Filter:
               hash: Optional[str] = None, secret: Optional[bytes] = None,
               threads: int = 0, keys: Optional[str] = None,
               progress: Progress = None) -> Filter:
-        """A filter of all these members, of any kind; some, such as "fuse", can
-        be made in no other way, and are the smallest. labels: a number for each
-        member, for kinds that carry them. keys: the form of the keys, as of
-        Filter. Missing values are left out, with their labels. progress: is
-        called as progress(done, total) now and then; if it returns something
-        true, the call raises Cancelled, and what it raises is raised.
+        """Builds a filter of any kind from all of its members. Some kinds,
+        such as "fuse", can only be made this way, and are the smallest.
+        labels: a number for each member, for kinds that store them. keys: the
+        form of the keys, as in Filter. Missing values are skipped, with their
+        labels. progress: called as progress(done, total) now and then. If it
+        returns a true value, the call raises Cancelled. Exceptions raised by
+        progress propagate.
 
         >>> f = Filter.build("fuse", ["red", "green"], rate=0.001)
         >>> "red" in f
@@ -621,14 +625,14 @@ class Filter:
              secret: Optional[bytes] = None, format: Optional[str] = None,
              threads: int = 0, memory_limit: int = 0,
              progress: Progress = None) -> Filter:
-        """A filter from its file, or from another system's. mmap: it is asked
-        where it lies, and no more is read than that; write: changes go to the
-        file, until close(). verify: read all of a mapped file first, and check
-        its checksum. format: the name of another system's format.
-        memory_limit: a packed file that would take more bytes than this once
-        it is unpacked is a LimitError, and so is growing beyond it; 0: 1 GiB,
-        or 8 times the file where that is more, but at most half of the memory.
-        progress: as of build(), in bytes.
+        """Opens a file of a filter, also one of another system. mmap: query
+        the file in place, reading only what is needed. write: write changes to
+        the file, until close(). verify: first read all of a mapped file and
+        verify its checksum. format: the name of another system's format.
+        memory_limit: raise LimitError for a packed file that takes more bytes
+        than this when unpacked, and for growing beyond it; 0 for 1 GiB or 8
+        times the file, whichever is more, but at most half of the memory.
+        progress: as in build(), in bytes.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/words.bly"
@@ -653,9 +657,10 @@ class Filter:
                    format: Optional[str] = None,
                    memory_limit: int = 0,
                    progress: Progress = None) -> Filter:
-        """A filter from what bytes(f) or f.pack() gave, or the content of a
-        file. All of it is checked, and nothing trusted. memory_limit: as in
-        open(). progress: as of build(), in bytes.
+        """Makes a filter from the result of bytes(f) or f.pack(), or from the
+        content of a file. The bytes may be untrusted: they are verified
+        completely. memory_limit: as in open(). progress: as in build(), in
+        bytes.
 
         >>> f = Filter(items=10); f.add(7)
         True
@@ -674,15 +679,15 @@ class Filter:
         return cls._of(out)
 
     def copy(self, *, progress: Progress = None) -> Filter:
-        """Another filter with the same keys. progress: as of build(), in
-        bytes."""
+        """Returns another filter with the same keys. progress: as in build(),
+        in bytes."""
         out = _place()
         check(lib.held_copy(out, self._h, _tasks.handle(progress)))
         return self._of(out)
 
     def like(self) -> Filter:
-        """An empty filter of the same plan, hash and seed: the two can be
-        united and compared."""
+        """Returns an empty filter with the same plan, hash and seed, so that
+        the two can be combined and compared."""
         out = _place()
         check(lib.held_like(out, self._h))
         return self._of(out)
@@ -698,22 +703,23 @@ class Filter:
     @property
     def keys(self) -> str:
         """The form of its keys: "text", "bytes", "number", "text:case=lower"
-        and so on; "any": it states none."""
+        and so on; "any" if it has none."""
         form = ffi.new("uint64_t *")
         check(lib.held_form(self._h, form, ffi.new("bool *")))
         return _form_text(form[0])
 
     def state_keys(self, keys: str) -> None:
-        """State the form of the keys of a filter that states none, for those it
-        has and those to come. "any": the first keys state nothing either.
-        MismatchError: it states another."""
+        """Sets the form of the keys, present and future, of a filter without
+        one. "any": the first keys added do not set it either. Raises
+        MismatchError if the filter has a different form."""
         check(lib.held_state_form(self._h, _form(keys)))
 
-    # ---- One key ----
+    # ---- Single keys ----
 
     def __contains__(self, key: Key, _text: Any = lib.held_contains_text,
                      _bytes: Any = lib.held_contains_bytes) -> bool:
-        """Is it perhaps there? A missing value is not."""
+        """Returns whether the key may be present; False for a missing value.
+        """
         if type(key) is str:
             try:
                 data = key.encode()
@@ -734,9 +740,9 @@ class Filter:
                                                    len(data))) == 1
 
     def add(self, key: Key) -> bool:
-        """Add a key. True: it was not there; False: it perhaps was, or it is a
-        missing value, which is left out. Raises FormError, FullError,
-        UnsupportedError, ReadOnlyError."""
+        """Adds a key. Returns True if it was absent; False if it may have been
+        present, or is a missing value, which is skipped. Raises FormError,
+        FullError, UnsupportedError, ReadOnlyError."""
         of, data = _keys.encode(key)
         if of < 0:
             return False
@@ -746,15 +752,15 @@ class Filter:
         return status != lib.BLY_SEEN  # type: ignore[no-any-return]
 
     def remove(self, key: Key) -> None:
-        """Remove a key that was added, once. AbsentError: it is not there.
-        Remove nothing else: it may take others' traces along."""
+        """Removes one copy of a key. Raises AbsentError if it is absent.
+        Remove only keys that were added, or other keys may be lost."""
         of, data = _keys.encode(key)
         if of < 0:
             raise AbsentError(f"{key!r} is a missing value, which no filter has")
         check(lib.held_remove(self._h, of, data, len(data)))
 
     def discard(self, key: Key) -> bool:
-        """Remove a key if it is perhaps there. Was it?"""
+        """Removes a key if it may be present. Returns whether it was."""
         try:
             self.remove(key)
         except AbsentError:
@@ -762,8 +768,8 @@ class Filter:
         return True
 
     def count(self, key: Key) -> Optional[int]:
-        """How often the key was added, at most; 0 is certain. None: any number
-        of times, for all that this kind can tell."""
+        """Returns an upper bound of how often the key was added; 0 is exact.
+        Returns None if this kind has no bound."""
         of, data = _keys.encode(key)
         if of < 0:
             return 0
@@ -772,7 +778,8 @@ class Filter:
         return None if out[0] == _NO_BOUND else int(out[0])
 
     def __getitem__(self, key: Key) -> int:
-        """The label of a key. AbsentError, a KeyError: it has none."""
+        """Returns the label of a key. Raises AbsentError, a KeyError, if it
+        has none."""
         label = self.get(key)
         if label is None:
             raise AbsentError(f"{key!r} is not there")
@@ -784,7 +791,8 @@ class Filter:
             check(lib.held_put(self._h, of, data, len(data), label))
 
     def get(self, key: Key, default: Optional[int] = None) -> Optional[int]:
-        """The label of a key, or the default where it is certainly not there."""
+        """Returns the label of a key, or the default if it is certainly
+        absent."""
         of, data = _keys.encode(key)
         if of < 0:
             return default
@@ -796,8 +804,8 @@ class Filter:
 
     def _each(self, verb: Any, keys: Any, progress: Progress, *rows: _Rows,
               look: Any = None) -> None:
-        """A call of C for many keys, some at a time. rows: where it writes what
-        it answers. look: looks at the keys first."""
+        """Calls C for many keys, a chunk at a time. rows: where to write the
+        answers. look: checks the keys first."""
         report = _tasks.report(progress, keys)
         last = None
         try:
@@ -821,12 +829,12 @@ class Filter:
             report.tell(some.done())
 
     def update(self, keys: Any, *, progress: Progress = None) -> None:
-        """Add many keys: an array of numpy, pandas or Arrow, without a copy
-        where the keys lie as the library wants them, or anything that can be
-        gone through. Missing values are left out. On an error the keys before
-        it are in, except in a first batch of several classes. progress: as of
-        build(); a call that it or Ctrl-C ends has added the first `done` keys,
-        which the exception has as an attribute.
+        """Adds many keys: an array of numpy, pandas or Arrow, without a copy
+        if its layout allows, or any iterable. Missing values are skipped. On
+        an error, the keys before it have been added, except in a first batch
+        of several classes. progress: as in build(); if it or Ctrl-C ends the
+        call, the first `done` keys were added, and the exception has this
+        attribute.
 
         >>> f = Filter(items=10); f.update(["a", None, "b"]); len(f)
         2
@@ -834,8 +842,8 @@ class Filter:
         self._each(lib.held_add_keys, keys, progress)
 
     def add_new(self, keys: Any, *, progress: Progress = None) -> Any:
-        """Add many keys, and tell of each whether it was new: a row of bools.
-        A missing value is not. progress: as of update()."""
+        """Adds many keys. Returns an array of bools that tells which were new;
+        a missing value is not. progress: as in update()."""
         return self._add_new(keys, None, progress)
 
     def _add_new(self, keys: Any, look: Any, progress: Progress = None) -> Any:
@@ -844,9 +852,9 @@ class Filter:
         return out.done()
 
     def contains(self, keys: Any, *, progress: Progress = None) -> Any:
-        """Which of many keys are perhaps there: a row of bools, of numpy where
-        that is installed, else a memoryview. Missing values are not. progress:
-        as of build().
+        """Looks up many keys. Returns an array of bools, of numpy if
+        installed, else a memoryview; False for missing values. progress: as in
+        build().
 
         >>> f = Filter(items=10); f.update([1, 2])
         >>> list(f.contains([2, 3, None]))
@@ -857,24 +865,24 @@ class Filter:
         return out.done()
 
     def counts(self, keys: Any, *, progress: Progress = None) -> Any:
-        """count() of many keys, as a row of integers; 2^64 - 1 is None.
-        progress: as of build()."""
+        """Returns count() of many keys as an array of integers, with 2^64 - 1
+        for None. progress: as in build()."""
         out = _Rows("Q", "uint64_t", "u8")
         self._each(lib.held_count_keys, keys, progress, out)
         return out.done()
 
     def labels(self, keys: Any, *, progress: Progress = None
                ) -> tuple[Any, Any]:
-        """Of many keys which are perhaps there, and their labels. progress: as
-        of build()."""
+        """Returns which of many keys may be present, and their labels.
+        progress: as in build()."""
         found, out = _Rows("?", "bool", "?"), _Rows("Q", "uint64_t", "u8")
         self._each(lib.held_get_keys, keys, progress, found, out)
         return found.done(), out.done()
 
     def put(self, keys: Any, labels: Any, *, progress: Progress = None
             ) -> None:
-        """Give each of many keys its label. Missing values are left out, with
-        their labels. progress: as of update()."""
+        """Sets the labels of many keys. Missing values are skipped, with their
+        labels. progress: as in update()."""
         report = _tasks.report(progress, keys)
         all_keys = _all(keys, report)
         given = _labels(labels, all_keys.n)
@@ -890,10 +898,9 @@ class Filter:
             raise
 
     def remove_all(self, keys: Any, *, progress: Progress = None) -> None:
-        """Remove many keys that were added. Goes on after one that cannot be
-        removed, and then raises what became of the first of these. Missing
-        values are left out. progress: as of update(), with keys that are
-        removed."""
+        """Removes many keys that were added. Continues after keys that cannot
+        be removed, and then raises the error of the first one. Missing values
+        are skipped. progress: as in update(), with keys that are removed."""
         first: Optional[Error] = None
 
         def remove(h: Any, c: Any, _none: Any) -> int:
@@ -917,15 +924,15 @@ class Filter:
         check(verb(self._h, other._h, _tasks.handle(progress)))
 
     def unite(self, other: Filter, *, progress: Progress = None) -> None:
-        """f |= other. progress: as of build(), in bytes."""
+        """Does f |= other. progress: as in build(), in bytes."""
         self._both(lib.held_unite, other, progress)
 
     def intersect(self, other: Filter, *, progress: Progress = None) -> None:
-        """f &= other. progress: as of build(), in bytes."""
+        """Does f &= other. progress: as in build(), in bytes."""
         self._both(lib.held_intersect, other, progress)
 
     def subtract(self, other: Filter, *, progress: Progress = None) -> None:
-        """f -= other. progress: as of build(), in bytes."""
+        """Does f -= other. progress: as in build(), in bytes."""
         self._both(lib.held_subtract, other, progress)
 
     def __ior__(self, other: Any) -> Filter:
@@ -941,8 +948,8 @@ class Filter:
         return self
 
     def __isub__(self, other: Any) -> Filter:
-        """The difference of two sketches (kind "invertible"): list_keys()
-        lists it."""
+        """Subtracts a sketch (kind "invertible"); list_keys() lists the
+        difference."""
         if not isinstance(other, Filter):
             return NotImplemented
         self._both(lib.held_subtract, other)
@@ -964,7 +971,7 @@ class Filter:
         return self.copy().__isub__(other)
 
     def overlap(self, other: Filter, *, progress: Progress = None) -> Overlap:
-        """How many keys two filters have in common, estimated. progress: as of
+        """Estimates how many keys two filters have in common. progress: as in
         build(), in bytes.
 
         >>> a = Filter("standard", items=1000); b = a.like()
@@ -982,9 +989,9 @@ class Filter:
             out.a, out.b, out.either, out.both, out.differ, out.jaccard)))
 
     def list_keys(self) -> list[tuple[Optional[bytes], int, int]]:
-        """The keys that a filter of kind "invertible" or "egh" lists: each
-        itself (None where it is not kept), its hash, and 1, or -1 for one that
-        is only in what was subtracted."""
+        """Lists the keys of a filter of kind "invertible" or "egh": each key
+        (None if it is not stored), its hash, and 1, or -1 if it is only in the
+        filter that was subtracted."""
         keys = ffi.gc(ffi.new("held_key **"), lib.held_give_at)
         data = ffi.gc(ffi.new("char **"), lib.held_give_at)
         n = ffi.new("size_t *")
@@ -996,41 +1003,41 @@ class Filter:
     # ---- The whole ----
 
     def clear(self) -> None:
-        """Take all keys out."""
+        """Removes all keys."""
         check(lib.held_clear(self._h))
 
     def resize(self, items: int, *, progress: Progress = None) -> None:
-        """Make room for so many keys, without the keys (see bly_resize).
-        progress: as of build(), in bytes."""
+        """Makes room for that many keys, without the original keys (see
+        bly_resize). progress: as in build(), in bytes."""
         check(lib.held_resize(self._h, _whole(items, "items"),
                               _tasks.handle(progress)))
 
     def fold(self, times: int, *, progress: Progress = None) -> None:
-        """Make it so many times smaller, without the keys (see bly_fold).
-        progress: as of build(), in bytes."""
+        """Makes the filter smaller by a factor, without the original keys (see
+        bly_fold). progress: as in build(), in bytes."""
         check(lib.held_fold(self._h, times, _tasks.handle(progress)))
 
     def stat(self, *, progress: Progress = None) -> Stat:
-        """What it is, how full, and how often it errs: reads all of it.
-        progress: as of build(), in bytes."""
+        """Returns size, fill and false-positive rate; reads the whole filter.
+        progress: as in build(), in bytes."""
         task = _tasks.handle(progress)
         return Stat(lambda fields: lib.held_stat(self._h, fields, task))
 
     @property
     def can(self) -> frozenset[str]:
-        """What it can do: names as in kinds()."""
+        """The abilities of the filter: names as in kinds()."""
         out = ffi.new("uint64_t *")
         check(lib.held_can(self._h, out))
         return _abilities(out[0])
 
     def __len__(self) -> int:
-        """How many keys were added: repeats are counted, too. How many different
-        ones it has is stat().distinct, an estimate; len() is that where the
-        number added is not known, as after |=. Reads all of it."""
+        """Returns how many keys were added, including repeats. If that is
+        unknown, as after |=, returns the estimated number of distinct keys,
+        stat().distinct. Reads the whole filter."""
         return min(self.stat().items, sys.maxsize)
 
     def __bool__(self) -> bool:
-        """True: a filter is one also while it is empty."""
+        """Returns True, also for an empty filter."""
         return True
 
     # f[key] is a label, which is no row of them
@@ -1049,8 +1056,8 @@ class Filter:
                 f"{s.bytes:,} bytes, rate {s.rate:.3g}>")
 
     def _repr_html_(self) -> Optional[str]:
-        """For notebooks: how full it is, and its rate beside the planned one.
-        None, where that cannot be told: repr() is shown."""
+        """Shows fill and rate in notebooks. Returns None if they are unknown;
+        repr() is shown then."""
         try:
             s = self.stat()
         except Error:
@@ -1075,9 +1082,8 @@ class Filter:
     def save(self, path: Union[str, os.PathLike[str]],
              format: Optional[str] = None, *,
              progress: Progress = None) -> None:
-        """Write it to a file: all of it, or the old file stays as it was.
-        format: another system's, as `bloomery formats` lists them. progress: as
-        of build(), in bytes."""
+        """Saves to a file, atomically. format: another system's, as listed by
+        `bloomery formats`. progress: as in build(), in bytes."""
         check(lib.held_save(self._h, _path(path),
                             _name_or_null(format, "format"),
                             _tasks.handle(progress)))
@@ -1090,16 +1096,18 @@ class Filter:
         return ffi.buffer(image[0], n[0])[:]  # type: ignore[no-any-return]
 
     def __bytes__(self) -> bytes:
-        """The image: the bytes that save() writes, but for kinds that are
-        packed there, which pack() gives."""
+        """Returns the image. It equals the bytes that save() writes, except
+        for kinds that are packed there, for which pack() returns these bytes.
+        """
         return self._image(False)
 
     def pack(self, *, progress: Progress = None) -> bytes:
-        """The bytes that save() writes. progress: as of build(), in bytes."""
+        """Returns the bytes that save() writes. progress: as in build(), in
+        bytes."""
         return self._image(True, progress)
 
     def __eq__(self, other: object) -> bool:
-        """Do both hold the same bits, of the same plan, hash and seed?"""
+        """Returns whether both have the same bits, plan, hash and seed."""
         if not isinstance(other, Filter):
             return NotImplemented
         return self is other or bytes(self) == bytes(other)
@@ -1116,11 +1124,12 @@ class Filter:
         return _unpickle, (type(self), self.pack(), any_class[0])
 
     def sync(self) -> None:
-        """Make durable what was written to its file."""
+        """Makes changes to its file durable."""
         check(lib.held_sync(self._h))
 
     def close(self) -> None:
-        """Let it go, and finish its file if it was opened to write."""
+        """Releases the filter, and completes its file if it was opened for
+        writing."""
         check(lib.held_close(self._h))
 
     def __enter__(self) -> Filter:
@@ -1138,7 +1147,7 @@ def _unpickle(cls: type[Filter], image: bytes, any_class: bool) -> Filter:
 
 
 def _added(s: Stat) -> str:
-    """How many keys were added, and how many different ones there are."""
+    """Returns how many keys were added, and how many of them are distinct."""
     different = f"about {s.distinct:,.0f}" if math.isfinite(s.distinct) \
         else "an unknown number of"
     if not s.items_exact:
@@ -1153,7 +1162,7 @@ def _bar(width: float) -> str:
 
 
 def _labels(labels: Any, n: int) -> Any:
-    """As C has them; NULL: there are none."""
+    """Returns labels for C; NULL if there are none."""
     if labels is None:
         return ffi.NULL
     listed = [operator.index(label) for label in labels]
@@ -1173,16 +1182,17 @@ def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
           expected: int = 1000, ahead: int = _keys.CHUNK,
           keys: Optional[str] = None,
           secret: Optional[bytes] = None) -> Iterator[Any]:
-    """Each item once, in the order they come, without a set of all: 45 bits or
-    so for each instead. Of the items that are new one in 1/rate is taken for
-    one that came, and left out. key: a function that gives an item's key.
-    expected: how many different ones; if there are more it grows. ahead: so many
-    items are read before the first of them comes out: 1 where somebody waits.
-    keys: the form of the items' keys, as of Filter; without it all are of one
-    class. An item whose key is missing is a ValueError. secret: 16 bytes for the
-    hash function. Without it they are drawn for each call, so nobody can choose
-    items that make others be left out, and which are left out differs from call
-    to call. With it, the same items are left out again.
+    """Yields each distinct item once, in order, storing about 45 bits per item
+    instead of a set. Of the new items, one in 1/rate is mistaken for a
+    repeated one and lost. key: a function that returns an item's key.
+    expected: the number of distinct items; the filter grows beyond it. ahead:
+    the number of items read before the first one is yielded; use 1 for
+    interactive input. keys: the form of the items' keys, as in Filter; by
+    default all must be of one class. An item whose key is missing raises
+    ValueError. secret: 16 bytes for the hash function. By default they are
+    random for each call, so nobody can craft items that make others be lost,
+    and different items are lost in each call. With a secret the same items are
+    lost again.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
@@ -1200,12 +1210,12 @@ def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
 def diff(ours: Iterable[Key], theirs: Iterable[Key], *,
          items: int = 1000, key: int = 32,
          keys: Optional[str] = None) -> tuple[list[bytes], list[bytes]]:
-    """The keys that only one of two sets has, by sketches whose size is that of
-    the difference: as two machines would, each of which sends its sketch.
-    items: how many keys may differ; FullError says how many do. key: bytes of
-    the longest one. Each set may have a key once. keys: their form, as of
-    Filter; without it all are of one class. The sketches are hashed with a secret
-    that is drawn for each call.
+    """Returns the keys that only one of two sets has, with sketches as small
+    as the difference, as two machines would that exchange sketches. items: the
+    maximum number of differences; FullError states the actual number. key: the
+    bytes of the longest key. Each set may contain a key once. keys: their
+    form, as in Filter; by default all must be of one class. The sketches are
+    hashed with a random secret.
 
     >>> diff({"a", "b", "c"}, {"b", "c", "d"})
     ([b'a'], [b'd'])

@@ -1,4 +1,4 @@
-"""What is raised: the library's own line, under the library's own names."""
+"""Exceptions, with the messages and names of the library."""
 from __future__ import annotations
 
 import errno
@@ -20,15 +20,15 @@ class Error(Exception):
 
 
 class ParameterError(Error, ValueError):
-    """A parameter, a kind, an option or a hash function that cannot be."""
+    """An invalid parameter, kind, option or hash function."""
 
 
 class UnsupportedError(Error, TypeError):
-    """This kind of filter cannot do that."""
+    """This kind of filter does not support the operation."""
 
 
 class ImageError(Error, ValueError):
-    """The bytes are no filter, or are damaged, or of another version."""
+    """The bytes are not a filter, are damaged, or have another version."""
 
 
 class MismatchError(Error, ValueError):
@@ -41,11 +41,11 @@ class FormError(Error, TypeError):
 
 
 class FullError(Error):
-    """The filter is full. It is as it was."""
+    """The filter is full. It has not changed."""
 
 
 class AbsentError(Error, KeyError):
-    """The key is not there, and nothing was changed."""
+    """The key is absent, and nothing has changed."""
 
 
 class UnsafeError(Error):
@@ -75,11 +75,11 @@ class FileError(Error, OSError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """There is no such file or folder."""
+    """The file or folder does not exist."""
 
 
 class ForbiddenFileError(FileError, PermissionError):
-    """The system does not permit it."""
+    """The system denied access."""
 
 
 def _file_error(why: str, status: int, number: int) -> FileError:
@@ -140,7 +140,7 @@ def _again() -> BaseException:
 
 
 def _own(status: int) -> BaseException:
-    """What native.c refuses, and not the library."""
+    """Errors that native.c reports, not the library."""
     if status == lib.HELD_CLOSED:
         return ClosedError("the filter was closed: open or make it anew")
     if status == lib.HELD_RAISED:
@@ -161,7 +161,7 @@ def _own(status: int) -> BaseException:
 
 
 def check(status: int) -> int:
-    """The status, if it is no error; else the error that it is."""
+    """Returns the status, or raises the error that it stands for."""
     if status >= 0:
         return status
     if status <= lib.HELD_CLOSED:

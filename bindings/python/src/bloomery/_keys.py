@@ -166,22 +166,22 @@ class Keys:
             self.c.types = self._row(types)
 
     def _row(self, row: Any) -> Any:
-        """A row of bytes or bools, where C reads it."""
+        """Returns a row of bytes or bools in place, for C."""
         at = ffi.from_buffer("unsigned char[]", row) if self.n \
             else ffi.new("unsigned char[1]")
         self.keep(at)
         return at
 
     def done(self) -> int:
-        """How many rows of the call are done, with those before these."""
+        """Returns how many rows of the call are done, including earlier ones."""
         return int(self.c.before + self.c.done)
 
     def keep(self, what: Any) -> None:
-        """Keep this, too, as long as the keys."""
+        """Keeps an object alive as long as the keys."""
         self._kept = self._kept, what
 
     def only(self, valid: Any) -> Keys:
-        """These keys, of which only some are there."""
+        """Returns these keys, some of them marked as missing."""
         if valid is not None:
             self.valid = valid
             self.c.valid = self._row(valid)
@@ -205,7 +205,7 @@ def _from_bytes(keys: list[bytes], type: int, types: Any = None) -> Keys:
 
 
 def _of_types(keys: list[bytes], types: list[int]) -> Keys:
-    """Keys of whatever types; MISSING is one of them."""
+    """Keys of mixed types, including MISSING."""
     if len(types) > STEP:
         return joined([_of_types(keys[i:j], types[i:j])
                        for i, j in steps(len(types))])
@@ -252,7 +252,7 @@ def whole(keys: Iterable[Any], tell: Any = None) -> Keys:
 
 
 def _before_fault(some: list[Any]) -> Iterator[Any]:
-    """Those before the first that is not a key."""
+    """Returns the keys before the first value that is not a key."""
     for key in some:
         try:
             encode(key)
@@ -302,7 +302,7 @@ def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
 
 
 def listed(keys: Keys) -> Iterator[bytes | None]:
-    """The bytes of the keys one by one; None: it is not there."""
+    """Yields the bytes of each key; None if it is missing."""
     c = keys.c
     data = ffi.cast("char *", c.data)
     ends = c.offsets32 if c.offsets32 else c.offsets64
@@ -318,7 +318,7 @@ def listed(keys: Keys) -> Iterator[bytes | None]:
 
 
 def typed(keys: Keys) -> Iterator[int]:
-    """The types of the keys one by one; MISSING: it is not there."""
+    """Yields the type of each key; MISSING if it is missing."""
     for i in range(keys.n):
         yield (MISSING if keys.valid is not None and not keys.valid[i]
                else keys.type if keys.types is None else int(keys.types[i]))
@@ -407,7 +407,7 @@ def _from_text(values: Any) -> Keys:
 
 
 def _from_masked(numpy: Any, values: Any) -> Keys:
-    """What is masked is missing, and so is what is no number."""
+    """Masked values are missing, and so are NaNs."""
     data, valid = numpy.ma.getdata(values), ~numpy.ma.getmaskarray(values)
     if data.dtype.kind == "f":
         valid &= ~numpy.isnan(data)
@@ -472,7 +472,7 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
 
 
 def is_column(keys: Any) -> bool:
-    """Is this a column of pandas, or of what is like it?"""
+    """Returns whether this is a column of pandas or similar."""
     of = type(keys)
     return hasattr(of, "isna") and hasattr(of, "to_numpy")
 
@@ -558,7 +558,7 @@ _capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object,
 
 
 def _address(array_: _Array, buffer: int) -> Any:
-    """Where a buffer is; NULL: it is not there."""
+    """Returns the address of a buffer; NULL if it is missing."""
     if buffer >= array_.n_buffers:
         raise ValueError("an Arrow array has too few buffers")
     return ffi.cast("char *", array_.buffers[buffer] or 0)
@@ -578,7 +578,7 @@ def _numbers(array_: _Array, size: int) -> Any:
 
 
 def _valid(numpy: Any, a: _Array) -> Any:
-    """Which values are there, as a row of bools; None: all."""
+    """Returns which values are present, as bools; None for all."""
     if a.null_count == 0 or a.n_buffers == 0 or not a.buffers[0]:
         return None
     first, end = a.offset, a.offset + a.length
@@ -678,7 +678,7 @@ def _from_arrow(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
 
 def _from_values(numpy: Any, kind: str, a: _Array, valid: Any,
                  kept: Any) -> Keys:
-    """All values of an array, those too that are not there."""
+    """Returns all values of an array, including missing ones."""
     of = TEXT if kind.lower() in ("u", "vu") else BYTES
     width = int(kind[2:]) if kind.startswith("w:") else 8 if kind in "lg" else 0
     if kind not in _WIDTHS and width == 0 \
@@ -716,7 +716,7 @@ def from_arrow_array(numpy: Any, source: Any) -> Keys:
 
 
 class _Released:
-    """An Arrow struct that is given back with this."""
+    """An Arrow struct that is released with this object."""
 
     def __init__(self, struct_: Any) -> None:
         self.struct = struct_

@@ -39,7 +39,7 @@ def _tell(progress: Progress, done: int, total: Optional[int]) -> None:
 
 
 def handle(progress: Optional[Progress]) -> Any:
-    """The callback as C gets it, which must be kept until C returns."""
+    """Returns the callback for C, which must be kept alive until C returns."""
     if progress is None:
         return ffi.NULL
     if not callable(progress):
@@ -61,13 +61,13 @@ class Report:
         self.before = 0
 
     def tell(self, done: int = 0) -> None:
-        """Calls the callback if it is time to."""
+        """Calls the callback when it is due."""
         if time.monotonic_ns() >= self.next:
             _tell(self.progress, done, self.total)
             self.next = time.monotonic_ns() + lib.held_every
 
     def inner(self, done: int, _total: int) -> Any:
-        """The callback of C for some of the keys, after `before` others."""
+        """Returns the callback for some of the keys, after `before` others."""
         return self.progress(self.before + done, self.total)
 
 
