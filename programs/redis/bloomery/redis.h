@@ -1,18 +1,16 @@
-/* bloomery/redis.h - filters of Redis' module, in the pieces that a server
- * keeps.
+/* bloomery/redis.h - the filters of Redis' module, piece by piece.
  *
- * RedisBloom keeps a Bloom filter as a chain of *links*, each with bits of its
- * own, and a cuckoo filter as *tables*, each with slots of its own. A filter
- * that grows allocates more memory and moves none. The formats redisbloom and
- * rediscuckoo (<bloomery/foreign.h>) are the dumps of such a server in one
- * file. This header is for programs that keep the pieces as the server does.
- * All memory is the caller's. Sizes, rates, bits and answers equal those of the
- * server, bit for bit; the essays of the kinds redisbloom and rediscuckoo
- * describe them.
+ * RedisBloom stores a Bloom filter as a chain of *links*, each with bits of its
+ * own, and a cuckoo filter as *tables*, each with slots of its own, so that a
+ * growing filter allocates memory without moving any. The formats redisbloom
+ * and rediscuckoo (<bloomery/foreign.h>) read such a server's dump from one
+ * file. This header is for programs that keep the pieces in memory as the
+ * server does. The caller owns all memory. Sizes, rates, bits and answers equal
+ * the server's bit for bit; the kinds redisbloom and rediscuckoo explain them.
  *
  * THREADS
  *
- * Any number of threads may query a filter at once. A change needs exclusive
+ * Queries may run in any number of threads at once. A change needs exclusive
  * access to the filter.
  */
 #ifndef BLOOMERY_REDIS_H
@@ -34,165 +32,163 @@ enum {
     BLY_CHAIN_FIXED = 8         /* the chain does not grow                   */
 };
 
-/* A link. This struct never changes. */
+/* A link. This struct will never change. */
 typedef struct {
-    void    *bits;              /* `bytes` bytes; all 0 in an empty link     */
+    void    *bits;              /* `bytes` bytes; 0 in an empty one          */
     uint64_t bytes;             /* a multiple of 8                           */
-    uint64_t items;             /* keys added to it                          */
-    uint64_t capacity;          /* keys it is planned for                    */
-    double   rate;              /* false-positive rate at that many          */
+    uint64_t items;             /* keys added to the link                    */
+    uint64_t capacity;          /* planned number of keys                    */
+    double   rate;              /* false-positive rate at capacity           */
     double   per_key;           /* bits per key                              */
     uint32_t probes;            /* bits set per key                          */
-    uint32_t power;             /* log2 of the bits if they are a power of
-                                   two; or 0                                 */
+    uint32_t power;             /* if the number of bits is 2^power, else 0  */
 } bly_link;
 
-/* A chain of links, oldest first. This struct never changes. */
+/* A chain, oldest link first. This struct will never change. */
 typedef struct {
     bly_link *links;
     uint32_t  n;                /* links                                     */
     uint32_t  options;          /* BLY_CHAIN_…                               */
-    uint32_t  growth;           /* growth factor of the next link's capacity,
-                                   0 .. 32768; 0: no next link               */
+    uint32_t  growth;           /* capacity of the next link relative to the
+                                   last, 0 .. 32768; 0: no next link         */
     uint32_t  zero;             /* 0                                         */
 } bly_chain;
 
 enum {
     BLY_CHAIN_HEAD = 20,        /* bytes of a chain's header …               */
-    BLY_CHAIN_HEAD_LINK = 53,   /* … and of each link's part                 */
-    BLY_CHAIN_LINKS = 1100      /* the most links in a chain                 */
+    BLY_CHAIN_HEAD_LINK = 53,   /* … plus these for each link                */
+    BLY_CHAIN_LINKS = 1100      /* maximum number of links                   */
 };
 
-/* Plans a link for so many keys at this rate. `bits` is NULL: the caller gives
- * it memory that is all 0. The first link of a growing chain has half of the
- * chain's rate. BLY_EPARAM (no keys; a rate not between 0 and 1), BLY_ETOOBIG.
- * Thread-safe. */
+/* Plans a link for this many keys at this rate; `bits` is NULL, to be set to
+ * zeroed memory. The first link of a growing chain has half of the chain's
+ * rate. Returns BLY_EPARAM (no keys, or a rate not between 0 and 1) or
+ * BLY_ETOOBIG. Thread-safe. */
 BLY_API bly_status bly_chain_plan(bly_link *out, uint64_t capacity,
                                   double rate) BLY_MUST BLY_GIVEN(1);
 
-/* Plans the link that follows the last one when that is full: for `growth`
- * times as many keys, at half of its rate. BLY_EFULL (the chain does not grow),
- * BLY_ETOOBIG. Thread-safe. */
+/* Plans the link after the last one, to be added when that is full: for
+ * `growth` times as many keys, at half the rate. Returns BLY_EFULL (the chain
+ * does not grow) or BLY_ETOOBIG. Thread-safe. */
 BLY_API bly_status bly_chain_next(bly_link *out, const bly_chain *chain)
                                   BLY_MUST BLY_GIVEN(1, 2);
 
-/* Adds a key. BLY_OK: it is new. BLY_SEEN: it was perhaps there; nothing is
- * changed. BLY_EFULL: it is new, but the last link is full: append a link
- * (bly_chain_next) and add the key again. */
+/* Adds a key. Returns BLY_OK if it was new; BLY_SEEN if it may have been
+ * present, in which case nothing changes; BLY_EFULL if the last link is full:
+ * append one (bly_chain_next) and add the key again. */
 BLY_API bly_status bly_chain_add(bly_chain *chain, const void *key,
                                  size_t length) BLY_MUST BLY_GIVEN(1);
 
-/* Adds many keys in order and writes to `seen` whether each was perhaps there
- * before. *done is the number of keys processed; after an error, key *done is
- * its cause. BLY_EFULL: append a link and continue from key *done. BLY_EPARAM
- * (`keys` is not well formed): nothing was added. */
+/* Adds keys in order; seen[i] becomes whether key i may have been present.
+ * *done is the number of keys handled: all of them, unless the next key caused
+ * an error. On BLY_EFULL append a link and continue after *done. BLY_EPARAM:
+ * `keys` is not well formed, and nothing was done. */
 BLY_API bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
                                       bool *seen, size_t *done)
                                       BLY_MUST BLY_GIVEN(1, 2, 3, 4);
 
-/* Looks up a key. False: it was certainly not added. True: perhaps it was. For
- * many keys BLY_EPARAM, with "perhaps" for all, if `keys` is not well
- * formed. */
+/* Returns false if the key was certainly not added, true if it may have been.
+ * For many keys, BLY_EPARAM means that `keys` is not well formed; all answers
+ * are then true. */
 BLY_API bool bly_chain_contains(const bly_chain *chain, const void *key,
                                 size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_chain_contains_keys(const bly_chain *chain,
                                            const bly_keys *keys, bool *present)
                                            BLY_GIVEN(1, 2);
 
-/* Returns the number of keys that were new when added: the sum over all
- * links. */
+/* Returns the number of keys that were new when added, summed over the links.
+ */
 BLY_API uint64_t bly_chain_items(const bly_chain *chain) BLY_GIVEN(1);
 
-/* Writes the header with which BF.SCANDUMP begins: BLY_CHAIN_HEAD bytes, and
+/* Writes the header that BF.SCANDUMP begins with: BLY_CHAIN_HEAD bytes plus
  * BLY_CHAIN_HEAD_LINK for each link. */
 BLY_API void bly_chain_write(void *into, const bly_chain *chain)
                              BLY_GIVEN(1, 2);
 
-/* Validates an untrusted header, its length and the numbers of each link, and
- * returns the number of links. BLY_ECORRUPT, BLY_EVERSION (32-bit hashes).
- * Thread-safe. */
+/* Verifies an untrusted header and returns its number of links. Returns
+ * BLY_ECORRUPT, or BLY_EVERSION (32-bit hashes). Thread-safe. */
 BLY_API bly_status bly_chain_check(uint32_t *links, const void *head,
                                    size_t bytes) BLY_GIVEN(1, 2);
 
-/* Reads a header that bly_chain_check accepted into chain->links, which has
- * room for all links. Their `bits` are NULL. */
+/* Reads a header that bly_chain_check has accepted. chain->links must have room
+ * for its links, whose `bits` become NULL. */
 BLY_API void bly_chain_read(bly_chain *chain, const void *head)
                             BLY_GIVEN(1, 2);
 
-/* Verifies the numbers of a chain that did not come from a header. Errors of
- * bly_chain_check. Thread-safe. */
+/* Verifies the numbers of a chain that does not come from a header. Returns
+ * errors like bly_chain_check. Thread-safe. */
 BLY_API bly_status bly_chain_verify(const bly_chain *chain) BLY_GIVEN(1);
 
 /* ==== Tables of a cuckoo filter ========================================= */
 
-/* Tables. This struct never changes. */
+/* The tables of a cuckoo filter. This struct will never change. */
 typedef struct {
-    void *const *table;         /* oldest first, with bly_tables_bytes(…, i)
-                                   bytes each, all 0 in an empty one         */
-    uint64_t n;                 /* tables, 1 or more                         */
-    uint64_t buckets;           /* of the first, a power of two up to 2^56   */
-    uint64_t items;             /* copies of keys in the filter              */
+    void *const *table;         /* oldest first, bly_tables_bytes(…, i) bytes
+                                   each; 0 in an empty one                   */
+    uint64_t n;                 /* tables, at least 1                        */
+    uint64_t buckets;           /* of table 0, a power of two up to 2^56     */
+    uint64_t items;             /* stored copies of keys                     */
     uint64_t removed;           /* since the tables were last compacted      */
     uint16_t slots;             /* per bucket, 1 .. 255                      */
-    uint16_t moves;             /* most fingerprints that an add may move, 1
-                                   or more                                   */
-    uint16_t expansion;         /* growth factor of the next table's
-                                   buckets, a power of two; 0: no next table */
+    uint16_t moves;             /* maximum number of fingerprints that an add
+                                   moves, at least 1                         */
+    uint16_t expansion;         /* buckets of the next table relative to the
+                                   last, a power of two; 0: no next table    */
     uint16_t zero;              /* 0                                         */
 } bly_tables;
 
 enum {
-    BLY_TABLES_HEAD = 38,       /* bytes of their header                     */
-    BLY_TABLES_MOST = 65535     /* the most tables in a filter               */
+    BLY_TABLES_HEAD = 38,       /* bytes of the header                       */
+    BLY_TABLES_MOST = 65535     /* maximum number of tables                  */
 };
 
-/* Plans a filter for so many keys, with one table; `table` is NULL. Buckets and
- * expansion are rounded up to powers of two. BLY_EPARAM (a number out of
- * range), BLY_ETOOBIG. Thread-safe. */
+/* Plans a filter for this many keys, with one table; `table` is NULL. Buckets
+ * and expansion are rounded up to powers of two. Returns BLY_EPARAM (a number
+ * is out of range) or BLY_ETOOBIG. Thread-safe. */
 BLY_API bly_status bly_tables_plan(bly_tables *out, uint64_t capacity,
                                    uint16_t slots, uint16_t moves,
                                    uint16_t expansion) BLY_MUST BLY_GIVEN(1);
 
-/* Returns the bytes of table i, which need not exist yet; 0: it cannot exist.
- * Thread-safe. */
+/* Returns the bytes of table i, which may be a future one; 0 if it can never
+ * exist. Thread-safe. */
 BLY_API uint64_t bly_tables_bytes(const bly_tables *tables, uint64_t i)
                                   BLY_GIVEN(1);
 
-/* Adds a copy of a key. BLY_OK; BLY_EFULL (nothing is changed): append a table
- * and add the key again. */
+/* Adds a copy of a key. Returns BLY_OK, or BLY_EFULL with nothing changed:
+ * append a table and add the key again. */
 BLY_API bly_status bly_tables_add(bly_tables *tables, const void *key,
                                   size_t length) BLY_MUST BLY_GIVEN(1);
 
-/* Looks up a key. False: it is certainly not there. True: perhaps it is. For
- * many keys BLY_EPARAM, with "perhaps" for all, if `keys` is not well
- * formed. */
+/* Returns false if the key is certainly absent, true if it may be present. For
+ * many keys, BLY_EPARAM means that `keys` is not well formed; all answers are
+ * then true. */
 BLY_API bool bly_tables_contains(const bly_tables *tables, const void *key,
                                  size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_tables_contains_keys(const bly_tables *tables,
                                             const bly_keys *keys,
                                             bool *present) BLY_GIVEN(1, 2);
 
-/* Returns how many copies of the key there are, at most. */
+/* Returns an upper bound of the number of copies of the key. */
 BLY_API uint64_t bly_tables_count(const bly_tables *tables, const void *key,
                                   size_t length) BLY_GIVEN(1);
 
-/* Removes one copy of a key. BLY_EABSENT: it has none; nothing is changed.
- * Remove only keys that were added, or another key's copy may be lost. If there
- * are several tables and more than a tenth as many copies were removed as
- * remain, the tables are compacted as by bly_tables_compact without `all`: read
- * `n` afterwards. */
+/* Removes one copy. Returns BLY_EABSENT, with nothing changed, if none exists.
+ * Remove only keys that were added, or a copy of another key may be lost. When
+ * the number removed exceeds a tenth of those stored and there are several
+ * tables, they are compacted as by bly_tables_compact without `all`: check `n`
+ * afterwards. */
 BLY_API bly_status bly_tables_remove(bly_tables *tables, const void *key,
                                      size_t length) BLY_GIVEN(1);
 
 /* Moves fingerprints from the newest tables into free slots of older ones.
- * Without `all` it ends at the first table that does not become empty. If the
- * last table is then empty, it is no longer counted in `n`: free its memory.
- * Reads all slots of the tables that it empties. */
+ * Without `all`, stops at the first table that cannot be emptied. If the last
+ * table becomes empty, `n` no longer counts it: free its memory. Reads all
+ * slots of the tables that it empties. */
 BLY_API void bly_tables_compact(bly_tables *tables, bool all) BLY_GIVEN(1);
 
-/* Writes and reads the header with which CF.SCANDUMP begins, of BLY_TABLES_HEAD
- * bytes. bly_tables_read trusts nothing: BLY_ECORRUPT. `table` is then NULL.
- * Thread-safe. */
+/* Write and verify the header that CF.SCANDUMP begins with, of BLY_TABLES_HEAD
+ * bytes. bly_tables_read accepts untrusted bytes and returns BLY_ECORRUPT if
+ * they are invalid; it sets `table` to NULL. Thread-safe. */
 BLY_API void bly_tables_write(void *into, const bly_tables *tables)
                               BLY_GIVEN(1, 2);
 BLY_API bly_status bly_tables_read(bly_tables *tables, const void *head,
