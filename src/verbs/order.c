@@ -42,8 +42,8 @@ static bly_status order_rate(double *left, const bly_spec *spec,
     return BLY_OK;
 }
 
-/* Does it put its keys where the bits of their hashes say, or do those that it
- * is made of? */
+/* Returns whether the kind, or one inside it, places keys by the bits of their
+ * hashes. */
 static bool order_raw_hash(const order *o)
 {
     return o->kind->raw_hash

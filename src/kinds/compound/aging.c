@@ -209,7 +209,7 @@ static void aging_rotate(aging_view *v)
            (size_t)v->stride - IMAGE_HEADER);
 }
 
-/* Write a key that the active one does not have. True: after a rotation. */
+/* Adds a key that the active filter lacks. Returns true after a rotation. */
 static bool aging_write(aging_view *v, uint64_t hash)
 {
     bool full = v->keys == v->cap;
@@ -259,7 +259,7 @@ static bly_status aging_plan_parts(aging_parts *parts, const kind_spec *spec)
     return status;
 }
 
-/* As it is at most, just before a rotation. */
+/* Plans the fullest state, just before a rotation. */
 static bly_status aging_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     aging_parts parts = { .payload = 0 };
@@ -325,7 +325,7 @@ static bly_status aging_check(const void *image)
     return aging_sound(image) ? BLY_OK : kind_bad_geometry(image);
 }
 
-/* Has a generation of that age or above the key? */
+/* Returns whether a generation of that age or older has the key. */
 static bool aging_has(const aging_view *v, uint64_t age, uint64_t hash)
 {
     for (; age < v->generations; age++)
@@ -353,8 +353,8 @@ static bly_status aging_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Ask the older generations, one after another, for those of up to AGING_CHUNK
- * keys that are not found yet. */
+/* Queries the older generations in turn, for those of up to AGING_CHUNK keys
+ * that are not found yet. */
 static void aging_query_older(const aging_view *v, const uint64_t *hashes,
                               size_t n, bool *present)
 {

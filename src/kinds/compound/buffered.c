@@ -378,8 +378,9 @@ static void buffered_like(void *image, const void *other)
     memcpy(image_payload_mut(image), buffered_model(other), IMAGE_HEADER);
 }
 
-/* Is the model the header of an empty page? Its geometry is looked at before
- * its kind may: no more than the head of the image need be there. */
+/* Returns whether the model is the header of an empty page. Its geometry is
+ * checked before its kind's functions are called. Only the head of the image
+ * need be in memory. */
 static bool buffered_model_sound(const void *image)
 {
     const uint8_t *model = buffered_model(image);
@@ -436,7 +437,8 @@ PLATFORM_INLINE kind_page buffered_use(const void *head, const uint8_t *page)
          ? KIND_PAGE_EMPTY : KIND_PAGE_BROKEN;
 }
 
-/* As kind_page says, but that one which has a checksum is taken for sealed. */
+/* Returns the state of a page as kind_page defines it; a page with a checksum
+ * counts as sealed. */
 PLATFORM_INLINE kind_page buffered_state(const void *head, const uint8_t *page)
 {
     kind_page use = buffered_use(head, page);
@@ -444,8 +446,8 @@ PLATFORM_INLINE kind_page buffered_state(const void *head, const uint8_t *page)
          ? KIND_PAGE_SEALED : use;
 }
 
-/* Make the page ready for adding: open, which is to begin as the model does.
- * False: it is broken. */
+/* Opens a page for adding; its header must equal the model. Returns false if it
+ * is broken. */
 PLATFORM_INLINE bool buffered_open(const void *head, uint8_t *page)
 {
     kind_page state = buffered_state(head, page);
@@ -588,7 +590,8 @@ static bly_status buffered_add(void *image, uint64_t hash)
     return buffered_put_in(image, buffered_at_mut(image, place), hash);
 }
 
-/* Where up to BUFFERED_AHEAD keys go, their pages' headers asked for. */
+/* Finds the pages of up to BUFFERED_AHEAD keys, and prefetches their
+ * headers. */
 static size_t buffered_some(const void *image, const uint64_t *hashes,
                             size_t n, uint64_t *places)
 {

@@ -380,8 +380,8 @@ static bly_status cascade_design_for(cascade_design *d, const kind_spec *spec)
     return cascade_choose(d);
 }
 
-/* How many of N keys pass level 1, at most: eight deviations more than are
- * expected, and some for few keys, where its rate is not sure. */
+/* Returns an upper bound of the keys that pass level 1: eight deviations more
+ * than expected, plus some for few keys, whose rate is uncertain. */
 static uint64_t cascade_passing(double rate, uint64_t others)
 {
     double expected = rate * (double)others;
@@ -714,7 +714,7 @@ static bly_status cascade_levels(cascade_work *w)
     return status;
 }
 
-/* Is one key still among both? */
+/* Returns whether a key is still in both sets. */
 static bool cascade_in_both(cascade_work *w)
 {
     sort_heap(w->include, w->includes);
@@ -777,7 +777,7 @@ static bly_status cascade_build(void *image, const kind_keys *keys,
 
 /* ---- Check, contains --------------------------------------------------- */
 
-/* Does each image begin where it should, and where do they end? */
+/* Verifies that each image begins where it should, and finds where they end. */
 static bool cascade_check_images(const void *image, uint64_t *end)
 {
     const bly_kind *kind = cascade_kinds[cascade_part(image, 0)];

@@ -205,7 +205,7 @@ static bool compressed_sound(const void *image)
         && compressed_row_bits(of, row, k) <= COMPRESSED_M_MAX;
 }
 
-/* Write the inner header that a sound outer one tells. */
+/* Writes the inner header that follows from a sound outer one. */
 static void compressed_write_inner(void *at, const void *image)
 {
     uint64_t of = image_geometry(image, COMPRESSED_OF);

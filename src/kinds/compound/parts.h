@@ -30,7 +30,7 @@ extern const bly_kind bly_kind_standard, bly_kind_partitioned,
  * yes. They have contains_many and add_each. */
 #define PARTS_BITS(X) X(standard) X(partitioned) X(blocked) X(split)
 
-/* Their places in the list, and how many they are. */
+/* Indexes in the list, and its length. */
 enum { PARTS_STANDARD, PARTS_PARTITIONED, PARTS_BLOCKED, PARTS_SPLIT,
        PARTS_OF_BITS };
 

@@ -238,7 +238,7 @@ static void scalable_count(const scalable_view *v, uint64_t more)
                   scalable_keys(v, last) + more);
 }
 
-/* How many more keys the last slice is planned for. */
+/* Returns how many more keys the last slice is planned for. */
 static uint64_t scalable_room(const scalable_view *v)
 {
     size_t last = v->slices - 1;
@@ -289,7 +289,7 @@ static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
     return BLY_OK;
 }
 
-/* Write slice i, of nothing, into zero bytes, `at` bytes into the payload. */
+/* Writes the empty slice i into zero bytes, `at` bytes into the payload. */
 static bly_status scalable_open(void *image, size_t i, uint64_t at)
 {
     scalable_rule rule = scalable_rule_of(image);
@@ -312,7 +312,7 @@ static bly_status scalable_format(void *image, const kind_spec *spec)
 
 /* ---- Grow -------------------------------------------------------------- */
 
-/* Where the next slice begins. */
+/* Finds where the next slice begins. */
 static bool scalable_end(uint64_t *at, const scalable_view *v)
 {
     size_t last = v->slices - 1;
@@ -420,7 +420,7 @@ static uint64_t scalable_hash(const scalable_view *v, uint64_t hash)
     return v->kind->raw_hash ? hash_spread(hash) : hash;
 }
 
-/* Has any slice this hash, as they want it? */
+/* Returns whether any slice has this hash. */
 static bool scalable_has(const scalable_view *v, uint64_t hash)
 {
     for (size_t i = v->slices; i-- > 0; )
@@ -461,7 +461,7 @@ static void scalable_begin(inner_rest *rest, const scalable_view *v,
         rest->hash[i] = scalable_hash(v, hashes[i]);
 }
 
-/* Ask slices top-1 down to 0, each for the keys that are left. */
+/* Queries slices top-1 down to 0, each for the keys that are left. */
 static void scalable_query(inner_rest *rest, const scalable_view *v, size_t top,
                            bool *found)
 {

@@ -246,7 +246,7 @@ static bool invertible_empty(const invertible *t, const uint8_t *cell)
     return true;
 }
 
-/* Is a single key in this cell, of sub-table j? */
+/* Returns whether this cell of sub-table j holds a single key. */
 PLATFORM_INLINE bool invertible_pure(const invertible *t, uint64_t at,
                                      uint32_t j)
 {
@@ -258,7 +258,7 @@ PLATFORM_INLINE bool invertible_pure(const invertible *t, uint64_t at,
         && invertible_at(t, hash, j) == at;
 }
 
-/* May a key be in this cell, of sub-table j? */
+/* Returns whether this cell of sub-table j may hold a key. */
 PLATFORM_INLINE bool invertible_lets(const invertible *t, uint64_t at,
                                      uint32_t j, uint64_t hash)
 {
@@ -687,7 +687,8 @@ static uint64_t invertible_list_scratch(const void *image)
          ? bytes : UINT64_MAX;
 }
 
-/* Is this a single key, and if keys are kept, is it that of the hash? */
+/* Returns whether this is a single key and, if keys are kept, one with this
+ * hash. */
 static bool invertible_ready(const invertible_peel *p, uint64_t at)
 {
     const invertible *t = &p->t;
@@ -711,8 +712,8 @@ static void invertible_push(invertible_peel *p, uint64_t at)
     p->stack[p->top++] = at;
 }
 
-/* Take the key of a cell out of the others. False: one of them has been done
- * with another key, so that one of the two was never there. */
+/* Removes the key of a cell from its other cells. Returns false if one of them
+ * was done with another key, so that one of the two was never added. */
 static bool invertible_take(invertible_peel *p, uint64_t from)
 {
     const invertible *t = &p->t;

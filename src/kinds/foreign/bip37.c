@@ -89,7 +89,7 @@ static const double BIP37_LN2 = 0.69314718055994530942;
 
 /* ---- The message ------------------------------------------------------- */
 
-/* Where the bits begin, by how many bytes they are. */
+/* Returns the offset of the bits, from their number of bytes. */
 static uint64_t bip37_head(uint64_t bytes)
 {
     return bytes < BIP37_SHORT ? 1 : 3;
@@ -100,8 +100,7 @@ static uint64_t bip37_size(uint64_t bytes)
     return bip37_head(bytes) + bytes + BIP37_TAIL;
 }
 
-/* How many bytes of bits a message of so many bytes says that it has; or more
- * than there may be. */
+/* Returns how many bytes of bits a message states; may be too many. */
 static uint64_t bip37_said(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < BIP37_LEAST || file[0] > BIP37_SHORT)

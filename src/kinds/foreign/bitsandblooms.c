@@ -121,7 +121,8 @@ static bly_status blooms_wrong(unsigned at, const char *what)
                        "fetch it anew, or name another format", at, what);
 }
 
-/* Are the bits from m on clear, which are the highest of the last word? */
+/* Returns whether the bits from m on, the highest of the last word, are
+ * clear. */
 static bool blooms_clear(const uint8_t *file, uint64_t m)
 {
     uint64_t words = blooms_bytes(m) / 8;

@@ -107,7 +107,7 @@ static void parquet_put_head(uint8_t *file, uint64_t bytes)
     memcpy(file, parquet_tail, sizeof parquet_tail);
 }
 
-/* How many bytes of bits a header says there are; 0: it is none. */
+/* Returns how many bytes of bits a header states; 0: not a header. */
 static uint64_t parquet_said(const uint8_t *file, uint64_t n)
 {
     uint64_t v = 0;

@@ -141,7 +141,7 @@ static bool redisbloom_before(void *context, probes_row *row)
 
 /* ---- The file ---------------------------------------------------------- */
 
-/* How many links a file says that it has, if it may be one. */
+/* Returns how many links a file states, if it may be one. */
 static uint64_t redisbloom_links(const uint8_t *file, uint64_t bytes)
 {
     return bytes >= BLY_CHAIN_HEAD ? image_u32(file, LINKS_AT_LINKS) : 0;

@@ -211,7 +211,7 @@ static bly_status venti_check(const void *image)
 
 /* ---- Plan -------------------------------------------------------------- */
 
-/* As the server does: 2^-k for the rate, and the next power of two. */
+/* Plans as the server does: 2^-k for the rate, and the next power of two. */
 static bly_status venti_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     uint64_t k = (uint64_t)ceil(-log2(spec->rate)), bytes = VENTI_PLANNED;

@@ -354,7 +354,7 @@ static uint64_t stable_bytes(uint64_t m, uint64_t max)
 /* The bounds that a size must keep; p is 0 if it is to be chosen. */
 typedef struct { double gap, rate, lost, p; } stable_wish;
 
-/* Does this m do, with its P? Once it does, so does every larger one. */
+/* Returns whether this m suffices, with its P; then every larger one does. */
 static bool stable_fits(stable_chain *c, double m, const stable_wish *wish)
 {
     c->m = m;
@@ -389,7 +389,7 @@ static bool stable_least_m(stable_chain *c, const stable_wish *wish,
     return stable_fits(c, high, wish);
 }
 
-/* Where to begin to look for m. */
+/* Returns the starting point of the search for m. */
 static double stable_guess(const stable_wish *wish)
 {
     return fmin(wish->gap, (double)STABLE_M_MAX);
@@ -704,7 +704,7 @@ PLATFORM_INLINE void stable_lower(const stable_view *v, uint64_t start)
 
 /* ---- Adding ------------------------------------------------------------ */
 
-/* Where an add goes: the cell from which on it lowers, then the key's k. */
+/* Finds the cells of an add: the first one to lower, then the key's k. */
 PLATFORM_INLINE void stable_find(uint64_t *turn, const stable_view *v,
                                  uint64_t hash, uint64_t t)
 {
@@ -730,7 +730,7 @@ PLATFORM_INLINE void stable_renew(const stable_view *v, uint64_t at)
     *byte = (uint8_t)((*byte & ~(ones << shift)) | v->max << shift);
 }
 
-/* Do it; was the key perhaps there before? */
+/* Performs an add; returns whether the key was perhaps there before. */
 PLATFORM_INLINE bool stable_observe(const stable_view *v, const uint64_t *turn)
 {
     bool seen = true;

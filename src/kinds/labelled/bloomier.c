@@ -133,7 +133,7 @@ static bly_status bloomier_check(const void *image)
 
 /* ---- Labels ------------------------------------------------------------ */
 
-/* Does a label fit? */
+/* Returns whether a label fits. */
 static bool bloomier_fits(const fingerprint_view *v, uint64_t label)
 {
     return (label & ~bits_mask(v->label)) == 0;
@@ -291,7 +291,7 @@ static void bloomier_prefetch_all(const bloomier_job *job, bloomier_group *g,
                           &g->cells[i]);
 }
 
-/* Where the label of key i of the group is. */
+/* Returns where the label of key i of the group is. */
 static uint64_t bloomier_at(const bloomier_job *job, const bloomier_group *g,
                             size_t i)
 {
@@ -333,7 +333,7 @@ static void bloomier_write_part(void *context, unsigned part, unsigned parts)
     }
 }
 
-/* Has every key the label it came with? */
+/* Verifies that every key has the label it came with. */
 static void bloomier_prove_part(void *context, unsigned part, unsigned parts)
 {
     bloomier_job *job = context;

@@ -232,7 +232,7 @@ PLATFORM_INLINE deletable_view deletable_look(const void *image)
     };
 }
 
-/* Are all bits of the key set? */
+/* Returns whether all bits of the key are set. */
 PLATFORM_INLINE bool deletable_has(const deletable_view *v, uint64_t hash)
 {
     uint64_t state = hash_spread(hash);

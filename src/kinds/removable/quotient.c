@@ -478,7 +478,7 @@ static uint64_t quotient_count(const void *image, uint64_t hash)
 
 /* ---- Add --------------------------------------------------------------- */
 
-/* Are `more` slots free at or behind `at`? The first of them. */
+/* Finds the first of `more` free slots at or behind `at`; false: none. */
 PLATFORM_INLINE bool quotient_room(const runs_view *v, uint64_t at,
                                    uint64_t more, uint64_t *gap)
 {
@@ -510,7 +510,7 @@ static bly_status quotient_is_full(void)
                        "resize it (bly_resize), or plan it for more keys");
 }
 
-/* Add a fingerprint `count` times. */
+/* Adds a fingerprint `count` times. */
 PLATFORM_INLINE bly_status quotient_plus_by(const runs_view *v, uint64_t f,
                                             uint64_t count, bool bmi)
 {
@@ -809,7 +809,7 @@ static bool quotient_spills_are(const runs_view *v, uint64_t *block,
     return true;
 }
 
-/* Does each block say of so many runs that they are there, and end? */
+/* Verifies that each block states so many runs, and that they end. */
 static bool quotient_runs_are(const runs_view *v, uint64_t runs)
 {
     uint64_t occupied = 0, ends = 0;
@@ -844,7 +844,7 @@ static bool quotient_written(const runs_view *v)
         && quotient_runs_are(v, runs);
 }
 
-/* Add a filter to itself: the walk goes on behind what has grown. */
+/* Adds a filter to itself: the walk continues behind the parts that grew. */
 static bly_status quotient_double(const runs_view *v)
 {
     runs_cursor c = runs_first(v);
@@ -916,7 +916,8 @@ static bool quotient_serves(uint64_t slots, uint64_t r, uint64_t n,
     return n <= slots && quotient_slots_for(n, most) <= slots;
 }
 
-/* Has it room for repeats of its keys? The option is not in the image. */
+/* Returns whether the filter has room for repeated keys; the option is not in
+ * the image. */
 static bool quotient_has_room(const void *image, const runs_view *v)
 {
     uint64_t n = image_u64(image, IMAGE_CAPACITY);

@@ -552,7 +552,7 @@ static bly_status variable_plan(bly_plan_t *plan, const kind_spec *spec)
 
 /* ---- Check ------------------------------------------------------------- */
 
-/* Is this one of the L or the sets, and are there bits enough for it? */
+/* Returns whether this is a valid L or set, with enough bits. */
 static bool variable_fits(uint64_t l, uint64_t bits)
 {
     for (uint32_t log_l = 1; log_l <= VARIABLE_LS; log_l++)

@@ -337,7 +337,7 @@ static double compaction_best(uint32_t *bits, compaction_line *line,
     return best;
 }
 
-/* Do so many lines do? */
+/* Returns whether so many lines suffice. */
 static bool compaction_enough(const compaction_line *line, uint64_t lines,
                               uint64_t n, double rate)
 {
@@ -486,8 +486,7 @@ PLATFORM_INLINE compaction_slot compaction_slot_at(const compaction_view *v,
     return (compaction_slot){ line + byte, bit - 8 * byte };
 }
 
-/* How the walk of a key ends: BLY_SEEN, BLY_OK at an empty `slot`, or
- * BLY_EFULL. */
+/* Walks a key: returns BLY_SEEN, BLY_OK at an empty `slot`, or BLY_EFULL. */
 PLATFORM_INLINE bly_status compaction_seek(const compaction_view *v,
                                            uint64_t hash, uint64_t *signature,
                                            compaction_slot *slot)

@@ -286,7 +286,7 @@ static probes_row rehash_look(const void *image)
     };
 }
 
-/* Does it hash whole keys? */
+/* Returns whether the filter hashes whole keys. */
 static bool rehash_whole(const void *image)
 {
     return image_geometry(image, REHASH_KEY) != 0;
@@ -314,7 +314,7 @@ static uint64_t rehash_times(uint64_t a, uint64_t b)
     return product;
 }
 
-/* By Horner's rule, the highest power first. */
+/* Evaluates a polynomial by Horner's rule, highest power first. */
 static uint64_t rehash_polynomial(uint64_t source, uint64_t x, unsigned terms)
 {
     uint64_t y = 0;

@@ -164,7 +164,7 @@ static bly_status split_check(const void *image)
     return sound ? BLY_OK : kind_bad_geometry(image);
 }
 
-/* Where the block of a hash begins in the payload. */
+/* Returns where the block of a hash begins in the payload. */
 PLATFORM_INLINE uint64_t split_block_of(uint64_t blocks, uint64_t hash)
 {
     return ((hash >> 32) * blocks >> 32) * SPLIT_BLOCK_BYTES;

@@ -641,7 +641,8 @@ static bly_status egh_removes(const void *image)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Are there no false positives? A row with a bit for each integer has none. */
+/* Returns whether false positives are impossible, as in a row with a bit for
+ * each integer. */
 static bool egh_exact(const void *image)
 {
     return egh_k(image) == 1

@@ -83,7 +83,7 @@ static inline size_t egh_row_bytes(const void *image)
     return image_payload_bytes(image) - (size_t)egh_head(egh_k(image));
 }
 
-/* Is bit `at` set, or its counter above 0? */
+/* Returns whether bit `at` is set, or its counter above 0. */
 PLATFORM_INLINE bool egh_held(const uint8_t *row, uint64_t at, uint32_t width)
 {
     return width == 1 ? bits_test(row, at) : counters_get(row, at, width) > 0;
@@ -114,7 +114,7 @@ PLATFORM_INLINE uint64_t egh_bit(const egh_block *b, uint64_t x)
     return b->at + (rest < b->q ? rest : 0);
 }
 
-/* Is x below U? */
+/* Returns whether x is below U. */
 static inline bool egh_inside(const void *image, uint64_t x)
 {
     uint64_t universe = image_geometry(image, EGH_UNIVERSE);

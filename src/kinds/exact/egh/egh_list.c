@@ -52,7 +52,7 @@ static double egh_last(const void *image)
     return (double)(universe - 1);      /* of 0 it is 2^64 - 1, nearly       */
 }
 
-/* Put a block where it belongs among the best. */
+/* Inserts a block into the list of the best. */
 static void egh_consider(egh_route *r, const egh_level *one)
 {
     uint32_t i = r->n;
@@ -65,7 +65,7 @@ static void egh_consider(egh_route *r, const egh_level *one)
     r->n += r->n < EGH_LEVELS;
 }
 
-/* As many levels as make the fewest questions. */
+/* Chooses the number of levels with the fewest tests. */
 static void egh_cut(egh_route *r, double last)
 {
     double chosen = 1, product = 1;
@@ -98,8 +98,8 @@ static uint64_t egh_divisor(uint64_t a, uint64_t q, uint64_t *inverse)
     return r;
 }
 
-/* Has this modulus a factor in common with one before it? A table that was
- * forged may have such. */
+/* Returns whether this modulus has a factor in common with an earlier one, as
+ * in a forged table. */
 static bool egh_common(const egh_route *r, uint32_t n, uint64_t q)
 {
     uint64_t inverse;
@@ -136,7 +136,7 @@ static egh_route egh_plan_route(const void *image)
     return r;
 }
 
-/* How many keys may be found before it is certain that they are too many. */
+/* Returns how many keys may be found before there are certainly too many. */
 static uint64_t egh_room(const void *image)
 {
     uint64_t capacity = image_u64(image, IMAGE_CAPACITY);
@@ -151,7 +151,7 @@ static uint64_t egh_residues(const egh_route *r)
     return n;
 }
 
-/* Is there nothing to be searched, or too much? */
+/* Returns whether there is nothing to search, or too much. */
 static bool egh_idle(const void *image, const egh_route *r)
 {
     return egh_k(image) == 1 || r->empty || r->trials > EGH_TRIALS;

@@ -119,7 +119,7 @@ static size_t xorfilter_head(const xorfilter_shape *shape)
     return shape->segments > 0 ? XORFILTER_FUSE_HEAD : XORFILTER_XOR_HEAD;
 }
 
-/* Is it an xor filter of cells of so many bytes? */
+/* Returns whether the file is an xor filter with cells of so many bytes. */
 static bool xorfilter_is_xor(const uint8_t *file, uint64_t bytes,
                              unsigned cell)
 {

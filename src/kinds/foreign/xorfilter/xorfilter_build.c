@@ -168,7 +168,7 @@ static size_t xorfilter_xor_block(xorfilter_work *w, uint32_t block,
     return found;
 }
 
-/* How many keys were found: all, or the seed will not do. */
+/* Returns how many keys were peeled; the seed fails unless all were. */
 static size_t xorfilter_xor_peel(xorfilter_work *w, uint64_t seed)
 {
     size_t waiting[3] = { 0 }, found = 0;
@@ -213,7 +213,7 @@ static void xorfilter_sort(xorfilter_work *w, uint64_t seed)
     }
 }
 
-/* Put a key's hash on its cells, or take it off again. */
+/* Adds a key's hash to its cells, or removes it. */
 static void xorfilter_turn(xorfilter_work *w, const xorfilter_places *at,
                            uint32_t by)
 {
@@ -223,7 +223,7 @@ static void xorfilter_turn(xorfilter_work *w, const xorfilter_places *at,
     }
 }
 
-/* Has the key been put twice? Then a cell that it has for itself shows it. */
+/* Returns whether the key was added twice, which a cell of its own shows. */
 static bool xorfilter_twice(const xorfilter_work *w, const xorfilter_places *at)
 {
     for (size_t c = 0; c < 3; c++)
@@ -274,7 +274,7 @@ static size_t xorfilter_fuse_found(xorfilter_work *w)
     return found;
 }
 
-/* How many were found, and how many are there twice. */
+/* Returns how many keys were peeled, and how many are duplicates. */
 static size_t xorfilter_fuse_peel(xorfilter_work *w, uint64_t seed,
                                   size_t *twice)
 {

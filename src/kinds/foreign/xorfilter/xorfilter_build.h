@@ -18,7 +18,7 @@ typedef struct {
                                            0: it is an xor filter            */
 } xorfilter_shape;
 
-/* Where a key is. */
+/* The cells of a key. */
 typedef struct {
     uint64_t hash;
     uint32_t cell[3];

@@ -120,7 +120,7 @@ PLATFORM_INLINE uint64_t gcs_shard_of(const gcs_work *w, uint64_t mixed)
     return platform_mul_high(gcs_block_of(&w->view, mixed), w->inverse);
 }
 
-/* Where part `part` of `parts` of n things begins. */
+/* Returns where part `part` of `parts` of n things begins. */
 static uint64_t gcs_slice(uint64_t n, unsigned part, unsigned parts)
 {
     return n / parts * part + n % parts * part / parts;
@@ -136,7 +136,7 @@ static void gcs_count_part(void *context, unsigned part, unsigned parts)
         counts[gcs_shard_of(w, gcs_mix(&w->view, w->keys->hashes[i]))]++;
 }
 
-/* From how many there are to where they go. */
+/* Turns counts into places. */
 static void gcs_places(gcs_work *w)
 {
     uint64_t sum = 0;

@@ -265,8 +265,8 @@ typedef struct {
     uint32_t some[GCS_ROWS];            /* the rows that have such keys      */
 } gcs_queue;
 
-/* How many bits of 64 bytes are set, from bit `start` of the first byte up to
- * before bit `end` of them all, at most 512. Bytes from there on are not read.
+/* Counts the bits set in 64 bytes from bit `start` of the first byte to before
+ * bit `end`, at most 512. Bytes after that are not read.
  */
 CPU_TARGET_AVX512 PLATFORM_INLINE uint64_t
 gcs_ones_here(const uint8_t *bytes, unsigned start, uint64_t end)
@@ -290,7 +290,7 @@ gcs_ones_here(const uint8_t *bytes, unsigned start, uint64_t end)
     return (uint64_t)_mm512_reduce_add_epi64(_mm512_sad_epu8(x, none));
 }
 
-/* How many bits of the code are set from `start` up to before `end`. */
+/* Counts the bits of the code set from `start` to before `end`. */
 CPU_TARGET_AVX512 static inline uint64_t
 gcs_ones(const uint8_t *code, uint64_t start, uint64_t end)
 {

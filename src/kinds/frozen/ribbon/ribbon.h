@@ -176,8 +176,8 @@ PLATFORM_INLINE uint64_t ribbon_tile_at(const ribbon_layer *layer,
     return tile * 4 * layer->bits;
 }
 
-/* Has a key of this start gone on to the next layer? `codes` is the byte that
- * has its bucket's code. */
+/* Returns whether a key with this start has moved to the next layer. `codes` is
+ * the byte with its bucket's code. */
 PLATFORM_INLINE bool ribbon_below(uint64_t start, uint8_t codes)
 {
     uint32_t code = codes >> start / RIBBON_BUCKET % 4 * 2 & 3;

@@ -194,7 +194,7 @@ static void ribbon_gather(const ribbon_work *w, ribbon_lane *lane,
 
 /* ---- Build: place ------------------------------------------------------ */
 
-/* Make ready the worker's next shard in a lane. */
+/* Prepares the worker's next shard in a lane. */
 static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
                         ribbon_lane *lane)
 {
@@ -468,7 +468,7 @@ static size_t ribbon_cut(size_t n, unsigned part, unsigned parts)
     return n / parts * part + n % parts * part / parts;
 }
 
-/* How many keys of this part are in each shard. */
+/* Counts the keys of this part in each shard. */
 static void ribbon_count(void *context, unsigned part, unsigned parts)
 {
     const ribbon_work *w = context;
@@ -493,7 +493,7 @@ static void ribbon_scatter(void *context, unsigned part, unsigned parts)
     }
 }
 
-/* From counts to places: shard after shard, in each part after part. */
+/* Turns counts into places: shard after shard, part after part within each. */
 static void ribbon_places(const ribbon_work *w, unsigned parts)
 {
     size_t shards = (size_t)ribbon_shards(w->buckets);

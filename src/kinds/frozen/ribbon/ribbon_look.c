@@ -26,7 +26,8 @@ PLATFORM_INLINE ribbon_words ribbon_words_of(uint64_t state, uint64_t start)
                              (uint32_t)high } };
 }
 
-/* Do the rows of the band add up to the fingerprint, in every column? */
+/* Returns whether the rows of the band add up to the fingerprint in every
+ * column. */
 PLATFORM_INLINE bool ribbon_adds_up(const uint8_t *tile, uint32_t bits,
                                     ribbon_words c, uint32_t print)
 {
@@ -52,7 +53,7 @@ PLATFORM_INLINE vector4 ribbon_columns_baseline(const uint8_t *from,
                        vector4_mask(vector4_of(from + 2 * bytes), c.word[2]));
 }
 
-/* As ribbon_adds_up(), eight columns at a time. */
+/* Does the work of ribbon_adds_up(), eight columns at a time. */
 PLATFORM_INLINE bool ribbon_adds_up_baseline(const uint8_t *tile, uint32_t bits,
                                              ribbon_words c, uint32_t print)
 {
@@ -117,7 +118,7 @@ ribbon_adds_up_avx2(const uint8_t *tile, uint32_t bits, ribbon_words c,
 }
 #endif
 
-/* Where the answer for a key is. */
+/* The place of the answer for a key. */
 typedef struct {
     ribbon_layer layer;
     uint64_t state;
@@ -516,7 +517,7 @@ CPU_TARGET_AVX2 static size_t ribbon_pass_avx2(ribbon_pass *p)
 #undef RIBBON_SETTLE
 }
 
-/* As ribbon_columns_avx2(), sixteen columns. */
+/* Does the work of ribbon_columns_avx2() for sixteen columns. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 ribbon_key_avx512(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
                   uint32_t first)
@@ -546,7 +547,7 @@ ribbon_halves_avx512(__m512i a, __m512i b)
         _mm512_xor_si512(b, _mm512_slli_epi32(b, 16)));
 }
 
-/* As ribbon_four_avx2(), sixteen columns. */
+/* Does the work of ribbon_four_avx2() for sixteen columns. */
 CPU_TARGET_AVX512 PLATFORM_INLINE __m512i
 ribbon_four_avx512(const ribbon_layer *layer, const ribbon_eight *e, size_t j,
                    uint32_t first)
@@ -675,7 +676,7 @@ ribbon_below_avx512(const ribbon_eight *e)
         _mm512_and_si512(limit, _mm512_set1_epi64(0xFF)));
 }
 
-/* As ribbon_settle(), for eight keys of the first layer. */
+/* Does the work of ribbon_settle() for eight keys of the first layer. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 ribbon_settle_first_avx512(const ribbon_pass *p, size_t i,
                            const ribbon_eight *e, uint32_t wrong, size_t kept)

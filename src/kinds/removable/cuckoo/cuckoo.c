@@ -338,8 +338,9 @@ static bly_status cuckoo_resize(void *into, const void *image)
 
 enum { CUCKOO_STAT_AHEAD = 32 };        /* buckets                           */
 
-/* Is slot j of quad i of the bucket the first of its fingerprint's copies, in
- * this bucket and, where that is the smaller one, the other? */
+/* Returns whether slot j of quad i of the bucket is the first copy of its
+ * fingerprint in this bucket and, if the other bucket has a smaller number, in
+ * that one. */
 static bool cuckoo_first(const cuckoo_view *v, uint64_t bucket, uint64_t i,
                          uint32_t j)
 {

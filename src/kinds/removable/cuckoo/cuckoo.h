@@ -83,7 +83,7 @@ PLATFORM_INLINE uint8_t *cuckoo_at(const cuckoo_view *v, uint64_t quad)
     return v->payload + (quad * v->nibbles >> 1);
 }
 
-/* By how many bits the quad begins later than that byte: 0 or 4. */
+/* Returns by how many bits the quad begins after that byte: 0 or 4. */
 PLATFORM_INLINE uint32_t cuckoo_shift(const cuckoo_view *v, uint64_t quad)
 {
     return (uint32_t)(quad * v->nibbles & 1) * 4;
@@ -157,7 +157,7 @@ PLATFORM_INLINE void cuckoo_order(uint32_t *a, uint32_t *b)
     *a = low;
 }
 
-/* In rising order: so what a sorted quad holds is written in one way only. */
+/* Sorts a quad, so that its contents have only one representation. */
 PLATFORM_INLINE void cuckoo_sort(cuckoo_quad *q)
 {
     cuckoo_order(&q->slot[0], &q->slot[1]);
@@ -188,7 +188,7 @@ PLATFORM_INLINE cuckoo_bits cuckoo_pack(const cuckoo_view *v, cuckoo_quad q,
     return b;
 }
 
-/* Put `bits` of 64 in the place of those that `mask` names. */
+/* Replaces the bits of 64 that `mask` selects with `bits`. */
 PLATFORM_INLINE void cuckoo_put(uint8_t *at, uint64_t mask, uint64_t bits)
 {
     image_set_u64(at, 0, (image_u64(at, 0) & ~mask) | bits);
@@ -211,7 +211,7 @@ PLATFORM_INLINE void cuckoo_write(const cuckoo_view *v, uint64_t quad,
                b.high << shift | over);
 }
 
-/* How often `fp` is there; with 0, how many slots are free. */
+/* Returns how often `fp` is there or, for 0, how many slots are free. */
 PLATFORM_INLINE uint32_t cuckoo_copies(cuckoo_quad q, uint32_t fp)
 {
     uint32_t copies = 0;
@@ -232,8 +232,8 @@ PLATFORM_INLINE uint64_t cuckoo_copies_in(const cuckoo_view *v,
     return copies;
 }
 
-/* Put `fp` in the place of one `old`; is there one? Which slot it is could not
- * be foreseen: so no branch. */
+/* Replaces one `old` with `fp`; returns whether there was one. Branchless,
+ * because the slot is unpredictable. */
 PLATFORM_INLINE bool cuckoo_replace(cuckoo_quad *q, uint32_t old, uint32_t fp)
 {
     uint32_t left = 1;

@@ -26,7 +26,7 @@ PLATFORM_INLINE void cuckoo_turn(const cuckoo_view *v, uint64_t bucket,
     image_set_u64(at, 0, image_u64(at, 0) ^ change);
 }
 
-/* Put `fp` in the place of one `old` that is in the bucket. */
+/* Replaces one `old` in the bucket, which has it, with `fp`. */
 PLATFORM_INLINE void cuckoo_put_for(const cuckoo_view *v, uint64_t bucket,
                                     uint32_t old, uint32_t fp,
                                     cuckoo_form form)
@@ -38,8 +38,8 @@ PLATFORM_INLINE void cuckoo_put_for(const cuckoo_view *v, uint64_t bucket,
         cuckoo_swap(v, bucket, old, fp);
 }
 
-/* Is the table farther than the processor's own cache? To look in it for what
- * may have to move takes longer than to wait for it. */
+/* Returns whether the table is outside the core's own cache. Then searching it
+ * for fingerprints to move takes longer than waiting for it. */
 PLATFORM_INLINE bool cuckoo_far(const cuckoo_view *v)
 {
     return v->buckets * v->quads / 2 * v->nibbles > cpu_near();
@@ -117,9 +117,10 @@ PLATFORM_INLINE void cuckoo_shove(const cuckoo_search *s, const cuckoo_view *v,
     }
 }
 
-/* Make room by moving others. Breadth first finds a shortest way, on which no
- * bucket comes twice; nothing is written before there is one. Buckets are noted
- * a few before they are looked at, so that their lines come meanwhile. */
+/* Makes room by moving other fingerprints. A breadth-first search finds a
+ * shortest path, on which no bucket occurs twice; nothing is written before it
+ * is found. Buckets are queued a few steps before they are read, so that their
+ * lines arrive meanwhile. */
 PLATFORM_INLINE bool cuckoo_kick_by(const cuckoo_view *view, cuckoo_key key,
                                     cuckoo_form form)
 {

@@ -410,7 +410,8 @@ static uint64_t golomb_page_now(const golomb_view *v)
     return v->count > 1 ? bytes : 0;
 }
 
-/* Has it room for repeats of its keys? The option is not in the image. */
+/* Returns whether the filter has room for repeated keys; the option is not in
+ * the image. */
 static bool golomb_has_room(const void *image, const golomb_view *v)
 {
     golomb_size s;

@@ -119,7 +119,7 @@ typedef struct {
     uint64_t start, end;
 } golomb_span;
 
-/* Where the codes of a bucket end, counted from the first of the page. */
+/* Returns where the codes of a bucket end, from the first of the page. */
 PLATFORM_INLINE uint64_t golomb_end(const golomb_view *v, const uint8_t *page,
                                     uint64_t bucket)
 {
@@ -149,7 +149,7 @@ PLATFORM_INLINE golomb_span golomb_span_of(const golomb_view *v,
     return golomb_sound(v, span) ? span : (golomb_span){ v->code, v->code };
 }
 
-/* Behind the last code of a page. */
+/* Returns the end of the last code of a page. */
 PLATFORM_INLINE uint64_t golomb_used(const golomb_view *v, const uint8_t *page)
 {
     return v->code + golomb_end(v, page, v->buckets - 1);

@@ -192,7 +192,7 @@ static bool golomb_open(const golomb_view *v, golomb_place p,
         && codes->stop <= v->code + v->room;
 }
 
-/* Put one in, or take it out. */
+/* Adds or removes one copy. */
 static bly_status golomb_change(const golomb_view *v, golomb_place p, bool more)
 {
     golomb_codes codes;

@@ -9,8 +9,8 @@
 
 /* ---- Contains ---------------------------------------------------------- */
 
-/* Is x in the bucket? The first gap is counted from the bucket's first value;
- * a later one of 0 is no gap. */
+/* Returns whether x is in the bucket. The first gap is counted from the
+ * bucket's first value; a later gap of 0 marks a count. */
 PLATFORM_INLINE bool golomb_search(const golomb_view *v, const uint8_t *page,
                                    golomb_span span, uint64_t x)
 {

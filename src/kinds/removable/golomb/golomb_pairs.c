@@ -56,7 +56,8 @@ static bool golomb_pair_next(golomb_pair *p)
 /* Buckets between two steps of a task. */
 enum { GOLOMB_TURN = 256 };
 
-/* Is this bucket among the first n, and the call not cancelled? */
+/* Returns whether this bucket is among the first n and the call is not
+ * cancelled. */
 static bool golomb_goes_on(uint64_t bucket, uint64_t n)
 {
     return bucket < n && (bucket % GOLOMB_TURN != 0 || !task_step(GOLOMB_TURN));
@@ -94,8 +95,8 @@ static bool golomb_both_fit(const golomb_view *a, const golomb_view *b)
     return true;
 }
 
-/* Is all where a filter writes it? Then what the items say is what there is.
- * Only a forged payload is not so. */
+/* Returns whether everything is where a filter writes it, which only a forged
+ * payload violates. Then the number of items is right. */
 static bool golomb_written(const golomb_view *v)
 {
     uint64_t all = v->count * v->buckets;
