@@ -193,9 +193,9 @@ typedef struct {
  * T times. A key that was is always found, because each of its counters was
  * raised T times. Any other key passes only if other keys have raised all its
  * counters to T. The higher T is, the fuller the counters may be: with 4
- * counters per key the rate is 0.49 % for T = 2 (k = 4), but 15 % at best for T
- * = 1. If m is given, `k` is chosen for the lowest rate, which has one minimum
- * in k.
+ * counters per key the rate is 0.49 % for T = 2 (k = 4), but at best 15 % for
+ * T = 1. If m is given, `k` is chosen for the lowest rate; the rate has a
+ * single minimum in k.
  *
  * The rate leaves out two effects. A key that was added fewer than T times
  * passes more easily: `nearly` is the rate for a key that lacks one add. And
