@@ -756,8 +756,8 @@ static bool invertible_peel_all(invertible_peel *p)
     return true;
 }
 
-/* How many there are, and what to plan for: two deviations more, or, where
- * chance was against it, twice as many as last time. */
+/* Reports how many keys there are, and the capacity to plan for: two deviations
+ * more or, after bad luck, twice as many as last time. */
 static bly_status invertible_crowd(const void *image)
 {
     invertible t = invertible_of(image);

@@ -330,8 +330,8 @@ static bool bip158_contains(const void *image, uint64_t hash)
     return false;
 }
 
-/* In order of their values, with which key each is in the lowest 8 bits: the
- * stream is read once. */
+/* Sorts the values, with the number of each key in the lowest 8 bits, so that
+ * the stream is read once. */
 static void bip158_group(const void *image, const uint64_t *hashes, size_t n,
                          bool *present)
 {

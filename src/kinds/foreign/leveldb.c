@@ -122,8 +122,8 @@ static void leveldb_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k,
     rows_plan_strides(plan, &s, n, m / 8);
 }
 
-/* Does a filter of so many bits a key keep the rate? What independent positions
- * have is the least that it can. */
+/* Returns whether a filter with so many bits per key keeps the rate, which is
+ * at best that of independent positions. */
 static bool leveldb_keeps(uint64_t bits, uint64_t n, double rate, bool really)
 {
     bly_plan_t plan;
@@ -154,8 +154,8 @@ static bool leveldb_search(uint64_t *bits, uint64_t n, double rate, bool really)
     return true;
 }
 
-/* As many as keep the rate. Where that is too low for few keys, those of
- * independent positions. BLY_EPARAM. */
+/* Chooses the bits per key that keep the rate. If the rate is too low for few
+ * keys, it takes those of independent positions. BLY_EPARAM. */
 static bly_status leveldb_choose(uint64_t *bits, uint64_t n, double rate)
 {
     *bits = 1;

@@ -88,7 +88,8 @@ static const uint32_t parquet_salt[PARQUET_WORDS] = {
 
 /* ---- The header -------------------------------------------------------- */
 
-/* Its bytes, for so many of bits: 7 bits of twice the number in each. */
+/* Returns the bytes of the header, for so many bytes of bits: twice that
+ * number, in groups of 7 bits. */
 static size_t parquet_head(uint64_t bytes)
 {
     size_t n = 1;
@@ -304,7 +305,7 @@ static bly_status parquet_unite(void *into, const void *other)
     return BLY_OK;
 }
 
-/* By the blocks that they are, and not as one row. */
+/* Compares two filters by their blocks, and not as one row. */
 static void parquet_compare(bly_overlap_t *out, const void *a, const void *b)
 {
     shape s = parquet_shape_of(image_geometry(a, PARQUET_BLOCKS));

@@ -91,7 +91,7 @@ static const kind_option rocksdb_options[] = {
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* By thousandths of bits a key. */
+/* Returns the probes for so many thousandths of a bit per key. */
 static uint64_t rocksdb_probes(uint64_t milli)
 {
     static const uint64_t most[] = {

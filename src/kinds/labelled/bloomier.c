@@ -314,9 +314,9 @@ static size_t bloomier_collect(const bloomier_job *job, bloomier_group *g,
     return n;
 }
 
-/* Write the labels of all keys in this part's shards: no two parts write to
- * one line. A key's label is ORed in, so that it does not matter which of two
- * comes first; that there were two shows afterwards. */
+/* Writes the labels of all keys in this part's shards; no two parts write to
+ * the same line. Labels are combined by OR, so that the order of two labels of
+ * one key does not matter; the check afterwards finds them. */
 static void bloomier_write_part(void *context, unsigned part, unsigned parts)
 {
     const bloomier_job *job = context;

@@ -334,8 +334,8 @@ typedef struct {
     uint64_t ends;                      /* of 64 slots, from `spill` on      */
 } quotient_place;
 
-/* Is the run perhaps in the next block, as no more than one in a hundred is
- * of lower quotients? Only then its head is worth a line. */
+/* Returns whether the run may be in the next block, as at most one in a hundred
+ * of the lower quotients is. Only then its head is worth fetching. */
 PLATFORM_INLINE uint64_t quotient_near(const runs_view *v, uint64_t quotient)
 {
     return (quotient % RUNS_BLOCK >= QUOTIENT_FAR)
@@ -821,8 +821,9 @@ static bool quotient_runs_are(const runs_view *v, uint64_t runs)
     return occupied == runs && ends == runs;
 }
 
-/* Is all where a filter writes it? Then what the walk has found is what an add
- * finds, and fits where the walk says so. Only a forged payload is not so. */
+/* Returns whether everything is where a filter writes it, which only a forged
+ * payload violates. Then the walk finds what an add finds, and fits where the
+ * walk says so. */
 static bool quotient_written(const runs_view *v)
 {
     runs_cursor c = runs_first(v);

@@ -234,8 +234,8 @@ PLATFORM_INLINE cells variable_cells(const void *image)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* How many increments at most may leave some other one that does not pass:
- * beyond, 8 elements and more, all do. */
+/* The most increments that may leave another one that does not pass. Beyond
+ * these, with 8 elements or more, all pass. */
 enum { VARIABLE_MET = 6, VARIABLE_SUM = VARIABLE_MET * 15 };
 
 /* The share of increments that pass in a counter where j of them met, with its

@@ -146,8 +146,8 @@ static uint32_t compaction_slots(uint32_t bits)
 
 /* ---- The fate of a key ------------------------------------------------- */
 
-/* In a line of `slots` slots, by its entries: the chance that a key which was
- * never added is taken for seen, and that it is passed on. */
+/* Chances by the number of entries in a line of `slots` slots: that a key which
+ * was never added is taken for seen, and that it is passed on. */
 typedef struct {
     uint32_t slots;
     double seen[COMPACTION_LINE_BITS + 1], passed[COMPACTION_LINE_BITS + 1];
@@ -165,8 +165,8 @@ static void compaction_walk(uint32_t slots, uint32_t j, uint32_t x,
     *seen = x == 0 ? 0 : (1 - left) * x / (x + (double)(slots - j));
 }
 
-/* From the chances w of each x at j entries to those at j + 1: the entry that
- * comes in is alike, or is not and has one of the `others` other signatures. */
+/* Turns the chances w of each x with j entries into those with j + 1: the new
+ * entry is alike, or has one of the `others` other signatures. */
 static void compaction_next(const compaction_line *line, uint32_t j, double *w,
                             double others)
 {

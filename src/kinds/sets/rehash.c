@@ -158,7 +158,8 @@ static const kind_option rehash_options[] = {
     { .name = NULL },
 };
 
-/* Do the functions give 32 bits; do they hash integers, and no bytes? */
+/* Returns whether the functions give 32 bits and hash integers rather than
+ * bytes. */
 static bool rehash_short(uint64_t by)
 {
     return by == REHASH_MURMUR3 || by == REHASH_MURMUR2;

@@ -148,8 +148,8 @@ static const kind_row standard_row = {
     .limit = "2^60 bits",
 };
 
-/* Does the rate tell the size, or how many keys there is room for, where the
- * scheme's rate is not that of the formulas? */
+/* Returns whether the spec needs a size from a rate, or the reverse, for a
+ * scheme whose rate is not that of the formulas. */
 static bool standard_cannot_size(const kind_spec *spec)
 {
     uint64_t scheme = spec->option[STANDARD_INDEX];

@@ -206,8 +206,8 @@ static double egh_expected(const void *image, double n, double *slope)
     return sum;
 }
 
-/* How many keys set so many bits, by Newton's steps from below: the bits rise
- * with the keys ever more slowly, so no step goes too far. */
+/* Returns how many keys set so many bits, by Newton's method from below: the
+ * bits rise ever more slowly with the keys, so no step goes too far. */
 static double egh_keys(const void *image, uint64_t set)
 {
     double n = (double)set / (double)egh_k(image), slope;
@@ -471,9 +471,9 @@ static bly_status egh_outside(const void *image)
                        (unsigned long long)image_geometry(image, EGH_UNIVERSE));
 }
 
-/* How many different keys are in, from now on. Of counters the number is lost
- * where it was too large once: from then on a new key may find no counter at 0,
- * and be in without being counted when others are removed. */
+/* Sets the number of different keys. A filter with counters loses it once it
+ * was too large: from then on a new key may find no counter at 0, and be in
+ * without being counted when others are removed. */
 static void egh_set_keys(void *image, uint64_t n)
 {
     if (egh_width(image) > 1 && n > image_u64(image, IMAGE_CAPACITY))
@@ -758,7 +758,7 @@ static shape_estimate egh_estimate(const void *image, uint64_t set)
                              .sd = isfinite(keys) ? 0 : (double)INFINITY };
 }
 
-/* From the bits alone, so that the mean is right: of keys that have no
+/* Estimates from the bits alone, so that the mean is right, for keys without a
  * pattern. */
 static void egh_overlap(bly_overlap_t *out, const void *a, const void *b)
 {

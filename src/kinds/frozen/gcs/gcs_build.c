@@ -239,8 +239,9 @@ static void gcs_sort_part(void *context, unsigned part, unsigned parts)
     }
 }
 
-/* Where each shard's code begins, at a word of its own, so that no two threads
- * write to one; the bits of them all, UINT64_MAX if they do not fit. */
+/* Computes where each shard's code begins, always at a word, so that no two
+ * threads write to the same one. Returns the bits of all of them, or UINT64_MAX
+ * if they do not fit. */
 static uint64_t gcs_line_up(gcs_work *w)
 {
     uint64_t at = 0;

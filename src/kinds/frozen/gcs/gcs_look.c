@@ -99,8 +99,8 @@ PLATFORM_INLINE gcs_reader gcs_read(const gcs_view *v, gcs_span span)
     };
 }
 
-/* Where the next quotient ends: its one bit; `stop` or more if there is none.
- * Past the last quotient it finds the remainders' ones. */
+/* Returns where the next quotient ends: its one bit, or `stop` or more if there
+ * is none. After the last quotient it finds the ones of remainders. */
 PLATFORM_INLINE uint64_t gcs_next_one(gcs_reader *r)
 {
     while (r->word == 0) {
@@ -352,7 +352,7 @@ PLATFORM_INLINE bool gcs_guess_for(gcs_guess *guess, const gcs_view *v,
     return room & (gcs_window(v->code, one) & 1);
 }
 
-/* Are there as many before it as there are keys? Then the number is there. */
+/* The number is there if as many one bits come before it as there are keys. */
 CPU_TARGET_AVX512 static void gcs_settle(const gcs_view *v, const gcs_queue *q,
                                          const gcs_guess *guess, size_t n,
                                          bool *present)
@@ -596,9 +596,9 @@ CPU_TARGET_AVX512 PLATFORM_INLINE gcs_front gcs_front_of(const gcs_view *v,
     };
 }
 
-/* How many bits are set from the block's first up to before bit `at`. Nearly
- * always four words hold them all, and to count in all four is less than to
- * foresee in how many. */
+/* Counts the bits set from the block's first to before bit `at`. Nearly always
+ * four words hold them all, and counting in all four costs less than predicting
+ * the number of words. */
 CPU_TARGET_AVX512 PLATFORM_INLINE uint64_t
 gcs_front_ones(const gcs_view *v, const gcs_front *front, uint64_t at)
 {
@@ -661,8 +661,8 @@ gcs_aim_wide(const gcs_front *front, __m512i sums, uint64_t origin,
          & ~(uint32_t)_mm512_movepi32_mask(quotients);
 }
 
-/* Is that key of the block the number, if its one bit is at bit `at` of the
- * front? */
+/* Returns whether that key of the block is the number, if its one bit is at bit
+ * `at` of the front. */
 CPU_TARGET_AVX512 PLATFORM_INLINE bool
 gcs_confirm(const gcs_view *v, const gcs_front *front, gcs_span span,
             uint64_t key, uint64_t at)
@@ -673,7 +673,7 @@ gcs_confirm(const gcs_view *v, const gcs_front *front, gcs_span span,
         && gcs_front_ones(v, front, at) == key;
 }
 
-/* How often 2^k goes into what is left, which may be less than nothing. */
+/* Returns how often 2^k fits into the rest, which may be negative. */
 PLATFORM_INLINE uint64_t gcs_steps(uint64_t left, uint32_t k)
 {
     return ((left ^ UINT64_C(1) << 63) >> k) - (UINT64_C(1) << (63 - k));

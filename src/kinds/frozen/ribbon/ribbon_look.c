@@ -273,7 +273,7 @@ typedef struct {
     ribbon_group *group;
 } ribbon_pass;
 
-/* How many columns: up to 8, up to 16, more. Bodies are made for each. */
+/* The number of columns, for each of which a specialised function exists. */
 typedef enum { RIBBON_TO_8, RIBBON_TO_16, RIBBON_TO_32 } ribbon_width;
 
 /* Keys i, i+1, … i+7, or as many as there are. */

@@ -299,7 +299,7 @@ static bly_status cuckoo_check(const void *image)
 
 /* ---- Another size ------------------------------------------------------ */
 
-/* As many keys again with every quad. */
+/* Plans a resize. Each quad per bucket holds as many keys as the first. */
 static bly_status cuckoo_resize_plan(bly_plan_t *plan, const void *image,
                                      uint64_t capacity)
 {

@@ -36,7 +36,7 @@ enum {
  * address must not be looked up: PLATFORM_HIDDEN. */
 PLATFORM_HIDDEN extern const uint16_t cuckoo_prefixes[(1 << CUCKOO_CODE) + 2];
 
-/* How many ways come before a, before b behind a given a, and so on, counted
+/* The number of combinations before a, before b after a given a, and so on,
  * from the end: with x = 15 - a, (x+3 over 4); (x+2 over 3); (x+1 over 2). */
 PLATFORM_HIDDEN extern const uint16_t cuckoo_after[3][16];
 
@@ -296,8 +296,8 @@ PLATFORM_INLINE uint64_t cuckoo_count_key(const cuckoo_view *v, cuckoo_key key)
 
 /* ---- Four slots at a time ---------------------------------------------- */
 
-/* How a filter's buckets are looked at. One quad of up to 64 bits, which is
- * nearly every filter, is compared as one word, all slots at once. */
+/* The way to compare a filter's buckets. One quad of up to 64 bits, which
+ * nearly every filter has, is compared as one word, all slots at once. */
 typedef enum { CUCKOO_PLAIN, CUCKOO_CODED, CUCKOO_ANY } cuckoo_form;
 
 PLATFORM_INLINE cuckoo_form cuckoo_form_of(const cuckoo_view *v)
@@ -334,7 +334,7 @@ PLATFORM_INLINE uint64_t cuckoo_zero_lanes(uint64_t word, uint32_t width)
     return cuckoo_zero_of(word, cuckoo_lanes(width), width);
 }
 
-/* Where a match has the bit of the first slot. */
+/* Returns the place of the first slot's bit in a match. */
 PLATFORM_INLINE uint32_t cuckoo_lowest(const cuckoo_view *v, cuckoo_form form)
 {
     return form == CUCKOO_PLAIN ? v->f - 1 : 0;
@@ -359,7 +359,8 @@ PLATFORM_INLINE uint64_t cuckoo_match(const cuckoo_view *v, uint64_t word,
     return cuckoo_zero_lanes(ends, rest) >> (rest - 1) & there;
 }
 
-/* How many slots a match names: a product adds all lanes up in the last. */
+/* Returns how many slots a match names: a product adds all lanes up in the
+ * last. */
 PLATFORM_INLINE uint64_t cuckoo_number(const cuckoo_view *v, uint64_t match,
                                        cuckoo_form form)
 {
@@ -368,8 +369,8 @@ PLATFORM_INLINE uint64_t cuckoo_number(const cuckoo_view *v, uint64_t match,
            >> 3 * width & 7;
 }
 
-/* Is the key there, in a filter of plain or coded words? Without a branch: both
- * buckets are on their way, and which one has it could not be foreseen. */
+/* Looks up a key in a filter of plain or coded words. Branchless: both buckets
+ * are being fetched, and which one has the key is unpredictable. */
 PLATFORM_INLINE bool cuckoo_test(const cuckoo_view *v, cuckoo_key key,
                                  cuckoo_form form)
 {

@@ -57,7 +57,8 @@ PLATFORM_INLINE uint64_t cuckoo_match_wide(const cuckoo_view *v, uint64_t quad,
          | (second >> (width - 1) & ((p >> 8 & 1) | (p >> 12) << width));
 }
 
-/* How the rest is looked at: one wide quad, or buckets that have grown. */
+/* The way to look up the remaining cases: one wide quad, or buckets that have
+ * grown. */
 typedef enum { CUCKOO_WIDE, CUCKOO_WIDE_CODED, CUCKOO_GROWN } cuckoo_rest;
 
 PLATFORM_INLINE cuckoo_rest cuckoo_rest_of(const cuckoo_view *v)

@@ -296,8 +296,8 @@ static uint64_t golomb_most_buckets(const golomb_size *s, uint64_t bytes)
     return low;
 }
 
-/* How large a page may be where nothing is said: so that what it leaves free is
- * the same share of it at any rate. */
+/* Returns the default largest page, which leaves the same share of it free at
+ * any rate. */
 static uint64_t golomb_chosen_bytes(const golomb_size *s)
 {
     double each = (double)s->n / (double)s->range;
@@ -400,8 +400,8 @@ static bly_status golomb_check(const void *image)
 
 /* ---- Another size ------------------------------------------------------ */
 
-/* How large a page may be is not in the image: as large as now, rounded up to
- * a power of two; or chosen anew, where there is but one. */
+/* Returns the largest page, which is not in the image: the present size,
+ * rounded up to a power of two, or the default if there is only one page. */
 static uint64_t golomb_page_now(const golomb_view *v)
 {
     uint64_t bytes = GOLOMB_KIB_MIN << 10;

@@ -226,8 +226,8 @@ PLATFORM_INLINE bool golomb_skip(golomb_reader *r)
 
 /* ---- Items: values and how often they are there ------------------------ */
 
-/* Where the code of the first value of x or more begins, or the bucket ends;
- * and the reader behind that gap, if there is one. */
+/* The place where the code of the first value of x or more begins, or the
+ * bucket ends; and the reader after that gap, if there is one. */
 typedef struct {
     uint64_t from, rest;
     uint64_t before;                    /* the value before, 0 if none       */
@@ -257,8 +257,8 @@ PLATFORM_INLINE uint64_t golomb_gap_bits(const golomb_view *v, uint64_t gap)
     return (gap >> v->k) + 1;
 }
 
-/* Read what golomb_count_bits() counts, if it is next: how often the value
- * before is there; 1 and nothing read if it is not. */
+/* Reads a count, as sized by golomb_count_bits(), if it is next: how often the
+ * previous value is there; otherwise returns 1 and reads nothing. */
 uint64_t golomb_count_of(golomb_reader *r);
 
 golomb_found golomb_seek(const golomb_view *v, const uint8_t *page,
@@ -367,9 +367,9 @@ typedef struct {
 bly_status golomb_plus(const golomb_view *v, golomb_place p,
                        golomb_codes *codes, uint64_t count);
 
-/* Write a gap's quotient at *from on and its remainder before *rest, and the
- * code that makes the value before come `count` times. The bits of quotients
- * are clear. */
+/* Writes a gap's quotient at *from and its remainder before *rest, and the code
+ * for a previous value that occurs `count` times. The bits of quotients must be
+ * clear. */
 void golomb_write_gap(const golomb_view *v, uint8_t *page, uint64_t *from,
                       uint64_t *rest, uint64_t gap);
 void golomb_write_count(const golomb_view *v, uint8_t *page, uint64_t *from,

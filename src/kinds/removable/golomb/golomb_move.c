@@ -45,8 +45,7 @@ PLATFORM_INLINE uint64_t golomb_word(const uint8_t *page, uint64_t at)
 enum { GOLOMB_FOUR = 4 * 64 };
 
 #if CPU_X86
-/* How far the words at hand are to be shifted, and the next ones the other
- * way. */
+/* The shifts of the present words and, the other way, of the next ones. */
 typedef struct {
     __m128i right, left;
 } golomb_shifts;
@@ -81,8 +80,8 @@ CPU_TARGET_AVX2 static inline __m256i golomb_load8(const uint8_t *p)
         _mm_cvtsi64_si128((long long)image_u64(p, 0)));
 }
 
-/* As many whole fours below `at` as begin at `least` or above; where the words
- * that are left end. */
+/* Moves as many groups of four words below `at` as begin at `least` or above;
+ * returns where the remaining words end. */
 CPU_TARGET_AVX2 static uint64_t golomb_up_fours(uint8_t *page, uint64_t at,
                                                 uint64_t least, uint64_t by)
 {
@@ -127,8 +126,8 @@ CPU_TARGET_AVX2 static uint64_t golomb_down_fours(uint8_t *page, uint64_t at,
 }
 #endif
 
-/* From the last word to the first, so that none is written before it is
- * read. */
+/* Moves from the last word to the first, so that none is overwritten before it
+ * is read. */
 void golomb_up(uint8_t *page, uint64_t from, uint64_t to, uint64_t by)
 {
     uint64_t first = from + by, last = to + by;
