@@ -381,7 +381,7 @@ WASM_EXPORT(form_set) int wasm_form_set(bly_filter *f, uint32_t form)
     return bly_form_set(f, form);
 }
 
-/* What changes keys is a twentieth of the bytes that the sets may have. */
+/* Converting keys would be a twentieth of the size of the sets-only module. */
 #ifndef BLY_SMALL
 /* The key of a value, where the form makes other bytes of it: to be given back,
  * the first of `numbers` are its bytes; 0: `done` says what was wrong. A number

@@ -1,9 +1,8 @@
-/* cmd_index.c - `bloomery index`: an index of what files hold.
+/* cmd_index.c - `bloomery index`: indexes the contents of files.
  *
- * Threads take file after file, find the terms of each block and hand them to
- * the index, which does not depend on the order in which they come. With
- * --update only those files are read whose state has changed; the rest of the
- * old index is taken as it is. Floor 8; includes search.h only.
+ * Threads take one file after another, find the terms of each block and pass
+ * them to the index, whose bytes do not depend on their order. With --update
+ * only changed files are read; the rest of the old index is copied.
  */
 #include "search/commands/search.h"
 #include "frame/inputs.h"
@@ -351,10 +350,10 @@ static int index_all(const cli_command *self, index_job *job,
     return status == CLI_GO ? index_make(job) : status;
 }
 
-/* ==== What may be written ============================================== */
+/* ==== Checks of the output ============================================= */
 
-/* May the output be written? Not over what is no index: nobody may have it a
- * second time. CLI_GO or CLI_ERROR. */
+/* Refuses to overwrite a file that is not an index: it may be the only copy.
+ * Returns CLI_GO or CLI_ERROR. */
 static int index_check_output(const index_settings *s)
 {
     struct stat about;
@@ -367,8 +366,8 @@ static int index_check_output(const index_settings *s)
                         "or give --force to replace it", s->output);
 }
 
-/* What an update is of is there: where a folder is missing that was, because
- * it is not mounted, say, all of its files would go. CLI_GO or CLI_ERROR. */
+/* Refuses an update if a path is missing: without a folder that is not mounted,
+ * for example, all of its files would leave the index. CLI_GO or CLI_ERROR. */
 static int index_check_paths(const index_job *job, const cli_operands *paths)
 {
     for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
@@ -381,7 +380,7 @@ static int index_check_paths(const index_job *job, const cli_operands *paths)
 
 /* ==== Options =========================================================== */
 
-/* The old index says how the new one is to be. CLI_GO or CLI_ERROR. */
+/* Takes the settings of an update from the old index. CLI_GO or CLI_ERROR. */
 static int index_renew(index_settings *s, index_job *job,
                        cli_operands *operands)
 {
@@ -408,7 +407,7 @@ static int index_renew(index_settings *s, index_job *job,
     return CLI_GO;
 }
 
-/* The same for a new one. */
+/* Takes the settings of a new index from the options. */
 static int index_new(const cli_command *self, const index_settings *s,
                      index_job *job, const cli_operands *operands)
 {
