@@ -165,11 +165,12 @@ bly_status handle_check_secret(const void *image, const void *secret)
     return status;
 }
 
-/* Bytes of a handle, followed by its kind's view, if any. */
-enum { HANDLE_BYTES = sizeof(bly_filter) + KIND_VIEW };
-
-static_assert(sizeof(bly_filter) % sizeof(uint64_t) == 0,
-              "the view behind a handle is aligned");
+/* A handle is followed by its kind's view, if any, which is aligned for uint64_t
+ * everywhere: a struct of 32-bit pointers may end between two. */
+enum {
+    HANDLE_VIEW  = (sizeof(bly_filter) + 7) / 8 * 8,
+    HANDLE_BYTES = HANDLE_VIEW + KIND_VIEW
+};
 
 static bool handle_ask_away(const void *subject, uint64_t hash)
 {
@@ -189,7 +190,8 @@ void handle_choose(bly_filter *filter)
         filter->subject = filter;
         filter->contains = handle_ask_away;
     } else if (kind->contains_here != NULL) {
-        filter->contains = kind->contains_here(&filter->subject, filter + 1);
+        filter->contains = kind->contains_here(&filter->subject,
+                                               (char *)filter + HANDLE_VIEW);
     }
 }
 
