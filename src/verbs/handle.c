@@ -165,8 +165,8 @@ bly_status handle_check_secret(const void *image, const void *secret)
     return status;
 }
 
-/* A handle is followed by its kind's view, if any, aligned for uint64_t: a struct
- * of 32-bit pointers may end in between. */
+/* A handle is followed by its kind's view, if any, aligned for uint64_t: a
+ * struct of 32-bit pointers may end in between. */
 enum {
     HANDLE_VIEW  = (sizeof(bly_filter) + 7) / 8 * 8,
     HANDLE_BYTES = HANDLE_VIEW + KIND_VIEW
