@@ -84,6 +84,30 @@ static void replay_target(replay_tally *tally, const char *name,
     replay_found(tally, name, "there is no target of this name");
 }
 
+/* Checks the first byte of a model's program: the number of its kind, which
+ * changes when a kind is added before it. "# head: KIND" in the file states it.
+ */
+static void replay_head(replay_tally *tally, const char *path,
+                        const uint8_t *bytes, size_t n)
+{
+    char line[256], meant[32], what[128];
+    size_t count;
+    const bly_kind_info *const *kinds = bly_kinds(&count);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && n > 0 && fgets(line, sizeof line, file) != NULL) {
+        const char *head = strstr(line, "# head: ");
+        if (head == NULL || sscanf(head + 8, "%31[a-z]", meant) != 1)
+            continue;
+        snprintf(what, sizeof what, "its first byte means %s, not %s",
+                 kinds[*bytes % count]->name, meant);
+        if (strcmp(meant, kinds[*bytes % count]->name) != 0)
+            replay_found(tally, path, what);
+        break;
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
 static void replay_bytes(replay_tally *tally, const char *name,
                          const uint8_t *bytes, size_t n)
 {
@@ -112,7 +136,7 @@ static void replay_missing(replay_tally *tally)
     for (size_t i = 0; i < n && i < REPLAY_KINDS; i++)
         if (!tally->kind_seen[i])
             replay_found(tally, kinds[i]->name, "no valid image in the corpus: "
-                         "run `seeds` again");
+                         "seeds.c does not make one");
     for (size_t i = 2; i < REPLAY_TARGETS; i++)
         if (!tally->target_seen[i])
             replay_found(tally, replay_targets[i].prefix,
@@ -154,6 +178,8 @@ static void replay_file(replay_tally *tally, const char *folder,
         replay_raw(tally, raw, name, bytes, n);
     else
         replay_bytes(tally, name, bytes, n);
+    if (raw == NULL && replay_begins(name, "model-"))
+        replay_head(tally, path, bytes, n);
     free(bytes);
 }
 

@@ -78,7 +78,7 @@ static const cli_option advise_options[] = {
       .needs = "label" },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
       false, "The most bytes the filter may have: 64M, 1G (K, M, G, T are "
-      "powers of 1024). Not for --page.",
+      "powers of 1024).",
       .excludes = "page" },
     ADVISE_FLAG("small", small, "Find the smallest one; time decides only "
                 "between equals. Always so with --page.", .excludes = "fast"),
