@@ -359,6 +359,7 @@ static int ask_lines(ask_job *job)
                                    ask_clean };
     int status = work_run(&job->lines, &work, job, ask_jobs(job));
 
+    job->stopped = status == CLI_ERROR;
     if (status != CLI_GO)
         return status;
     prefix_file(job, NULL);
@@ -635,7 +636,7 @@ static int ask_run_numbers(ask_job *job, uint64_t ability, const char *lacks)
         return filter_cannot(job->filters[0], job->want.asked.names[0], lacks,
                              ability);
     status = ask_run(job);
-    if (job->want.json && !damage_seen())
+    if (job->want.json && !damage_seen() && !job->stopped)
         ask_json(job);
     return status;
 }

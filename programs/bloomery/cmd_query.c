@@ -151,7 +151,7 @@ static int query_run(const cli_command *self, int argc, char **argv)
 
     if (status == CLI_GO) {
         status = ask_run(&job);
-        if (!damage_seen())
+        if (!damage_seen() && !job.stopped)
             status = query_report(&job, status);
     }
     return ask_close(&job, status);

@@ -163,6 +163,7 @@ typedef struct {
     double            seconds;
     bool              unended;  /* the last line printed has no newline      */
     bool              failed;   /* a file could not be read                  */
+    bool              stopped;  /* by an error: there are no totals          */
     bool              streams;  /* lines come from a pipe or the like        */
 } ask_job;
 

@@ -73,6 +73,7 @@ static const cli_example main_other_options[] = {
     { "w", "whole" }, { "l", "files-with-matches" }, { "l", "level" },
     { "n", "rows" }, { "t", "threshold" }, { "b", "both" },
     { "e", "estimate" }, { "u", "update" }, { "within", "superset" },
+    { "a", "invert-match" },
     { NULL, NULL }
 };
 

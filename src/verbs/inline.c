@@ -21,7 +21,8 @@ static bly_status inline_fill(void *view, size_t bytes, const char *kind,
         return status_fail(BLY_EUNSUPPORTED, "kind %s has no view (blocked, "
                            "split, standard, fuse, xor and cuckoo have): ask "
                            "bly_contains_hash", filter->kind->name);
-    if (filter->kind->inlining->view != wanted->inlining->view)
+    if (wanted == NULL
+        || filter->kind->inlining->view != wanted->inlining->view)
         return status_fail(BLY_EUNSUPPORTED, "the filter is of kind %s, and "
                            "the view is one of kind %s: fill the view of the "
                            "filter's own kind, or ask bly_contains_hash, which "

@@ -43,6 +43,7 @@ static const command_job command_jobs[] = {
     { "build -j 1 -n 300 -o f.bly keys.gz", NULL, "f.bly" },
     { "add -j 1 f.bly others", NULL, "f.bly" },
     { "remove -j 1 c.bly keys", NULL, "c.bly" },
+    { "query -j 1 -c f.bly lines", NULL, NULL },
     { "query -j 1 f.bly lines", NULL, NULL },
     { "query -j 1 -v f.bly -", "lines", NULL },
     { "query -j 1 --mark --line-number --with-filename f.bly lines keys", NULL,
