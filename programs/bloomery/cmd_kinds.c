@@ -96,8 +96,9 @@ void kinds_others(void)
 
     for (size_t i = 0; i < n; i++)
         others += !kinds_core(kinds[i]);
-    output_format("%zu more kinds are for rarer needs: --all lists them.\n",
-                  others);
+    if (others > 0)
+        output_format("%zu more kinds are for rarer needs: --all lists them.\n",
+                      others);
 }
 
 void kinds_abilities(const bly_kind_info *kind, uint64_t without)
