@@ -274,13 +274,21 @@ static int options_check_excludes(const cli_option *table, const bool *seen)
     return CLI_GO;
 }
 
+/* Returns whether an option has what it needs. Names that the command does not
+ * have are ignored, even if it has none of them. */
 static bool options_met(const cli_option *table, const cli_option *one,
                         const bool *seen)
 {
-    for (size_t i = 0; table[i].name != NULL; i++)
-        if (seen[i] && rules_need(one, &table[i]))
+    bool needs = false;
+
+    for (size_t i = 0; table[i].name != NULL; i++) {
+        if (!rules_need(one, &table[i]))
+            continue;
+        if (seen[i])
             return true;
-    return one->needs == NULL;
+        needs = true;
+    }
+    return !needs;
 }
 
 static int options_check_needs(const cli_command *command, const bool *seen)
@@ -292,7 +300,7 @@ static int options_check_needs(const cli_command *command, const bool *seen)
         if (!seen[i] || options_met(table, &table[i], seen))
             continue;
         rules_list(command, &table[i], rules_need, " or ", needs,
-                        sizeof needs);
+                   sizeof needs);
         return report_error("--%s needs %s: give %s too", table[i].name, needs,
                             strchr(needs, ' ') != NULL ? "one" : "that");
     }
