@@ -134,8 +134,9 @@ uses:
 	@$(compile) --target uses >/dev/null
 	@tools/make/uses $(BUILD) $(amount)
 
-docs: build
+docs:
 	$(call one-of,reliability)
+	@$(MAKE) --no-print-directory build
 ifeq ($(WHAT),reliability)
 	@tools/make/setup bench
 	@tools/make/reliability $(BUILD)

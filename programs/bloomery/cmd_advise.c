@@ -103,9 +103,9 @@ static const cli_example advise_examples[] = {
     { "bloomery advise -n 1M --remove --count --all",
       "All that can, and why the others cannot." },
     { "bloomery advise -n 1M --at-least 3",
-      "What tells whether a key came three times." },
+      "Kinds that tell whether a key came three times." },
     { "bloomery advise -n 100k --static --memory-limit 64K",
-      "What fits in that, or how much memory would be needed." },
+      "Kinds that fit in that, or the memory that they would need." },
     { "bloomery advise --measure", "Measure this machine." },
     { NULL, NULL }
 };

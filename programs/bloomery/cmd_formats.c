@@ -24,7 +24,8 @@ static const cli_option formats_options[] = {
 
 static const cli_example formats_examples[] = {
     { "bloomery formats", "All formats, and what can be done with each." },
-    { "bloomery info known.bloom", "What another system's filter is." },
+    { "bloomery info known.bloom",
+      "The properties of another system's filter." },
     { NULL, NULL }
 };
 

@@ -34,11 +34,11 @@ static const cli_option info_options[] = {
 };
 
 static const cli_example info_examples[] = {
-    { "bloomery info words.bly", "What it is, how full, how often it errs." },
+    { "bloomery info words.bly", "Its kind, fill and false-positive rate." },
     { "bloomery info --json *.bly", "The same of many, for a program." },
     { "bloomery info part.parquet", "Which of its columns have filters." },
     { "bloomery info --data known.bloom >notes.txt",
-      "What its owner has attached to a filter of DCSO's bloom." },
+      "The data that its owner attached to a filter of DCSO's bloom." },
     { NULL, NULL }
 };
 
@@ -369,10 +369,10 @@ const cli_command cmd_info = {
         "label, which share of strangers (keys that were never put) is said "
         "to have it, and which share of the keys that have it is said to "
         "have another.\n\n"
-        "Of a filter that is hashed with a secret only the header is shown, "
-        "unless --key-file is given, and of a packed one of more than 64 MiB, "
-        "which is not unpacked for this.\n\n"
-        "Of a Parquet file, or a table of LevelDB or RocksDB, it lists the "
+        "For a filter that is hashed with a secret, only the header is shown "
+        "unless --key-file is given. A packed filter of more than 64 MiB is "
+        "not unpacked, so only its header is shown as well.\n\n"
+        "For a Parquet file, or a table of LevelDB or RocksDB, it lists the "
         "filters inside: which part of the keys each is about, its size, fill "
         "and rate, and about how many different keys it holds. With --json the "
         "parts without a filter are listed too.\n\n"

@@ -26,7 +26,8 @@ static const cli_option plan_options[] = {
       "The kind of filter, with its options. Without it the core kinds are "
       "shown side by side." },
     { 0, "all", NULL, CLI_FLAG, offsetof(plan_settings, all), false,
-      "Without -k: show all kinds, not only the core." },
+      "Without -k: show all kinds, not only the core.",
+      .excludes = "kind" },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(plan_settings, hash), false,
       "The hash function." },
     CLI_SECRET_OPTION(plan_settings, key_file),
@@ -196,8 +197,6 @@ static int plan_run(const cli_command *self, int argc, char **argv)
         return status;
     if (operands.count > 0)
         return options_wrong(self, "it takes no operands");
-    if (s.all && s.kind != NULL)
-        return options_wrong(self, "leave out --all, or -k");
     if (s.items == 0 && s.kind == NULL)
         return options_wrong(self, "-n ITEMS is missing");
     if (secret_read(s.key_file) != CLI_GO)

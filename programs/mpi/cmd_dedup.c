@@ -114,7 +114,7 @@ static const cli_example dedup_examples[] = {
     { "mpirun -n 16 bloomery-mpi dedup --verbose --only-repeated log > twice",
       "Lines that come again, and how it was found out." },
     { "mpirun -n 16 bloomery-mpi dedup -a -d logs/* | bloomery dedup -d",
-      "What one process then compares are few lines." },
+      "Few lines are left for one process to compare." },
     { NULL, NULL }
 };
 

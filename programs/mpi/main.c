@@ -24,7 +24,7 @@ static const cli_program main_program = {
     .about = filter_about,
     .summary = "filters for approximate membership, by many processes",
     .text =
-        "What 'bloomery' does, for more keys than one machine can hold: by "
+        "Jobs of 'bloomery' for more keys than one machine can hold: by "
         "many processes (ranks) of an MPI job, which divide the lines of the "
         "files among them. Start it with mpirun; every machine must see the "
         "same files. Output and messages are those of rank 0. A rank reads a "

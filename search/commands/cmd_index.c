@@ -33,7 +33,7 @@ static const cli_option index_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(index_settings, output), true,
       "Write the index to FILE." },
     { 0, "by", "RULE", CLI_TEXT, offsetof(index_settings, by), false,
-      "What of a text is looked for later: trigrams (the default), any text of "
+      "The terms that can be looked up: trigrams (the default), any text of "
       "three bytes or more within a line, without regard to case; words, runs "
       "of letters, digits and _, without regard to case, and addresses and "
       "UUIDs as a whole, too; fields, what stands between blanks; lines; or "

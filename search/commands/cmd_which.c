@@ -256,10 +256,10 @@ const cli_command cmd_which = {
         "and the offset of the part, in bytes of what the file holds. A file "
         "that has them is named always, as it was when the index was made; "
         "another one seldom, as 'bloomery index --rate' had it.\n\n"
-        "What a word is the index says: of words a word as a whole, of "
-        "trigrams a text of three bytes or more, both without regard to case, "
-        "of lines a line. An operand that is several words stands for all of "
-        "them, in any order.",
+        "The index defines a word: a whole word or, for trigrams, a text of "
+        "three bytes or more, both without regard to case; for lines, a line. "
+        "An operand that is several words stands for all of them, in any "
+        "order.",
     .options = which_options,
     .examples = which_examples,
     .status = "0 if a file was named; 1 if none may have them; 2 after an "

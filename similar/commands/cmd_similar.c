@@ -67,7 +67,7 @@ static const cli_example similar_examples[] = {
       "Which molecules may have this part?" },
     { "zcat library.fps.gz | bloomery similar --measure tversky=0.9,0.1 "
       "query.fps -",
-      "What the query has and a row has not counts more than the reverse." },
+      "Bits of the query that a row lacks count more than the reverse." },
     { NULL, NULL }
 };
 

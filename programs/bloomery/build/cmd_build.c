@@ -57,7 +57,7 @@ static const cli_example build_examples[] = {
       "The second column of comma-separated lines, in a filter that looks "
       "into one cache line per key." },
     { "bloomery build -k bloomier:bits=8 -l 2 -o shard.bly shards.tsv",
-      "Of lines such as 'alice TAB 7' the second column is a label of 8 bits, "
+      "The second column of lines such as 'alice TAB 7' is a label of 8 bits, "
       "for 'bloomery get'." },
     { "bloomery build -k spatial:areas=3 -l 1 -o zones.bly cells.tsv",
       "Lines such as '2 TAB 48.85,2.35': in which of three areas a cell of "

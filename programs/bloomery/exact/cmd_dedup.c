@@ -121,8 +121,8 @@ static const cli_example dedup_examples[] = {
       "The lines go to a file, and what there is to tell of them to standard "
       "output." },
     { "tail -f log | bloomery dedup --window 1M",
-      "What is new among the last million different lines, in memory that does "
-      "not grow." },
+      "Lines that are not among the last million different ones, in memory "
+      "that does not grow." },
     { "bloomery dedup --approximate -p 1e-6 urls.txt > once.txt",
       "In little memory; about one new line in a million may be missing." },
     { "bloomery dedup -r logs > once.log",

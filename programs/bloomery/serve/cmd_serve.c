@@ -23,8 +23,8 @@ typedef struct {
 
 static const cli_option serve_options[] = {
     { 0, "protocol", "NAME", CLI_TEXT, offsetof(serve_settings, protocol),
-      false, "What clients speak: lines (the default), squid, socketmap or "
-      "tcp_table." },
+      false, "The protocol of clients: lines (the default), squid, socketmap "
+      "or tcp_table." },
     { 0, "socket", "PATH", CLI_TEXT, offsetof(serve_settings, socket), false,
       "Listen at a Unix socket. What an earlier server has left there is taken "
       "away; any other file is not." },
@@ -39,7 +39,7 @@ static const cli_option serve_options[] = {
       "Answer by HTTP too, or alone, at such a port, or at a Unix socket, "
       "whose path has a slash in it." },
     { 0, "host", "NAME", CLI_LIST, offsetof(serve_settings, hosts), false,
-      "Of HTTP: accept requests to this host, such as the name that a proxy "
+      "For HTTP: accept requests to this host, such as the name that a proxy "
       "passes on. Give it for each name. The names of the loopback need none: "
       "localhost, 127.0.0.1 and [::1]. At a Unix socket any host is "
       "accepted.",
@@ -48,16 +48,16 @@ static const cli_option serve_options[] = {
       "Where several filters are asked, a key is there if it is perhaps in all "
       "of them. Without it: in any." },
     { '0', "null", NULL, CLI_FLAG, offsetof(serve_settings, null), false,
-      "Of lines: they end with a NUL byte instead of a newline, and so do "
-      "their answers." },
+      "For lines: requests and answers end with a NUL byte instead of a "
+      "newline." },
     { 0, "channels", NULL, CLI_FLAG, offsetof(serve_settings, channels), false,
-      "Of squid: a line begins with the number of a channel, as Squid has it "
-      "where external_acl_type says concurrency=N." },
+      "For squid: a line begins with the number of a channel, as Squid sends "
+      "it if external_acl_type has concurrency=N." },
     { 0, "field", "N", CLI_NUMBER, offsetof(serve_settings, field), false,
-      "Of squid: the key is this field of the line, counted from 1 behind the "
+      "For squid: the key is this field of the line, counted from 1 after the "
       "channel. Default: 1." },
     { 0, "value", "TEXT", CLI_TEXT, offsetof(serve_settings, value), false,
-      "Of socketmap and tcp_table: what is answered for a key that is perhaps "
+      "For socketmap and tcp_table: the answer for a key that is perhaps "
       "there. Default: OK." },
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(serve_settings, fold), false,
       "In keys the letters A to Z become a to z. Not needed for a filter that "
@@ -301,9 +301,9 @@ const cli_command cmd_serve = {
         "Each filter reads keys by the form that it states, such as text in "
         "lower case or numbers. -i and --as are for filters that state none; "
         "if they contradict the form of a filter, it is not served.\n\n"
-        "Of several FILEs all are asked, and a key is there if it is perhaps "
-        "in any of them. A socketmap names one, and so does HTTP with "
-        "?filter=NAME: by the name of its file, without folder and last "
+        "If there are several FILEs, all are queried, and a key is there if it "
+        "is perhaps in any of them. A socketmap names one, and so does HTTP "
+        "with ?filter=NAME: by the name of its file, without folder and last "
         "ending.\n\n"
         "A request has 1 MiB at most. A client that takes a minute for a "
         "request, or for reading its answers, is disconnected; the head of a "

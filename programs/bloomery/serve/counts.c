@@ -26,7 +26,7 @@ static const counts_row counts_rows[] = {
                "Requests that were answered, by an error too."),
     COUNTS_ROW("keys_total", "counter", keys, "Keys that were asked for."),
     COUNTS_ROW("positives_total", "counter", positives,
-               "Of them, those that are perhaps there."),
+               "Keys that are perhaps there."),
     COUNTS_ROW("errors_total", "counter", errors,
                "Requests that were answered by an error."),
     COUNTS_ROW("clients", "gauge", clients, "Clients that are connected."),
