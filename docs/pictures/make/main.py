@@ -4,7 +4,7 @@ import importlib
 import pathlib
 import sys
 
-MODULES = ["header", "choosing", "yes", "ladder", "blocks"]
+MODULES = ["header", "choosing", "yes", "ladder", "blocks", "speed", "size"]
 
 
 def main(build, folder, *names):
