@@ -4,7 +4,9 @@ import importlib
 import pathlib
 import sys
 
-MODULES = ["header", "choosing", "yes", "ladder", "blocks", "speed", "size"]
+MODULES = ["header", "choosing", "yes", "ladder", "blocks", "speed", "size",
+           "cast",
+           "kinds"]
 
 
 def main(build, folder, *names):

@@ -20,9 +20,9 @@ COLOURS = {
     "wash2": ("#d6e6f0", "#16384c"),
     "wash3": ("#e0ebd2", "#2b3f1a"),
 }
-TEXTS = ["front", "accent", "second", "third", "quiet"]
+# The colours of text, and those of the areas behind it.
 GROUNDS = {"front": ["back", "panel", "wash", "wash2", "wash3"],
-           "quiet": ["back", "panel"], "accent": ["back", "panel"],
+           "quiet": ["back", "panel", "line"], "accent": ["back", "panel"],
            "second": ["back", "panel"], "third": ["back", "panel"]}
 SIZES = {"big": 17, "text": 14, "small": 12}
 
@@ -92,7 +92,7 @@ class Picture:
                  f'l{number(-8 * dx - 4 * dy)} {number(-8 * dy - 4 * dx)}'
                  f'l{number(8 * dy)} {number(8 * dx)}z" class="{kind}"/>')
 
-    def text(self, x, y, words, kind="", wide=None):
+    def text(self, x, y, words, kind="", wide=None, style=""):
         """Text whose baseline is at y. `wide` is the room that it has."""
         size = next((SIZES[k] for k in kind.split() if k in SIZES), 14)
         each = (0.61 if "mono" in kind else
@@ -112,6 +112,7 @@ class Picture:
                                  f"'{other[4]}'")
         self.boxes.append(box)
         what = f' class="{kind}"' if kind else ""
+        what += f' style="{style}"' if style else ""
         self.add(f'<text x="{number(x)}" y="{number(y)}"{what}>'
                  f"{escape(words)}</text>")
         return w
