@@ -51,7 +51,7 @@ def redis():
     p.box(396, 86, 140, 62, [("filter image", ""),
                              ("the key's value", "small")], "wash")
     for x, wide, name, lines in (
-            (16, 156, "BLY.DUMP", [("seen.bly", "mono"),
+            (16, 156, "BLY.DUMP, BLY.RESTORE", [("seen.bly", "mono"),
                                    ("a filter file", "small")]),
             (202, 156, "SAVE", [("dump.rdb", "mono"),
                                 ("the server's file", "small")]),
@@ -61,6 +61,9 @@ def redis():
         middle = x + wide / 2
         p.line([(466, 148), (466, 184), (middle, 184)], "s-accent")
         p.arrow([(middle, 184), (middle, 222)], "accent")
+        if name.endswith("RESTORE"):
+            p.arrow([(middle, 214), (middle, 184), (466, 184), (466, 148)],
+                    "accent")
         p.text(middle + 10, 208, name, "small accent")
     return p
 
