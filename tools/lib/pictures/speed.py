@@ -1,6 +1,7 @@
-"""speed.py - times beside other tools, from docs/pictures/speed.csv. Its
-numbers are the medians that `make bench` prints on an idle machine. The last
-job, where a peer is ahead, is that of the section on speed in README.md."""
+"""speed.py - times beside other tools, from docs/pictures/speed.csv: medians
+that `make bench` measured on an idle machine. The column "measured" has the
+names of that benchmark; the last job, where a peer is ahead, has none, because
+that peer is not part of it."""
 
 import csv
 import itertools
