@@ -7,8 +7,8 @@ STEPS = [
      [("fuse", "the fastest"), ("ribbon", "the smallest")]),
     (["Must keys be", "removed later?"],
      [("cuckoo", "small and quick"),
-      ("quotient", "also counts, lists, resizes"),
-      ("counting", "also unites many filters")]),
+      ("quotient", "smaller, counts and lists"),
+      ("counting", "the classic, with counters")]),
     (["Is it an endless stream", "that may forget old keys?"],
      [("aging", "keeps the newest N keys"),
       ("stable", "forgets little by little")]),
@@ -16,7 +16,7 @@ STEPS = [
      [("scalable", "grows, and keeps its rate")]),
     (["Is the filter larger than", "the processor's cache?"],
      [("blocked", "one cache miss a lookup"),
-      ("split", "the same, as in Parquet")]),
+      ("split", "the same, and Parquet's")]),
 ]
 OTHERS = [
     ("A number with each key", "bloomier"),

@@ -11,7 +11,7 @@ def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         model = re.search(r"model name\s*: (.*)", file.read()).group(1)
     model = re.sub(r"\((R|TM)\)| CPU| Processor| @.*", "", model)
-    return f"{model}, {os.cpu_count()} cores"
+    return f"{model}, {os.cpu_count()} logical cores"
 
 
 def main(medians, speed):
