@@ -148,6 +148,22 @@ static void info_geometry(const uint64_t g[4])
                   "\n", g[0], g[1], g[2], g[3]);
 }
 
+/* Prints the share of bits or cells in use, as a number and as a bar. */
+static void info_fill(const bly_stat_t *stat)
+{
+    enum { WIDTH = 20 };
+    static const char used[] = "####################";
+    static const char left[] = "....................";
+    int n = (int)lround(fmin(stat->fill, 1) * WIDTH);
+
+    output_format("  fill       %s of the bits or cells are in use",
+                  report_percent(stat->fill).text);
+    if (stat->fullest > 0)
+        output_format(", %s in the fullest layer",
+                      report_percent(stat->fullest).text);
+    output_format("  [%.*s%.*s]\n", n, used, WIDTH - n, left);
+}
+
 static void info_text(const bly_filter *filter, const bly_stat_t *stat,
                       const char *file)
 {
@@ -167,12 +183,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
         output_format("  attached   %s of data\n",
                       report_bytes((uint64_t)attached).text);
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
-    output_format("  fill       %s of the bits or cells are in use",
-                  report_percent(stat->fill).text);
-    if (stat->fullest > 0)
-        output_format(", %s in the fullest layer",
-                      report_percent(stat->fullest).text);
-    output_text("\n");
+    info_fill(stat);
     info_rate(stat);
     if (stat->lost > 0 && stat->window < UINT64_MAX)
         output_format("  lost       %s of the keys are no longer found when %s "

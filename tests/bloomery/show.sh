@@ -25,6 +25,10 @@ out_has 'info: the kind' 0 '^  kind +standard$'
 out_has 'info: keys and plan' 0 '^  keys +1,000 added, planned for 1,000$'
 out_has 'info: the rate' 0 '^  rate +0\.[0-9]+ % .*planned 0\.[0-9]+ %$'
 out_has 'info: hash and seed' 0 '^  hash +xxh3, seed 42$'
+out_has 'info: the fill as a bar' 0 '^  fill +5[0-9.]+ % .*  \[#{10}\.{10}\]$'
+try build -n 1000 -o empty.bly /dev/null
+try info empty.bly
+out_has 'info: an empty bar' 0 '^  fill +0 % .*  \[\.{20}\]$'
 try info g.bly
 out_has 'info: -H and -n took effect' 0 'planned for 2,000'
 out_has 'info: the hash' 0 '^  hash +xxh64, seed 0$'
