@@ -62,17 +62,21 @@ static const cli_option query_options[] = {
       false,
       "Select the lines whose key is certainly not in FILE." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(query_settings, count), false,
-      "Print only how many lines were selected." },
+      "Print only the number of selected lines.",
+      .group = CLI_OUTPUT },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(query_settings, quiet), false,
-      "Print nothing; stop after the round in which a line was selected." },
+      "Print nothing and stop after the first round in which a line was "
+      "selected.",
+      .group = CLI_OUTPUT },
     { 'S', "summary", NULL, CLI_FLAG, offsetof(query_settings, summary), false,
-      "Print no lines, but how many keys were asked for, the share that is "
-      "perhaps there with its 95 % interval, the speed, and how much the ranks "
-      "sent.",
-      .excludes = "invert-match count quiet" },
+      "Print only a summary: keys, the share that is perhaps present with its "
+      "95 % interval, the speed, and the bytes that ranks sent.",
+      .excludes = "invert-match count quiet",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
-      "The summary as a JSON object.",
-      .excludes = "invert-match count quiet" },
+      "Print the summary as a JSON object.",
+      .excludes = "invert-match count quiet",
+      .group = CLI_OUTPUT },
     CLI_HOW_OPTIONS(query_settings, how),
     CLI_SECRET_OPTION(query_settings, key_file),
     CLI_UNPACK_OPTION(query_settings, unpack_limit),
@@ -485,6 +489,7 @@ const cli_command cmd_query = {
         CLI_VERIFY_TEXT " A larger one is verified by rank 0 alone, and by the "
         "lines that this asks.",
     .options = query_options,
+    .usual = "invert-match count quiet summary field separator json",
     .examples = query_examples,
     .status = "0 if a line was selected, 1 if none was, 2 after an error.",
     .run = query_run,
