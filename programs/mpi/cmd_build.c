@@ -514,18 +514,19 @@ const cli_command cmd_build = {
     .text =
         "Reads keys, one per line, from the files KEYS, of which each rank "
         "reads an equal part, and writes a filter of them to FILE: the same "
-        "that 'bloomery build' makes, to the last byte.\n\n"
-        "Without --partition each rank makes a filter of its own, as large as "
-        "the whole one, and the ranks exchange and unite them. That sends the "
-        "filter as often as the number of ranks has bits, for each rank, "
-        "however many keys there are.\n\n"
-        "With --partition each rank holds its part of the filter, which may "
-        "then be larger than the memory of any machine; keys go to where they "
-        "belong as hashes, 8 bytes each. For kinds with the ability "
+        "bytes that 'bloomery build' writes. 'bloomery help keys' explains "
+        "how lines become keys.\n\n"
+        "Without --partition, each rank makes a filter as large as the whole "
+        "one, and the ranks exchange and unite their filters. Each rank sends "
+        "the filter as often as the number of ranks has bits, however many "
+        "keys there are.\n\n"
+        "With --partition, each rank holds its part of the filter, which may "
+        "then be larger than the memory of any machine. Keys are sent to "
+        "their rank as hashes of 8 bytes. This needs a kind with the ability "
         "\"local\", such as blocked.\n\n"
-        "A file that cannot be read by any one rank ends the job, and nothing "
-        "is saved. Kinds that are built from all their keys at once, labels "
-        "and growing filters are for 'bloomery build'.",
+        "If a rank cannot read a file, the job ends and nothing is saved. "
+        "Kinds that are built from all keys at once, labels and growing "
+        "filters are for 'bloomery build'.",
     .options = build_options,
     .usual = "output kind rate items field separator partition verbose",
     .examples = build_examples,

@@ -622,25 +622,25 @@ const cli_command cmd_dedup = {
     .operands = "KEYS...",
     .summary = "print the first occurrence of each line",
     .text =
-        "Reads lines from the files KEYS and prints each when it comes for the "
-        "first time, in their order: the lines that 'bloomery dedup' "
+        "Prints each line of the files KEYS when it occurs for the first "
+        "time, in the order of the input: the lines that 'bloomery dedup' "
         "prints, whatever the number of ranks. Each rank keeps 8 bytes for "
         "each line of its share, and the keys that may be repeated.\n\n"
-        "Ranks first tell each other where the hashes of their keys are in a "
-        "filter that is distributed over them all, as coded gaps. Keys that "
-        "are alone there are unique; the others go on to the next round, with "
-        "another hash. When another round would cost more than it saves, the "
-        "keys that are left are sent to one rank each and compared byte by "
-        "byte.\n\n"
-        "With --approximate there are rounds until so few unique lines are "
-        "left that all lines that are left may count as repeated. Files are "
-        "read twice, no key leaves its rank, and --verbose says how many "
-        "errors are to be expected.\n\n"
-        "With -f lines are compared by columns, and the first line with them "
-        "is printed whole. A line that lacks one counts as different from all "
-        "others. A last line without newline gets one.\n\n"
+        "In each round, the ranks exchange the places of the hashes of their "
+        "keys in a filter that is distributed over all ranks, as coded gaps. "
+        "A key that is alone at its place is unique; the others enter the "
+        "next round with another hash. When another round would cost more "
+        "than it saves, the remaining keys are sent to one rank each and "
+        "compared byte by byte.\n\n"
+        "With --approximate, rounds continue until so few unique lines are "
+        "left that all remaining lines may count as repeated. Files are read "
+        "twice, no key leaves its rank, and --verbose reports the expected "
+        "number of errors.\n\n"
+        "With -f, lines are compared by columns, and the first line with them "
+        "is printed whole. A line that lacks a column is different from all "
+        "others. A last line without a newline gets one.\n\n"
         "The files are read several times and must not change until the end. "
-        "One that cannot be read ends the job before anything is printed.",
+        "A file that cannot be read ends the job before anything is printed.",
     .options = dedup_options,
     .usual = "field separator count only-repeated only-unique approximate "
              "rate verbose",

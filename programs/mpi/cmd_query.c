@@ -475,19 +475,19 @@ const cli_command cmd_query = {
     .operands = "FILE KEYS...",
     .summary = "print the lines whose key is perhaps in a filter",
     .text =
-        "Reads lines from the files KEYS, of which each rank reads a part, and "
-        "prints those whose key is perhaps in the filter FILE, in their order "
-        "and as they are: what 'bloomery query' prints.\n\n"
+        "Reads lines from the files KEYS, of which each rank reads a part, "
+        "and prints those whose key is perhaps in the filter FILE, in their "
+        "order and unchanged: the lines that 'bloomery query' prints.\n\n"
         "If the kind of the filter has the ability \"local\" (see 'bloomery "
-        "kinds'), such as blocked, each rank uses a part and gets the hashes "
-        "of the keys that fall into it. The filter may then be as large as the "
-        "memory of all machines together. Otherwise each rank uses the whole "
-        "filter.\n\n"
-        "A line without a column of -f has no key: it is not there, and -v "
-        "prints it. A file that cannot be read by any one rank ends the "
-        "job.\n\n"
-        CLI_VERIFY_TEXT " A larger one is verified by rank 0 alone, and by the "
-        "lines that this asks.",
+        "kinds'), such as blocked, each rank uses a part of the filter and "
+        "gets the hashes of the keys that belong there. The filter may then "
+        "be as large as the memory of all machines together. Otherwise each "
+        "rank uses the whole filter.\n\n"
+        "A line without the column of -f has no key: it is not in the filter, "
+        "and -v prints it. A file that a rank cannot read ends the job.\n\n"
+        CLI_VERIFY_TEXT
+        " A larger file is verified by rank 0 alone, by the number of lines "
+        "that it queries.",
     .options = query_options,
     .usual = "invert-match count quiet summary field separator json",
     .examples = query_examples,
