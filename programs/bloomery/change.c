@@ -29,8 +29,7 @@ typedef struct {
     CLI_FORMAT_OPTION(change_settings, format),                               \
     CLI_UNPACK_OPTION(change_settings, unpack_limit),                         \
     { 0, "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),       \
-      false,                                                                  \
-      "Print what was done on standard error.",                               \
+      false, "Print what was done on standard error.",                        \
       .group = CLI_OUTPUT },                                                  \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
       "Print what the filter is now as a JSON object.",                       \

@@ -42,8 +42,7 @@ typedef struct {
 
 static const cli_option advise_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(advise_settings, items),
-      false,
-      "The number of keys to plan for: 1000000, 1e6, 10k, 2.5M, 1G." },
+      false, "The number of keys to plan for: 1000000, 1e6, 10k, 2.5M, 1G." },
     CLI_RATE_OPTION(advise_settings),
     ADVISE_FLAG("remove", remove,
       "Keys can be removed and added again."),
@@ -72,20 +71,17 @@ static const cli_option advise_options[] = {
     ADVISE_FLAG("share", share,
       "Many threads add keys at once."),
     { 0, "present", "SHARE", CLI_SHARE, offsetof(advise_settings, present),
-      false,
-      "The share of lookups whose key is present: 0.9, 90%. Default: 50%." },
+      false, "The share of lookups whose key is present: 0.9, 90%. Default: "
+      "50%." },
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
-      false,
-      "With --exact: the number of queried keys that are not in the filter. "
-      "Default: ITEMS.",
+      false, "With --exact: the number of queried keys that are not in the "
+      "filter. Default: ITEMS.",
       .needs = "exact" },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
-      false,
-      "With --label: the largest label. Default: 255.",
+      false, "With --label: the largest label. Default: 255.",
       .needs = "label" },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
-      false,
-      "The largest size of the filter: 64M, 1G.",
+      false, "The largest size of the filter: 64M, 1G.",
       .excludes = "page" },
     ADVISE_FLAG("small", small,
       "Prefer the smallest kind; time decides between equals. This is the "

@@ -25,9 +25,8 @@ static const cli_option check_options[] = {
       "objects for several files.",
       .group = CLI_OUTPUT },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(check_settings, key_file),
-      false,
-      "Also check that FILE holds the secret of the filters: 16 bytes or 32 "
-      "hexadecimal digits.",
+      false, "Also check that FILE holds the secret of the filters: 16 bytes "
+      "or 32 hexadecimal digits.",
       .group = CLI_SAFETY },
     CLI_FORMAT_OPTION(check_settings, format),
     CLI_UNPACK_OPTION(check_settings, unpack_limit),

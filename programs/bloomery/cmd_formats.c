@@ -18,8 +18,7 @@ static const cli_option formats_options[] = {
       "and told: whether the bytes tell the format.",
       .group = CLI_OUTPUT },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
-      false,
-      "Print the table in Markdown.",
+      false, "Print the table in Markdown.",
       .excludes = "json",
       .group = CLI_OUTPUT },
     { 0 }

@@ -29,9 +29,8 @@ static const cli_option info_options[] = {
     CLI_FORMAT_OPTION(info_settings, format),
     CLI_UNPACK_OPTION(info_settings, unpack_limit),
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
-      false,
-      "Show a filter that may be damaged: verify its header and trust the "
-      "rest.",
+      false, "Show a filter that may be damaged: verify its header and trust "
+      "the rest.",
       .group = CLI_SAFETY },
     { 0 }
 };

@@ -16,8 +16,7 @@ static const cli_option query_options[] = {
       "them.",
       .needs = "filter" },
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(ask_settings, invert),
-      false,
-      "Select the lines whose key is certainly not in FILE." },
+      false, "Select the lines whose key is certainly not in FILE." },
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
       "Print all lines, each after 1 and a TAB if its key is perhaps in the "
       "filter, or 0 and a TAB if not. With several filters, print a digit for "
@@ -36,15 +35,13 @@ static const cli_option query_options[] = {
       .excludes = "invert-match count quiet summary json",
       .group = CLI_OUTPUT },
     { 0, "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
-      false,
-      "Before each line, print its number in its file and a colon.",
+      false, "Before each line, print its number in its file and a colon.",
       .excludes = "count quiet summary json",
       .group = CLI_OUTPUT },
     { 0, "with-filename", NULL, CLI_FLAG, offsetof(ask_settings, names),
-      false,
-      "Before each line, print the name of its file and a colon: before the "
-      "number of --line-number, and after the TAB of --mark. Standard input "
-      "is '(standard input)', and --key is '(command line)'.",
+      false, "Before each line, print the name of its file and a colon: before "
+      "the number of --line-number, and after the TAB of --mark. Standard "
+      "input is '(standard input)', and --key is '(command line)'.",
       .excludes = "quiet summary json",
       .group = CLI_OUTPUT },
     { 'c', "count", NULL, CLI_FLAG, offsetof(ask_settings, count), false,
@@ -64,9 +61,8 @@ static const cli_option query_options[] = {
       .excludes = "invert-match count quiet",
       .group = CLI_OUTPUT },
     { 0, "line-buffered", NULL, CLI_FLAG, offsetof(ask_settings, buffered),
-      false,
-      "Print selected lines after each read. Default: only when no more input "
-      "is waiting.",
+      false, "Print selected lines after each read. Default: only when no more "
+      "input is waiting.",
       .group = CLI_OUTPUT },
     { 0, "paged", NULL, CLI_FLAG, offsetof(ask_settings, paged), false,
       "Read FILE page by page instead of mapping it. This is the default for "

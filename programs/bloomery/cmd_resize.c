@@ -18,8 +18,7 @@ typedef struct {
 
 static const cli_option resize_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(resize_settings, capacity),
-      false,
-      "The number of keys to make room for: 1000, 2.5e6, 10M." },
+      false, "The number of keys to make room for: 1000, 2.5e6, 10M." },
     { 0, "fold", "TIMES", CLI_NUMBER, offsetof(resize_settings, times), false,
       "Instead of -n: make the filter TIMES times smaller by combining "
       "adjacent bits or blocks with OR. TIMES must divide their number. The "

@@ -61,10 +61,9 @@ const char        *secret_hash(void);
 /* For commands that read filters. */
 #define CLI_UNPACK_OPTION(settings, unpack_limit)                             \
     { 0, "unpack-limit", "SIZE", CLI_SIZE, offsetof(settings, unpack_limit),  \
-      false,                                                                  \
-      "The most memory for a decompressed or unpacked filter: 500M, 4G. "     \
-      "Default: 1G or 8 times the file, whichever is more, but at most half " \
-      "of the memory.",                                                       \
+      false, "The most memory for a decompressed or unpacked filter: 500M, "  \
+      "4G. Default: 1G or 8 times the file, whichever is more, but at most "  \
+      "half of the memory.",                                                  \
       .group = CLI_SAFETY }
 
 /* Returns how to open filters: with the secret, format and limit given. */
@@ -342,8 +341,7 @@ typedef struct { bool always, never; } cli_verify;
       "only up to 64 MiB.",                                                   \
       .group = CLI_SAFETY },                                                  \
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(settings, verify.never),       \
-      false,                                                                  \
-      "Verify only the header of FILE and trust the rest.",                   \
+      false, "Verify only the header of FILE and trust the rest.",            \
       .excludes = "verify",                                                   \
       .group = CLI_SAFETY }
 

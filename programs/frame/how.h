@@ -59,9 +59,8 @@ struct cli_how {
 
 #define CLI_NO_DECOMPRESS_OPTION(settings, compressed)                        \
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, compressed),     \
-      false,                                                                  \
-      "Read compressed files as they are. Default: files of gzip, zstd, xz, " \
-      "bzip2 and lz4 are decompressed.",                                      \
+      false, "Read compressed files as they are. Default: files of gzip, "    \
+      "zstd, xz, bzip2 and lz4 are decompressed.",                            \
       .group = CLI_INPUT }
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
@@ -69,14 +68,12 @@ struct cli_how {
       "Lines end with a NUL byte instead of a newline.",                      \
       .group = CLI_KEYS },                                                    \
     { 'f', "field", "LIST", CLI_COLUMNS, offsetof(settings, how.field),       \
-      false,                                                                  \
-      "The key is these columns: 2, 2,3, 2-4 or names, as in email,name. "    \
-      "Default: the whole line. See 'bloomery help keys'.",                   \
+      false, "The key is these columns: 2, 2,3, 2-4 or names, as in "         \
+      "email,name. Default: the whole line. See 'bloomery help keys'.",       \
       .group = CLI_KEYS },                                                    \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
-      false,                                                                  \
-      "The byte between columns: a character or one of \\t \\n \\r \\0 \\\\ " \
-      "\\xHH. Default: TAB, or a comma with --csv.",                          \
+      false, "The byte between columns: a character or one of \\t \\n \\r "   \
+      "\\0 \\\\ \\xHH. Default: TAB, or a comma with --csv.",                 \
       .excludes = "tsv blanks",                                               \
       .needs = "field label list-field csv",                                  \
       .group = CLI_KEYS },                                                    \
@@ -99,9 +96,8 @@ struct cli_how {
       .excludes = "json-field",                                               \
       .group = CLI_KEYS },                                                    \
     { 0, "json-field", "NAME", CLI_TEXT, offsetof(settings, how.member),      \
-      false,                                                                  \
-      "Lines are JSON objects, and the key is the member NAME, or the place " \
-      "/a/b of a JSON pointer.",                                              \
+      false, "Lines are JSON objects, and the key is the member NAME, or the "\
+      "place /a/b of a JSON pointer.",                                        \
       .excludes = "field label",                                              \
       .group = CLI_KEYS },                                                    \
     { 0, "trust-json", NULL, CLI_FLAG, offsetof(settings, how.trust), false,  \
@@ -123,16 +119,14 @@ struct cli_how {
       "columns.",                                                             \
       .group = CLI_KEYS },                                                    \
     { 0, "skip-blank", NULL, CLI_FLAG, offsetof(settings, how.skip_blank),    \
-      false,                                                                  \
-      "Skip empty lines and lines of blanks and TABs. Default: an empty "     \
-      "line is the empty key.",                                               \
+      false, "Skip empty lines and lines of blanks and TABs. Default: an "    \
+      "empty line is the empty key.",                                         \
       .group = CLI_KEYS },                                                    \
     { 0, "comment", "TEXT", CLI_TEXT, offsetof(settings, how.comment), false, \
       "Skip comments, which begin with TEXT, such as '#'.",                   \
       .group = CLI_KEYS },                                                    \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
-      false,                                                                  \
-      "Change the letters A to Z in keys to a to z.",                         \
+      false, "Change the letters A to Z in keys to a to z.",                  \
       .group = CLI_KEYS },                                                    \
     { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
       "With -i, fold the case of all alphabets. Keys must be UTF-8. For "     \

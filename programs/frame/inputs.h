@@ -25,14 +25,13 @@ typedef struct {
 
 #define CLI_FILES_OPTIONS(settings, inputs)                                   \
     { 0, "files0-from", "FILE", CLI_TEXT, offsetof(settings, inputs.list),    \
-      false,                                                                  \
-      "Read the files whose names FILE holds, each ended by a NUL, as find "  \
-      "-print0 prints them. '-' is standard input.",                          \
+      false, "Read the files whose names FILE holds, each ended by a NUL, as "\
+      "find -print0 prints them. '-' is standard input.",                     \
       .group = CLI_INPUT },                                                   \
     { 'r', "recursive", NULL, CLI_FLAG, offsetof(settings, inputs.recursive), \
-      false,                                                                  \
-      "Read all files under the folders among KEYS, or under '.'. Links are " \
-      "not followed, and files that are not text are skipped with a note.",   \
+      false, "Read all files under the folders among KEYS, or under '.'. "    \
+      "Links are not followed, and files that are not text are skipped with " \
+      "a note.",                                                              \
       .group = CLI_INPUT }
 
 #define CLI_KEY_OPTION(settings, inputs)                                      \

@@ -65,7 +65,7 @@ typedef struct {
 
 /* The exit status of a command that writes `file`. */
 #define CLI_KEPT(file)                                                        \
-    "2 after an error; " file " is then as it was before, unless the message " \
+    "2 after an error; " file " is then as it was before, unless the message "\
     "says that the new one is in its place."
 
 typedef struct cli_command cli_command;

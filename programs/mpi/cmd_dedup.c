@@ -87,8 +87,7 @@ static const cli_option dedup_options[] = {
       "ones: 0.001, 0.1%, 1e-6. Default: 0.1%.",
       .needs = "approximate" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, want.count),
-      false,
-      "Print each line after its number of occurrences and a TAB." },
+      false, "Print each line after its number of occurrences and a TAB." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
       offsetof(dedup_settings, want.repeated), false,
       "Print only lines that occur twice or more." },
@@ -96,10 +95,9 @@ static const cli_option dedup_options[] = {
       offsetof(dedup_settings, want.unique), false,
       "Print only lines that occur once." },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
-      false,
-      "The secret that lines are hashed with, 16 bytes or 32 hexadecimal "
-      "digits. The same secret drops the same lines with --approximate. "
-      "Default: a random secret.",
+      false, "The secret that lines are hashed with, 16 bytes or 32 "
+      "hexadecimal digits. The same secret drops the same lines with "
+      "--approximate. Default: a random secret.",
       .group = CLI_SAFETY },
     CLI_HOW_OPTIONS(dedup_settings, how),
     { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,

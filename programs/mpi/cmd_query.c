@@ -59,8 +59,7 @@ typedef struct {
 
 static const cli_option query_options[] = {
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(query_settings, invert),
-      false,
-      "Select the lines whose key is certainly not in FILE." },
+      false, "Select the lines whose key is certainly not in FILE." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(query_settings, count), false,
       "Print only the number of selected lines.",
       .group = CLI_OUTPUT },

@@ -50,9 +50,8 @@ static const cli_option index_options[] = {
       "not followed.",
       .group = CLI_INPUT },
     { 0, "files0-from", "LIST", CLI_TEXT, offsetof(index_settings, inputs.list),
-      false,
-      "Index the files whose names LIST holds, each ended by a NUL, as find "
-      "-print0 prints them. '-' is standard input.",
+      false, "Index the files whose names LIST holds, each ended by a NUL, as "
+      "find -print0 prints them. '-' is standard input.",
       .group = CLI_INPUT },
     { 0, "git", NULL, CLI_FLAG, offsetof(index_settings, inputs.git), false,
       "As -r, but without files that .gitignore excludes.",

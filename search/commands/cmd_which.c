@@ -20,9 +20,8 @@ static const cli_option which_options[] = {
       "Name the documents that may have any of the WORDS. Default: all of "
       "them." },
     { 0, "at-least", "SHARE", CLI_SHARE, offsetof(which_settings, least),
-      false,
-      "Name documents that may have at least this share of the terms: 0.8, "
-      "80%. For k-mers and for texts that are nearly alike.",
+      false, "Name documents that may have at least this share of the terms: "
+      "0.8, 80%. For k-mers and for texts that are nearly alike.",
       .excludes = "any" },
     { 0, "files-with-matches", NULL, CLI_FLAG,
       offsetof(which_settings, files), false,

@@ -21,9 +21,8 @@
 
 static const cli_option search_options[] = {
     { 'e', "regexp", "PATTERN", CLI_LIST, offsetof(search_settings, patterns),
-      false,
-      "A pattern, instead of the operand. May be repeated: a line must match "
-      "any pattern." },
+      false, "A pattern, instead of the operand. May be repeated: a line must "
+      "match any pattern." },
     { 'f', "file", "FILE", CLI_LIST, offsetof(search_settings, files), false,
       "Each line of FILE is a pattern. '-' is standard input." },
     { 'F', "fixed-strings", NULL, SEARCH_FLAG(want.how.fixed),
@@ -37,8 +36,7 @@ static const cli_option search_options[] = {
     { 'v', "invert-match", NULL, SEARCH_FLAG(want.invert),
       "Select the lines that do not match. This reads all files." },
     { 'm', "max-count", "N", CLI_NUMBER, offsetof(search_settings, want.most),
-      false,
-      "Select at most N lines in each file." },
+      false, "Select at most N lines in each file." },
     { 'l', "files-with-matches", NULL, SEARCH_FLAG(want.files),
       "Print only the names of files with a selected line.",
       .excludes = "files-without-match count quiet",

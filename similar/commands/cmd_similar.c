@@ -33,24 +33,21 @@ static const cli_option similar_options[] = {
       "Print the K most similar rows for each query; equal rows in the order "
       "of LIBRARY. Default: 10, or all with --superset." },
     { 0, "threshold", "T", CLI_SHARE, offsetof(similar_settings, least),
-      false,
-      "Print only rows with a similarity of at least T, 0 to 1 or a "
+      false, "Print only rows with a similarity of at least T, 0 to 1 or a "
       "percentage. Default: 0, which every row has." },
     { 0, "measure", "MEASURE", CLI_TEXT, offsetof(similar_settings, measure),
-      false,
-      "The similarity, with a bits in the query, b in the row and c in both: "
-      "tanimoto, c / (a + b - c); dice, 2 c / (a + b); contained, c / a; or "
-      "tversky=A,B, c / (A (a - c) + B (b - c) + c) with weights of at least "
-      "0. Default: tanimoto." },
+      false, "The similarity, with a bits in the query, b in the row and c in "
+      "both: tanimoto, c / (a + b - c); dice, 2 c / (a + b); contained, c / a; "
+      "or tversky=A,B, c / (A (a - c) + B (b - c) + c) with weights of at "
+      "least 0. Default: tanimoto." },
     { 0, "superset", NULL, CLI_FLAG, offsetof(similar_settings, within), false,
       "Print only rows that have all bits of the query. If each bit stands "
       "for a part, no molecule that contains the query is missed. That does "
       "not hold for circular fingerprints (ECFP, Morgan)." },
     { 0, "estimate", NULL, CLI_FLAG, offsetof(similar_settings, estimate),
-      false,
-      "Print four more columns about the features behind the bits, where "
-      "several may set the same bit: estimated features of the query, the row "
-      "and both, and their Tanimoto similarity, or 'unknown'." },
+      false, "Print four more columns about the features behind the bits, "
+      "where several may set the same bit: estimated features of the query, "
+      "the row and both, and their Tanimoto similarity, or 'unknown'." },
     { 0, "any-type", NULL, CLI_FLAG, offsetof(similar_settings, any), false,
       "Compare rows even if their '#type' lines differ." },
     { 0, "json", NULL, CLI_FLAG, offsetof(similar_settings, json), false,

@@ -78,8 +78,7 @@ static const cli_option dedup_options[] = {
       offsetof(dedup_settings, repeated), false,
       "Print only lines that occur twice or more." },
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
-      false,
-      "Print only lines that occur once." },
+      false, "Print only lines that occur once." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
       "Use this much memory, and some MiB per thread: 512M, 2G; at least 1M. "
       "The rest goes to a temporary file in TMPDIR, apart from two bytes for "
@@ -88,10 +87,9 @@ static const cli_option dedup_options[] = {
       "to 1G.",
       .group = CLI_SPEED },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
-      false,
-      "With --approximate and --window: the secret that lines are hashed "
-      "with, 16 bytes or 32 hexadecimal digits. The same secret drops the "
-      "same lines. Default: a random secret.",
+      false, "With --approximate and --window: the secret that lines are "
+      "hashed with, 16 bytes or 32 hexadecimal digits. The same secret drops "
+      "the same lines. Default: a random secret.",
       .needs = "approximate window",
       .group = CLI_SAFETY },
     CLI_FILES_OPTIONS(dedup_settings, inputs),

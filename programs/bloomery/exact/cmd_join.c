@@ -24,8 +24,7 @@ typedef struct {
 
 static const cli_option join_options[] = {
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(join_settings, anti),
-      false,
-      "Print the lines whose key is not in LIST." },
+      false, "Print the lines whose key is not in LIST." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(join_settings, count), false,
       "Print only the number of lines.",
       .excludes = "output",

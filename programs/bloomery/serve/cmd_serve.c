@@ -23,9 +23,8 @@ typedef struct {
 
 static const cli_option serve_options[] = {
     { 0, "protocol", "NAME", CLI_TEXT, offsetof(serve_settings, protocol),
-      false,
-      "The protocol of clients: lines (the default), squid, socketmap or "
-      "tcp_table." },
+      false, "The protocol of clients: lines (the default), squid, socketmap "
+      "or tcp_table." },
     { 0, "socket", "PATH", CLI_TEXT, offsetof(serve_settings, socket), false,
       "Listen at a Unix socket. The socket of an earlier server is replaced; "
       "any other file is not." },
@@ -35,8 +34,7 @@ static const cli_option serve_options[] = {
       .needs = "socket http",
       .group = CLI_SAFETY },
     { 0, "listen", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, port),
-      false,
-      "Listen at a port of 127.0.0.1 (the default) or [::1]." },
+      false, "Listen at a port of 127.0.0.1 (the default) or [::1]." },
     { 0, "http", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, web), false,
       "Answer HTTP at this port, or at a Unix socket if there is a slash." },
     { 0, "host", "NAME", CLI_LIST, offsetof(serve_settings, hosts), false,

@@ -56,9 +56,8 @@ static const cli_option diff_options[] = {
       "Print the keys or hashes that only the sketch has.",
       .excludes = "estimate" },
     { 0, "estimate", NULL, CLI_FLAG, offsetof(diff_settings, estimate),
-      false,
-      "Print only the estimated number of differences, with its standard "
-      "deviation. This works for any number of differences." },
+      false, "Print only the estimated number of differences, with its "
+      "standard deviation. This works for any number of differences." },
     { 0, "verbose", NULL, CLI_FLAG, offsetof(diff_settings, verbose), false,
       "Print on standard error how many keys differ.",
       .group = CLI_OUTPUT },

@@ -34,24 +34,20 @@ static const cli_option sketch_options[] = {
       "more if N is small.",
       .excludes = "kind rate items" },
     { 0, "whole", "BYTES", CLI_NUMBER, offsetof(sketch_settings, whole),
-      false,
-      "Store the keys themselves, of up to BYTES bytes (at most 255), so that "
-      "the other side can print keys that it lacks. Default: only their "
-      "hashes.",
+      false, "Store the keys themselves, of up to BYTES bytes (at most 255), "
+      "so that the other side can print keys that it lacks. Default: only "
+      "their hashes.",
       .needs = "differences" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(sketch_settings, build.rate),
-      false,
-      "The share of lacking keys that are overlooked. Default: 1%." },
+      false, "The share of lacking keys that are overlooked. Default: 1%." },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(sketch_settings, build.kind),
       false,
       "The kind of filter. Default: " BLY_DEFAULT_KIND "." },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(sketch_settings, build.items),
-      false,
-      "The most keys, for keys from a pipe. Default: the keys are counted "
-      "first." },
+      false, "The most keys, for keys from a pipe. Default: the keys are "
+      "counted first." },
     { 's', "seed", "SEED", CLI_SEED, offsetof(sketch_settings, build.seed),
-      false,
-      "The seed of the hash function; another seed makes other errors. "
+      false, "The seed of the hash function; another seed makes other errors. "
       "Default: 0." },
     CLI_HASH_OPTION(sketch_settings, build.hash),
     CLI_SECRET_OPTION(sketch_settings, build.key_file),
@@ -59,8 +55,7 @@ static const cli_option sketch_options[] = {
     CLI_OVERFILL_OPTION(sketch_settings, build.overfill),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 0, "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
-      false,
-      "Print what was made on standard error.",
+      false, "Print what was made on standard error.",
       .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(sketch_settings, build.json), false,
       "Print what was made as a JSON object.",
