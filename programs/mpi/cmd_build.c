@@ -87,9 +87,9 @@ static const cli_option build_options[] = {
 
 static const cli_example build_examples[] = {
     { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",
-      "Four processes read a fourth of the lines each." },
+      "Build with four processes; each reads a fourth of the lines." },
     { "mpirun -n 64 bloomery-mpi build -P -k blocked -n 100G -o all.bly *.txt",
-      "A filter of 120 GB, of which each process holds 2 GB." },
+      "Build a filter of 120 GB; each process holds 2 GB of it." },
     { NULL, NULL }
 };
 

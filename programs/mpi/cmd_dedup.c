@@ -112,11 +112,11 @@ static const cli_option dedup_options[] = {
 
 static const cli_example dedup_examples[] = {
     { "mpirun -n 4 bloomery-mpi dedup urls/*.txt > once.txt",
-      "Each line once, in the order of the files." },
+      "Print each line once, in the order of the files." },
     { "mpirun -n 16 bloomery-mpi dedup --verbose --only-repeated log > twice",
-      "Lines that come again, and how it was found out." },
+      "Print repeated lines, and report each round." },
     { "mpirun -n 16 bloomery-mpi dedup -a -d logs/* | bloomery dedup -d",
-      "Few lines are left for one process to compare." },
+      "Leave the few lines that may be repeated to one process." },
     { NULL, NULL }
 };
 

@@ -85,9 +85,9 @@ static const cli_option query_options[] = {
 
 static const cli_example query_examples[] = {
     { "mpirun -n 4 bloomery-mpi query words.bly *.txt",
-      "The lines of all files that are perhaps in words.bly." },
+      "Print the lines of all files that are perhaps in words.bly." },
     { "mpirun -n 64 bloomery-mpi query -c all.bly huge.txt",
-      "How many there are, in a filter larger than one machine's memory." },
+      "Count them, with a filter larger than the memory of a machine." },
     { NULL, NULL }
 };
 

@@ -509,8 +509,8 @@ const cli_command cmd_index = {
     .options = index_options,
     .usual = "output by recursive git update rate plan json",
     .examples = index_examples,
-    .status = "0 if all is in the index; 2 if a file could not be read, of "
-              "which the index then has nothing, or after another error, when "
-              "FILE is as it was before.",
+    .status = "0 if all files are in the index; 2 if a file could not be read, "
+              "which is then missing from the index, or after another error, "
+              "when FILE is as it was before.",
     .run = index_run,
 };

@@ -121,8 +121,9 @@ serves() {
     return 1
 }
 
-# runs COMMAND STATUS
+# runs COMMAND STATUS: runs an example, or says why not.
 runs() {
+    tried=$((tried + 1))
     case $1 in
     'bloomery advise --measure')
         skip "$1" 'it measures for half a minute, with 350 MB'
@@ -148,6 +149,7 @@ runs() {
     finish
 }
 
+tried=0
 for command in $(bloomery --help |
     sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p'); do
     bloomery "$command" --help | awk '
@@ -167,4 +169,6 @@ for command in $(bloomery --help |
         runs "$example" "$status"
     done 3<"examples-$command"
 done
+cat examples-* >examples
+check "all $tried examples were tried" [ "$tried" -eq "$(wc -l <examples)" ]
 finish
