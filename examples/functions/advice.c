@@ -8,25 +8,25 @@
 
 static void advise(void)
 {
-    unsigned fitting = 0;
     /* example */
     bly_need need = { .capacity = 50000000, .rate = 0.01,
                       .can = BLY_CAN_ADD | BLY_CAN_REMOVE };
     bly_ranking *ranking;
+    size_t fit = 0;
     if (bly_advise(&ranking, &need) < 0)
         errx(1, "%s", bly_why());
-    for (size_t i = 0; i < bly_ranking_count(ranking); i++) {
-        const bly_advice *a = bly_ranking_at(ranking, i);
+    for (; fit < bly_ranking_count(ranking); fit++) {
+        const bly_advice *a = bly_ranking_at(ranking, fit);
         if (!a->fits)
             break;
         printf("%s: %.1f bits per key, %.0f ns per lookup\n", a->kind,
                a->plan.bits_per_key, a->ns_lookup);
-        fitting++;
     }
+    printf("%zu kinds fit\n", fit);
     bly_ranking_free(ranking);
     /* end */
-    if (fitting < 2)
-        errx(1, "%u kinds fit", fitting);
+    if (fit < 2)
+        errx(1, "%zu kinds fit", fit);
 }
 
 static void threshold(void)

@@ -40,9 +40,9 @@ static void recognise(const char *path)
 
 static void ask(void)
 {
-    unsigned perhaps = 0;
     /* example */
     bly_container *c;
+    unsigned perhaps = 0;
     if (bly_container_open(&c, "a.parquet", NULL) < 0)
         errx(1, "%s", bly_why());
     const bly_contents *is = bly_container_contents(c);
@@ -59,6 +59,8 @@ static void ask(void)
         }
         bly_free(f);
     }
+    if (perhaps == 0)
+        puts("certainly not in this file");
     bly_container_free(c);
     /* end */
     if (perhaps != 1)

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned visited;
-
 static void make(void)
 {
     /* example: bly_index_end */
@@ -47,19 +45,22 @@ static void take(bly_index_maker *maker, const bly_index *old)
 static bool print_name(void *context, uint64_t number,
                        const bly_document *document)
 {
-    (void)context;
+    unsigned *found = context;
     printf("%ju: %.*s\n", (uintmax_t)number, (int)document->length,
            document->name);
-    visited++;
+    ++*found;
     return true;
 }
 
-static void print_documents(const bly_index *index, const bly_keys *keys)
+static unsigned print_documents(const bly_index *index, const bly_keys *keys)
 {
     uint64_t hashes[3];                 /* one for each key                */
+    unsigned found = 0;
     if (bly_index_hash(hashes, index, keys) < 0 ||
-        bly_index_visit(index, hashes, keys->n, keys->n, print_name, NULL) < 0)
+        bly_index_visit(index, hashes, keys->n, keys->n, print_name,
+                        &found) < 0)
         errx(1, "%s", bly_why());
+    return found;
 }
 /* end */
 
@@ -136,9 +137,10 @@ int main(void)
     bits();
     bly_index *index = opened();
     names(index);
-    print_documents(index, &(bly_keys){ .n = 1, .data = "sea", .width = 3 });
+    bly_keys sea = { .n = 1, .data = "sea", .width = 3 };
     bly_keys red = { .n = 1, .data = "red", .width = 3 };
-    if (visited != 2 || bly_index_hash(&hash, index, &red) < 0 ||
+    if (print_documents(index, &sea) != 2 ||
+        bly_index_hash(&hash, index, &red) < 0 ||
         which(index, &hash) != 1)
         errx(1, "other documents were found");
     if (bly_index_begin(&maker, "copy.index", &(bly_index_spec){ 0 }) < 0)

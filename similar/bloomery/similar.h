@@ -5,10 +5,10 @@
  * a picture has some feature. All rows of a library have the same length. For
  * two rows with a and b bits set, c of them in common, the similarity is
  *
- *     Tanimoto (Jaccard)       c / (a + b - c)
- *     Dice                     2 c / (a + b)
- *     Tversky (alpha, beta)    c / (alpha (a - c) + beta (b - c) + c)
- *     contained                c / a, the share of the query's bits
+ *      Tanimoto (Jaccard)       c / (a + b - c)
+ *      Dice                     2 c / (a + b)
+ *      Tversky (alpha, beta)    c / (alpha (a - c) + beta (b - c) + c)
+ *      contained                c / a, the share of the query's bits
  *
  * where a belongs to the query. The others are special cases of Tversky, with
  * alpha and beta of 1 and 1, 1/2 and 1/2, and 1 and 0. All range from 0 to 1.
@@ -134,13 +134,13 @@ typedef struct {
 } bly_similar;
 
 /* Finds the rows that are most similar to each query. The n queries are the
- * rows of `queries` from number `first` on. For each of them it finds the
- * `most` most similar of the sorted `rows`, or all of them if there are fewer.
- * The found[i] results of query i begin at out[i * most], the most similar
- * first; ties are in the order in which rows were added. The answer is exact,
- * and the same on any processor with any number of threads. Each row is read at
- * most once per query, and rows whose number of bits excludes them are not
- * read.
+ * rows of `queries` from number `first` on. For each of them it finds `most` of
+ * the sorted `rows`, those that are most similar, or all of them if there are
+ * fewer. The found[i] results of query i begin at out[i * most], the most
+ * similar first; ties are in the order in which rows were added. The answer is
+ * exact, and the same on any processor with any number of threads. Each row is
+ * read at most once per query, and rows whose number of bits excludes them are
+ * not read.
  *
  * Returns BLY_EPARAM (an unknown measure; alpha, beta, least or most out of
  * range; rows that are not sorted; too few queries), BLY_EMISMATCH (different
