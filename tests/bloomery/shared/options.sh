@@ -1,5 +1,5 @@
 # options.sh - the rules of the option tables, as the man pages show them, are
-# kept by the built command: two options that exclude each other, and an option
+# kept by the built command: two options that cannot be used together, and an option
 # without the one that it needs, are refused. A new row of a table is tested
 # without a new line here. Also used by tests/mpi.
 
@@ -82,7 +82,7 @@ options_kept() {
         set -- "$1" $others
         case $rule in
         excludes)
-            options_said "${one%%=*} and ${2%%=*} exclude each other: leave one out" \
+            options_said "${one%%=*} and ${2%%=*} cannot be used together: leave one out" \
                 "$1" "$one" "$2" && continue ;;
         needs)
             command=$1
