@@ -66,7 +66,7 @@ done
 wrong '--socket without a path' 'is not a path' --socket '' f.bly
 wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
-wrong 'a folder that is not there' "cannot listen at 'none/s': .*: make the" \
+wrong 'a folder that is not there' "cannot listen at 'none/s': .*: create the" \
     --socket none/s f.bly
 wrong 'a folder as socket' "'folder' exists and is not a socket" \
     --socket folder f.bly
