@@ -28,7 +28,7 @@ wrong() {
 wrong 'no file' 'the FILE to serve is missing'
 wrong 'standard input as a file' 'cannot be standard input' -
 wrong 'a file that is not there' 'none.bly: .*: check the name' none.bly
-wrong 'no filter' "'keys'|keys: " keys
+wrong 'not a filter' "'keys'|keys: " keys
 wrong 'a folder' 'folder' folder
 head -c 100 f.bly >cut.bly
 wrong 'a file that was cut' 'cut.bly' f.bly cut.bly
