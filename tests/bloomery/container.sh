@@ -89,7 +89,7 @@ try query --column a --groups --as int64 some.parquet --key 7
 check 'query: where a filter lacks any key may be' \
     test "$(cat out)" = "$(printf '1\t7')"
 check 'query: and a note says so' grep -q \
-    'of the 2 row groups of .some.parquet. 1 cannot be queried, .* .row group 1 has' err
+    'of the 2 row groups of .some.parquet., 1 cannot be queried, .* .row group 1 has' err
 
 try query --column a -F all.parquet -F all.parquet --key k0
 out_is 'query: files of text' 0 'k0\n'
