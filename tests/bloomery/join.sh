@@ -244,7 +244,7 @@ cat <&4 >/dev/null
 exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
-    && grep -q "'moving' changed while it was being read: .*: try again" err; then
+    && grep -q "'moving' changed while it was being read, .*: try again" err; then
     pass 'in parts: lines that change are an error'
 else
     fail 'in parts: lines that change are an error' "$(details)"
