@@ -29,8 +29,8 @@
  *      0.1 %        14.4                 10                  2
  *
  * A present key has k bits in k cache lines. A lookup of an absent key ends at
- * the first clear bit; half of the bits are clear, so that is two lines on
- * average (1 + 1/2 + 1/4 + …), whatever k is.
+ * the first clear bit. Half of the bits are clear, so that takes two lines on
+ * average, whatever k is.
  *
  * THE PICTURE (m = 16, k = 3, after adding x and y)
  *
