@@ -1,14 +1,34 @@
 /* rediscuckoo.c - the cuckoo filter of RedisBloom, in its own bytes.
  *
- * Use it to inspect cuckoo filters that a Redis server holds, or to make one
- * that it loads.
- *
  * WHAT IT IS
  *
  * The payload is the output of CF.SCANDUMP of Redis' module as one file: the
- * first chunk, which is the header, then the others in their order. (The single
- * file is ours.) Such a filter is a chain of tables: when the last one is full,
- * another is begun.
+ * first chunk, which is the header, then the others in order. (The single file
+ * is ours.) Such a filter is a chain of tables of fingerprints: when the last
+ * one is full, another is added.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to inspect cuckoo filters that a Redis server holds, or to make one
+ * that it loads.
+ *
+ * WHEN NOT TO
+ *
+ * - No Redis server must read the filter: `cuckoo` has fingerprints of any
+ *   width, and grows without further places to look at.
+ * - The expansion is above 1 and keys are removed: two keys may be the same in
+ *   the small table but not in the large one, so a removal can take out
+ *   another key.
+ * - The expansion is above 1 and attackers choose the keys: one key that is
+ *   added over and over fills its two buckets of each table and makes the
+ *   filter add ever larger tables, until memory is full.
+ *
+ * COST
+ *
+ * Fingerprints have 8 bits, and the number of buckets is a power of two, so a
+ * key takes 8 to 17 bits. The rate follows from that and cannot be requested:
+ * about 1.5 % in a full table of two slots per bucket. A lookup reads two cache
+ * lines per table.
  *
  * THE PICTURE
  *
@@ -36,6 +56,15 @@
  *      table, the slots end where the payload does, no more keys are in than
  *      there are slots, and the geometry is what the file says.
  *
+ * MATHS
+ *
+ * An absent key meets each of the 2 s slots of its buckets in each of t tables,
+ * each with probability 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) if a
+ * share a is taken. With b <= 255 buckets, the two buckets of a fingerprint
+ * that is a multiple of b are one, and s slots are met. The rate follows from
+ * the slots, not from the requested rate: only bucket= changes it. RedisBloom
+ * sizes filters in this way, and so does this format.
+ *
  * THE PLACES OF A KEY
  *
  * With h = MurmurHash64A of the key, seed 0: the fingerprint is f = h mod 255
@@ -43,35 +72,11 @@
  *
  * ADD
  *
- * A copy takes the first free slot, of the tables from the last to the first
- * and in each of the first bucket and then the second. Where there is none, the
- * last table is made room in: the fingerprint takes the place of another in its
- * bucket, in turn of each slot of it, which goes to its own other bucket, and
- * so on. After as many moves as are allowed all go back, and a table is added.
- * Tables of unlike sizes (an expansion above 1) are not safe to remove from:
- * two keys may be one in the small table and not in the large one. And one key
- * that comes over and over fills its two buckets of each table, and then has
- * one more begun, each so many times as large: with an expansion above 1 who
- * may choose keys that repeat may take all memory.
- *
- * MATHS
- *
- * A stranger meets each of the 2 s slots of its buckets in each of t tables
- * with a chance of 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) where a part a
- * is taken. With b <= 255 buckets the two of a fingerprint are one where it is
- * a multiple of b, and s slots are met. The rate follows from the slots, not
- * from the rate that is asked for: only bucket= changes it. RedisBloom sizes
- * filters in this way, and so are they here.
- *
- * COST
- *
- * Two lines of memory for a table.
- *
- * WHEN TO USE, WHEN NOT
- *
- * To look into what a server keeps, or to make what it loads. For all else
- * `cuckoo`: its fingerprints have any width, and it grows without more places
- * to look at.
+ * A copy takes the first free slot. Tables are tried from the last to the
+ * first, and in each the first bucket and then the second. If no slot is free,
+ * the last table makes room: the fingerprint replaces another in its bucket, in
+ * turn of each slot, which moves to its own other bucket, and so on. After the
+ * allowed number of moves everything is moved back, and a table is added.
  *
  * PAPERS
  *
