@@ -57,8 +57,8 @@
  *                   offset 8: its keys, 0 .. cap; zeros to 64; then g images,
  *                   zeros from the end of each to the next
  *
- *      All are whole images, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      All are whole images (docs/format.md) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed,
  *      and of one size and geometry, (3) this size, rounded up to a multiple of

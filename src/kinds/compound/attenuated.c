@@ -62,15 +62,15 @@
  *      payload      D images, level 1 first, each filled up with zeros to a
  *                   multiple of 64 bytes
  *
- *      All are whole images, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      All are whole images (docs/format.md) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
  *      of equal bytes and geometry, (3) geometry 2 is those bytes, rounded up
  *      to a multiple of 64, and (4) the payload is D times that.
  *
- *      A key is known to all levels by the same hash, so that levels can be
- *      shifted, and plain filters of the levels' plan taken in.
+ *      A key has the same hash in all levels, so that levels can be shifted and
+ *      plain filters of the levels' plan united into them.
  *
  * MATHS
  *

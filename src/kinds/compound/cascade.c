@@ -40,7 +40,7 @@
  *      holds    R       of S    of R    of S    of R
  *      keys     n       0.72 n  0.5 n   0.36 n  0.25 n   …  1
  *
- *      asked    yes     no                              1 yes:  a member
+ *      lookup   yes     no                              1 yes:  a member
  *               yes     yes     yes     no              3 yes:  a member
  *               yes     yes     no                      2 yes:  not
  *               no                                      0 yes:  not
@@ -73,17 +73,17 @@
  *                   1 .. 2^32 - 1, and its bits. Bit i of a row is bit
  *                   (i mod 8) of its byte i / 8
  *
- *      Images are whole, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
- *      their items "unknown". Level l knows a key of hash h by its state s_l,
- *      modulo 2^64, C = 9E3779B97F4A7C15:
+ *      Images are whole (docs/format.md) with the outer hash and seed. Their
+ *      payload checksums are 0, because the outer one covers them, and their
+ *      items "unknown". In level l, a key of hash h has the state s_l, modulo
+ *      2^64, C = 9E3779B97F4A7C15:
  *
  *            s_0 = h + salt C          s_l = mix(s_(l-1) + C)
  *
- *      an image as if that were the hash, a row of b bytes by bit
- *      floor(8 b s_l / 2^64). Valid if and only if (1) the fields are in these
- *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
- *      (3) the last level ends with the payload.
+ *      An image takes that as the hash, a row of b bytes as bit floor(8 b s_l /
+ *      2^64). Valid if and only if (1) the fields are in these ranges, (2) all
+ *      inner headers are valid, of that kind, hash and seed and (3) the last
+ *      level ends with the payload.
  *
  * MATHS
  *

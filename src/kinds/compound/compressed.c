@@ -34,12 +34,12 @@
  *
  * THE PICTURE (1000000 keys at 1 %)
  *
- *                       probes   bits a key in memory   on the way
+ *                       probes   bits per key in memory    packed
  *      standard           7              9.6                9.6
  *      compressed         1             99.5                8.0
  *
  *      in memory    | header | inner image: header, bits                    |
- *      on the way   | header | coded bits |
+ *      packed       | header | coded bits |
  *
  * IMAGE
  *
@@ -47,23 +47,23 @@
  *      geometry 1   the inner image's geometry 0: the m of `standard`, or the
  *                   slice of `partitioned`
  *      geometry 2   its geometry 1: k
- *      geometry 3   0: as in memory; else packed, and this is the chance that
- *                   a bit is set, 1 .. 2^32 - 1, in parts of 2^32
+ *      geometry 3   0: as in memory; else packed, and this is the probability
+ *                   that a bit is set, 1 .. 2^32 - 1, in parts of 2^32
  *      payload      as in memory: the inner image, whole. Packed: the bits of
- *                   its payload, in the code of bits/coder.h, or as they stand
+ *                   its payload, in the code of bits/coder.h, or as they are
  *
  *      Let M be the number of bits (the m of `standard`, k slices), at most
  *      2^54, and B = ceil(M/8). In memory it is valid if and only if (1) the
  *      fields are in these ranges; (2) the payload is an inner image that is
- *      valid in itself; (3) its header is, byte for byte, what the outer one
- *      tells: capacity, rate, seed and hash of the outer, items unknown, a
- *      payload checksum of 0. So the packed form need not carry it.
+ *      valid in itself; (3) its header follows byte for byte from the outer
+ *      one: its capacity, rate, seed and hash, items unknown, a payload
+ *      checksum of 0. So the packed form need not contain it.
  *
  *      Packed, with n bytes of payload, it is valid if and only if (1) as
- *      above; (2) n = B, the bits as they stand, those from M on clear; or
- *      n < B, a code, with 8192 (n + 128) >= B and 8 n >= M p', rounded down
- *      to whole bytes, where p' is the smaller one of geometry 3's chance and
- *      1 less that. A writer appends zeros up to that.
+ *      above; (2) n = B, the bits as they stand, those from M on clear; or n <
+ *      B, a code, with 8192 (n + 128) >= B and 8 n >= M p', rounded down to
+ *      whole bytes, where p' is the probability in geometry 3 or 1 less that,
+ *      whichever is smaller. A writer appends zeros up to that.
  *
  * MATHS
  *

@@ -41,8 +41,8 @@
  *      came 9 times     x                  x            x         x    unknown
  *
  *      depth of x = the layers that have x, from the first on, up to the first
- *                   that has not
- *      count x    = its depth; "unknown" (2^64-1) where that is L
+ *                   that does not
+ *      count x    = its depth; "unknown" (2^64-1) if that is L
  *      add x      = write x into layer depth + 1, if there is one
  *
  * IMAGE
@@ -54,14 +54,14 @@
  *      payload      L images, each at the first multiple of 64 after the end
  *                   of the one before, zeros up to there and after the last
  *
- *      All are whole images, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      All are whole images (docs/format.md) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
- *      ranges, (2) all inner headers are valid, of that kind, hash and seed
- *      and (3) the last image, rounded up to 64 bytes, ends with the payload.
+ *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
+ *      (3) the last image, rounded up to 64 bytes, ends with the payload.
  *
- *      Layer j + 1 knows a key of hash h by mix(h + j STEP), but the first, j
- *      = 0, by h itself.
+ *      In layer j + 1, a key of hash h has the hash mix(h + j STEP), but in the
+ *      first one, j = 0, h itself.
  *
  * MATHS
  *

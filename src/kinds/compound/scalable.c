@@ -44,9 +44,9 @@
  *      contains x = the last slice has x, or the one before, or …
  *      add x      = if no slice has x: to the last slice
  *
- * A key that is perhaps there already is not added again, so repeats do not
- * fill the filter; a new key that is taken for one that is there is found
- * later as it was found now.
+ * A key that is perhaps present is not added again, so repeats do not fill the
+ * filter. A new key that is mistaken for a present one will be found later for
+ * the same reason.
  *
  * IMAGE
  *
@@ -56,24 +56,24 @@
  *                   12 rehash, 13 golomb
  *      geometry 1   growth g, 2 .. 16
  *      geometry 2   tightening r in per cent, 1 .. 99
- *      geometry 3   the rate P asked for (IEEE double), 2^-64 .. 1
+ *      geometry 3   the requested rate P (IEEE double), 2^-64 .. 1
  *      payload      a directory of 64 entries of two u64: where the slice
  *                   begins, in bytes from the payload's start, and how many
  *                   keys were added to it; unused entries are zero. Then the
  *                   slices, each at the next multiple of 64.
  *
- *      Slices are whole images, as docs/format.md has them, of the outer hash
- *      and seed; their payload checksums are 0 (the outer one covers them) and
- *      their items "unknown". To slices of kind split and quotient go the
- *      spread hashes (docs/format.md, section 4), to all others the hashes.
- *      Valid if and only if (1) the geometry is in these ranges, (2) slice 0
- *      begins at 1024 and every other one where the last one ends, rounded up,
- *      (3) all inner headers are valid, of that kind, hash and seed, (4) the
- *      last slice ends where the payload does, (5) slice i has the capacity of
- *      the outer image times g^i and (6) n log2(1/(P (1-r))), the bits that n
- *      keys must take at the rate of slice 0, n being its capacity, are at most
- *      twice the bits of its payload, and 64. (Or the next slice of a few bytes
- *      could be asked to have any size.)
+ *      Slices are whole images (docs/format.md) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
+ *      their items "unknown". Slices of kind split and quotient take the spread
+ *      hashes (docs/format.md, section 4), all others the hashes. Valid if and
+ *      only if (1) the geometry is in these ranges, (2) slice 0 begins at 1024
+ *      and every other one where the last one ends, rounded up, (3) all inner
+ *      headers are valid, of that kind, hash and seed, (4) the last slice ends
+ *      where the payload does, (5) slice i has the capacity of the outer image
+ *      times g^i and (6) n log2(1/(P (1-r))), the bits that n keys must take at
+ *      the rate of slice 0, n being its capacity, are at most twice the bits of
+ *      its payload, and 64. (Otherwise a few bytes could demand a next slice of
+ *      any size.)
  *
  * MATHS
  *
@@ -82,10 +82,9 @@
  *
  *      F = 1 - prod_i (1 - f_i) <= sum_i P (1-r) r^i < P                (1)
  *
- * A key that is perhaps already present is not added again, so repeats do not
- * fill the filter. A slice is full once n keys were written to it. Of the N
- * keys that came to it, some were found by chance and not written, as all their
- * bits were set. So the slice has the bits of all N:
+ * A slice is full once n keys were written to it. Of the N keys that came to
+ * it, some were found by chance and not written, as all their bits were set. So
+ * the slice has the bits of all N:
  *
  *      n = N (1 - mean of its rate while they came)                     (2)
  *

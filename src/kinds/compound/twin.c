@@ -37,7 +37,7 @@
  *      payload  | image of A            | image of R            |
  *               | header, bits          | header, bits          |
  *
- *      contains x = A has x and R has not
+ *      contains x = A has x and R does not
  *
  * IMAGE
  *
@@ -47,8 +47,8 @@
  *      geometry 2, 3  zero
  *      payload      A's image at 0, zeros up to geometry 1, R's image
  *
- *      Both are whole images, as docs/format.md has them, of the outer hash
- *      and seed; their payload checksums are 0 (the outer one covers them) and
+ *      Both are whole images (docs/format.md) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) both inner headers are valid, of that kind, hash and seed
  *      and (3) both images end within the payload.

@@ -41,10 +41,10 @@
  *            0      1      2   |  3      4      5   |  6      7      8
  *      | x^y  2 |   0  | z  1  | y 1 |   0  | x^z 2 | z 1 | x^y 2 |  0   |
  *
- *      Cell 2 has one key: it is z. Taken out of cells 2, 5 and 6 it leaves x
- *      alone in 5; and taken out of 0, 5 and 7, x leaves y. The table is empty:
- *      all is listed. A key with cells {1, 5, 7} is certainly not there, for 1
- *      is empty; nor is one with {2, 5, 7}, because 2 has nothing but z. One
+ *      Cell 2 has one key, z. Taken out of cells 2, 5 and 6, it leaves x alone
+ *      in 5. Taken out of 0, 5 and 7, x leaves y. Then the table is empty, and
+ *      all keys are listed. A key with cells {1, 5, 7} is certainly absent,
+ *      because 1 is empty; so is one with {2, 5, 7}, because 2 has only z. One
  *      with {0, 5, 7} would be a false positive.
  *
  * IMAGE
@@ -63,7 +63,7 @@
  *             zeros up to the end of the cell                   (only if b > 0)
  *
  *      Valid if and only if (1) the fields are in these ranges and (2) the
- *      payload has as many bytes as the cells take.
+ *      payload has the bytes of these cells.
  *
  *      With word(i) = mix(hash + i g) as in index scheme `seeds` of kind
  *      `standard`, a key has the cell j w + fastrange(word(j + 1), w) for

@@ -51,7 +51,7 @@
  *         8   8     bits, 8 times that
  *        16   8     keys that were added to it
  *        24   8     its rate p, a double, 0 < p < 1
- *        32   8     bits a key, b = -ln p / 0.480453…, a double
+ *        32   8     bits per key, b = -ln p / 0.480453…, a double
  *        40   4     k = ceil(ln 2 b), probes
  *        44   8     keys it is for, whose bits there are
  *        52   1     0; or the logarithm of its bits, where they are 2^…

@@ -59,7 +59,7 @@
  *                   byte j / 8. Zero bits up to a multiple of 8 bytes
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the payload
- *      has 64 + 8 ceil(m w / 64) bytes, (3) those said to be zero are.
+ *      has 64 + 8 ceil(m w / 64) bytes, (3) the zero bytes and bits are zero.
  *
  *      The probes are those of kind `standard` with its default index scheme.
  *      The cells that add number t (from 0) lowers begin at

@@ -40,8 +40,8 @@
  *                     |               |        |
  *      key x ---------+---------------+--------+   6 XOR 3 XOR 12 = 9
  *
- *      The fingerprint of x is 9: perhaps there. Another key with the same
- *      cells and a fingerprint other than 9 is certainly not.
+ *      The fingerprint of x is 9: perhaps present. Another key with the same
+ *      cells and another fingerprint is certainly absent.
  *
  * IMAGE
  *

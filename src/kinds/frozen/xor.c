@@ -33,7 +33,7 @@
  *                       |        |                |
  *      key x -----------+--------+----------------+   5 XOR 10 XOR 7 = 8
  *
- *      The fingerprint of x is 8: perhaps there.
+ *      The fingerprint of x is 8: perhaps present.
  *
  * IMAGE
  *

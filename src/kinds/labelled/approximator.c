@@ -44,8 +44,8 @@
  *      y = 9 -----------+--------------+-----+
  *
  *      x shares cell 4 with y and still has 5, the least of {5, 9, 5}. A key
- *      with cells {1, 4, 11} would be said to have 5; one with {0, 4, 8} is not
- *      there.
+ *      with cells {1, 4, 11} would be reported with 5; one with {0, 4, 8} is
+ *      absent.
  *
  * IMAGE
  *
@@ -57,9 +57,9 @@
  *      payload      ceil(m w / 8) bytes: src/bodies/labels.h
  *
  *      Valid if and only if (1) the geometry is in these ranges and P divides
- *      w, (2) the payload has ceil(m w / 8) bytes, (3) the bits from m w on
- *      are clear. With P = 1 geometry 2 is w: images from before there were
- *      fields are these, and a library from then refuses others.
+ *      w, (2) the payload has ceil(m w / 8) bytes, (3) the bits from m w on are
+ *      clear. With P = 1 geometry 2 is w: older images, without fields, are
+ *      these, and an older library refuses others.
  *
  *      Cell i is above 0 if and only if `standard` with its default index
  *      scheme has bit i set, for the same keys, m and k. With w = 1 both have

@@ -41,8 +41,8 @@
  *      cell s2        | 12   0  |   …   |
  *      cell s3        |  2   2  |   …   |
  *                     ----------
- *      XOR              11   1     x's fingerprint is 11: perhaps there, and
- *                                  the cell that is its own is s1
+ *      XOR              11   1     x's fingerprint is 11: perhaps present,
+ *                                  and its own cell is s1
  *
  * IMAGE
  *

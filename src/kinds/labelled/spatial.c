@@ -40,8 +40,8 @@
  *                       ^              ^     ^
  *      y in 2 ----------+--------------+-----+
  *
- *      x has {1, 2, 1} and is in area 1. It would be mistaken for one of area
- *      2 only if keys of that had covered all its three cells.
+ *      x has {1, 2, 1} and is in area 1. It would be reported in area 2 only if
+ *      keys of that area had covered all of its three cells.
  *
  * IMAGE
  *

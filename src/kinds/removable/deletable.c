@@ -43,7 +43,7 @@
  *      map |    1     |     0     |     0     |     0     |
  *
  *      Both can be removed: x by its bits 4 and 8, y by 6 and 11. Bit 1 stays
- *      set, for x and y met in region 0.
+ *      set, because x and y met in region 0.
  *
  * IMAGE
  *

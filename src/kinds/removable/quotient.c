@@ -39,21 +39,21 @@
  * remainders; fingerprints 1:9 1:A 1:B 2:5 4:3 7:F)
  *
  *      slot       0   1   2   3   4   5   6   7   8
- *      occupied   0   1   1   0   1   0   0   1   -   is there such a quotient?
+ *      occupied   0   1   1   0   1   0   0   1   -   is the quotient present?
  *      run end    0   0   0   1   1   1   0   1   0   does a run end here?
  *      remainder  .   9   A   B   5   3   .   F   .
  *                     '---1---'   2   4       7       the run of quotient …
  *
- *      All remainders of one quotient are a *run*, in rising order; runs are
- *      in the order of their quotients, each as near to its home as the one
- *      before lets it: the i-th run end belongs to the i-th occupied bit.
+ *      All remainders of one quotient are a *run*, in rising order. Runs are in
+ *      the order of their quotients, each as near to its home as the one before
+ *      allows. So the i-th run end belongs to the i-th occupied bit.
  *
  * IMAGE
  *
  *      geometry 0   s, home slots, 1 .. 2^60 / 2^r
  *      geometry 1   r, bits of a remainder, 1 .. 56
- *      geometry 2   blocks of 64 slots, at least s / 64: what is more than s
- *                   is for the runs of the last home slots to spill into
+ *      geometry 2   blocks of 64 slots, at least s / 64: the slots beyond s
+ *                   take the runs that spill from the last home slots
  *      geometry 3   zero
  *      payload      the blocks, 17 + 8r bytes each; then 8 bytes, the number
  *                   of slots in use
@@ -67,34 +67,12 @@
  *                            bit j being bit (j mod 8) of byte j / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the
- *      payload has the bytes they say. A filter's payload is moreover a pure
- *      function of its geometry and its multiset of fingerprints, slots without
- *      a remainder being zero.
+ *      payload has the size they imply. A filter's payload is also a pure
+ *      function of its geometry and its multiset of fingerprints; slots without
+ *      a remainder are zero.
  *
  *      A key's fingerprint F is the high half of hash * (s 2^r), with the hash
  *      as it is. src/bodies/runs.h reads and moves the blocks.
- *
- * COUNTS
- *
- * A fingerprint that occurs up to three times is its remainder x, stored that
- * many times. If it occurs c > 3 times, write c - 3 in base 2^r without leading
- * zeros: d digits. Then it is stored as x, d + 3 times, followed by the digits,
- * the most significant one first. A digit that equals x would be mistaken for
- * another x, so if the first digit equals x, 0 is written in its place. (The
- * first digit is never 0 otherwise, so this is unambiguous.) In base 16, with x
- * = 7:
- *
- *      c     1    2      3        4            10           20
- *            7    7 7    7 7 7    7 7 7 7 1    7 7 7 7 0    7 7 7 7 7 1 1
- *
- * So c takes 3 + 2d slots: a key that was added a million times takes 9 at 1 %.
- * A run without repeats costs nothing, and only in a run of five or more slots
- * can any be a digit. Four is the only count that takes more slots than adds,
- * five; for r = 1, also five (seven slots), six (seven) and seven (nine). So n
- * adds take at most 5n/4 slots, or 7n/5 if r = 1. A plan has room for n keys
- * that are added once, and for n adds of which at most a twentieth are of keys
- * that are added exactly four times. With repeats=yes it has room for all that
- * n adds can take, and refuses none, whichever keys they are of.
  *
  * MATHS
  *
@@ -125,6 +103,28 @@
  * for four times each (7 for r = 1). The filter reports "full" at that load and
  * 64 slots, or if the last cluster reaches the end nevertheless: beyond that
  * load clusters grow as 1 / (1-a)^2.
+ *
+ * COUNTS
+ *
+ * A fingerprint that occurs up to three times is its remainder x, stored that
+ * many times. If it occurs c > 3 times, write c - 3 in base 2^r without leading
+ * zeros: d digits. Then it is stored as x, d + 3 times, followed by the digits,
+ * the most significant one first. A digit that equals x would be mistaken for
+ * another x, so if the first digit equals x, 0 is written in its place. (The
+ * first digit is never 0 otherwise, so this is unambiguous.) In base 16, with x
+ * = 7:
+ *
+ *      c     1    2      3        4            10           20
+ *            7    7 7    7 7 7    7 7 7 7 1    7 7 7 7 0    7 7 7 7 7 1 1
+ *
+ * So c takes 3 + 2d slots: a key that was added a million times takes 9 at 1 %.
+ * A run without repeats costs nothing, and only in a run of five or more slots
+ * can any be a digit. Four is the only count that takes more slots than adds,
+ * five; for r = 1, also five (seven slots), six (seven) and seven (nine). So n
+ * adds take at most 5n/4 slots, or 7n/5 if r = 1. A plan has room for n keys
+ * that are added once, and for n adds of which at most a twentieth are of keys
+ * that are added exactly four times. With repeats=yes it has room for all that
+ * n adds can take, and refuses none, whichever keys they are of.
  *
  * ANOTHER SIZE
  *

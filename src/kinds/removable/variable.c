@@ -40,7 +40,7 @@
  *                       ^              ^     ^
  *      y             adds 6         adds 7  adds 4
  *
- *      A stranger whose increment at counter 1 is not 5 is not there, nor one
+ *      A key whose increment at counter 1 is not 5 is absent, and so is one
  *      whose increment at counter 8 is not 4. Counter 4 lets all pass: its 13
  *      is 7 + 6, but could be 4 + 4 + 5 as well.
  *

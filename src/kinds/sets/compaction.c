@@ -38,7 +38,7 @@
  *      a key of signature A1         ^         ^              ^
  *      looks at slots 5, 2, 0:     third     second         first
  *
- *      Slot 0 is empty, so the key is new, and A1 is put there too.
+ *      Slot 0 is empty, so the key is new, and A1 is stored there.
  *
  * IMAGE
  *

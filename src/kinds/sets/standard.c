@@ -41,8 +41,8 @@
  *              ^              ^              ^
  *      y ------+--------------+--------------+
  *
- *      A foreign key with bits {1, 4, 11} is a false positive; one with
- *      {1, 4, 5} is known to be absent after looking at bit 5.
+ *      An absent key with bits {1, 4, 11} is a false positive; one with {1, 4,
+ *      5} is known to be absent after reading bit 5.
  *
  * IMAGE
  *

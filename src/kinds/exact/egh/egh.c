@@ -63,7 +63,7 @@
  *                                 bit (j mod 8) of byte j / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) k is 1
- *      just where m is U, (3) the payload has 8 + 16 k + ceil(m b/8) bytes, (4)
+ *      exactly if m is U, (3) the payload has 8 + 16 k + ceil(m b/8) bytes, (4)
  *      the moduli are 2 or more, they fall, their sum is m, and beside each is
  *      its reciprocal, (5) the bits from m b on are clear.
  *

@@ -39,8 +39,8 @@
  *                            ^                           ^
  *      x --------------------+---------------------------+
  *
- *      A foreign key with buckets 1 and 4 and fingerprint 7 is a false
- *      positive. One with fingerprint 5 and the buckets 1 and 2 finds the 5.
+ *      An absent key with buckets 1 and 4 and fingerprint 7 is a false
+ *      positive, and so is one with fingerprint 5 and buckets 1 and 2.
  *
  * IMAGE
  *
@@ -64,7 +64,7 @@
  *
  * MATHS
  *
- * A foreign key is found exactly if a key in the filter has the same
+ * An absent key is found exactly if a key in the filter has the same
  * fingerprint and the same two buckets, because a lookup compares all eight
  * slots. Keys thus fall into (2^f - 1) B / 2 equally likely classes, and the
  * rate is
