@@ -39,9 +39,9 @@
  *                   their values, the gap g to the one before as g / 2^19 ones,
  *                   a zero, and 19 bits; zeros to the end of the byte
  *
- *      Valid if and only if N is in the fewest bytes that it can have, the
- *      stream has N gaps and ends in the last byte with zeros, the values are
- *      below 784931 N, and N is that of the geometry.
+ *      Valid if and only if N takes as few bytes as possible, the stream has N
+ *      gaps and ends in the last byte with zeros, the values are below 784931
+ *      N, and N is that of the geometry.
  *
  * MATHS
  *
@@ -51,7 +51,7 @@
  *
  * THE VALUE OF A KEY
  *
- * SipHash-2-4 of the script by that key, times 784931 N / 2^64.
+ * The value is SipHash-2-4 of the script with that key, times 784931 N / 2^64.
  *
  * PAPERS
  *

@@ -44,9 +44,9 @@
  *             1     the layer's number, from 1
  *                   ceil(m / 8) bytes; bit i is bit (i mod 8) of byte i / 8
  *
- *      Valid if and only if the fields are so, hash 1 goes without salt, the
- *      last layer ends where the payload does, and there are as many layers as
- *      the geometry says.
+ *      Valid if and only if the fields are as above, hash 1 goes without salt,
+ *      the last layer ends where the payload does, and there are as many layers
+ *      as the geometry says.
  *
  * MATHS
  *
@@ -63,8 +63,8 @@
  *          on from layer to layer: SHA-256 of c in 4 bytes, salt and key, for
  *          c = 0, 1, 2, …
  *
- * For hash 3 another reader takes a byte less where m is 256 or 65536: here it
- * goes as the package that writes these files does.
+ * If m is 256 or 65536, another reader of hash 3 takes one byte less. This
+ * format takes as many as the package that writes these files.
  *
  * ANSWER
  *

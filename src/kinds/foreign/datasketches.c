@@ -34,17 +34,17 @@
  *      geometry 0   m, number of bits, 64 w, 64 .. 2^37 - 64
  *      geometry 1   k, probes, 1 .. 65535
  *      geometry 2   seed
- *      geometry 3   1 if the words are left out, since no bit is set; else 0
+ *      geometry 3   1 if the words are left out because no bit is set; else 0
  *      payload      all numbers have the lowest byte first
  *         0   1     words of 8 bytes before the bits: 3, or 4
  *         1   1     1: version
  *         2   1     21: that it is a Bloom filter
  *         3   1     flags: 4, no bit is set; others have no meaning here
  *         4   2     k
- *         6   2     not looked at
+ *         6   2     ignored
  *         8   8     seed
  *        16   4     w, 1 .. 2^31 - 1
- *        20   4     not looked at
+ *        20   4     ignored
  *        24   8     bits that are set; 2^64 - 1: not counted
  *        32   8 w   words; bit i is bit (i mod 8) of byte i / 8
  *

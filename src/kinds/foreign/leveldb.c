@@ -36,8 +36,8 @@
  *      geometry 1   k, 0 .. 255: above 30 every key is reported present
  *      payload      m / 8 bytes, bit i is bit (i mod 8) of byte i / 8; and k
  *
- *      Valid if and only if the payload has 2 bytes or more and m is so, and m
- *      and k are those of the geometry.
+ *      Valid if and only if the payload has 2 bytes or more, m is as above, and
+ *      m and k are those of the geometry.
  *
  * MATHS
  *

@@ -43,9 +43,9 @@
  *                   compressed); 00; and z blocks of 8 words of 32 bits, the
  *                   lowest byte first
  *
- *      Valid if and only if the payload is so, from its first byte to its last,
- *      and z and h are those of the geometry. (The oldest writers hashed with
- *      murmur3 and have another union there, which is refused.)
+ *      Valid if and only if the payload is as above, from its first byte to its
+ *      last, and z and h are those of the geometry. (The oldest writers hashed
+ *      with murmur3 and have another union there, which is refused.)
  *
  * MATHS
  *

@@ -42,7 +42,7 @@
  *         0   8     keys that were new when they were added
  *         8   4     links
  *        12   4     options: 1 sizes are not rounded, 2 sizes were given in
- *                   bits, 4 hashes of 64 bits, which must be, 8 it does not
+ *                   bits, 4 hashes of 64 bits (required), 8 it does not
  *                   grow
  *        16   4     growth: how many times as many keys the next link is for,
  *                   up to 32768
@@ -53,11 +53,11 @@
  *        24   8     its rate p, a double, 0 < p < 1
  *        32   8     bits per key, b = -ln p / 0.480453…, a double
  *        40   4     k = ceil(ln 2 b), probes
- *        44   8     keys it is for, whose bits there are
+ *        44   8     keys it is planned for
  *        52   1     0; or the logarithm of its bits, where they are 2^…
  *
- *      Valid if and only if the fields are so, the bits end where the payload
- *      does, the first number is the sum of those of the links, and the
+ *      Valid if and only if the fields are as above, the bits end where the
+ *      payload does, the first number is the sum of those of the links, and the
  *      geometry is what the file says.
  *
  * MATHS
@@ -79,10 +79,10 @@
  *
  * CHUNKS
  *
- * The single file is ours. The server sends chunks, each with a number for its
- * place: 1 for the header, then 1 plus the bytes so far. A file of chunks in
- * hexadecimal digits works as well if the format is named: "bloomery info
- * --format redisbloom chunks.hex".
+ * The single file is Bloomery's own form. The server sends chunks, each with a
+ * number for its place: 1 for the header, then 1 plus the bytes so far. A file
+ * of chunks in hexadecimal digits works as well if the format is named:
+ * "bloomery info --format redisbloom chunks.hex".
  *
  * PAPERS
  *

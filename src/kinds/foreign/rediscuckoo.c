@@ -4,8 +4,8 @@
  *
  * The payload is the output of CF.SCANDUMP of Redis' module as one file: the
  * first chunk, which is the header, then the others in order. (The single file
- * is ours.) Such a filter is a chain of tables of fingerprints: when the last
- * one is full, another is added.
+ * is Bloomery's own form.) Such a filter is a chain of tables of fingerprints:
+ * when the last one is full, another is added.
  *
  * WHEN TO USE IT
  *
@@ -52,9 +52,9 @@
  *        36   2     expansion
  *        38         a byte for each slot: 0, or the fingerprint in it
  *
- *      Valid if and only if the fields are so, an expansion of 0 goes with one
- *      table, the slots end where the payload does, no more keys are in than
- *      there are slots, and the geometry is what the file says.
+ *      Valid if and only if the fields are as above, an expansion of 0 goes
+ *      with one table, the slots end where the payload does, no more keys are
+ *      in than there are slots, and the geometry is what the file says.
  *
  * MATHS
  *

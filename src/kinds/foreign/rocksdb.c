@@ -37,7 +37,8 @@
  *                   the first; 00, this format; k, and 3 bits of 0 above it,
  *                   for lines of 64 bytes; 00 00
  *
- *      Valid if and only if the payload is so, and the numbers are those of the
+ *      Valid if and only if the payload is as above, and the numbers are those
+ *      of the
  *      geometry.
  *
  * A file without lines contains no key. 1 .. 7f in place of the mark is an

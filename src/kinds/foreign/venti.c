@@ -38,8 +38,8 @@
  *        12   4     bytes of the file, these 16 too
  *        16         bits 128 .. m - 1; bit i is bit (i mod 8) of byte i / 8
  *
- *      Valid if and only if the fields are so, the payload has that many bytes,
- *      and m and k are those of the geometry.
+ *      Valid if and only if the fields are as above, the payload has that many
+ *      bytes, and m and k are those of the geometry.
  *
  * MATHS
  *

@@ -55,16 +55,16 @@
  *
  * THE CELLS OF A KEY
  *
- * A key is a number of 64 bits: up to 8 bytes, the lowest first; of a longer
- * one its XXH3 is taken. With h = the finalizer of MurmurHash3 of key + seed:
+ * A key is a number of 64 bits: up to 8 bytes, the lowest first. A longer key
+ * is replaced by its XXH3. With h = the finalizer of MurmurHash3 of key + seed:
  *
  *      fingerprint  h ^ h / 2^32, its lowest 8 or 16 bits
- *      xor          cell i, 0 to 2: B times the low half of h, turned left by
+ *      xor          cell i, 0 to 2: B times the low half of h, rotated left by
  *                   21 i bits, / 2^32, in block i
  *      fuse         first cell c = h S L / 2^64; then c + L with its lowest
  *                   bits xored with h / 2^18, and c + 2 L with h
  *
- * A key is there if its three cells XOR to its fingerprint.
+ * A key is present if its three cells XOR to its fingerprint.
  *
  * BUILD
  *
