@@ -6,19 +6,18 @@
  * When it has its share of keys, the oldest generation is cleared and becomes
  * the active one. A key is reported present if any generation has it. A key
  * that comes again is refreshed: if only an older generation has it, it is
- * written to the active one as well. The default, g = 2, is the A2 filter of
- * [Yoon 2010].
+ * written to the active one as well.
  *
  * WHEN TO USE IT
  *
  * Use it to answer "was this key among the last w?" in an endless stream, if no
- * key of that window may be missed. Raise `generations` to 4 if keys rarely
- * come twice; that saves a quarter of the memory for a slower lookup.
+ * key of that window may be missed. If keys rarely come twice, `generations=4`
+ * saves a quarter of the memory for a slower lookup.
  *
  * WHEN NOT TO
  *
- * - Old keys may be lost gradually, with no guarantee: `stable` is one filter,
- *   but takes more memory.
+ * - The rate must be the same at all times: `stable`, which forgets gradually,
+ * but guarantees no window and takes four times the memory.
  * - Nothing may be forgotten: `scalable`, or `standard` if the number of keys
  *   is known.
  * - Two windows must be compared: each clears its filters at its own times.
@@ -29,9 +28,7 @@
  *      1 %                23.1                          2
  *      0.1 %              34.8                          2
  *
- * An add that writes has queried all generations. A rotation clears one of
- * them. The default inner kind is `blocked`: an absent key touches one line in
- * each generation instead of two or three.
+ * These are for two generations of kind `blocked`, the default.
  *
  * THE PICTURE (g = 4)
  *
@@ -68,10 +65,11 @@
  *
  * MATHS
  *
- * The window. After x was added (written, or found in the active generation),
- * it stays as long as its generation. In the worst case x is the last key of
- * its generation. Then g-1 others fill up before that one is cleared, each with
- * cap keys that were not in it yet. So x is certainly found until
+ * With g = 2, the default, this is the A2 filter of [Yoon 2010]. The window:
+ * after x was added (written, or found in the active generation), it stays as
+ * long as its generation. In the worst case x is the last key of its
+ * generation. Then g-1 others fill up before that one is cleared, each with cap
+ * keys that were not in it yet. So x is certainly found until
  *
  *      (g-1) cap further adds, counting only those that write,           (1)
  *
@@ -125,8 +123,11 @@
  *
  * BATCHES
  *
- * In a batch the active generation is queried and written for 2048 keys at
- * once, and then each older one for those that are still not found.
+ * The default inner kind is `blocked`, so that an absent key touches one line
+ * in each generation instead of two or three. An add that writes has queried
+ * all generations. In a batch the active generation is queried and written for
+ * 2048 keys at once, and then each older one for those that are still not
+ * found.
  *
  * PAPERS
  *
@@ -164,7 +165,7 @@ static const kind_option aging_options[] = {
     },
     [AGING_OPTION_GENERATIONS] = {
         .name = "generations", .help = "filters in the ring: more take less "
-                                       "memory, but hold fewer repeated keys",
+                                       "memory, if keys rarely repeat",
         .least = 2, .most = AGING_MOST, .standard = 2,
     },
     { .name = NULL },
@@ -360,8 +361,8 @@ static bly_status aging_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Queries the older generations in turn, for those of up to AGING_CHUNK keys
- * that are not found yet. */
+/* Queries the older generations in turn for the keys, at most AGING_CHUNK, that
+ * are not found yet. */
 static void aging_query_older(const aging_view *v, const uint64_t *hashes,
                               size_t n, bool *present)
 {
@@ -396,9 +397,10 @@ static void aging_add_fitting(aging_view *v, const uint64_t *hashes, size_t n,
         aging_query_older(v, hashes, n, seen);
 }
 
-/* Up to AGING_CHUNK keys, which may not fit; ends behind the first rotation.
- * Each is asked for again if the active one did not have it at first: it may
- * have come twice, and its lines are near now. How many are done. */
+/* Adds at most AGING_CHUNK keys, which may not fit, up to the first rotation. A
+ * key that the active generation did not have is queried again, because it may
+ * be in the batch twice; its lines are in the cache now. Returns the number of
+ * keys added. */
 static size_t aging_add_tail(aging_view *v, const uint64_t *hashes, size_t n,
                              bool *seen, bool ask)
 {
@@ -459,8 +461,9 @@ static bly_status aging_add_each(void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Different keys in all generations. Two filters of bits tell what they have in
- * common; of more, a key is counted in each that has it. */
+/* Estimates the different keys in all generations. The bits of two filters show
+ * their common keys; with more filters, a key counts once for each that has it.
+ * */
 static bly_estimate aging_distinct(const aging_view *v)
 {
     bly_overlap_t both;
@@ -504,7 +507,7 @@ static const kind_hashing aging_hashing = {
 const bly_kind bly_kind_aging = {
     .name    = "aging",
     .family  = "compound",
-    .summary = "a window over a stream, in filters that are cleared in turn",
+    .summary = "a window over a stream: a ring of filters",
     .version = AGING_VERSION,
     .options = aging_options,
     .forgets = true,

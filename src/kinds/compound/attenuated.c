@@ -5,15 +5,15 @@
  * A stack of D filters of one plan, the levels. A key is put with a label from
  * 1 to D, its distance, and written to the level of that number. A lookup
  * returns the nearest level that has the key. In a network, a node keeps one
- * such filter for each link: it says what can be reached over that link, and in
+ * such filter for each link: it says what can be reached over the link, and in
  * how many hops.
  *
  * WHEN TO USE IT
  *
  * Use it to route requests to objects in a network without a map, for caches of
  * caches, or for nearness in a few steps. A key is never reported farther away
- * than it is, or absent. Filters of one plan can be united in any order and as
- * often as needed, also with their levels shifted (bly_unite_at).
+ * than it is, or absent. Filters can be united, also with their levels shifted
+ * (bly_unite_at).
  *
  * WHEN NOT TO
  *
@@ -21,8 +21,8 @@
  *   `bloomier` store labels.
  * - The levels differ much in size: all have the same plan, which wastes
  *   memory.
- * - One filter is to serve all links of a node: the bits of different links
- *   mix and send requests nowhere. Keep one filter per link.
+ * - One filter is to serve all links of a node: keep one filter per link, or
+ * the bits of different links mix and send requests nowhere.
  *
  * COST
  *
@@ -30,8 +30,7 @@
  *      1 %          38.4                 13                  8
  *      0.1 %        57.5                 16                  8
  *
- * These are for D = 4, the default: D times the memory of `standard`. A put
- * writes to one level. A message to a neighbour is as long as the filter.
+ * These are for D = 4, the default: D times the memory of `standard`.
  *
  * THE PICTURE (D = 3; a link of node u leads to v, behind which are w and z)
  *
@@ -154,7 +153,7 @@ static const kind_option attenuated_options[] = {
         .choices = attenuated_names, .standard = PARTS_STANDARD,
     },
     [ATTENUATED_OPTION_DEPTH] = {
-        .name = "depth", .help = "levels: labels are 1 up to this",
+        .name = "depth", .help = "levels; labels are 1 to this",
         .least = 1, .most = ATTENUATED_MOST, .standard = 4,
     },
     [ATTENUATED_OPTION_M] = {
@@ -577,8 +576,8 @@ static double attenuated_spread(double x)
     return x < 1e-4 ? x * x / 2 : expm1(x) - x;
 }
 
-/* Different keys in all levels, from the fullest one and what the others have
- * besides. */
+/* Estimates the different keys in all levels, from the fullest level and the
+ * further bits of the others. */
 static bly_estimate attenuated_distinct(const attenuated_view *v,
                                         const bly_stat_t *most,
                                         uint64_t most_set)

@@ -4,10 +4,9 @@
  *
  * Many `standard` filters, each one page of a file. A key's hash selects a
  * page, and all bits of the key lie in that page. So a lookup reads one page
- * from the disk instead of k, and adds can be collected in memory, sorted by
- * page, and written page by page [Canim 2010]. BLY_PAGED works on the file in
- * this way (src/io/paged/pages.c). In memory or memory-mapped it is a filter
- * like any other, with the same bytes.
+ * from the disk instead of k, and adds can be collected in memory and written
+ * page by page. BLY_PAGED works on the file in this way. In memory or
+ * memory-mapped, it is a filter like any other.
  *
  * WHEN TO USE IT
  *
@@ -411,7 +410,7 @@ static bool buffered_page_size(uint64_t page)
         && (page & (page - 1)) == 0;
 }
 
-/* Reads the head only: what the pages hold is looked at where it is used. */
+/* Checks the head only. The pages are checked when they are used. */
 static bly_status buffered_check(const void *image)
 {
     uint64_t page = image_geometry(image, BUFFERED_PAGE);
@@ -467,8 +466,8 @@ PLATFORM_INLINE bool buffered_open(const void *head, uint8_t *page)
     return state != KIND_PAGE_BROKEN;
 }
 
-/* All of the page is read. One with data behind a header of zeros is half of
- * its first writing. */
+/* Reads the whole page. If it has data behind a header of zeros, its first
+ * write was interrupted. */
 static kind_page buffered_look(const void *head, const void *page)
 {
     kind_page state = buffered_state(head, page);
@@ -780,7 +779,7 @@ static const kind_combining buffered_combining = {
 const bly_kind bly_kind_buffered = {
     .name    = "buffered",
     .family  = "compound",
-    .summary = "pages of bits, for a file bigger than memory",
+    .summary = "a filter of pages, for a file larger than memory",
     .version = BUFFERED_VERSION,
     .options = buffered_options,
 

@@ -12,14 +12,13 @@
  *
  * Use it if all keys that will ever be looked up are known when the filter is
  * built, and the answers must be exact: revoked certificates among all
- * certificates, blocked accounts, recalled serial numbers. The filter is built
- * in one place and queried in many.
+ * certificates, blocked accounts, recalled serial numbers.
  *
  * WHEN NOT TO
  *
  * - Other keys may be looked up: FOR A KEY THAT IS NEITHER IN R NOR IN S THE
- *   ANSWER MEANS NOTHING. It may be yes or no. Any other kind answers
- *   "certainly not" for most absent keys.
+ *   ANSWER MEANS NOTHING. Any other kind answers "certainly not" for most
+ *   absent keys.
  * - Keys are added later: no part of it can be changed.
  * - False positives are acceptable: `ribbon` or `fuse`, which need no S.
  *
@@ -31,8 +30,7 @@
  *      1000                      13.1                 7.0              4.0
  *
  * These are for a million members. A key of S is looked up in one level, rarely
- * in more; a key of R in four levels on average, of which the later ones are
- * small.
+ * in more, and a key of R in four levels on average.
  *
  * THE PICTURE
  *
@@ -186,8 +184,8 @@ static const kind_option cascade_options[] = {
         .choices = cascade_names, .standard = CASCADE_RIBBON,
     },
     [CASCADE_OPTION_OTHERS] = {
-        .name = "others", .help = "to plan: how many keys there are that are "
-                                  "no members",
+        .name = "others", .help = "number of keys that are not members, for a "
+                                  "plan",
         .least = 1, .most = UINT64_C(1) << 56, .standard = KIND_CHOOSE,
     },
     { .name = NULL },
@@ -410,8 +408,8 @@ static uint64_t cascade_tail_bytes(const cascade_design *d)
     return bytes;
 }
 
-/* Scratch is for the inner builds, then the states of the keys of level 1, then
- * those of the others that pass it. */
+/* Computes the scratch memory: for the inner builds, for the states of the keys
+ * of level 1, and for the other keys that pass it. */
 static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
 {
     uint64_t inner_bytes = d->first.scratch, keys, states;
@@ -589,8 +587,8 @@ static void cascade_fill_row(cascade_work *w, uint64_t bytes)
     w->rows++;
 }
 
-/* The level that holds what is to be held: as small as can be, but after a row
- * there are only rows. */
+/* Adds the smallest level that holds the current keys. After a row there are
+ * only rows. */
 static bly_status cascade_add_level(cascade_work *w, cascade_level *level)
 {
     bly_plan_t plan;
@@ -623,7 +621,7 @@ static void cascade_step_all(uint64_t *states, size_t n)
         states[i] = cascade_step(states[i]);
 }
 
-/* Keeps those of n states that the level has; returns how many they are. */
+/* Keeps the states that the level has, of n; returns their number. */
 static size_t cascade_keep(const cascade_level *level, uint64_t *states,
                            size_t n)
 {
@@ -935,7 +933,7 @@ static const kind_building cascade_building = {
 const bly_kind bly_kind_cascade = {
     .name    = "cascade",
     .family  = "compound",
-    .summary = "exact for all keys of a closed universe: filters of errors",
+    .summary = "exact answers for all keys of a closed universe",
     .version = CASCADE_VERSION,
     .options = cascade_options,
 

@@ -3,34 +3,29 @@
  * WHAT IT IS
  *
  * A `standard` or `partitioned` filter with more bits and fewer probes than
- * usual, so that few of its bits are set and it compresses well. Half of the
- * bits of a usual filter are set, and no code can make that smaller. A sparse
- * filter, once coded, is smaller than a usual one of the same rate. bly_save
- * and bly_pack write the coded form; bly_open and bly_unpack restore the filter
- * bit by bit.
+ * usual, so that few of its bits are set. Coded, it is smaller than a usual
+ * filter of the same rate, half of whose bits are set and which no code can
+ * shrink. bly_save and bly_pack write the coded form; bly_open and bly_unpack
+ * restore the filter bit by bit.
  *
  * WHEN TO USE IT
  *
- * Use it for filters that are sent or stored often, and that still take keys or
- * are united after they arrive, if memory costs less than the transfer. Lookups
- * are fast: there are few probes.
+ * Use it for filters that are sent or stored often and still change after they
+ * arrive, if memory costs less than the transfer. Lookups are fast: there are
+ * few probes.
  *
  * WHEN NOT TO
  *
- * - The filter is never changed: `gcs` and `ribbon` are as small when sent,
- *   and in memory too.
+ * - The filter never changes: `gcs` and `ribbon` are as small, and in memory
+ * too.
  * - The file is to be memory-mapped: a packed file must be unpacked first.
- * - Memory is scarce: it takes ten times that of `standard` at 1 %, and both
- *   forms at once while it is packed or unpacked.
+ * - Memory is scarce: it takes ten times that of `standard` at 1 %.
  *
  * COST
  *
  *      rate     bits per key: packed, in memory    lines read: present, absent
  *      1 %                8.0        99.5                   1          1
  *      0.1 %             12.6        62.2                   2          1
- *
- * Packing takes about 3 + log2(1/p) steps per set bit, p being the share of set
- * bits.
  *
  * THE PICTURE (1000000 keys at 1 %)
  *
@@ -104,9 +99,10 @@
  *
  * SPEED
  *
- * Measured for 10^8 bits on one core (gcc 12), in bits per second: 1500 million
- * if one in 92 is set, 270 million for one in 7.5, and 160 million for half of
- * them.
+ * Packing and unpacking need memory for both forms at once, and about 3 +
+ * log2(1/p) steps per set bit, p being the share of set bits. Measured for 10^8
+ * bits on one core (gcc 12), in bits per second: 1500 million if one in 92 is
+ * set, 270 million for one in 7.5, and 160 million for half of them.
  *
  * PAPERS
  *
@@ -161,8 +157,8 @@ static const kind_option compressed_options[] = {
         .least = 1, .most = COMPRESSED_K_MAX, .standard = KIND_CHOOSE,
     },
     [COMPRESSED_OPTION_MEMORY] = {
-        .name = "memory", .help = "bits a key to take in memory, at most: "
-                                  "more make less to send",
+        .name = "memory", .help = "bits per key in memory, at most: more make "
+                                  "the packed form smaller",
         .least = 1, .most = COMPRESSED_MEMORY_MAX,
         .standard = COMPRESSED_MEMORY,
     },

@@ -10,17 +10,16 @@
  * WHEN TO USE IT
  *
  * Use it to find out whether keys came once, twice or a few times, in a stream
- * where most keys come once. Set `repeated` to the share of keys that come once
- * more, in per cent. No count is ever too low. If few keys repeat it is much
- * smaller than `counting`.
+ * where most keys come once: it is then much smaller than `counting`. No count
+ * is ever too low. Set `repeated` to the share of keys that come once more, in
+ * per cent.
  *
  * WHEN NOT TO
  *
  * - Most keys repeat, counts go beyond L (8 by default), or keys must be
  *   removed: `counting` or `quotient`. From L on the count is reported as
  *   unknown.
- * - Filters must be united: how often a key came to both cannot be told from
- *   its layers in each. `quotient` and `counting` can be united.
+ * - Filters must be united: `counting` or `quotient`.
  *
  * COST
  *
@@ -29,8 +28,8 @@
  *      50                  19.8               31.0
  *      75 (default)        35.7               56.0
  *
- * A lookup reads one cache line, in the first layer. A count, or an add, of a
- * key with count c reads one in each of c + 1 layers.
+ * A lookup reads one cache line. A count or an add reads one in each layer that
+ * has the key, and in the next.
  *
  * THE PICTURE (L = 4)
  *
@@ -110,8 +109,9 @@
  * hundredths of the one before. All have the requested rate at that load. The
  * default, 75, suffices for keys that come as words do in a text, where N_j is
  * about n / j (Zipf's law): 0.75^(j-1) > 1/j for j up to 10. If more keys
- * repeat than planned, counts are too high more often; none is ever too low. In
- * bits per key, of=blocked, L = 8:
+ * repeat than planned, counts are too high more often; none is ever too low.
+ * Two filters cannot be united, because the layers do not show how often a key
+ * came to both together. In bits per key, of=blocked, L = 8:
  *
  *      rate            repeated=25     50      75     100     counting
  *      10 %                      6.5    9.6    17.4    38.7         19.2
@@ -151,12 +151,12 @@ static const kind_option layered_options[] = {
         .choices = layered_names, .standard = PARTS_BLOCKED,
     },
     [LAYERED_OPTION_LAYERS] = {
-        .name = "layers", .help = "counts are told below this number",
+        .name = "layers", .help = "layers; counts below this number are known",
         .least = 2, .most = LAYERED_MOST, .standard = 8,
     },
     [LAYERED_OPTION_REPEATED] = {
-        .name = "repeated", .help = "of a hundred keys that came so many "
-                                    "times, how many come once more, at most",
+        .name = "repeated", .help = "of 100 keys in one layer, the most that "
+                                    "reach the next one",
         .least = 1, .most = 100, .standard = 75,
     },
     { .name = NULL },
@@ -502,7 +502,7 @@ static const kind_combining layered_combining = {
 const bly_kind bly_kind_layered = {
     .name    = "layered",
     .family  = "compound",
-    .summary = "counts how often a key came, by filters in layers",
+    .summary = "counts how often a key was added, with filters in layers",
     .version = LAYERED_VERSION,
     .options = layered_options,
 

@@ -5,21 +5,20 @@
  * A filter for an unknown number of keys. It starts with one filter, a *slice*,
  * for the planned number of keys. When that is full, a second slice for twice
  * as many joins it, and so on. A key is reported present if any slice has it.
- * Each slice has a lower rate than the one before, so that the sum of the rates
- * stays below the requested rate, however many slices there will be.
+ * Each slice has a lower rate than the one before, so that their sum stays
+ * below the requested rate.
  *
  * WHEN TO USE IT
  *
  * Use it if the number of keys is unknown and the keys cannot be read again.
- * Its rate never exceeds the requested one. `of=blocked` is the fastest choice
- * of slices. Plan it for as many keys as you expect, not for few: ten slices
- * hold a thousand times the first capacity, but each costs time.
+ * Its rate never exceeds the requested one. Plan it for as many keys as you
+ * expect, because every slice costs time. `of=blocked` makes the fastest
+ * slices.
  *
  * WHEN NOT TO
  *
- * - The number of keys is known within a factor of two: plan another kind for
- *   the larger number. One filter is smaller and has one slice to query.
- * - The keys can be read again when the filter is full: build a larger one.
+ * - The number of keys is known within a factor of two, or the keys can be read
+ * again: plan another kind for the larger number. It is smaller and faster.
  * - Old keys may be forgotten instead: `aging`.
  * - Filters must be united or compared: `quotient`, which also grows, but only
  *   while its fingerprints have bits to spare.
@@ -31,9 +30,8 @@
  *      0.1 %        18.3                 13                  2
  *
  * These are for the first slice alone. A present key is mostly found in the
- * last slices, which are queried first; an absent key is looked up in every
- * slice. Memory is at worst about twice that of the keys, because the last
- * slice is half full on average.
+ * last slices, which are queried first; an absent key is looked up in all of
+ * them.
  *
  * THE PICTURE
  *
@@ -104,8 +102,9 @@
  *      0.85                           3.9    5.0    7.0   10.4
  *      0.9                            4.8    5.5    6.8    9.0
  *
- * So r = 0.85 by default. Slices of kind `blocked` end at a rate of 10^-8,
- * which for P = 10^-6 is after 17 of them.
+ * So r = 0.85 by default. The last slice is half full on average, which at
+ * worst doubles the memory (g = 2). Slices of kind `blocked` end at a rate of
+ * 10^-8, which for P = 10^-6 is after 17 of them.
  *
  * BATCHES
  *
@@ -158,8 +157,8 @@ static const kind_option scalable_options[] = {
         .choices = scalable_names, .standard = 0,
     },
     [SCALABLE_OPTION_GROWTH] = {
-        .name = "growth", .help = "how many times as many keys the next slice "
-                                  "is for",
+        .name = "growth", .help = "factor by which each slice is larger than "
+                                  "the one before",
         .least = 2, .most = 16, .standard = 2,
     },
     [SCALABLE_OPTION_TIGHTENING] = {
@@ -610,7 +609,7 @@ static const kind_growing scalable_growing = {
 const bly_kind bly_kind_scalable = {
     .name    = "scalable",
     .family  = "compound",
-    .summary = "a row of filters that gets longer when they are full",
+    .summary = "a growing series of filters, for an unknown number of keys",
     .version = SCALABLE_VERSION,
     .options = scalable_options,
 

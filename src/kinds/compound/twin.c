@@ -9,9 +9,8 @@
  * WHEN TO USE IT
  *
  * Use it if removals are few and final, as for closed accounts or revoked
- * certificates, and rarely losing a present key does no harm. Adds and removals
- * are never refused for want of room. Build a new filter from the keys when R
- * nears its plan.
+ * certificates, and rarely losing a present key does no harm. Build a new
+ * filter from the keys when R nears its plan.
  *
  * WHEN NOT TO
  *
@@ -20,8 +19,7 @@
  *   on. Use `counting`, `cuckoo` or `quotient`, which lose none.
  * - A removed key may return: adding it again is refused (BLY_EREMOVED), and
  *   so is, with the rate of R, adding a new key.
- * - Two filters must be united or compared: a key that was removed from one of
- *   them is in the A of both, so the result cannot be told.
+ * - Two filters must be united or compared: `counting` or `quotient`.
  *
  * COST
  *
@@ -64,6 +62,8 @@
  * Both are planned for the requested rate: A for `capacity` keys, R for
  * `removals` (an option; by default as many as the capacity). bly_stat reports
  * (2) as `lost`. A key can be removed only once: the second time it is absent.
+ * Two twins cannot be united or compared: a key that was removed from one of
+ * them is in the A of both.
  *
  * PAPERS
  *
@@ -98,8 +98,8 @@ static const kind_option twin_options[] = {
         .choices = twin_names, .standard = 0,
     },
     [TWIN_OPTION_REMOVALS] = {
-        .name = "removals", .help = "keys that will be removed: then live keys "
-                                    "are lost at the asked rate",
+        .name = "removals", .help = "keys that will be removed; the share of "
+                                    "lost keys is then the rate",
         .least = 1, .most = UINT64_MAX / 2, .standard = KIND_CHOOSE,
     },
     { .name = NULL },
@@ -249,7 +249,7 @@ static bly_status twin_remove(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Up to TWIN_CHUNK keys: A is asked for all, R for those that A has. */
+/* Looks up at most TWIN_CHUNK keys: all in A, and in R those that A has. */
 static void twin_contains_some(const twin_view *v, const uint64_t *hashes,
                                size_t n, bool *present)
 {
@@ -278,7 +278,8 @@ static void twin_contains_many(const void *image, const uint64_t *hashes,
     }
 }
 
-/* Adds change only A, so R may be asked for a whole chunk before. */
+/* Adds keys. Adds change only A, so R is queried for a whole chunk beforehand.
+ * */
 static bly_status twin_add_many(void *image, const uint64_t *hashes, size_t n,
                                 size_t *done)
 {
@@ -298,9 +299,9 @@ static bly_status twin_add_many(void *image, const uint64_t *hashes, size_t n,
     return BLY_OK;
 }
 
-/* Removals change only R. They are asked for one after another, since a key
- * may be twice in the batch; that R was asked for all of them before has
- * brought its lines near. */
+/* Removes keys one after another, because a key may be in the batch twice.
+ * Removals change only R. It was queried for all keys beforehand, so its lines
+ * are in the cache. */
 static void twin_remove_some(const twin_view *v, const uint64_t *hashes,
                              size_t n, bly_status *each)
 {
@@ -328,8 +329,8 @@ static void twin_remove_many(void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* R's keys are A's too, but for A's accidents: what is left is their
- * difference. */
+/* Reports statistics. Except for A's false positives, R's keys are in A too, so
+ * the number of keys is the difference. */
 static void twin_stat(bly_stat_t *out, const void *image)
 {
     twin_view v = twin_look(image);
@@ -350,7 +351,7 @@ static void twin_stat(bly_stat_t *out, const void *image)
 const bly_kind bly_kind_twin = {
     .name    = "twin",
     .family  = "compound",
-    .summary = "two filters, of the keys added and of those removed",
+    .summary = "a filter of the keys added and one of the keys removed",
     .version = TWIN_VERSION,
     .options = twin_options,
 

@@ -308,7 +308,8 @@ static bly_status dcso_format(void *image, const kind_spec *spec)
     return BLY_OK;
 }
 
-/* With what is attached: there is room for it, and zeros would be data too. */
+/* Copies the attached data as well: there is room for it, and zeros would be
+ * data too. */
 static void dcso_like(void *image, const void *other)
 {
     uint8_t *file = image_payload_mut(image);

@@ -405,8 +405,8 @@ static bly_status redisbloom_grow(void *image)
 
 /* ---- Statistics -------------------------------------------------------- */
 
-/* Returns the share of drawn hashes that a link has. A stranger with a bad step
- * has it in all links, so that the rates of small links are not independent. */
+/* Returns the share of random hashes that a link has. A key with a bad step has
+ * it in all links, so the rates of small links are not independent. */
 static double redisbloom_drawn(const void *image)
 {
     uint64_t links = image_geometry(image, REDISBLOOM_LINKS);

@@ -141,9 +141,9 @@ static bool rediscuckoo_looks(const uint8_t *bytes, size_t n, uint64_t all)
         && rediscuckoo_check_file(bytes, all) == BLY_OK;
 }
 
-/* The chance that a stranger meets no fingerprint in a table of which this part
- * of the slots is taken. Its two buckets are one where the fingerprint is a
- * multiple of their number. */
+/* Returns the probability that an absent key meets no fingerprint in a table
+ * with this share of its slots taken. Its two buckets are one if the
+ * fingerprint is a multiple of their number. */
 static double rediscuckoo_none(double fill, uint64_t buckets, uint64_t slots)
 {
     double one = pow(1 - fill / TABLES_CLASSES, (double)slots);
@@ -299,8 +299,8 @@ static uint64_t rediscuckoo_count(const void *image, uint64_t hash)
     return tables_count(rediscuckoo_last(image), hash);
 }
 
-/* The number of copies goes up or down by one, within what there can be: a file
- * may say any other number than there are. */
+/* Changes the number of copies by one, within the possible range: a file may
+ * contain a wrong number. */
 static void rediscuckoo_change(void *image, bool up)
 {
     uint8_t *file = image_payload_mut(image);

@@ -199,8 +199,8 @@ static const kind_option stable_options[] = {
         .least = 1, .most = STABLE_M_MAX, .standard = KIND_CHOOSE,
     },
     [STABLE_LOST] = {
-        .name = "lost", .help = "of 100 keys, those no longer found after as "
-                                "many others as the capacity",
+        .name = "lost", .help = "of 100 keys, those lost after as many others "
+                                "as the capacity",
         .least = 1, .most = 50, .standard = 1,
     },
     { .name = NULL },
@@ -495,8 +495,8 @@ static bly_status stable_by_capacity(stable_chain *c, const kind_spec *spec)
                        (unsigned long long)p, spec->rate);
 }
 
-/* A size that is given: k and max are those of a large filter of the same rate
- * and loss, P keeps the rate if it can. */
+/* Plans a filter of a given size. k and max are those of a large filter of the
+ * same rate and loss; P keeps the rate if it can. */
 static bly_status stable_by_m(stable_chain *c, const kind_spec *spec)
 {
     uint64_t m = spec->option[STABLE_M], p = spec->option[STABLE_P];
@@ -622,7 +622,7 @@ PLATFORM_INLINE stable_view stable_look(const void *image)
         }                                                                      \
     } while (0)
 
-/* For lookups the cells are those of kind `counting`. */
+/* Returns the cells, which a lookup reads as those of kind `counting`. */
 PLATFORM_INLINE cells stable_cells(const void *image)
 {
     uint64_t max = image_geometry(image, STABLE_MAX);
@@ -807,8 +807,8 @@ PLATFORM_INLINE void stable_prefetch(const stable_view *v, const uint64_t *turn)
         platform_prefetch_write(v->row + (turn[i] * v->width >> 3));
 }
 
-/* An add depends on all those before it: they are done one by one, with the
- * lines of later ones on their way. `seen` may be NULL. */
+/* Adds keys one by one, because each add depends on all before it, and
+ * prefetches the lines of later ones. `seen` may be NULL. */
 PLATFORM_INLINE void stable_observe_many(const stable_view *v,
                                          const uint64_t *hashes, size_t n,
                                          bool *seen)

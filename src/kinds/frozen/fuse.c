@@ -137,8 +137,7 @@ enum { FUSE_OPTION_ARITY, FUSE_OPTION_BITS };
 
 static const kind_option fuse_options[] = {
     [FUSE_OPTION_ARITY] = {
-        .name = "arity", .help = "cells whose XOR is a key's fingerprint: "
-                                 "4 are smaller, 3 are quicker",
+        .name = "arity", .help = "cells per key: 4 is smaller, 3 is faster",
         .least = 3, .most = 4, .standard = FUSE_ARITY,
     },
     [FUSE_OPTION_BITS] = {
@@ -176,7 +175,7 @@ static const kind_inlining fuse_inlining = {
 const bly_kind bly_kind_fuse = {
     .name    = "fuse",
     .family  = "frozen",
-    .summary = "a binary fuse filter: near cells XOR to a fingerprint",
+    .summary = "a binary fuse filter: neighbouring cells XOR to a fingerprint",
     .version = FUSE_VERSION,
     .options = fuse_options,
 

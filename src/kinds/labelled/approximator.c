@@ -181,7 +181,7 @@ static const kind_combining approximator_combining = {
 const bly_kind bly_kind_approximator = {
     .name    = "approximator",
     .family  = "labelled",
-    .summary = "a compact approximator: the largest label of a key, or more",
+    .summary = "a compact approximator: an upper bound of each key's label",
     .version = APPROXIMATOR_VERSION,
     .options = approximator_options,
 

@@ -151,7 +151,7 @@ static bool bloomier_fits(const fingerprint_view *v, uint64_t label)
     return (label & ~bits_mask(v->label)) == 0;
 }
 
-/* The label that begins at `bit`, its lower half and what is above that. */
+/* Returns the label that begins at `bit`, from its lower and its upper half. */
 PLATFORM_INLINE uint64_t bloomier_read(const fingerprint_view *v, uint64_t bit)
 {
     uint32_t low = v->label < BLOOMIER_HALF ? v->label : BLOOMIER_HALF;
@@ -278,8 +278,8 @@ static bly_status bloomier_put(void *image, uint64_t hash, uint64_t label)
 
 /* ---- Build ------------------------------------------------------------- */
 
-/* Keys whose lines are asked for together: as many as the first-level cache
- * has room for. */
+/* The number of keys whose lines are prefetched together: as many as fit into
+ * the first-level cache. */
 enum { BLOOMIER_GROUP = 64 };
 
 typedef struct {
@@ -426,7 +426,7 @@ static const kind_labels bloomier_labels = {
 const bly_kind bly_kind_bloomier = {
     .name    = "bloomier",
     .family  = "labelled",
-    .summary = "a Bloomier filter: a label for each key, and no other keys",
+    .summary = "a Bloomier filter: a label for each key of a fixed set",
     .version = BLOOMIER_VERSION,
     .options = bloomier_options,
 

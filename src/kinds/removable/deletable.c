@@ -261,7 +261,7 @@ static bool deletable_contains(const void *image, uint64_t hash)
     return deletable_has(&v, hash);
 }
 
-/* Its bits are those of `standard`. */
+/* Returns the walk, whose bits are those of `standard`. */
 static walk_plan deletable_walk(const void *image)
 {
     return (walk_plan){
@@ -299,9 +299,9 @@ PLATFORM_INLINE uint64_t deletable_mark_of(const deletable_view *v,
     return v->region == 1 ? at : platform_mul_high(at, v->inverse);
 }
 
-/* All bits are read before the first is set, so that what a key hits twice
- * itself is not taken for another's. Whether a bit was set goes into the map as
- * a number: as a branch it could not be foreseen. */
+/* Adds a key. All bits are read before the first is set, so that a bit that the
+ * key itself hits twice does not count as shared. Whether a bit was set goes
+ * into the map as a number, because a branch would be unpredictable. */
 PLATFORM_INLINE bly_status deletable_put(const deletable_view *v,
                                          uint64_t hash)
 {
@@ -449,7 +449,7 @@ static const kind_combining deletable_combining = {
 const bly_kind bly_kind_deletable = {
     .name    = "deletable",
     .family  = "removable",
-    .summary = "a Bloom filter that removes keys by bits of theirs alone",
+    .summary = "a Bloom filter that removes keys by their unshared bits",
     .version = DELETABLE_VERSION,
     .options = deletable_options,
 

@@ -205,8 +205,8 @@ static const char *const quotient_repeats[] = { "no", "yes", NULL };
 
 static const kind_option quotient_options[] = {
     [QUOTIENT_OPTION_REPEATS] = {
-        .name = "repeats", .help = "yes: room for adds of the same keys "
-                                   "too, five slots for four of them",
+        .name = "repeats", .help = "yes: room for repeated adds as well, five "
+                                   "slots for four of them",
         .choices = quotient_repeats, .standard = false,
     },
     { .name = NULL },
@@ -405,9 +405,9 @@ PLATFORM_INLINE bool quotient_contains_long(const runs_view *v, uint64_t f,
     return quotient_search_portable(v, f);
 }
 
-/* The run's remainders are compared all at once: a field of the xor is zero
- * where one equals x. Whether there is a run at all is no branch, for nobody
- * could foresee it. */
+/* Looks up a fingerprint. All remainders of the run are compared at once: a
+ * field of the XOR is zero where one equals x. Whether there is a run at all is
+ * not a branch, because it would be unpredictable. */
 PLATFORM_INLINE bool quotient_contains_by(const runs_view *v, uint64_t f,
                                           bool bmi)
 {
@@ -811,8 +811,8 @@ static uint8_t quotient_spill(uint64_t block, uint64_t at)
     return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
 }
 
-/* Are the spills of the blocks up to that of a quotient what they should be,
- * when the runs before it end at `at`? *block is the first not looked at. */
+/* Returns whether the spills of the blocks up to that of a quotient are right,
+ * if the runs before it end at `at`. *block is the first unchecked block. */
 static bool quotient_spills_are(const runs_view *v, uint64_t *block,
                                 uint64_t last, uint64_t at)
 {
@@ -970,8 +970,8 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
     return quotient_plan_of(plan, capacity, slots, (uint32_t)r, repeats);
 }
 
-/* The spills of the blocks up to that of a quotient, when the runs before it
- * end at `at`; the first block that is not done yet. */
+/* Writes the spills of the blocks up to that of a quotient, if the runs before
+ * it end at `at`. Returns the first block that is not done yet. */
 static uint64_t quotient_spills(const runs_view *v, uint64_t block,
                                 uint64_t last, uint64_t at)
 {
@@ -1022,8 +1022,9 @@ static void quotient_each(const void *image, bly_visit_fingerprint *visit,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* The number of keys that the number of fingerprints is to be expected of; its
- * spread is that of how many collide. */
+/* Reports statistics. The number of keys is the one from which the number of
+ * fingerprints is expected; its deviation is that of the number of collisions.
+ * */
 static void quotient_stat(bly_stat_t *out, const void *image)
 {
     runs_view v = runs_look(image);
@@ -1058,7 +1059,7 @@ static const kind_resizing quotient_resizing = {
 const bly_kind bly_kind_quotient = {
     .name     = "quotient",
     .family   = "removable",
-    .summary  = "a counting quotient filter: fingerprints in rising order",
+    .summary  = "a counting quotient filter: sorted fingerprints",
     .version  = QUOTIENT_VERSION,
     .options  = quotient_options,
     .raw_hash = true,

@@ -212,18 +212,17 @@ static const kind_option variable_options[] = {
         .least = 1, .most = CELLS_K_MAX, .standard = KIND_CHOOSE,
     },
     [VARIABLE_L] = {
-        .name = "l", .help = "a counter is raised by l … 2l-1",
+        .name = "l", .help = "increments are l … 2l-1",
         .choices = variable_ls, .standard = VARIABLE_L_STANDARD,
     },
     [VARIABLE_BITS] = {
-        .name = "bits", .help = "bits of a counter: log2 l + 2 at least, "
-                                "+ 4 if not given",
+        .name = "bits", .help = "bits of a counter: at least log2 l + 2, by "
+                                "default + 4",
         .least = VARIABLE_BITS_LEAST, .most = COUNTERS_WIDTH_MAX,
         .standard = KIND_CHOOSE,
     },
     [VARIABLE_SET] = {
-        .name = "set", .help = "numbers that a counter is raised by, instead "
-                               "of l … 2l-1",
+        .name = "set", .help = "increments, instead of l … 2l-1",
         .choices = variable_sets, .standard = 0,
     },
     { .name = NULL },
@@ -241,8 +240,8 @@ PLATFORM_INLINE cells variable_cells(const void *image)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* The most increments that may leave another one that does not pass. Beyond
- * these, with 8 elements or more, all pass. */
+/* The most increments in a counter with which some increment may not pass. With
+ * 8 elements or more, beyond this number all pass. */
 enum { VARIABLE_MET = 6, VARIABLE_SUM = VARIABLE_MET * 15 };
 
 /* The share of increments that pass in a counter where j of them met, with its
@@ -305,7 +304,8 @@ static variable_law variable_law_of(uint32_t l)
     return l > CELLS_L_MAX ? variable_elements(l) : variable_interval(l);
 }
 
-/* P_0, P_1, …: that so many of N probes met in one of m counters. */
+/* P_0, P_1, …: the probability that this many of N probes met in one of m
+ * counters. */
 typedef struct { double p[VARIABLE_MET + 1]; } variable_met;
 
 static variable_met variable_meet(double m, double probes)
@@ -318,8 +318,8 @@ static variable_met variable_meet(double m, double probes)
     return met;
 }
 
-/* The chance that more than law->most met; where that is the difference of
- * nearly equal numbers, its first term. */
+/* Returns the probability that more than law->most met. If that is the
+ * difference of nearly equal numbers, it returns the first term. */
 static double variable_more(const variable_law *law, const variable_met *met,
                             double load)
 {
@@ -502,7 +502,7 @@ static bly_status variable_counters(cells *c, const kind_spec *spec)
     return BLY_OK;
 }
 
-/* k, then n, then m, each from the options or from what is known already. */
+/* Sets k, then n, then m, each from the options or from the ones before. */
 static bly_status variable_size(cells *c, const variable_law *law, uint64_t *n,
                                 const kind_spec *spec)
 {
@@ -605,7 +605,7 @@ static const kind_combining variable_combining = {
 const bly_kind bly_kind_variable = {
     .name    = "variable",
     .family  = "removable",
-    .summary = "counters that keys raise by numbers of their own",
+    .summary = "a counting Bloom filter whose keys add different increments",
     .version = VARIABLE_VERSION,
     .options = variable_options,
 

@@ -143,7 +143,7 @@ static const double COMPACTION_PASS_MOST = 0.2;
 static const double COMPACTION_CHANCE_LEAST = 1e-60;
 
 static const kind_option compaction_options[] = {
-    { .name = "load", .help = "keys for a hundred slots",
+    { .name = "load", .help = "keys per hundred slots",
       .least = 5, .most = 85, .standard = KIND_CHOOSE },
     { .name = NULL },
 };
@@ -594,9 +594,9 @@ static bly_status compaction_add_many(void *image, const uint64_t *hashes,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Signatures are told apart by their low bits, the longer ones not all. Their
- * chances are summed up by class, for in a table that is all but full some are
- * seen more often than the mean, and the rate is not in proportion. */
+/* Signatures are distinguished by their low bits, long ones not completely.
+ * Their probabilities are summed by class, because in a nearly full table some
+ * are seen more often than the mean, and the rate is not proportional. */
 enum { COMPACTION_TOLD_BITS = 12, COMPACTION_TOLD = 1 << COMPACTION_TOLD_BITS,
        COMPACTION_CLASS_BITS = 10,
        COMPACTION_CLASSES = 1 << COMPACTION_CLASS_BITS };
@@ -632,8 +632,8 @@ static void compaction_read(compaction_sight *sight, const compaction_view *v,
     sight->all += sight->entries;
 }
 
-/* The chances of a key in the line that was read: (1) for each signature; those
- * too long to be told apart count as all different. */
+/* Adds the probabilities of a key in the line that was read: (1) for each
+ * signature. Signatures too long to be distinguished count as different. */
 static void compaction_see(compaction_sight *sight, const compaction_view *v)
 {
     double seen = 0, passed = 0, none;

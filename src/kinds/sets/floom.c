@@ -502,7 +502,7 @@ static const kind_combining floom_combining = {
 const bly_kind bly_kind_floom = {
     .name    = "floom",
     .family  = "sets",
-    .summary = "a Bloom filter, and an array of the regions its keys lie in",
+    .summary = "a Bloom filter and an array of the regions that keys use",
     .version = FLOOM_VERSION,
     .options = floom_options,
 

@@ -152,8 +152,8 @@ static const kind_option rehash_options[] = {
         .least = 1, .most = REHASH_K_MAX, .standard = KIND_CHOOSE,
     },
     [REHASH_BY] = {
-        .name = "by", .help = "the hash functions (murmur2 is planned for no "
-                              "rate: with m= only)",
+        .name = "by", .help = "the hash functions (murmur2 has no plan for a "
+                              "rate: give m=)",
         .choices = rehash_functions, .standard = REHASH_MULTIPLY,
     },
     [REHASH_KEY] = {
@@ -512,8 +512,9 @@ static void rehash_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
-/* Modulo m first and m / times then is modulo m / times; and what is scaled to
- * m is so when it is divided. A slice has other bits for another m. */
+/* Plans a filter of m / times bits. A position modulo m, taken modulo m /
+ * times, is a position of the smaller filter, and so is a scaled one that is
+ * divided. A slice has other bits for another m. */
 static bly_status rehash_fold_spec(kind_spec *spec, const void *image,
                                    uint64_t times)
 {

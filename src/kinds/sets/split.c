@@ -9,14 +9,14 @@
  *
  * WHEN TO USE IT
  *
- * Use it to exchange filter bits with Parquet, or on hardware with eight lanes
- * of 32 bits. The work per key is fixed and stays within one cache line.
- * Filters of one plan can be united, intersected, compared and folded.
+ * Use it if speed matters most, or to exchange filter bits with Parquet. It has
+ * the fastest lookups and adds of all kinds: the work per key is fixed and
+ * stays within one cache line. It never refuses a key, and filters of one plan
+ * can be united, intersected, compared and folded.
  *
  * WHEN NOT TO
  *
- * - You do not need Parquet's layout: `blocked` takes fewer bits at every
- *   rate.
+ * - Memory matters: `blocked` takes fewer bits at every rate.
  * - The rate is far from 1 %: k is always 8, which costs memory.
  * - The filter is larger than 64 GiB (2^31 - 1 blocks), or its keys are hashed
  *   with `fnv1a`. The high half of the hash selects the block, so functions

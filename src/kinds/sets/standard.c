@@ -162,7 +162,7 @@ static const kind_row standard_row = {
 };
 
 /* Returns whether the spec needs a size from a rate, or the reverse, for a
- * scheme whose rate is not that of the formulas. */
+ * scheme whose rate the formulas do not give. */
 static bool standard_cannot_size(const kind_spec *spec)
 {
     uint64_t scheme = spec->option[STANDARD_INDEX];
@@ -393,8 +393,9 @@ static void standard_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
-/* Position floor(s m / 2^64) is, divided by `times` and rounded down, that for
- * m / times. What is reduced modulo m is not. */
+/* Plans a filter of m / times bits. Position floor(s m / 2^64), divided by
+ * `times` and rounded down, is the position for m / times; one that is reduced
+ * modulo m is not. */
 static bly_status standard_fold_spec(kind_spec *spec, const void *image,
                                      uint64_t times)
 {

@@ -188,18 +188,18 @@ enum { EGH_OPTION_UNIVERSE, EGH_OPTION_MODULI, EGH_OPTION_BITS };
 
 static const kind_option egh_options[] = {
     [EGH_OPTION_UNIVERSE] = {
-        .name = "universe", .help = "keys are integers below this, as text "
-                                    "or 8 bytes (not given: 2^64, by any hash)",
+        .name = "universe", .help = "keys are integers below this, as text or "
+                                    "8 bytes (otherwise 2^64, with any hash)",
         .least = 2, .most = UINT64_MAX - 1, .standard = KIND_CHOOSE,
     },
     [EGH_OPTION_MODULI] = {
-        .name = "moduli", .help = "powers of primes, fewer bits, or the first "
+        .name = "moduli", .help = "powers of primes (fewer bits), or the first "
                                   "primes as published",
         .choices = egh_choices, .standard = 0,
     },
     [EGH_OPTION_BITS] = {
-        .name = "bits", .help = "bits of a counter; from 2 on keys can be "
-                                "removed and are counted",
+        .name = "bits", .help = "bits of a counter; with 2 or more, keys can "
+                                "be removed and counted",
         .least = 1, .most = COUNTERS_WIDTH_MAX, .standard = 1,
     },
     { .name = NULL },
@@ -813,7 +813,7 @@ static const kind_listing egh_listing = {
 const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
-    .summary = "integers without a false positive, up to a planned number",
+    .summary = "integers without false positives, up to a planned number",
     .version = EGH_VERSION,
     .options = egh_options,
 

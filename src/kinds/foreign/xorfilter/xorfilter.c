@@ -321,7 +321,8 @@ static bool xorfilter_contains(const void *image, uint64_t hash)
     return xorfilter_xor(&shape, file + xorfilter_head(&shape), &at) == 0;
 }
 
-/* The cells of a group are asked for before the first of them is looked at. */
+/* Looks up keys. The cells of a group are prefetched before the first is read.
+ * */
 static void xorfilter_contains_many(const void *image, const uint64_t *hashes,
                                     size_t n, bool *present)
 {

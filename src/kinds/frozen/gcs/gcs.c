@@ -145,7 +145,8 @@
 #include "maths/maths.h"
 
 static const kind_option gcs_options[] = {
-    { .name = "block", .help = "keys in a block: more are smaller and slower",
+    { .name = "block", .help = "keys in a block: more make it smaller and "
+                               "slower",
       .least = 16, .most = 1024, .standard = KIND_CHOOSE },
     { .name = NULL },
 };
@@ -365,7 +366,7 @@ static const kind_building gcs_building = {
 const bly_kind bly_kind_gcs = {
     .name    = "gcs",
     .family  = "frozen",
-    .summary = "a Golomb-coded set: sorted numbers, only their gaps kept",
+    .summary = "a Golomb-coded set: sorted numbers, stored as gaps",
     .version = GCS_VERSION,
     .options = gcs_options,
 

@@ -25,7 +25,7 @@
  * COST
  *
  *      rate     bits per key    cache lines per lookup
- *      1 %           7.0              3.5
+ *      1 %           7.0              3.4
  *      0.1 %        10.0              4.0
  *
  * A lookup reads three tiles in a row, 12 r bytes, and a threshold of two bits,
@@ -195,8 +195,8 @@ static const char *const ribbon_forms[] = { "bumped", "homogeneous", NULL };
 
 static const kind_option ribbon_options[] = {
     [RIBBON_OPTION_FORM] = {
-        .name = "form", .help = "bumped: least space; homogeneous: one layer, "
-                                "no fingerprints",
+        .name = "form", .help = "bumped: smallest; homogeneous: one layer, no "
+                                "fingerprints",
         .choices = ribbon_forms, .standard = RIBBON_BUMPED,
     },
     [RIBBON_OPTION_BITS] = {
@@ -228,7 +228,8 @@ static double ribbon_slots(uint64_t n)
     return slots;
 }
 
-/* The payload, and what is known of the shape before the keys are. */
+/* Returns the size of the payload, and sets the parts of the shape that do not
+ * depend on the keys. */
 static uint64_t ribbon_size(ribbon_shape *g, uint64_t n)
 {
     if (g->form == RIBBON_HOMOGENEOUS) {
@@ -251,7 +252,8 @@ static double ribbon_rate(const ribbon_shape *g)
     return g->form == RIBBON_BUMPED ? rate : 1.005 * rate;
 }
 
-/* (2), and a hundredth for what the free rows happen to be. */
+/* Returns (2) plus a hundredth of the rate for the random contents of free
+ * rows. */
 static double ribbon_rate_sd(const ribbon_shape *g, uint64_t n)
 {
     double slots = (double)g->buckets[0] * RIBBON_BUCKET;
@@ -355,7 +357,7 @@ static const kind_building ribbon_building = {
 const bly_kind bly_kind_ribbon = {
     .name    = "ribbon",
     .family  = "frozen",
-    .summary = "a system of linear equations: the least space of all",
+    .summary = "linear equations: the smallest kind",
     .version = RIBBON_VERSION,
     .options = ribbon_options,
 

@@ -192,8 +192,8 @@ static const kind_option cuckoo_options[] = {
         .standard = KIND_CHOOSE,
     },
     [CUCKOO_OPTION_SORTED] = {
-        .name = "sorted", .help = "sort the fingerprints by fours, which "
-                                  "saves a bit of each",
+        .name = "sorted", .help = "sort the fingerprints in fours, which saves "
+                                  "a bit of each",
         .choices = cuckoo_sorted, .standard = 0,
     },
     { .name = NULL },
@@ -208,7 +208,8 @@ static uint64_t cuckoo_payload(const cuckoo_view *v)
     return (v->buckets * v->quads * v->nibbles + 1) / 2 + CUCKOO_END;
 }
 
-/* Pairs of buckets with a fingerprint: all that can be told apart. */
+/* Returns the number of pairs of buckets with a fingerprint, the classes of
+ * keys that can be distinguished. */
 static double cuckoo_classes(const cuckoo_view *v)
 {
     return (double)v->buckets / 2 * (double)bits_mask(v->f);

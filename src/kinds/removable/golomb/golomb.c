@@ -195,14 +195,14 @@ enum { GOLOMB_KIB_MIN = 4, GOLOMB_KIB_MAX = 64,
 
 static const kind_option golomb_options[] = {
     [GOLOMB_OPTION_PAGE] = {
-        .name = "page", .help = "KiB of a page, at most: more are smaller, and "
-                                "changes take longer",
+        .name = "page", .help = "KiB of a page, at most: larger pages save "
+                                "memory but slow changes",
         .least = GOLOMB_KIB_MIN, .most = GOLOMB_KIB_MAX,
         .standard = KIND_CHOOSE,
     },
     [GOLOMB_OPTION_REPEATS] = {
-        .name = "repeats", .help = "yes: room for adds of the same keys too, "
-                                   "which are a bit longer",
+        .name = "repeats", .help = "yes: room for repeated adds as well, which "
+                                   "are a bit longer",
         .choices = golomb_repeats, .standard = false,
     },
     { .name = NULL },
@@ -218,8 +218,8 @@ typedef struct {
     bool     repeats;                   /* are there n adds, of any keys?    */
 } golomb_size;
 
-/* Bits that repeats take when each value is that of so many keys, in the
- * mean: those numbers are Poisson's. */
+/* Returns the bits that repeats take if each value belongs to this many keys on
+ * average, with a Poisson distribution. */
 static double golomb_repeat_bits(double each, uint32_t k)
 {
     double chance = each * exp(-each), sum = 0;
@@ -487,8 +487,8 @@ static double golomb_fill(const golomb_view *v)
     return v->room > 0 ? used / (double)v->count / (double)v->room : 1;
 }
 
-/* The number of keys that the number of values is to be expected of; its
- * spread is that of how many collide. */
+/* Reports statistics. The number of keys is the one from which the number of
+ * values is expected; its deviation is that of the number of collisions. */
 static void golomb_stat(bly_stat_t *out, const void *image)
 {
     golomb_view v = golomb_look(image);
@@ -523,7 +523,7 @@ static const kind_resizing golomb_resizing = {
 const bly_kind bly_kind_golomb = {
     .name     = "golomb",
     .family   = "removable",
-    .summary  = "a counting Golomb-coded set: the smallest that keys leave",
+    .summary  = "a counting Golomb-coded set: the smallest that removes keys",
     .version  = GOLOMB_VERSION,
     .options  = golomb_options,
     .raw_hash = true,
