@@ -25,8 +25,7 @@
  *      0.1 %        14.9                 12                  4
  *
  * On disk, a lookup reads one page. Adds to a page that are written together
- * cost one read and one write. Pages larger than 4096 bytes, the default, only
- * suit disks that read no less at a time.
+ * cost one read and one write.
  *
  * THE PICTURE
  *
@@ -88,8 +87,9 @@
  * was 34 to 44 times as fast (0.36 to 2.1 million adds per second) as adding to
  * the same file mapped, and 4 to 4.7 times as fast with all of it in memory.
  * Batches of lookups, each a read from the disk, were 35 to 51 times as fast
- * (40 000 to 60 000 per second). Sealing computes the checksum of every page
- * that has changed.
+ * (40 000 to 60 000 per second). Pages larger than 4096 bytes only suit disks
+ * that read no less at a time. Sealing computes the checksum of every page that
+ * has changed.
  *
  * PAPERS
  *

@@ -62,7 +62,8 @@
  * Both are planned for the requested rate: A for `capacity` keys, R for
  * `removals` (an option; by default as many as the capacity). bly_stat reports
  * (2) as `lost`. A key can be removed only once: the second time it is absent.
- * Two twins cannot be united or compared: a key that was removed from one of
+ * A lookup queries R only if A has the key; a removal queries both and writes
+ * R. Two twins cannot be united or compared: a key that was removed from one of
  * them is in the A of both.
  *
  * PAPERS

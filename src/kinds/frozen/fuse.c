@@ -18,7 +18,8 @@
  *
  * WHEN NOT TO
  *
- * - Keys are added later: `blocked` or `standard`.
+ * - Keys are added later, or speed matters more than a fifth of the memory:
+ * `blocked`, or `split`, the fastest.
  * - The filter is sent or memory is scarce: `ribbon` is 11 % smaller but
  *   slower.
  * - Two filters must be united or compared: no frozen kind can do that.

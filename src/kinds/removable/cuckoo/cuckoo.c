@@ -13,8 +13,8 @@
  *
  * Use it for keys that are added once and removed later, when lookups must be
  * fast and the rate low. It takes a third of the memory of `counting` at 1 %.
- * At rates of 0.4 % and less it is also smaller than `standard`, with the
- * option `sorted` from 1 % on. It can grow without the keys.
+ * At 0.1 % it is also smaller than `standard`, with the option `sorted` even at
+ * 1 %. It can grow without the keys.
  *
  * WHEN NOT TO
  *
