@@ -27,9 +27,6 @@
  *      1 %          19.2                  9                  2
  *      0.1 %        28.8                 12                  2
  *
- * A lookup queries R only if A has the key. A removal queries both and writes
- * R.
- *
  * THE PICTURE
  *
  *      payload  | image of A            | image of R            |

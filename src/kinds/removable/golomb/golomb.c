@@ -16,8 +16,8 @@
  *
  * WHEN NOT TO
  *
- * - Speed matters: a lookup takes up to twenty times as long as with `cuckoo`,
- *   and a change up to ten times as long as with `quotient`. Those two take
+ * - Speed matters: a lookup takes about twenty times as long as with `cuckoo`,
+ * and a change ten times as long as with `quotient`. Those two take
  *   half a bit to two bits more per key.
  * - Keys are never removed or counted and are all known: `gcs` is smaller, as
  *   it needs no free room, and `ribbon` is smaller still.
