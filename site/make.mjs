@@ -339,10 +339,9 @@ function docsIndex() {
           `measured anew</a></li>\n` : "";
     write(page, "Docs", "<article><h1>Docs</h1>\n" +
         "<h2 id=\"begin\">Begin</h2>\n" +
-        links(page, ["README.md", "docs/reading-a-yes.md"]) +
+        links(page, ["README.md"]) +
         "<h2 id=\"subjects\">Subjects</h2>\n" +
-        links(page, all.filter((source) => /^docs\/[^/]+$/.test(source) &&
-            source !== "docs/reading-a-yes.md")) +
+        links(page, all.filter((source) => /^docs\/[^/]+$/.test(source))) +
         "<h2 id=\"bindings\">Elsewhere than in C</h2>\n" +
         links(page, all.filter((source) => source.startsWith("bindings/"))) +
         "<h2 id=\"project\">The project</h2>\n" +
