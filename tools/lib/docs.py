@@ -162,10 +162,10 @@ def link(name, folder):
     return f"[`{name}`]({path})"
 
 
-def table(command, folder):
-    """Returns the table of kinds or formats with links."""
+def formats(folder):
+    """Returns the table of other systems' formats, with links."""
     return re.sub(r"(?m)^\| `(\w+)`", lambda row: "| " + link(row[1], folder),
-                  run(command, "--markdown"))
+                  run("formats", "--markdown"))
 
 
 def comparison(folder):
@@ -194,9 +194,8 @@ def comparison(folder):
 
 
 PARTS = {
-    "kinds": lambda folder: table("kinds", folder),
-    "formats": lambda folder: table("formats", folder),
     "comparison": comparison,
+    "formats": formats,
     "redis": lambda folder: run(program="redis-commands"),
     "serve": lambda folder: "```\n" + run("serve", "--help") + "```\n",
 }
