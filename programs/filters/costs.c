@@ -9,7 +9,7 @@
  * measured with nearly empty filters of kind "blocked", whose lookups read one
  * line, in memory allocated like a filter's. The file:
  *
- *      bloomery costs 2 of 0.1.0
+ *      bloomery costs 2 of VERSION
  *      line BYTES NS
  *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (7 times)
  *      end
@@ -406,7 +406,7 @@ bool costs_measure(costs_table *t, const costs_watch *watch)
 
 /* ==== The file ========================================================== */
 
-const char costs_missing[] = "is not there";
+const char costs_missing[] = "does not exist";
 
 bool costs_path(char *path, size_t room)
 {

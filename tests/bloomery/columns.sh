@@ -56,12 +56,12 @@ bad_list() {
     try dedup -f "$1" table.tsv
     refused "-f '$1'" "$2"
 }
-bad_list 0 'has a column 0: the first one is 1'
+bad_list 0 'has a column 0: the first column is 1'
 bad_list 1,0 'has a column 0'
-bad_list '' 'lists a column without'
-bad_list 1,,2 'lists a column without'
-bad_list 1, 'lists a column without'
-bad_list 3-1 'a range that falls'
+bad_list '' 'has a column without'
+bad_list 1,,2 'has a column without'
+bad_list 1, 'has a column without'
+bad_list 3-1 'a descending range'
 bad_list 2- 'a range without both ends'
 bad_list -2 'a range without both ends'
 bad_list 1-2-3 'a range without both ends'
@@ -69,7 +69,7 @@ bad_list 1,2,1 'lists a column twice'
 bad_list 2-4,3 'lists a column twice'
 bad_list a,b,a 'lists a column twice'
 bad_list 1-65 'more than 64 columns'
-bad_list 99999999999999999999 'a column that no line has'
+bad_list 99999999999999999999 'a column number that is too large'
 try put -l 1,2 pairs.bly table.tsv
 refused 'two labels' '-l .1,2. is more than one column: '
 
@@ -100,9 +100,9 @@ out_is 'the header of two files comes once' 0 \
 try query -f colour reds.bly a.tsv b.tsv
 check 'files of different headers: status 2' [ "$(cat status)" = 2 ]
 check 'files of different headers: said' \
-    grep -q "the header of 'b.tsv' is not that .*: give files" err
+    grep -q "the header of 'b.tsv' differs from .*: process files" err
 try dedup -f colour a.tsv b.tsv
-refused 'dedup of files of different headers' "the header of 'b.tsv' is not"
+refused 'dedup of files of different headers' "the header of 'b.tsv' differs"
 try build -p 1e-9 -o x.bly -f colour a.tsv b.tsv
 silent 'build takes files of different headers'
 printf 'red\nred\nblue\nred\ngreen\n' >colours
@@ -133,7 +133,7 @@ apart_is() {
     shift 2
     try dedup "$@" -f email header
     refused "a header for $hint, read with $*" \
-        "no column 'email', but a single one: give $hint to have it cut: "
+        "only one column, and it is not 'email': use $hint to split it: "
 }
 apart_is 'id,email' --csv --tsv
 apart_is 'id,email' --csv --blanks
@@ -195,7 +195,7 @@ try dedup -f email empty head.tsv
 out_is 'an empty file has no header' 0 'id\temail\n'
 printf 'id\temail' >unended.tsv
 try dedup -f email unended.tsv a.tsv
-refused 'a header without an end is compared' "the header of 'a.tsv' is not"
+refused 'a header without an end is compared' "the header of 'a.tsv' differs"
 try dedup -f email unended.tsv head.tsv
 out_is 'and gets one' 0 'id\temail\n'
 printf '\357\273\277email\tid\na@x\t1\n' >bom.tsv
@@ -247,10 +247,10 @@ out_is 'join --invert-match: one name for both files' 0 \
     'id\temail\tcolour\n2\tb@x\tred\n'
 try join -f email a.tsv people.tsv
 refused 'join: a list without the column' \
-    "'people.tsv' has no column 'email': .*name, mail\. .*, give --list-field 1$"
+    "'people.tsv' has no column 'email': .*name, mail\. .*, use --list-field 1$"
 check 'join: nothing is printed before it' [ ! -s out ]
 try join -f 1,email a.tsv list.tsv
-refused 'join: a number and a name alone' 'by number and by name.*give --list-field'
+refused 'join: a number and a name alone' 'by number and by name.*use --list-field'
 try join -f email --list-field 1 a.tsv emails
 out_is 'join by a name, with a list without a header' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'
