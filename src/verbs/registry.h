@@ -61,8 +61,9 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
  *
  *      standard   the default: any rate, and the least memory of the kinds
  *                 that add and unite
- *      blocked    the fastest for large sets: one cache line per key
- *      split      fixed work per key in a cache line, and the filter of Parquet
+ *      blocked    fast for large sets: one cache line per key, in few bits
+ *      split      the fastest: fixed work per key in a cache line; and the
+ *                 filter of Parquet
  *      counting   removes and counts, and can be united
  *      cuckoo     removes, at half the memory of counting or less
  *      quotient   removes, counts, unites and can be resized without the keys
