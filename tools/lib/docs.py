@@ -13,6 +13,8 @@ import subprocess
 import sys
 import textwrap
 
+import reference
+
 PAGES = {
     "sets": (["sets"], "Sets that grow",
              "These kinds add keys at any time and look them up. None removes "
@@ -218,7 +220,10 @@ PARTS = {
     "formats": lambda folder: table("formats", folder),
     "comparison": comparison,
     "redis": lambda folder: run(program="redis-commands"),
-    "serve": lambda folder: "```\n" + run("serve", "--help") + "```\n",
+    "serve": lambda folder: "```text\n" + re.search(
+        r"(?s)Options:.*", run("serve", "--help"))[0] + "```\n",
+    **{name: lambda folder, make=make: make(run)
+       for name, make in reference.PARTS.items()},
 }
 
 
