@@ -68,7 +68,7 @@ BLY_API bly_status bly_container_open(bly_container **out, const char *path,
                                       const bly_options *options)
                                       BLY_MUST BLY_GIVEN(1, 2);
 
-/* Closes the file and frees the memory; NULL is fine. Filters that were
+/* Close the file and give the memory back; NULL is fine. Filters that were
  * opened from it stay. */
 BLY_API void bly_container_free(bly_container *container);
 

@@ -88,14 +88,14 @@ BLY_API bly_status bly_rows_add_fps(bly_rows *rows, const void *text,
  * nothing changed. */
 BLY_API bly_status bly_rows_sort(bly_rows *rows) BLY_MUST BLY_GIVEN(1);
 
-/* Returns the number of rows; the bits of each, 0 if not known yet; and the
- * type of fingerprint, the "type" of the text, or NULL. Thread-safe, like the
- * two below. */
+/* Return the number of rows; the bits of each, 0 if not known yet; and the type
+ * of fingerprint, the "type" of the text, or NULL. Thread-safe, like the two
+ * below. */
 BLY_API uint64_t    bly_rows_count(const bly_rows *rows) BLY_GIVEN(1);
 BLY_API uint64_t    bly_rows_bits(const bly_rows *rows) BLY_GIVEN(1);
 BLY_API const char *bly_rows_type(const bly_rows *rows) BLY_GIVEN(1);
 
-/* Returns the bits of row i, counted from 0, and its name; NULL if there are
+/* Return the bits of row i, counted from 0, and its name; NULL if there are
  * fewer rows. The bytes are followed by zeros up to a multiple of 32. The
  * pointers are valid until rows are added or sorted. */
 BLY_API const void *bly_rows_at(const bly_rows *rows, uint64_t i) BLY_GIVEN(1);

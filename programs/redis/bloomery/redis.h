@@ -186,9 +186,9 @@ BLY_API bly_status bly_tables_remove(bly_tables *tables, const void *key,
  * slots of the tables that it empties. */
 BLY_API void bly_tables_compact(bly_tables *tables, bool all) BLY_GIVEN(1);
 
-/* Writes or verifies the header that CF.SCANDUMP begins with, of
- * BLY_TABLES_HEAD bytes. bly_tables_read accepts untrusted bytes and returns
- * BLY_ECORRUPT if they are invalid; it sets `table` to NULL. Thread-safe. */
+/* Write and verify the header that CF.SCANDUMP begins with, of BLY_TABLES_HEAD
+ * bytes. bly_tables_read accepts untrusted bytes and returns BLY_ECORRUPT if
+ * they are invalid; it sets `table` to NULL. Thread-safe. */
 BLY_API void bly_tables_write(void *into, const bly_tables *tables)
                               BLY_GIVEN(1, 2);
 BLY_API bly_status bly_tables_read(bly_tables *tables, const void *head,
