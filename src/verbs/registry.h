@@ -55,7 +55,7 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
  *
  *      CORE          the kinds to meet first: one for each common need
  *      MORE          as well tested and as stable, but for rarer needs
- *      EXPERIMENTAL  the format may still change (docs/format.md)
+ *      EXPERIMENTAL  the format may still change (docs/format)
  *
  * The argument for each core kind:
  *

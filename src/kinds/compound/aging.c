@@ -54,7 +54,7 @@
  *                   offset 8: its keys, 0 .. cap; zeros to 64; then g images,
  *                   zeros from the end of each to the next
  *
- *      All are whole images (docs/format.md) with the outer hash and seed.
+ *      All are whole images (docs/format) with the outer hash and seed.
  *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed,

@@ -61,7 +61,7 @@
  *      payload      D images, level 1 first, each filled up with zeros to a
  *                   multiple of 64 bytes
  *
- *      All are whole images (docs/format.md) with the outer hash and seed.
+ *      All are whole images (docs/format) with the outer hash and seed.
  *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed and

@@ -71,7 +71,7 @@
  *                   1 .. 2^32 - 1, and its bits. Bit i of a row is bit
  *                   (i mod 8) of its byte i / 8
  *
- *      Images are whole (docs/format.md) with the outer hash and seed. Their
+ *      Images are whole (docs/format) with the outer hash and seed. Their
  *      payload checksums are 0, because the outer one covers them, and their
  *      items "unknown". In level l, a key of hash h has the state s_l, modulo
  *      2^64, C = 9E3779B97F4A7C15:

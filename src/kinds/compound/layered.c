@@ -53,7 +53,7 @@
  *      payload      L images, each at the first multiple of 64 after the end
  *                   of the one before, zeros up to there and after the last
  *
- *      All are whole images (docs/format.md) with the outer hash and seed.
+ *      All are whole images (docs/format) with the outer hash and seed.
  *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed and

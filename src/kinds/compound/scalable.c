@@ -60,10 +60,10 @@
  *                   keys were added to it; unused entries are zero. Then the
  *                   slices, each at the next multiple of 64.
  *
- *      Slices are whole images (docs/format.md) with the outer hash and seed.
+ *      Slices are whole images (docs/format) with the outer hash and seed.
  *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Slices of kind split and quotient take the spread
- *      hashes (docs/format.md, section 4), all others the hashes. Valid if and
+ *      hashes (docs/format/hashes.md), all others the hashes. Valid if and
  *      only if (1) the geometry is in these ranges, (2) slice 0 begins at 1024
  *      and every other one where the last one ends, rounded up, (3) all inner
  *      headers are valid, of that kind, hash and seed, (4) the last slice ends

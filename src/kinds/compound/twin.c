@@ -42,7 +42,7 @@
  *      geometry 2, 3  zero
  *      payload      A's image at 0, zeros up to geometry 1, R's image
  *
- *      Both are whole images (docs/format.md) with the outer hash and seed.
+ *      Both are whole images (docs/format) with the outer hash and seed.
  *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) both inner headers are valid, of that kind, hash and seed

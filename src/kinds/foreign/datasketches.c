@@ -55,8 +55,8 @@
  * MATHS
  *
  * A filter for n keys at a rate p has b = ceil(-n ln p / (ln 2)^2) bits,
- * rounded up to words, and k = ceil(ln 2 b / n), which is one more than -log2 p
- * if that is a whole number. These are DataSketches' own sizes, made for
+ * rounded up to words, and k = ceil(ln 2 b / n). If -log2 p is a whole number,
+ * k is one more than that. These are DataSketches' own sizes, made for
  * independent positions. The positions are a progression, so a small filter has
  * more false positives, which plan, info and a warning of build take into
  * account (src/maths/strides.h). Requested 0.01 %, the rate is 0.24 % for one

@@ -2,11 +2,11 @@
  *
  * WHAT IT IS
  *
- * A Bloom filter as the command `bloom` of DCSO writes it, and with it flor,
- * Poppy (its first version), MISP and CIRCL's hashlookup, which has the hashes
- * of some hundred million known files in one file of a gigabyte. The payload is
- * that file, byte for byte. So such a file is opened and queried in place, and
- * a filter that Bloomery builds can be read by the other programs.
+ * A Bloom filter as the command `bloom` of DCSO writes it. Flor, Poppy (its
+ * first version) and MISP write it as well, and so does CIRCL's hashlookup: it
+ * has the hashes of some hundred million known files in one file of a gigabyte.
+ * The payload is that file, byte for byte. So such a file is opened and queried
+ * in place, and the other programs can read a filter that Bloomery builds.
  *
  * WHEN TO USE IT
  *

@@ -17,7 +17,7 @@
  * - No Redis server must read the filter: `scalable` is the same idea, or
  *   `standard` if the number of keys is known.
  * - The first link is small: such a chain has far more false positives than
- *   requested (docs/redis.md has a table).
+ *   requested, as the reference of the Redis module shows.
  *
  * COST
  *

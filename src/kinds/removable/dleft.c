@@ -116,7 +116,7 @@
  *      remainder  the low r bits of t
  *
  * where f_i(t) is a hash of t into [0, B), 0 for the first subtable, and a_i an
- * odd number, 1 for the first (docs/format.md has the details). The remainder
+ * odd number, 1 for the first (docs/format has the details). The remainder
  * and the high bits of a_i t determine the high bits of t; t and the bucket
  * determine b.
  *
