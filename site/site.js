@@ -1,0 +1,47 @@
+// site.js - what every page does for its reader: `/` goes to the search field, and
+// blocks of code can be copied.
+"use strict";
+
+// Returns the text that a block's button copies: only the commands of a console
+// block, or else all of it.
+function copied(code) {
+    const commands = [...code.querySelectorAll(".command")];
+    return commands.length > 0
+        ? commands.map((command) => command.textContent).join("\n")
+        : code.textContent.replace(/\n$/, "");
+}
+
+// Gives a block of code its button. Where a page may not use the clipboard, as in
+// a file without HTTPS, the text is selected instead.
+function addButton(block) {
+    const code = block.querySelector("code");
+    const button = document.createElement("button");
+    const name = block.querySelector(".command") ? "Copy commands" : "Copy";
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = name;
+    button.addEventListener("click", async () => {
+        try {
+            await navigator.clipboard.writeText(copied(code));
+            button.textContent = "Copied";
+        } catch {
+            getSelection().selectAllChildren(code);
+            button.textContent = "Selected";
+        }
+        setTimeout(() => { button.textContent = name; }, 2000);
+    });
+    block.append(button);
+}
+
+for (const block of document.querySelectorAll(".code"))
+    addButton(block);
+
+document.addEventListener("keydown", (event) => {
+    const field = document.querySelector("input[type=search]");
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey ||
+        event.target.closest("input, textarea, select") || !field)
+        return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+});
