@@ -163,7 +163,8 @@ function usesSection() {
     const items = [];
     let group = "";
     for (const line of read("uses/README.md").split("\n")) {
-        group = /^## (.*)$/.exec(line)?.[1] ?? group;
+        group = /^## (.*)$/.exec(line)?.[1].replace(/\[(.*?)\]\(.*?\)/g, "$1") ??
+            group;
         const [, file, title] = /^\| \[`[\w-]+`\]\((.*?)\) \| (.*) \|$/
             .exec(line) ?? [];
         if (file)

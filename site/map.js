@@ -51,8 +51,9 @@ const meets = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w &&
     a.y < b.y + b.h && b.y < a.y + a.h;
 
 // Names stand beside their points, the best first: near them if there is room, else
-// farther away with a line to the point. A name without any room is left out; its
-// point has it as its title, and the table has it.
+// farther away with a line to the point, but only for a kind as it is without options.
+// A name without any room is left out; its point has it as its title, and the table
+// has it.
 function place(labels) {
     const taken = labels.map((label) =>
         ({ x: label.x - 6, y: label.y - 6, w: 12, h: 12 }));
@@ -61,7 +62,8 @@ function place(labels) {
         !taken.some((other) => meets(box, other));
     for (const label of labels) {
         const w = wide(label.text, label.best), h = 15;
-        for (const far of [8, 14, 22, 32, 44, 58]) {
+        const variant = label.text.includes(":");
+        for (const far of variant ? [8, 14] : [8, 14, 22, 32, 44]) {
             const spots = [[far, -far], [-far - w, -far], [far, far - h],
                 [-far - w, far - h], [-w / 2, -far - h], [-w / 2, far],
                 [far, -h / 2], [-far - w, -h / 2]]

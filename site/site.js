@@ -1,5 +1,5 @@
-// site.js - what every page does for its reader: `/` goes to the search field, and
-// blocks of code can be copied.
+// site.js - what every page does for its reader: `/` goes to the search field,
+// blocks of code can be copied, and the navigation shows where the page is.
 "use strict";
 
 // Returns the text that a block's button copies: only the commands of a console
@@ -35,6 +35,16 @@ function addButton(block) {
 
 for (const block of document.querySelectorAll(".code"))
     addButton(block);
+
+// The navigation is open where it stands beside the text, and a long one begins where
+// the page is.
+const list = document.querySelector(".book");
+if (list && matchMedia("(min-width: 60rem)").matches) {
+    list.querySelector("details").open = true;
+    const current = list.querySelector("[aria-current]");
+    if (current && list.scrollHeight > list.clientHeight)
+        list.scrollTop = current.offsetTop - list.clientHeight / 2;
+}
 
 document.addEventListener("keydown", (event) => {
     const field = document.querySelector("input[type=search]");
