@@ -330,7 +330,8 @@ function scrollable(html) {
     let number = 0;
     return html
         .replace(/<table>[^]*?<\/table>/g, (table) => {
-            const first = plain(/<th[^>]*>([^]*?)<\/th>/.exec(table)?.[1] ?? "");
+            const first = plain(/<th[^>]*>([^]*?)<\/th>/.exec(table)?.[1] ?? "")
+                .trim();
             const name = `Table ${++number}${first ? ` by ${first}` : ""}`;
             return `<div class="scroll" tabindex="0" role="region" ` +
                 `aria-label="${escape(name)}">${table}</div>`;
@@ -459,22 +460,24 @@ function drawing(section, kind) {
 
 function kindsIndex() {
     const page = "kinds/index.html";
-    const table = (text) => relink(scrollable(markdown(text)), "README.md", page);
     const [first, second, ...rows] = command("kinds", "--all", "--markdown")
         .trim().split("\n");
-    const groups = [...new Set(familyOf.values())].map((family) => {
-        const some = rows.filter((row) => familyOf.get(
-            /^\| \[?`([\w-]+)`/.exec(row)?.[1]) === family);
-        return `<h2 id="${escape(family)}">Family <em>${escape(family)}</em></h2>\n` +
-            table([first, second, ...some].join("\n"));
-    });
-    write(page, "Kinds", '<article class="wide"><h1>Kinds</h1>\n' +
-        "<p>A <em>kind</em> is a way to build a filter. Each has a page: what it " +
-        "is, when to use it and when not, what it costs, its mathematics and its " +
-        `bytes. The <a href="../map.html">map</a> compares what they cost; the ` +
-        `<a href="../calculator.html">calculator</a> lists their sizes.</p>\n` +
-        groups.join("") + "<h2 id=\"formats\">Other systems' filters</h2>\n" +
-        table(command("formats", "--markdown")) + "</article>");
+    const family = (row) => familyOf.get(/^\| \[?`([\w-]+)`/.exec(row)?.[1]);
+    const tables = [...new Set(familyOf.values())].map((name) =>
+        `## Family ${name}\n\n` + [first, second,
+            ...rows.filter((row) => family(row) === name)].join("\n"));
+    const [text] = headings(scrollable(markdown(`# Kinds
+
+A *kind* is a way to build a filter. Each has a page: what it is, when to use it and
+when not, what it costs, its mathematics and its bytes. The [map](../map.html) compares
+what the kinds cost, and the [calculator](../calculator.html) lists their sizes.
+
+${tables.join("\n\n")}
+
+## Other systems' filters
+
+${command("formats", "--markdown")}`)));
+    write(page, "Kinds", `<article class="wide">${text}</article>`);
 }
 
 // ---- The manual -------------------------------------------------------------
