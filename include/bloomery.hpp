@@ -285,6 +285,11 @@ struct spec : bly_spec {
         flags = all;
         return *this;
     }
+    spec &with_form(std::uint64_t of_keys) noexcept
+    {
+        form = of_keys;
+        return *this;
+    }
     spec &with_progress(const bly_progress *callback) noexcept
     {
         progress = callback;
@@ -996,6 +1001,10 @@ public:
     void resize(std::uint64_t capacity)
     {
         must(bly_resize(get(), capacity));
+    }
+    void fold(std::uint64_t times)
+    {
+        must(bly_fold(get(), times));
     }
 
     /* ---- Files and images ---------------------------------------------- */

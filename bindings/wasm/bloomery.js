@@ -9,8 +9,8 @@
 //
 // The library is WebAssembly, in a memory of its own: bloomery.wasm with all
 // kinds, sets.wasm with family "sets" alone. One file for Node 18 and later, for
-// browsers and for workers; it imports nothing. bloomery.d.ts says what each
-// function does, and README.md what it costs.
+// browsers and for workers; it imports nothing. bloomery.d.ts describes each
+// function.
 
 /** What went wrong: the library's own line, and its status. */
 export class BloomeryError extends Error {

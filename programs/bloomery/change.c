@@ -28,10 +28,12 @@ typedef struct {
     CLI_SECRET_OPTION(change_settings, key_file),                             \
     CLI_FORMAT_OPTION(change_settings, format),                               \
     CLI_UNPACK_OPTION(change_settings, unpack_limit),                         \
-    { 0, "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),     \
-      false, "Say on standard error what was done." },                        \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(change_settings, verbose),       \
+      false, "Print what was done on standard error.",                        \
+      .group = CLI_OUTPUT },                                                  \
     { 0, "json", NULL, CLI_FLAG, offsetof(change_settings, json), false,      \
-      "Print what the filter is now as a JSON object." },                     \
+      "Print what the filter is now as a JSON object.",                       \
+      .group = CLI_OUTPUT },                                                  \
     CLI_NO_PROGRESS_OPTION(change_settings, no_progress),                     \
     { 0 }
 

@@ -42,70 +42,78 @@ typedef struct {
 
 static const cli_option advise_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(advise_settings, items),
-      false, "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G." },
+      false, "The number of keys to plan for: 1000000, 1e6, 10k, 2.5M, 1G." },
     CLI_RATE_OPTION(advise_settings),
-    ADVISE_FLAG("remove", remove, "Any key may be removed again, and come "
-                "back."),
-    ADVISE_FLAG("count", count, "It should count how often a key came, up to a "
-                "dozen or more."),
+    ADVISE_FLAG("remove", remove,
+      "Keys can be removed and added again."),
+    ADVISE_FLAG("count", count,
+      "The filter counts how often a key was added, up to a dozen or more."),
     { 0, "at-least", "T", CLI_NUMBER, offsetof(advise_settings, times), false,
-      "It should say whether a key came at least T times, 1 .. 65535. The rate "
-      "is then of keys that never came.",
+      "The filter reports whether a key was added at least T times, 1 to "
+      "65535. The rate is then that of keys that were never added.",
       .excludes = "count" },
-    ADVISE_FLAG("grow", grow, "There may be more than ITEMS keys later, at the "
-                "same rate."),
-    ADVISE_FLAG("unite", unite, "Two filters can be united."),
-    ADVISE_FLAG("static", fixed, "All keys are known before it is built, and "
-                "none comes later: this admits more kinds.",
+    ADVISE_FLAG("grow", grow,
+      "More than ITEMS keys may be added later at the same rate."),
+    ADVISE_FLAG("unite", unite,
+      "Two filters can be united."),
+    ADVISE_FLAG("static", fixed,
+      "All keys are known before the filter is built. This allows more kinds.",
                 .excludes = "grow forget"),
-    ADVISE_FLAG("forget", forget, "Keys come without end, and old ones may be "
-                "forgotten once ITEMS others have come."),
-    ADVISE_FLAG("label", label, "It should store a number with each key."),
-    ADVISE_FLAG("exact", exact, "No false positive at all, among the keys of "
-                "a closed universe."),
-    ADVISE_FLAG("page", page, "It is bigger than memory: it is used in its "
-                "file."),
-    ADVISE_FLAG("share", share, "Many threads add at once."),
+    ADVISE_FLAG("forget", forget,
+      "Keys arrive without end, and old ones may be forgotten after ITEMS "
+      "others."),
+    ADVISE_FLAG("label", label,
+      "The filter stores a number with each key."),
+    ADVISE_FLAG("exact", exact,
+      "No false positive among the keys of a closed universe."),
+    ADVISE_FLAG("page", page,
+      "The filter exceeds memory and is used in its file."),
+    ADVISE_FLAG("share", share,
+      "Many threads add keys at once."),
     { 0, "present", "SHARE", CLI_SHARE, offsetof(advise_settings, present),
-      false, "The share of lookups whose key is there: 0.9, 90%. "
-      "Default: 50%." },
+      false, "The share of lookups whose key is present: 0.9, 90%. Default: "
+      "50%." },
     { 0, "others", "ITEMS", CLI_ITEMS, offsetof(advise_settings, others),
-      false, "With --exact: how many other keys, which are not in the filter, "
-      "will be asked for. Default: as many as ITEMS.",
+      false, "With --exact: the number of queried keys that are not in the "
+      "filter. Default: ITEMS.",
       .needs = "exact" },
     { 0, "label-most", "N", CLI_ITEMS, offsetof(advise_settings, label_most),
-      false, "With --label: the largest label there will be. Default: 255.",
+      false, "With --label: the largest label. Default: 255.",
       .needs = "label" },
     { 0, "memory-limit", "SIZE", CLI_SIZE, offsetof(advise_settings, memory),
-      false, "The most bytes the filter may have: 64M, 1G (K, M, G, T are "
-      "powers of 1024).",
+      false, "The largest size of the filter: 64M, 1G.",
       .excludes = "page" },
-    ADVISE_FLAG("small", small, "Find the smallest one; time decides only "
-                "between equals. Always so with --page.", .excludes = "fast"),
-    ADVISE_FLAG("fast", fast, "Find the quickest one; size decides only "
-                "between equals."),
-    ADVISE_FLAG("measure", measure, "First measure what lookups cost on this "
-                "machine, which takes about half a minute and 350 MB, and "
-                "keep it in the folder bloomery of $XDG_CACHE_HOME or "
-                "~/.cache. It is used from then on, on this machine only."),
-    ADVISE_FLAG("all", all, "Rank the kinds outside the core as well, and show "
-                "all of them: also those that gain nothing, and those that "
-                "cannot, with the reason; not only the best five."),
-    ADVISE_FLAG("json", json, "Print an object: where the costs are from, and "
-                "an array of all kinds."),
+    ADVISE_FLAG("small", small,
+      "Prefer the smallest kind; time decides between equals. This is the "
+      "default with --page.", .excludes = "fast"),
+    ADVISE_FLAG("fast", fast,
+      "Prefer the fastest kind; size decides between equals."),
+    ADVISE_FLAG("measure", measure,
+      "First measure lookups on this machine, in about half a minute and 350 "
+      "MB. Later runs on this machine use the result, which is kept in the "
+      "folder bloomery of $XDG_CACHE_HOME or ~/.cache.",
+      .group = CLI_SPEED),
+    ADVISE_FLAG("all", all,
+      "Show all kinds, not only the best five, with the reason for each that "
+      "does not qualify.",
+      .group = CLI_OUTPUT),
+    ADVISE_FLAG("json", json,
+      "Print an object: the source of the costs, and an array of all kinds.",
+      .group = CLI_OUTPUT),
     { 0 }
 };
 
 static const cli_example advise_examples[] = {
-    { "bloomery advise -n 10M -p 0.1%", "For keys that are added one by one." },
+    { "bloomery advise -n 10M -p 0.1%",
+      "For keys that are added one by one." },
     { "bloomery advise -n 10M --static --small",
-      "The smallest one for fixed keys." },
+      "The smallest kind for fixed keys." },
     { "bloomery advise -n 1M --remove --count --all",
-      "All that can, and why the others cannot." },
+      "All kinds that can remove and count, and why the others cannot." },
     { "bloomery advise -n 1M --at-least 3",
-      "Kinds that tell whether a key came three times." },
-    { "bloomery advise -n 100k --static --memory-limit 64K",
-      "Kinds that fit in that, or the memory that they would need." },
+      "Kinds that report whether a key was added three times." },
+    { "bloomery advise -n 100k --static --memory-limit 128K",
+      "Kinds that fit, or the memory that they would need." },
     { "bloomery advise --measure", "Measure this machine." },
     { NULL, NULL }
 };
@@ -640,27 +648,27 @@ static int advise_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_advise = {
     .name = "advise",
     .operands = "",
-    .summary = "tell which kind is best for a need",
+    .summary = "show which kind suits a need best",
     .text =
         "Ranks the core kinds of filters for a number of keys, a "
-        "false-positive rate, and the abilities that the filter must have. If "
-        "a kind outside the core would be better, one line says which and by "
-        "how much; --all ranks all kinds. Without a core kind that can do "
-        "what is needed the others are ranked.\n\n"
-        "The best kind is the one for which the time of a lookup, multiplied "
-        "by the cube root of the size, is least: a kind that is eight times "
-        "as large as another must be twice as quick to be as good. --fast "
-        "looks at the time alone, --small at the size alone. A kind that is "
-        "neither smaller nor much quicker to query or to fill than one before "
-        "it is left out, except with --all.\n\n"
-        "For each kind it shows the size, the rate, and the expected time in "
-        "nanoseconds: of a lookup in a batch, for a key that is there and for "
-        "one that is not, and of an add (or, for a kind that is built at "
-        "once, of the build, per key). The times are computed from those "
-        "measured for each kind, in a cache and out of it.",
+        "false-positive rate, and the required abilities. If a kind outside "
+        "the core would be better, a line says which and by how much; --all "
+        "ranks all kinds. If no core kind has the abilities, the others are "
+        "ranked.\n\n"
+        "The best kind has the smallest product of lookup time and the cube "
+        "root of the size: a kind that is eight times as large must be twice "
+        "as fast to be as good. --fast compares only times, --small only "
+        "sizes. A kind that is neither smaller nor much faster to query or to "
+        "fill than a kind above it is left out, except with --all.\n\n"
+        "The table shows the size, the rate, and the expected time in "
+        "nanoseconds: for a lookup in a batch of a key that is present and of "
+        "a key that is not, and for an add, or for a kind that is built at "
+        "once, for building, per key. Times are computed from measurements of "
+        "each kind inside and outside of caches.",
     .options = advise_options,
+    .usual = "items rate remove count grow static small all",
     .examples = advise_examples,
-    .status = "0 if there is advice, 2 after an error or if no kind can do "
-              "what is needed.",
+    .status = "0 if there is advice, 2 after an error or if no kind has the "
+              "abilities.",
     .run = advise_run,
 };

@@ -19,22 +19,25 @@ typedef struct {
 
 static const cli_option check_options[] = {
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(check_settings, quiet), false,
-      "Print nothing for the files that are fine." },
+      "Print nothing about files that are fine." },
     { 0, "json", NULL, CLI_FLAG, offsetof(check_settings, json), false,
-      "Print a JSON object of file, ok, status and why; for several files, an "
-      "array of objects." },
+      "Print a JSON object of file, ok, status and why, or an array of "
+      "objects for several files.",
+      .group = CLI_OUTPUT },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(check_settings, key_file),
-      false, "Check too that the secret in FILE is that of the filters, 16 "
-      "bytes or 32 hexadecimal digits. Without it all else is checked." },
+      false, "Also check that FILE holds the secret of the filters: 16 bytes "
+      "or 32 hexadecimal digits.",
+      .group = CLI_SAFETY },
     CLI_FORMAT_OPTION(check_settings, format),
     CLI_UNPACK_OPTION(check_settings, unpack_limit),
     { 0 }
 };
 
 static const cli_example check_examples[] = {
-    { "bloomery check words.bly", "Read all of it and compare the checksums." },
+    { "bloomery check words.bly",
+      "Read all of a filter and verify its checksums." },
     { "bloomery check -q backup/*.bly && echo fine",
-      "Report only the damaged ones." },
+      "Report only damaged files." },
     { NULL, NULL }
 };
 
@@ -225,15 +228,17 @@ const cli_command cmd_check = {
     .operands = "FILE...",
     .summary = "check that filters are whole and undamaged",
     .text =
-        "Reads each filter from end to end, trusts nothing in it, and compares "
-        "its checksums. Prints 'FILE: ok' for those that are fine, and a line "
-        "on standard error that says what is wrong for those that are not. A "
-        "warning says if a filter that is exact up to a number of keys has "
-        "more. Of a Parquet file, or a table of LevelDB or RocksDB, the "
-        "filters inside are looked at, and what says where they lie. A packed "
-        "filter is checked as it is, and not unpacked. An index "
-        "of 'bloomery index' is checked likewise.",
+        "Reads each filter from end to end, trusts nothing in it, and "
+        "verifies its checksums. Prints 'FILE: ok' for a good file. For a "
+        "damaged file, a line on standard error says what is wrong. A warning "
+        "is printed for a filter that is exact up to a number of keys and has "
+        "more.\n\n"
+        "In a Parquet file, or a table of LevelDB or RocksDB, the filters "
+        "inside and the records of their places are checked. A packed filter "
+        "is checked without unpacking it. An index of 'bloomery index' is "
+        "checked as well.",
     .options = check_options,
+    .usual = "quiet json format key-file",
     .examples = check_examples,
     .status = "0 if all files are fine, 2 if any is not.",
     .shows_progress = true,

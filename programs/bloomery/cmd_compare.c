@@ -17,7 +17,8 @@ typedef struct {
 static const cli_option compare_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
       "Print a JSON object of a, b, either, both, differ and jaccard, each "
-      "with value and sd." },
+      "with value and sd.",
+      .group = CLI_OUTPUT },
     CLI_ASSUME_OPTION(compare_settings, assume),
     CLI_SECRET_OPTION(compare_settings, key_file),
     CLI_FORMAT_OPTION(compare_settings, format),
@@ -27,8 +28,9 @@ static const cli_option compare_options[] = {
 
 static const cli_example compare_examples[] = {
     { "bloomery compare monday.bly tuesday.bly",
-      "How many visitors came on both days." },
-    { "bloomery compare --json a.bly b.bly", "The same for a program." },
+      "Estimate how many visitors came on both days." },
+    { "bloomery compare --json monday.bly tuesday.bly",
+      "Print the estimates for a program." },
     { NULL, NULL }
 };
 
@@ -130,17 +132,18 @@ const cli_command cmd_compare = {
     .operands = "A B",
     .summary = "estimate how many keys two filters share",
     .text =
-        "Prints how many different keys are in A, in B, in either, in both "
-        "and in just one of them, and the Jaccard index, both / either: "
-        "estimates from the bits, each with its standard deviation. The "
-        "number of keys in just one of two filters that differ little is "
-        "known well, for it depends on the bits that differ alone. An "
-        "estimate below 0 of the keys in both is shown as 0. The filters must "
-        "be of one kind, capacity, rate, hash and seed; 'bloomery kinds' "
-        "tells which kinds can be compared (overlap). Nothing can be "
-        "estimated for a filter in which every bit is set: in JSON its "
-        "numbers are null.",
+        "Estimates the number of distinct keys in A, in B, in either, in both "
+        "and in only one of them, and the Jaccard index, both / either. Each "
+        "estimate comes from the bits and has its standard deviation. If two "
+        "filters differ little, the number of keys in only one of them is "
+        "precise, because it depends only on the bits that differ. An "
+        "estimate below 0 is shown as 0.\n\n"
+        "The filters must have the same kind, capacity, rate, hash and seed, "
+        "and their kind must be comparable (overlap in 'bloomery kinds'). "
+        "Nothing can be estimated for a filter in which every bit is set: its "
+        "numbers are null in JSON.",
     .options = compare_options,
+    .usual = "json assume-form format key-file",
     .examples = compare_examples,
     .status = "0 if the filters were compared, 2 after an error.",
     .shows_progress = true,

@@ -21,13 +21,13 @@ typedef struct {
 
 static const cli_option convert_options[] = {
     { 0, "to", "FORMAT", CLI_TEXT, offsetof(convert_settings, to), false,
-      "The format of OUT: 'bloomery', or one that 'bloomery formats' lists, or "
-      "a kind of ours that has the same bits (of parquet, split). "
-      "With --data it may be left out: then it is that of the filter's kind." },
+      "The format of OUT: 'bloomery', a format that 'bloomery formats' lists, "
+      "or a kind with the same bits (split for parquet). Not needed with "
+      "--data, where the default is the format of the filter." },
     { 0, "data", "FILE", CLI_TEXT, offsetof(convert_settings, data), false,
-      "Attach all bytes of FILE ('-' is standard input) to the filter, in "
-      "place of those that are attached; an empty FILE takes them away. For "
-      "formats that have a place for data (dcso)." },
+      "Attach the bytes of FILE ('-' is standard input) to the filter, "
+      "instead of its attached data. An empty FILE removes the data. For "
+      "formats with a place for data (dcso)." },
     CLI_FORMAT_OPTION(convert_settings, format),
     CLI_UNPACK_OPTION(convert_settings, unpack_limit),
     CLI_FORCE_OPTION(convert_settings, force),
@@ -38,13 +38,13 @@ static const cli_option convert_options[] = {
 
 static const cli_example convert_examples[] = {
     { "bloomery convert --to bloomery known.bloom known.bly",
-      "The filter of another system, in a file that tells what it is and "
-      "whether it is damaged." },
-    { "bloomery convert --to dcso known.bly known.bloom", "And back." },
-    { "bloomery convert --to parquet ids.bly ids.filter",
-      "A filter of kind split, built with -H xxh64, for a Parquet file." },
+      "Write another system's filter in Bloomery's format." },
+    { "bloomery convert --to dcso known.bly back.bloom",
+      "Write it in the format of DCSO's bloom again." },
+    { "bloomery convert --to parquet column.bly column.filter",
+      "Write a filter of kind split with hash xxh64 for a Parquet file." },
     { "bloomery convert --data notes.txt known.bloom noted.bloom",
-      "The same filter with notes of its owner." },
+      "Attach notes to a filter." },
     { NULL, NULL }
 };
 
@@ -214,16 +214,16 @@ const cli_command cmd_convert = {
     .operands = "IN OUT",
     .summary = "write a filter in another format, or with other data attached",
     .text =
-        "Writes the filter IN to OUT in another format, where that is possible "
-        "without the keys: where both have the same bits for a key and differ "
-        "in what is around them. Any filter can be written as 'bloomery', "
-        "which tells what it is and whether it is damaged. Where a format has "
-        "other bits, the filter has to be built anew from its keys: 'build -k "
-        "FORMAT'.\n\n"
-        "Some formats have a place for data of any content, which is its "
-        "owner's: it is kept by all commands, --data replaces it, and 'info "
-        "--data' writes it.",
+        "Writes the filter IN to OUT in another format. That is possible "
+        "without the keys if both formats have the same bits for a key, and "
+        "differ only in the bytes around them. Any filter can be written as "
+        "'bloomery', a format that names its kind and detects damage. For a "
+        "format with other bits, build the filter again from its keys, with "
+        "'build -k FORMAT'.\n\n"
+        "Some formats store arbitrary data for the owner of the filter. All "
+        "commands keep it, --data replaces it, and 'info --data' prints it.",
     .options = convert_options,
+    .usual = "to data format verbose json",
     .examples = convert_examples,
     .status = "0, or 2 after an error: nothing is written then.",
     .shows_progress = true,

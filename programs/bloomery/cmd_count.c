@@ -5,20 +5,22 @@
 
 static const cli_option count_options[] = {
     { 'm', "at-least", "T", CLI_NUMBER, offsetof(ask_settings, least), false,
-      "Print only lines whose count is at least T, or not bounded: none whose "
-      "key came T times is left out. 'bloomery advise --at-least' tells which "
-      "filter to take, and how often another key passes." },
+      "Print only lines whose count is at least T, or is not bounded. No key "
+      "that was added T times is missed. 'bloomery advise --at-least' shows "
+      "how often other keys pass." },
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
-      "Print no lines, but how many keys were asked for, the sum of their "
-      "counts and, with -m, how many would be printed, as a JSON object." },
+      "Print only the numbers of keys, the sum of their counts and, with -m, "
+      "how many lines would be printed, as a JSON object.",
+      .group = CLI_OUTPUT },
     ASK_OPTIONS
 };
 
 static const cli_example count_examples[] = {
     { "bloomery count visits.bly names.txt",
-      "How often each name was added." },
-    { "bloomery count -m 100 visits.bly < names.txt | sort -rn",
-      "The frequent ones, the most frequent first." },
+      "Print how often each name was added." },
+    { "bloomery count -m 3 visits.bly < names.txt | sort -rn",
+      "Print the names that were added three times or more, the most frequent "
+      "first." },
     { NULL, NULL }
 };
 
@@ -45,15 +47,17 @@ const cli_command cmd_count = {
     .operands = "FILE [KEYS...]",
     .summary = "print how often the key of each line was added",
     .text =
-        "Reads lines from the files KEYS (or standard input) and prints each "
-        "with a number and a TAB before it: an upper bound of how often its "
-        "key was added to the filter FILE and not removed. The number is never "
-        "too low; 0 "
-        "is certain. A '?' says that the key is perhaps there but its counters "
-        "are at their largest value, so that no bound is known.\n\n"
-        "The filter must be of a kind that counts: see 'bloomery kinds'.\n\n"
+        "Reads lines from the files KEYS or from standard input, and prints "
+        "each after a number and a TAB: an upper bound of how often its key "
+        "was added to the filter FILE and not removed. The number is never "
+        "too low, and 0 is certain. A '?' means that the key is perhaps "
+        "there, but its counters are at their largest value, so that no bound "
+        "is known.\n\n"
+        "The kind of the filter must be able to count: see 'bloomery "
+        "kinds'.\n\n"
         CLI_VERIFY_TEXT,
     .options = count_options,
+    .usual = "at-least key field separator recursive ignore-case jobs json",
     .examples = count_examples,
     .status = "0 if a key is perhaps there (with -m: at least T times), 1 if "
               "none is, 2 after an error.",

@@ -14,18 +14,20 @@ typedef struct {
 
 static const cli_option formats_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(formats_settings, json), false,
-      "Print an array of objects: those of 'kinds --json' with writer, and "
-      "told, whether the bytes tell the format." },
+      "Print an array of objects: the members of 'kinds --json' with writer, "
+      "and told: whether the bytes tell the format.",
+      .group = CLI_OUTPUT },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(formats_settings, markdown),
       false, "Print the table in Markdown.",
-      .excludes = "json" },
+      .excludes = "json",
+      .group = CLI_OUTPUT },
     { 0 }
 };
 
 static const cli_example formats_examples[] = {
-    { "bloomery formats", "All formats, and what can be done with each." },
+    { "bloomery formats", "List all formats." },
     { "bloomery info known.bloom",
-      "The properties of another system's filter." },
+      "Show the properties of another system's filter." },
     { NULL, NULL }
 };
 
@@ -93,16 +95,16 @@ const cli_command cmd_formats = {
     .operands = "",
     .summary = "list the formats of other systems' filters",
     .text =
-        "Lists the formats of other systems' filters that all commands take "
-        "where they take a filter, who writes them, and what can be done with "
-        "each. Where the bytes tell which format it is, nothing has to be "
-        "said; others are named with --format. Each is a kind too, so that "
-        "'build -k NAME' makes such a file, and 'kinds NAME' shows its "
-        "options.\n\n"
-        "Parquet files and tables of LevelDB and RocksDB are no filters but "
-        "have some inside: 'info', 'check' and 'query' look into them. "
-        "Fingerprints in chemfp's FPS are for 'similar'.",
+        "Lists the formats of other systems' filters: their writers, and what "
+        "can be done with each. Every command reads them in place of a "
+        "filter. Where the bytes do not tell the format, --format names it. "
+        "Each format is also a kind: 'build -k NAME' makes such a file, and "
+        "'kinds NAME' shows its options.\n\n"
+        "Parquet files and tables of LevelDB and RocksDB are not filters but "
+        "contain some: 'info', 'check' and 'query' read these. 'similar' "
+        "reads fingerprints in chemfp's FPS format.",
     .options = formats_options,
+    .usual = "json markdown",
     .examples = formats_examples,
     .status = "0.",
     .run = formats_run,

@@ -5,16 +5,17 @@
 
 static const cli_option get_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
-      "Print no lines, but how many keys were asked for and are perhaps there "
-      "as a JSON object." },
+      "Print only how many keys were queried and are perhaps there, as a JSON "
+      "object.",
+      .group = CLI_OUTPUT },
     ASK_OPTIONS
 };
 
 static const cli_example get_examples[] = {
     { "bloomery get shard.bly names.txt",
-      "The label of each name that has one: '7 TAB alice'." },
-    { "bloomery get -f 2 -t , shard.bly table.csv | sort -n",
-      "The lines of a table in the order of their second column's labels." },
+      "Print the names that have a label, such as '7 TAB alice'." },
+    { "bloomery get -f 2 -t , shard.bly users.csv | sort -n",
+      "Sort a table by the labels of its second column." },
     { NULL, NULL }
 };
 
@@ -32,15 +33,16 @@ const cli_command cmd_get = {
     .operands = "FILE [KEYS...]",
     .summary = "print the label of each line's key",
     .text =
-        "Reads lines from the files KEYS (or standard input) and prints those "
-        "whose key is perhaps in the filter FILE, each with its key's label "
-        "and a TAB before it. The label of a key that was built in is always "
-        "right; of the others a small share, the filter's false-positive rate, "
-        "is printed too, with a label that means nothing.\n\n"
-        "The filter must be of a kind that carries labels: see 'bloomery "
-        "kinds' and 'bloomery build -l'.\n\n"
+        "Reads lines from the files KEYS or from standard input, and prints "
+        "those whose key is perhaps in the filter FILE, each after its key's "
+        "label and a TAB. The label of a key that was built in is always "
+        "right. Of the other keys a small share, the false-positive rate, is "
+        "printed as well, with a meaningless label.\n\n"
+        "The kind of the filter must carry labels: see 'bloomery kinds' and "
+        "'bloomery build -l'.\n\n"
         CLI_VERIFY_TEXT,
     .options = get_options,
+    .usual = "key field separator recursive ignore-case jobs json",
     .examples = get_examples,
     .status = "0 if a key is perhaps there, 1 if none is, 2 after an error.",
     .run = get_run,

@@ -19,26 +19,30 @@ typedef struct {
 
 static const cli_option info_options[] = {
     { 0, "json", NULL, CLI_FLAG, offsetof(info_settings, json), false,
-      "Print a JSON object; for several files, an array of objects." },
+      "Print a JSON object, or an array of objects for several files.",
+      .group = CLI_OUTPUT },
     { 0, "data", NULL, CLI_FLAG, offsetof(info_settings, data), false,
-      "Write nothing but the data that is attached to the filter, unchanged "
-      "('convert --data' attaches it).",
+      "Print only the data that is attached to the filter, unchanged "
+      "('convert --data' attaches data).",
       .excludes = "json" },
     CLI_SECRET_OPTION(info_settings, key_file),
     CLI_FORMAT_OPTION(info_settings, format),
     CLI_UNPACK_OPTION(info_settings, unpack_limit),
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(info_settings, no_verify),
-      false, "Show what a filter says of itself though it may be damaged: its "
-      "header is checked, the rest is trusted." },
+      false, "Show a filter that may be damaged: verify its header and trust "
+      "the rest.",
+      .group = CLI_SAFETY },
     { 0 }
 };
 
 static const cli_example info_examples[] = {
-    { "bloomery info words.bly", "Its kind, fill and false-positive rate." },
-    { "bloomery info --json *.bly", "The same of many, for a program." },
-    { "bloomery info part.parquet", "Which of its columns have filters." },
-    { "bloomery info --data known.bloom >notes.txt",
-      "The data that its owner attached to a filter of DCSO's bloom." },
+    { "bloomery info words.bly",
+      "Show the kind, the fill and the false-positive rate." },
+    { "bloomery info --json *.bly", "Show many filters, for a program." },
+    { "bloomery info part.parquet",
+      "Show which columns of a Parquet file have filters." },
+    { "bloomery info --data known.bloom > notes.txt",
+      "Print the data that is attached to a filter of DCSO's bloom." },
     { NULL, NULL }
 };
 
@@ -148,6 +152,22 @@ static void info_geometry(const uint64_t g[4])
                   "\n", g[0], g[1], g[2], g[3]);
 }
 
+/* Prints the share of bits or cells in use, as a number and as a bar. */
+static void info_fill(const bly_stat_t *stat)
+{
+    enum { WIDTH = 20 };
+    static const char used[] = "####################";
+    static const char left[] = "....................";
+    int n = (int)lround(fmin(stat->fill, 1) * WIDTH);
+
+    output_format("  fill       %s of the bits or cells are in use",
+                  report_percent(stat->fill).text);
+    if (stat->fullest > 0)
+        output_format(", %s in the fullest layer",
+                      report_percent(stat->fullest).text);
+    output_format("  [%.*s%.*s]\n", n, used, WIDTH - n, left);
+}
+
 static void info_text(const bly_filter *filter, const bly_stat_t *stat,
                       const char *file)
 {
@@ -167,12 +187,7 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
         output_format("  attached   %s of data\n",
                       report_bytes((uint64_t)attached).text);
     output_format("  probes     %" PRIu32 " per key\n", stat->probes);
-    output_format("  fill       %s of the bits or cells are in use",
-                  report_percent(stat->fill).text);
-    if (stat->fullest > 0)
-        output_format(", %s in the fullest layer",
-                      report_percent(stat->fullest).text);
-    output_text("\n");
+    info_fill(stat);
     info_rate(stat);
     if (stat->lost > 0 && stat->window < UINT64_MAX)
         output_format("  lost       %s of the keys are no longer found when %s "
@@ -361,27 +376,26 @@ const cli_command cmd_info = {
     .operands = "FILE...",
     .summary = "show what a filter is and how full it is",
     .text =
-        "Prints for each filter its kind, how many keys it holds and was "
-        "planned for, its size, how full it is, and its false-positive rate "
-        "as it stands now, computed from the bits themselves. For kinds whose "
-        "labels are ordered (spatial, attenuated) there is a line for each "
-        "label that is there. It tells which share of the cells shows the "
-        "label, which share of strangers (keys that were never put) is said "
-        "to have it, and which share of the keys that have it is said to "
-        "have another.\n\n"
+        "Prints the kind of each filter, the number of keys that it holds and "
+        "was planned for, its size, its fill, and its present false-positive "
+        "rate, computed from the bits. For kinds with ordered labels "
+        "(spatial, attenuated) it prints a line for each label: the share of "
+        "cells that show it, the share of keys that were never put but seem "
+        "to have it, and the share of its own keys that seem to have another "
+        "label.\n\n"
         "For a filter that is hashed with a secret, only the header is shown "
-        "unless --key-file is given. A packed filter of more than 64 MiB is "
-        "not unpacked, so only its header is shown as well.\n\n"
-        "For a Parquet file, or a table of LevelDB or RocksDB, it lists the "
-        "filters inside: which part of the keys each is about, its size, fill "
-        "and rate, and about how many different keys it holds. With --json the "
-        "parts without a filter are listed too.\n\n"
-        "Where a format keeps data of any content for the filter's owner "
-        "(dcso), it is told how many bytes are attached, and --data writes "
-        "them.\n\n"
-        "All of a filter is read, and its checksum compared, before anything "
-        "is shown of it.",
+        "unless --key-file is given. Nor is a packed filter of more than 64 "
+        "MiB unpacked: only its header is shown.\n\n"
+        "For a Parquet file, or a table of LevelDB or RocksDB, the filters "
+        "inside are listed: the part of the keys, the size, the fill, the "
+        "rate and the estimated number of distinct keys. --json also lists "
+        "the parts without a filter.\n\n"
+        "If a format stores data for the owner of the filter (dcso), the "
+        "number of attached bytes is shown, and --data prints them.\n\n"
+        "Each filter is read completely and its checksum is verified before "
+        "anything is shown.",
     .options = info_options,
+    .usual = "json format no-verify key-file",
     .examples = info_examples,
     .status = "0 if all files were shown, 2 after an error.",
     .shows_progress = true,

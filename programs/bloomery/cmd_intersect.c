@@ -4,10 +4,11 @@
 #include "bloomery/command.h"
 
 static const cli_example intersect_examples[] = {
-    { "bloomery intersect -o both.bly a.bly b.bly",
-      "A filter that finds every key that is in a.bly and in b.bly." },
-    { "bloomery intersect -o - a.bly b.bly | bloomery query - keys.txt",
-      "The keys that are perhaps in both, without a file in between." },
+    { "bloomery intersect -o both.bly monday.bly tuesday.bly",
+      "Find every key that is in both filters." },
+    { "bloomery intersect -o - monday.bly tuesday.bly | bloomery query - "
+      "names.txt",
+      "Print the names that are perhaps in both, without a file in between." },
     { NULL, NULL }
 };
 
@@ -24,11 +25,13 @@ const cli_command cmd_intersect = {
     .summary = "make a filter of the keys that are in all of several",
     .text =
         "Writes to OUT a filter that finds every key that is in all of the "
-        "filters. Its false-positive rate is at most that of the best of them, "
-        "but higher than that of a filter built from the common keys alone. "
-        "They must be of one kind, capacity, rate, hash and seed.\n\n"
+        "filters. Its false-positive rate is at most that of the best of "
+        "them, but higher than that of a filter built from the common keys "
+        "alone. The filters must have the same kind, capacity, rate, hash and "
+        "seed.\n\n"
         "One of the filters may be '-', standard input.",
     .options = combine_options,
+    .usual = "output assume-form force verbose json",
     .examples = intersect_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),
     .shows_progress = true,

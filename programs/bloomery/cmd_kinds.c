@@ -19,18 +19,19 @@ static const cli_option kinds_options[] = {
     { 0, "all", NULL, CLI_FLAG, offsetof(kinds_settings, all), false,
       "List all kinds, not only the core." },
     { 0, "json", NULL, CLI_FLAG, offsetof(kinds_settings, json), false,
-      "Print an array with an object for each kind of every tier; with KIND, "
-      "one object." },
+      "Print an array of objects for all kinds or, with KIND, one object.",
+      .group = CLI_OUTPUT },
     { 0, "markdown", NULL, CLI_FLAG, offsetof(kinds_settings, markdown), false,
-      "Print the table in Markdown; with KIND, what it can and its options.",
-      .excludes = "json" },
+      "Print a table in Markdown or, with KIND, its abilities and options.",
+      .excludes = "json",
+      .group = CLI_OUTPUT },
     { 0 }
 };
 
 static const cli_example kinds_examples[] = {
-    { "bloomery kinds", "The core kinds, and what each can do." },
-    { "bloomery kinds --all", "All kinds." },
-    { "bloomery kinds standard", "One kind with its options." },
+    { "bloomery kinds", "List the core kinds and their abilities." },
+    { "bloomery kinds standard", "Show a kind and its options." },
+    { "bloomery kinds --all", "List all kinds." },
     { NULL, NULL }
 };
 
@@ -241,16 +242,17 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_kinds = {
     .name = "kinds",
     .operands = "[KIND]",
-    .summary = "list the kinds of filters, or the options of one",
+    .summary = "list kinds of filters, or the options of a kind",
     .text =
-        "Lists the core kinds of filters, those to meet first, with the family "
-        "and the abilities of each. --all lists the kinds for rarer needs and "
-        "the experimental ones as well; every command accepts every kind. "
-        "With KIND it shows the options of that kind, which -k of 'build' and "
-        "'plan' takes as KIND:OPTION=VALUE,OPTION=VALUE.\n\n"
-        "Some kinds have other names too, such as bloom, cbf or xor8. Every "
-        "command accepts these; files and reports use the kind's own name.",
+        "Lists the core kinds of filters with their family and abilities. "
+        "--all also lists kinds for rarer needs and experimental kinds; every "
+        "command accepts every kind. With KIND, the options of that kind are "
+        "shown. -k of 'build' and 'plan' takes them as "
+        "KIND:OPTION=VALUE,OPTION=VALUE.\n\n"
+        "Some kinds have other names, such as bloom, cbf or xor8. Every "
+        "command accepts them; files and reports use the kind's own name.",
     .options = kinds_options,
+    .usual = "all json markdown",
     .examples = kinds_examples,
     .status = "0, or 2 if there is no such kind.",
     .run = kinds_run,

@@ -16,7 +16,8 @@ typedef struct {
 
 static const cli_option list_options[] = {
     { '0', "null", NULL, CLI_FLAG, offsetof(list_settings, nul), false,
-      "End keys with a NUL instead of a newline." },
+      "End keys with a NUL byte instead of a newline.",
+      .group = CLI_OUTPUT },
     CLI_SECRET_OPTION(list_settings, key_file),
     CLI_FORMAT_OPTION(list_settings, format),
     CLI_UNPACK_OPTION(list_settings, unpack_limit),
@@ -24,10 +25,10 @@ static const cli_option list_options[] = {
 };
 
 static const cli_example list_examples[] = {
-    { "bloomery list ids.bly",
-      "The numbers that are in a filter of kind egh." },
-    { "bloomery list ids.bly | sort -n | diff - ids.txt",
-      "Is it what it should be?" },
+    { "bloomery list sparse.bly",
+      "Print the numbers in a filter of kind egh." },
+    { "bloomery list sparse.bly | sort -n | diff - sparse.txt",
+      "Compare them with the numbers that it should hold." },
     { NULL, NULL }
 };
 
@@ -86,16 +87,17 @@ static int list_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_list = {
     .name = "list",
     .operands = "FILE",
-    .summary = "print the keys of a filter that can tell them",
+    .summary = "print the keys of a filter that can list them",
     .text =
-        "Prints every key that the filter FILE holds, each once, if it can "
-        "tell all of them: of kind egh with a universe= the numbers, and "
-        "without one the hashes, as long as no more are in than it is exact "
-        "for; of kind invertible the keys where it keeps them "
-        "whole (key=), else their hashes, in 16 hexadecimal digits, as long as "
-        "no more are in than it was planned for. Of other kinds nobody can say "
-        "which keys went in.",
+        "Prints every key that the filter FILE holds, once, if its kind can "
+        "list all of them. Kind egh lists numbers if it has a universe=, and "
+        "otherwise hashes, up to the number of keys that it is exact for. "
+        "Kind invertible lists keys that it stores whole (key=), and "
+        "otherwise hashes of 16 hexadecimal digits, up to the number of keys "
+        "that it was planned for. For other kinds the keys cannot be "
+        "recovered.",
     .options = list_options,
+    .usual = "null format key-file",
     .examples = list_examples,
     .status = "0 if all keys were printed; 2 after an error, and none was.",
     .run = list_run,

@@ -19,27 +19,27 @@ typedef struct {
 
 static const cli_option plan_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(plan_settings, items), false,
-      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Needed, "
-      "except for a kind whose options fix its size." },
+      "The number of keys: 1000000, 1e6, 10k, 2.5M, 1G. Required, unless the "
+      "options of the kind fix its size." },
     CLI_RATE_OPTION(plan_settings),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(plan_settings, kind), false,
-      "The kind of filter, with its options. Without it the core kinds are "
-      "shown side by side." },
+      "The kind of filter with its options. Default: compare the core kinds." },
     { 0, "all", NULL, CLI_FLAG, offsetof(plan_settings, all), false,
-      "Without -k: show all kinds, not only the core.",
+      "Without -k: compare all kinds.",
       .excludes = "kind" },
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(plan_settings, hash), false,
       "The hash function." },
     CLI_SECRET_OPTION(plan_settings, key_file),
     { 0, "json", NULL, CLI_FLAG, offsetof(plan_settings, json), false,
-      "Print a JSON object; without -k, an array of one for each kind of "
-      "every tier." },
+      "Print a JSON object or, without -k, an array of objects for all kinds.",
+      .group = CLI_OUTPUT },
     { 0 }
 };
 
 static const cli_example plan_examples[] = {
-    { "bloomery plan -n 1e9 -p 1%", "The core kinds for a billion keys." },
-    { "bloomery plan -k blocked -n 10M -p 0.1%", "One kind in detail." },
+    { "bloomery plan -n 1e9 -p 1%",
+      "Compare the core kinds for a billion keys." },
+    { "bloomery plan -k blocked -n 10M -p 0.1%", "Show one kind in detail." },
     { NULL, NULL }
 };
 
@@ -211,12 +211,13 @@ static int plan_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_plan = {
     .name = "plan",
     .operands = "",
-    .summary = "show what a filter would cost, before building it",
+    .summary = "show the cost of a filter before it is built",
     .text =
-        "Prints how large a filter for this many keys at this false-positive "
-        "rate would be, its exact rate, and how many cache lines a lookup "
-        "would touch. Nothing is built.",
+        "Prints the size of a filter for this many keys and this "
+        "false-positive rate, its exact rate, and the cache lines that a "
+        "lookup touches. Nothing is built.",
     .options = plan_options,
+    .usual = "items rate kind all json",
     .examples = plan_examples,
     .status = "0 if there is a plan, 2 after an error.",
     .run = plan_run,

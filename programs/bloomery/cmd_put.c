@@ -4,14 +4,13 @@
 #include "bloomery/command.h"
 
 static const cli_example put_examples[] = {
-    { "bloomery put shard.bly moved.txt",
-      "Lines such as '7 TAB alice': alice has the label 7 from now on." },
-    { "bloomery get shard.bly names.txt | sed 's/^3\\t/5\\t/' "
-      "| bloomery put shard.bly",
-      "The names that have label 3 get label 5." },
+    { "bloomery put shard.bly moved.tsv",
+      "A line such as '7 TAB alice' gives alice the label 7." },
+    { "bloomery get shard.bly names.txt | sed 's/^3\\b/5/' | "
+      "bloomery put shard.bly",
+      "Give label 5 to the names with label 3." },
     { "bloomery put zones.bly more.tsv",
-      "zones.bly is of kind spatial: the keys of more.tsv are added with their "
-      "areas." },
+      "Add keys to a filter of kind spatial, with their areas." },
     { NULL, NULL }
 };
 
@@ -29,21 +28,22 @@ const cli_command cmd_put = {
     .operands = "FILE [KEYS...]",
     .summary = "give keys of a filter new labels, or add keys with labels",
     .text =
-        "Reads lines of a label and a key, as 'bloomery get' prints them, from "
-        "the files KEYS (or standard input) and gives each key this label in "
-        "the filter FILE, which is replaced at the end. The filter must be of "
-        "a kind that carries labels: see 'bloomery kinds' and 'bloomery build "
-        "-l'. A label that is no number, or none of the filter's (see "
-        "'bloomery info'), is an error that names its line.\n\n"
-        "A kind that is built from all its keys (bloomier) labels those that "
-        "are there. Of two labels for one key the later one stays. A key that "
-        "is not there is left out; a note says how many. Name only keys that "
-        "were built in: another that is perhaps there by accident changes some "
-        "key's label.\n\n"
-        "Kinds that take keys at any time (approximator, spatial, attenuated) "
-        "add each key with its label; a key that is there keeps the larger of "
-        "both, and of kind attenuated the smaller.",
+        "Reads lines of a label and a key, as 'bloomery get' prints them, "
+        "from the files KEYS or from standard input, and gives each key its "
+        "label in the filter FILE. FILE is replaced at the end. The kind of "
+        "the filter must carry labels: see 'bloomery kinds' and 'bloomery "
+        "build -l'. A label that is not a number, or does not fit the filter "
+        "(see 'bloomery info'), is an error that names its line.\n\n"
+        "A kind that is built from all its keys (bloomier) changes the labels "
+        "of its keys. If a key has two labels, the later one stays. A key "
+        "that is not there is left out; a note says how many. Give only keys "
+        "that were built in: another key that is a false positive changes the "
+        "label of some key.\n\n"
+        "Kinds that add keys at any time (approximator, spatial, attenuated) "
+        "add each key with its label. A key that is already there keeps the "
+        "larger label, or in kind attenuated the smaller one.",
     .options = change_label_options,
+    .usual = "label field separator overfill jobs verbose json",
     .examples = put_examples,
     .status = "0 if all keys got their labels, 1 if some were not there, "
               CLI_KEPT("FILE"),

@@ -9,78 +9,85 @@
 
 static const cli_option query_options[] = {
     { 'F', "filter", "FILE", CLI_LIST, offsetof(ask_settings, filters), false,
-      "Ask this filter; all operands are KEYS then. It may be given several "
-      "times: a line is selected if its key is perhaps in any of them. With "
-      "--key-file all of them must be made with its secret." },
+      "Query this filter; all operands are then KEYS. May be repeated: a line "
+      "is selected if its key is perhaps in any filter." },
     { 0, "all", NULL, CLI_FLAG, offsetof(ask_settings, all), false,
-      "With several filters, select the lines whose key is perhaps in all.",
+      "With several filters, select the lines whose key is perhaps in all of "
+      "them.",
       .needs = "filter" },
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(ask_settings, invert),
-      false,
-      "Select the others: the lines whose key is certainly not in FILE." },
+      false, "Select the lines whose key is certainly not in FILE." },
     { 0, "mark", NULL, CLI_FLAG, offsetof(ask_settings, mark), false,
-      "Print all lines, each with 1 and a TAB before it if its key is perhaps "
-      "there, and 0 if it is certainly not, or if there is no key. Of several "
-      "filters each has its digit, in the order of -F.",
-      .excludes = "invert-match groups count quiet summary json" },
+      "Print all lines, each after 1 and a TAB if its key is perhaps in the "
+      "filter, or 0 and a TAB if not. With several filters, print a digit for "
+      "each, in the order of -F.",
+      .excludes = "invert-match groups count quiet summary json",
+      .group = CLI_OUTPUT },
     CLI_ASSUME_OPTION(ask_settings, assume),
     { 0, "column", "NAME", CLI_TEXT, offsetof(ask_settings, column), false,
-      "FILE is a Parquet file: ask the filters that it has for this column, "
-      "one in each row group. A key is what --as says, or else the column's "
-      "type: a number, text, or of types without either hex." },
+      "FILE is a Parquet file: query the filters of this column, one in each "
+      "row group. --as says how keys are read; the default is the column's "
+      "type, or hex for types without numbers and text." },
     { 0, "groups", NULL, CLI_FLAG, offsetof(ask_settings, groups), false,
-      "FILE has filters inside: before each line print the numbers of the row "
-      "groups, blocks or partitions where its key perhaps is, from 0, with "
-      "commas between them, and a TAB.",
-      .excludes = "invert-match count quiet summary json" },
+      "Before each line, print the numbers of the row groups, blocks or "
+      "partitions in FILE where its key perhaps is. They count from 0, have "
+      "commas between them and a TAB after them.",
+      .excludes = "invert-match count quiet summary json",
+      .group = CLI_OUTPUT },
     { 0, "line-number", NULL, CLI_FLAG, offsetof(ask_settings, numbers),
-      false, "Before each line print its number in its file, from 1, and a "
-      "colon.",
-      .excludes = "count quiet summary json" },
+      false, "Before each line, print its number in its file and a colon.",
+      .excludes = "count quiet summary json",
+      .group = CLI_OUTPUT },
     { 0, "with-filename", NULL, CLI_FLAG, offsetof(ask_settings, names),
-      false, "Before each line print the name of its file and a colon; with "
-      "--line-number before the number, and with --mark both behind the TAB. "
-      "Standard input is '(standard input)', --key '(command line)'.",
-      .excludes = "quiet summary json" },
+      false, "Before each line, print the name of its file and a colon: before "
+      "the number of --line-number, and after the TAB of --mark. Standard "
+      "input is '(standard input)', and --key is '(command line)'.",
+      .excludes = "quiet summary json",
+      .group = CLI_OUTPUT },
     { 'c', "count", NULL, CLI_FLAG, offsetof(ask_settings, count), false,
-      "Print only how many lines were selected; with --with-filename, of each "
-      "file." },
+      "Print only the number of selected lines, for each file with "
+      "--with-filename.",
+      .group = CLI_OUTPUT },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(ask_settings, quiet), false,
-      "Print nothing; stop at the first line selected." },
+      "Print nothing and stop at the first selected line.",
+      .group = CLI_OUTPUT },
     { 'S', "summary", NULL, CLI_FLAG, offsetof(ask_settings, summary), false,
-      "Print no lines, but how many keys were asked for, the share that is "
-      "perhaps there with its 95 % interval, and the speed.",
-      .excludes = "invert-match count quiet" },
+      "Print only a summary: keys, the share that is perhaps present with its "
+      "95 % interval, and the speed.",
+      .excludes = "invert-match count quiet",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(ask_settings, json), false,
-      "The summary as a JSON object.",
-      .excludes = "invert-match count quiet" },
+      "Print the summary as a JSON object.",
+      .excludes = "invert-match count quiet",
+      .group = CLI_OUTPUT },
     { 0, "line-buffered", NULL, CLI_FLAG, offsetof(ask_settings, buffered),
-      false, "Print what is selected after each read, whatever comes next. "
-      "Without it that waits while more input is there at once." },
+      false, "Print selected lines after each read. Default: only when no more "
+      "input is waiting.",
+      .group = CLI_OUTPUT },
     { 0, "paged", NULL, CLI_FLAG, offsetof(ask_settings, paged), false,
-      "Read FILE page by page instead of mapping it, as is always done with "
-      "one of more than half the memory whose kind consists of pages." },
+      "Read FILE page by page instead of mapping it. This is the default for "
+      "a kind that consists of pages if FILE exceeds half of the memory.",
+      .group = CLI_SPEED },
     ASK_OPTIONS
 };
 
 static const cli_example query_examples[] = {
     { "bloomery query words.bly text.txt",
-      "The lines of text.txt that are perhaps in words.bly." },
-    { "bloomery query -v seen.bly < urls | crawl",
-      "Lines that are certainly new." },
-    { "bloomery query -f 3 -t , -c ids.bly table.csv",
-      "How many lines have a third column that is perhaps in ids.bly." },
-    { "bloomery query -F mine.bly -F ours.bly --mark urls",
-      "All lines: '10 TAB url' is perhaps in mine.bly, certainly not in "
-      "ours.bly." },
-    { "bloomery query -r --line-number --with-filename leaked.bly src",
-      "Where in all files under src, as 'file:line:text'." },
-    { "bloomery query words.bly --key apple --key pear",
-      "Ask for two keys." },
-    { "bloomery query --column user_id --groups part.parquet ids",
-      "In which row groups of a Parquet file the ids perhaps are." },
+      "Print the lines of text.txt that are perhaps in words.bly." },
+    { "bloomery query -v seen.bly < addresses.txt",
+      "Print the lines that are certainly new." },
+    { "bloomery query -f 2 -t , -c ids.bly users.csv",
+      "Count the lines whose second column is perhaps in ids.bly." },
+    { "bloomery query words.bly --key apple --key pear", "Query two keys." },
+    { "bloomery query -F words.bly -F seen.bly --mark text.txt",
+      "Mark all lines: '10 TAB line' is perhaps in words.bly and certainly "
+      "not in seen.bly." },
+    { "bloomery query -r --line-number --with-filename words.bly src",
+      "Search all files under src, and print 'file:line:text'." },
+    { "bloomery query --column a --groups part.parquet keys.txt",
+      "Print the row groups of a Parquet file where the keys perhaps are." },
     { "bloomery query --json words.bly others.txt",
-      "Ask for keys that are not in the filter: 'share' is then its measured "
+      "Query keys that are not in the filter: 'share' is then the measured "
       "false-positive rate." },
     { NULL, NULL }
 };
@@ -162,27 +169,28 @@ const cli_command cmd_query = {
     .operands = "FILE [KEYS...]",
     .summary = "print the lines whose key is perhaps in a filter",
     .text =
-        "Reads lines from the files KEYS (or standard input) and prints those "
-        "whose key is perhaps in the filter FILE, in their order and as they "
-        "are, like grep. No key that was added is missed; of the others a "
-        "small share, the filter's false-positive rate, is printed too. With "
-        "-v the lines are printed whose key is certainly not there.\n\n"
-        "Several filters are asked by -F, which takes the place of FILE. With "
-        "--mark all lines are printed and marked. What is known goes out "
-        "before more input is waited for, so that a program can keep 'bloomery "
-        "query --mark' at its side, write a line to it and read the answer, as "
-        "often as it likes.\n\n"
-        "FILE may be a Parquet file (--column) or a table of LevelDB or "
-        "RocksDB, which have filters inside: a key is perhaps there if any of "
-        "them says so, or if a part of the file has none, of which a note "
-        "tells. The more parts there are the more strangers pass: --groups "
-        "tells which.\n\n"
-        "A line without a column of -f has no key: it is not there, and -v "
-        "prints it. A file of KEYS that cannot be read is reported, and the "
-        "others are still asked.\n\n"
-        CLI_VERIFY_TEXT " A filter that is asked page by page is verified "
-        "page by page.",
+        "Reads lines from the files KEYS or from standard input, and prints "
+        "those whose key is perhaps in the filter FILE: in their order and "
+        "unchanged, like grep. Every key that was added is found; of the "
+        "other keys a small share, the false-positive rate, is printed as "
+        "well. With -v, the lines whose key is certainly not in the filter "
+        "are printed.\n\n"
+        "With -F, several filters are queried, and FILE is left out. With "
+        "--mark, all lines are printed and marked. Answers are written before "
+        "the command waits for more input, so a program can keep 'bloomery "
+        "query --mark' running, write a line to it and read the answer.\n\n"
+        "FILE may be a Parquet file (--column), or a table of LevelDB or "
+        "RocksDB, which contain filters. A key is perhaps there if any filter "
+        "inside finds it, or if a part of the file has no filter, which a "
+        "note reports. The more parts there are, the more other keys pass: "
+        "--groups prints the parts.\n\n"
+        "A line without the column of -f has no key: it is not in the filter, "
+        "and -v prints it. A file of KEYS that cannot be read is reported, "
+        "and the others are still read.\n\n"
+        CLI_VERIFY_TEXT
+        " A filter that is read page by page is verified page by page.",
     .options = query_options,
+    .usual = "filter invert-match count quiet key field separator mark",
     .examples = query_examples,
     .status = "0 if a line was selected, 1 if none was, 2 after an error.",
     .run = query_run,

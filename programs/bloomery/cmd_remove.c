@@ -5,9 +5,9 @@
 
 static const cli_example remove_examples[] = {
     { "bloomery remove members.bly left.txt",
-      "Take out those that have left." },
-    { "cut -d ' ' -f 1 expired | bloomery remove --json sessions.bly",
-      "The same from a pipe, with a report for a program." },
+      "Remove the members that have left." },
+    { "cut -d , -f 2 gone.csv | bloomery remove --json members.bly",
+      "Remove keys from a pipe, with a report for a program." },
     { NULL, NULL }
 };
 
@@ -25,14 +25,16 @@ const cli_command cmd_remove = {
     .operands = "FILE [KEYS...]",
     .summary = "remove the keys of lines from a filter",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) and "
-        "removes each from the filter FILE, once for each time it is read. "
-        "FILE is replaced at the end. A key that is not there is skipped, and "
-        "so is one whose removal might lose others; a note says how many.\n\n"
-        "Remove only keys that were added: a key that was not, but is perhaps "
-        "there by accident, may take another key's traces with it. The filter "
-        "must be of a kind that can remove: see 'bloomery kinds'.",
+        "Reads keys, one per line, from the files KEYS or from standard "
+        "input, and removes each from the filter FILE, once for each time "
+        "that it is read. FILE is replaced at the end. A key that is not "
+        "there is skipped, and so is a key whose removal might lose others; a "
+        "note says how many.\n\n"
+        "Remove only keys that were added. A key that is there only as a "
+        "false positive may take the traces of another key with it. The kind "
+        "of the filter must be able to remove: see 'bloomery kinds'.",
     .options = change_options,
+    .usual = "key field separator recursive ignore-case jobs verbose json",
     .examples = remove_examples,
     .status = "0 if all keys were removed, 1 if some were not there or could "
               "not be removed, " CLI_KEPT("FILE"),

@@ -18,15 +18,15 @@ typedef struct {
 
 static const cli_option resize_options[] = {
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(resize_settings, capacity),
-      false, "How many keys it should have room for: 1000, 2.5e6, 10M." },
+      false, "The number of keys to make room for: 1000, 2.5e6, 10M." },
     { 0, "fold", "TIMES", CLI_NUMBER, offsetof(resize_settings, times), false,
-      "Instead of -n: make the filter TIMES times smaller, by the OR of bits "
-      "(or blocks) that lie side by side, whose number TIMES must divide. It "
-      "is then what the same keys would have made with so many bits; its rate "
-      "is higher, unless it holds few keys.",
+      "Instead of -n: make the filter TIMES times smaller by combining "
+      "adjacent bits or blocks with OR. TIMES must divide their number. The "
+      "rate rises, unless the filter holds few keys.",
       .excludes = "items" },
     { 'o', "output", "OUT", CLI_TEXT, offsetof(resize_settings, output), false,
-      "Where the result goes; '-' is standard output. Default: FILE." },
+      "The file of the result, or '-' for standard output. Default: FILE.",
+      .group = CLI_OUTPUT },
     CLI_FORCE_OPTION(resize_settings, force),
     CLI_SECRET_OPTION(resize_settings, key_file),
     CLI_FORMAT_OPTION(resize_settings, format),
@@ -36,10 +36,10 @@ static const cli_option resize_options[] = {
 };
 
 static const cli_example resize_examples[] = {
-    { "bloomery resize -n 20M members.bly",
-      "Room for twenty million keys." },
+    { "bloomery resize -n 1000 members.bly",
+      "Make room for a thousand keys." },
     { "bloomery resize --fold 2 -o half.bly prints.bly",
-      "Half the bits, for a filter that holds fewer keys than planned." },
+      "Halve the bits of a filter that holds fewer keys than planned." },
     { NULL, NULL }
 };
 
@@ -133,17 +133,18 @@ static int resize_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_resize = {
     .name = "resize",
     .operands = "FILE",
-    .summary = "give a filter room for another number of keys",
+    .summary = "make room in a filter for another number of keys",
     .text =
-        "Makes the filter FILE larger (or smaller) without the keys: all it "
-        "holds moves into a new one for ITEMS keys, which takes the old "
-        "one's place or goes to OUT. What that costs differs from kind to "
-        "kind, most often a bit of each fingerprint for twice the room: see "
-        "the kind's page and 'bloomery info' afterwards. Only some kinds can: "
-        "see 'bloomery kinds'.\n\n"
-        "Kinds of plain bits can be folded instead, to half of their bits, a "
-        "third, and so on: --fold.",
+        "Makes the filter FILE larger or smaller without its keys: its "
+        "contents move into a new filter for ITEMS keys, which replaces FILE "
+        "or goes to OUT. The price depends on the kind: most often a bit of "
+        "each fingerprint for twice the room. See the page of the kind, and "
+        "'bloomery info' afterwards. Only some kinds can be resized: see "
+        "'bloomery kinds'.\n\n"
+        "Kinds of plain bits can be folded instead, to a half of their bits, "
+        "a third, and so on: --fold.",
     .options = resize_options,
+    .usual = "items fold output verbose json",
     .examples = resize_examples,
     .status = "0 if OUT was written, " CLI_KEPT("OUT"),
     .shows_progress = true,

@@ -20,16 +20,17 @@ typedef struct {
 } combine_settings;
 
 /* Options of both subcommands. */
-#define COMBINE_OPTIONS                                                        \
+#define COMBINE_OPTIONS                                                       \
     { 'o', "output", "OUT", CLI_TEXT, offsetof(combine_settings, output), true,\
-      "Where the result goes; it may be one of the inputs, and '-' is "        \
-      "standard output. An existing file is replaced only when the new one is "\
-      "complete." },                                                           \
-    CLI_FORCE_OPTION(combine_settings, force),                                 \
-    CLI_ASSUME_OPTION(combine_settings, assume),                               \
-    CLI_SECRET_OPTION(combine_settings, key_file),                             \
-    CLI_FORMAT_OPTION(combine_settings, format),                               \
-    CLI_UNPACK_OPTION(combine_settings, unpack_limit),                         \
+      "The file of the result, which may be an input, or '-' for standard "   \
+      "output. An existing file is replaced only when the new one is "        \
+      "complete.",                                                            \
+      .group = CLI_OUTPUT },                                                  \
+    CLI_FORCE_OPTION(combine_settings, force),                                \
+    CLI_ASSUME_OPTION(combine_settings, assume),                              \
+    CLI_SECRET_OPTION(combine_settings, key_file),                            \
+    CLI_FORMAT_OPTION(combine_settings, format),                              \
+    CLI_UNPACK_OPTION(combine_settings, unpack_limit),                        \
     CLI_MADE_OPTIONS(combine_settings)
 
 const cli_option combine_options[] = {
@@ -41,9 +42,8 @@ const cli_option combine_level_options[] = {
     COMBINE_OPTIONS,
     { 0, "level", "N", CLI_NUMBER, offsetof(combine_settings, level), false,
       "Unite at a label: the keys of the other filters get the label N in A, "
-      "which must be of a kind that can 'unite at'. Each other filter is "
-      "either of the kind that the levels of A are, or like A: then N is added "
-      "to the labels of its keys." },
+      "whose kind must be able to 'unite at'. Each other filter has the kind "
+      "of A's levels, or is like A: N is then added to its labels." },
     { 0 }
 };
 

@@ -11,6 +11,7 @@
  *      inside.c    `info` and `check` for files with filters inside
  *      sketches.h  shared by `sketch` and `diff`
  *      cmd_*.c     one subcommand each
+ *      topics.c    texts for `bloomery help TOPIC`
  *      main.c      the table of `bloomery`
  */
 #ifndef BLOOMERY_COMMAND_H
@@ -281,6 +282,10 @@ void kinds_others(void);
  * facts about a kind as members of the JSON object that is open. */
 void kinds_abilities(const bly_kind_info *kind, uint64_t without);
 void kinds_json_members(const bly_kind_info *kind);
+
+/* ==== topics.c ========================================================== */
+
+extern const cli_topic topics[];
 
 /* ==== cmd_*.c =========================================================== */
 

@@ -6,38 +6,56 @@
 #include "frame/program.h"
 
 static const cli_command *const main_commands[] = {
+    &cmd_dedup, &cmd_join,
     &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,
-    &cmd_get, &cmd_dedup, &cmd_resize, &cmd_info, &cmd_check, &cmd_plan,
-    &cmd_advise, &cmd_kinds, &cmd_formats, &cmd_convert, &cmd_list,
-    &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff, &cmd_join,
-    &cmd_similar, &cmd_index, &cmd_which,
+    &cmd_get, &cmd_info, &cmd_check, &cmd_resize, &cmd_convert, &cmd_list,
+    &cmd_plan, &cmd_advise, &cmd_kinds, &cmd_formats, &program_cmd_help,
+    &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff,
+    &cmd_index, &cmd_which,
 #if defined(BLY_SEARCH)
     &cmd_search,
 #endif
+    &cmd_similar,
 #if defined(BLY_SERVE)
     &cmd_serve,
 #endif
-    &program_cmd_help, NULL
+    NULL
+};
+
+static const cli_heading main_headings[] = {
+    { "Work with lines", &cmd_dedup },
+    { "Make and use filters", &cmd_build },
+    { "Choose and read on", &cmd_plan },
+    { "Combine sets", &cmd_unite },
+    { "Search and serve", &cmd_index },
+    { NULL, NULL }
+};
+
+static const cli_example main_first[] = {
+    { "bloomery build -p 1% -o words.bly words.txt",
+      "Make a filter of the lines of a file." },
+    { "bloomery query words.bly text.txt",
+      "Print the lines that are perhaps in the filter." },
+    { "bloomery dedup access.log > once.log",
+      "Print each line once; exact, and without sorting." },
+    { NULL, NULL }
 };
 
 static const cli_example main_environment[] = {
     { "TMPDIR",
-      "The folder of temporary files, which 'diff', 'join' and 'dedup --count' "
-      "need for a pipe, and 'dedup' and 'join' for what does not fit into "
+      "The folder of temporary files. 'diff', 'join' and 'dedup --count' need "
+      "them for a pipe, and 'dedup' and 'join' for lines that do not fit into "
       "their memory. Default: /tmp." },
     { "XDG_CACHE_HOME",
-      "'advise --measure' keeps what it measures in the folder bloomery of "
-      "this one, where 'advise' finds it. Default: ~/.cache, with ~ from "
-      "HOME." },
+      "The folder whose subfolder bloomery holds the measurements of 'advise "
+      "--measure'. Default: ~/.cache, with ~ from HOME." },
     { "BLY_CPU, BLY_AHEAD, BLY_NEAR",
-      "How the processor is used, where another way is better than the one "
-      "that is chosen: no higher instructions than 'portable', 'sse2', 'avx2' "
-      "or 'avx512', or on aarch64 'neon'; how many keys ahead memory is asked "
-      "for; KiB that count as near. Answers and files do not depend on it. See "
-      "'--version --verbose'." },
+      "How the processor is used: the highest instructions, 'portable', "
+      "'sse2', 'avx2' or 'avx512', or 'neon' on aarch64; how many keys ahead "
+      "memory is prefetched; and how many KiB count as near. Answers and "
+      "files do not depend on them. See '--version --verbose'." },
     { "NO_COLOR",
-      "If it is set to anything, errors on a terminal are not shown in "
-      "colour." },
+      "If set, errors on a terminal are not shown in color." },
     { NULL, NULL }
 };
 
@@ -84,28 +102,24 @@ static const cli_program main_program = {
     .about = filter_about,
     .summary = "filters for approximate membership",
     .text =
-        "Filters for approximate membership: a filter remembers a set of keys "
-        "in a few bits each, and answers for any key: certainly not there, or "
-        "perhaps there. A key that was added is always found; one "
-        "that was not is found by accident with a small, known probability, "
-        "the false-positive rate.",
-    .first =
-        "  bloomery build -p 1% -o words.bly words.txt\n"
-        "  bloomery query words.bly < text\n",
+        "A filter remembers a set of keys in a few bits per key. For any key "
+        "it answers: certainly not there, or perhaps there. Every key that was "
+        "added is found. Another key is found by mistake with a small, known "
+        "probability, the false-positive rate.",
+    .parts = BLY_PARTS,
+    .first = main_first,
     .status =
-        "0 if all went well; 2 after an error. 1 is an answer: of 'query' that "
-        "it selected no line, of 'count' and 'get' that no key is there, of "
-        "'remove' that some keys were not there or could not be removed, of "
-        "'put' that some were not there, of 'diff' that there is a difference, "
-        "of 'similar' that no row is similar enough, of 'which' that no file "
-        "may have the words, of 'search' that no line matches. A command "
-        "whose output has lost its reader ('| head') dies of SIGPIPE.",
+        "0 for success; 1 for an answer, such as no selected line; 2 after an "
+        "error. See bloomery-exit-status (7). A command whose output has lost "
+        "its reader ('| head') dies of SIGPIPE.",
     .environment = main_environment,
     .others = main_others,
     .other_options = main_other_options,
     .own = "a filter",
     .knows = filter_knows,
     .commands = main_commands,
+    .headings = main_headings,
+    .topics = topics,
 };
 
 int main(int argc, char **argv)

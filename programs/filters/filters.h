@@ -27,10 +27,10 @@
 /* For commands that make or open filters. */
 #define CLI_SECRET_OPTION(settings, key_file)                                 \
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(settings, key_file), false,   \
-      "The secret of filters whose hash is siphash: FILE holds 16 bytes, "    \
-      "or 32 hexadecimal digits. Make one by '(umask 077; head -c 16 "        \
-      "/dev/urandom > FILE)', and keep it: the filter does not hold it, and " \
-      "nobody can use the filter without it." }
+      "The secret of filters with hash siphash: a file of 16 bytes or 32 "    \
+      "hexadecimal digits. Make one with '(umask 077; head -c 16 "            \
+      "/dev/urandom > FILE)' and keep it: without it, the filter is useless.",\
+      .group = CLI_SAFETY }
 
 /* Reads the secret; `path` NULL means none. Returns CLI_GO or CLI_ERROR. */
 int secret_read(const char *path);
@@ -54,18 +54,17 @@ const char        *secret_hash(void);
 /* For commands that open filters. */
 #define CLI_FORMAT_OPTION(settings, format)                                   \
     { 0, "format", "NAME", CLI_TEXT, offsetof(settings, format), false,       \
-      "The filters are another system's files, in this format, whatever "     \
-      "their bytes look like: 'bloomery formats' lists them, and which of "   \
-      "them need not be named. One that is only read may then be in "         \
-      "hexadecimal digits, too." }
+      "The format of another system's filter, for files whose bytes do not "  \
+      "tell it. 'bloomery formats' lists all.",                               \
+      .group = CLI_INPUT }
 
 /* For commands that read filters. */
 #define CLI_UNPACK_OPTION(settings, unpack_limit)                             \
     { 0, "unpack-limit", "SIZE", CLI_SIZE, offsetof(settings, unpack_limit),  \
-      false, "The memory that a filter may take once it is decompressed or "  \
-      "unpacked: 500M, 4G. Default: 1G, or 8 times the file where that is "   \
-      "more, but at most half of the memory. A file that needs more is "      \
-      "refused before it takes it." }
+      false, "The most memory for a decompressed or unpacked filter: 500M, "  \
+      "4G. Default: 1G or 8 times the file, whichever is more, but at most "  \
+      "half of the memory.",                                                  \
+      .group = CLI_SAFETY }
 
 /* Returns how to open filters: with the secret, format and limit given. */
 bly_options *format_how(void);
@@ -154,8 +153,8 @@ bool filter_broken(const bly_stat_t *stat);
 /* For commands that write filters to a named place. */
 #define CLI_FORCE_OPTION(settings, force)                                     \
     { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
-      "Write the output even over a file that is no filter, which is refused "\
-      "otherwise (empty files, devices and pipes are not)." }
+      "Replace the output even if it is a file that is not a filter.",        \
+      .group = CLI_SAFETY }
 
 /* Returns whether the file is an index of many sets. */
 bool filter_is_index(const char *path);
@@ -174,10 +173,12 @@ int filter_check_lines(const char *path, bool force,
 /* For commands that write lines. */
 #define CLI_LINES_OPTIONS(settings)                                           \
     { 'o', "output", "FILE", CLI_TEXT, offsetof(settings, output), false,     \
-      "Write the lines to FILE instead of standard output ('-'). It gets its "\
-      "name when it is complete, and cannot be one of the inputs." },         \
+      "Write the lines to FILE, which gets its name once it is complete. It " \
+      "cannot be an input. Default: standard output, '-'.",                   \
+      .group = CLI_OUTPUT },                                                  \
     { 0, "force", NULL, CLI_FLAG, offsetof(settings, force), false,           \
-      "Let FILE be replaced if it is there already and not empty." }
+      "Replace FILE if it exists and is not empty.",                          \
+      .group = CLI_SAFETY }
 
 /* Saves to the file, or to stdout for "-". Returns CLI_OK or CLI_ERROR. */
 int filter_save(bly_filter *filter, const char *path);
@@ -269,11 +270,11 @@ void about_json(const bly_filter *filter, const bly_stat_t *stat,
 
 #define CLI_MEMORY_OPTION(settings, memory)                                   \
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(settings, memory), false,     \
-      "Work in the file page by page, and collect keys in this much memory: "  \
-      "64M, 1G (K, M, G, T are powers of 1024; 4K or more), 24 bytes for "    \
-      "each. For kinds that consist of pages (buffered). A filter of more "   \
-      "than half the memory is always worked on so, with a fourth of the "    \
-      "memory; but never with more than four times its own size." }
+      "Work in the file page by page, and collect keys in this much memory, " \
+      "24 bytes each: 64M, 1G; at least 4K. For kinds that consist of pages " \
+      "(buffered). A filter of more than half the memory is always built this "\
+      "way, with a fourth of the memory, but at most four times its own size.",\
+      .group = CLI_SPEED }
 
 /* Checks that --memory is possible here. Returns CLI_GO or CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
@@ -336,21 +337,22 @@ typedef struct { bool always, never; } cli_verify;
 
 #define CLI_VERIFY_OPTIONS(settings, verify)                                  \
     { 0, "verify", NULL, CLI_FLAG, offsetof(settings, verify.always), false,  \
-      "Read all of FILE and compare its checksum before the first answer, "   \
-      "whatever its size, as is always done with up to 64 MiB." },            \
+      "Verify the checksum of all of FILE before the first answer. Default: " \
+      "only up to 64 MiB.",                                                   \
+      .group = CLI_SAFETY },                                                  \
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(settings, verify.never),       \
-      false, "Look at the header of FILE only, and trust the rest.",          \
-      .excludes = "verify" }
+      false, "Verify only the header of FILE and trust the rest.",            \
+      .excludes = "verify",                                                   \
+      .group = CLI_SAFETY }
 
 /* For the help text of commands that query a filter. */
 #define CLI_VERIFY_TEXT                                                       \
-    "FILE is verified, by a checksum of all of it, where that costs little: "  \
-    "up to 64 MiB before the first answer. A larger one is verified while it " \
-    "is asked, by a thread of its own, once a line has been asked for every "  \
-    "25 bytes of it (of a pipe that is waited for, 4 seconds for every "       \
-    "1e9 bytes do too); if it is damaged an error says at the end that the "   \
-    "answers are void. After less work a note says that it was not verified. " \
-    "--verify and --no-verify decide otherwise."
+    "FILE is verified by its checksum where that costs little: up to 64 MiB " \
+    "before the first answer. A larger file is verified by a thread of its "  \
+    "own once a line has been queried for every 25 bytes of it, or while a "  \
+    "pipe is waited for 4 seconds for every 1e9 bytes. If it is damaged, an " \
+    "error at the end says that the answers are void. After less work a note "\
+    "says that it was not verified. --verify and --no-verify override this."
 
 /* A filter to ask, mapped, and verified now or later; or NULL, and stderr says
  * why. The same, but large ones, or `paged`, page by page. */
@@ -469,8 +471,9 @@ bool feed_overfull(const bly_filter *filter);
 
 #define CLI_OVERFILL_OPTION(settings, overfill)                               \
     { 0, "overfill", NULL, CLI_FLAG, offsetof(settings, overfill), false,     \
-      "Add all keys, even if they are more than twice as many as planned. "   \
-      "Without it this is an error, and the keys up to there are kept." }
+      "Add all keys, even if they are more than twice as many as planned, "   \
+      "which is an error otherwise.",                                         \
+      .group = CLI_SAFETY }
 
 /* Prints the report and warnings, after saving. Returns CLI_OK, or CLI_ERROR if
  * adding stopped at the limit. */
@@ -481,14 +484,13 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
 
 #define CLI_RATE_OPTION(settings)                                             \
     { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
-      "The false-positive rate with that many keys: 0.01, 1%, 1e-3. "         \
-      "Default: 1%." }
+      "The false-positive rate: 0.01, 1%, 1e-3. Default: 1%." }
 
 /* The specification of a filter, for commands that make one from lines. */
 #define CLI_SPEC_OPTIONS(settings)                                            \
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(settings, items), false,     \
-      "How many keys it should hold: 1000000, 1e6, 10k, 2.5M, 1G. Without it "\
-      "the keys are counted first." },                                        \
+      "The number of keys to plan for: 1000000, 1e6, 10k, 2.5M, 1G. "         \
+      "Default: the keys are counted first." },                               \
     CLI_RATE_OPTION(settings),                                                \
     { 's', "seed", "SEED", CLI_SEED, offsetof(settings, seed), false,         \
       "The seed of the hash function. Default: 0." }
@@ -497,17 +499,18 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
     { 'H', "hash", "HASH", CLI_TEXT, offsetof(settings, hash), false,         \
       "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "      \
       "fnv1a; siphash, with --key-file, for keys that an enemy may choose; "  \
-      "decimal or identity for keys that are integers, as text or in up to "  \
-      "8 bytes." }
+      "decimal or identity for keys that are integers." }
 
 /* ==== made.c ============================================================ */
 
 #define CLI_MADE_OPTIONS(settings)                                            \
-    { 0, "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,     \
-      "Say on standard error how large the result is, how many keys are in "  \
-      "it, and its false-positive rate." },                                   \
+    { 0, "verbose", NULL, CLI_FLAG, offsetof(settings, verbose), false,       \
+      "Print the size, the number of keys and the false-positive rate of "    \
+      "the result on standard error.",                                        \
+      .group = CLI_OUTPUT },                                                  \
     { 0, "json", NULL, CLI_FLAG, offsetof(settings, json), false,             \
-      "Print the same on standard output, as JSON." }
+      "Print the same on standard output, as JSON.",                          \
+      .group = CLI_OUTPUT }
 
 /* Checks that JSON and the filter do not both go to standard output. Returns
    CLI_GO or CLI_ERROR. */

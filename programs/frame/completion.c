@@ -4,7 +4,8 @@
  * The words for an option's value or an operand called NAME are the first words
  * of the lines that the command `names` prints (KIND: `kinds`), if the program
  * has one; it is run with --all where it has that option. COMMAND stands for a
- * subcommand. Anything else is left to the shell, which offers files.
+ * subcommand or a topic. Anything else is left to the shell, which offers
+ * files.
  */
 #include "frame/completion.h"
 
@@ -83,6 +84,23 @@ static void completion_commands(const char *between)
                       (*c)->name);
 }
 
+/* Prints what `help` takes: commands, and topics that no command is called
+ * like. */
+static void completion_helped(void)
+{
+    const cli_topic *topic = report_program->topics;
+
+    completion_commands(" ");
+    for (; topic != NULL && topic->name != NULL; topic++) {
+        const cli_command *const *c = report_program->commands;
+
+        while (*c != NULL && strcmp((*c)->name, topic->name) != 0)
+            c++;
+        if (*c == NULL)
+            output_format(" %s", topic->name);
+    }
+}
+
 /* Prints the first sentence without its full stop, inside single quotes: a
  * backslash goes before each byte of `special`, and a quote becomes `quote`. */
 static void completion_sentence(const char *text, const char *special,
@@ -157,7 +175,7 @@ static void completion_bash_operands(const cli_command *c)
 
     if (completion_takes_command(c)) {
         output_format("            %s) words='", c->name);
-        completion_commands(" ");
+        completion_helped();
         output_text("' ;;\n");
     } else if (lister != NULL) {
         output_format("            %s) words=$(_", c->name);
@@ -288,7 +306,7 @@ static void completion_zsh_command(const cli_command *c)
     output_text("            ");
     if (completion_takes_command(c)) {
         output_text("':command:(");
-        completion_commands(" ");
+        completion_helped();
         output_text(")'");
     } else if (lister != NULL) {
         output_format("':%s:{compadd -- $(_", lister);
@@ -379,7 +397,7 @@ static void completion_fish_operands(const cli_command *c)
     if (completion_takes_command(c)) {
         completion_fish_line(c);
         output_text(" -x -a '");
-        completion_commands(" ");
+        completion_helped();
         output_text("'\n");
     } else if (lister != NULL) {
         completion_fish_line(c);

@@ -42,9 +42,9 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
 
 #define CLI_ASSUME_OPTION(settings, assume)                                   \
     { 0, "assume-form", NULL, CLI_FLAG, offsetof(settings, assume), false,    \
-      "Assume that a filter that does not state the form of its keys has the "\
-      "form of the other filters. Without it, such a filter can be used only "\
-      "with others that state none." }
+      "Assume that filters that do not state the form of their keys have "    \
+      "the form of the others. Without it, they can be used only together.",  \
+      .group = CLI_KEYS }
 
 /* Returns what to check if lines cannot be read by the form. */
 const char *forms_advice(uint64_t form);

@@ -1,24 +1,35 @@
-/* help.c - prints --help and man pages from the tables of the subcommands.
+/* help.c - prints help and man pages from the tables of the program.
  *
- * The only source is cli_command with its options and examples. Help is text of
- * at most 78 columns; man pages are roff with the macros of man(7).
+ * The only source is cli_program with its commands, their options and examples,
+ * and its topics. Help is text of at most 78 columns; man pages are roff with
+ * the macros of man(7). A test reads -h of each command: at most 30 lines.
  */
 #include "frame/help.h"
 
 #include "frame/output.h"
 #include "frame/rules.h"
 
+#include <assert.h>
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
     HELP_WIDTH = 78, HELP_COLUMN = 24,
-    HELP_RULES = 1024, HELP_OPTION = 4096       /* bytes of text */
+    HELP_FEW = 8,               /* options that need no groups */
+    HELP_RULES = 1024, HELP_OPTION = 4096, HELP_SYNOPSIS = 256  /* bytes */
 };
 
 static const cli_option help_itself = {
-    'h', "help", NULL, CLI_FLAG, 0, false, "Print this text."
+    'h', "help", NULL, CLI_FLAG, 0, false,
+    "-h prints the usual options, --help everything."
+};
+
+static const cli_option help_version = {
+    'V', "version", NULL, CLI_FLAG, 0, false,
+    "Print the version and the parts that were built in; with --verbose, how "
+    "the processor is used."
 };
 
 /* ==== Filled text ======================================================= */
@@ -73,106 +84,54 @@ static void help_fill(const char *text, size_t indent, size_t at)
 
 /* ==== The synopsis ====================================================== */
 
-static void help_append(char *text, size_t room, const char *more)
-{
-    size_t used = strlen(text);
-
-    snprintf(text + used, room - used, "%s", more);
-}
-
-/* Prints "[-0v]": the flags that have a letter, together. */
-static void help_flags(const cli_option *o, char *text, size_t room)
-{
-    char letters[32] = "";
-    size_t n = 0;
-
-    for (; o->name != NULL && n + 1 < sizeof letters; o++)
-        if (o->value == NULL && o->letter != 0)
-            letters[n++] = o->letter;
-    letters[n] = '\0';
-    if (n == 0)
-        return;
-    help_append(text, room, " [-");
-    help_append(text, room, letters);
-    help_append(text, room, "]");
-}
-
-/* Writes one option. \037 stands for a blank at which the line must not
+/* Writes everything that follows "bloomery CMD": required options, that there
+ * are others, and operands. \037 stands for a blank at which the line must not
  * break. */
-static void help_synopsis_option(const cli_option *o, char *text, size_t room)
-{
-    char one[80];
-
-    if (o->value == NULL && o->letter != 0)
-        return;
-    if (o->value == NULL)
-        snprintf(one, sizeof one, "--%s", o->name);
-    else if (o->letter != 0)
-        snprintf(one, sizeof one, "-%c\037%s", o->letter, o->value);
-    else
-        snprintf(one, sizeof one, "--%s\037%s", o->name, o->value);
-    help_append(text, room, o->required ? " " : " [");
-    help_append(text, room, one);
-    help_append(text, room, o->required ? "" : "]");
-}
-
-/* Writes everything that follows "bloomery CMD". */
 static void help_synopsis(const cli_command *c, char *text, size_t room)
 {
     text[0] = '\0';
-    help_flags(c->options, text, room);
-    for (const cli_option *o = c->options; o->name != NULL; o++)
-        help_synopsis_option(o, text, room);
-    help_append(text, room, " ");
-    help_append(text, room, c->operands);
-}
+    for (const cli_option *o = c->options; o->name != NULL; o++) {
+        size_t used = strlen(text);
 
-/* ==== --help ============================================================ */
+        if (o->required)
+            snprintf(text + used, room - used, " -%c\037%s", o->letter,
+                     o->value);
+    }
+    snprintf(text + strlen(text), room - strlen(text), " [OPTIONS]%s%s",
+             c->operands[0] != '\0' ? " " : "", c->operands);
+}
 
 static void help_usage(const cli_command *c)
 {
-    char synopsis[1024], line[1200];
-    size_t indent = strlen("Usage:   ") + strlen(report_program->name)
-                  + strlen(c->name);
+    char synopsis[HELP_SYNOPSIS];
 
     help_synopsis(c, synopsis, sizeof synopsis);
-    snprintf(line, sizeof line, "Usage: %s %s", report_program->name, c->name);
-    output_text(line);
-    for (char *word = strtok(synopsis, " "); word != NULL;
-         word = strtok(NULL, " ")) {
-        size_t length = strlen(word);
-
-        if (strlen(line) + 1 + length > HELP_WIDTH) {
-            help_newline(indent - 1);
-            snprintf(line, sizeof line, "%*s", (int)indent - 1, "");
-        }
-        snprintf(line + strlen(line), sizeof line - strlen(line), " %s", word);
-        for (char *c1 = word; *c1 != '\0'; c1++)
-            if (*c1 == '\037')
-                *c1 = ' ';
-        output_format(" %s", word);
-    }
-    output_text("\n\n");
+    for (char *at = synopsis; *at != '\0'; at++)
+        if (*at == '\037')
+            *at = ' ';
+    output_format("Usage: %s %s%s\n\n", report_program->name, c->name,
+                  synopsis);
 }
 
-/* Prints "  -k, --kind KIND      text of the option, filled", and the options
- * that it excludes or needs. */
-static void help_option(const cli_command *c, const cli_option *o)
+/* Prints the summary as a sentence. */
+static void help_summary(const char *summary)
 {
-    char head[80], text[HELP_OPTION], rules[HELP_RULES];
+    output_format("%c%s.\n", toupper((unsigned char)*summary), summary + 1);
+}
+
+/* ==== Options =========================================================== */
+
+/* Prints "  -k, --kind KIND      text, filled". */
+static void help_option(const cli_option *o, const char *text)
+{
+    char head[80];
     size_t length;
 
-    if (o->letter != 0)
-        snprintf(head, sizeof head, "  -%c, --%s", o->letter, o->name);
-    else
-        snprintf(head, sizeof head, "      --%s", o->name);
-    if (o->value != NULL) {
-        help_append(head, sizeof head, " ");
-        help_append(head, sizeof head, o->value);
-    }
+    snprintf(head, sizeof head, "  %c%c%c --%s%s%s", o->letter != 0 ? '-' : ' ',
+             o->letter != 0 ? o->letter : ' ', o->letter != 0 ? ',' : ' ',
+             o->name, o->value != NULL ? " " : "",
+             o->value != NULL ? o->value : "");
     length = strlen(head);
-    rules_text(c, o, rules, sizeof rules);
-    snprintf(text, sizeof text, "%s %s", o->help, rules);
     output_text(head);
     if (length + 2 > HELP_COLUMN) {
         help_newline(HELP_COLUMN);
@@ -182,27 +141,145 @@ static void help_option(const cli_command *c, const cli_option *o)
     help_fill(text, HELP_COLUMN, HELP_COLUMN);
 }
 
-static void help_examples(const cli_example *example)
+/* Prints an option with all of its text, and the options that it excludes or
+ * needs. */
+static void help_option_all(const cli_command *c, const cli_option *o)
+{
+    char text[HELP_OPTION], rules[HELP_RULES];
+
+    rules_text(c, o, rules, sizeof rules);
+    snprintf(text, sizeof text, "%s %s", o->help, rules);
+    help_option(o, text);
+}
+
+/* Prints an option with its first sentence. */
+static void help_option_short(const cli_option *o)
+{
+    char text[HELP_OPTION];
+    const char *end = strstr(o->help, ". ");
+    size_t length = end != NULL ? (size_t)(end + 1 - o->help) : strlen(o->help);
+
+    snprintf(text, sizeof text, "%.*s", (int)length, o->help);
+    help_option(o, text);
+}
+
+static size_t help_count(const cli_command *c)
+{
+    size_t n = 0;
+
+    while (c->options[n].name != NULL)
+        n++;
+    return n;
+}
+
+static bool help_has(const cli_command *c, cli_group group)
+{
+    for (const cli_option *o = c->options; o->name != NULL; o++)
+        if (o->group == group)
+            return true;
+    return group == CLI_OWN;
+}
+
+static const char *const help_groups[CLI_GROUPS] = {
+    "Options", "Input", "Keys", "Output", "Speed", "Safety"
+};
+
+/* Prints all options under their headings, or a few under one. */
+static void help_options(const cli_command *c)
+{
+    bool few = help_count(c) <= HELP_FEW;
+
+    for (cli_group group = CLI_OWN; group < (few ? CLI_INPUT : CLI_GROUPS);
+         group++) {
+        if (!help_has(c, group))
+            continue;
+        output_format("\n%s:\n", help_groups[group]);
+        for (const cli_option *o = c->options; o->name != NULL; o++)
+            if (few || o->group == group)
+                help_option_all(c, o);
+        if (group == CLI_OWN)
+            help_option(&help_itself, help_itself.help);
+    }
+}
+
+/* Prints the options that -h shows. */
+static void help_usual(const cli_command *c)
+{
+    const char *at = c->usual;
+
+    output_text("\nUsual options:\n");
+    while (*at != '\0') {
+        size_t length = strcspn(at, " ");
+        const cli_option *o = c->options;
+
+        while (o->name != NULL && (strlen(o->name) != length
+                                   || strncmp(o->name, at, length) != 0))
+            o++;
+        assert(o->name != NULL);
+        help_option_short(o);
+        at += length + strspn(at + length, " ");
+    }
+}
+
+/* ==== --help and -h ===================================================== */
+
+/* Prints up to `most` examples. */
+static void help_examples(const cli_example *example, size_t most)
 {
     output_text("\nExamples:\n");
-    for (; example->command != NULL; example++) {
+    for (; example->command != NULL && most-- > 0; example++) {
         output_format("  %s\n      ", example->command);
         help_fill(example->what, 6, 6);
     }
 }
 
+bool help_short(const cli_command *c)
+{
+    help_usage(c);
+    help_summary(c->summary);
+    help_examples(c->examples, 2);
+    if (*c->usual != '\0')
+        help_usual(c);
+    output_format("\n%s %s --help: everything\n", report_program->name,
+                  c->name);
+    return !output_failed();
+}
+
 bool help_text(const cli_command *c)
 {
     help_usage(c);
+    help_summary(c->summary);
+    help_examples(c->examples, SIZE_MAX);
+    output_text("\n");
     help_fill(c->text, 0, 0);
-    output_text("\nOptions:\n");
-    for (const cli_option *o = c->options; o->name != NULL; o++)
-        help_option(c, o);
-    help_option(c, &help_itself);
-    help_examples(c->examples);
+    help_options(c);
     output_text("\nExit status: ");
     help_fill(c->status, 0, strlen("Exit status: "));
     return !output_failed();
+}
+
+/* ==== The program as a whole ============================================ */
+
+/* Returns the heading above a command, or NULL. */
+static const char *help_title(const cli_command *c)
+{
+    const cli_heading *heading = report_program->headings;
+
+    for (; heading != NULL && heading->title != NULL; heading++)
+        if (heading->first == c)
+            return heading->title;
+    return NULL;
+}
+
+static void help_topics(void)
+{
+    const cli_topic *topic = report_program->topics;
+
+    if (topic == NULL)
+        return;
+    output_format("\nTopics (%s help TOPIC):\n", report_program->name);
+    for (; topic->name != NULL; topic++)
+        output_format("  %-12s %s\n", topic->name, topic->summary);
 }
 
 bool help_overview(void)
@@ -210,18 +287,89 @@ bool help_overview(void)
     output_format("Usage: %s COMMAND [OPTIONS] [OPERANDS]\n\n",
                   report_program->name);
     help_fill(report_program->text, 0, 0);
-    output_text("\nCommands:\n");
+    help_examples(report_program->first, SIZE_MAX);
+    if (report_program->headings == NULL)
+        output_text("\nCommands:\n");
     for (const cli_command *const *c = report_program->commands; *c != NULL;
-         c++)
-        output_format("  %-10s %s\n", (*c)->name, (*c)->summary);
-    output_format(
-        "\nOptions:\n"
-        "  -h, --help     Print this text.\n"
-        "  -V, --version  Print the version; with --verbose, how the processor "
-        "is used.\n"
-        "\n'%s help COMMAND' describes one of them. A first try:\n",
-        report_program->name);
-    output_text(report_program->first);
+         c++) {
+        const char *title = help_title(*c);
+
+        if (title != NULL)
+            output_format("\n%s:\n", title);
+        output_format("  %-12s %s\n", (*c)->name, (*c)->summary);
+    }
+    help_topics();
+    output_text("\nOptions:\n");
+    help_option(&help_itself, help_itself.help);
+    help_option(&help_version, help_version.help);
+    output_format("\n%s COMMAND -h: the usual options; %s COMMAND --help: "
+                  "everything\n", report_program->name, report_program->name);
+    return !output_failed();
+}
+
+void help_first(void)
+{
+    char line[200];
+    const cli_example *e = report_program->first;
+
+    snprintf(line, sizeof line, "Usage: %s COMMAND [OPTIONS] [OPERANDS]\n\n",
+             report_program->name);
+    report_to(line, strlen(line));
+    for (; e->command != NULL; e++) {
+        snprintf(line, sizeof line, "  %s\n      %s\n%s", e->command, e->what,
+                 e[1].command == NULL ? "\n" : "");
+        report_to(line, strlen(line));
+    }
+}
+
+/* ==== Topics ============================================================ */
+
+/* Prints a term and its text. */
+static void help_term(const char *term, const char *text)
+{
+    const size_t length = help_columns(term, strlen(term)) + 2;
+
+    output_format("  %s", term);
+    if (length + 2 > HELP_COLUMN)
+        help_newline(HELP_COLUMN);
+    else
+        output_format("%*s", (int)(HELP_COLUMN - length), "");
+    help_fill(text, HELP_COLUMN, HELP_COLUMN);
+}
+
+static bool help_is_heading(const cli_passage *p)
+{
+    return p->term != NULL && p->text == NULL;
+}
+
+static bool help_is_paragraph(const cli_passage *p)
+{
+    return p->term == NULL && p->text != NULL;
+}
+
+static bool help_more(const cli_passage *p)
+{
+    return p->term != NULL || p->text != NULL || p->rows != NULL;
+}
+
+bool help_topic(const cli_topic *topic)
+{
+    help_summary(topic->summary);
+    for (const cli_passage *p = topic->passages; help_more(p); p++) {
+        bool first = p == topic->passages;
+
+        if (first || help_is_heading(p) || help_is_paragraph(p)
+            || help_is_paragraph(&p[-1]))
+            output_text(!first && help_is_heading(&p[-1]) ? "" : "\n");
+        if (p->rows != NULL)
+            p->rows(help_term);
+        else if (help_is_heading(p))
+            output_format("%s:\n", p->term);
+        else if (help_is_paragraph(p))
+            help_fill(p->text, 0, 0);
+        else
+            help_term(p->term, p->text);
+    }
     return !output_failed();
 }
 
@@ -265,37 +413,37 @@ static void help_roff_paragraphs(const char *text)
     output_text("\n");
 }
 
-static void help_roff_title(const char *page, const char *summary)
+static void help_roff_title(const char *page, int section,
+                            const char *summary)
 {
     output_text(".TH ");
     for (const char *s = page; *s != '\0'; s++)
         output_format("%c", toupper((unsigned char)*s));
-    output_format(" 1 \"\" \"bloomery %s\" \"Bloomery\"\n",
+    output_format(" %d \"\" \"bloomery %s\" \"Bloomery\"\n", section,
                   report_program->version);
     output_text(".SH NAME\n");
     help_roff_text(page);
     output_text(" \\- ");
     help_roff_text(summary);
-    output_text("\n.SH SYNOPSIS\n");
+    output_text("\n");
 }
 
-static void help_roff_option(char letter, const char *name, const char *value,
-                             const char *help)
+static void help_roff_option(const cli_option *o)
 {
     output_text(".TP\n");
-    if (letter != 0)
-        output_format("\\fB\\-%c\\fR, ", letter);
+    if (o->letter != 0)
+        output_format("\\fB\\-%c\\fR, ", o->letter);
     output_text("\\fB\\-\\-");
-    help_roff_text(name);
+    help_roff_text(o->name);
     output_text("\\fR");
-    if (value != NULL)
-        output_format(" \\fI%s\\fR", value);
+    if (o->value != NULL)
+        output_format(" \\fI%s\\fR", o->value);
     output_text("\n");
-    help_roff_text(help);
+    help_roff_text(o->help);
     output_text("\n");
 }
 
-/* A line of its own, by which the tests find what to try. */
+/* Prints a line of its own, by which the tests find what to try. */
 static void help_roff_rules(const cli_command *c, const cli_option *o)
 {
     char rules[HELP_RULES];
@@ -307,83 +455,112 @@ static void help_roff_rules(const cli_command *c, const cli_option *o)
     output_text("\n");
 }
 
-static void help_roff_examples(const cli_example *example)
+static void help_roff_options(const cli_command *c)
 {
-    output_text(".SH EXAMPLES\n");
-    for (; example->command != NULL; example++) {
-        output_text(".TP\n\\fB");
-        help_roff_text(example->command);
-        output_text("\\fR\n");
-        help_roff_text(example->what);
-        output_text("\n");
+    bool few = help_count(c) <= HELP_FEW;
+
+    output_text(".SH OPTIONS\n");
+    for (cli_group group = CLI_OWN; group < (few ? CLI_INPUT : CLI_GROUPS);
+         group++) {
+        if (group != CLI_OWN && help_has(c, group))
+            output_format(".SS %s\n", help_groups[group]);
+        for (const cli_option *o = c->options; o->name != NULL; o++) {
+            if (!few && o->group != group)
+                continue;
+            help_roff_option(o);
+            help_roff_rules(c, o);
+        }
+        if (group == CLI_OWN)
+            help_roff_option(&help_itself);
     }
+}
+
+static void help_roff_term(const char *term, const char *text)
+{
+    output_text(".TP\n\\fB");
+    help_roff_text(term);
+    output_text("\\fR\n");
+    help_roff_text(text);
+    output_text("\n");
+}
+
+static void help_roff_terms(const char *title, const cli_example *e)
+{
+    if (e == NULL)
+        return;
+    output_format(".SH %s\n", title);
+    for (; e->command != NULL; e++)
+        help_roff_term(e->command, e->what);
+}
+
+/* Prints SEE ALSO: the program or its commands, and its topics. */
+static void help_roff_also(bool commands)
+{
+    const cli_topic *topic = report_program->topics;
+    const char *before = "";
+
+    output_text(".SH SEE ALSO\n");
+    for (const cli_command *const *c = report_program->commands;
+         commands && *c != NULL; c++) {
+        output_format("%s.BR ", before);
+        help_roff_text(report_program->name);
+        output_format("\\-%s (1)", (*c)->name);
+        before = ",\n";
+    }
+    if (!commands) {
+        output_text(".BR ");
+        help_roff_text(report_program->name);
+        output_text(" (1)");
+    }
+    for (; topic != NULL && topic->name != NULL; topic++) {
+        output_text(",\n.BR ");
+        help_roff_text(report_program->name);
+        output_text("\\-");
+        help_roff_text(topic->name);
+        output_text(" (7)");
+    }
+    output_text("\n");
 }
 
 bool help_roff(const cli_command *c)
 {
-    char page[64], synopsis[1024];
+    char page[64], synopsis[HELP_SYNOPSIS];
 
     snprintf(page, sizeof page, "%s-%s", report_program->name, c->name);
     help_synopsis(c, synopsis, sizeof synopsis);
-    help_roff_title(page, c->summary);
-    output_text("\\fB");
+    help_roff_title(page, 1, c->summary);
+    output_text(".SH SYNOPSIS\n\\fB");
     help_roff_text(report_program->name);
     output_format(" %s\\fR", c->name);
     help_roff_text(synopsis);
-    output_text("\n.SH DESCRIPTION\n");
+    output_text("\n");
+    help_roff_terms("EXAMPLES", c->examples);
+    output_text(".SH DESCRIPTION\n");
     help_roff_paragraphs(c->text);
-    output_text(".SH OPTIONS\n");
-    for (const cli_option *o = c->options; o->name != NULL; o++) {
-        help_roff_option(o->letter, o->name, o->value, o->help);
-        help_roff_rules(c, o);
-    }
-    help_roff_option('h', "help", NULL, "Print a help text.");
-    help_roff_examples(c->examples);
+    help_roff_options(c);
     output_text(".SH EXIT STATUS\n");
     help_roff_text(c->status);
-    output_text("\n.SH SEE ALSO\n.BR ");
-    help_roff_text(report_program->name);
-    output_text(" (1)\n");
+    output_text("\n");
+    help_roff_also(false);
     return !output_failed();
-}
-
-/* The last ".BR" of SEE ALSO has no comma. */
-static void help_roff_also(void)
-{
-    output_text(".SH SEE ALSO\n");
-    for (const cli_command *const *c = report_program->commands; *c != NULL;
-         c++) {
-        output_text(".BR ");
-        help_roff_text(report_program->name);
-        output_format("\\-%s (1)%s\n", (*c)->name, c[1] != NULL ? "," : "");
-    }
-}
-
-static void help_roff_environment(void)
-{
-    const cli_example *variable = report_program->environment;
-
-    if (variable == NULL)
-        return;
-    output_text(".SH ENVIRONMENT\n");
-    for (; variable->command != NULL; variable++) {
-        output_format(".TP\n\\fB%s\\fR\n", variable->command);
-        help_roff_text(variable->what);
-        output_text("\n");
-    }
 }
 
 bool help_overview_roff(void)
 {
-    help_roff_title(report_program->name, report_program->summary);
-    output_text("\\fB");
+    help_roff_title(report_program->name, 1, report_program->summary);
+    output_text(".SH SYNOPSIS\n\\fB");
     help_roff_text(report_program->name);
-    output_text("\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]"
-                "\n.SH DESCRIPTION\n");
+    output_text("\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIOPERANDS\\fR]\n");
+    help_roff_terms("EXAMPLES", report_program->first);
+    output_text(".SH DESCRIPTION\n");
     help_roff_paragraphs(report_program->text);
     output_text(".SH COMMANDS\n");
     for (const cli_command *const *c = report_program->commands; *c != NULL;
          c++) {
+        const char *title = help_title(*c);
+
+        if (title != NULL)
+            output_format(".SS %s\n", title);
         output_text(".TP\n\\fB");
         help_roff_text(report_program->name);
         output_format(" %s\\fR\n", (*c)->name);
@@ -391,12 +568,47 @@ bool help_overview_roff(void)
         output_text("\n");
     }
     output_text(".SH OPTIONS\n");
-    help_roff_option('h', "help", NULL, "Print a help text.");
-    help_roff_option('V', "version", NULL, "Print the version; with "
-                     "--verbose, how the processor is used.");
+    help_roff_option(&help_itself);
+    help_roff_option(&help_version);
     output_text(".SH EXIT STATUS\n");
     help_roff_paragraphs(report_program->status);
-    help_roff_environment();
-    help_roff_also();
+    help_roff_terms("ENVIRONMENT", report_program->environment);
+    help_roff_also(true);
+    return !output_failed();
+}
+
+/* Prints a heading in capitals. */
+static void help_roff_heading(const char *title)
+{
+    output_text(".SH ");
+    for (; *title != '\0'; title++)
+        output_format("%c", toupper((unsigned char)*title));
+    output_text("\n");
+}
+
+bool help_topic_roff(const cli_topic *topic)
+{
+    char page[64];
+
+    snprintf(page, sizeof page, "%s-%s", report_program->name, topic->name);
+    help_roff_title(page, 7, topic->summary);
+    output_text(".SH DESCRIPTION\n");
+    for (const cli_passage *p = topic->passages; help_more(p); p++) {
+        if (p->rows != NULL) {
+            p->rows(help_roff_term);
+        } else if (help_is_heading(p)) {
+            help_roff_heading(p->term);
+        } else if (help_is_paragraph(p)) {
+            if (p != topic->passages && !help_is_heading(&p[-1]))
+                output_text(".PP\n");
+            help_roff_text(p->text);
+            output_text("\n");
+        } else {
+            help_roff_term(p->term, p->text);
+        }
+    }
+    output_text(".SH SEE ALSO\n.BR ");
+    help_roff_text(report_program->name);
+    output_text(" (1)\n");
     return !output_failed();
 }

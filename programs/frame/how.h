@@ -59,115 +59,99 @@ struct cli_how {
 
 #define CLI_NO_DECOMPRESS_OPTION(settings, compressed)                        \
     { 0, "no-decompress", NULL, CLI_FLAG, offsetof(settings, compressed),     \
-      false, "Take the bytes of compressed files as they are. Without it "    \
-      "what gzip, zstd, xz, bzip2 and lz4 wrote, known by its first bytes, "  \
-      "is decompressed." }
+      false, "Read compressed files as they are. Default: files of gzip, "    \
+      "zstd, xz, bzip2 and lz4 are decompressed.",                            \
+      .group = CLI_INPUT }
 
 #define CLI_HOW_OPTIONS(settings, how)                                        \
     { '0', "null", NULL, CLI_FLAG, offsetof(settings, how.null), false,       \
-      "Lines end with a NUL byte instead of a newline." },                    \
+      "Lines end with a NUL byte instead of a newline.",                      \
+      .group = CLI_KEYS },                                                    \
     { 'f', "field", "LIST", CLI_COLUMNS, offsetof(settings, how.field),       \
-      false, "The key is these columns of the line, counted from 1: 2, or "   \
-      "2,3, or 2-4, or their names in the header, email,name; a name with a " \
-      "comma, or of digits, in quotes: '\"2019\",\"last, first\"'. Of several "\
-      "it is the line that they would make, in this order. Without it the "   \
-      "whole line is the key." },                                             \
+      false, "The key is these columns: 2, 2,3, 2-4 or names, as in "         \
+      "email,name. Default: the whole line. See 'bloomery help keys'.",       \
+      .group = CLI_KEYS },                                                    \
     { 't', "separator", "C", CLI_BYTE, offsetof(settings, how.separator),     \
-      false, "The byte between columns, for -f: a single byte, or one of "    \
-      "\\t \\n \\r \\0 \\\\ \\xHH. Default: TAB; with --csv a comma.",        \
+      false, "The byte between columns: a character or one of \\t \\n \\r "   \
+      "\\0 \\\\ \\xHH. Default: TAB, or a comma with --csv.",                 \
       .excludes = "tsv blanks",                                               \
-      .needs = "field label list-field csv" },                                \
+      .needs = "field label list-field csv",                                  \
+      .group = CLI_KEYS },                                                    \
     { 0, "csv", NULL, CLI_FLAG, offsetof(settings, how.csv), false,           \
-      "Columns may be in quotes, as RFC 4180 has it: separators and newlines "\
-      "within quotes are part of the column, the quotes are not, and a CR "   \
-      "before the newline is no part of the line. A key without -f is the "   \
-      "whole record, with its quotes.",                                       \
-      .excludes = "tsv blanks null json-field" },                             \
+      "Columns may be in quotes, as in RFC 4180.",                            \
+      .excludes = "tsv blanks null json-field",                               \
+      .group = CLI_KEYS },                                                    \
     { 0, "tsv", NULL, CLI_FLAG, offsetof(settings, how.tsv), false,           \
-      "Columns end with TABs, and quotes are bytes like others.",             \
-      .excludes = "blanks json-field" },                                      \
+      "Columns end with TABs. Quotes are ordinary bytes.",                    \
+      .excludes = "blanks json-field",                                        \
+      .group = CLI_KEYS },                                                    \
     { 0, "blanks", NULL, CLI_FLAG, offsetof(settings, how.blanks), false,     \
-      "Columns are apart by runs of blanks and TABs, and those at the start " \
-      "of the line do not count, as in awk.",                                 \
+      "Runs of blanks and TABs separate columns, as in awk.",                 \
       .excludes = "json-field",                                               \
-      .needs = "field label list-field" },                                    \
+      .needs = "field label list-field",                                      \
+      .group = CLI_KEYS },                                                    \
     { 0, "header", NULL, CLI_FLAG, offsetof(settings, how.header), false,     \
-      "The first line of each file names the columns: it is no key. Where "   \
-      "lines are printed that of the first file comes first. A name in -f "   \
-      "implies it.",                                                          \
-      .excludes = "json-field" },                                             \
+      "The first line of each file names its columns and is not a key. A "    \
+      "name in -f implies this option.",                                      \
+      .excludes = "json-field",                                               \
+      .group = CLI_KEYS },                                                    \
     { 0, "json-field", "NAME", CLI_TEXT, offsetof(settings, how.member),      \
-      false, "Lines are JSON objects, and the key is the value of the member " \
-      "NAME: of a string what it stands for, of a number its text as it is " \
-      "written, and true or false. A line has no key where this is null, an " \
-      "object or an array, or is not there. A NAME that begins with / is a " \
-      "JSON pointer, such as /user/id or /tags/0. Of members with the same " \
-      "name the last one counts. A line that is not a JSON object, or has "    \
-      "more than 1,024 objects and arrays within each other, has no key; a "  \
-      "note reports how many there are.",                                     \
-      .excludes = "field label" },                                            \
+      false, "Lines are JSON objects, and the key is the member NAME, or the "\
+      "place /a/b of a JSON pointer.",                                        \
+      .excludes = "field label",                                              \
+      .group = CLI_KEYS },                                                    \
     { 0, "trust-json", NULL, CLI_FLAG, offsetof(settings, how.trust), false,  \
-      "With --json-field: do not verify the values of other members. The "    \
-      "result is the same if all lines are JSON, and reading them takes "     \
-      "almost half the time.",                                                \
-      .needs = "json-field list-json-field" },                                \
+      "Do not verify other members of the JSON, which almost halves the "     \
+      "time of reading.",                                                     \
+      .needs = "json-field list-json-field",                                  \
+      .group = CLI_KEYS },                                                    \
     { 0, "keep-cr", NULL, CLI_FLAG, offsetof(settings, how.keep_cr), false,   \
-      "In lines that end with CR LF, as in files from Windows, the CR is part "\
-      "of the key. Without this option it is not, and in a file without a "    \
-      "newline a CR alone ends a line.",                                      \
-      .excludes = "null crlf" },                                              \
+      "In lines that end with CR LF, the CR is part of the key.",             \
+      .excludes = "null crlf",                                                \
+      .group = CLI_KEYS },                                                    \
     { 0, "crlf", NULL, CLI_FLAG, offsetof(settings, how.crlf), false,         \
-      "In lines that end with CR LF, the CR is not part of the key even if "  \
-      "the filter does not state the form of its keys. Without this option "  \
-      "it then is, and a note says so.",                                      \
-      .excludes = "null" },                                                   \
+      "In lines that end with CR LF, the CR is not part of the key, even if " \
+      "the filter does not state the form of its keys.",                      \
+      .excludes = "null",                                                     \
+      .group = CLI_KEYS },                                                    \
     { 0, "trim", NULL, CLI_FLAG, offsetof(settings, how.trim), false,         \
-      "Remove blanks and TABs at both ends of the key; if the key is several "\
-      "columns, at both ends of each." },                       \
+      "Remove blanks and TABs at both ends of the key, or of each of its "    \
+      "columns.",                                                             \
+      .group = CLI_KEYS },                                                    \
     { 0, "skip-blank", NULL, CLI_FLAG, offsetof(settings, how.skip_blank),    \
-      false, "Empty lines, and lines of blanks and TABs, have no key. Without "\
-      "this option an empty line is the empty key." },                         \
+      false, "Skip empty lines and lines of blanks and TABs. Default: an "    \
+      "empty line is the empty key.",                                         \
+      .group = CLI_KEYS },                                                    \
     { 0, "comment", "TEXT", CLI_TEXT, offsetof(settings, how.comment), false, \
-      "Comments begin with TEXT, such as '#'. A line that begins with it has " \
-      "no key, and behind blanks it ends the line before them, as in "        \
-      "'host # why'; with --csv only at the start of a line. 'query' prints "  \
-      "no line that is skipped, even with -v." },                              \
+      "Skip comments, which begin with TEXT, such as '#'.",                   \
+      .group = CLI_KEYS },                                                    \
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(settings, how.lower),      \
-      false, "In keys the letters A to Z become a to z. Other letters, "      \
-      "such as those with an accent, stay as they are without --unicode." },  \
+      false, "Change the letters A to Z in keys to a to z.",                  \
+      .group = CLI_KEYS },                                                    \
     { 0, "unicode", NULL, CLI_FLAG, offsetof(settings, how.unicode), false,   \
-      "With -i, ignore the case of the letters of all alphabets, by the full " \
-      "case folding of Unicode, which also makes 'ss' of the sharp s. Keys "   \
-      "must be UTF-8. Only in programs that were built with ICU.",            \
-      .needs = "ignore-case" },                                               \
+      "With -i, fold the case of all alphabets. Keys must be UTF-8. For "     \
+      "programs that were built with ICU.",                                   \
+      .needs = "ignore-case",                                                 \
+      .group = CLI_KEYS },                                                    \
     { 0, "upper", NULL, CLI_FLAG, offsetof(settings, how.upper), false,       \
-      "In keys the letters a to z become A to Z, as in lists of hashes that " \
-      "are written in upper case.",                                           \
-      .excludes = "ignore-case" },                                            \
+      "Change the letters a to z in keys to A to Z.",                         \
+      .excludes = "ignore-case",                                              \
+      .group = CLI_KEYS },                                                    \
     { 0, "as", "CLASS", CLI_FORM, offsetof(settings, how.as), false,          \
-      "The class of the keys. text: the text of the line. number: a number as "\
-      "in Python and SQL, where 1.0 is 1. int32, int64, float, double: a "    \
-      "number in 4 or 8 bytes, lowest byte first. utf16: text in UTF-16, "    \
-      "lower byte first. hex: bytes, written as hexadecimal digits with or "  \
-      "without 0x before them. bytes: the bytes of the line. any: text, in a "\
-      "filter that does not state the form of its keys. Blanks around "       \
-      "numbers and hex digits are ignored, as are blanks, '-' and ':' "       \
-      "between the bytes of hex. A line that cannot be read this way has no " \
-      "key. A note reports how many there are, and commands that query a "    \
-      "filter then exit with status 2. Default: text, or the class that the " \
-      "filter states." },                                                     \
+      "The class of keys: text, number, int32, int64, float, double, utf16, " \
+      "hex, bytes or any. Default: the class that the filter states, or "     \
+      "text. See 'bloomery help keys'.",                                      \
+      .group = CLI_KEYS },                                                    \
     CLI_NO_DECOMPRESS_OPTION(settings, how.compressed),                       \
     { 0, "text", NULL, CLI_FLAG, offsetof(settings, how.text), false,         \
-      "Take for lines also what does not look like text: NULs in the first "  \
-      "32 KiB, UTF-16, filters. A byte order mark of UTF-8 at the start of a " \
-      "file is skipped even so." }
+      "Read lines even from files that do not look like text.",               \
+      .group = CLI_INPUT }
 
 #define CLI_LABEL_OPTION(settings, how, unless)                               \
-    { 'l', "label", "COLUMN", CLI_COLUMN, offsetof(settings, how.label),      \
-      false, "This column, a number or a name, is the label of the key, "     \
-      "which is a whole number such as 42 or 0x2a. "                          \
-      "Without -f the key is then all that stands before this column, or, "   \
-      "where it is the first one, all behind it. " unless }
+    { 'l', "label", "COLUMN", CLI_COLUMN, offsetof(settings, how.label), false,\
+      "This column, a number or a name, is the label of the key: a whole "    \
+      "number such as 42 or 0x2a. " unless,                                   \
+      .group = CLI_KEYS }
 
 /* Verifies that the options fit each other, and chooses the form of the keys by
  * them (forms_choose). CLI_GO or CLI_ERROR. */

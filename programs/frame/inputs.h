@@ -25,20 +25,21 @@ typedef struct {
 
 #define CLI_FILES_OPTIONS(settings, inputs)                                   \
     { 0, "files0-from", "FILE", CLI_TEXT, offsetof(settings, inputs.list),    \
-      false, "Read the files whose names FILE holds, each ended by NUL, as "  \
-      "find -print0 gives them; '-' is standard input." },                    \
+      false, "Read the files whose names FILE holds, each ended by a NUL, as "\
+      "find -print0 prints them. '-' is standard input.",                     \
+      .group = CLI_INPUT },                                                   \
     { 'r', "recursive", NULL, CLI_FLAG, offsetof(settings, inputs.recursive), \
-      false, "Read all ordinary files under the folders among KEYS, in the "  \
-      "order of the bytes of their paths; without KEYS those under '.'. "     \
-      "Links in the folders are not followed. Files there that are no text "  \
-      "are skipped, and a note says how many." }
+      false, "Read all files under the folders among KEYS, or under '.'. "    \
+      "Links are not followed, and files that are not text are skipped with " \
+      "a note.",                                                              \
+      .group = CLI_INPUT }
 
 #define CLI_KEY_OPTION(settings, inputs)                                      \
     { 0, "key", "KEY", CLI_LIST, offsetof(settings, inputs.keys), false,      \
-      "A key itself, instead of files; it may come several times. -f and "    \
-      "what else is about columns does not touch it; -i and --trim do, but "  \
-      "--trim not if the filter's keys are several columns.",                 \
-      .excludes = "files0-from recursive label" }
+      "A key itself, instead of files. May be repeated. Options about "       \
+      "columns do not apply to it.",                                          \
+      .excludes = "files0-from recursive label",                              \
+      .group = CLI_INPUT }
 
 /* Returns whether a name stands for standard input: "-". */
 bool inputs_is_stdin(const char *path);

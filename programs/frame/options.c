@@ -249,7 +249,7 @@ static int options_take(const cli_command *command, int code, char **argv,
     const char *wrong;
 
     if (code == OPTIONS_HELP || code == 'h') {
-        help_text(command);
+        (code == 'h' ? help_short : help_text)(command);
         return CLI_OK;
     }
     if (code == ':')

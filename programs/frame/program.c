@@ -15,6 +15,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,36 +40,44 @@ static int program_help(const cli_command *self, int argc, char **argv);
 
 typedef struct {
     bool roff;
+    uint64_t section;
     const char *completion;
 } program_help_settings;
 
 static const cli_option program_help_options[] = {
     { 0, "roff", NULL, CLI_FLAG, offsetof(program_help_settings, roff), false,
-      "Print a man page (roff with the macros of man(7))." },
+      "Print the man page (roff with the macros of man(7))." },
+    { 0, "section", "N", CLI_NUMBER, offsetof(program_help_settings, section),
+      false, "Choose between a command, 1, and a topic, 7, with the same name. "
+      "Default: the topic." },
     { 0, "completion", "SHELL", CLI_TEXT,
       offsetof(program_help_settings, completion), false,
-      "Print the script by which bash, zsh or fish completes commands and "
-      "options.",
-      .excludes = "roff" },
+      "Print the completion script for bash, zsh or fish.",
+      .excludes = "roff section" },
     { 0 }
 };
 
 static const cli_example program_help_examples[] = {
-    { "bloomery help build", "All about 'bloomery build'." },
-    { "bloomery help --roff build | man -l -", "The same as a man page." },
-    { "source <(bloomery help --completion bash)",
-      "Complete commands in this shell. Where it is installed new shells do." },
+    { "bloomery help build", "Everything about 'bloomery build'." },
+    { "bloomery help exit-status", "A topic: what 0, 1 and 2 mean." },
+    { "bloomery help --roff build > build.1",
+      "The man page, for 'man -l build.1'." },
+    { "bloomery help --completion bash > completion.bash",
+      "The completion script, for 'source completion.bash'. An installed "
+      "bloomery brings it along." },
     { NULL, NULL }
 };
 
 const cli_command program_cmd_help = {
     .name = "help",
-    .operands = "[COMMAND]",
-    .summary = "describe a command",
-    .text = "Prints the help of COMMAND, or of the program as a whole.",
+    .operands = "[COMMAND | TOPIC]",
+    .summary = "describe a command or a topic",
+    .text = "Prints all help about COMMAND, or about a TOPIC that several "
+            "commands share. Without an operand it lists both.",
     .options = program_help_options,
+    .usual = "roff section completion",
     .examples = program_help_examples,
-    .status = "0, or 2 if there is no such command or shell.",
+    .status = "0, or 2 if there is no such command, topic or shell.",
     .run = program_help,
 };
 
@@ -112,13 +121,54 @@ static int program_unknown(const char *name)
                         name, report_program->name);
 }
 
+static const cli_topic *program_topic(const char *name)
+{
+    const cli_topic *topic = report_program->topics;
+
+    for (; topic != NULL && topic->name != NULL; topic++)
+        if (strcmp(topic->name, name) == 0)
+            return topic;
+    return NULL;
+}
+
+/* Reports that `help` knows no such name. */
+static int program_no_topic(const char *name)
+{
+    const cli_topic *topic = report_program->topics;
+    char names[200] = "";
+
+    if (topic == NULL || program_meant(name) != NULL)
+        return program_unknown(name);
+    for (; topic->name != NULL; topic++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 *names == '\0' ? "" : topic[1].name == NULL ? " and " : ", ",
+                 topic->name);
+    return report_error("there is no command or topic '%s': the topics are %s, "
+                        "and '%s --help' lists the commands", name, names,
+                        report_program->name);
+}
+
 /* ==== help, --help, --version =========================================== */
+
+/* Prints the help of one command or topic. */
+static int program_help_about(const program_help_settings *s, const char *name)
+{
+    const cli_topic *topic = s->section == 1 ? NULL : program_topic(name);
+    const cli_command *command = s->section == 7 ? NULL : program_find(name);
+
+    if (topic != NULL)
+        (s->roff ? help_topic_roff : help_topic)(topic);
+    else if (command != NULL)
+        (s->roff ? help_roff : help_text)(command);
+    else
+        return program_no_topic(name);
+    return CLI_OK;
+}
 
 static int program_help(const cli_command *self, int argc, char **argv)
 {
-    program_help_settings s = { false, NULL };
+    program_help_settings s = { false, 0, NULL };
     cli_operands names;
-    const cli_command *command;
     int status = options_read(self, argc, argv, &s, &names);
 
     if (status != CLI_GO)
@@ -137,11 +187,7 @@ static int program_help(const cli_command *self, int argc, char **argv)
         (s.roff ? help_overview_roff : help_overview)();
         return CLI_OK;
     }
-    command = program_find(names.names[0]);
-    if (command == NULL)
-        return program_unknown(names.names[0]);
-    (s.roff ? help_roff : help_text)(command);
-    return CLI_OK;
+    return program_help_about(&s, names.names[0]);
 }
 
 /* Prints the version. `more` are the arguments after the option; NULL ends
@@ -156,6 +202,8 @@ static int program_version(char **more)
     output_format("%s %s\n", report_program->name, report_program->version);
     if (strcmp(report_program->version, report_program->library()) != 0)
         output_format("library %s\n", report_program->library());
+    if (report_program->parts != NULL)
+        output_format("parts: %s\n", report_program->parts);
     if (verbose)
         report_program->about();
     return CLI_OK;
@@ -232,9 +280,11 @@ static int program_begin(int argc, char **argv)
     const cli_command *command;
     int status;
 
-    if (argc < 2)
+    if (argc < 2) {
+        help_first();
         return report_error("no command is given: '%s --help' lists them",
                             report_program->name);
+    }
     if (argv[1][0] == '-')
         return program_option(argv[1], argv + 2);
     command = program_find(argv[1]);

@@ -12,7 +12,8 @@
 
 #define CLI_NO_PROGRESS_OPTION(settings, no_progress)                         \
     { 0, "no-progress", NULL, CLI_FLAG, offsetof(settings, no_progress),      \
-      false, "Show no progress on the terminal." }
+      false, "Show no progress on the terminal.",                             \
+      .group = CLI_OUTPUT }
 
 /* Begin and end a command's bar. Inside another one they do nothing. */
 void progress_open(const char *what, bool wanted);

@@ -31,6 +31,12 @@ typedef enum {
                                    frees them, after an error too */
 } cli_type;
 
+/* The headings under which --help lists options. The command's own come
+ * first. */
+typedef enum {
+    CLI_OWN, CLI_INPUT, CLI_KEYS, CLI_OUTPUT, CLI_SPEED, CLI_SAFETY, CLI_GROUPS
+} cli_group;
+
 /* A row leaves out the columns at its end that it does not use. A letter has
  * one meaning in all subcommands, except in `search`, which has grep's. */
 #if defined(__GNUC__)
@@ -49,6 +55,7 @@ typedef struct {
      * other. */
     const char *excludes;       /* "csv tsv": not together with any        */
     const char *needs;          /* "field label": only with at least one   */
+    cli_group   group;
 } cli_option;
 
 typedef struct {
@@ -58,8 +65,8 @@ typedef struct {
 
 /* The exit status of a command that writes `file`. */
 #define CLI_KEPT(file)                                                        \
-    "2 after an error; " file " is then as it was before, unless the message " \
-    "says that the new one is in its place."
+    "2 after an error, which leaves " file " as it was unless the message "   \
+    "says otherwise."
 
 typedef struct cli_command cli_command;
 struct cli_command {
@@ -68,6 +75,8 @@ struct cli_command {
     const char        *summary;         /* one line, no full stop          */
     const char        *text;            /* paragraphs, an empty line apart */
     const cli_option  *options;         /* --help is not listed here       */
+    const char        *usual;           /* names of the up to eight options
+                                           that -h shows, in this order    */
     const cli_example *examples;
     const char        *status;          /* the meaning of exit statuses    */
     bool               shows_progress;  /* in one bar for the whole run    */
@@ -79,15 +88,38 @@ typedef struct {
     size_t count;
 } cli_operands;
 
+/* A heading in the list of commands, and the first command below it. */
+typedef struct {
+    const char        *title;           /* NULL ends a table */
+    const cli_command *first;
+} cli_heading;
+
+/* A piece of a topic: a heading if it has no text, a paragraph if it has no
+ * term, a term and its text, or rows that a function reads from a table. */
+typedef struct {
+    const char *term;
+    const char *text;
+    void (*rows)(void (*row)(const char *term, const char *text));
+} cli_passage;
+
+/* A text for `help TOPIC`, which is also a man page of section 7. */
+typedef struct {
+    const char        *name;            /* "keys"; NULL ends a table       */
+    const char        *summary;         /* one line, no full stop          */
+    const cli_passage *passages;        /* an empty one ends them          */
+} cli_topic;
+
 /* A program with subcommands. */
 struct cli_program {
     const char *name;           /* "bloomery"                              */
     const char *version;        /* of the program's source                 */
     const char *(*library)(void);       /* version of the library in use   */
     void (*about)(void);        /* what --version --verbose adds           */
+    const char *parts;          /* "+json -serve": optional parts that were
+                                   built in or left out; or NULL           */
     const char *summary;        /* one line, no full stop                  */
     const char *text;           /* a paragraph                             */
-    const char *first;          /* lines for a first try                   */
+    const cli_example *first;   /* examples for a first try                */
     const char *status;
     const cli_example *environment;     /* variables, or NULL              */
     const cli_example *others;          /* names that other programs have for
@@ -97,6 +129,8 @@ struct cli_program {
                                    "a filter"                              */
     bool (*knows)(const void *bytes, size_t n);     /* by their first bytes */
     const cli_command *const *commands;         /* NULL ends it            */
+    const cli_heading *headings;                /* of the commands, or NULL */
+    const cli_topic *topics;                    /* or NULL                 */
 };
 
 #endif

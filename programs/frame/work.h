@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 #define CLI_JOBS_OPTION(settings, jobs)                                       \
-    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,           \
-      "Work with N threads. Default: as many as there are processors." }
+    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,          \
+      "Use N threads. Default: one per processor.",                           \
+      .group = CLI_SPEED }
 
 /* A chunk of lines on its way through the threads, and room for the work. */
 typedef struct {

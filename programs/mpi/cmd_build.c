@@ -51,40 +51,45 @@ typedef struct {
 
 static const cli_option build_options[] = {
     {'o', "output", "FILE", CLI_TEXT, offsetof(build_settings, output), true,
-     "Where the filter goes, a file. An existing one is replaced only when the "
-     "new one is complete."},
+      "The file of the filter. An existing file is replaced only when the new "
+      "one is complete.",
+      .group = CLI_OUTPUT },
     CLI_FORCE_OPTION(build_settings, force),
     {'k', "kind", "KIND", CLI_TEXT, offsetof(build_settings, kind), false,
-     "The kind of filter, with its options: standard, blocked, standard:k=5. "
-     "It needs the ability \"unite\" ('bloomery kinds' tells), or with "
-     "--partition \"local\". Default: " BLY_DEFAULT_KIND "."},
+      "The kind of filter with its options, such as blocked or standard:k=5. "
+      "It needs the ability \"unite\", or \"local\" with --partition "
+      "('bloomery kinds'). Default: " BLY_DEFAULT_KIND "." },
     CLI_SPEC_OPTIONS(build_settings),
     {'H', "hash", "HASH", CLI_TEXT, offsetof(build_settings, hash), false,
-     "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, "
-     "fnv1a; for keys that an enemy may choose siphash, with --key-file."},
+      "The hash function: xxh3 (the default), xxh64, murmur2, murmur3, fnv1a; "
+      "siphash, with --key-file, for keys that an enemy may choose." },
     CLI_SECRET_OPTION(build_settings, key_file),
     CLI_OVERFILL_OPTION(build_settings, overfill),
     {'P', "partition", NULL, CLI_FLAG, offsetof(build_settings, partition),
-     false, "Each rank holds a part of the filter instead of a whole one."},
+     false,
+      "Each rank holds a part of the filter instead of all of it." },
     {0, "sparse", NULL, CLI_FLAG, offsetof(build_settings, sparse), false,
-     "Send filters as lists of their bits while few are set: half the bytes, "
-     "about, for 16 ranks and a filter of the best size, a tenth or less for "
-     "one with few probes in many bits. Coding them takes longer than sending "
-     "does, but for kinds like standard:k=1, or where the network is slow.",
-      .excludes = "partition" },
+      "Send filters as lists of their bits while few are set. With 16 ranks "
+      "and a filter of the best size this takes about half the bytes, and a "
+      "tenth or less for few probes in many bits. Coding takes longer than "
+      "sending, except for kinds such as standard:k=1 and on slow networks.",
+      .excludes = "partition",
+      .group = CLI_SPEED },
     CLI_HOW_OPTIONS(build_settings, how),
     {0, "verbose", NULL, CLI_FLAG, offsetof(build_settings, verbose), false,
-     "Say on standard error what was built, and how much was sent."},
+      "Print on standard error what was built and how much was sent.",
+      .group = CLI_OUTPUT },
     {0, "json", NULL, CLI_FLAG, offsetof(build_settings, json), false,
-     "Print what was built as a JSON object, as 'bloomery build' does, with "
-     "the number of ranks and the bytes that they sent to each other."},
+      "Print what was built as a JSON object, as 'bloomery build' does, with "
+      "the number of ranks and the bytes that they sent.",
+      .group = CLI_OUTPUT },
     { 0 }};
 
 static const cli_example build_examples[] = {
     { "mpirun -n 4 bloomery-mpi build -o words.bly *.txt",
-      "Four processes read a fourth of the lines each." },
+      "Build with four processes; each reads a fourth of the lines." },
     { "mpirun -n 64 bloomery-mpi build -P -k blocked -n 100G -o all.bly *.txt",
-      "A filter of 120 GB, of which each process holds 2 GB." },
+      "Build a filter of 120 GB; each process holds 2 GB of it." },
     { NULL, NULL }
 };
 
@@ -509,19 +514,21 @@ const cli_command cmd_build = {
     .text =
         "Reads keys, one per line, from the files KEYS, of which each rank "
         "reads an equal part, and writes a filter of them to FILE: the same "
-        "that 'bloomery build' makes, to the last byte.\n\n"
-        "Without --partition each rank makes a filter of its own, as large as "
-        "the whole one, and the ranks exchange and unite them. That sends the "
-        "filter as often as the number of ranks has bits, for each rank, "
-        "however many keys there are.\n\n"
-        "With --partition each rank holds its part of the filter, which may "
-        "then be larger than the memory of any machine; keys go to where they "
-        "belong as hashes, 8 bytes each. For kinds with the ability "
+        "bytes that 'bloomery build' writes. 'bloomery help keys' explains "
+        "how lines become keys.\n\n"
+        "Without --partition, each rank makes a filter as large as the whole "
+        "one, and the ranks exchange and unite their filters. Each rank sends "
+        "the filter as often as the number of ranks has bits, however many "
+        "keys there are.\n\n"
+        "With --partition, each rank holds its part of the filter, which may "
+        "then be larger than the memory of any machine. Keys are sent to "
+        "their rank as hashes of 8 bytes. This needs a kind with the ability "
         "\"local\", such as blocked.\n\n"
-        "A file that cannot be read by any one rank ends the job, and nothing "
-        "is saved. Kinds that are built from all their keys at once, labels "
-        "and growing filters are for 'bloomery build'.",
+        "If a rank cannot read a file, the job ends and nothing is saved. "
+        "Kinds that are built from all keys at once, labels and growing "
+        "filters are for 'bloomery build'.",
     .options = build_options,
+    .usual = "output kind rate items field separator partition verbose",
     .examples = build_examples,
     .status = "0 if the filter was built, " CLI_KEPT("FILE"),
     .run = build_run,

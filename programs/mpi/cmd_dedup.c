@@ -76,45 +76,47 @@ typedef struct {
 static const cli_option dedup_options[] = {
     { 'a', "approximate", NULL, CLI_FLAG,
       offsetof(dedup_settings, approximate), false,
-      "Send no keys, and compare hashes only: of the lines that come for the "
-      "first time the RATE of -p, at most, is taken for repeated ones, and "
-      "dropped. No line that comes again is printed for that. With -u the RATE "
-      "of the unique lines is dropped; with -d every line that may be repeated "
-      "is printed each time it comes, and of the unique ones the RATE.",
+      "Send hashes instead of keys. At most a share RATE of the lines that "
+      "occur for the first time is taken for repeated lines and dropped; no "
+      "repeated line is printed by mistake. With -u the same share of unique "
+      "lines is dropped. With -d every line that may be repeated is printed "
+      "each time, and a share RATE of the unique lines.",
       .excludes = "count" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
-      "For --approximate: the share of lines that may be taken for repeated "
+      "With --approximate: the share of lines that may be taken for repeated "
       "ones: 0.001, 0.1%, 1e-6. Default: 0.1%.",
       .needs = "approximate" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, want.count),
-      false, "Before each line print how often it comes, and a TAB." },
+      false, "Print each line after its number of occurrences and a TAB." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
       offsetof(dedup_settings, want.repeated), false,
-      "Print only lines that come twice or more." },
+      "Print only lines that occur twice or more." },
     { 'u', "only-unique", NULL, CLI_FLAG,
       offsetof(dedup_settings, want.unique), false,
-      "Print only lines that come once." },
+      "Print only lines that occur once." },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
-      false,
-      "The secret that lines are hashed with, 16 bytes or 32 hexadecimal "
-      "digits. With the same secret, --approximate drops the same lines again. "
-      "Default: a secret drawn for this run." },
+      false, "The secret that lines are hashed with, 16 bytes or 32 "
+      "hexadecimal digits. The same secret drops the same lines with "
+      "--approximate. Default: a random secret.",
+      .group = CLI_SAFETY },
     CLI_HOW_OPTIONS(dedup_settings, how),
     { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
-      "Say on standard error, round by round, how many lines were in doubt and "
-      "how much was sent, beside what the formulas say." },
+      "Print on standard error, for each round, how many lines were in doubt "
+      "and how much was sent, beside the prediction.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
-      "Print no lines, but what --verbose says, as JSON." },
+      "Print only the report of --verbose, as JSON.",
+      .group = CLI_OUTPUT },
     { 0 }
 };
 
 static const cli_example dedup_examples[] = {
     { "mpirun -n 4 bloomery-mpi dedup urls/*.txt > once.txt",
-      "Each line once, in the order of the files." },
+      "Print each line once, in the order of the files." },
     { "mpirun -n 16 bloomery-mpi dedup --verbose --only-repeated log > twice",
-      "Lines that come again, and how it was found out." },
+      "Print repeated lines, and report each round." },
     { "mpirun -n 16 bloomery-mpi dedup -a -d logs/* | bloomery dedup -d",
-      "Few lines are left for one process to compare." },
+      "Leave the few lines that may be repeated to one process." },
     { NULL, NULL }
 };
 
@@ -618,26 +620,28 @@ const cli_command cmd_dedup = {
     .operands = "KEYS...",
     .summary = "print the first occurrence of each line",
     .text =
-        "Reads lines from the files KEYS and prints each when it comes for the "
-        "first time, in their order: the lines that 'bloomery dedup' "
+        "Prints each line of the files KEYS when it occurs for the first "
+        "time, in the order of the input: the lines that 'bloomery dedup' "
         "prints, whatever the number of ranks. Each rank keeps 8 bytes for "
         "each line of its share, and the keys that may be repeated.\n\n"
-        "Ranks first tell each other where the hashes of their keys are in a "
-        "filter that is distributed over them all, as coded gaps. Keys that "
-        "are alone there are unique; the others go on to the next round, with "
-        "another hash. When another round would cost more than it saves, the "
-        "keys that are left are sent to one rank each and compared byte by "
-        "byte.\n\n"
-        "With --approximate there are rounds until so few unique lines are "
-        "left that all lines that are left may count as repeated. Files are "
-        "read twice, no key leaves its rank, and --verbose says how many "
-        "errors are to be expected.\n\n"
-        "With -f lines are compared by columns, and the first line with them "
-        "is printed whole. A line that lacks one counts as different from all "
-        "others. A last line without newline gets one.\n\n"
+        "In each round, the ranks exchange the places of the hashes of their "
+        "keys in a filter that is distributed over all ranks, as coded gaps. "
+        "A key that is alone at its place is unique; the others enter the "
+        "next round with another hash. When another round would cost more "
+        "than it saves, the remaining keys are sent to one rank each and "
+        "compared byte by byte.\n\n"
+        "With --approximate, rounds continue until so few unique lines are "
+        "left that all remaining lines may count as repeated. Files are read "
+        "twice, no key leaves its rank, and --verbose reports the expected "
+        "number of errors.\n\n"
+        "With -f, lines are compared by columns, and the first line with them "
+        "is printed whole. A line that lacks a column is different from all "
+        "others. A last line without a newline gets one.\n\n"
         "The files are read several times and must not change until the end. "
-        "One that cannot be read ends the job before anything is printed.",
+        "A file that cannot be read ends the job before anything is printed.",
     .options = dedup_options,
+    .usual = "field separator count only-repeated only-unique approximate "
+             "rate verbose",
     .examples = dedup_examples,
     .status = "0, or 2 after an error.",
     .run = dedup_run,

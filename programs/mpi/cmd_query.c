@@ -59,20 +59,23 @@ typedef struct {
 
 static const cli_option query_options[] = {
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(query_settings, invert),
-      false,
-      "Select the lines whose key is certainly not in FILE." },
+      false, "Select the lines whose key is certainly not in FILE." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(query_settings, count), false,
-      "Print only how many lines were selected." },
+      "Print only the number of selected lines.",
+      .group = CLI_OUTPUT },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(query_settings, quiet), false,
-      "Print nothing; stop after the round in which a line was selected." },
+      "Print nothing and stop after the first round in which a line was "
+      "selected.",
+      .group = CLI_OUTPUT },
     { 'S', "summary", NULL, CLI_FLAG, offsetof(query_settings, summary), false,
-      "Print no lines, but how many keys were asked for, the share that is "
-      "perhaps there with its 95 % interval, the speed, and how much the ranks "
-      "sent.",
-      .excludes = "invert-match count quiet" },
+      "Print only a summary: keys, the share that is perhaps present with its "
+      "95 % interval, the speed, and the bytes that ranks sent.",
+      .excludes = "invert-match count quiet",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(query_settings, json), false,
-      "The summary as a JSON object.",
-      .excludes = "invert-match count quiet" },
+      "Print the summary as a JSON object.",
+      .excludes = "invert-match count quiet",
+      .group = CLI_OUTPUT },
     CLI_HOW_OPTIONS(query_settings, how),
     CLI_SECRET_OPTION(query_settings, key_file),
     CLI_UNPACK_OPTION(query_settings, unpack_limit),
@@ -82,9 +85,9 @@ static const cli_option query_options[] = {
 
 static const cli_example query_examples[] = {
     { "mpirun -n 4 bloomery-mpi query words.bly *.txt",
-      "The lines of all files that are perhaps in words.bly." },
+      "Print the lines of all files that are perhaps in words.bly." },
     { "mpirun -n 64 bloomery-mpi query -c all.bly huge.txt",
-      "How many there are, in a filter larger than one machine's memory." },
+      "Count them, with a filter larger than the memory of a machine." },
     { NULL, NULL }
 };
 
@@ -471,20 +474,21 @@ const cli_command cmd_query = {
     .operands = "FILE KEYS...",
     .summary = "print the lines whose key is perhaps in a filter",
     .text =
-        "Reads lines from the files KEYS, of which each rank reads a part, and "
-        "prints those whose key is perhaps in the filter FILE, in their order "
-        "and as they are: what 'bloomery query' prints.\n\n"
+        "Reads lines from the files KEYS, of which each rank reads a part, "
+        "and prints those whose key is perhaps in the filter FILE, in their "
+        "order and unchanged: the lines that 'bloomery query' prints.\n\n"
         "If the kind of the filter has the ability \"local\" (see 'bloomery "
-        "kinds'), such as blocked, each rank uses a part and gets the hashes "
-        "of the keys that fall into it. The filter may then be as large as the "
-        "memory of all machines together. Otherwise each rank uses the whole "
-        "filter.\n\n"
-        "A line without a column of -f has no key: it is not there, and -v "
-        "prints it. A file that cannot be read by any one rank ends the "
-        "job.\n\n"
-        CLI_VERIFY_TEXT " A larger one is verified by rank 0 alone, and by the "
-        "lines that this asks.",
+        "kinds'), such as blocked, each rank uses a part of the filter and "
+        "gets the hashes of the keys that belong there. The filter may then "
+        "be as large as the memory of all machines together. Otherwise each "
+        "rank uses the whole filter.\n\n"
+        "A line without the column of -f has no key: it is not in the filter, "
+        "and -v prints it. A file that a rank cannot read ends the job.\n\n"
+        CLI_VERIFY_TEXT
+        " A larger file is verified by rank 0 alone, by the number of lines "
+        "that it queries.",
     .options = query_options,
+    .usual = "invert-match count quiet summary field separator json",
     .examples = query_examples,
     .status = "0 if a line was selected, 1 if none was, 2 after an error.",
     .run = query_run,

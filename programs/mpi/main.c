@@ -17,6 +17,14 @@ static const cli_command *const main_commands[] = {
     NULL
 };
 
+static const cli_example main_first[] = {
+    { "mpirun -n 4 bloomery-mpi build -n 1G -o all.bly *.txt",
+      "Make a filter of the lines of many files." },
+    { "mpirun -n 4 bloomery-mpi dedup *.txt > unique",
+      "Print each line once." },
+    { NULL, NULL }
+};
+
 static const cli_program main_program = {
     .name = "bloomery-mpi",
     .version = BLY_VERSION,
@@ -24,15 +32,13 @@ static const cli_program main_program = {
     .about = filter_about,
     .summary = "filters for approximate membership, by many processes",
     .text =
-        "Jobs of 'bloomery' for more keys than one machine can hold: by "
-        "many processes (ranks) of an MPI job, which divide the lines of the "
-        "files among them. Start it with mpirun; every machine must see the "
-        "same files. Output and messages are those of rank 0. A rank reads a "
-        "part of a file, so that --csv and --header are refused.",
-    .first =
-        "  mpirun -n 4 bloomery-mpi build -n 1G -o all.bly *.txt\n"
-        "  mpirun -n 4 bloomery-mpi dedup *.txt > unique\n",
-    .status = "0 if all went well (query: if a line was selected), 1 if query "
+        "Runs jobs of 'bloomery' for more keys than one machine can hold. The "
+        "processes (ranks) of an MPI job divide the lines of the files among "
+        "them. Start it with mpirun; every machine must see the same files. "
+        "Output and messages are those of rank 0. Each rank reads a part of a "
+        "file, so --csv and --header are refused.",
+    .first = main_first,
+    .status = "0 for success (query: a line was selected), 1 if query "
               "selected none, 2 after an error.",
     .own = "a filter",
     .knows = filter_knows,

@@ -31,62 +31,65 @@ typedef struct {
 
 static const cli_option index_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(index_settings, output), true,
-      "Write the index to FILE." },
+      "The file of the index.",
+      .group = CLI_OUTPUT },
     { 0, "by", "RULE", CLI_TEXT, offsetof(index_settings, by), false,
-      "The terms that can be looked up: trigrams (the default), any text of "
-      "three bytes or more within a line, without regard to case; words, runs "
-      "of letters, digits and _, without regard to case, and addresses and "
-      "UUIDs as a whole, too; fields, what stands between blanks; lines; or "
-      "kmers=31, so many bases in a row of FASTA files, on either strand." },
+      "The terms of the index: trigrams (the default), words, fields, lines "
+      "or kmers=N." },
     { 'b', "block", "SIZE", CLI_SIZE, offsetof(index_settings, block), false,
-      "Files longer than this, as they are decompressed, are several documents "
-      "of whole lines, so that a part of them is named. Default: 256K; of "
-      "k-mers files are never cut, and are read into memory." },
+      "Split files that are longer, once decompressed, into documents of "
+      "whole lines, so that 'which' can name a part. Default: 256K. Files of "
+      "k-mers are never split, and are read into memory." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(index_settings, rate), false,
-      "The share of documents that are named for a term that they do not have. "
-      "Default: 1%; of trigrams and k-mers, of which a question has many that "
-      "must all be there, 30%." },
+      "The share of documents that are named for a term that they do not "
+      "have. Default: 1%, or 30% for trigrams and k-mers, of which a question "
+      "has many." },
     { 'r', "recursive", NULL, CLI_FLAG,
       offsetof(index_settings, inputs.recursive), false,
-      "Take all ordinary files under the folders among PATHS; without PATHS "
-      "those under '.'. Links in the folders are not followed." },
+      "Index all files under the folders among PATHS, or under '.'. Links are "
+      "not followed.",
+      .group = CLI_INPUT },
     { 0, "files0-from", "LIST", CLI_TEXT, offsetof(index_settings, inputs.list),
-      false, "Take the files whose names LIST holds, each ended by NUL, as "
-      "find -print0 gives them; '-' is standard input." },
+      false, "Index the files whose names LIST holds, each ended by a NUL, as "
+      "find -print0 prints them. '-' is standard input.",
+      .group = CLI_INPUT },
     { 0, "git", NULL, CLI_FLAG, offsetof(index_settings, inputs.git), false,
-      "As -r, but of the folders only files that git knows, or would add: what "
-      ".gitignore excludes is left out." },
+      "As -r, but without files that .gitignore excludes.",
+      .group = CLI_INPUT },
     { 0, "update", NULL, CLI_FLAG, offsetof(index_settings, update), false,
-      "FILE is an index: bring it up to date. Only files are read whose size, "
-      "times or inode have changed, and those that are new; those that are "
-      "gone are left out. --by, --block and the rate are as they were, and so "
-      "are -r, --git and PATHS where none are given. Where there is no FILE "
-      "yet, and PATHS are given, it is made.",
+      "Update the index FILE: read only new files and files whose size, times "
+      "or inode have changed, and drop files that are gone. --by, --block and "
+      "the rate stay as they were; so do -r, --git and PATHS if none are "
+      "given. If FILE does not exist, it is made from PATHS.",
       .excludes = "plan by block rate no-decompress" },
     { 0, "plan", NULL, CLI_FLAG, offsetof(index_settings, plan), false,
-      "Write no index, but say how large it would be, by some of the files." },
+      "Write no index, but estimate its size from some of the files." },
     CLI_NO_DECOMPRESS_OPTION(index_settings, plain),
     { 0, "memory", "SIZE", CLI_SIZE, offsetof(index_settings, memory), false,
-      "Keep about so much of the index in memory before it is written. "
-      "Default: 256M." },
+      "Keep about this much of the index in memory before writing. Default: "
+      "256M.",
+      .group = CLI_SPEED },
     { 0, "force", NULL, CLI_FLAG, offsetof(index_settings, force), false,
-      "Write the index even over a file that is none, which is refused "
-      "otherwise." },
+      "Replace FILE even if it is not an index.",
+      .group = CLI_SAFETY },
     { 'q', "quiet", NULL, CLI_FLAG, offsetof(index_settings, quiet), false,
-      "No report and no progress." },
+      "Print no report and no progress.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(index_settings, json), false,
-      "Print the report as a JSON object." },
+      "Print the report as a JSON object.",
+      .group = CLI_OUTPUT },
     TEXT_JOBS_OPTION(index_settings, jobs),
     { 0 }
 };
 
 static const cli_example index_examples[] = {
-    { "bloomery index -o logs.blx --by words -r /var/log",
-      "All files under a folder, compressed ones too, by their words." },
-    { "bloomery which logs.blx 10.0.0.7 refused",
-      "Which of them may have both?" },
-    { "bloomery index -o logs.blx --update",
-      "Read again what has changed." },
+    { "bloomery index -o logs.blx --by words -r logs",
+      "Index all files under a folder by their words." },
+    { "bloomery index -o code.blx -r src",
+      "Index all texts of three bytes, for 'bloomery search'." },
+    { "bloomery index -o logs.blx --update", "Read only what has changed." },
+    { "bloomery index -o genomes.blx --by kmers=31 genomes/*.fa",
+      "Index sequences of 31 bases in FASTA files." },
     { NULL, NULL }
 };
 
@@ -482,29 +485,32 @@ static int index_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_index = {
     .name = "index",
     .operands = "[PATHS...]",
-    .summary = "index what files hold, for 'which' and 'search'",
+    .summary = "index what files contain, for 'which' and 'search'",
     .text =
-        "Remembers of each of many files which terms it has: words, or all "
-        "texts of three bytes, or others (--by). 'bloomery which' then names "
-        "the files that may have some words without reading them: one that has "
-        "them is always among them, and of the others a small share, --rate. "
-        "The index takes some percents of the text.\n\n"
-        "Files longer than --block are named by part. Compressed files "
-        "are read as what they hold. A file that cannot be read is left out, "
-        "and a message says so; the index is made all the same, and the exit "
+        "Indexes the terms of many files. 'bloomery which' then names the "
+        "files that may have some words without reading them: it names every "
+        "file that has them, and a small share, --rate, of the others. "
+        "'bloomery search' needs an index by trigrams or words. The index "
+        "takes some percent of the size of the text.\n\n"
+        "The terms of --by are: trigrams, any text of three bytes or more "
+        "within a line, without regard to case; words, runs of letters, "
+        "digits and _, without regard to case, and also whole addresses and "
+        "UUIDs; fields, which stand between blanks; lines; or kmers=31, so "
+        "many bases in a row in FASTA files, on either strand.\n\n"
+        "Compressed files are read decompressed. A file that cannot be read "
+        "is left out with a message; the index is still made, and the exit "
         "status is 2.\n\n"
-        "FILE is replaced in one step: until then, and after an error, the old "
-        "one is there. With --update it is made of the old one and of what has "
-        "changed.\n\n"
-        "Names are kept as PATHS give them: an index of absolute ones is asked "
-        "from anywhere, others from the folder where it was made. 'bloomery "
-        "search' needs trigrams or words, 'bloomery which' takes all. A "
-        "program that writes to a file by mapping it, as databases do, may "
-        "leave its times as they were: such a change does not show.",
+        "FILE is replaced in one step: until then, and after an error, the "
+        "old index stays. Names are kept as PATHS give them: an index of "
+        "absolute names can be used from anywhere, others from the folder "
+        "where it was made. A program that changes a file by mapping it, as "
+        "databases do, may leave its times as they were: --update does not "
+        "see such a change.",
     .options = index_options,
+    .usual = "output by recursive git update rate plan json",
     .examples = index_examples,
-    .status = "0 if all is in the index; 2 if a file could not be read, of "
-              "which the index then has nothing, or after another error, when "
-              "FILE is as it was before.",
+    .status = "0 if all files are in the index; 2 if a file could not be read, "
+              "which is then missing from the index, or after another error, "
+              "when FILE is as it was before.",
     .run = index_run,
 };

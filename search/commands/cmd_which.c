@@ -17,29 +17,32 @@ typedef struct {
 
 static const cli_option which_options[] = {
     { 0, "any", NULL, CLI_FLAG, offsetof(which_settings, any), false,
-      "Name the documents that may have one of the WORDS. Without it: all." },
+      "Name the documents that may have any of the WORDS. Default: all of "
+      "them." },
     { 0, "at-least", "SHARE", CLI_SHARE, offsetof(which_settings, least),
-      false, "Name those that may have at least this share of all terms of the "
-      "WORDS: 0.8, or 80%. For k-mers, and texts that are nearly alike.",
+      false, "Name documents that may have at least this share of the terms: "
+      "0.8, 80%. For k-mers and for texts that are nearly alike.",
       .excludes = "any" },
     { 0, "files-with-matches", NULL, CLI_FLAG,
       offsetof(which_settings, files), false,
-      "Name each file once, and not the part of it." },
+      "Name each file once, without its parts." },
     { '0', "null", NULL, CLI_FLAG, offsetof(which_settings, null), false,
-      "Names end with a NUL byte instead of a newline." },
+      "End names with a NUL byte instead of a newline.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(which_settings, json), false,
       "Print an array of objects with file, offset, bytes, lines_before and "
-      "whole: does it hold all of the file?" },
+      "whole (true if the object is all of the file).",
+      .group = CLI_OUTPUT },
     { 0 }
 };
 
 static const cli_example which_examples[] = {
     { "bloomery which logs.blx 10.0.0.7 refused",
-      "The files, or parts of files, that may have both." },
+      "Name the files, or parts of files, that may have both words." },
     { "bloomery which --files-with-matches logs.blx timeout",
-      "Each file once, such as for 'xargs zgrep -w timeout'." },
-    { "bloomery which --at-least 80% genomes.blx ACGTTGCA...",
-      "Which genomes may have most k-mers of a sequence?" },
+      "Name each file once, as for 'xargs zgrep -w timeout'." },
+    { "bloomery which --at-least 80% genomes.blx $(cat gene.txt)",
+      "Name the genomes that may have most k-mers of a sequence." },
     { NULL, NULL }
 };
 
@@ -252,17 +255,18 @@ const cli_command cmd_which = {
     .summary = "name the files of an index that may have some words",
     .text =
         "Prints the names of the files that may have all of the WORDS, in the "
-        "order of their bytes; of a file in several parts the name, a colon "
-        "and the offset of the part, in bytes of what the file holds. A file "
-        "that has them is named always, as it was when the index was made; "
-        "another one seldom, as 'bloomery index --rate' had it.\n\n"
+        "order of their bytes. A part of a file is named with a colon and its "
+        "offset, in bytes of the decompressed file. A file that had the words "
+        "when the index was made is always named; another file seldom, as "
+        "'bloomery index --rate' has set.\n\n"
         "The index defines a word: a whole word or, for trigrams, a text of "
-        "three bytes or more, both without regard to case; for lines, a line. "
-        "An operand that is several words stands for all of them, in any "
+        "at least three bytes, both without regard to case; for lines, a "
+        "line. An operand of several words stands for all of them, in any "
         "order.",
     .options = which_options,
+    .usual = "any at-least files-with-matches null json",
     .examples = which_examples,
-    .status = "0 if a file was named; 1 if none may have them; 2 after an "
-              "error.",
+    .status = "0 if a file was named, 1 if none may have the words, 2 after "
+              "an error.",
     .run = which_run,
 };

@@ -113,9 +113,10 @@ bool text_seek(text_reader *t, uint64_t offset, uint64_t lines, bool binary);
 
 /* Threads that read files, for -j; 0: twice as many as processors, as one may
  * wait for a disk while another works. */
-#define TEXT_JOBS_OPTION(settings, jobs)                                       \
-    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,           \
-      "Read files with N threads. Default: two for each processor." }
+#define TEXT_JOBS_OPTION(settings, jobs)                                      \
+    { 'j', "jobs", "N", CLI_NUMBER, offsetof(settings, jobs), false,          \
+      "Read files with N threads. Default: two for each processor.",          \
+      .group = CLI_SPEED }
 size_t text_jobs(uint64_t wanted);
 
 /* Reads the next block. Returns 1, or 0 if there is none; *error is then 0 or

@@ -21,92 +21,111 @@
 
 static const cli_option search_options[] = {
     { 'e', "regexp", "PATTERN", CLI_LIST, offsetof(search_settings, patterns),
-      false, "A pattern, instead of the operand; of several a line must match "
-      "one." },
+      false, "A pattern, instead of the operand. May be repeated: a line must "
+      "match any pattern." },
     { 'f', "file", "FILE", CLI_LIST, offsetof(search_settings, files), false,
-      "Each line of FILE is a pattern; '-' is standard input." },
+      "Each line of FILE is a pattern. '-' is standard input." },
     { 'F', "fixed-strings", NULL, SEARCH_FLAG(want.how.fixed),
-      "Patterns are texts, and not regular expressions." },
+      "Patterns are texts, not regular expressions." },
     { 'i', "ignore-case", NULL, SEARCH_FLAG(want.how.fold),
-      "The letters A to Z match a to z." },
+      "Match the letters A to Z and a to z alike." },
     { 'w', "word-regexp", NULL, SEARCH_FLAG(want.how.words),
-      "Only matches with no letter, digit or _ right before or behind them." },
+      "Match only where no letter, digit or _ is next to the match." },
     { 'x', "line-regexp", NULL, SEARCH_FLAG(want.how.lines),
-      "Only matches of the whole line." },
+      "Match only whole lines." },
     { 'v', "invert-match", NULL, SEARCH_FLAG(want.invert),
-      "Select the lines that do not match: reads all files." },
+      "Select the lines that do not match. This reads all files." },
     { 'm', "max-count", "N", CLI_NUMBER, offsetof(search_settings, want.most),
-      false, "Select at most N lines of each file." },
+      false, "Select at most N lines in each file." },
     { 'l', "files-with-matches", NULL, SEARCH_FLAG(want.files),
-      "Print the names of files with a selected line, and no lines.",
-      .excludes = "files-without-match count quiet" },
+      "Print only the names of files with a selected line.",
+      .excludes = "files-without-match count quiet",
+      .group = CLI_OUTPUT },
     { 'L', "files-without-match", NULL, SEARCH_FLAG(want.others),
-      "Print the names of the other files.",
-      .excludes = "count quiet" },
+      "Print only the names of files without a selected line.",
+      .excludes = "count quiet",
+      .group = CLI_OUTPUT },
     { 'c', "count", NULL, SEARCH_FLAG(want.count),
-      "Print for each file how many lines are selected.",
-      .excludes = "quiet" },
+      "Print only the number of selected lines in each file.",
+      .excludes = "quiet",
+      .group = CLI_OUTPUT },
     { 'o', "only-matching", NULL, SEARCH_FLAG(want.only),
-      "Print the matches, each on a line, and not their lines.",
-      .excludes = "after-context before-context context" },
+      "Print each match on a line, without the rest of its line.",
+      .excludes = "after-context before-context context",
+      .group = CLI_OUTPUT },
     { 'n', "line-number", NULL, SEARCH_FLAG(want.number),
-      "Print the number of each line before it." },
+      "Print the number of each line before it.",
+      .group = CLI_OUTPUT },
     { 0, "no-filename", NULL, SEARCH_FLAG(want.nameless),
-      "Print no names of files before lines and counts." },
+      "Print no file names before lines and counts.",
+      .group = CLI_OUTPUT },
     { 'Z', "null", NULL, SEARCH_FLAG(want.null),
-      "Names end with a NUL byte." },
+      "End file names with a NUL byte.",
+      .group = CLI_OUTPUT },
     { 'A', "after-context", "N", CLI_NUMBER,
       offsetof(search_settings, want.after), false,
-      "Print N lines behind each selected one too." },
+      "Also print N lines after each selected line.",
+      .group = CLI_OUTPUT },
     { 'B', "before-context", "N", CLI_NUMBER,
       offsetof(search_settings, want.before), false,
-      "Print N lines before each selected one too." },
+      "Also print N lines before each selected line.",
+      .group = CLI_OUTPUT },
     { 'C', "context", "N", CLI_NUMBER, offsetof(search_settings, beside), false,
-      "Both." },
+      "Also print N lines before and after each selected line.",
+      .group = CLI_OUTPUT },
     { 0, "color", "WHEN", CLI_TEXT, offsetof(search_settings, color), false,
-      "Mark names, numbers and matches by colors: always, never, or auto, "
-      "where a terminal shows them. Default: auto." },
+      "Color names, numbers and matches: always, never or auto. Default: "
+      "auto, on a terminal that shows colors.",
+      .group = CLI_OUTPUT },
     { 'a', "text", NULL, SEARCH_FLAG(want.text),
-      "Take files with a NUL in them for text, too." },
+      "Search files with a NUL byte as text, too.",
+      .group = CLI_INPUT },
     { 0, "include", "GLOB", CLI_LIST, offsetof(search_settings, include), false,
-      "Only files whose name, without folders, matches GLOB, as '*.c'; of "
-      "several, one of them." },
+      "Search only files whose name, without folders, matches GLOB, as in "
+      "'*.c'. May be repeated.",
+      .group = CLI_INPUT },
     { 0, "exclude", "GLOB", CLI_LIST, offsetof(search_settings, exclude), false,
-      "No files whose name matches GLOB." },
+      "Skip files whose name matches GLOB. May be repeated.",
+      .group = CLI_INPUT },
     { 's', "no-messages", NULL, SEARCH_FLAG(silent),
-      "Say nothing of files that cannot be read; the exit status does." },
+      "Report unreadable files only by the exit status.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, SEARCH_FLAG(want.json),
-      "Print each line, or match, as a JSON object on a line of its own, with "
-      "file, number, selected (false: it is beside one) and text; with -l and "
-      "-L file; with -c file and count. Bytes that are no UTF-8 are U+FFFD.",
-      .excludes = "null no-filename" },
+      "Print each line or match as a JSON object on its own line, with file, "
+      "number, selected (false for context) and text; with -l and -L file; "
+      "with -c file and count. Bytes that are not UTF-8 become U+FFFD.",
+      .excludes = "null no-filename",
+      .group = CLI_OUTPUT },
     { 'q', "quiet", NULL, SEARCH_FLAG(want.quiet),
-      "Print nothing; the exit status says whether there is a selected line." },
+      "Print nothing: the exit status says whether a line is selected.",
+      .group = CLI_OUTPUT },
     { 0, "trust", NULL, SEARCH_FLAG(trust),
-      "Do not look which files are new, or have changed: only those are read "
-      "that the index names. Of these one that has changed is read as a whole, "
-      "and one that is gone is passed over; of files that were renamed, as "
-      "logs are, nothing is found.",
-      .excludes = "trust-known" },
+      "Read only files that the index names, without a look for new and "
+      "changed files. A changed file is read as a whole, and a missing file "
+      "is skipped; renamed files, such as rotated logs, are not found.",
+      .excludes = "trust-known",
+      .group = CLI_SPEED },
     { 0, "trust-known", NULL, SEARCH_FLAG(known),
-      "Look which files are new, and take it that those that the index knows "
-      "have not changed." },
+      "Look for new files, but trust that indexed files have not changed.",
+      .group = CLI_SPEED },
     { 0, "from", "FOLDER", CLI_TEXT, offsetof(search_settings, from), false,
-      "The names in the index begin in FOLDER: where it was made somewhere "
-      "else, or the files have moved." },
+      "The folder where the names in the index begin, if the index or the "
+      "files have moved.",
+      .group = CLI_INPUT },
     { 0, "stats", NULL, SEARCH_FLAG(stats),
-      "Say in the end how many files were read, and how much." },
+      "Report at the end how many files and bytes were read.",
+      .group = CLI_OUTPUT },
     TEXT_JOBS_OPTION(search_settings, jobs),
     { 0 }
 };
 
 static const cli_example search_examples[] = {
     { "bloomery search logs.blx 'refused|timed out'",
-      "The lines, with the names of their files." },
+      "Print the lines with the names of their files." },
     { "bloomery search -F -w -l logs.blx 10.0.0.7",
-      "The names of files that have this address." },
+      "Print the names of files with this address." },
     { "bloomery search -n -C 3 code.blx 'alloc\\w*\\(NULL'",
-      "With the three lines before and behind each." },
+      "Print line numbers and three lines around each match." },
     { NULL, NULL }
 };
 
@@ -256,24 +275,25 @@ const cli_command cmd_search = {
     .summary = "search files for lines that match, by their index",
     .text =
         "Prints the lines that match, as 'grep -r' does, in the order of the "
-        "files' names, but reads only the files, and parts of files, that may "
-        "have a match: 'bloomery index' knows which texts of three bytes, or "
-        "which words, each has. A file that is new or has changed since is "
-        "searched always, and one that is gone is not. Of an index that was "
-        "made of a list of files (--files0-from) new ones are not known.\n\n"
-        "PATTERN is a regular expression of PCRE2, over bytes: a dot is one "
-        "byte, and letters are those of ASCII, as in 'LC_ALL=C grep -P'. Where "
-        "nothing is known that a match must have (as for '[0-9]+', or of an "
-        "index by words where no whole word is in it) all files are read; "
-        "--stats says so.\n\n"
-        "Compressed files are searched as what they hold, unless the index was "
-        "made with --no-decompress. Of a file with a NUL in it, from the part "
-        "on that has it (--block), no lines are printed, and a note says that "
-        "it has a match. A line of more than 64 MiB ends at a NUL in it, or "
-        "the file is searched up to it, which is an error.",
+        "files' names. It reads only the files and parts of files that may "
+        "have a match, which the index knows. New and changed files are "
+        "always searched. With an index made by --files0-from, new files are "
+        "not known.\n\n"
+        "PATTERN is a regular expression of PCRE2 over bytes: a dot is one "
+        "byte, and letters are those of ASCII, as in 'LC_ALL=C grep -P'. If "
+        "no text is certain to be in a match, as for '[0-9]+', or no whole "
+        "word for an index by words, all files are read; --stats reports "
+        "it.\n\n"
+        "Compressed files are searched decompressed, unless the index was "
+        "made with --no-decompress. In a file with a NUL byte, no lines are "
+        "printed from the part with it on, and a note says that it matches. A "
+        "line of more than 64 MiB ends at a NUL byte; if it has none, the "
+        "file is searched up to this line, which is an error.",
     .options = search_options,
+    .usual = "ignore-case word-regexp fixed-strings invert-match "
+             "files-with-matches count line-number context",
     .examples = search_examples,
-    .status = "0 if a line was selected; 1 if none was; 2 after an error, also "
-              "where a file could not be read.",
+    .status = "0 if a line was selected, 1 if none was, 2 after an error, "
+              "also if a file could not be read.",
     .run = search_run,
 };

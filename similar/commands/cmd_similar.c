@@ -30,44 +30,43 @@ typedef struct {
 
 static const cli_option similar_options[] = {
     { 0, "rows", "K", CLI_NUMBER, offsetof(similar_settings, rows), false,
-      "Print the K most similar rows of each query; of equal ones those that "
-      "come first in LIBRARY. Default: 10; with --superset all." },
+      "Print the K most similar rows for each query; equal rows in the order "
+      "of LIBRARY. Default: 10, or all with --superset." },
     { 0, "threshold", "T", CLI_SHARE, offsetof(similar_settings, least),
-      false, "Only rows whose similarity is at least T, from 0 to 1 or as a "
+      false, "Print only rows with a similarity of at least T, 0 to 1 or a "
       "percentage. Default: 0, which every row has." },
     { 0, "measure", "MEASURE", CLI_TEXT, offsetof(similar_settings, measure),
-      false, "With a bits in the query, b in the row and c in both: tanimoto, "
-      "c / (a + b - c); dice, 2 c / (a + b); contained, c / a; or tversky=A,B, "
-      "c / (A (a - c) + B (b - c) + c) with two weights from 0 on. Default: "
-      "tanimoto." },
+      false, "The similarity, with a bits in the query, b in the row and c in "
+      "both: tanimoto, c / (a + b - c); dice, 2 c / (a + b); contained, c / a; "
+      "or tversky=A,B, c / (A (a - c) + B (b - c) + c) with weights of at "
+      "least 0. Default: tanimoto." },
     { 0, "superset", NULL, CLI_FLAG, offsetof(similar_settings, within), false,
-      "Only rows that have all bits of the query. Where each bit says that "
-      "some part is there, no molecule that has the query as a part is left "
-      "out; of circular fingerprints (ECFP, Morgan) that does not hold." },
+      "Print only rows that have all bits of the query. If each bit stands "
+      "for a part, no molecule that contains the query is missed. That does "
+      "not hold for circular fingerprints (ECFP, Morgan)." },
     { 0, "estimate", NULL, CLI_FLAG, offsetof(similar_settings, estimate),
-      false, "Print four columns more, of the features that the bits stand "
-      "for where several may set the same one: about how many the query has, "
-      "the row, and both, and their Tanimoto similarity; 'unknown' where all "
-      "bits are set." },
+      false, "Print four more columns about the features behind the bits, "
+      "where several may set the same bit: estimated features of the query, "
+      "the row and both, and their Tanimoto similarity, or 'unknown'." },
     { 0, "any-type", NULL, CLI_FLAG, offsetof(similar_settings, any), false,
-      "Compare rows whose '#type' lines differ, too." },
+      "Compare rows even if their '#type' lines differ." },
     { 0, "json", NULL, CLI_FLAG, offsetof(similar_settings, json), false,
       "Print an array of objects, one for each query: query, and rows, each "
-      "with id, similarity, bits and shared; with --estimate also with a, b, "
-      "both and jaccard, each with value and sd." },
+      "with id, similarity, bits and shared; with --estimate also a, b, both "
+      "and jaccard, each with value and sd." },
     CLI_JOBS_OPTION(similar_settings, jobs),
     { 0 }
 };
 
 static const cli_example similar_examples[] = {
     { "bloomery similar --rows 10 --threshold 0.7 query.fps library.fps",
-      "Up to ten rows for each query, of a Tanimoto similarity of 0.7 at "
-      "least." },
+      "Print up to ten rows per query with a Tanimoto similarity of at least "
+      "0.7." },
     { "bloomery similar --superset part.fps library.fps",
-      "Which molecules may have this part?" },
+      "Print the molecules that may have this part." },
     { "zcat library.fps.gz | bloomery similar --measure tversky=0.9,0.1 "
       "query.fps -",
-      "Bits of the query that a row lacks count more than the reverse." },
+      "Weigh bits that the row lacks more than bits that the query lacks." },
     { NULL, NULL }
 };
 
@@ -382,24 +381,25 @@ const cli_command cmd_similar = {
     .operands = "QUERIES LIBRARY",
     .summary = "find the most similar fingerprints of molecules",
     .text =
-        "For each row of bits in the file QUERIES, prints the rows of LIBRARY "
-        "that are most similar to it, the most similar first, in lines of the "
-        "query's name, the similarity and the row's name, with TABs between "
-        "them. The answer is exact: rows that have too many or too few bits to "
-        "be among the first are left out unread, and no others.\n\n"
-        "Both files are texts in chemfp's format FPS, as chemfp, RDKit and "
-        "Open Babel make them, compressed or not, and '-' is standard input: a "
-        "line '#FPS1', lines such as '#num_bits=2048' and '#type=...', then "
-        "for each row its bytes in hexadecimal digits, byte 0 first, whose "
-        "lowest bit is bit 0, a TAB and a name. Rows of unlike lengths are "
-        "refused, and so are two files whose '#type' lines differ, for a bit "
-        "means something else in each.\n\n"
-        "The similarity is from 0 to 1, and 0 where no bit is in both rows, "
-        "also where neither has any. Both files are held in memory, each row "
-        "in its bits, its name and 32 bytes.",
+        "For each row of bits in the file QUERIES, prints the most similar "
+        "rows of LIBRARY, the most similar first: the query's name, the "
+        "similarity and the row's name, separated by TABs. The answer is "
+        "exact: only rows with too many or too few bits to be among the first "
+        "are skipped.\n\n"
+        "Both files have chemfp's text format FPS, as written by chemfp, "
+        "RDKit and Open Babel, compressed or not; '-' is standard input. "
+        "After a line '#FPS1' and lines such as '#num_bits=2048' and "
+        "'#type=...', each row has its bytes in hexadecimal digits, a TAB and "
+        "a name. Byte 0 comes first, and its lowest bit is bit 0. Rows of "
+        "different lengths are refused. So are two files whose '#type' lines "
+        "differ, because their bits mean different things.\n\n"
+        "The similarity is between 0 and 1, and 0 if no bit is in both rows, "
+        "even if neither has any. Both files are held in memory: the bits and "
+        "the name of each row, and 32 bytes.",
     .options = similar_options,
+    .usual = "rows threshold measure superset json jobs",
     .examples = similar_examples,
-    .status = "0 if a row was printed; 1 if none is similar enough to any "
-              "query; 2 after an error.",
+    .status = "0 if a row was printed, 1 if none is similar enough to any "
+              "query, 2 after an error.",
     .run = similar_run,
 };

@@ -47,6 +47,8 @@ if command -v bash >/dev/null; then
     complete_is 'bash: after --kind=' plan --kind = cas -- cascade
     complete_is 'bash: a kind as operand' kinds blocke -- blocked
     complete_is 'bash: a command as operand' help inter -- intersect
+    complete_is 'bash: a topic as operand' help exi -- exit-status
+    complete_is 'bash: a topic with the name of a command, once' help form -- formats
     complete_is 'bash: a file is left to bash' build -o wo --
     complete_is 'bash: an operand too' query wo --
     check 'bash: all kinds' sh -c '
@@ -63,7 +65,7 @@ for shell in bash zsh fish; do
     try help --completion $shell
     out_has "$shell: a script" 0 bloomery
     for command in $(bloomery --help |
-        sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p'); do
         bloomery "$command" --help |
             sed -n 's/^  [- ][^-][, ] --\([a-z-]*\).*/\1/p' >options
         while read -r option; do

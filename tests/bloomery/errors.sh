@@ -188,6 +188,8 @@ done
 
 # ---- the command line -------------------------------------------------------
 try
+check 'no command: three examples' [ "$(grep -c '^  bloomery ' err)" -eq 3 ]
+tail -n 1 err >last && mv last err
 refused 'no command' 'bloomery: no command is given: .*--help'
 try biuld -o x
 refused 'unknown command, near to one' "no command 'biuld': .*'build'"
@@ -227,7 +229,7 @@ refused 'version is no command' "no command 'version': did you mean .* --version
 try query --null-data f.bly
 refused 'an option and more' "no option '--null-data': did you mean '--null'\?"
 try help frobnicate
-refused 'help for an unknown command' "no command 'frobnicate': "
+refused 'help for an unknown command' "no command or topic 'frobnicate': "
 try help build add
 refused 'help for two commands' 'one COMMAND'
 for command in build add query info check plan kinds unite intersect compare

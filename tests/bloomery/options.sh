@@ -14,7 +14,7 @@ check 'options that need one of others are found' \
 
 # A letter has one meaning, except in search, whose letters are grep's.
 for command in $(options_commands); do
-    "$BLOOMERY" help --roff "$command" | sed 's/\\-/-/g; s/\\f.//g' |
+    "$BLOOMERY" help --roff --section 1 "$command" | sed 's/\\-/-/g; s/\\f.//g' |
         sed -n 's/^-\(.\), --\([a-z0-9-]*\).*/\1 \2/p' >letters
     [ "$command" = search ] || cat letters >>all
 done

@@ -25,6 +25,10 @@ out_has 'info: the kind' 0 '^  kind +standard$'
 out_has 'info: keys and plan' 0 '^  keys +1,000 added, planned for 1,000$'
 out_has 'info: the rate' 0 '^  rate +0\.[0-9]+ % .*planned 0\.[0-9]+ %$'
 out_has 'info: hash and seed' 0 '^  hash +xxh3, seed 42$'
+out_has 'info: the fill as a bar' 0 '^  fill +5[0-9.]+ % .*  \[#{10}\.{10}\]$'
+try build -n 1000 -o empty.bly /dev/null
+try info empty.bly
+out_has 'info: an empty bar' 0 '^  fill +0 % .*  \[\.{20}\]$'
 try info g.bly
 out_has 'info: -H and -n took effect' 0 'planned for 2,000'
 out_has 'info: the hash' 0 '^  hash +xxh64, seed 0$'
@@ -141,36 +145,64 @@ try --version --verbose nonsense
 refused '--version --verbose of something' "--version: leave 'nonsense' out"
 try -V
 out_has '-V' 0 '^bloomery [0-9]+\.'
+out_has '--version: the parts' 0 '^parts: ([+-][a-z]+ )+kinds=all$'
 try --help
 out_has '--help' 0 '^Usage: bloomery '
+out_has '--help: groups of commands' 0 '^Work with lines:$'
+check '--help: five groups' [ "$(grep -c '^[A-Z][a-z ]*:$' out)" -eq 7 ]
 cp out overview
 try -h
 check '-h is --help' cmp overview out
 try help
 check 'help is --help' cmp overview out
 try help --roff
-out_has 'the man page: all that 1 means' 0 "of 'diff' that there is a difference"
 for name in TMPDIR XDG_CACHE_HOME; do
     out_has "the man page: $name" 0 "^.fB$name.fR\$"
 done
-for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview); do
+
+# short NAME: the last output is no longer and no wider than help may be.
+short() {
+    check "$1: at most 30 lines" [ "$(wc -l <out)" -le 30 ]
+    check "$1: at most 78 columns" awk 'length > 78 { exit 1 }' out
+}
+
+# narrow NAME: only commands of examples may be wider than 78 columns.
+narrow() {
+    check "$1: at most 78 columns" awk '
+        length > 78 && !/^  (.* \| )?[a-z]/ { exit 1 }' out
+}
+
+man=$(dirname "$BLOOMERY")/man
+for command in $(sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p' overview); do
+    try "$command" -h
+    out_has "$command -h: synopsis" 0 "^Usage: bloomery $command "
+    out_has "$command -h: examples" 0 '^Examples:$'
+    out_has "$command -h: options" 0 '^Usual options:$'
+    check "$command -h: at most eight" [ "$(grep -c '^  [- ][^-][, ] --' out)" -le 8 ]
+    out_has "$command -h: where the rest is" 0 "^bloomery $command --help: everything$"
+    short "$command -h"
     try "$command" --help
     out_has "$command --help: synopsis" 0 "^Usage: bloomery $command "
     out_has "$command --help: options" 0 '^  -h, --help '
-    out_has "$command --help: examples" 0 '^Examples:$'
+    check "$command --help: examples first" [ "$(sed -n 5p out)" = Examples: ]
     out_has "$command --help: exit status" 0 '^Exit status: '
-    check "$command --help: no wider than 80" awk 'length > 80 { exit 1 }' out
-    if [ -e "$(dirname "$BLOOMERY")/man/bloomery.1" ]; then
-        check "$command: its man page is built" \
-            [ -s "$(dirname "$BLOOMERY")/man/bloomery-$command.1" ]
+    narrow "$command --help"
+    if [ -e "$man/bloomery.1" ]; then
+        check "$command: its man page is built" [ -s "$man/bloomery-$command.1" ]
     else
         skip "$command: its man page is built" 'no man page is built here'
     fi
     cp out help
-    try help "$command"
-    check "help $command is $command --help" cmp help out
-    try help --roff "$command"
+    case $command in
+    kinds | formats) ;;             # topics with these names
+    *)  try help "$command"
+        check "help $command is $command --help" cmp help out ;;
+    esac
+    try help --section 1 "$command"
+    check "help --section 1 $command is $command --help" cmp help out
+    try help --roff --section 1 "$command"
     out_has "$command: man page" 0 '^\.SH EXIT STATUS$'
+    out_has "$command: man page, examples" 0 '^\.SH EXAMPLES$'
     # shellcheck disable=SC2016
     check "$command: man page names all options" awk '
         NR == FNR { gsub(/\\-/, "-"); gsub(/\\f[BIR]/, ""); page = page $0 "\n"; next }
@@ -181,5 +213,48 @@ for command in $(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' overview); do
 done
 try help --roff
 out_has 'help --roff' 0 '^\.TH BLOOMERY 1 '
+
+# ---- Topics ------------------------------------------------------------------
+for topic in keys rates kinds formats exit-status; do
+    out_has "the man page of bloomery names $topic" 0 \
+        "^\.BR bloomery..$(printf %s $topic | sed 's/-/.-/') \(7\)"
+    grep -q "^  $topic " overview || fail "--help lists the topic $topic" 'no'
+done
+for topic in keys rates kinds formats exit-status; do
+    try help $topic
+    out_has "help $topic" 0 '^[A-Z].*[.]$'
+    narrow "help $topic"
+    try help --roff --section 7 $topic
+    out_has "$topic: man page" 0 '^\.TH BLOOMERY-.* 7 '
+    if [ -e "$man/bloomery.1" ]; then
+        check "$topic: its man page is built" [ -s "$man/bloomery-$topic.7" ]
+    else
+        skip "$topic: its man page is built" 'no man page is built here'
+    fi
+done
+try kinds --json
+sed -n 's/^    "name": "\(.*\)",/\1/p; s/^    "tier": "\(.*\)",/\1/p' out |
+    paste - - | sed -n 's/\tcore$//p' >core
+try help kinds
+# shellcheck disable=SC2016
+check 'help kinds names the core kinds' sh -c '
+    [ -s core ] && while read -r kind; do
+        grep -q "^  $kind " out || exit 1
+    done <core'
+try formats
+sed -n 's/^\([a-z0-9]*\) .*/\1/p' out >formats
+try help formats
+# shellcheck disable=SC2016
+check 'help formats names all formats' sh -c '
+    [ -s formats ] && while read -r name; do
+        grep -q "^  $name " out || exit 1
+    done <formats'
+try help exit-status
+out_has 'help exit-status: of a command' 0 '^  diff .*1 if there is one'
+try help rates
+out_has 'help rates: bits per key' 0 '^  1% .*standard 9\.6'
+try help nonsense
+refused 'an unknown topic' \
+    'the topics are keys, rates, kinds, formats and exit-status'
 
 finish

@@ -5,6 +5,7 @@
  * Works in the folder that it is started in.
  */
 #include <bloomery.hpp>
+#include <bloomery/form.h>
 #include <bloomery/inline.h>
 
 #include <array>
@@ -445,6 +446,13 @@ static void test_sets()
     grows.insert("key");
     grows.resize(1000);
     CHECK(grows.contains("key") && grows.stat().capacity >= 1000);
+
+    filter wide("standard:m=65536", spec(4000).with_form(BLY_KEYS_TEXT));
+    wide.insert("key");
+    wide.fold(4);
+    CHECK(wide.contains("key") && wide.stat().geometry[0] == 65536 / 4);
+    CHECK(wide.stat().form == BLY_KEYS_TEXT);
+    CHECK(thrown([&] { wide.fold(3); }) == BLY_EPARAM);
 }
 
 static void test_files()

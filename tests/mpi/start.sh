@@ -19,6 +19,15 @@ echo key >keys
 timeout 100 "$BLOOMERY" build -o f.bly keys >out 2>err </dev/null
 echo $? >status
 silent 'a single process needs no mpirun'
+for command in build query dedup; do
+    timeout 100 "$BLOOMERY" help $command >out 2>err </dev/null
+    echo $? >status
+    out_has "help $command" 0 '^Exit status: '
+    try $command -h
+    out_has "$command -h" 0 "^bloomery-mpi $command --help: everything$"
+    check "$command -h: at most 30 lines" [ "$(wc -l <out)" -le 30 ]
+    check "$command -h: at most 78 columns" awk 'length > 78 { exit 1 }' out
+done
 timeout 100 "$BLOOMERY" help --roff build >out 2>err </dev/null
 echo $? >status
 out_has 'a man page' 0 '^\.TH '

@@ -13,6 +13,7 @@ PARTS = {
     "python": "python/venv/bin/python",
     "sqlite": "bloomery_sqlite.so",
     "javascript": "wasm/package.json",
+    "mpi": "bloomery-mpi",
 }
 SHELL = re.compile(r"(\$ |bloomery |make |cmake |sudo |apt-get )")
 
@@ -111,6 +112,12 @@ def surroundings(build, folder):
                          ["/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"]),
         "CPATH": ":".join(include), "LIBRARY_PATH": build,
         "LD_LIBRARY_PATH": build,
+        # Open MPI: run as root in a container, on fewer processors than ranks,
+        # without the memory of other processes, which containers forbid.
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     }
 
 

@@ -46,6 +46,31 @@ regression() {
     return 1
 }
 
+# true_outputs DOCUMENT: its SQL returns the rows that it shows. The foreign server
+# in it is this one.
+true_outputs() {
+    awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
+        sed "s|'db.example.org'|'$work/one'|" >"$work/shown"
+    sed -n 's/^--> //p' "$work/shown" >"$work/rows"
+    [ -s "$work/rows" ] && sql one -c 'CREATE DATABASE shop' || return 1
+    psql -X -qAt -h "$work/one" -U tester -d shop <"$work/shown" \
+        >"$work/said" 2>&1
+    diff "$work/rows" "$work/said" && sql one -c 'DROP DATABASE shop (FORCE)'
+}
+
+# The page in the book names every function and aggregate that a user calls.
+every_function() {
+    sql one -c "SELECT DISTINCT proname FROM pg_proc p JOIN pg_depend d
+            ON d.objid = p.oid AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
+        WHERE proname LIKE 'bloomery\_%' AND prorettype <> 'internal'::regtype
+            AND NOT 'internal'::regtype = ANY (proargtypes)
+            AND proname !~ '_(in|out|recv|send|or|and)$'" >"$work/names"
+    [ "$(wc -l <"$work/names")" -ge 19 ] || return 1
+    while read -r name; do
+        grep -q "\`$name(" "$page" || { echo "$page lacks $name"; return 1; }
+    done <"$work/names"
+}
+
 # ---- Filters equal to the command's ------------------------------------------
 
 # The kinds that are built of keys alone, and some options.
@@ -513,6 +538,11 @@ extension install DESTDIR="$prefix"
 cluster one 'wal_level = logical' 'max_connections = 20'
 ok 'what each function says' regression
 sql one -c 'CREATE EXTENSION bloomery'
+page=$root/docs/library/postgresql.md
+sql one -c 'CREATE ROLE reader SUPERUSER LOGIN'
+ok 'the README shows true outputs' true_outputs "$bindings/README.md"
+ok 'the page in the book shows true outputs' true_outputs "$page"
+ok 'the page in the book has every function' every_function
 ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes
 ok 'numbers are keys as in the command' same_numbers
 ok 'files of the command are values' takes_files

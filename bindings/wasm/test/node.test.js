@@ -56,19 +56,65 @@ test("a thread of Node has an instance of its own", async () => {
     assert.ok(Filter.from(bytes).has("b"));
 });
 
-test("what README.md shows works", async () => {
-    const text = readFileSync(join(here, "..", "README.md"), "utf8");
-    const shown = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
-    assert.ok(shown.length >= 4);
-    const code = shown.join("\n").replace('"bloomery"', JSON.stringify(
-        new URL("../bloomery.js", import.meta.url).href));
-    // A line whose comment begins with a value has that value.
+const source = new URL("../bloomery.js", import.meta.url).href;
+
+// The JavaScript of a document works. A call whose comment begins with a value
+// returns that value.
+async function works(path) {
+    const blocks = [...readFileSync(path, "utf8").matchAll(/^```js\n(.*?)^```$/gms)];
+    const code = blocks.map(([, block]) => block).join("\n")
+        .replace('"bloomery"', JSON.stringify(source));
     const claim = /^(?!const|import|await)(.*);\s*\/\/ (true|false|[\d.]+)\b.*$/gm;
-    const told = code.replace(claim, (line, call, value) => 
-        `{ const got = ${call}; if (!(Math.abs(got - ${value}) <= 0.1))
-               throw new Error(${JSON.stringify(line)} + " is " + got); }`);
-    assert.ok(told.includes("const got"));
+    let claims = 0;
+    const told = code.replace(claim, (line, call, value) => {
+        claims++;
+        return `{ const got = ${call}; if (!(Math.abs(got - ${value}) <= 0.1))
+                    throw new Error(${JSON.stringify(line)} + " is " + got); }`;
+    });
     await import(`data:text/javascript,${encodeURIComponent(told)}`);
+    return claims;
+}
+
+test("README.md shows true values", async () => {
+    assert.ok(await works(join(here, "..", "README.md")) >= 4);
+});
+
+const book = env.BLOOMERY_BOOK;
+const page = { skip: book ? false : "BLOOMERY_BOOK is not set" };
+const javascript = book && join(book, "library", "javascript.md");
+test("the page in the book shows true values", page, async () => {
+    assert.ok(await works(javascript) >= 9);
+});
+
+test("the page in the book has a page that works", page, async () => {
+    const [, script] = readFileSync(javascript, "utf8")
+        .match(/<script type="module">\n(.*?)<\/script>/s);
+    const said = [], asked = [];
+    globalThis.page = {
+        console: { log: (line) => said.push(line) },
+        fetch: async (name) => {
+            asked.push(name);
+            const taken = new Filter("standard", { items: 100 });
+            taken.add("bob");
+            return new Response(taken.save());
+        },
+    };
+    await import(`data:text/javascript,${encodeURIComponent(
+        `const { console, fetch } = globalThis.page;\n${script}`.replace(
+            '"./bloomery.js"', JSON.stringify(source)))}`);
+    await load();
+    assert.deepEqual([asked, said], [["taken.bly"], ["certainly free"]]);
+});
+
+test("the page in the book has every function", page, async () => {
+    const text = readFileSync(javascript, "utf8");
+    const ours = await import(source);
+    const names = [...Object.keys(ours), ...Object.getOwnPropertyNames(Filter),
+                   ...Object.getOwnPropertyNames(Filter.prototype)].filter(
+        (name) => !["length", "name", "prototype", "constructor"].includes(name));
+    assert.ok(names.length > 40, names.join());
+    assert.deepEqual(names.filter(
+        (name) => !new RegExp(`[\`.]${name}\\b`).test(text)), []);
 });
 
 test("what nobody holds is given back",

@@ -8,12 +8,13 @@
 
 static const cli_option build_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(cli_build, output), true,
-      "Where the filter goes; '-' is standard output. An existing file is "
-      "replaced only when the new one is complete." },
+      "The file of the filter, or '-' for standard output. An existing file "
+      "is replaced only when the new one is complete.",
+      .group = CLI_OUTPUT },
     CLI_FORCE_OPTION(cli_build, force),
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(cli_build, kind), false,
-      "The kind of filter, with its options: standard, blocked, standard:k=5. "
-      "'bloomery kinds' lists them. Default: " BLY_DEFAULT_KIND "." },
+      "The kind of filter with its options, such as blocked or standard:k=5. "
+      "Default: " BLY_DEFAULT_KIND ". 'bloomery kinds' lists kinds." },
     CLI_SPEC_OPTIONS(cli_build),
     CLI_HASH_OPTION(cli_build, hash),
     CLI_SECRET_OPTION(cli_build, key_file),
@@ -23,53 +24,54 @@ static const cli_option build_options[] = {
     CLI_HOW_OPTIONS(cli_build, how),
     CLI_LABEL_OPTION(cli_build, how, "For kinds that carry labels."),
     { 0, "without", "FILE", CLI_LIST, offsetof(cli_build, without), false,
-      "All other keys that will ever be asked for, in lines of the same form; "
-      "'-' is standard input. None of them is found then. It may be given "
-      "several times, for several files. For kinds that separate, such as "
-      "cascade.",
+      "All other keys that will ever be queried, one per line; none of them "
+      "is found. May be repeated. For kinds that separate, such as cascade.",
       .excludes = "within label key" },
     { 0, "within", "ALL", CLI_LIST, offsetof(cli_build, within), false,
-      "Instead of --without: all keys that will ever be asked for, the keys of "
-      "the filter among them. The others are what is left of the file ALL "
-      "without those. It may be given several times, too.",
+      "Instead of --without: all keys that will ever be queried, including "
+      "the filter's own. May be repeated.",
       .excludes = "label key" },
     CLI_OVERFILL_OPTION(cli_build, overfill),
     CLI_JOBS_OPTION(cli_build, jobs),
     { 0, "verbose", NULL, CLI_FLAG, offsetof(cli_build, verbose), false,
-      "Say on standard error what was built." },
+      "Print what was built on standard error.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(cli_build, json), false,
-      "Print what was built as a JSON object. Where the keys were counted "
-      "'different' is about how many different ones there are; 'capacity' is "
-      "how many were planned for. 'seconds' is the time of reading and adding, "
-      "without saving after, and without counting before if the keys are then "
-      "read again." },
+      "Print what was built as a JSON object. 'different' estimates the "
+      "distinct keys, 'capacity' is the number planned for, and 'seconds' is "
+      "the time of reading and adding the keys, without counting and saving.",
+      .group = CLI_OUTPUT },
     CLI_NO_PROGRESS_OPTION(cli_build, no_progress),
     { 0 }
 };
 
 static const cli_example build_examples[] = {
     { "bloomery build -o words.bly words.txt",
-      "One key per line, a false-positive rate of 1 %." },
-    { "find . -type f -print0 | bloomery build -0 -n 1M -o files.bly",
-      "Keys of a pipe cannot be counted beforehand: -n says how many there "
-      "may be." },
-    { "bloomery build -k blocked -p 0.1% -f 2 -t , -o ids.bly *.csv",
-      "The second column of comma-separated lines, in a filter that looks "
-      "into one cache line per key." },
+      "Make a filter of the lines of a file, with a false-positive rate of 1 "
+      "%." },
+    { "bloomery build -k blocked -p 0.1% -f 2 -t , -o ids.bly users.csv",
+      "Use the second column, and a kind that looks into one cache line." },
+    { "cut -d ' ' -f 1 access.log | bloomery build -n 1M -o seen.bly",
+      "Plan for a million keys: a pipe cannot be counted beforehand." },
+    { "find logs -name '*.log' -print0 | bloomery build --files0-from - -o "
+      "all.bly",
+      "Read the lines of many files." },
+    { "bloomery build -k cuckoo -o members.bly members.txt",
+      "Make a filter whose keys can be removed." },
+    { "bloomery build -k counting -o visits.bly visits.txt",
+      "Make a filter that counts, for 'bloomery count'." },
     { "bloomery build -k bloomier:bits=8 -l 2 -o shard.bly shards.tsv",
-      "The second column of lines such as 'alice TAB 7' is a label of 8 bits, "
-      "for 'bloomery get'." },
+      "Store the second column as a label of 8 bits, for 'bloomery get'." },
     { "bloomery build -k spatial:areas=3 -l 1 -o zones.bly cells.tsv",
-      "Lines such as '2 TAB 48.85,2.35': in which of three areas a cell of "
-      "the map is." },
-    { "find . -name '*.txt' -print0 | bloomery build --files0-from - -o f.bly",
-      "The lines of many files." },
+      "Store in which of three areas a cell of a map is, from lines such as "
+      "'2 TAB 48.85,2.35'." },
     { "bloomery build -k cascade --without valid.txt -o revoked.bly "
       "revoked.txt",
-      "A revocation list: right for every serial number of both files." },
+      "Make a revocation list that is exact for the serial numbers in both "
+      "files." },
     { "bloomery build -k cascade --within issued.txt -o revoked.bly "
       "revoked.txt",
-      "The same from the list of all serial numbers." },
+      "Make the same list from all issued serial numbers." },
     { NULL, NULL }
 };
 
@@ -151,46 +153,37 @@ const cli_command cmd_build = {
     .operands = "[KEYS...]",
     .summary = "make a filter from the keys of lines",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input, "
-        "which is also '-') and writes a filter of them to a new FILE.\n\n"
-        "A filter is planned for a number of keys and a false-positive rate. "
-        "Without -n the keys are counted first, which takes files that can be "
-        "read twice; for a pipe give -n, where a high estimate is fine. Of "
-        "kinds that only add keys the different ones are counted: their number "
-        "is estimated (HyperLogLog), and the filter planned for 4 % more, five "
-        "standard deviations, but never for more keys than there are lines; "
-        "--verbose tells. Other kinds keep something of a key each time that "
-        "it comes, and are planned for all lines. If "
-        "more keys come than planned, all of them are found, but the "
-        "false-positive rate is higher than asked, and a warning says so. At "
-        "twice as many 'build' stops with an error, unless --overfill is "
-        "given: a new file then has the keys up to there, and an old one "
-        "stays.\n\n"
-        "A filter bigger than memory is built in its file, if its kind "
-        "consists of pages (buffered); --memory says how much memory keys may "
-        "wait in.\n\n"
-        "Kinds that are built from all their keys at once (see 'bloomery "
-        "kinds') need no -n: the hashes of the keys, 8 bytes each, are held "
-        "in memory until then. With -l each key has a label, for kinds that "
-        "carry labels. For a kind that is built at once (bloomier) the labels "
-        "take 8 bytes more of memory each, and a key that comes twice must "
-        "have the same label both times; other kinds (approximator, spatial, "
-        "attenuated) take keys and labels as they come, and keep one label of "
-        "a key: the largest, or in kind attenuated the smallest. A label that "
-        "is no number, or none of the filter's (see 'bloomery plan'), is an "
-        "error that names its line.\n\n"
-        "With --without FILE the filter is built of the keys and of all "
-        "others there are, those of FILE: it finds all keys and none of the "
-        "others. What it says of a key in neither means nothing. With --within "
-        "ALL it is the same of the keys that are in the file ALL and are none "
-        "of the filter's; all of these must be in ALL. Kind cascade is made "
-        "for that, and must have one of the two. The hashes of all keys are "
-        "held, in 16 bytes each.\n\n"
-        "A line without a column of -f or -l has no key and is skipped; "
-        "their number is reported. An empty line is a key, the empty one. If "
-        "there is no line at all the filter is empty: it finds no key.",
+        "Reads keys, one per line, from the files KEYS or from standard input "
+        "('-'), and writes a filter of them to a new FILE. 'bloomery help "
+        "keys' explains how lines become keys, and 'bloomery help rates' what "
+        "the rate means.\n\n"
+        "Without -n the keys are counted first. That needs files, which can "
+        "be read twice; for a pipe give -n, where a high estimate is fine. "
+        "For kinds that only add keys, the number of distinct keys is "
+        "estimated (HyperLogLog). The filter is planned for 4 % more, which "
+        "is five standard deviations, but never for more keys than there are "
+        "lines. Other kinds store something each time that a key is added, "
+        "and are planned for all lines.\n\n"
+        "If there are more keys than planned, all of them are found, but the "
+        "false-positive rate is higher, and a warning says so. At twice as "
+        "many, 'build' stops with an error unless --overfill is given: a new "
+        "FILE then has the keys so far, and an old FILE stays as it was.\n\n"
+        "Kinds that are built from all keys at once need no -n, but hold the "
+        "hashes of all keys in memory, 8 bytes each. With -l, they hold 8 "
+        "bytes more for each label, and a key that is repeated must have the "
+        "same label again (bloomier). Other kinds with labels (approximator, "
+        "spatial, attenuated) keep the largest label of a key, or attenuated "
+        "the smallest. A label that is not a number, or does not fit the "
+        "filter (see 'bloomery plan'), is an error that names its line.\n\n"
+        "With --without and --within, the filter is exact for a closed "
+        "universe: it finds all of its keys and none of the others. Its "
+        "answer for a key outside the universe means nothing. The hashes of "
+        "all keys are held in memory, 16 bytes each. The kind cascade needs "
+        "one of these options.",
     .options = build_options,
+    .usual = "output kind rate items field separator recursive verbose",
     .examples = build_examples,
-    .status = "0 if the filter was built, " CLI_KEPT("FILE"),
+    .status = "0 if the filter was built, "
+              CLI_KEPT("FILE"),
     .run = build_run,
 };

@@ -47,89 +47,83 @@ typedef struct {
 static const cli_option dedup_options[] = {
     { 'a', "approximate", NULL, CLI_FLAG,
       offsetof(dedup_settings, approximate), false,
-      "Keep some bits of each different line and not the line: less memory "
-      "for an input that is larger than that. Of the new lines at most the "
-      "RATE of -p is taken for repeated ones, and dropped; how many that may "
-      "be is said at the end.",
+      "Store some bits of each distinct line instead of the line. It takes "
+      "less memory, and drops at most a share RATE of the new lines by "
+      "mistake. A note at the end estimates their number.",
       .excludes = "count only-repeated only-unique memory" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(dedup_settings, rate), false,
-      "For --approximate and --window: the share of new lines that may be "
-      "taken for repeated ones, and dropped: 0.001, 0.1%, 1e-6. Default: "
-      "0.1%.",
+      "With --approximate and --window: the share of new lines that may be "
+      "dropped: 0.001, 0.1%, 1e-6. Default: 0.1%.",
       .needs = "approximate window" },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(dedup_settings, kind), false,
-      "For --approximate: the kind of filter, with its options, instead of "
-      "scalable:of=blocked (below a RATE of 1e-5: of=standard). Most kinds do "
-      "not grow and need -n.",
+      "With --approximate: the kind of filter. Default: scalable:of=blocked, "
+      "or of=standard for a RATE below 1e-5. Most kinds do not grow and need "
+      "-n.",
       .needs = "approximate" },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(dedup_settings, items), false,
-      "For --approximate: how many different lines to expect: 1000000, 1e6, "
-      "10k, 2.5M, 1G. Only a first guess for a filter that grows.",
+      "With --approximate: the number of distinct lines to expect: 1000000, "
+      "1e6, 10k, 2.5M, 1G. A first guess is enough for a filter that grows.",
       .needs = "approximate" },
     { 'w', "window", "N", CLI_ITEMS, offsetof(dedup_settings, window), false,
-      "For streams without end: remember at least the last N different lines, "
-      "and forget older ones, in memory that does not grow. It is approximate "
-      "by nature: an old line is printed when it comes again, and of the new "
-      "ones at most the RATE of -p is dropped.",
+      "For endless streams: remember at least the last N distinct lines, in "
+      "memory that does not grow. An older line is printed again if it "
+      "returns, and at most a share RATE of the new lines is dropped.",
       .excludes = "kind items count only-repeated only-unique memory" },
     { 'c', "count", NULL, CLI_FLAG, offsetof(dedup_settings, count), false,
-      "Before each line print how often it comes, and a TAB. With this option "
-      "and the next two nothing is printed before the input ends: a pipe whose "
-      "different lines do not fit --memory is copied to a temporary file, and "
-      "so is one with -f or another option that makes keys of lines." },
+      "Print each line after its number of occurrences and a TAB. With -c, -d "
+      "and -u nothing is printed before the input ends. A pipe is copied to a "
+      "temporary file if it has options about keys or does not fit in "
+      "--memory." },
     { 'd', "only-repeated", NULL, CLI_FLAG,
       offsetof(dedup_settings, repeated), false,
-      "Print only lines that come twice or more." },
+      "Print only lines that occur twice or more." },
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
-      false, "Print only lines that come once." },
+      false, "Print only lines that occur once." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
-      "How much memory to use, beside some mebibytes for each thread: 512M, "
-      "2G (K, M, G, T are powers of 1024); 1M or more. What does not fit goes "
-      "to a temporary file in TMPDIR, or /tmp; of a pipe two bytes for each "
-      "such line stay in memory. A line that is longer than that takes what it "
-      "needs. Default: 256M; for the lines of a pipe a sixteenth of the "
-      "machine's memory, if that is more, and 1G at most." },
+      "Use this much memory, and some MiB per thread: 512M, 2G; at least 1M. "
+      "The rest goes to a temporary file in TMPDIR, apart from two bytes for "
+      "each line of a pipe. A longer line takes what it needs. Default: 256M, "
+      "or for a pipe a sixteenth of the machine's memory if that is more, up "
+      "to 1G.",
+      .group = CLI_SPEED },
     { 0, "key-file", "FILE", CLI_TEXT, offsetof(dedup_settings, key_file),
-      false,
-      "For --approximate and --window: the secret that lines are hashed with, "
-      "16 bytes or 32 hexadecimal digits. With the same secret, the same lines "
-      "are dropped again. Default: a secret drawn for this run.",
-      .needs = "approximate window" },
+      false, "With --approximate and --window: the secret that lines are "
+      "hashed with, 16 bytes or 32 hexadecimal digits. The same secret drops "
+      "the same lines. Default: a random secret.",
+      .needs = "approximate window",
+      .group = CLI_SAFETY },
     CLI_FILES_OPTIONS(dedup_settings, inputs),
     CLI_HOW_OPTIONS(dedup_settings, how),
     CLI_JOBS_OPTION(dedup_settings, jobs),
     CLI_LINES_OPTIONS(dedup_settings),
     { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
-      "With -o FILE: print what --verbose says as a JSON object on standard "
-      "output. 'rate' is 0 where no new line was dropped; else at most "
-      "'dropped' were, about.",
-      .needs = "output" },
+      "With -o FILE: print the report of --verbose as a JSON object on "
+      "standard output. 'dropped' is about the most new lines that were "
+      "dropped, and 'rate' is 0 if none was.",
+      .needs = "output",
+      .group = CLI_OUTPUT },
     { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
-      "Say on standard error how many lines were read and printed, and in how "
-      "many passes." },
+      "Print on standard error how many lines were read and printed, and in "
+      "how many passes.",
+      .group = CLI_OUTPUT },
     CLI_NO_PROGRESS_OPTION(dedup_settings, no_progress),
     { 0 }
 };
 
 static const cli_example dedup_examples[] = {
-    { "bloomery dedup *.txt > once.txt",
-      "Each line once, in order: the very lines that awk '!seen[$0]++' "
-      "prints, for lines that end with LF." },
-    { "tail -f log | bloomery dedup",
-      "Each new line as it comes." },
-    { "bloomery dedup --json -o once.txt *.txt",
-      "The lines go to a file, and what there is to tell of them to standard "
-      "output." },
-    { "tail -f log | bloomery dedup --window 1M",
-      "Lines that are not among the last million different ones, in memory "
-      "that does not grow." },
+    { "bloomery dedup access.log > once.log",
+      "Print each line once, in the order of its first occurrence." },
+    { "bloomery dedup --count --only-repeated -f 2 -t , users.csv",
+      "Print lines whose second column is repeated, with their number." },
+    { "tail -n 1000 access.log | bloomery dedup --window 1M",
+      "For endless streams: print lines that are not among the last million "
+      "distinct lines." },
     { "bloomery dedup --approximate -p 1e-6 urls.txt > once.txt",
-      "In little memory; about one new line in a million may be missing." },
+      "Use little memory; about one new line in a million may be missing." },
+    { "bloomery dedup --json -o unique.txt access.log urls.txt",
+      "Write the lines to a file and a report to standard output." },
     { "bloomery dedup -r logs > once.log",
-      "Each line of all files under a folder once." },
-    { "bloomery dedup --count --only-repeated -f 2 -t , table.csv",
-      "Lines whose second column comes again later, and how often it comes "
-      "in all." },
+      "Print each line of all files under a folder once." },
     { NULL, NULL }
 };
 
@@ -513,33 +507,34 @@ const cli_command cmd_dedup = {
     .operands = "[KEYS...]",
     .summary = "print the first occurrence of each line",
     .text =
-        "Reads lines from the files KEYS (or standard input) and prints each "
-        "when it comes for the first time, in their order. Nothing need be "
-        "sorted. No new line is lost and none comes twice: lines are compared "
-        "byte by byte.\n\n"
-        "A pipe is read in one pass, and each new line is printed at once: the "
-        "different lines are kept in memory, and those that do not fit "
-        "--memory in a temporary file, where only those lines are looked for "
-        "that a filter in memory takes for repeated. Files are read two or "
-        "three times, which is quicker and takes less memory: first a filter "
-        "finds the lines that are perhaps repeated, and then only these are "
-        "compared. --verbose says how many passes there were.\n\n"
-        "With --approximate a filter alone tells whether a line is new. No "
-        "repeated line is ever printed; of the new ones a small share, at most "
-        "the RATE of -p, is taken for repeated ones by accident and dropped. "
-        "Lines are hashed with a secret that is drawn for each run, so another "
-        "run drops other lines, and nobody can choose lines that drop others. "
-        "With --window old lines are forgotten, and printed when they come "
-        "again.\n\n"
-        "With -f lines are compared by columns, and the first line with them "
-        "is printed whole. A line that lacks one counts as different from all "
-        "others. A last line without newline gets one, as in awk, "
-        "sort and uniq.\n\n"
+        "Prints each line of the files KEYS, or of standard input, when it "
+        "occurs for the first time, in the order of the input. The input need "
+        "not be sorted. Lines are compared byte by byte: no line is lost, and "
+        "no line is printed twice.\n\n"
+        "A pipe is read once, and each new line is printed at once. Distinct "
+        "lines are kept in memory. Those that do not fit in --memory go to a "
+        "temporary file, which is read only for lines that a filter takes for "
+        "repeated. Files are read two or three times, which is faster and "
+        "takes less memory: a filter finds the lines that may be repeated, "
+        "and only these are compared.\n\n"
+        "With --approximate, a filter alone decides whether a line is new. No "
+        "repeated line is ever printed, but a share of the new lines, at most "
+        "RATE, is dropped by mistake. Lines are hashed with a secret that is "
+        "drawn for each run, so nobody can choose lines that drop others. "
+        "With --window, old lines are forgotten, and printed when they "
+        "return.\n\n"
+        "With -f, lines are compared by columns, and the first line with them "
+        "is printed whole. A line that lacks a column is different from all "
+        "others. A last line without a newline gets one, as in awk, sort and "
+        "uniq.\n\n"
         "A file that cannot be read ends the command before anything is "
-        "printed; with --approximate or --window it is reported, and the "
-        "others are still read.",
+        "printed. With --approximate and --window it is reported, and the "
+        "other files are still read.",
     .options = dedup_options,
+    .usual = "field separator count only-repeated only-unique approximate "
+             "window output",
     .examples = dedup_examples,
-    .status = "0, or " CLI_KEPT("FILE"),
+    .status = "0, or "
+              CLI_KEPT("FILE"),
     .run = dedup_run,
 };

@@ -24,50 +24,51 @@ typedef struct {
 
 static const cli_option join_options[] = {
     { 'v', "invert-match", NULL, CLI_FLAG, offsetof(join_settings, anti),
-      false,
-      "Print the lines whose key is not in LIST." },
+      false, "Print the lines whose key is not in LIST." },
     { 'c', "count", NULL, CLI_FLAG, offsetof(join_settings, count), false,
-      "Print only how many lines there are to print.",
-      .excludes = "output" },
+      "Print only the number of lines.",
+      .excludes = "output",
+      .group = CLI_OUTPUT },
     { 0, "list-field", "LIST", CLI_COLUMNS,
       offsetof(join_settings, list_field), false,
-      "The keys of LIST are these columns of it. Default: the columns that -f "
-      "names; without names in -f, each whole line of LIST is a key, and in "
-      "CSV its quotes are part of the key. --list-field 1 is the first column "
-      "without quotes. A name in --list-field implies that LIST has a header, "
-      "as a name in -f does for LINES; --header is about both." },
+      "The key columns of LIST. Default: the columns that -f names by name, "
+      "or the whole line, with its quotes in CSV. A name implies that LIST "
+      "has a header; --header means both inputs.",
+      .group = CLI_KEYS },
     { 0, "list-json-field", "NAME", CLI_TEXT,
       offsetof(join_settings, list_member), false,
-      "Lines of LIST are JSON objects, and its keys are the values of the "
-      "member NAME, as --json-field has it of LINES.",
-      .excludes = "list-field" },
+      "The lines of LIST are JSON objects, and the key is the member NAME, as "
+      "with --json-field.",
+      .excludes = "list-field",
+      .group = CLI_KEYS },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
-      "How much memory to use, beside some mebibytes for each thread: 512M, "
-      "2G (K, M, G, T are powers of 1024); 1M or more. If LIST does not fit, "
-      "keys go to a temporary file in TMPDIR, or /tmp, and LINES is read "
-      "twice. A line that is longer than that takes what it needs. Default: "
-      "128M." },
+      "Use this much memory, and some MiB per thread: 512M, 2G; at least 1M. "
+      "If LIST does not fit, keys go to a temporary file in TMPDIR and LINES "
+      "is read twice. A longer line takes what it needs. Default: 128M.",
+      .group = CLI_SPEED },
     CLI_HOW_OPTIONS(join_settings, how),
     CLI_JOBS_OPTION(join_settings, jobs),
     CLI_LINES_OPTIONS(join_settings),
     { 0, "json", NULL, CLI_FLAG, offsetof(join_settings, json), false,
-      "With -o FILE or -c: print what --verbose says as a JSON object on "
+      "With -o FILE or -c: print the report of --verbose as a JSON object on "
       "standard output.",
-      .needs = "output count" },
+      .needs = "output count",
+      .group = CLI_OUTPUT },
     { 0, "verbose", NULL, CLI_FLAG, offsetof(join_settings, verbose), false,
-      "Say on standard error how many lines were read and printed, and if LIST "
-      "fitted the memory." },
+      "Print on standard error how many lines were read and printed, and "
+      "whether LIST fitted into memory.",
+      .group = CLI_OUTPUT },
     CLI_NO_PROGRESS_OPTION(join_settings, no_progress),
     { 0 }
 };
 
 static const cli_example join_examples[] = {
     { "bloomery join urls.txt wanted.txt",
-      "The lines of urls.txt that are also in wanted.txt." },
+      "Print the lines of urls.txt that are also in wanted.txt." },
     { "bloomery join --invert-match -f 2 -t , users.csv blocked.txt",
-      "The users whose second column is no line of blocked.txt." },
-    { "zcat log.gz | bloomery join -f 1 --list-field 3 - sessions.tsv",
-      "The lines of a log whose first column is a third column of "
+      "Print the users whose second column is not a line of blocked.txt." },
+    { "zcat log.tsv.gz | bloomery join -f 1 --list-field 3 - sessions.tsv",
+      "Print the lines of a log whose first column is a third column of "
       "sessions.tsv." },
     { NULL, NULL }
 };
@@ -250,18 +251,19 @@ const cli_command cmd_join = {
     .operands = "LINES LIST",
     .summary = "print the lines whose key is in another list, exactly",
     .text =
-        "Reads lines from the file LINES and prints, in their order, those "
-        "whose key is a key of the file LIST, or with -v those whose key "
-        "is not. Either may be '-', standard input. No line is printed or "
-        "left out by mistake: a filter tells most keys that are not in LIST, "
-        "and the others are compared byte by byte. A line comes as often as "
-        "it is in LINES, however often its key is in LIST.\n\n"
-        "If LIST fits the memory (see --memory) LINES is read once, and lines "
-        "are printed as they come; LIST is read first. If not, LINES is read "
-        "twice, and a pipe is first copied to a temporary file.\n\n"
-        "A line without such a column has no key: it is never printed, and "
-        "their number is reported.",
+        "Prints the lines of the file LINES whose key is a key of the file "
+        "LIST, in their order; with -v, the lines whose key is not. Either "
+        "file may be '-', standard input. The result is exact: a filter rules "
+        "out most keys that are not in LIST, and the others are compared byte "
+        "by byte. A line is printed as often as it is in LINES, however often "
+        "its key is in LIST.\n\n"
+        "LIST is read first. If it fits in --memory, LINES is read once, and "
+        "lines are printed as they arrive. Otherwise LINES is read twice, and "
+        "a pipe is first copied to a temporary file.\n\n"
+        "A line without the column of -f has no key and is never printed. A "
+        "note reports how many there are.",
     .options = join_options,
+    .usual = "invert-match count field separator list-field csv output memory",
     .examples = join_examples,
     .status = "0 if a line was printed or counted, 1 if there was none, "
               CLI_KEPT("FILE"),

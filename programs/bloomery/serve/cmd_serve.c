@@ -26,60 +26,66 @@ static const cli_option serve_options[] = {
       false, "The protocol of clients: lines (the default), squid, socketmap "
       "or tcp_table." },
     { 0, "socket", "PATH", CLI_TEXT, offsetof(serve_settings, socket), false,
-      "Listen at a Unix socket. What an earlier server has left there is taken "
-      "away; any other file is not." },
+      "Listen at a Unix socket. The socket of an earlier server is replaced; "
+      "any other file is not." },
     { 0, "mode", "MODE", CLI_TEXT, offsetof(serve_settings, mode), false,
-      "The permissions of Unix sockets, in octal, such as 660: who may write "
-      "may ask. Default: as umask has it.",
-      .needs = "socket http" },
+      "The permissions of Unix sockets, in octal, such as 660: a user who may "
+      "write may query. Default: from umask.",
+      .needs = "socket http",
+      .group = CLI_SAFETY },
     { 0, "listen", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, port),
-      false, "Listen at a port of this machine: 127.0.0.1 (the default) or "
-      "[::1]." },
+      false, "Listen at a port of 127.0.0.1 (the default) or [::1]." },
     { 0, "http", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, web), false,
-      "Answer by HTTP too, or alone, at such a port, or at a Unix socket, "
-      "whose path has a slash in it." },
+      "Answer HTTP at this port, or at a Unix socket if there is a slash." },
     { 0, "host", "NAME", CLI_LIST, offsetof(serve_settings, hosts), false,
-      "For HTTP: accept requests to this host, such as the name that a proxy "
-      "passes on. Give it for each name. The names of the loopback need none: "
-      "localhost, 127.0.0.1 and [::1]. At a Unix socket any host is "
-      "accepted.",
-      .needs = "http" },
+      "With --http: accept requests to this host name, such as the name that "
+      "a proxy passes on. May be repeated. localhost, 127.0.0.1 and [::1] are "
+      "always accepted, and any host at a Unix socket.",
+      .needs = "http",
+      .group = CLI_SAFETY },
     { 0, "all", NULL, CLI_FLAG, offsetof(serve_settings, all), false,
-      "Where several filters are asked, a key is there if it is perhaps in all "
-      "of them. Without it: in any." },
+      "With several filters, a key is there if it is perhaps in all of them. "
+      "Default: in any." },
     { '0', "null", NULL, CLI_FLAG, offsetof(serve_settings, null), false,
-      "For lines: requests and answers end with a NUL byte instead of a "
-      "newline." },
+      "With lines: requests and answers end with a NUL byte instead of a "
+      "newline.",
+      .group = CLI_KEYS },
     { 0, "channels", NULL, CLI_FLAG, offsetof(serve_settings, channels), false,
-      "For squid: a line begins with the number of a channel, as Squid sends "
-      "it if external_acl_type has concurrency=N." },
+      "With squid: each line begins with a channel number, as Squid sends it "
+      "if external_acl_type has concurrency=N." },
     { 0, "field", "N", CLI_NUMBER, offsetof(serve_settings, field), false,
-      "For squid: the key is this field of the line, counted from 1 after the "
-      "channel. Default: 1." },
+      "With squid: the key is this field of the line, counted from 1 after "
+      "the channel. Default: 1.",
+      .group = CLI_KEYS },
     { 0, "value", "TEXT", CLI_TEXT, offsetof(serve_settings, value), false,
-      "For socketmap and tcp_table: the answer for a key that is perhaps "
+      "With socketmap and tcp_table: the answer for a key that is perhaps "
       "there. Default: OK." },
     { 'i', "ignore-case", NULL, CLI_FLAG, offsetof(serve_settings, fold), false,
-      "In keys the letters A to Z become a to z. Not needed for a filter that "
-      "was built with it and says so." },
+      "Change the letters A to Z in keys to a to z. Not needed if the filter "
+      "states it.",
+      .group = CLI_KEYS },
     { 0, "as", "CLASS", CLI_FORM, offsetof(serve_settings, as), false,
-      "The class of the keys, as in 'query': text, number, hex, bytes, int32, "
-      "int64, float, double or utf16. A key that cannot be read this way is "
-      "answered by an error. Default: the class that the filter states, else "
-      "text." },
+      "The class of keys, as for 'query'. A key that cannot be read this way "
+      "is answered with an error. Default: the class that the filter states, "
+      "or text.",
+      .group = CLI_KEYS },
     { 'j', "jobs", "N", CLI_NUMBER, offsetof(serve_settings, threads), false,
-      "Serve with N threads. Default: as many as there are processors.",
-      .needs = "socket listen http" },
+      "Serve with N threads. Default: one per processor.",
+      .needs = "socket listen http",
+      .group = CLI_SPEED },
     { 0, "clients", "N", CLI_NUMBER, offsetof(serve_settings, clients), false,
-      "At most N clients at once, and as many by HTTP. One more takes the "
-      "place of a slow one, or waits. Default: 1000.",
-      .needs = "socket listen http" },
+      "Serve at most N clients at once, and as many by HTTP. One more "
+      "replaces a slow client, or waits. Default: 1000.",
+      .needs = "socket listen http",
+      .group = CLI_SPEED },
     { 0, "load", NULL, CLI_FLAG, offsetof(serve_settings, load), false,
-      "Read filters into memory instead of mapping them: for files that others "
-      "write over in their place, as cp does. (While that is done to a mapped "
-      "one, keys are answered by errors.)" },
+      "Read filters into memory instead of mapping them, for files that other "
+      "programs overwrite in place, as cp does. While a mapped file is "
+      "overwritten, answers are errors.",
+      .group = CLI_SAFETY },
     { 0, "no-verify", NULL, CLI_FLAG, offsetof(serve_settings, trust), false,
-      "Look at the header of a filter only, and trust the rest." },
+      "Verify only the header of a filter and trust the rest.",
+      .group = CLI_SAFETY },
     CLI_SECRET_OPTION(serve_settings, key_file),
     CLI_FORMAT_OPTION(serve_settings, format),
     CLI_UNPACK_OPTION(serve_settings, unpack_limit),
@@ -87,16 +93,16 @@ static const cli_option serve_options[] = {
 };
 
 static const cli_example serve_examples[] = {
-    { "bloomery serve seen.bly",
-      "At the side of a program: it writes lines and reads 1 or 0." },
-    { "bloomery serve --socket /run/seen.sock --mode 660 seen.bly",
-      "The same for many programs." },
-    { "bloomery serve --protocol squid --channels denied.bly",
-      "A helper of Squid's." },
-    { "bloomery serve --protocol socketmap --socket /run/maps known.bly",
-      "A table of Postfix's: socketmap:unix:/run/maps:known." },
+    { "printf '10.0.0.1\\n' | bloomery serve seen.bly",
+      "Serve a program through a pipe: it writes lines and reads 1 or 0." },
     { "bloomery serve --http 8080 seen.bly",
-      "curl 'http://127.0.0.1:8080/contains?key=apple'" },
+      "For curl 'http://127.0.0.1:8080/contains?key=10.0.0.1'." },
+    { "bloomery serve --socket seen.sock --mode 660 seen.bly",
+      "Serve many programs at a Unix socket." },
+    { "bloomery serve --protocol squid --channels seen.bly",
+      "Serve Squid, as a helper that it starts." },
+    { "bloomery serve --protocol socketmap --socket maps.sock known.bly",
+      "Serve Postfix, as the table socketmap:unix:FOLDER/maps.sock:known." },
     { NULL, NULL }
 };
 
@@ -285,33 +291,34 @@ static int serve_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_serve = {
     .name = "serve",
     .operands = "FILE...",
-    .summary = "answer other programs, as long as they ask",
+    .summary = "answer the queries of other programs",
     .text =
-        "Keeps filters open and answers programs that ask: at standard input "
-        "and output, until that ends, or at sockets, until SIGTERM or SIGINT "
-        "comes. Then it takes no new clients, answers what has arrived, and "
-        "takes its Unix sockets away. A file that is replaced (by the commands "
-        "here, or mv) is opened within a second, or at once at SIGHUP; until "
-        "then, and where it cannot be opened, the old filter answers.\n\n"
-        "lines: a key on each line, answered by a line: 1, perhaps there; 0, "
-        "certainly not; or ? and why there is no answer. squid: the helper of "
-        "an external ACL, OK, ERR or BH. socketmap and tcp_table: those of "
-        "Postfix. HTTP: GET /contains?key=KEY, POST /contains with a JSON "
-        "array of keys, GET /info and GET /metrics.\n\n"
+        "Keeps filters open and answers queries: on standard input and output "
+        "until they end, or at sockets until SIGTERM or SIGINT. After a "
+        "signal it accepts no new clients, answers the requests that have "
+        "arrived, and removes its Unix sockets. A file that is replaced (by "
+        "these commands, or by mv) is opened within a second, or at once "
+        "after SIGHUP. Until then, and if it cannot be opened, the old filter "
+        "answers.\n\n"
+        "In protocol lines, each line is a key, and each answer is a line: 1, "
+        "perhaps there; 0, certainly not; or ? and the reason why there is no "
+        "answer. squid is the helper protocol of an external ACL, with OK, "
+        "ERR and BH. socketmap and tcp_table are protocols of Postfix. HTTP "
+        "has GET /contains?key=KEY, POST /contains with a JSON array of keys, "
+        "GET /info and GET /metrics.\n\n"
         "Each filter reads keys by the form that it states, such as text in "
-        "lower case or numbers. -i and --as are for filters that state none; "
+        "lower case, or numbers. -i and --as are for filters that state none; "
         "if they contradict the form of a filter, it is not served.\n\n"
-        "If there are several FILEs, all are queried, and a key is there if it "
-        "is perhaps in any of them. A socketmap names one, and so does HTTP "
-        "with ?filter=NAME: by the name of its file, without folder and last "
-        "ending.\n\n"
-        "A request has 1 MiB at most. A client that takes a minute for a "
-        "request, or for reading its answers, is disconnected; the head of a "
-        "request of HTTP has 5 seconds. If --clients are connected, a new one "
-        "takes the place of the one that has been slow for longest.\n\n"
-        "Each filter is verified, by a checksum of all of it, before it is "
-        "served.",
+        "If there are several FILEs, a key is there if it is perhaps in any "
+        "of them. A socketmap request names one filter, and so does HTTP with "
+        "?filter=NAME: by its file name without folder and last ending.\n\n"
+        "A request has at most 1 MiB. A client that takes a minute for a "
+        "request, or to read its answers, is disconnected; the head of an "
+        "HTTP request may take 5 seconds. If --clients are connected, a new "
+        "client replaces the one that has been slow for longest.\n\n"
+        "Each filter is verified by its checksum before it is served.",
     .options = serve_options,
+    .usual = "protocol socket listen http all jobs clients as",
     .examples = serve_examples,
     .status = "0 at the end of input or after a signal, 2 after an error.",
     .run = serve_run,

@@ -48,23 +48,24 @@ typedef struct {
 
 static const cli_option diff_options[] = {
     { 0, "both", NULL, CLI_FLAG, offsetof(diff_settings, both), false,
-      "Print all differences: '< ' before a key that only the sketch has, "
-      "'> ' before one that only KEYS have. Keys that only the sketch has are "
-      "printed as their hash, 16 hexadecimal digits, unless it was made with "
-      "--whole.",
+      "Print all differences: '< ' before a key that only the sketch has, '> "
+      "' before a key that only KEYS have. A key of the sketch is printed as "
+      "its hash, 16 hexadecimal digits, unless the sketch has whole keys.",
       .excludes = "theirs estimate" },
     { 0, "theirs", NULL, CLI_FLAG, offsetof(diff_settings, theirs), false,
-      "Print the keys, or hashes, that only the sketch has.",
+      "Print the keys or hashes that only the sketch has.",
       .excludes = "estimate" },
     { 0, "estimate", NULL, CLI_FLAG, offsetof(diff_settings, estimate),
-      false, "Print no keys, but about how many differ, with the standard "
-      "deviation of that number. This works however many differ." },
+      false, "Print only the estimated number of differences, with its "
+      "standard deviation. This works for any number of differences." },
     { 0, "verbose", NULL, CLI_FLAG, offsetof(diff_settings, verbose), false,
-      "Say on standard error how many keys differ." },
+      "Print on standard error how many keys differ.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(diff_settings, json), false,
-      "Print no keys, but a JSON object: how many keys only the sketch has "
-      "(null if it cannot tell) and only KEYS have, and the estimate of how "
-      "many differ (null where the kind cannot be compared)." },
+      "Print only a JSON object: how many keys only the sketch has (null if "
+      "it cannot tell), how many only KEYS have, and the estimated "
+      "differences (null if the kind cannot be compared).",
+      .group = CLI_OUTPUT },
     CLI_HOW_OPTIONS(diff_settings, how),
     CLI_JOBS_OPTION(diff_settings, jobs),
     CLI_SECRET_OPTION(diff_settings, key_file),
@@ -74,12 +75,12 @@ static const cli_option diff_options[] = {
 };
 
 static const cli_example diff_examples[] = {
-    { "bloomery diff theirs.bly keys.txt > send",
-      "The keys that the sketch's owner lacks." },
+    { "bloomery diff theirs.bly keys.txt > send.txt",
+      "Print the keys that the owner of the sketch lacks (status 1)." },
     { "bloomery diff --both theirs.bly keys.txt",
-      "All that differs, as diff prints it." },
+      "Print all differences, marked as by diff (status 1)." },
     { "bloomery diff --estimate theirs.bly keys.txt",
-      "How large a sketch to ask for." },
+      "Estimate how large a sketch is needed (status 1)." },
     { NULL, NULL }
 };
 
@@ -537,24 +538,26 @@ static int diff_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_diff = {
     .name = "diff",
     .operands = "SKETCH [KEYS...]",
-    .summary = "print the keys that a sketch's owner lacks",
+    .summary = "print the keys that the owner of a sketch lacks",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) "
-        "and prints those that are surely not among the keys SKETCH was made "
-        "of, each once, in the order of the input; with --both or --theirs "
-        "also what SKETCH has and KEYS lack.\n\n"
-        "A sketch made with 'bloomery sketch --differences' shows all "
-        "differences, if there are no more than it was made for; if there are, "
-        "the error says about how many, and what to ask for. Keys from a pipe "
-        "are kept in a temporary file (in TMPDIR, or /tmp) to be read twice; "
-        "apart from that it takes 11 to 22 bytes of memory a key.\n\n"
-        "Any other filter that never loses a key is a sketch too. It finds "
-        "what its owner lacks, except for a share equal to its false-positive "
-        "rate, and never a key that the owner has. What only its owner has it "
-        "cannot show. --estimate, --verbose and --json estimate how many keys "
-        "differ by comparing two filters, if their kind can be compared (see "
-        "'overlap' in 'bloomery kinds').",
+        "Reads keys, one per line, from the files KEYS or from standard "
+        "input, and prints those that are certainly not among the keys of "
+        "SKETCH: each once, in the order of the input. With --both or "
+        "--theirs, the keys that only SKETCH has are printed as well or "
+        "instead.\n\n"
+        "A sketch that was made with --differences shows all differences, up "
+        "to the number that it was made for. If there are more, the error "
+        "estimates their number and says which sketch is needed. Keys from a "
+        "pipe are kept in a temporary file (in TMPDIR, or /tmp) because they "
+        "are read twice; memory holds 11 to 22 bytes per key.\n\n"
+        "Any other filter that never loses a key is a sketch, too. It finds "
+        "the keys that its owner lacks, except for a share equal to its "
+        "false-positive rate, and never a key that the owner has. It cannot "
+        "show keys that only the owner has. --estimate, --verbose and --json "
+        "then estimate the differences by comparing two filters, if their "
+        "kind is comparable (overlap in 'bloomery kinds').",
     .options = diff_options,
+    .usual = "both theirs estimate field separator verbose json",
     .examples = diff_examples,
     .status = "0 if no difference was found, 1 if there is one, 2 after an "
               "error.",

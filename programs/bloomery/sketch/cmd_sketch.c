@@ -23,29 +23,31 @@ typedef struct {
 
 static const cli_option sketch_options[] = {
     { 'o', "output", "FILE", CLI_TEXT, offsetof(sketch_settings, build.output),
-      true, "Where the sketch goes; '-' is standard output." },
+      true,
+      "The file of the sketch, or '-' for standard output.",
+      .group = CLI_OUTPUT },
     CLI_FORCE_OPTION(sketch_settings, build.force),
     { 0, "differences", "N", CLI_NUMBER,
       offsetof(sketch_settings, differences), false,
-      "Make a sketch from which up to N differences can be found exactly, "
-      "however many keys there are. A difference is a key that only one of "
-      "the two sides has. The sketch takes 24 bytes for each, more if N is "
-      "small.",
+      "Find up to N differences exactly, however many keys there are. A "
+      "difference is a key that only one side has. Each takes 24 bytes, and "
+      "more if N is small.",
       .excludes = "kind rate items" },
     { 0, "whole", "BYTES", CLI_NUMBER, offsetof(sketch_settings, whole),
-      false, "Let the sketch carry the keys themselves, of "
-      "up to so many bytes (at most 255), so that the other side can print "
-      "keys that it does not have. Without it there are only their hashes.",
+      false, "Store the keys themselves, of up to BYTES bytes (at most 255), "
+      "so that the other side can print keys that it lacks. Default: only "
+      "their hashes.",
       .needs = "differences" },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(sketch_settings, build.rate),
-      false, "How many of the lacking keys are overlooked. Default: 1%." },
+      false, "The share of lacking keys that are overlooked. Default: 1%." },
     { 'k', "kind", "KIND", CLI_TEXT, offsetof(sketch_settings, build.kind),
-      false, "The kind of filter. Default: " BLY_DEFAULT_KIND "." },
+      false,
+      "The kind of filter. Default: " BLY_DEFAULT_KIND "." },
     { 'n', "items", "ITEMS", CLI_ITEMS, offsetof(sketch_settings, build.items),
-      false, "How many keys there are at most, for keys from a pipe. Without "
-      "it they are counted first." },
+      false, "The most keys, for keys from a pipe. Default: the keys are "
+      "counted first." },
     { 's', "seed", "SEED", CLI_SEED, offsetof(sketch_settings, build.seed),
-      false, "The seed of the hash function: another one makes other errors. "
+      false, "The seed of the hash function; another seed makes other errors. "
       "Default: 0." },
     CLI_HASH_OPTION(sketch_settings, build.hash),
     CLI_SECRET_OPTION(sketch_settings, build.key_file),
@@ -53,9 +55,11 @@ static const cli_option sketch_options[] = {
     CLI_OVERFILL_OPTION(sketch_settings, build.overfill),
     CLI_JOBS_OPTION(sketch_settings, build.jobs),
     { 0, "verbose", NULL, CLI_FLAG, offsetof(sketch_settings, build.verbose),
-      false, "Say on standard error what was made." },
+      false, "Print what was made on standard error.",
+      .group = CLI_OUTPUT },
     { 0, "json", NULL, CLI_FLAG, offsetof(sketch_settings, build.json), false,
-      "Print what was made as a JSON object." },
+      "Print what was made as a JSON object.",
+      .group = CLI_OUTPUT },
     CLI_NO_PROGRESS_OPTION(sketch_settings, build.no_progress),
     { 0 }
 };
@@ -63,11 +67,11 @@ static const cli_option sketch_options[] = {
 static const cli_example sketch_examples[] = {
     { "bloomery sketch --differences 1000 -o mine.bly keys.txt",
       "For a peer whose keys differ in up to about 1000." },
-    { "bloomery sketch --differences 50 --whole 40 -o theirs.bly keys",
-      "With the keys themselves, up to 40 bytes each, for 'diff --both'." },
-    { "bloomery sketch -p 0.1% -o mine.bly keys.txt",
-      "For a peer whose keys differ much: a filter, 14.4 bits a key, with "
-      "which the peer overlooks one lacking key in a thousand." },
+    { "bloomery sketch --differences 50 --whole 40 -o theirs.bly theirs.txt",
+      "Store whole keys, of up to 40 bytes each, for 'diff --both'." },
+    { "bloomery sketch -p 0.1% -o many.bly keys.txt",
+      "For a peer with many different keys: one lacking key in a thousand is "
+      "overlooked, at 14.4 bits per key." },
     { NULL, NULL }
 };
 
@@ -254,25 +258,26 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
 const cli_command cmd_sketch = {
     .name = "sketch",
     .operands = "[KEYS...]",
-    .summary = "make a small sketch of keys, for another side to compare",
+    .summary = "make a small sketch of keys for another side to compare",
     .text =
-        "Reads keys, one per line, from the files KEYS (or standard input) "
-        "and writes a sketch of them to FILE. Send that to another side: "
-        "there 'bloomery diff' shows which keys only one of the two has, "
-        "without the keys being sent.\n\n"
-        "With --differences the sketch (a filter of kind invertible) finds up "
-        "to that many differences exactly, and its size depends on their "
-        "number only; of more it says about how many. It is for sets that are "
-        "nearly the same. Repeated lines do not matter: the hashes of the keys "
-        "are held in memory, 11 to 22 bytes each.\n\n"
-        "Without --differences it is an ordinary filter, 9.6 bits a key at 1 "
-        "%: what is not in it is surely lacking, and 1 % of what is lacking is "
-        "overlooked. It is for sets that differ much, or by an unknown number "
-        "of keys.\n\n"
-        "A sketch is a file of the same format as any filter; 'bloomery info' "
-        "and 'bloomery check' take it, and 'bloomery unite' takes two of one "
-        "plan whose keys are different.",
+        "Reads keys, one per line, from the files KEYS or from standard "
+        "input, and writes a sketch of them to FILE. Send the sketch to "
+        "another side: there, 'bloomery diff' prints the keys that only one "
+        "side has, although the keys themselves were never sent.\n\n"
+        "With --differences, the sketch (a filter of kind invertible) finds "
+        "up to N differences exactly. Its size depends only on N; if there "
+        "are more differences, their number is estimated. It suits sets that "
+        "are nearly equal. Repeated lines do not matter: the hashes of the "
+        "keys are held in memory, 11 to 22 bytes each.\n\n"
+        "Without --differences, the sketch is an ordinary filter, with 9.6 "
+        "bits per key at 1 %. A key that is not in it is certainly lacking, "
+        "and 1 % of the lacking keys are overlooked. It suits sets that "
+        "differ much, or by an unknown number of keys.\n\n"
+        "A sketch has the format of any filter: 'bloomery info' and 'bloomery "
+        "check' read it, and 'bloomery unite' unites two sketches with the "
+        "same plan and different keys.",
     .options = sketch_options,
+    .usual = "output differences whole rate field separator force json",
     .examples = sketch_examples,
     .status = "0 if the sketch was made, " CLI_KEPT("FILE"),
     .run = sketch_run,

@@ -5,14 +5,14 @@
 
 # options_commands: the names of the subcommands.
 options_commands() {
-    "$BLOOMERY" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+    "$BLOOMERY" --help | sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p'
 }
 
 # options_rules COMMAND: a line "excludes A B" for each pair of options, with
 # values that can be read, and "needs A B C..." for each option that needs one
 # of others.
 options_rules() {
-    "$BLOOMERY" help --roff "$1" |
+    "$BLOOMERY" help --roff --section 1 "$1" |
         sed -n '/^\.SH OPTIONS/,/^\.SH EX/{s/\\-/-/g;s/\\f.//g;p;}' | awk '
         function text(value) {
             return value == "" ? "" : value == "RATE" ? "=0.1" \
@@ -82,6 +82,9 @@ options_kept() {
         set -- "$1" $others
         case $rule in
         excludes)
+            # The message has the order of the table, which groups change.
+            options_said "${2%%=*} and ${one%%=*} exclude each other: leave one out" \
+                "$1" "$one" "$2" && continue
             options_said "${one%%=*} and ${2%%=*} exclude each other: leave one out" \
                 "$1" "$one" "$2" && continue ;;
         needs)
