@@ -16,10 +16,11 @@ function copied(code) {
 function addButton(block) {
     const code = block.querySelector("code");
     const button = document.createElement("button");
-    const name = block.querySelector(".command") ? "Copy commands" : "Copy";
     button.type = "button";
     button.className = "copy";
-    button.textContent = name;
+    button.textContent = "Copy";
+    if (block.querySelector(".command"))
+        button.title = "Copy the commands";
     button.addEventListener("click", async () => {
         try {
             await navigator.clipboard.writeText(copied(code));
@@ -28,12 +29,12 @@ function addButton(block) {
             getSelection().selectAllChildren(code);
             button.textContent = "Selected";
         }
-        setTimeout(() => { button.textContent = name; }, 2000);
+        setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
     block.append(button);
 }
 
-for (const block of document.querySelectorAll(".code"))
+for (const block of document.querySelectorAll(".code[data-language]"))
     addButton(block);
 
 // The navigation is open where it stands beside the text, and a long one begins where
