@@ -393,7 +393,8 @@ function pictures(html, source) {
         /<p>\s*<img src="([^":]*\.svg)"[^>]*\/>\s*<\/p>/g, (all, link) => {
             const file = path.posix.join(path.posix.dirname(source),
                 decodeURI(link));
-            return exists(file) ? figure(file, `picture-${++number}`) : all;
+            const id = `${path.basename(file, ".svg")}-${++number}`;
+            return exists(file) ? figure(file, `picture-${id}`) : all;
         });
 }
 
