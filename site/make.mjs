@@ -218,6 +218,8 @@ function projectSection() {
                 page: pages.get(source) })), ...lab] };
 }
 
+const BYTES = "The bytes of each kind";
+
 function order() {
     const sections = bookSections();
     const after = (title, ...more) => {
@@ -227,11 +229,10 @@ function order() {
     after("Cookbook", usesSection());
     after("Choosing a kind", kindsSection());
     after("Reference", ...manualSections(), sourceSection());
-    const format = sections.find(({ title }) => title === "File format");
     const bytes = documents.filter(([source]) =>
         source.startsWith("docs/format/kinds/"));
     if (bytes.length > 0)
-        after(format.title, { title: "The bytes of each kind", page: format.page,
+        after("File format", { title: BYTES, page: "docs/format/kinds/index.html",
             items: bytes.map(([source, page]) =>
                 ({ title: titleOf(source), page })) });
     sections.push({ title: "In the browser", page: "playground.html", book: true,
@@ -689,6 +690,8 @@ sectionPage("Headers and examples", "The headers as they are installed, and " +
     "whole programs to start from.");
 sectionPage("The project", "Its version history, how to report a vulnerability, " +
     "how to contribute, and the pages of its parts.");
+if (book.sections.some(({ title }) => title === BYTES))
+    sectionPage(BYTES, "The payload of a filter file, kind by kind.");
 front();
 for (const [name, title] of APPS)
     write(`${name}.html`, title,
