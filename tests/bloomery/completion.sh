@@ -65,7 +65,7 @@ for shell in bash zsh fish; do
     try help --completion $shell
     out_has "$shell: a script" 0 bloomery
     for command in $(bloomery --help |
-        sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p'); do
+        sed -n '/^Topics/q;s/^  \([a-z][a-z]*\)  .*/\1/p'); do
         bloomery "$command" --help |
             sed -n 's/^  [- ][^-][, ] --\([a-z-]*\).*/\1/p' >options
         while read -r option; do

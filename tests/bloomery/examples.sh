@@ -151,7 +151,7 @@ runs() {
 
 tried=0
 for command in $(bloomery --help |
-    sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p'); do
+    sed -n '/^Topics/q;s/^  \([a-z][a-z]*\)  .*/\1/p'); do
     bloomery "$command" --help | awk '
         function example() {
             if (command != "") {
