@@ -184,25 +184,25 @@ extern "C" {
     X(SEEN,          1, "the key was perhaps there before")                    \
     X(ENOMEM,       -1, "out of memory")                                       \
     X(EPARAM,       -2, "a parameter is out of its range")                     \
-    X(EKIND,        -3, "there is no such kind of filter")                     \
+    X(EKIND,        -3, "unknown kind of filter")                              \
     X(EOPTION,      -4, "the kind has no such option, or not that value")      \
-    X(EHASH,        -5, "there is no such hash function")                      \
+    X(EHASH,        -5, "unknown hash function")                               \
     X(ETOOBIG,      -6, "the filter would be larger than can be addressed")    \
     X(EFORMAT,      -7, "the bytes are not a Bloomery filter")                 \
     X(EVERSION,     -8, "the filter was written by another version")           \
     X(ECORRUPT,     -9, "the filter's bytes are damaged or cut short")         \
     X(EUNSEALED,   -10, "the filter is being written, or its writer died")     \
     X(EIO,         -11, "the operating system refused to read or write")       \
-    X(EMISMATCH,   -12, "the filters are not of one kind, plan, hash and seed")\
+    X(EMISMATCH,   -12, "the filters differ in kind, plan, hash or seed")      \
     X(EFULL,       -13, "the filter is full")                                  \
-    X(EABSENT,     -14, "the key is not there; nothing was changed")           \
+    X(EABSENT,     -14, "the key is not in the filter; nothing was changed")   \
     X(EUNSUPPORTED,-15, "this kind of filter cannot do that")                  \
     X(EREADONLY,   -16, "the filter was opened or wrapped for reading only")   \
     X(EUNSAFE,     -17, "the key cannot be removed without risk to others")    \
-    X(EREMOVED,    -18, "the key was removed once and cannot come back")       \
-    X(ESECRET,     -19, "the secret is missing, wrong or not wanted")          \
-    X(EUNFLUSHED,  -20, "the new file is there, but may not outlive a crash")  \
-    X(EFORM,       -21, "the key is of another class than the filter's keys")\
+    X(EREMOVED,    -18, "the key was removed once and cannot be added again")  \
+    X(ESECRET,     -19, "the secret is missing, wrong or not needed")          \
+    X(EUNFLUSHED,  -20, "the new file is in place, but a crash may undo that") \
+    X(EFORM,       -21, "the key is of another class than the filter's keys")  \
     X(ECANCELED,   -22, "cancelled by the caller")                             \
     X(ELIMIT,      -23, "more memory would be needed than the limit allows")
 

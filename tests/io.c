@@ -383,7 +383,7 @@ static void test_killed_writer(void **state)
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_status(bly_open(&other, "f.bly", 0, NULL), BLY_EUNSEALED);
     assert_status(bly_open(&other, "f.bly", BLY_MAP, NULL), BLY_EUNSEALED);
-    assert_non_null(strstr(bly_why(), "build it anew"));
+    assert_non_null(strstr(bly_why(), "rebuild it"));
     assert_null(other);
 }
 

@@ -32,8 +32,8 @@ static Datum ask_get(FunctionCallInfo fcinfo, bool written)
     bly_filter *filter = keep_asked(fcinfo, written, &k);
     if (!(bly_can(filter) & BLY_CAN_LABEL))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("kind \"%s\" carries no labels: build one of "
-                               "bloomier or approximator",
+                        errmsg("kind \"%s\" stores no labels: build a filter "
+                               "of kind bloomier or approximator",
                                bly_kind_of(filter))));
     if (!bly_get(filter, k.data, k.length, &label))
         PG_RETURN_NULL();
@@ -120,8 +120,8 @@ static uint64_t new_form(Datum keys)
     if (form == BLY_KEYS_UNSTATED && name[0] != '\0')
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("an empty filter takes keys of one class, which "
-                               "the first one decides"),
-                        errhint("bloomery_agg builds a filter of keys of any "
+                               "the first key decides"),
+                        errhint("bloomery_agg builds a filter for keys of any "
                                 "class.")));
     return form;
 }

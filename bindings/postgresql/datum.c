@@ -231,7 +231,8 @@ MemoryContext datum_room(FunctionCallInfo fcinfo)
     MemoryContext room = NULL;
     if (!AggCheckCallContext(fcinfo, &room))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("this is a part of an aggregate: call that")));
+                        errmsg("this is a part of an aggregate: call the "
+                               "aggregate")));
     return room;
 }
 
@@ -246,7 +247,7 @@ Datum datum_value(bly_filter *filter)
     if (bytes > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the filter has %zu bytes, more than a value "
-                               "may have: ask for fewer keys or a higher rate",
+                               "may have: use fewer keys or a higher rate",
                                bytes)));
     value = palloc(bytes + VARHDRSZ);
     datum_must(bly_pack(filter, VARDATA(value), bytes, &took));
@@ -295,7 +296,7 @@ void datum_fits(const char *kind, const bly_spec *spec)
     if (plan.bytes > FILTER_MOST)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("the filter would have %llu bytes, more than a "
-                               "value may have: ask for fewer keys or a higher "
+                               "value may have: use fewer keys or a higher "
                                "rate", (unsigned long long)plan.bytes)));
 }
 

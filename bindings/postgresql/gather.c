@@ -55,7 +55,7 @@ static char *heap_room(gathered *g, heap *h, size_t n)
         if (more == NULL)
             ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY),
                             errmsg("out of memory for the keys of a filter"),
-                            errdetail("%zu bytes were wanted.", room)));
+                            errdetail("%zu bytes were requested.", room)));
         h->at = more;
         h->room = room;
     }
@@ -198,7 +198,7 @@ static void wanted_same(const gathered *g, const wanted *w)
 {
     if (!wanted_alike(&g->asked, w))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("the rows ask for different filters: kind, "
+                        errmsg("the rows request different filters: kind, "
                                "rate, items and keys must be the same in all "
                                "of them")));
 }

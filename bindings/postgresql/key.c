@@ -157,7 +157,7 @@ void key_find(key_source *source, FunctionCallInfo fcinfo, int argument,
     if (type == InvalidOid)
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("the type of the key is unknown: call this "
-                               "function by a query")));
+                               "function in a query")));
     at = key_type_of(getBaseType(type), &cast);
     if (at == KEY_TYPES)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -263,7 +263,7 @@ static bool sql_build_key(sqlite3_context *context, build *b, sql_keys_key *key,
     if (!b->stated && !b->foreign && b->form != class) {
         if (b->form != BLY_KEYS_UNSTATED) {
             extension_error(context, "this filter has keys of one class, and "
-                            "this one is %s: convert it by CAST, or make the "
+                            "this one is %s: convert it with CAST, or make the "
                             "filter with keys 'any'", sql_keys_type(value));
             return false;
         }

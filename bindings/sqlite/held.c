@@ -79,10 +79,10 @@ static bool sql_held_is_header(const void *data, size_t bytes)
 char *sql_held_no_filter(sqlite3_value *value)
 {
     if (sqlite3_value_type(value) == SQLITE_BLOB)
-        return sqlite3_mprintf("a header alone is not a filter, and what "
-                               "bloomery_open gives stands for one only where "
-                               "it is asked: give the filter itself");
-    return sqlite3_mprintf("a filter is a BLOB, and not %s: make one by "
+        return sqlite3_mprintf("a header alone is not a filter, and the result "
+                               "of bloomery_open stands for one only where it "
+                               "is queried: give the filter itself");
+    return sqlite3_mprintf("a filter is a BLOB, not %s: make one with "
                            "bloomery_build", sql_keys_type(value));
 }
 
@@ -177,9 +177,9 @@ static sql_held_filter sql_held_opened(sqlite3_context *context,
 {
     sql_held_open *o = sql_held_known(home, header);
     if (o == NULL)
-        extension_error(context, "this is what bloomery_open gave of a filter "
-                        "that is not open here, or no longer: open it in the "
-                        "statement that asks it");
+        extension_error(context, "this is the result of bloomery_open for a "
+                        "filter that is not open here, or no longer: open it "
+                        "in the statement that queries it");
     return (sql_held_filter){ .filter = o != NULL ? o->filter : NULL };
 }
 

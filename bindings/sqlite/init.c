@@ -17,7 +17,7 @@ int sqlite3_bloomerysqlite_init(sqlite3 *db, char **error,
     int status = SQLITE_OK;
     SQLITE_EXTENSION_INIT2(api)
     if (sqlite3_libversion_number() < 3031000) {
-        *error = sqlite3_mprintf("bloomery needs SQLite 3.31 or later, and "
+        *error = sqlite3_mprintf("bloomery needs SQLite 3.31 or later, but "
                                  "this is %s", sqlite3_libversion());
         return SQLITE_ERROR;
     }

@@ -170,7 +170,7 @@ static bool sql_keys_wrong(sqlite3_context *context, const char *what,
     int type = sqlite3_value_type(value);
     const char *given = type == SQLITE_INTEGER || type == SQLITE_FLOAT
         ? (const char *)sqlite3_value_text(value) : NULL;
-    extension_error(context, "the %s must be %s, and not %s", what, wanted,
+    extension_error(context, "the %s must be %s, not %s", what, wanted,
                     given != NULL ? given : sql_keys_type(value));
     return false;
 }
@@ -218,7 +218,8 @@ bool sql_keys_text(sqlite3_context *context, const char **out, const char *what,
         return false;
     }
     if (strlen(*out) != (size_t)sqlite3_value_bytes(value)) {
-        extension_error(context, "the %s has a zero byte: leave it out", what);
+        extension_error(context, "the %s contains a zero byte: leave it out",
+                        what);
         return false;
     }
     return true;
@@ -251,7 +252,7 @@ bool sql_keys_spec(sqlite3_context *context, const char **kind, bly_spec *spec,
         return false;
     if (n > 3 && sqlite3_value_type(values[3]) != SQLITE_NULL) {
         if (sqlite3_value_type(values[3]) != SQLITE_INTEGER) {
-            extension_error(context, "the seed must be an INTEGER, and not %s",
+            extension_error(context, "the seed must be an INTEGER, not %s",
                             sql_keys_type(values[3]));
             return false;
         }

@@ -83,7 +83,7 @@ static int sql_rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
             sqlite3_free(base->zErrMsg);
             base->zErrMsg = sqlite3_mprintf(
                 table->filters == 1 ? "a filter is missing: bloomery_list(blob)"
-                : "two filters are wanted: bloomery_diff(blob, blob)");
+                : "two filters are needed: bloomery_diff(blob, blob)");
             return SQLITE_ERROR;
         }
         if (at[i] < 0)

@@ -65,15 +65,15 @@ static void scalar_get_answer(sqlite3_context *context,
 {
     uint64_t label;
     if ((bly_can(filter) & BLY_CAN_LABEL) == 0) {
-        extension_error(context, "a filter of kind %s carries no labels",
+        extension_error(context, "a filter of kind %s stores no labels",
                         bly_kind_of(filter));
         return;
     }
     if (!bly_get(filter, key->data, key->length, &label))
         return;
     if (label > INT64_MAX)
-        extension_error(context, "the label %llu is more than SQL's integers "
-                        "hold", (unsigned long long)label);
+        extension_error(context, "the label %llu does not fit in SQL's "
+                        "integers", (unsigned long long)label);
     else
         sqlite3_result_int64(context, (int64_t)label);
 }
@@ -169,8 +169,8 @@ static void scalar_change_keys(sqlite3_context *context, int n,
                                sqlite3_value **values, scalar_verb *verb)
 {
     if (n < 2)
-        extension_error(context, "wrong number of arguments: a filter and one "
-                        "key or more are wanted");
+        extension_error(context, "wrong number of arguments: give a filter and "
+                        "at least one key");
     else
         scalar_change(context, values[0], n - 1, values + 1, verb, 0);
 }
@@ -192,7 +192,7 @@ static void scalar_put(sqlite3_context *context, int n, sqlite3_value **values)
     (void)n;
     if (sqlite3_value_type(values[2]) == SQLITE_NULL)
         extension_error(context, "the label must be a whole number of 0 or "
-                        "more, and not NULL");
+                        "more, not NULL");
     else if (sql_keys_count(context, &label, "label", values[2]))
         scalar_change(context, values[0], 1, values + 1, scalar_put_key,
                       label);
@@ -206,8 +206,8 @@ static bool scalar_is_any(sqlite3_context *context, uint64_t form, bool given)
 {
     if (given && form == BLY_KEYS_UNSTATED)
         extension_error(context, "an empty filter takes keys of one class, "
-                        "which the first one fixes: make a filter of keys of "
-                        "any class by bloomery_build");
+                        "which the first key decides: use bloomery_build for "
+                        "keys of any class");
     return given && form == BLY_KEYS_UNSTATED;
 }
 

@@ -131,9 +131,8 @@ static bool sql_table_option(table *t, const char *option, char **error)
     } else if (strncmp(option, "limit=", 6) == 0) {
         return sql_table_limit(t, option + 6, error);
     } else {
-        *error = sqlite3_mprintf("there is no option %s: map, verify, "
-                                 "format=NAME or limit=BYTES is wanted",
-                                 option);
+        *error = sqlite3_mprintf("unknown option %s: use map, verify, "
+                                 "format=NAME or limit=BYTES", option);
         return false;
     }
     return true;
@@ -269,9 +268,9 @@ static int sql_table_refuse(sqlite3_vtab *base, int number)
 {
     sqlite3_free(base->zErrMsg);
     base->zErrMsg = sqlite3_mprintf("%s", number == TABLE_COLLATED
-        ? "a filter knows keys by their bytes, which another collation than "
-          "BINARY is not: write key = … COLLATE BINARY"
-        : "a filter has no list of its keys: ask for one by key = …, or join "
+        ? "a filter compares keys by their bytes, as the collation BINARY does "
+          "and others do not: write key = … COLLATE BINARY"
+        : "a filter has no list of its keys: query one with key = …, or join "
           "it with a table by its key");
     return SQLITE_ERROR;
 }

@@ -26,7 +26,7 @@ export class BloomeryError extends Error {
 const wrongKey = (message) =>
     Object.assign(new TypeError(message), { status: -2, code: "EPARAM" });
 const wrong = (message) => new BloomeryError(message, -2, "EPARAM");
-const FREED = "the filter was freed: make it or load its bytes anew";
+const FREED = "the filter was freed: make it or load its bytes again";
 
 // Describes a value in an error message.
 function described(value) {
@@ -164,7 +164,7 @@ const PERIOD = 20;              // milliseconds between two reports of a call
 class Watch {
     constructor(report, keys) {
         if (report !== undefined && typeof report !== "function")
-            throw wrong(`progress is a function, and not ${described(report)}`);
+            throw wrong(`progress must be a function, not ${described(report)}`);
         this.report = report;
         this.total = ArrayBuffer.isView(keys) && typeOf.call(keys) !== undefined
             ? lengthOf.call(keys) : Array.isArray(keys) ? keys.length : undefined;
@@ -334,7 +334,7 @@ class Core {
     }
 
     noMemory() {
-        return new BloomeryError("there is no more memory for the module", -1,
+        return new BloomeryError("the module is out of memory", -1,
                                  "ENOMEM");
     }
 
@@ -371,9 +371,9 @@ class Core {
         if (first instanceof Secret)
             return this.lent(first.bytes, go);
         if (typeof first !== "string")
-            throw wrong(`a text is wanted, and not ${described(first)}`);
+            throw wrong(`a text is required, not ${described(first)}`);
         if (first.includes("\0"))
-            throw wrong("a text with a zero byte names nothing");
+            throw wrong("a name cannot contain a zero byte");
         return this.lent(encoder.encode(`${first}\0`), go);
     }
 
@@ -464,7 +464,7 @@ class Core {
     form(text) {
         return text === undefined ? undefined : this.texts([text], (at) => {
             if (at === 0)
-                throw wrong("keys is a text, such as \"text\", and not null");
+                throw wrong("keys must be a text, such as \"text\", not null");
             this.check(this.c.form_read(at));
             return Number(this.number());
         });
@@ -518,7 +518,7 @@ class Core {
             if (good > 0)
                 visit(good, i);
             if (good < some)
-                throw wrong(`number ${i + good} is 2^63 or more, and no integer of ` +
+                throw wrong(`number ${i + good} is 2^63 or more, not an integer of ` +
                             "64 bits with a sign: give { bytes, width: 8 }");
         }
         return n;
@@ -532,7 +532,7 @@ class Core {
             throw wrong("a row of keys has a width of 1 byte or more");
         const all = lengthOf.call(from);
         if (all % width !== 0)
-            throw wrong(`${all} bytes are no row of keys of ${width} bytes`);
+            throw wrong(`${all} bytes are not a row of keys of ${width} bytes`);
         const n = all / width;
         const step = Math.min(this.most, Math.floor(this.room / width));
         for (let i = 0; i < n; i += Math.max(step, 1)) {
@@ -555,14 +555,14 @@ class Core {
     eachEnd(from, offsets, visit) {
         const type = ArrayBuffer.isView(offsets) ? typeOf.call(offsets) : "";
         if (type !== "Uint32Array" && type !== "Int32Array")
-            throw wrong("the offsets of keys are a Uint32Array or an Int32Array");
+            throw wrong("the offsets of keys must be a Uint32Array or an Int32Array");
         const ends = new Uint32Array(bytewise(offsets).slice().buffer);
         const n = Math.max(ends.length - 1, 0);
         for (let i = 0; i < n; i++)
             if (ends[i] > ends[i + 1])
-                throw wrong(`the offsets of keys fall at number ${i + 1}`);
+                throw wrong(`the offsets of keys decrease at number ${i + 1}`);
         if (n > 0 && ends[n] > lengthOf.call(from))
-            throw wrong("the last key ends behind the bytes");
+            throw wrong("the last key ends after the bytes");
         const list = new List(this, visit);
         for (let i = 0; i < n; i++)
             list.add(part(from, ends[i], ends[i + 1]));
@@ -787,7 +787,7 @@ function refuseLone(key, i) {
 
 function inRange(key) {
     if (BigInt.asIntN(64, key) !== key)
-        throw wrong(`${key} is no integer of 64 bits with a sign: give it as text ` +
+        throw wrong(`${key} is not an integer of 64 bits with a sign: give it as text ` +
                     "or bytes");
     return key;
 }
@@ -863,7 +863,7 @@ function natural(value, name) {
         (typeof value === "number" && Number.isInteger(value));
     const n = good ? BigInt(value) : -1n;
     if (n < 0n || n > LARGEST)
-        throw wrong(`${name} is a whole number from 0 to 2^64 - 1, and not ` +
+        throw wrong(`${name} must be a whole number from 0 to 2^64 - 1, not ` +
                     (typeof value === "number" || typeof value === "bigint"
                         ? value : described(value)));
     return n;
@@ -897,7 +897,7 @@ let loading;                    // what was last asked for
 
 function core() {
     if (current === undefined)
-        throw new BloomeryError("the library is not there yet: await load() first",
+        throw new BloomeryError("the library is not loaded yet: await load() first",
                                 -1002, "UNLOADED");
     return current.alive();
 }
@@ -936,7 +936,7 @@ async function compiled(source) {
 async function instantiated(source) {
     const module = await compiled(source);
     if (!WebAssembly.Module.exports(module).some(({ name }) => name === "keys_width"))
-        throw wrong("that is no module of Bloomery");
+        throw wrong("that is not a module of Bloomery");
     return Core.of(module);
 }
 
@@ -988,12 +988,12 @@ const SPEC = ["items", "rate", "seed", "hash", "secret"];
 // Sets the spec, and returns the values of `more` options.
 function spec(kind, options, ...more) {
     if (typeof kind !== "string")
-        throw wrong(`a kind is a text, and not ${described(kind)}`);
+        throw wrong(`a kind must be a text, not ${described(kind)}`);
     const { items, rate, seed, hash, secret, ...others } =
         wanted(options, ...SPEC, ...more);
     // By 0 the library means what is usual.
     if (rate !== undefined && (typeof rate !== "number" || rate === 0))
-        throw wrong(`rate is a number between 0 and 1, and not ${
+        throw wrong(`rate must be a number between 0 and 1, not ${
             rate === 0 ? rate : described(rate)}`);
     return { capacity: natural(items, "items"), rate: rate ?? 0,
              seed: natural(seed, "seed"), texts: [kind, hash, hidden(secret)],
@@ -1015,10 +1015,10 @@ function wanted(options, ...names) {
     if (options === undefined)
         return {};
     if (typeof options !== "object" || options === null)
-        throw wrong(`options are an object, and not ${described(options)}`);
+        throw wrong(`options must be an object, not ${described(options)}`);
     for (const name of Object.keys(options))
         if (!names.includes(name))
-            throw wrong(`there is no option ${JSON.stringify(name.slice(0, 40))}: ` +
+            throw wrong(`unknown option ${JSON.stringify(name.slice(0, 40))}: ` +
                         `there are ${names.join(", ")}`);
     return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
@@ -1028,7 +1028,7 @@ function hidden(secret) {
         return undefined;
     const bytes = plainBytes(secret);
     if (bytes === undefined || lengthOf.call(bytes) !== 16)
-        throw new BloomeryError("a secret is 16 bytes", -19, "ESECRET");
+        throw new BloomeryError("a secret must be 16 bytes", -19, "ESECRET");
     return new Secret(new Uint8Array(bytes));
 }
 
@@ -1038,13 +1038,13 @@ function labelled(labels) {
         return new BigUint64Array(lengthOf.call(labels) > 0 ? labels : 0);
     const array = ArrayBuffer.isView(labels) && typeOf.call(labels) !== undefined;
     if (!array && !listed(labels))
-        throw wrong(`labels are an array of numbers, and not ${described(labels)}`);
+        throw wrong(`labels must be an array of numbers, not ${described(labels)}`);
     return BigUint64Array.from([...labels], (v) => natural(v ?? null, "a label"));
 }
 
 function counted(labels, n) {
     if (labels.length !== n)
-        throw wrong(`${n} keys have ${n} labels, and not ${labels.length}`);
+        throw wrong(`${n} keys need ${n} labels, not ${labels.length}`);
 }
 
 let hand;                       // a filter that is being made, and not by `new`
@@ -1054,14 +1054,14 @@ const AIMS = ["balance", "fast", "small"];
 // The flags of abilities, by their words.
 function abilities(k, words) {
     if (!Array.isArray(words))
-        throw wrong(`can is an array of words, and not ${described(words)}`);
+        throw wrong(`can must be an array of words, not ${described(words)}`);
     const all = [];
     for (let i = 0, at; (at = k.c.ability(i)) !== 0; i++)
         all.push(k.text(at));
     return [...words].reduce((flags, word) => {
         const bit = all.indexOf(word);
         if (bit < 0)
-            throw wrong(`there is no ability ${typeof word === "string"
+            throw wrong(`unknown ability ${typeof word === "string"
                 ? `'${word}'` : described(word)}: there are ${all.join(", ")}`);
         return flags | 1n << BigInt(bit);
     }, 0n);
@@ -1077,10 +1077,10 @@ export function advise(need) {
             memory } =
         wanted(need, "items", "rate", "present", "can", "fixed", "aim", "memory");
     if (!AIMS.includes(aim))
-        throw wrong(`aim is balance, fast or small, and not ${
+        throw wrong(`aim must be balance, fast or small, not ${
             typeof aim === "string" ? aim : described(aim)}`);
     if (typeof present !== "number")
-        throw wrong(`present is a number, and not ${described(present)}`);
+        throw wrong(`present must be a number, not ${described(present)}`);
     const flags = abilities(k, can), most = natural(memory, "memory");
     return specified(k, spec("", { items, rate }), () =>
         k.told(k.c.advise(present, flags, fixed ? 1 : 0, AIMS.indexOf(aim), most))

@@ -430,11 +430,11 @@ static int ask_check_stdin(const cli_command *self, const ask_settings *want,
     for (size_t i = 0; i < want->asked.count; i++)
         n += strcmp(want->asked.names[i], "-") == 0;
     if (n > 1)
-        return options_wrong(self, "only one filter can come from standard "
+        return options_wrong(self, "only one filter can be read from standard "
                                    "input");
     if (n > 0 && inputs_stdin(&want->inputs, operands, want->first))
-        return options_wrong(self, "the filter and the keys cannot both "
-                                   "come from standard input");
+        return options_wrong(self, "the filter and the keys cannot both be "
+                                   "read from standard input");
     return CLI_GO;
 }
 
@@ -444,7 +444,7 @@ static int ask_operands(const cli_command *self, ask_settings *want,
 {
     want->first = want->filters.count == 0;
     if (operands->count < want->first)
-        return options_wrong(self, "the FILE to ask is missing");
+        return options_wrong(self, "the FILE to query is missing");
     if (inputs_take(self, &want->inputs, &want->how, operands, want->first)
         != CLI_GO)
         return CLI_ERROR;
@@ -556,13 +556,14 @@ static int ask_check_inside(const cli_command *self, const ask_job *job)
     const ask_settings *s = &job->want;
 
     if (!job->inside && (s->column != NULL || s->groups))
-        return options_wrong(self, "--column and --groups are about files that "
-                                   "have filters inside, and no FILE has");
+        return options_wrong(self, "--column and --groups are for files that "
+                                   "contain several filters, and no FILE does");
     if (job->inside && s->all)
-        return options_wrong(self, "--all asks all filters, and a FILE has one "
-                                   "for each part of its keys: leave it out");
+        return options_wrong(self, "--all requires a key to be in every "
+                                   "filter, but a FILE has one filter for each "
+                                   "part of its keys: leave --all out");
     if (s->groups && s->asked.count > 1)
-        return options_wrong(self, "--groups is about one FILE");
+        return options_wrong(self, "--groups takes exactly one FILE");
     return CLI_GO;
 }
 

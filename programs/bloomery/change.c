@@ -93,7 +93,7 @@ static int change_keys(const change_job *job, const cli_operands *operands,
     if (forms_follow(&how, bly_form_of(filter), job->path) != CLI_GO)
         return CLI_ERROR;
     fed.full = filter_can(filter, BLY_CAN_RESIZE)
-             ? "make room by 'bloomery resize'"
+             ? "make room with 'bloomery resize'"
              : "build a new filter with a larger -n";
     fed.overfill = s->overfill;
     lines_open(&lines, &how, operands, 1, false);
@@ -125,8 +125,8 @@ static int change_check(const cli_command *self, const cli_change *how,
     if (operands->count == 0)
         return options_wrong(self, how->missing);
     if (strcmp(operands->names[0], "-") == 0)
-        return options_wrong(self, "a filter in a pipe cannot be changed in "
-                                   "its place; name a file");
+        return options_wrong(self, "a filter from a pipe cannot be changed in "
+                                   "place; name a file");
     status = filter_how_read(s->key_file, s->format, s->unpack_limit);
     return status == CLI_GO
          ? filter_check_output(operands->names[0], true, operands, 1)
@@ -142,8 +142,8 @@ static bly_filter *change_open(const change_job *job)
     if (job->paged)
         return paged_open(job->path, job->want->memory);
     if (job->want->memory > 0) {
-        report_error("'%s' is no filter of a kind that consists of pages: "
-                     "leave out --memory", job->path);
+        report_error("'%s' is not of a kind that consists of pages: leave out "
+                     "--memory", job->path);
         return NULL;
     }
     filter = load_whole(job->path, job->shared ? BLY_SHARED : 0);
@@ -173,8 +173,8 @@ static int change_check_file(const char *path)
     struct stat about;
 
     return stat(path, &about) < 0 || S_ISREG(about.st_mode) ? CLI_GO
-         : report_error("'%s' is no ordinary file, and a filter is changed "
-                        "only in one: name a file", path);
+         : report_error("'%s' is not a regular file, so the filter cannot be "
+                        "changed in it: copy it to a regular file", path);
 }
 
 static int change_file(change_job *job, const cli_operands *operands)

@@ -406,8 +406,8 @@ static void advise_hint_memory(advise_hints *h, bly_need less)
     less.memory = 0;
     then = advise_would(&less, true);
     if (then.fits)
-        advise_hint(h, then.kind, "allow --memory-limit %" PRIu64
-                    ", the least there is", then.bytes);
+        advise_hint(h, then.kind, "raise --memory-limit to %" PRIu64 ", the "
+                    "smallest possible", then.bytes);
 }
 
 static void advise_hint_static(advise_hints *h, bly_need less)
@@ -419,7 +419,7 @@ static void advise_hint_static(advise_hints *h, bly_need less)
     less.fixed = true;
     then = advise_would(&less, false);
     if (then.fits)
-        advise_hint(h, then.kind, "add --static if no key comes later");
+        advise_hint(h, then.kind, "add --static if no keys are added later");
 }
 
 /* Tries the need without abilities i and j, which may be the same. */
@@ -487,7 +487,7 @@ static void advise_hint_rate(advise_hints *h, bly_need less)
             then = advise_would(&less, false);
     }
     if (then.fits)
-        advise_hint(h, then.kind, "ask for a rate of %g", less.rate);
+        advise_hint(h, then.kind, "allow a rate of %g", less.rate);
 }
 
 static void advise_hint_items(advise_hints *h, bly_need less)
@@ -501,7 +501,7 @@ static void advise_hint_items(advise_hints *h, bly_need less)
             then = advise_would(&less, false);
     }
     if (then.fits)
-        advise_hint(h, then.kind, "ask for %s keys",
+        advise_hint(h, then.kind, "plan for %s keys",
                     report_count(less.capacity).text);
 }
 
@@ -517,8 +517,9 @@ static int advise_none(const bly_need *need)
     advise_hint_rate(&h, *need);
     if (h.count == 0)
         advise_hint_items(&h, *need);
-    return report_error("no kind can do all that: %s; --all tells why each "
-                        "cannot", h.count > 0 ? h.text : "ask for less");
+    return report_error("no kind meets all these requirements: %s; --all shows "
+                        "why each kind fails",
+                        h.count > 0 ? h.text : "require less");
 }
 
 /* ==== The answer ======================================================== */
@@ -574,8 +575,8 @@ static void advise_watch(void *context, const char *kind, double share)
 
 static int advise_unwritable(const char *path)
 {
-    return report_error("%s cannot be written: %s: set XDG_CACHE_HOME to a "
-                        "folder that you may write in", path, strerror(errno));
+    return report_error("cannot write %s: %s: set XDG_CACHE_HOME to a folder "
+                        "that you can write to", path, strerror(errno));
 }
 
 static int advise_measure(costs_table *table, const char *path)
@@ -589,8 +590,8 @@ static int advise_measure(costs_table *table, const char *path)
     good = costs_measure(table, &watch);
     progress_close();
     if (!good)
-        return report_error("cannot measure: there is too little memory: make "
-                            "room for some 350 MB");
+        return report_error("out of memory: measuring takes about 350 MB: "
+                            "close other programs and try again");
     return costs_write(table, path) ? CLI_OK : advise_unwritable(path);
 }
 
@@ -601,19 +602,19 @@ static int advise_fetch(const bly_costs **costs, costs_table *table,
     const char *wrong, *lacks;
 
     if (measure && path[0] == '\0')
-        return report_error("there is no place to keep what is measured: set "
+        return report_error("there is no folder for the measured costs: set "
                             "XDG_CACHE_HOME or HOME");
     if (measure && advise_measure(table, path) != CLI_OK)
         return CLI_ERROR;
     wrong = measure ? NULL
           : path[0] == '\0' ? costs_missing : costs_read(table, path);
     if (wrong != NULL && wrong != costs_missing)
-        report_note("note: %s %s: measure anew with --measure", path, wrong);
+        report_note("note: %s %s: measure again with --measure", path, wrong);
     if (wrong != NULL)
         return CLI_OK;
     lacks = costs_lacks(table);
     if (lacks != NULL)
-        report_note("note: %s lacks %s: measure anew with --measure", path,
+        report_note("note: %s lacks %s: measure again with --measure", path,
                     lacks);
     else
         *costs = &table->costs;
@@ -635,7 +636,7 @@ static int advise_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count > 0)
-        return options_wrong(self, "it takes no operands");
+        return options_wrong(self, "this command takes no operands");
     if (s.items == 0 && !s.measure)
         return options_wrong(self, "-n ITEMS is missing");
     if (!costs_path(path, sizeof path))

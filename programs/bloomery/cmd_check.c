@@ -59,9 +59,9 @@ static void check_promise(const bly_filter *filter, const char *path)
     bly_stat_t stat;
 
     if (bly_stat(&stat, filter) >= 0 && filter_broken(&stat))
-        report_note("warning: more different keys are in '%s' than the %s up "
-                    "to which it is exact: false positives are possible (rate "
-                    "%s)", path, report_count(stat.capacity).text,
+        report_note("warning: '%s' holds more different keys than the %s up to "
+                    "which it is exact: false positives are possible (rate %s)",
+                    path, report_count(stat.capacity).text,
                     report_percent(stat.rate).text);
 }
 

@@ -122,7 +122,7 @@ static int compare_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count != 2)
-        return options_wrong(self, "it takes two filters");
+        return options_wrong(self, "this command takes two filters");
     status = filter_how_read(s.key_file, s.format, s.unpack_limit);
     return status == CLI_GO ? compare_filters(operands.names, &s) : status;
 }

@@ -76,8 +76,8 @@ static int convert_read(convert_data *data, int fd, const char *path)
 
     while (got != 0) {
         if (data->n == data->room && !convert_grow(data))
-            return report_error("out of memory: the data in '%s' is too much "
-                                "for it: attach less", path);
+            return report_error("out of memory: the data in '%s' is too large: "
+                                "attach less", path);
         got = read(fd, data->bytes + data->n, data->room - data->n);
         if (got < 0 && errno != EINTR)
             return report_unread("read the data in", path, errno);
@@ -170,15 +170,15 @@ static int convert_check(const cli_command *self, const convert_settings *s,
                          const cli_operands *operands)
 {
     if (operands->count != 2)
-        return options_wrong(self, "it takes a filter, IN, and the place of "
-                                   "the new one, OUT");
+        return options_wrong(self, "this command takes a filter, IN, and the "
+                                   "file to write, OUT");
     if (s->to == NULL && s->data == NULL)
-        return options_wrong(self, "say the format of OUT by --to, or what to "
-                                   "attach by --data");
+        return options_wrong(self, "give the format of OUT with --to, or the "
+                                   "data to attach with --data");
     if (s->data != NULL && strcmp(s->data, "-") == 0
         && strcmp(operands->names[0], "-") == 0)
-        return options_wrong(self, "only one of IN and the data can come from "
-                                   "standard input");
+        return options_wrong(self, "only one of IN and the data can be read "
+                                   "from standard input");
     if (s->to != NULL && bly_kind_find(s->to) == NULL)
         return format_check(s->to);
     return CLI_GO;
@@ -201,8 +201,8 @@ static int convert_run(const cli_command *self, int argc, char **argv)
         status = filter_check_output(operands.names[1], s.force, &none, 0);
     if (status == CLI_GO && s.data != NULL
         && output_same(s.data, operands.names[1]))
-        status = report_error("'%s' is the output and the data: name another "
-                              "output", s.data);
+        status = report_error("'%s' is both the output and the data: name "
+                              "another output", s.data);
     if (status != CLI_GO)
         return status;
     return s.data != NULL ? convert_attach(&s, &operands)

@@ -75,8 +75,8 @@ static int formats_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count > 0)
-        return options_wrong(self, "it takes no operand; the options of a "
-                                   "format are in 'bloomery kinds NAME'");
+        return options_wrong(self, "this command takes no operands; 'bloomery "
+                                   "kinds NAME' lists the options of a format");
     if (s.json)
         json_open_array(NULL);
     else if (s.markdown)

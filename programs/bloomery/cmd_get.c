@@ -24,7 +24,7 @@ static int get_run(const cli_command *self, int argc, char **argv)
     static const ask_how how = { bly_get_keys, ASK_LABELS, "asking",
                                  "label\t" };
 
-    return ask_numbers(self, &how, BLY_CAN_LABEL, "carries no labels", argc,
+    return ask_numbers(self, &how, BLY_CAN_LABEL, "stores no labels", argc,
                        argv);
 }
 

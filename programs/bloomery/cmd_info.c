@@ -276,7 +276,7 @@ static bool info_header(const char *file, const info_settings *s)
            != BLY_ESECRET)
         return false;
     (s->json ? info_header_json : info_header_text)(&header, file);
-    report_note("note: the keys of '%s' are hashed with a secret: give it by "
+    report_note("note: the keys of '%s' are hashed with a secret: use "
                 "--key-file to see more", file);
     return true;
 }
@@ -297,7 +297,7 @@ static int info_large(const char *file, const info_settings *s,
                       const bly_header *header)
 {
     (s->json ? info_header_json : info_header_text)(header, file);
-    report_note("note: '%s' is packed, and would take %s unpacked: only its "
+    report_note("note: '%s' is packed and would take %s unpacked: only its "
                 "header is shown", file, report_bytes(header->unpacked).text);
     return CLI_OK;
 }
@@ -355,7 +355,7 @@ static int info_run(const cli_command *self, int argc, char **argv)
     if (files.count == 0)
         return options_wrong(self, "the FILE is missing");
     if (s.data && files.count > 1)
-        return options_wrong(self, "--data writes the bytes of one FILE");
+        return options_wrong(self, "--data takes exactly one FILE");
     if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     if (s.data)

@@ -225,9 +225,10 @@ static int kinds_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count > 1)
-        return options_wrong(self, "it takes at most one KIND");
+        return options_wrong(self, "this command takes at most one KIND");
     if (operands.count == 1 && s.all)
-        return options_wrong(self, "leave out --all, or the KIND");
+        return options_wrong(self, "--all and KIND cannot be used together: "
+                             "leave one out");
     if (operands.count == 0) {
         kinds_all(&s);
         return CLI_OK;

@@ -61,7 +61,7 @@ static int list_file(const list_settings *s, const char *path)
         return CLI_ERROR;
     job.numbers = filter_numbers(filter);
     if (!filter_can(filter, BLY_CAN_LIST_KEYS))
-        status = filter_cannot(filter, path, "does not list its keys",
+        status = filter_cannot(filter, path, "cannot list its keys",
                                BLY_CAN_LIST_KEYS);
     else if (bly_list_keys(filter, list_visit, &job) < 0)
         status = report_error("'%s' cannot be listed: %s", path, filter_why());
@@ -78,7 +78,7 @@ static int list_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count != 1)
-        return options_wrong(self, "it takes one FILE");
+        return options_wrong(self, "this command takes one FILE");
     if (filter_how_read(s.key_file, s.format, s.unpack_limit) != CLI_GO)
         return CLI_ERROR;
     return list_file(&s, operands.names[0]);

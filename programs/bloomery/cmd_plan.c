@@ -196,7 +196,7 @@ static int plan_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count > 0)
-        return options_wrong(self, "it takes no operands");
+        return options_wrong(self, "this command takes no operands");
     if (s.items == 0 && s.kind == NULL)
         return options_wrong(self, "-n ITEMS is missing");
     if (secret_read(s.key_file) != CLI_GO)

@@ -17,7 +17,7 @@ static const cli_example put_examples[] = {
 static int put_run(const cli_command *self, int argc, char **argv)
 {
     static const cli_change how = { feed_put, BLY_CAN_LABEL,
-                                    "carries no labels",
+                                    "stores no labels",
                                     "the FILE to change is missing", 1 };
 
     return change_run(self, &how, argc, argv);

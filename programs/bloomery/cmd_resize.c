@@ -78,7 +78,7 @@ static int resize_file(const resize_settings *s, const char *path,
         status = filter_save(filter, output);
     if (status == CLI_OK)
         made_report(filter, output, s->verbose, s->json,
-                    s->times > 0 ? "fold it by less" : "give a larger -n");
+                    s->times > 0 ? "fold it by less" : "use a larger -n");
     bly_free(filter);
     return status;
 }
@@ -90,12 +90,12 @@ static int resize_check(const cli_command *self, const resize_settings *s,
     const cli_operands none = { NULL, 0 };
 
     if (operands->count != 1)
-        return options_wrong(self, "it takes one FILE");
+        return options_wrong(self, "this command takes one FILE");
     if ((s->capacity == 0) == (s->times == 0))
-        return options_wrong(self, "give the new size by one of -n ITEMS, more "
-                                   "than 0, and --fold TIMES, 1 or more");
+        return options_wrong(self, "give the new size with -n ITEMS, more than "
+                                   "0, or with --fold TIMES, 1 or more");
     if (output == NULL && strcmp(operands->names[0], "-") == 0)
-        return options_wrong(self, "a filter in a pipe cannot be changed in "
+        return options_wrong(self, "a filter from a pipe cannot be changed in "
                                    "place; name an output with -o");
     if (made_check(self, output, s->json) != CLI_GO)
         return CLI_ERROR;

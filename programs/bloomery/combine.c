@@ -105,7 +105,7 @@ static int combine_all(const cli_combination *how, const combine_settings *s,
         status = filter_save(into, s->output);
     if (status == CLI_OK)
         made_report(into, s->output, s->verbose, s->json,
-                    "build its parts with -n for the keys of all");
+                    "build the inputs with an -n that covers the keys of all");
     bly_free(into);
     return status;
 }
@@ -138,9 +138,9 @@ static int combine_check(const cli_command *self, const combine_settings *s,
     for (size_t i = 0; i < operands->count; i++)
         inputs += combine_is_stdin(operands->names[i]);
     if (operands->count < 2)
-        return options_wrong(self, "it takes at least two filters");
+        return options_wrong(self, "this command takes at least two filters");
     if (inputs > 1)
-        return options_wrong(self, "only one filter can come from standard "
+        return options_wrong(self, "only one filter can be read from standard "
                                    "input");
     if (status == CLI_GO)
         status = made_check(self, s->output, s->json);

@@ -70,7 +70,7 @@ void digests_note(const ask_job *job)
         || !digests_is_chance(keys, stat.rate))
         return;
     report_note("note: no more keys were found than by chance, and the keys "
-                "are hashes in %s case: if those of '%s' are in %s case, give "
+                "are hashes in %s case: if '%s' holds hashes in %s case, use "
                 "%s",
                 letters == DIGESTS_LOWER ? "lower" : "upper",
                 job->want.asked.names[0],

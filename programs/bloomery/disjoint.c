@@ -135,9 +135,8 @@ void disjoint_find(disjoint_found *out, const cli_disjoint *lists,
 static int disjoint_two_keys(const disjoint_found *a, const disjoint_found *b)
 {
     return report_error("'%s' (line %llu of '%s', a member) and '%s' (line "
-                        "%llu of '%s', among the others) share their hash: "
-                        "choose another seed (-s) or hash function (-H)",
-                        a->text,
+                        "%llu of '%s', another key) have the same hash: choose "
+                        "another seed (-s) or hash function (-H)", a->text,
                         (unsigned long long)a->line, a->path, b->text,
                         (unsigned long long)b->line, b->path);
 }
@@ -157,21 +156,21 @@ static int disjoint_refuse(const cli_disjoint *lists, const cli_hashes *of,
         snprintf(more, sizeof more, ", and %s more are",
                  report_count(common - 1).text);
     if (a.path != NULL && b.path != NULL)
-        return report_error("'%s' is among the members and among the others%s "
-                            "(line %llu of '%s', line %llu of '%s'): take it "
-                            "out of one list", a.text, more,
+        return report_error("'%s' is both a member and one of the other keys%s "
+                            "(line %llu of '%s', line %llu of '%s'): remove it "
+                            "from one list", a.text, more,
                             (unsigned long long)a.line, a.path,
                             (unsigned long long)b.line, b.path);
     if (a.path == NULL)
         one = &b;
     if (one->path != NULL)
-        return report_error("'%s' is among the members and among the others%s "
-                            "(line %llu of '%s'): take it out of one list",
+        return report_error("'%s' is both a member and one of the other keys%s "
+                            "(line %llu of '%s'): remove it from one list",
                             one->text, more, (unsigned long long)one->line,
                             one->path);
-    return report_error("a key is among the members and among the others%s: "
-                        "take it out of one list (files instead of pipes let "
-                        "this message name it)", more);
+    return report_error("a key is both a member and one of the other keys%s: "
+                        "remove it from one list (with files instead of pipes, "
+                        "this message names the key)", more);
 }
 
 int disjoint_run(cli_hashes *hashes, size_t *members, const cli_disjoint *lists)

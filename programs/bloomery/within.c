@@ -75,7 +75,7 @@ static int within_check(const cli_hashes *hashes, size_t members)
                            hashes->labels[i]);
     free(pairs);
     return !two ? CLI_OK
-         : report_error("a member and another key share their hash: choose "
+         : report_error("a member and another key have the same hash: choose "
                         "another seed (-s) or hash function (-H)");
 }
 
@@ -113,8 +113,8 @@ static int within_refuse(const cli_disjoint *lists, const cli_hashes *of,
                  report_count(lacking - 1).text);
     if (found.path == NULL)
         return report_error("a member is not in the list of --within%s: add it "
-                            "there, or leave it out (files instead of pipes "
-                            "let this message name it)", more);
+                            "there, or leave it out (with files instead of "
+                            "pipes, this message names the member)", more);
     return report_error("the member '%s' (line %llu of '%s') is not in the "
                         "list of --within%s: add it there, or leave it out",
                         found.text, (unsigned long long)found.line, found.path,

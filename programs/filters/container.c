@@ -142,18 +142,18 @@ static int container_which(const char *path, const bly_contents *is,
         nearest_try(&nearest, is->filters[i].column);
     container_columns(list, sizeof list, is);
     if (list[0] == '\0')
-        return report_error("no column of '%s' has a filter: any key may be "
-                            "there: have it written with Bloom filters", path);
+        return report_error("no column of '%s' has a filter, so any key may be "
+                            "in it: write the file with Bloom filters", path);
     if (column == NULL)
         return report_error("'%s' is a Parquet file, which has a filter for "
-                            "each column: say which one by --column: %s", path,
+                            "each column: choose one with --column: %s", path,
                             list);
     if (nearest.name != NULL)
-        return report_error("'%s' has no column '%.80s': did you mean "
-                            "'%.80s'? Those with filters are %s", path, column,
+        return report_error("'%s' has no column '%.80s': did you mean '%.80s'? "
+                            "The columns with filters are %s", path, column,
                             nearest.name, list);
-    return report_error("'%s' has no column '%.80s': those with filters are %s",
-                        path, column, list);
+    return report_error("'%s' has no column '%.80s': the columns with filters "
+                        "are %s", path, column, list);
 }
 
 /* Requires a column for Parquet files, and refuses one for tables. */
@@ -239,16 +239,16 @@ static bool container_take(container_job *job, const bly_contents *is,
     if (job->said == FORMS_UNSAID && as != FORMS_UNSAID
         && as != job->out->as) {
         report_error("'%s': two columns are named '%.80s', one of %s and one "
-                     "of %s, or it is damaged: say by --as what the keys are",
-                     job->path, one->column, forms_name(job->out->as).text,
-                     forms_name(as).text);
+                     "of %s, or the file is damaged: give the class of the "
+                     "keys with --as", job->path, one->column,
+                     forms_name(job->out->as).text, forms_name(as).text);
         return false;
     }
     if (one->format == NULL)
         return container_lacks(job, one->group, one->lacks);
     if (job->said == FORMS_UNSAID && one->as == NULL) {
-        report_error("'%s': what type column '%.80s' has is not known here: "
-                     "say by --as what its keys are", job->path, one->column);
+        report_error("'%s': the type of column '%.80s' is unknown: give the "
+                     "class of its keys with --as", job->path, one->column);
         return false;
     }
     job->bytes += one->bytes;
@@ -265,7 +265,7 @@ static bool container_take(container_job *job, const bly_contents *is,
 static bool container_fill(container_job *job, uint64_t *next, uint64_t to)
 {
     for (; *next < to; ++*next)
-        if (!container_lacks(job, *next, "does not list it"))
+        if (!container_lacks(job, *next, "has no entry for it"))
             return false;
     return true;
 }
@@ -295,12 +295,13 @@ static int container_note(const container_job *job)
     if (job->lacking == 0)
         return CLI_GO;
     if (job->lacking == out->n)
-        return report_error("'%s': %s %" PRIu64 " %s: any key may be there: "
-                            "ask its own system", job->path, out->group,
-                            job->first, job->lacks);
-    report_note("note: of the %zu %ss of '%s' %" PRIu64 " cannot be asked (%s %"
-                PRIu64 " %s): any key may be there", out->n, out->group,
-                job->path, job->lacking, out->group, job->first, job->lacks);
+        return report_error("'%s': %s %" PRIu64 " %s, so any key may be in it: "
+                            "query it with the system that wrote it", job->path,
+                            out->group, job->first, job->lacks);
+    report_note("note: of the %zu %ss of '%s', %" PRIu64 " cannot be queried, "
+                "so any key may be in them (%s %" PRIu64 " %s)", out->n,
+                out->group, job->path, job->lacking, out->group, job->first,
+                job->lacks);
     return CLI_GO;
 }
 

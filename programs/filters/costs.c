@@ -406,7 +406,7 @@ bool costs_measure(costs_table *t, const costs_watch *watch)
 
 /* ==== The file ========================================================== */
 
-const char costs_missing[] = "is not there";
+const char costs_missing[] = "does not exist";
 
 bool costs_path(char *path, size_t room)
 {

@@ -156,8 +156,8 @@ static void damage_note(void)
 {
     for (size_t i = 0; i < damage_state.count; i++)
         report_note("note: '%s' was not verified, which would have taken long "
-                    "beside the work: give --verify, or --no-verify to leave "
-                    "out this note", damage_state.filters[i].path);
+                    "for this little work: use --verify, or --no-verify to "
+                    "hide this note", damage_state.filters[i].path);
 }
 
 int damage_verdict(bly_filter *const *filters, size_t n, int status)
@@ -168,7 +168,7 @@ int damage_verdict(bly_filter *const *filters, size_t n, int status)
     if (damage_pages(filters, n) != CLI_GO)
         status = CLI_ERROR;
     else if (damage_state.damaged)
-        status = report_error("%s: %s; answers that were printed are void",
+        status = report_error("%s: %s; the printed answers are invalid",
                               damage_state.whose, damage_state.why);
     else if (!damage_state.begun)
         damage_note();

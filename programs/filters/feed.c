@@ -22,7 +22,7 @@
 
 /* ==== Adding, removing, labelling ========================================= */
 
-static const char feed_not_one[] = "is none of this filter's labels";
+static const char feed_not_one[] = "is not a label of this filter";
 
 /* An invalid label or key, for the message. */
 typedef struct {
@@ -111,8 +111,8 @@ static int feed_refuse(const feed_job *job, const feed_wrong *wrong)
     unsigned long long line = job->lines + wrong->line;
 
     if (wrong->why == feed_not_one)
-        return report_error("line %llu of '%s': label '%s' is not one of this "
-                            "filter's, %llu .. %llu (its options may "
+        return report_error("line %llu of '%s': label '%s' is not within this "
+                            "filter's labels, %llu .. %llu (its options may "
                             "allow more: see 'bloomery kinds')", line,
                             job->path, wrong->text,
                             (unsigned long long)job->labels.least,
@@ -687,17 +687,18 @@ static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
     if (!filter_broken(stat))
         return;
     if (stat->saturated > 0)
-        report_note("warning: %s counters are at their largest value, and keep "
-                    "traces of keys that were removed, or there were more than "
-                    "%s different keys: false positives are possible now (rate "
-                    "%s): build a new filter with larger counters (bits=) or a "
-                    "larger -n", report_count(stat->saturated).text,
+        report_note("warning: %s counters are at their largest value, where "
+                    "they keep traces of removed keys, or more than %s "
+                    "different keys were added: false positives are now "
+                    "possible (rate %s): build a new filter with larger "
+                    "counters (bits=) or a larger -n",
+                    report_count(stat->saturated).text,
                     report_count(stat->capacity).text,
                     report_percent(stat->rate).text);
     else
-        report_note("warning: more different keys are in the filter than the "
-                    "%s up to which it is exact: false positives are possible "
-                    "now (rate %s): %s", report_count(stat->capacity).text,
+        report_note("warning: the filter holds more different keys than the %s "
+                    "up to which it is exact: false positives are now possible "
+                    "(rate %s): %s", report_count(stat->capacity).text,
                     report_percent(stat->rate).text, advice);
 }
 
@@ -730,7 +731,7 @@ static void feed_warn_size(const bly_stat_t *stat, double asked,
     if (stat->planned_rate > 2 * asked
         && filter_kind_of_family(stat->kind, "foreign"))
         report_note("warning: a filter of kind %s planned for %s keys cannot "
-                    "keep a rate of %s: it has %s. Take another kind, or plan "
+                    "keep a rate of %s: it has %s. Use another kind, or plan "
                     "it for another number of keys (-n)", stat->kind,
                     report_count(stat->capacity).text,
                     report_percent(asked).text,
@@ -740,16 +741,16 @@ static void feed_warn_size(const bly_stat_t *stat, double asked,
              && !filter_kind_can(stat->kind,
                                  BLY_CAN_SUBTRACT | BLY_CAN_SEPARATE))
         report_note("warning: the false-positive rate of '%s' is %s, not %s: "
-                    "take -k %s, which is sized for the rate", kind,
+                    "use -k %s, which is sized for the rate", kind,
                     report_percent(stat->planned_rate).text,
                     report_percent(asked).text, stat->kind);
 }
 
 void feed_none(const bly_filter *filter)
 {
-    report_note("note: there are no keys: the filter is empty%s",
+    report_note("note: the input has no keys: the filter is empty%s",
                 filter_can(filter, BLY_CAN_ADD)
-                ? ", and planned for few (-n plans it for more)" : "");
+                ? ", and planned for few keys (-n plans it for more)" : "");
 }
 
 /* Describes what became of the keys of an input beyond the limit. */
@@ -812,7 +813,8 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
         feed_verbose(&stat, fed, how);
     report_keyless(fed->keyless);
     if (fed->absent > 0)
-        report_note("note: %s %s not there", report_count(fed->absent).text,
+        report_note("note: %s %s not in the filter",
+                    report_count(fed->absent).text,
                     fed->absent == 1 ? "key was" : "keys were");
     if (fed->unsafe > 0)
         report_note("note: %s %s not removed, because other keys might be lost "

@@ -177,8 +177,8 @@ static int filter_option_check(const bly_kind_info *kind, const char *text,
         if (sign == NULL || !filter_value_wrong(o->range, sign + 1,
                                                 length - named - 1, value))
             return CLI_GO;
-        return report_error("kind %s: '%.*s' is not possible: did you mean "
-                            "'%s'? %s is %s", kind->name,
+        return report_error("kind %s: '%.*s' is not valid: did you mean '%s'? "
+                            "%s is %s", kind->name,
                             length < 60 ? (int)length : 60, text, value,
                             o->name, o->range);
     }
@@ -220,9 +220,8 @@ int filter_hash_check(const char *hash)
         nearest_try(&nearest, names[i]);
     if (nearest.name == NULL || nearest.distance == 0)
         return CLI_GO;
-    return report_error("there is no hash function '%s': did you mean '%s'? "
-                        "See -H in 'bloomery build --help'", hash,
-                        nearest.name);
+    return report_error("unknown hash function '%s': did you mean '%s'? See -H "
+                        "in 'bloomery build --help'", hash, nearest.name);
 }
 
 /* Compares with the kinds' names and aliases. */
@@ -248,9 +247,9 @@ int filter_kind_check(const char *kind)
     filter_try_kinds(&nearest);
     length = length < 40 ? length : 40;
     if (nearest.name == NULL)
-        return report_error("there is no kind '%.*s': 'bloomery kinds' lists "
-                            "them", (int)length, kind);
-    return report_error("there is no kind '%.*s': did you mean '%s'? 'bloomery "
+        return report_error("unknown kind '%.*s': 'bloomery kinds' lists them",
+                            (int)length, kind);
+    return report_error("unknown kind '%.*s': did you mean '%s'? 'bloomery "
                         "kinds' lists them", (int)length, kind, nearest.name);
 }
 
@@ -324,7 +323,7 @@ bool filter_numbers(const bly_filter *filter)
 }
 
 const char filter_no_number[] =
-    "is not a whole number below 2^64 - 1, and the keys of this filter are "
+    "is not a whole number below 2^64 - 1, as the keys of this filter are "
     "(hash decimal): correct the line, or leave it out";
 
 int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
@@ -345,11 +344,11 @@ int filter_check_numbers(const bly_filter *filter, const bly_key *keys,
 static const char *filter_folder_advice(int error)
 {
     if (error == ENOENT)
-        return "make the folder, or name another place";
+        return "create the folder, or choose another path";
     if (error == EACCES)
-        return "you may not make files there: its owner can permit it "
-               "(chmod), or name another place";
-    return "name another place";
+        return "you cannot create files there: ask its owner for permission "
+               "(chmod), or choose another path";
+    return "choose another path";
 }
 
 /* Checks the parent folder of `path`: "." or all before the last slash. */
@@ -382,7 +381,7 @@ static int filter_check_place(const char *path)
     struct stat about;
 
     if (path[0] == '\0')
-        return report_error("the output has no name: give -o a file name");
+        return report_error("the output has no name: use -o a file name");
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         return report_error("'%s' is a folder: name a file in it", path);
     if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode))
@@ -401,8 +400,8 @@ static bool filter_is_stdin(const struct stat *about)
 
 static int filter_is_both(const char *path, const char *what)
 {
-    return report_error("'%s' is the output and %s: name another output", path,
-                        what);
+    return report_error("'%s' is both the output and %s: name another output",
+                        path, what);
 }
 
 /* Returns whether it looks like another system's filter. */
@@ -446,9 +445,9 @@ static int filter_check_old(const char *path, const struct stat *about)
     if (status == BLY_EFORMAT
         && filter_foreign(path, (uint64_t)about->st_size))
         return CLI_GO;
-    return report_error("'%s' is there and %s: name another output, or give "
+    return report_error("'%s' exists and %s: name another output, or use "
                         "--force to replace it", path, status == BLY_EFORMAT
-                        ? "is no filter" : "cannot be read");
+                        ? "is not a filter" : "cannot be read");
 }
 
 /* Checks that the plain file `path` is not an input too. */
@@ -478,8 +477,8 @@ int filter_check_lines(const char *path, bool force,
     if (filter_check_inputs(path, &about, inputs, 0) != CLI_GO)
         return CLI_ERROR;
     if (!force && about.st_size > 0)
-        return report_error("'%s' is there and is not empty: name another "
-                            "output, or give --force to replace it", path);
+        return report_error("'%s' exists and is not empty: name another "
+                            "output, or use --force to replace it", path);
     return filter_check_place(path);
 }
 
@@ -490,8 +489,8 @@ int filter_check_output(const char *path, bool force,
 
     if (strcmp(path, "-") == 0) {
         if (isatty(STDOUT_FILENO))
-            return report_error("a filter is not text for a terminal: send it "
-                                "to a file or a pipe");
+            return report_error("a filter cannot be printed on a terminal: "
+                                "send it to a file or a pipe");
         return CLI_GO;
     }
     if (stat(path, &about) != 0 || !S_ISREG(about.st_mode))
@@ -630,8 +629,8 @@ int filter_lock(const char *path)
             return -1;
         }
     }
-    report_error("cannot lock '%s': another file was in its place each of %d "
-                 "times", path, TRIES);
+    report_error("cannot lock '%s': it was replaced %d times meanwhile: try "
+                 "again", path, TRIES);
     return -1;
 }
 
@@ -644,8 +643,8 @@ int filter_check_lock(int lock, const char *path)
     if (holds < 0)
         return report_unread("examine", path, errno);
     return report_error("'%s' was replaced or removed while this command ran, "
-                        "and is left so: run it again, with all its keys, on "
-                        "what is there now", path);
+                        "and was left as it is: run the command again, with "
+                        "all its keys, on the new file", path);
 }
 
 /* ==== Processor ========================================================= */
@@ -695,7 +694,8 @@ void filter_about(void)
     snprintf(near, sizeof near, "%" PRIu64, how.near_bytes >> 10);
     output_format("instructions: %s", how.instructions);
     filter_setting("BLY_CPU", how.instructions,
-                   "portable, sse2, avx2, avx512 or neon, if it is here");
+                   "portable, sse2, avx2, avx512 or neon, if the processor has "
+                   "it");
     output_format("keys ahead: %s", ahead);
     filter_setting("BLY_AHEAD", ahead, "a whole number from 1 to 65536");
     output_format("near: %s KiB", near);

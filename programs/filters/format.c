@@ -33,8 +33,8 @@ int format_check(const char *name)
         nearest_try(&nearest, formats[i]->kind->name);
     }
     if (nearest.name == NULL)
-        return report_error("there is no format '%.40s': 'bloomery formats' "
-                            "lists them", name);
-    return report_error("there is no format '%.40s': did you mean '%s'? "
-                        "'bloomery formats' lists them", name, nearest.name);
+        return report_error("unknown format '%.40s': 'bloomery formats' lists "
+                            "them", name);
+    return report_error("unknown format '%.40s': did you mean '%s'? 'bloomery "
+                        "formats' lists them", name, nearest.name);
 }

@@ -10,7 +10,8 @@ int made_check(const cli_command *command, const char *output, bool json)
 {
     if (json && output != NULL && output[0] == '-' && output[1] == '\0')
         return options_wrong(command,
-                             "-o - and --json both want standard output");
+                             "-o - and --json cannot both write to standard "
+                             "output");
     return CLI_GO;
 }
 

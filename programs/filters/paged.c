@@ -26,8 +26,8 @@ enum { PAGED_LEAST = 4096, PAGED_TIMES = 4 };
 int paged_memory_check(uint64_t memory)
 {
     if (memory > 0 && memory < PAGED_LEAST)
-        return report_error("--memory is too little to collect keys in: give "
-                            "4K or more");
+        return report_error("--memory is too small to collect keys: give 4K or "
+                            "more");
     if (memory / 2 > paged_half_memory())
         return report_error("--memory is more than this machine has: give "
                             "%s or less",
@@ -92,12 +92,12 @@ void paged_refuse(const char *path, bly_status status)
 {
     if (status == BLY_EUNSEALED && paged_unclosed(path))
         report_error("'%s' is open for writing, or its writer ended without "
-                     "closing it: wait for the writer, or mend the file by "
+                     "closing it: wait for the writer, or repair the file with "
                      "'bloomery add %s < /dev/null'", path, path);
     else if (status == BLY_EFORMAT && container_is(path))
-        report_error("'%s' has filters inside it, and is none itself: "
-                     "'bloomery query' asks them and 'bloomery info' lists "
-                     "them", path);
+        report_error("'%s' contains filters and is not a filter itself: use "
+                     "'bloomery query' to query them, or 'bloomery info' to "
+                     "list them", path);
     else
         filter_error();
 }
@@ -123,8 +123,8 @@ bly_filter *paged_open(const char *path, uint64_t memory)
         return NULL;
     }
     if (!header.sealed)
-        report_note("note: '%s' was not closed by its last writer: it has been "
-                    "mended, and has all that was flushed", path);
+        report_note("note: '%s' was not closed by its last writer: it was "
+                    "repaired, and holds all keys that were flushed", path);
     if (bly_buffer(filter, paged_memory(memory, header.bytes)) < 0) {
         filter_error();
         bly_free(filter);

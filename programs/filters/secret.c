@@ -98,8 +98,8 @@ static void secret_warn(int fd, const char *path)
 
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode)
         && (about.st_mode & 077) != 0)
-        report_note("warning: others may read the secret in '%s': take that "
-                    "from them by 'chmod 600 %s'", path, path);
+        report_note("warning: others may read the secret in '%s': run 'chmod "
+                    "600 %s'", path, path);
 }
 
 static int secret_refuse(const char *path)
@@ -128,8 +128,8 @@ int secret_read(const char *path)
     taken = secret_take(text, (size_t)n);
     secret_wipe(text, sizeof text);
     if (!taken)
-        return report_error("'%s' holds no secret, which is 16 bytes, or 32 "
-                            "hexadecimal digits: make one by '(umask 077; "
+        return report_error("'%s' does not hold a secret, which is 16 bytes or "
+                            "32 hexadecimal digits: make one with '(umask 077; "
                             "head -c 16 /dev/urandom > FILE)'", path);
     format_how()->secret = secret_key;
     secret_file = path;

@@ -190,12 +190,12 @@ static const char *textual_wrong(const textual_shape *s)
     if (s->others == 0)
         return NULL;
     if (s->odd && s->lines == 1 && s->pairs + s->others == 1)
-        return "it has an odd number of hexadecimal digits: fetch it anew";
+        return "it has an odd number of hexadecimal digits: fetch it again";
     if (!s->odd && !s->broken && (s->lines == 1 || s->run >= TEXTUAL_RUN))
         return NULL;
-    return "its hexadecimal digits are not one byte after the other: they have "
-           "addresses, or numbers of several bytes: have it written by xxd -p "
-           "or od -An -v -tx1";
+    return "its hexadecimal digits are not single bytes in order, but have "
+           "addresses or numbers of several bytes: write them with xxd -p or "
+           "od -An -v -tx1";
 }
 
 /* Decodes digits in place. Returns NULL or what is wrong. */
@@ -279,16 +279,16 @@ static int textual_take_member(unsigned char *bytes, size_t *all, size_t from,
     size_t digits;
 
     if (textual_named() && strcmp(*format, "ethereum") != 0)
-        return report_error("'%s': it is JSON with a logsBloom, which is of "
-                            "format ethereum, not %s: leave --format out", path,
+        return report_error("'%s': it is JSON with a logsBloom, whose format "
+                            "is ethereum, not %s: leave --format out", path,
                             *format);
     memmove(bytes, bytes + from, n);
     *all = n;
     *format = "ethereum";
     if (!textual_digits(bytes, n, &digits)
         || textual_unhex(bytes, all, digits) != NULL)
-        return textual_refuse(path, "its logsBloom is not in hexadecimal "
-                                    "digits: fetch it anew");
+        return textual_refuse(path, "its logsBloom is not hexadecimal: fetch "
+                                    "it again");
     return CLI_GO;
 }
 
@@ -311,8 +311,9 @@ int textual_take(unsigned char *bytes, size_t *n, const char *path,
     if (!textual_named() || !textual_is(bytes, *n))
         return CLI_GO;
     if (!textual_digits(bytes, *n, &digits))
-        return textual_refuse(path, "it is text, and not hexadecimal digits "
-                              "alone: give these, or the bytes (xxd -r -p)");
+        return textual_refuse(path, "it is text, and not only hexadecimal "
+                              "digits: give only those, or the bytes (xxd -r "
+                              "-p)");
     wrong = textual_unhex(bytes, n, digits);
     return wrong == NULL ? CLI_GO : textual_refuse(path, wrong);
 }

@@ -117,15 +117,14 @@ static int wrapped_expand(wrapped_text *t, const char *path, const codec *c,
     free(t->bytes);
     *t = plain;
     if (unread == EFBIG)
-        return report_error("'%s': more than %s comes from it, which would all "
-                            "be in memory: raise the limit if you trust the "
-                            "file (--unpack-limit)", path,
-                            report_bytes(plain.limit).text);
+        return report_error("'%s': it would take more than %s of memory: raise "
+                            "the limit if you trust the file (--unpack-limit)",
+                            path, report_bytes(plain.limit).text);
     if (unread != 0)
         return report_unread("unpack", path, unread);
     return error == 0 ? CLI_GO
          : report_error("'%s': it is compressed, and damaged or cut short: "
-                        "fetch it anew", path);
+                        "fetch it again", path);
 }
 
 static int wrapped_read_plain(wrapped_text *t, const char *path, int *file)
@@ -200,8 +199,8 @@ static bly_filter *wrapped_unpack(wrapped_text *t, const char *path,
     if (wish->status >= 0)
         return filter;
     if (bly_container_recognise(t->bytes, t->n) != NULL)
-        report_error("'%s': what it holds has filters inside: only a file of "
-                     "its own is looked into: save it to one, unpacked", path);
+        report_error("'%s': its contents have filters inside, which are found "
+                     "only in a regular file: decompress it to one", path);
     else if (wish->status != BLY_ESECRET || !wish->check || how.secret != NULL)
         report_error("%s: %s%s", path, filter_why(), filter_option());
     return NULL;

@@ -17,14 +17,14 @@
 /* ==== Lists ============================================================= */
 
 static const char columns_empty[] =
-    "lists a column without a number or name: give 2, or 2,3, or 2-4, or names";
+    "has a column without a number or name: give 2, or 2,3, or 2-4, or names";
 static const char columns_range[] =
     "has a range without both ends: give such as 2-4";
-static const char columns_zero[] = "has a column 0: the first one is 1";
+static const char columns_zero[] = "has a column 0: the first column is 1";
 static const char columns_large[] =
-    "has a column that no line has: give a smaller number";
+    "has a column number that is too large: give a smaller one";
 static const char columns_falls[] =
-    "has a range that falls: give its smaller end first";
+    "has a descending range: give its smaller end first";
 static const char columns_twice[] = "lists a column twice: list it once";
 static const char columns_many[] =
     "lists more than 64 columns: list fewer";
@@ -311,8 +311,8 @@ static void columns_lacks(columns_header *h, bly_key word, const char *file,
     columns_say_all(h, all, sizeof all);
     columns_say(asked, sizeof asked, "", word);
     if (apart != NULL)
-        snprintf(why, room, "%s has no column '%s', but a single one: give %s "
-                 "to have it cut: %s", file, asked, apart, all);
+        snprintf(why, room, "%s has only one column, and it is not '%s': use "
+                 "%s to split it: %s", file, asked, apart, all);
     else if (near[0] != '\0')
         snprintf(why, room, "%s has no column '%s': did you mean '%s'? Its "
                  "columns are: %s", file, asked, near, all);
@@ -339,7 +339,7 @@ static uint64_t columns_look_up(columns_header *h, bly_key word,
             continue;
         if (found != 0) {
             columns_say(asked, sizeof asked, "", word);
-            snprintf(why, room, "%s has two columns '%s': give the number of "
+            snprintf(why, room, "%s has two columns '%s': use the number of "
                      "one, %llu or %llu", file, asked,
                      (unsigned long long)found, (unsigned long long)number);
             return 0;

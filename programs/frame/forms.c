@@ -178,17 +178,17 @@ int forms_follow(cli_how *how, uint64_t form, const char *path)
         return CLI_GO;
     }
     if (against != NULL)
-        return report_error("'%s' has keys of the form %s, and %s asks for "
-                            "others: leave it out, or build a filter with it",
-                            path, forms_name(form).text, against);
+        return report_error("'%s' has keys of the form %s, which differs from "
+                            "%s: leave it out, or build a filter with it", path,
+                            forms_name(form).text, against);
     if (form == BLY_KEYS_BYTES && how->as == FORMS_UNSAID)
-        return report_error("'%s' has bytes for keys, and lines are text: give "
+        return report_error("'%s' has bytes for keys, and lines are text: use "
                             "--as hex if they are written as hexadecimal "
                             "digits, or --as bytes to take lines as they are",
                             path);
     if ((form & BLY_FORM_JOIN) == BLY_JOIN_OTHER && how->field.n > 1)
         report_note("note: the keys of '%s' are columns joined by a separator "
-                    "that its form does not name: -t must be that of 'build'",
+                    "that its form does not record: use the -t of 'build'",
                     path);
     forms_set(how, bytes ? forms_wanted(how, form) : form, true);
     return forms_can(form);
@@ -202,14 +202,14 @@ int forms_join(uint64_t *into, const char *path, uint64_t form,
     if (*into == form || bly_form_same(*into, form))
         return CLI_GO;
     if (!assume && (!stated || form == BLY_KEYS_UNSTATED))
-        return report_error("'%s' does not state how its keys were made, and "
-                            "'%s' has keys of the form %s: give --assume-form "
+        return report_error("'%s' does not state the form of its keys, and "
+                            "'%s' has keys of the form %s: use --assume-form "
                             "if both are alike", stated ? other : path,
                             stated ? path : other,
                             forms_name(*into | form).text);
     if (stated && form != BLY_KEYS_UNSTATED)
         return report_error("'%s' has keys of the form %s, and '%s' of the "
-                            "form %s: they do not go together", path,
+                            "form %s: build both with the same options", path,
                             forms_name(*into).text, other,
                             forms_name(form).text);
     *into |= form;

@@ -57,7 +57,7 @@ int git_files(cli_bytes *names, const char *folder)
     bool read;
 
     if (pipe(ends) < 0)
-        return report_error("cannot ask git: %s", strerror(errno));
+        return report_error("cannot run git: %s", strerror(errno));
     error = git_start(&child, folder, ends);
     close(ends[1]);
     read = error == 0 && bytes_load(names, ends[0]);
@@ -66,8 +66,7 @@ int git_files(cli_bytes *names, const char *folder)
         return report_error("cannot run git: %s: install it, or leave --git "
                             "out", strerror(error));
     if (!git_ended(child))
-        return report_error("git does not tell which files of '%s' it knows: "
-                            "name a folder of a repository, or leave --git out",
-                            folder);
+        return report_error("git cannot list the files of '%s': name a folder "
+                            "of a repository, or leave --git out", folder);
     return read && bytes_put(names, "", 1) ? CLI_GO : report_no_memory();
 }

@@ -79,9 +79,9 @@ static int headers_compare(cli_lines *l, cli_chunk *c, size_t length,
     first -= first > 0 && l->first[first - 1] == '\r';
     if (!l->alike || (first == bare && memcmp(l->first, c->block, bare) == 0))
         return 0;
-    return refuse_later(c, "the header of %s is not that of the file before "
-                        "it: give files of different headers one by one",
-                        path.text);
+    return refuse_later(c, "the header of %s differs from that of the file "
+                        "before it: process files with different headers one "
+                        "by one", path.text);
 }
 
 int headers_take(cli_lines *l, cli_chunk *c)

@@ -28,9 +28,9 @@ int how_check_member(const cli_how *how)
 static int how_check_columns(const cli_command *command, const cli_how *how)
 {
     if (how->label.n > 0 && how->field.n == 0 && (how->csv || how->blanks))
-        return options_wrong(command, "with --csv or --blanks what stands "
-                                      "beside the label is no key: give -f "
-                                      "LIST too");
+        return options_wrong(command, "with --csv or --blanks, the rest of a "
+                                      "line beside its label is not a key: use "
+                                      "-f LIST too");
     return CLI_GO;
 }
 
@@ -39,17 +39,17 @@ static int how_check_columns(const cli_command *command, const cli_how *how)
 static int how_check_forms(const cli_command *command, const cli_how *how)
 {
     if (how->comment != NULL && how->comment[0] == '\0')
-        return options_wrong(command, "--comment is empty: give what comments "
-                                      "begin with, such as '#'");
+        return options_wrong(command, "--comment is empty: give the beginning "
+                                      "of comments, such as '#'");
     if (keys_skips(how) && how->member != NULL)
         return options_wrong(command, "JSON has no comments, and blank lines "
-                                      "have no member: --json-field excludes "
-                                      "--skip-blank and --comment");
+                                      "have no members: --json-field cannot be "
+                                      "used with --skip-blank or --comment");
     if (how->as == BLY_KEYS_BYTES
         && (how->lower || how->upper || how->trim || how->keep_cr))
         return options_wrong(command, "--as bytes takes lines as they are: it "
-                                      "excludes -i, --upper, --trim and "
-                                      "--keep-cr");
+                                      "cannot be used with -i, --upper, --trim "
+                                      "or --keep-cr");
     return CLI_GO;
 }
 
@@ -57,9 +57,9 @@ int how_check(const cli_command *command, cli_how *how)
 {
     if (how->csv && (how->separator == '"' || how->separator == '\n'
                      || how->separator == '\r'))
-        return options_wrong(command, "with --csv quotes and ends of lines "
-                                      "have a meaning of their own: -t must "
-                                      "be another byte");
+        return options_wrong(command, "with --csv, quotes and line ends have a "
+                                      "meaning of their own: -t must be "
+                                      "another byte");
     if (how_check_forms(command, how) != CLI_GO)
         return CLI_ERROR;
     forms_choose(how);
@@ -94,9 +94,9 @@ static bool how_want_stdin(const cli_operands *operands, size_t first)
 int how_check_asked(const cli_command *command, const cli_operands *operands)
 {
     if (operands->count == 0)
-        return options_wrong(command, "the FILE to ask is missing");
+        return options_wrong(command, "the FILE to query is missing");
     if (inputs_is_stdin(operands->names[0]) && how_want_stdin(operands, 1))
-        return options_wrong(command, "the filter and the keys cannot both "
-                                      "come from standard input");
+        return options_wrong(command, "the filter and the keys cannot both be "
+                                      "read from standard input");
     return CLI_GO;
 }

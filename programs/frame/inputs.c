@@ -288,8 +288,8 @@ static int inputs_take_list(cli_inputs *in)
         && memchr(in->text, '\0', in->length) == NULL
         && memchr(in->text, '\n', in->length) != NULL)
         return report_error("the names in '%s' end with a newline, not with "
-                            "NUL: give what tr '\\n' '\\0' makes of them, or "
-                            "find -print0", in->list);
+                            "NUL: use find -print0, or convert them with tr "
+                            "'\\n' '\\0'", in->list);
     for (char *at = in->text; status == CLI_GO && at < in->text + in->length;
          at += strlen(at) + 1) {
         status = inputs_check_name(in, at, i++);
@@ -309,8 +309,8 @@ static int inputs_take_keys(cli_inputs *in, cli_how *how)
 
     for (size_t i = 0; i < in->keys.count; i++) {
         if (!how->null && strchr(in->keys.names[i], '\n') != NULL)
-            return report_error("--key '%.40s' has a newline in it, which ends "
-                                "a key: give -0 too", in->keys.names[i]);
+            return report_error("--key '%.40s' contains a newline, which ends "
+                                "a key: use -0 too", in->keys.names[i]);
         n += strlen(in->keys.names[i]) + 1;
     }
     in->text = malloc(n);
@@ -341,11 +341,11 @@ static int inputs_check(const cli_command *command, const cli_inputs *in,
     bool keys = in->keys.count > 0;
 
     if (keys && operands > 0)
-        return options_wrong(command, "--key and KEYS exclude each other: "
+        return options_wrong(command, "--key and KEYS cannot be used together: "
                                       "leave one out");
     if (in->list != NULL && operands > 0)
-        return options_wrong(command, "--files0-from and KEYS exclude each "
-                                      "other: leave one out");
+        return options_wrong(command, "--files0-from and KEYS cannot be used "
+                                      "together: leave one out");
     return CLI_GO;
 }
 
@@ -381,9 +381,9 @@ int inputs_take(const cli_command *command, cli_inputs *in, cli_how *how,
     if (status != CLI_GO)
         return status;
     if (in->files.count == first)
-        return report_error("there is no file to read: %s",
-                            in->recursive ? "name a folder that has files in it"
-                                          : "put names into the list");
+        return report_error("there are no files to read: %s",
+                            in->recursive ? "name a folder that contains files"
+                                          : "add names to the list");
     how->found = in->found;
     *operands = in->files;
     return CLI_GO;
@@ -467,8 +467,8 @@ static void inputs_tell(const cli_inputs *in)
         if (inputs_skipped(in->found, in->files.names[i]) && skipped++ == 0)
             first = in->files.names[i];
     if (skipped > 0)
-        report_note("note: %s %s no text and %s skipped, %s'%s': give --text "
-                    "to take %s bytes for lines", report_count(skipped).text,
+        report_note("note: %s %s not text and %s skipped, %s'%s' (use --text "
+                    "to read %s bytes as lines)", report_count(skipped).text,
                     skipped == 1 ? "file is" : "files are",
                     skipped == 1 ? "was" : "were",
                     skipped == 1 ? "" : "first ", first,

@@ -327,16 +327,17 @@ static int lines_check_records(const cli_lines *l, cli_chunk *c, size_t open,
     const cli_short_path path = refuse_path(l->path);
 
     if (r->state == RECORDS_FAULT)
-        return refuse_later(c, "line %llu of %s is no CSV: behind a quote "
-                            "that closes stands neither a separator nor the "
-                            "end: write a quote within quotes twice, or leave "
-                            "out --csv", (unsigned long long)r->lines + 1,
+        return refuse_later(c, "line %llu of %s is not CSV: a closing quote is "
+                            "followed by neither a separator nor the end of "
+                            "the line: write a quote within quotes twice, or "
+                            "leave out --csv", (unsigned long long)r->lines + 1,
                             path.text);
     if (r->state != RECORDS_QUOTED || (!ended && open <= LINES_RECORD))
         return 0;
     return refuse_later(c, "the quote that opens in line %llu of %s is %s: "
-                        "close it, or leave out --csv if quotes mean nothing "
-                        "there", (unsigned long long)r->opened, path.text,
+                        "close it, or leave out --csv if quotes have no "
+                        "meaning there", (unsigned long long)r->opened,
+                        path.text,
                         ended ? "never closed" : "not closed within 64 MiB");
 }
 

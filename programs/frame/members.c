@@ -169,16 +169,16 @@ const char *members_wrong(const char *name)
     unsigned depth = 0;
 
     if (*name == '\0')
-        return "names no member: give its name, or / for the one whose name "
-               "is empty";
+        return "names no member: give its name, or / for the member with an "
+               "empty name";
     for (const char *at = name; *name == '/' && *at != '\0'; at++) {
         depth += *at == '/';
         if (*at == '~' && at[1] != '0' && at[1] != '1')
-            return "is no JSON pointer: in one that begins with / write ~0 "
+            return "is not a JSON pointer: in one that begins with /, write ~0 "
                    "for a tilde and ~1 for a slash within a name";
     }
-    return depth > MEMBERS_DEEPEST ? "leads too deep: give a JSON pointer of "
-                                     "at most 100 names" : NULL;
+    return depth > MEMBERS_DEEPEST ? "is nested too deeply: give a JSON "
+                                     "pointer of at most 100 names" : NULL;
 }
 
 /* ==== Values ============================================================ */
@@ -418,8 +418,8 @@ bool members_open(void)
     found = module != NULL ? dlsym(module, MEMBERS_SYMBOL) : NULL;
     members_module = found;
     if (members_module == NULL)
-        report_error("--json-field needs what cannot be loaded (%s): install "
-                     "simdjson, and '%s' anew with this program",
+        report_error("--json-field needs a module that cannot be loaded (%s): "
+                     "install simdjson, and '%s' together with this program",
                      module == NULL ? dlerror() : "it is of another version",
                      BLY_JSON);
     report_lack = (report_words){ "member", "its name", "--json-field",
@@ -429,9 +429,8 @@ bool members_open(void)
 #else
 bool members_open(void)
 {
-    report_error("--json-field is not in this program: it was built with "
-                 "BLY_JSON=OFF: build it with libsimdjson-dev and "
-                 "-DBLY_JSON=ON");
+    report_error("--json-field is not built into this program (BLY_JSON=OFF): "
+                 "build it with libsimdjson-dev and -DBLY_JSON=ON");
     return false;
 }
 #endif
@@ -440,8 +439,8 @@ bool members_open(void)
  * this. */
 static void members_no_memory(size_t length)
 {
-    report_error("a line of %s is too long for the memory: is -0 missing, or "
-                 "not wanted?", report_bytes(length).text);
+    report_error("a line of %s does not fit in memory: is -0 missing, or "
+                 "wrong?", report_bytes(length).text);
     _Exit(CLI_ERROR);
 }
 
@@ -518,7 +517,7 @@ bool members_advise(const cli_how *how, bly_key line, char *text, size_t room)
         && members_module->find(whole,
                                 (members_text){ pointer, strlen(pointer) },
                                 members_is, &value) == MEMBERS_FOUND)
-        snprintf(text, room, "its name, or give --json-field %s: the members "
+        snprintf(text, room, "its name, or use --json-field %s: the members "
                  "are %s", pointer, names);
     else
         snprintf(text, room, "its name: the members are %s", names);

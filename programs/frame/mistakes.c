@@ -134,10 +134,10 @@ bool mistakes_are_columns(const cli_lines *l, cli_chunk *c)
     quoted = mistakes_is_quoted(l, c);
     if (!quoted && !mistakes_is_uncut(l, c))
         return false;
-    snprintf(c->why, sizeof c->why, "%s%.100s%s %s: give --csv, or %s%s%s",
+    snprintf(c->why, sizeof c->why, "%s%.100s%s %s: use --csv, or %s%s%s",
              s.quote, s.name, s.quote,
              quoted ? "has columns in quotes, which only --csv reads"
-                    : "has no TABs, which are to separate its columns",
+                    : "has no TABs to separate its columns",
              quoted ? "--text if the quotes are part of the columns"
                     : "-t with the separator",
              options_again(again, sizeof again, "--csv") ? ": " : "", again);
@@ -170,17 +170,16 @@ void mistakes_look(const cli_lines *l, cli_chunk *c)
 void mistakes_note(const cli_chunk *c)
 {
     static const char *const notes[] = {
-        [MISTAKE_CR_LF] = "end with CR LF, and the CR is part of the keys: "
-                          "give --crlf if it is not, or --text if it is",
-        [MISTAKE_CR] = "end with a CR alone: each was read as a line, and its "
-                       "CR as a newline (use --text to read only newlines)",
-        [MISTAKE_WITHIN] = "have a CR within them, which is part of the keys: "
-                           "if it ends lines, give what tr '\\r' '\\n' makes "
-                           "of the file",
-        [MISTAKE_COMMENT] = "begin with '#', and are keys: give --comment '#' "
-                            "if they are comments",
-        [MISTAKE_QUOTES] = "have columns in quotes, which are part of the "
-                           "columns: give --csv if they are not"
+        [MISTAKE_CR_LF] = "end with CR LF; the CR is part of the keys (use "
+                          "--crlf to remove it, or --text to keep it)",
+        [MISTAKE_CR] = "end with a CR alone; each CR was read as a newline "
+                       "(use --text to read only newlines)",
+        [MISTAKE_WITHIN] = "contain a CR, which is part of the keys: if it "
+                           "ends lines, convert the file with tr '\\r' '\\n'",
+        [MISTAKE_COMMENT] = "begin with '#' and are keys (use --comment '#' to "
+                            "skip them)",
+        [MISTAKE_QUOTES] = "have columns in quotes; the quotes are part of the "
+                           "columns (use --csv to remove them)"
     };
     static bool noted[sizeof notes / sizeof *notes];
     const report_shown s = report_file(c->path);

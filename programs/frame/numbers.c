@@ -19,7 +19,7 @@
 static const char numbers_not_whole[] =
     "is not a whole number: give one such as 1000000, 1e6 or 10M";
 static const char numbers_too_large[] =
-    "is more than 64 bits can count: give at most 18446744073709551615";
+    "does not fit in 64 bits: give at most 18446744073709551615";
 
 /* mantissa * 10^scale, while it is being read. */
 typedef struct {
@@ -151,11 +151,10 @@ const char *numbers_size(const char *text, uint64_t *out)
     memcpy(digits, text, length);
     digits[length] = '\0';
     if (strspn(digits, "0") == length)
-        return "is no memory at all: give a size such as 512M or 2G";
+        return "is too small: give a size such as 512M or 2G";
     if (numbers_items(digits, &value) != NULL
         || value > UINT64_MAX >> 8 >> shift)
-        return "is more memory than there can be: give a size such as 512M or "
-               "2G";
+        return "is larger than memory can be: give a size such as 512M or 2G";
     *out = value << shift;
     return NULL;
 }
@@ -173,7 +172,7 @@ const char *numbers_seed(const char *text, uint64_t *out)
     if (*end != '\0')
         return "is not a seed: give a whole number such as 42 or 0x2a";
     if (errno == ERANGE || value > UINT64_MAX)
-        return "is more than 64 bits hold: give at most 0xffffffffffffffff";
+        return "does not fit in 64 bits: give at most 0xffffffffffffffff";
     *out = (uint64_t)value;
     return NULL;
 }
@@ -212,7 +211,7 @@ const char *numbers_label(const char *text, size_t length, uint64_t *out)
         label = label * base + value;
     }
     if (large)
-        return "is more than 64 bits hold: give at most 0xffffffffffffffff";
+        return "does not fit in 64 bits: give at most 0xffffffffffffffff";
     *out = label;
     return NULL;
 }
@@ -261,7 +260,7 @@ const char *numbers_share(const char *text, double *out)
     double share;
 
     if (!numbers_real(text, &share) || !(share >= 0 && share <= 1))
-        return "is no share: give one from 0 to 1, such as 0.5 or 50%";
+        return "is not a share: give one from 0 to 1, such as 0.5 or 50%";
     *out = share;
     return NULL;
 }

@@ -121,7 +121,7 @@ static int options_bad_name(const cli_command *command, const char *word)
     cli_nearest nearest = nearest_to(name, length);
     char what[512];
 
-    snprintf(what, sizeof what, "'%.400s' may stand for several options", word);
+    snprintf(what, sizeof what, "option '%.400s' is ambiguous", word);
     nearest_try(&nearest, "help");
     for (const cli_option *o = command->options; o->name != NULL; o++) {
         if (strncmp(o->name, name, length) == 0)
@@ -132,12 +132,12 @@ static int options_bad_name(const cli_command *command, const char *word)
         nearest.name = options_other(command, name, length);
     if (nearest.name == NULL)
         nearest.name = options_within(command, name);
-    snprintf(what, sizeof what, "there is no option '%.400s'", word);
+    snprintf(what, sizeof what, "unknown option '%.400s'", word);
     if (nearest.name == NULL)
         return options_wrong(command, what);
-    return report_error("there is no option '%.400s': did you mean '--%s'? "
-                        "See '%s %s --help'", word, nearest.name,
-                        report_program->name, command->name);
+    return report_error("unknown option '%.400s': did you mean '--%s'? See '%s "
+                        "%s --help'", word, nearest.name, report_program->name,
+                        command->name);
 }
 
 static int options_bad_letter(const cli_command *command, char letter)
@@ -145,7 +145,7 @@ static int options_bad_letter(const cli_command *command, char letter)
     const char *name = options_other(command, &letter, 1);
     char what[64];
 
-    snprintf(what, sizeof what, "there is no option '-%c'", letter);
+    snprintf(what, sizeof what, "unknown option '-%c'", letter);
     if (name == NULL)
         return options_wrong(command, what);
     return report_error("%s: did you mean '--%s'? See '%s %s --help'", what,
@@ -174,7 +174,7 @@ static int options_no_value(const cli_command *command)
     char what[128];
 
     if (option == NULL)
-        return options_wrong(command, "an option lacks its value");
+        return options_wrong(command, "an option has no value");
     snprintf(what, sizeof what, "--%s needs a value, %s", option->name,
              option->value);
     return options_wrong(command, what);
@@ -269,8 +269,9 @@ static int options_check_excludes(const cli_option *table, const bool *seen)
     for (size_t i = 0; table[i].name != NULL; i++)
         for (size_t j = 0; j < i; j++)
             if (seen[i] && seen[j] && rules_exclude(&table[i], &table[j]))
-                return report_error("--%s and --%s exclude each other: leave "
-                                    "one out", table[j].name, table[i].name);
+                return report_error("--%s and --%s cannot be used together: "
+                                    "leave one out", table[j].name,
+                                    table[i].name);
     return CLI_GO;
 }
 
@@ -301,7 +302,7 @@ static int options_check_needs(const cli_command *command, const bool *seen)
             continue;
         rules_list(command, &table[i], rules_need, " or ", needs,
                    sizeof needs);
-        return report_error("--%s needs %s: give %s too", table[i].name, needs,
+        return report_error("--%s needs %s: use %s too", table[i].name, needs,
                             strchr(needs, ' ') != NULL ? "one" : "that");
     }
     return CLI_GO;

@@ -184,8 +184,8 @@ bool output_same(const char *a, const char *b)
 
 static int output_refuse_input(const char *path)
 {
-    return report_error("'%s' is the input and the output: send the output to "
-                        "another file", path);
+    return report_error("'%s' is both the input and the output: send the "
+                        "output to another file", path);
 }
 
 int output_check_inputs(char *const *paths, size_t n)
@@ -205,11 +205,11 @@ static int output_unwritten(int error)
     const char *path = output_state.path;
 
     return report_error("cannot write '%s': %s: %s", path, strerror(error),
-                        error == ENOENT ? "make the folder, or name another "
-                                          "place"
+                        error == ENOENT ? "create the folder, or choose "
+                                          "another path"
                         : error == ENOSPC || error == EDQUOT || error == EFBIG
-                        ? "make room there, or name another place"
-                        : "see to that, or name another place");
+                        ? "free some space there, or choose another path"
+                        : "fix that, or choose another path");
 }
 
 /* Returns why the library could not write the file. */
@@ -297,5 +297,5 @@ int output_finish(int status)
                         strerror(output_state.error),
                         output_state.error == EPIPE
                         ? "let its reader read to the end"
-                        : "make room there, or send it to another place");
+                        : "free some space there, or send it elsewhere");
 }

@@ -27,11 +27,10 @@ static int program_no_shell(const char *name)
     nearest_try(&nearest, "zsh");
     nearest_try(&nearest, "fish");
     if (nearest.name != NULL)
-        return report_error("there is no completion for '%s': did you mean "
-                            "'%s'? bash, zsh and fish have one", name,
-                            nearest.name);
-    return report_error("there is no completion for '%s': bash, zsh and fish "
-                        "have one", name);
+        return report_error("unknown shell '%s': did you mean '%s'? bash, zsh "
+                            "and fish have completions", name, nearest.name);
+    return report_error("unknown shell '%s': bash, zsh and fish have "
+                        "completions", name);
 }
 
 static int program_help(const cli_command *self, int argc, char **argv);
@@ -111,13 +110,13 @@ static int program_unknown(const char *name)
     const char *meant = program_meant(name);
 
     if (strcmp(name, "version") == 0)
-        return report_error("there is no command '%s': did you mean "
-                            "'%s --version'?", name, report_program->name);
+        return report_error("unknown command '%s': did you mean '%s "
+                            "--version'?", name, report_program->name);
     if (meant != NULL)
-        return report_error("there is no command '%s': did you mean '%s'? See "
-                            "'%s %s --help'", name, meant, report_program->name,
+        return report_error("unknown command '%s': did you mean '%s'? See '%s "
+                            "%s --help'", name, meant, report_program->name,
                             meant);
-    return report_error("there is no command '%s': '%s --help' lists them",
+    return report_error("unknown command '%s': '%s --help' lists them",
                         name, report_program->name);
 }
 
@@ -143,7 +142,7 @@ static int program_no_topic(const char *name)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
                  *names == '\0' ? "" : topic[1].name == NULL ? " and " : ", ",
                  topic->name);
-    return report_error("there is no command or topic '%s': the topics are %s, "
+    return report_error("unknown command or topic '%s': the topics are %s, "
                         "and '%s --help' lists the commands", name, names,
                         report_program->name);
 }
@@ -174,10 +173,10 @@ static int program_help(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (names.count > 1)
-        return options_wrong(self, "it takes at most one COMMAND");
+        return options_wrong(self, "this command takes at most one COMMAND");
     if (s.completion != NULL) {
         if (names.count > 0)
-            return options_wrong(self, "--completion is of all commands: "
+            return options_wrong(self, "--completion is for all commands: "
                                        "leave COMMAND out");
         if (!completion_script(s.completion))
             return program_no_shell(s.completion);
@@ -197,8 +196,8 @@ static int program_version(char **more)
     bool verbose = more[0] != NULL && strcmp(more[0], "--verbose") == 0;
 
     if (more[verbose] != NULL)
-        return report_error("nothing but --verbose goes with --version: leave "
-                            "'%s' out", more[verbose]);
+        return report_error("--version can be combined only with --verbose: "
+                            "leave '%s' out", more[verbose]);
     output_format("%s %s\n", report_program->name, report_program->version);
     if (strcmp(report_program->version, report_program->library()) != 0)
         output_format("library %s\n", report_program->library());
@@ -217,11 +216,11 @@ static int program_no_option(const char *option)
     nearest_try(&nearest, "version");
     nearest_try(&nearest, "help");
     if (nearest.name != NULL && strlen(name) > 1)
-        return report_error("there is no option '%s' before the command: did "
-                            "you mean '--%s'? See '%s --help'", option,
+        return report_error("unknown option '%s' before the command: did you "
+                            "mean '--%s'? See '%s --help'", option,
                             nearest.name, report_program->name);
-    return report_error("there is no option '%s' before the command: see "
-                        "'%s --help'", option, report_program->name);
+    return report_error("unknown option '%s' before the command: see '%s "
+                        "--help'", option, report_program->name);
 }
 
 /* Handles an option in the place of a command. */

@@ -17,53 +17,52 @@ static int refuse_source(const char *path, int error)
 
     switch (fault) {
     case SOURCE_UNREAD:
-        return report_error("%s%s%s is compressed by %s, which is not read "
-                            "here: give it as a pipe from %s", s.quote, s.name,
-                            s.quote, c->name, c->by_hand);
+        return report_error("%s%s%s is compressed by %s, which is not "
+                            "supported here: use a pipe from %s", s.quote,
+                            s.name, s.quote, c->name, c->by_hand);
     case SOURCE_DAMAGED:
-        return report_error("%s%s%s is damaged: what %s has compressed there "
-                            "cannot be decompressed: get it once more",
-                            s.quote, s.name, s.quote, c->name);
+        return report_error("%s%s%s is damaged: the data compressed by %s "
+                            "cannot be decompressed: fetch it again", s.quote,
+                            s.name, s.quote, c->name);
     case SOURCE_CUT:
-        return report_error("%s%s%s is damaged: what %s has compressed there "
-                            "ends too early: get it once more, and all of it",
-                            s.quote, s.name, s.quote, c->name);
+        return report_error("%s%s%s is damaged: the data compressed by %s is "
+                            "cut short: fetch it again", s.quote, s.name,
+                            s.quote, c->name);
     case SOURCE_BEHIND:
-        return report_error("%s%s%s is damaged: behind what %s has compressed "
-                            "there stands something else: get it once more, "
-                            "or give it as a pipe from %s", s.quote, s.name,
-                            s.quote, c->name, c->by_hand);
+        return report_error("%s%s%s is damaged: the data compressed by %s is "
+                            "followed by other data: fetch it again, or use a "
+                            "pipe from %s", s.quote, s.name, s.quote, c->name,
+                            c->by_hand);
     case SOURCE_MEMORY:
-        return report_error("out of memory: %s%s%s takes too much to be "
-                            "decompressed: close other programs and try again",
+        return report_error("out of memory: %s%s%s takes too much memory to "
+                            "decompress: close other programs and try again",
                             s.quote, s.name, s.quote);
     case SOURCE_DIVIDED:
-        return report_error("%s%s%s is compressed by %s, and ranks cannot "
-                            "divide it among them: write what '%s' gives to a "
-                            "file first", s.quote, s.name, s.quote, c->name,
+        return report_error("%s%s%s is compressed by %s, so ranks cannot "
+                            "divide it: write the output of '%s' to a file "
+                            "first", s.quote, s.name, s.quote, c->name,
                             c->by_hand);
     case SOURCE_LONG:
-        return report_error("a line of %s%s%s is too long for the memory: is "
-                            "-0 missing, or not wanted?", s.quote, s.name,
-                            s.quote);
+        return report_error("a line of %s%s%s does not fit in memory: is -0 "
+                            "missing, or wrong?", s.quote, s.name, s.quote);
     case SOURCE_RETURNS:
-        return report_error("lines of %s%s%s end with a CR alone, and ranks "
-                            "cannot divide them: write what tr '\\r' '\\n' "
-                            "gives to a file first", s.quote, s.name, s.quote);
+        return report_error("lines of %s%s%s end with a CR alone, so ranks "
+                            "cannot divide them: write the output of tr '\\r' "
+                            "'\\n' to a file first", s.quote, s.name, s.quote);
     case SOURCE_WIDE:
         return report_error("%s%s%s is UTF-16 or UTF-32, not lines of bytes: "
-                            "give what 'iconv -t UTF-8' makes of it, or "
-                            "--text to take its bytes as they are", s.quote,
-                            s.name, s.quote);
+                            "convert it with 'iconv -t UTF-8', or use --text "
+                            "to take its bytes as they are", s.quote, s.name,
+                            s.quote);
     case SOURCE_KNOWN:
         return report_error("%s%s%s is %s, not a file of keys: name the keys, "
-                            "or give --text to take its bytes for them",
-                            s.quote, s.name, s.quote, report_program->own);
+                            "or use --text to read its bytes as lines", s.quote,
+                            s.name, s.quote, report_program->own);
     default:
-        return report_error("%s%s%s is no text: it has NUL bytes: name a file "
-                            "of lines, or give -0 for keys that end with NUL, "
-                            "or --text to take its bytes as they are", s.quote,
-                            s.name, s.quote);
+        return report_error("%s%s%s is not text, because it has NUL bytes: "
+                            "name a file of lines, or use -0 for keys that end "
+                            "with NUL, or --text to take its bytes as they are",
+                            s.quote, s.name, s.quote);
     }
 }
 
@@ -86,7 +85,7 @@ int refuse_file(const char *path, int error)
         return report_unread("read the folder", path, errno);
     if (error == EISDIR)
         return report_error("'%s' is a folder: name the files of keys in it%s",
-                            path, inputs_folders() ? ", or give -r" : "");
+                            path, inputs_folders() ? ", or use -r" : "");
     if (error == ENOMEM)
         return report_no_memory();
     if (inputs_is_stdin(path))

@@ -124,15 +124,15 @@ static const char *report_advice(const char *path, int error)
     if (error == ENOENT)
         return "check the name";
     if (error == EMFILE || error == ENFILE)
-        return "let more files be open (ulimit -n)";
+        return "allow more open files (ulimit -n)";
     if (error == EAGAIN)
-        return "let more threads run (ulimit -u), or end other programs";
+        return "allow more threads (ulimit -u), or end other programs";
     if (error != EACCES && error != EPERM)
         return "check the name and the permissions";
     if (stat(path, &about) < 0 && errno == EACCES)
-        return "you may not enter one of the folders in its path: the owner "
-               "of that can permit it (chmod)";
-    return "you may not read it: its owner can permit it (chmod)";
+        return "you cannot enter a folder in its path: ask the folder's owner "
+               "for permission (chmod)";
+    return "you cannot read it: ask its owner for permission (chmod)";
 }
 
 report_shown report_file(const char *path)
@@ -149,8 +149,8 @@ int report_unread(const char *verb, const char *path, int error)
 
 int report_no_memory(void)
 {
-    return report_error("out of memory: close other programs and try again, "
-                        "or give -j 1");
+    return report_error("out of memory: close other programs and try again, or "
+                        "use -j 1");
 }
 
 void report_note(const char *format, ...)

@@ -41,9 +41,9 @@ static int returns_end(const cli_lines *l, cli_chunk *c, size_t from)
 
     if (memchr(at, '\n', c->length - from) != NULL)
         return refuse_later(c, "the first lines of %s end with a CR alone, and "
-                            "later ones with a newline: give what tr '\\r' "
-                            "'\\n' makes of it, or --text to read only "
-                            "newlines", refuse_path(l->path).text);
+                            "later ones with a newline: convert it with tr "
+                            "'\\r' '\\n', or use --text to read only newlines",
+                            refuse_path(l->path).text);
     for (; (at = memchr(at, '\r', (size_t)(end - at))) != NULL; at++)
         *at = '\n';
     return 0;

@@ -44,14 +44,14 @@ void strange_note(const cli_lines *l)
                     "of %s%s%s: %s", report_count(lines).text,
                     lines == 1 ? "line " : "lines ",
                     l->how.member == NULL ? lines == 1 ? "has" : "have"
-                    : lines == 1 ? "is no JSON object, or has"
-                                 : "are no JSON objects, or have",
+                    : lines == 1 ? "is not a JSON object, or has"
+                                 : "are not JSON objects, or have",
                     forms_name(l->how.form).text, report_count(first).text,
                     s.quote, s.name, s.quote, forms_advice(l->how.form));
     else
         report_note("note: %s %s: the first is line %s of %s%s%s",
                     report_count(lines).text,
-                    lines == 1 ? "line is no JSON object"
-                               : "lines are no JSON objects",
+                    lines == 1 ? "line is not a JSON object"
+                               : "lines are not JSON objects",
                     report_count(first).text, s.quote, s.name, s.quote);
 }

@@ -192,7 +192,7 @@ static int build_compare(const bly_filter *filter)
     bly_image(filter, NULL);            /* updates the checksum */
     return part_same(filter) ? CLI_GO
          : report_error("the ranks' filters differ after the exchange: the "
-                        "machines or their network are at fault; nothing was "
+                        "machines or their network are faulty; nothing was "
                         "saved");
 }
 
@@ -320,8 +320,8 @@ static int build_report_on(build_job *job, const bly_filter *filter)
     char advice[80];
     int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
-                            .overfill = "give --overfill",
-                            .verbose = s->verbose, .json = s->json,
+                            .overfill = "use --overfill", .verbose = s->verbose,
+                            .json = s->json,
                             .ranks = (uint64_t)job_ranks, .sent = job->sent };
 
     snprintf(advice, sizeof advice, "build it again with -n %" PRIu64,
@@ -412,16 +412,16 @@ static int build_check_kind(const build_settings *s)
     const char *kind = s->kind;
 
     if (!s->partition && !filter_kind_can(kind, BLY_CAN_UNITE))
-        return report_error("filters of kind %s cannot be united, as each rank "
-                            "makes one: choose a kind with the ability "
+        return report_error("filters of kind %s cannot be united, but each "
+                            "rank makes one: choose a kind with the ability "
                             "\"unite\" (see 'bloomery kinds')", kind);
     if (s->partition && !filter_kind_can(kind, BLY_CAN_LOCAL))
         return report_error("a filter of kind %s cannot be divided among "
-                            "ranks, because a key has many places in it: "
-                            "choose blocked or split, or leave out "
-                            "--partition", kind);
+                            "ranks, because a key sets bits all over it: "
+                            "choose blocked or split, or leave out --partition",
+                            kind);
     if (s->partition && filter_kind_can(kind, BLY_CAN_PAGE))
-        return report_error("a filter of kind %s is built in its file, by "
+        return report_error("a filter of kind %s is built in its file with "
                             "'bloomery build': choose blocked or split, or "
                             "leave out --partition", kind);
     return CLI_GO;
@@ -436,9 +436,9 @@ static int build_check_output(const build_settings *s,
 
     if (s->partition && stat(s->output, &about) == 0
         && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
-        return report_error("'%s' is not an ordinary file, in which a filter "
-                            "could be put together from its parts: give -o "
-                            "one, or leave out --partition", s->output);
+        return report_error("'%s' is not a regular file, which --partition "
+                            "needs to write the filter in parts: name one with "
+                            "-o, or leave out --partition", s->output);
     return filter_check_output(s->output, s->force, operands, 0);
 }
 
@@ -455,8 +455,8 @@ static int build_check(const cli_command *self, build_job *job,
         return status;
     job->spec.form = s->how.stated ? s->how.form : BLY_KEYS_UNSTATED;
     if (strcmp(s->output, "-") == 0)    /* mpirun may make a terminal of it */
-        return options_wrong(self, "standard output is no place for a filter "
-                                   "here: give -o a file");
+        return options_wrong(self, "the filter cannot be written to standard "
+                                   "output: name a file with -o");
     status = filter_how_read(s->key_file, NULL, UINT64_MAX);    /* its own */
     job->spec.secret = secret_bytes();
     if (status == CLI_GO)

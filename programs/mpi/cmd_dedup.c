@@ -167,9 +167,9 @@ static int dedup_pass_again(dedup_job *job, dedup_line *each)
 
     if (status == CLI_GO && !job->stop
         && (text.order != job->text.order || text.lines != job->text.lines))
-        return report_error("the files were changed while they were read: "
-                            "leave them as they are until the job is done, "
-                            "and try again");
+        return report_error("the files changed while they were being read: "
+                            "leave them unchanged until the job is done, and "
+                            "try again");
     return status;
 }
 
@@ -361,8 +361,8 @@ static void dedup_say_end(const dedup_job *job)
     const verify_want *want = &job->want->want;
 
     if (job->want->approximate)
-        report_note("approximate: about %s %s taken for repeated, by the share "
-                    "of positions that were taken; %s of them may be",
+        report_note("approximate: about %s %s treated as repeated, judging by "
+                    "the share of positions that were taken; %s of them may be",
                     report_estimate(job->rounds.lost).text,
                     want->repeated || want->unique
                     ? "lines that come once were"
@@ -466,7 +466,7 @@ static void dedup_report(dedup_job *job, double seconds)
     if (job->want->json)
         dedup_json(job, seconds);
     if (keyless > 0)
-        report_note("note: %s %s no such %s and %s taken for unique: check %s",
+        report_note("note: %s %s no such %s and %s treated as unique: check %s",
                     report_count(keyless).text,
                     keyless == 1 ? "line has" : "lines have",
                     report_lack.part, keyless == 1 ? "was" : "were",
@@ -499,8 +499,8 @@ static int dedup_check_rate(const dedup_job *job)
 
     if (!s->approximate || lines <= s->rate * DEDUP_LINES_MOST)
         return CLI_GO;
-    return report_error("--rate %g is too small for %s lines, which are told "
-                        "apart by hashes of 64 bits: give %.0e or more, or "
+    return report_error("--rate %g is too small for %s lines, which are "
+                        "compared by hashes of 64 bits: give %.0e or more, or "
                         "leave out --approximate", s->rate,
                         report_count(job->all.lines).text,
                         1.1 * lines / DEDUP_LINES_MOST);

@@ -390,8 +390,8 @@ static int query_check_file(const char *path)
     if (stat(path, &about) < 0 || S_ISREG(about.st_mode)
         || S_ISDIR(about.st_mode))
         return CLI_GO;                  /* opening it reports the error      */
-    return report_error("'%s' is not an ordinary file, which all ranks could "
-                        "read: write the filter to one first", path);
+    return report_error("'%s' is not a regular file, so not all ranks can read "
+                        "it: write the filter to one first", path);
 }
 
 /* Opens and divides the filter. */
@@ -404,8 +404,8 @@ static int query_open(query_job *job)
         return CLI_ERROR;
     if (filter_can(job->filter, BLY_CAN_WHOLE_KEYS)
         && !filter_can(job->filter, BLY_CAN_SUBTRACT))
-        return report_error("'%s' may hash keys in a way of its own, and ranks "
-                            "exchange hashes: ask it by 'bloomery query'",
+        return report_error("'%s' may hash keys in a way of its own, but ranks "
+                            "exchange hashes: query it with 'bloomery query'",
                             job->file);
     job->local = filter_can(job->filter, BLY_CAN_LOCAL);
     return job->local ? part_divide(&job->parts, job->filter) : CLI_GO;

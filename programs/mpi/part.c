@@ -58,9 +58,8 @@ bool part_same(const bly_filter *filter)
 int part_same_key(const bly_filter *filter)
 {
     return job_same(bly_hash(filter, "", 0)) ? CLI_GO
-         : report_error("not all ranks have the same secret: let "
-                        "--key-file name a file that every machine of the job "
-                        "can read");
+         : report_error("not all ranks have the same secret: use a --key-file "
+                        "that every machine of the job can read");
 }
 
 /* ==== Mail ============================================================== */

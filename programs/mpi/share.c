@@ -39,9 +39,8 @@ static int share_no_files(void)
 
 static int share_not_ordinary(const char *path)
 {
-    return report_error("'%s' is not an ordinary file, of which each rank "
-                        "could read a part: write the keys to one first",
-                        path);
+    return report_error("'%s' is not a regular file, so ranks cannot each read "
+                        "a part of it: write the keys to one first", path);
 }
 
 /* Refuses files made up by the kernel, which claim to be empty but are not. */
@@ -102,13 +101,13 @@ int share_open(share *s, const cli_how *how, const cli_operands *operands,
     memset(s, 0, sizeof *s);
     s->fd = -1;
     if (how->csv)
-        return report_error("ranks read parts of files, and nobody knows if a "
-                            "part of CSV begins within quotes: use 'bloomery', "
-                            "or give a file without quotes, and -t ,");
+        return report_error("ranks read parts of files, and a part of CSV may "
+                            "begin within quotes: use 'bloomery', or use a "
+                            "file without quotes, and -t ,");
     if (how->header || how->field.named || how->label.named)
-        return report_error("ranks read parts of files, and only one has the "
-                            "header: use 'bloomery', or give a file without "
-                            "it, and the numbers of columns");
+        return report_error("ranks read parts of files, and only one part has "
+                            "the header: use 'bloomery', or use a file without "
+                            "a header, and the numbers of columns");
     lines_open(&s->lines, how, operands, first, keep);
     if (operands->count == first)
         return share_no_files();
@@ -185,8 +184,9 @@ static int share_refuse(const share *s, int error)
 /* Reports a file that has become shorter since it was measured. */
 static int share_shorter(const share *s)
 {
-    return report_error("'%s' became shorter while it was read: leave it as it "
-                        "is until the job is done", s->lines.paths[s->file]);
+    return report_error("'%s' became shorter while it was read: leave it "
+                        "unchanged until the job is done",
+                        s->lines.paths[s->file]);
 }
 
 /* Opens the file that contains s->at. Returns CLI_GO or CLI_ERROR. */
@@ -367,6 +367,6 @@ void share_note_strange(const share *s)
                     forms_name(form).text, forms_advice(form));
     else
         report_note("note: %s %s", report_count(lines).text,
-                    lines == 1 ? "line is no JSON object"
-                               : "lines are no JSON objects");
+                    lines == 1 ? "line is not a JSON object"
+                               : "lines are not JSON objects");
 }

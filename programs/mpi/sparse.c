@@ -62,7 +62,7 @@ static uint64_t sparse_get(const job_bytes *from, size_t *at, unsigned bytes)
 
     if (from->n - *at < bytes)
         job_give_up("a filter arrived damaged: the machines or their network "
-                    "are at fault");
+                    "are faulty");
     for (unsigned i = 0; i < bytes; i++)
         number |= (uint64_t)from->bytes[*at + i] << 8 * i;
     *at += bytes;
@@ -180,7 +180,7 @@ void sparse_unpack(job_bytes *image, const job_bytes *from)
 
         if (from->n - at < bytes)
             job_give_up("a filter arrived damaged: the machines or their "
-                        "network are at fault");
+                        "network are faulty");
         if (length > 0)
             sparse_unpack_list(image->bytes + to, piece, from->bytes + at,
                                length);

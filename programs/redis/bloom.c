@@ -173,8 +173,8 @@ static void *bloom_load(server_io *rdb, int version)
 {
     if (version != BLOOM_VERSION) {
         server_log_io(rdb, "warning", "a Bloom filter has version %d of its "
-                      "bytes, where 4 is known: load it into the module that "
-                      "wrote it, and dump it by BF.SCANDUMP", version);
+                      "format, but only 4 is known: load it into the module "
+                      "that wrote it, and dump it with BF.SCANDUMP", version);
         return NULL;
     }
     uint64_t items = server_load_unsigned(rdb);
@@ -186,11 +186,11 @@ static void *bloom_load(server_io *rdb, int version)
     const char *wrong = NULL;
     for (uint64_t i = 0; wrong == NULL && i < links; i++)
         if (!bloom_load_link(filter, rdb))
-            wrong = "its bits are not as many as it says";
+            wrong = "the number of its bits does not match its header";
     if (wrong == NULL && bly_chain_verify(filter) != BLY_OK)
         wrong = bly_why();
     if (wrong == NULL && bly_chain_items(filter) != items)
-        wrong = "its items are not as many as those of its links";
+        wrong = "the number of its items is not the sum of those of its links";
     if (wrong == NULL)
         return filter;
     if (!server_io_error(rdb))

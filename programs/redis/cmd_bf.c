@@ -65,8 +65,8 @@ static bool bf_rate(double *out, server_context *context,
         return false;
     }
     if (*out > MODULE_RATE_MOST) {
-        server_log(context, "warning", "the error rate %g is above 0.25, which "
-                   "is taken for it", *out);
+        server_log(context, "warning", "the error rate %g is above 0.25, so "
+                   "0.25 is used", *out);
         *out = MODULE_RATE_MOST;
     }
     return true;
@@ -115,10 +115,10 @@ static void bf_foresee(server_context *context, const bf_plan *plan)
     }
     if (1 - none > 1.1 * plan->rate)
         server_log(context, "warning", "a filter reserved for %lld items at an "
-                   "error rate of %g errs at %.2g with %" PRIu64 " items%s: "
-                   "reserve a larger capacity", plan->capacity, plan->rate,
-                   1 - none, items,
-                   fixed ? "" : ", and more often as it grows");
+                   "error rate of %g has a rate of %.2g with %" PRIu64 " "
+                   "items%s: reserve a larger capacity", plan->capacity,
+                   plan->rate, 1 - none, items,
+                   fixed ? "" : ", and a higher one as it grows");
 }
 
 /* Reads the words after the capacity. Returns false after an error reply. */

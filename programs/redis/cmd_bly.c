@@ -239,7 +239,7 @@ static bool bly_able(server_context *context, const held *value,
         return true;
     char text[128];
     snprintf(text, sizeof text, "a filter of kind %s cannot do %s: BLY.KINDS "
-             "tells which kinds can \"%s\"", bly_kind_of(value->filter),
+             "lists the kinds that can \"%s\"", bly_kind_of(value->filter),
              verb, bly_ability(ability));
     reply_error(context, text);
     return false;
@@ -486,7 +486,7 @@ static bool bly_labels(uint64_t *labels, server_context *context,
 {
     for (int i = 3; i < argc; i += 2)
         if (!wish_number(&labels[(i - 3) / 2], argv[i])) {
-            reply_error(context, "a label is a whole number, 0 or more");
+            reply_error(context, "a label must be a whole number, 0 or more");
             return false;
         }
     return true;

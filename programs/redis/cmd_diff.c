@@ -13,7 +13,7 @@ static bool diff_lists_keys(server_context *context, const work *w)
 {
     if ((bly_can(w->reads[0]->filter) & BLY_CAN_SUBTRACT) != 0)
         return true;
-    reply_error(context, "only filters that list what they hold tell how sets "
+    reply_error(context, "only filters that list their keys can show how sets "
                 "differ: make one of kind invertible, for as many keys as may "
                 "differ");
     return false;

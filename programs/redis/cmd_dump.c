@@ -18,8 +18,8 @@ static int dump_finish(work *w, server_context *context,
     const char *image = bly_image(w->reads[0]->filter, &bytes);
     if ((argc > 2 && !wish_number(&offset, argv[2]))
         || (argc > 3 && !wish_number(&most, argv[3])))
-        return reply_error(context, "an offset and a number of bytes are whole "
-                           "numbers");
+        return reply_error(context, "the offset and the number of bytes must "
+                           "be whole numbers");
     uint64_t left = offset < bytes ? bytes - offset : 0;
     return server_reply_bytes(context, left > 0 ? image + offset : "",
                               (size_t)(left < most ? left : most));
@@ -53,13 +53,12 @@ static bool dump_restore_words(dump_restore *how, server_context *context,
             continue;
         }
         if (!reply_is_word(argv[i], "SECRET")) {
-            reply_error(context, "an unknown word: REPLACE and SECRET are "
-                        "known");
+            reply_error(context, "unknown word: use REPLACE or SECRET");
             return false;
         }
         const char *text = ++i < argc ? server_text(argv[i], &n) : "";
         if (!redis_secret_read(how->secret, text, n)) {
-            reply_error(context, "a secret is 32 hexadecimal digits");
+            reply_error(context, "a secret must be 32 hexadecimal digits");
             return false;
         }
         how->keyed = how->told = true;
@@ -80,8 +79,8 @@ static void dump_restore_run(work *w)
     bly_status status = bly_unpack(&w->made->filter, image, n, &options);
     if (status == BLY_ESECRET && !how->told)
         redis_work_failed(w, status,
-                          "it is keyed by the secret of another server: "
-                          "give it by SECRET, as BLY.SECRET tells it there");
+                          "it is keyed with the secret of another server: give "
+                          "that with SECRET, as BLY.SECRET prints it there");
     else
         redis_work_went(w, status);
 }

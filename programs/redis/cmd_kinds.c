@@ -70,8 +70,8 @@ static int redis_kinds_command(server_context *context, server_string **argv,
     if (argc == 2) {
         const bly_kind_info *kind = redis_kinds_find(argv[1]);
         if (kind == NULL)
-            return reply_error(context, "there is no such kind: BLY.KINDS "
-                               "lists them");
+            return reply_error(context, "unknown kind: BLY.KINDS lists the "
+                               "kinds");
         server_reply_map(context, 5);
         wish_reply_text(context, "Kind", kind->name);
         wish_reply_text(context, "Family", kind->family);
@@ -110,8 +110,8 @@ static bool redis_kinds_needs(uint64_t *can, server_context *context,
                && !reply_is_word(argv[i], bly_ability(UINT64_C(1) << bit)))
             bit++;
         if (bit == BLY_ABILITIES) {
-            reply_error(context, "an unknown ability: BLY.KINDS tells what "
-                        "kinds can");
+            reply_error(context, "unknown ability: BLY.KINDS lists the "
+                        "abilities");
             return false;
         }
         *can |= UINT64_C(1) << bit;
@@ -144,8 +144,8 @@ static bool redis_kinds_need(bly_need *need, server_context *context,
                 return false;
             }
         } else {
-            reply_error(context, "what is needed is told by CAPACITY n, RATE "
-                        "p, FIXED, SMALL or FAST, and CAN with abilities");
+            reply_error(context, "unknown need: use CAPACITY n, RATE p, FIXED, "
+                        "SMALL or FAST, and CAN with abilities");
             return false;
         }
     }

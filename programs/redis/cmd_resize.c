@@ -43,14 +43,14 @@ static int resize_command(server_context *context, server_string **argv,
                           int argc)
 {
     return resize_by_number(&resize_work, context, argv, argc,
-                            "a capacity is a whole number of keys");
+                            "the capacity must be a whole number of keys");
 }
 
 static int resize_fold_command(server_context *context, server_string **argv,
                                int argc)
 {
     return resize_by_number(&resize_fold_work, context, argv, argc,
-                            "how many times smaller is a whole number");
+                            "the number of times must be a whole number");
 }
 
 const command resize_commands[] = {

@@ -30,8 +30,8 @@ static int secrets_command(server_context *context, server_string **argv,
     if (argc != 2)
         return server_wrong_arity(context);
     if (!secrets_may_see(context))
-        return server_reply_error(context, "NOPERM secrets are for users who "
-                                  "may run CONFIG GET");
+        return server_reply_error(context, "NOPERM only users who may run "
+                                  "CONFIG GET can read secrets");
     const held *value = reply_value(context, argv[1], redis_held_type);
     if (value == NULL)
         return SERVER_OK;
@@ -57,7 +57,7 @@ static int secrets_know_command(server_context *context, server_string **argv,
                            "to bly-known-secrets");
     const char *digits = server_text(argv[1], &n);
     if (!redis_secret_read(secret, digits, n))
-        return reply_error(context, "a secret is 32 hexadecimal digits");
+        return reply_error(context, "a secret must be 32 hexadecimal digits");
     redis_secret_announced(secret);
     redis_secret_told(context, secret);
     server_replicate(context);

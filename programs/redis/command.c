@@ -181,7 +181,7 @@ bool command_register(server_context *context, const command *commands)
                                   last != 0, last, last != 0) != SERVER_OK
             || !command_document(context, of)) {
             server_log(context, "warning", "the command %s cannot be "
-                       "registered: is another module loaded that has it?",
+                       "registered: does another loaded module have it?",
                        of->name);
             return false;
         }

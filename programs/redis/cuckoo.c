@@ -155,8 +155,8 @@ static void *redis_cuckoo_load(server_io *rdb, int version)
     bool right = true;
     if (version != CUCKOO_VERSION) {
         server_log_io(rdb, "warning", "a cuckoo filter has version %d of its "
-                      "bytes, where 4 is known: load it into the module that "
-                      "wrote it, and dump it by CF.SCANDUMP", version);
+                      "format, but only 4 is known: load it into the module "
+                      "that wrote it, and dump it with CF.SCANDUMP", version);
         return NULL;
     }
     bly_tables tables = { .n = server_load_unsigned(rdb) };
@@ -177,8 +177,8 @@ static void *redis_cuckoo_load(server_io *rdb, int version)
         return filter;
     if (!server_io_error(rdb))
         server_log_io(rdb, "warning", "a cuckoo filter is damaged: %s",
-                      wrong != NULL ? wrong : "its tables are not as large as "
-                                              "it says");
+                      wrong != NULL ? wrong : "the sizes of its tables do not "
+                                              "match its header");
     redis_cuckoo_free(filter);
     return NULL;
 }

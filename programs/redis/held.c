@@ -89,9 +89,9 @@ static const unsigned char *redis_held_secret(server_io *rdb, const void *image,
         return NULL;
     secret = redis_secret_of(header.seed);
     if (secret == NULL)
-        server_log_io(rdb, "warning", "a filter of BLY.* is keyed by a secret "
-                      "that this server does not know: add what BLY.SECRET "
-                      "tells of it to bly-known-secrets");
+        server_log_io(rdb, "warning", "a filter of BLY.* is keyed with a "
+                      "secret that this server does not know: add the output "
+                      "of BLY.SECRET to bly-known-secrets");
     return secret;
 }
 
@@ -112,7 +112,7 @@ static void *redis_held_load(server_io *rdb, int version)
 {
     if (version != HELD_VERSION) {
         server_log_io(rdb, "warning", "a filter of BLY.* has version %d of its "
-                      "bytes, where 1 is known: a later module wrote it",
+                      "format, but only 1 is known: a later module wrote it",
                       version);
         return NULL;
     }
@@ -127,7 +127,7 @@ static void *redis_held_load(server_io *rdb, int version)
         bly_options options = redis_held_options(value);
         options.memory_limit = redis_held_limit(rdb, image, bytes);
         if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
-            server_log_io(rdb, "warning", "a filter of BLY.* is not taken: %s",
+            server_log_io(rdb, "warning", "a filter of BLY.* is refused: %s",
                           bly_why());
             redis_held_drop(value);
             value = NULL;

@@ -50,7 +50,7 @@ static void items_refuse(server_context *context, uint64_t form, bly_key item,
         return;
     }
     items_show(shown, item);
-    snprintf(text, sizeof text, "ERR the item '%s' cannot be read by the form "
+    snprintf(text, sizeof text, "ERR the item '%s' cannot be read in the form "
              "%s of the filter, which holds %s: write it %s", shown,
              bly_form_write(name, form), items_nouns[class],
              items_advice[class]);

@@ -143,8 +143,7 @@ static const struct {
     { "bly-error-rate", NULL, "must be in the range (0.000000, 1.000000)",
       module_held_rate, module_show_held_rate, 0 },
     { "bly-kind", NULL,
-      "must be a kind that can be added to, as scalable, "
-      "with its options",
+      "must be a kind that can be added to, such as scalable, with its options",
       module_held_kind, module_show_held_kind, 0 },
     { "bly-secret", NULL, "must be 32 hexadecimal digits, or empty",
       module_secret, module_show_secret, SERVER_SECRET },
@@ -254,8 +253,8 @@ static bool module_arguments(server_context *context, server_string **argv,
                              int argc)
 {
     if (argc % 2 != 0) {
-        server_log(context, "warning", "the module's settings are pairs of a "
-                   "name and a value, but there are %d words", argc);
+        server_log(context, "warning", "the module's settings must be pairs of "
+                   "a name and a value, but there are %d words", argc);
         return false;
     }
     for (int i = 0; i < argc; i += 2)
@@ -301,13 +300,13 @@ int RedisModule_OnLoad(server_context *context, server_string **argv, int argc)
 {
     const char *missing = server_bind(context);
     if (missing != NULL) {
-        fprintf(stderr, "bloomery.so: the server is too old: it has no %s; "
-                "Redis 7.0 and Valkey 7.2 do\n", missing);
+        fprintf(stderr, "bloomery.so: the server is too old: it lacks %s, "
+                "which Redis 7.0 and Valkey 7.2 have\n", missing);
         return SERVER_ERR;
     }
     if (server_name_busy(MODULE_NAME)) {
-        server_log(context, "warning", "a module 'bf' is loaded already: "
-                   "leave one of the two out of the configuration");
+        server_log(context, "warning", "a module 'bf' is already loaded: "
+                   "remove one of the two from the configuration");
         return SERVER_ERR;
     }
     server_attributes(context, MODULE_NAME, MODULE_VERSION, SERVER_API);

@@ -176,7 +176,7 @@ int reply_each(server_context *context, server_string **argv, int argc,
 
 /* Reads a rate, above 0 and below 1. Returns false, and leaves *rate, if it is
  * none. BLY.* then reply this error. */
-#define REPLY_RATE_WRONG "a rate is above 0 and below 1, as 0.01"
+#define REPLY_RATE_WRONG "a rate must be above 0 and below 1, such as 0.01"
 bool reply_rate(double *rate, const server_string *argument);
 
 /* Reads a whole number within its range. Returns false after an error reply:

@@ -13,7 +13,7 @@ work *whole_work(const redis_work_kind *kind, server_context *context,
                  server_string **argv, int first, int end)
 {
     if (end - first > WORK_VALUES) {
-        reply_error(context, "no more than 64 filters at a time");
+        reply_error(context, "at most 64 filters can be given at a time");
         return NULL;
     }
     work *w = redis_work_new(kind);
@@ -98,8 +98,8 @@ int whole_replace(work *w, server_context *context, server_string **argv,
     (void)argc;
     if (reply_find(&value, &key, context, argv[1], redis_held_type) != FOUND_IT
         || value != w->reads[0])
-        return reply_error(context, "the filter was replaced by another one "
-                           "meanwhile: nothing was changed");
+        return reply_error(context, "the filter was replaced by another one in "
+                           "the meantime: nothing was changed");
     server_replace_value(key, redis_held_type, redis_held_keep(w->made), &old);
     redis_work_wake(old);
     redis_held_drop(old);

@@ -156,14 +156,17 @@ enum {
 static const struct {
     const char *word, *wrong;           /* for a bad value; NULL: none       */
 } wish_words[] = {
-    [WISH_CAPACITY] = { "CAPACITY", "a capacity is a whole number of keys" },
+    [WISH_CAPACITY] = { "CAPACITY", "a capacity must be a whole number of "
+                                    "keys" },
     [WISH_RATE]     = { "RATE", REPLY_RATE_WRONG },
     [WISH_KEYS]     = { "KEYS", WISH_FORM_WRONG },
     [WISH_KEYED]    = { "KEYED", NULL },
     [WISH_UNKEYED]  = { "UNKEYED", NULL },
-    [WISH_HASHED]   = { "HASH", "a hash function has a name, as xxh3" },
-    [WISH_SEED]     = { "SEED", "a seed is a whole number, 0 .. 2^64 - 1" },
-    [WISH_SECRET]   = { "SECRET", "a secret is 32 hexadecimal digits" },
+    [WISH_HASHED]   = { "HASH", "a hash function must be a name, such as "
+                                "xxh3" },
+    [WISH_SEED]     = { "SEED", "a seed must be a whole number, 0 .. 2^64 - "
+                                "1" },
+    [WISH_SECRET]   = { "SECRET", "a secret must be 32 hexadecimal digits" },
     [WISH_ITEMS]    = { "ITEMS", NULL },
 };
 
@@ -224,8 +227,8 @@ static bool wish_hashing(wish *wanted, server_context *context, unsigned said)
     if ((said & 1U << WISH_SECRET) == 0) {
         const unsigned char *own = redis_secret_own();
         if (own == NULL) {
-            reply_error(context, "the system gives no random bytes for a "
-                        "secret: set bly-secret, or say UNKEYED");
+            reply_error(context, "the system provides no random bytes for a "
+                        "secret: set bly-secret, or use UNKEYED");
             return false;
         }
         memcpy(wanted->secret, own, sizeof wanted->secret);
@@ -257,9 +260,9 @@ static bool wish_forming(wish *wanted, server_context *context, bool said)
     if (!wish_is_foreign(wanted->kind))
         return true;
     if (said && wanted->spec.form != BLY_KEYS_UNSTATED) {
-        reply_error(context, "filters in the format of another system have no "
-                    "room for the form of their keys: leave out KEYS, or "
-                    "choose another kind");
+        reply_error(context, "filters in the format of another system cannot "
+                    "record the form of their keys: leave out KEYS, or choose "
+                    "another kind");
         return false;
     }
     wanted->spec.form = BLY_KEYS_UNSTATED;
@@ -294,7 +297,7 @@ bool wish_read(wish *wanted, int *items, server_context *context,
     *wanted = (wish){ .spec = { .rate = redis_settings.held_rate,
                                 .form = BLY_KEYS_TEXT } };
     if (!wish_name(wanted->kind, sizeof wanted->kind, argv[first])) {
-        reply_error(context, "a kind has a name, as BLY.KINDS lists them");
+        reply_error(context, "a kind must be a name, as BLY.KINDS lists them");
         return false;
     }
     for (; i < argc; i++) {
@@ -302,8 +305,8 @@ bool wish_read(wish *wanted, int *items, server_context *context,
         if (word == WISH_ITEMS && items != NULL)
             break;
         if (word == WISH_UNKNOWN || word == WISH_ITEMS) {
-            reply_error(context, "an unknown word: CAPACITY, RATE, KEYS, "
-                        "KEYED, UNKEYED, HASH, SEED and SECRET are known");
+            reply_error(context, "unknown word: use CAPACITY, RATE, KEYS, "
+                        "KEYED, UNKEYED, HASH, SEED or SECRET");
             return false;
         }
         said |= 1U << word;

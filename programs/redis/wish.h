@@ -71,7 +71,7 @@ bool wish_number(uint64_t *number, const server_string *argument);
 bool wish_form(uint64_t *form, const server_string *argument);
 #define WISH_FORM_WRONG                                                        \
     "this is not a form of keys: the classes are" BLY_KEYS_WORDS "; text and " \
-    "utf16 may have changes, as in text:case=lower,trim"
+    "utf16 may have changes, such as text:case=lower,trim"
 
 /* Checks that this build supports keys of the form. Returns false after an
  * error reply. */

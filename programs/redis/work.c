@@ -26,7 +26,7 @@ bool redis_work_is_gone(const work *w)
 static void redis_work_run(work *w)
 {
     if (redis_work_is_gone(w))
-        redis_work_failed(w, BLY_ECANCELED, "the client is gone");
+        redis_work_failed(w, BLY_ECANCELED, "the client has disconnected");
     else
         w->kind->run(w);
     if (w->made != NULL && w->made->filter != NULL)
@@ -233,7 +233,7 @@ bool redis_work_reads_it(server_context *context, held *value,
         redis_work_wait();
         return false;
     }
-    server_reply_error(context, "BUSY another client's command reads the "
+    server_reply_error(context, "BUSY another client's command is reading the "
                        "filter: try again");
     return true;
 }
@@ -347,8 +347,8 @@ static void redis_work_over(server_context *context, void *data)
 {
     work *w = data;
     if (w->status == BLY_ECANCELED)
-        server_log(context, "verbose", "a command of BLY.* ended early, as its "
-                   "client is gone");
+        server_log(context, "verbose", "a command of BLY.* ended early, "
+                   "because its client disconnected");
     redis_work_unblock(w);
     for (size_t i = 0; w->begun && i < w->n; i++)
         if (--w->reads[i]->jobs == 0)

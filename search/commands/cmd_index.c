@@ -138,13 +138,13 @@ static int index_refuse(index_job *job, const char *name, int error)
     if (index_lacks(error))
         return refuse_file(name, error);
     if (error == ESPIPE)
-        report_error("'%s' is no ordinary file: an index is of files that can "
-                     "be read again", name);
+        report_error("'%s' is not a regular file: an index needs files that "
+                     "can be read again", name);
     else if (error == EISDIR)
-        report_error("'%s' is a folder: give -r, or name files in it", name);
+        report_error("'%s' is a folder: use -r, or name files in it", name);
     else if (error == EFBIG)
-        report_error("'%s' has a line of more than 64 MiB: the index is not of "
-                     "what follows", name);
+        report_error("'%s' has a line of more than 64 MiB: the index does not "
+                     "cover the rest of the file", name);
     else
         refuse_file(name, error);
     return CLI_GO;
@@ -230,12 +230,12 @@ static int index_find(const cli_command *self, index_job *job,
     cli_operands taken;
 
     if (inputs->list != NULL && operands->count > 0)
-        return options_wrong(self, "--files0-from and PATHS exclude each "
-                                   "other: leave one out");
+        return options_wrong(self, "--files0-from and PATHS cannot be used "
+                                   "together: leave one out");
     for (size_t i = 0; i < operands->count; i++)
         if (strcmp(operands->names[i], "-") == 0)
             return report_error("'-' is standard input, which cannot be read "
-                                "again: give files");
+                                "again: name files");
     taken = *operands;
     if (inputs_take(self, inputs, &how, &taken, 0) != CLI_GO)
         return CLI_ERROR;
@@ -366,7 +366,7 @@ static int index_check_output(const index_settings *s)
         || filter_is_index(s->output))
         return CLI_GO;
     return report_error("'%s' exists and is not an index: name another output, "
-                        "or give --force to replace it", s->output);
+                        "or use --force to replace it", s->output);
 }
 
 /* Refuses an update if a path is missing: without a folder that is not mounted,
@@ -375,9 +375,9 @@ static int index_check_paths(const index_job *job, const cli_operands *paths)
 {
     for (size_t i = 0; i < paths->count && job->before.index != NULL; i++)
         if (access(paths->names[i], F_OK) < 0)
-            return report_error("'%s' is not there, and is a part of the "
-                                "index: see to that, or give the PATHS that "
-                                "are left", paths->names[i]);
+            return report_error("'%s' does not exist, but the index covers it: "
+                                "restore it, or give the PATHS that are left",
+                                paths->names[i]);
     return CLI_GO;
 }
 
@@ -397,8 +397,8 @@ static int index_renew(index_settings *s, index_job *job,
         return CLI_ERROR;
     if (operands->count == 0 && s->inputs.list == NULL) {
         if (e->made.paths.count == 0 && !e->made.recursive)
-            return report_error("'%s' was made of a list of files: give "
-                                "--files0-from, or PATHS", s->output);
+            return report_error("'%s' was made from a list of files: use "
+                                "--files0-from, or give PATHS", s->output);
         *operands = e->made.paths;
         s->inputs.recursive |= e->made.recursive;
         s->inputs.git |= e->made.git;
@@ -421,16 +421,16 @@ static int index_new(const cli_command *self, const index_settings *s,
     if (wrong != NULL)
         return report_error("--by '%s' %s", s->by, wrong);
     if (made->rule == TERMS_KMERS && s->block != 0)
-        return options_wrong(self, "--block cuts files into lines, and k-mers "
-                                   "go on from line to line");
+        return options_wrong(self, "--block cuts files into lines, but k-mers "
+                                   "continue from line to line");
     if (operands->count == 0 && s->inputs.list == NULL && !s->inputs.recursive)
-        return options_wrong(self, "there is nothing to read: give files, or "
-                                   "-r");
+        return options_wrong(self, "there are no files to read: name files, or "
+                                   "use -r");
     made->plain = s->plain;
     made->block = s->block != 0 ? s->block : INDEX_BLOCK;
     if (made->block > SIZE_MAX / 8)
-        return report_error("--block %" PRIu64 " is more than memory can hold: "
-                            "give less", s->block);
+        return report_error("--block %" PRIu64 " does not fit in memory: give "
+                            "less", s->block);
     return CLI_GO;
 }
 

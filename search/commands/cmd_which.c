@@ -232,11 +232,11 @@ static int which_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count < 2)
-        return options_wrong(self, "it takes an INDEX, which 'bloomery index' "
-                                   "made, and WORDS to look for");
+        return options_wrong(self, "this command takes an INDEX, made with "
+                                   "'bloomery index', and WORDS to look for");
     if (s.least >= 0 && s.least <= 0)
-        return options_wrong(self, "--at-least 0 names every document: give a "
-                                   "share above 0");
+        return options_wrong(self, "--at-least 0 would name every document: "
+                                   "give a share above 0");
     job.index = settings_open(operands.names[0], &job.made);
     if (job.index == NULL)
         return CLI_ERROR;

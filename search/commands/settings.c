@@ -121,8 +121,8 @@ bly_index *settings_open(const char *path, settings *s)
     bly_index_stat(&stat, index);
     if (settings_read(s, &stat))
         return index;
-    report_error("'%s' is an index that another program has made, or a newer "
-                 "one: make it again by 'bloomery index'", path);
+    report_error("'%s' is an index made by another program, or by a later "
+                 "version: make it again with 'bloomery index'", path);
     free(s->paths.names);
     bly_index_free(index);
     return NULL;
@@ -149,8 +149,9 @@ int settings_here(const char *path, const settings *made,
 {
     if (strcmp(folder, made->folder) == 0 || settings_absolute(made, index))
         return CLI_GO;
-    return report_error("'%s' was made in the folder '%s', where its names "
-                        "begin: go there", path, made->folder);
+    return report_error("'%s' was made in the folder '%s', to which its names "
+                        "are relative: run the command there", path,
+                        made->folder);
 }
 
 /* ==== Documents ========================================================= */

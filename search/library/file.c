@@ -69,7 +69,7 @@ static bly_status file_map(bly_index **out, int file, const char *path,
         return status_fail(BLY_EIO, "%s: only a regular file can be an index: "
                            "name one", path);
     if (about.st_size == 0)
-        return status_fail(BLY_EFORMAT, "%s: it is empty, and no index: name "
+        return status_fail(BLY_EFORMAT, "%s: it is empty, not an index: name "
                            "another file", path);
     if (!sizes_fits((uint64_t)about.st_size))
         return status_named(status_plain(BLY_ETOOBIG), path);

@@ -412,8 +412,8 @@ static bly_status make_add(bly_index_maker *maker, const bly_document *document,
                            uint64_t most, uint64_t rows, uint64_t *column)
 {
     if (maker->broken != BLY_OK)
-        return status_fail(maker->broken, "the index could not be written "
-                           "before: abort it");
+        return status_fail(maker->broken, "an earlier write of the index "
+                           "failed: abort it");
     make_class *class = make_class_of(maker, most);
     bly_status status = maker->held < maker->memory
                       ? BLY_OK : make_write_classes(maker);
@@ -432,7 +432,7 @@ static bly_status make_add_different(bly_index_maker *maker,
     uint64_t rows = layout_rows(maker->rate, maker->probes, most);
     if (rows == 0)
         return status_fail(BLY_ETOOBIG, "a document has more keys than an "
-                           "index takes: cut it into several");
+                           "index supports: split it into several");
     uint64_t bytes = 8 * bitcolumns_words(rows);
     uint64_t *column = memory_zeroed(&maker->allocator, bytes);
     if (column == NULL)
@@ -571,7 +571,7 @@ bly_status bly_index_take(bly_index_maker *maker, const bly_index *from,
         || stat.extra != maker->extra || stat.seed != maker->seed
         || strcmp(stat.hash, maker->hash->name) != 0)
         return status_fail(BLY_EMISMATCH, "the index has another rate, hash, "
-                           "or number of probes or extra bytes: build it anew");
+                           "or number of probes or extra bytes: rebuild it");
     task t;
     task_begin(&t, &maker->progress, from->n);
     pthread_mutex_lock(&maker->lock);
@@ -596,19 +596,19 @@ static bly_status make_check(const bly_index_spec *spec)
 {
     for (size_t i = 0; i < sizeof spec->reserved / sizeof *spec->reserved; i++)
         if (spec->reserved[i] != 0)
-            return status_fail(BLY_EPARAM, "reserved fields have to be 0");
+            return status_fail(BLY_EPARAM, "reserved fields must be 0");
     if (!(spec->rate >= 0 && spec->rate < 1))
         return status_fail(BLY_EPARAM, "the share %g is not between 0 and 1: "
-                           "0.01 means one document of a hundred", spec->rate);
+                           "0.01 means one document in a hundred", spec->rate);
     if (spec->probes > LAYOUT_PROBES_MOST || spec->extra > LAYOUT_EXTRA_MOST)
         return status_fail(BLY_EPARAM, "a key has 1 .. %d probes, and a "
                            "document 0 .. %d bytes besides its name",
                            LAYOUT_PROBES_MOST, LAYOUT_EXTRA_MOST);
     const hash_info *hash = hash_find(make_hash(spec));
     if (hash == NULL || hash->keyed)
-        return status_fail(BLY_EHASH, "an index cannot say that its keys are "
-                           "hashed by '%.40s': name one of the functions that "
-                           "have no secret, such as xxh3", make_hash(spec));
+        return status_fail(BLY_EHASH, "an index cannot record that its keys "
+                           "are hashed by '%.40s': choose a function without a "
+                           "secret, such as xxh3", make_hash(spec));
     return BLY_OK;
 }
 
@@ -637,7 +637,7 @@ static bly_status make_open(bly_index_maker *maker, const char *path,
     if (status == BLY_OK && maker->file.exists
         && !S_ISREG(maker->file.old.st_mode))
         status = status_fail(BLY_EIO, "%s: is not a regular file, and an index "
-                             "can only be saved to one: name another", path);
+                             "can be saved only to one: name another", path);
     if (status == BLY_OK && !make_room(maker, &maker->about, spec->about_bytes,
                                        1))
         status = status_plain(BLY_ENOMEM);
@@ -775,8 +775,8 @@ bly_status bly_index_end(bly_index_maker *maker)
     task t;
     task_begin(&t, &maker->progress, maker->held);
     bly_status status = maker->broken != BLY_OK
-        ? status_fail(maker->broken, "the index could not be written before: "
-                      "what was there is left")
+        ? status_fail(maker->broken, "an earlier write of the index failed: "
+                      "the old file was kept")
         : make_write_classes(maker);
     if (status == BLY_OK)
         status = make_finish(maker);

@@ -18,28 +18,28 @@
 static bly_status reader_damaged(const char *what)
 {
     return status_fail(BLY_ECORRUPT, "the index is damaged, or cut short: %s: "
-                       "build it anew", what);
+                       "rebuild it", what);
 }
 
 static bly_status reader_check_header(const uint8_t *bytes, size_t n)
 {
     if (n < sizeof LAYOUT_MAGIC - 1
         || memcmp(bytes, LAYOUT_MAGIC, sizeof LAYOUT_MAGIC - 1) != 0)
-        return status_fail(BLY_EFORMAT, "no index: it does not begin with "
+        return status_fail(BLY_EFORMAT, "not an index: it does not begin with "
                            "\"%s\": name another file", LAYOUT_MAGIC);
     if (n < LAYOUT_HEADER)
         return reader_damaged("it has no header");
     if (image_u32(bytes, LAYOUT_AT_VERSION) != LAYOUT_VERSION)
-        return status_fail(BLY_EVERSION, "an index of version %" PRIu32 ", and "
-                           "version %d is known here: build it anew",
+        return status_fail(BLY_EVERSION, "the index has version %" PRIu32 ", "
+                           "but only version %d is known here: rebuild it",
                            image_u32(bytes, LAYOUT_AT_VERSION), LAYOUT_VERSION);
     if (hash_xxh3(bytes, LAYOUT_AT_SUM, 0) != image_u64(bytes, LAYOUT_AT_SUM))
         return reader_damaged("the header's checksum does not match");
     if (image_u64(bytes, LAYOUT_AT_BYTES) != n)
-        return reader_damaged("it has not as many bytes as it says");
+        return reader_damaged("its length does not match its header");
     if (hash_find_field(bytes + LAYOUT_AT_HASH) == NULL)
         return status_fail(BLY_EHASH, "its keys are hashed by '%.8s', which is "
-                           "not known here: build it anew",
+                           "unknown here: rebuild it",
                            (const char *)bytes + LAYOUT_AT_HASH);
     double rate = image_f64(bytes, LAYOUT_AT_RATE);
     uint32_t probes = image_u32(bytes, LAYOUT_AT_PROBES);
@@ -63,8 +63,7 @@ static bly_status reader_check_list(bly_index *index)
                            image_u64(bytes, LAYOUT_AT_ABOUT))
         || index->list.end > index->n
         || (index->n - index->list.end) % LAYOUT_SUM != 0)
-        return reader_damaged("its list of documents does not end where it "
-                              "does");
+        return reader_damaged("the length of its list of documents is wrong");
     index->pages = (index->n - index->list.end) / LAYOUT_SUM;
     return hash_xxh3(bytes + at, index->n - (size_t)at, 0)
            == image_u64(bytes, LAYOUT_AT_LIST_SUM)
@@ -89,15 +88,15 @@ static bly_status reader_check_groups(bly_index *index)
             || image_u64(at, LAYOUT_GROUP_PAGE) != pages
             || image_u64(at, LAYOUT_GROUP_ZERO) != 0
             || !sizes_add(&documents, documents, d))
-            return reader_damaged("a group of documents does not lie in it");
+            return reader_damaged("a group of documents lies outside it");
         before = offset + bytes;
         pages += layout_pages(bytes);
         if (d > index->widest)
             index->widest = d;
     }
     return documents == index->documents && pages == index->pages ? BLY_OK
-         : reader_damaged("its groups have not as many documents as it says, "
-                          "or not as many sums");
+         : reader_damaged("the number of documents or checksums in its groups "
+                          "is wrong");
 }
 
 static bly_status reader_check_documents(const bly_index *index)
@@ -113,8 +112,8 @@ static bly_status reader_check_documents(const bly_index *index)
     }
     return before == image_u64(index->bytes, LAYOUT_AT_NAMES)
         && dropped == image_u64(index->bytes, LAYOUT_AT_DROPPED)
-         ? BLY_OK : reader_damaged("its names are not as long as it says, or "
-                                   "not as many are dropped");
+         ? BLY_OK : reader_damaged("the length of its names, or the number of "
+                                   "removed documents, is wrong");
 }
 
 bly_status reader_check(bly_index *index)
@@ -211,7 +210,7 @@ bly_status bly_index_document(bly_document *out, const bly_index *index,
     const uint8_t *list = index->bytes + index->list.documents;
     if (number >= index->documents)
         return status_fail(BLY_EPARAM, "there are %" PRIu64 " documents, "
-                           "numbered from 0: give a number below that",
+                           "numbered from 0: give a smaller number",
                            index->documents);
     const uint8_t *at = list + number * LAYOUT_DOCUMENT;
     uint64_t end = image_u64(at, LAYOUT_DOCUMENT_END);

@@ -170,8 +170,8 @@ bly_status bly_index_which(uint64_t *row, const bly_index *index,
 {
     if (least > n || n > UINT32_MAX)
         return status_fail(BLY_EPARAM, "no document can have %zu of %zu keys: "
-                           "ask for no more than there are, 2^32 - 1 at most",
-                           least, n);
+                           "require at most the number of keys, and at most "
+                           "2^32 - 1", least, n);
     bool all = least == n || least == 0;
     which_job job = { .index = index, .hashes = hashes, .least = least,
                       .n = least == 0 ? 0 : n };

@@ -139,8 +139,8 @@ static void search_stats(const search_settings *set, const candidates *from,
         report_note("files: %s; new or changed: %s",
                     report_count(from->all.count).text,
                     report_count(from->changed.count).text);
-    report_note("documents: %s; candidates: %s; files read: %s, of them in "
-                "vain: %s; read: %s; lines selected: %s",
+    report_note("documents: %s; candidates: %s; files read: %s, of them "
+                "without a match: %s; read: %s; lines selected: %s",
                 report_count(stat.documents).text,
                 report_count(from->found.n).text, report_count(c->files).text,
                 report_count(c->false_files).text, report_bytes(c->bytes).text,
@@ -156,12 +156,12 @@ static int search_check(const candidates *c, const char *path)
     int status = CLI_GO;
 
     if (from != NULL && chdir(from) < 0)
-        return report_unread("go to", from, errno);
+        return report_unread("enter", from, errno);
     folder = getcwd(NULL, 0);
     if (made->rule != TERMS_TRIGRAMS && made->rule != TERMS_WORDS)
-        status = report_error("'%s' is by %s, of which no pattern says what a "
-                              "match has: make an index by trigrams or words",
-                              path, terms_name(made->rule));
+        status = report_error("'%s' is an index by %s, with which patterns "
+                              "cannot be looked up: make one by trigrams or "
+                              "words", path, terms_name(made->rule));
     else if (folder == NULL)
         status = report_unread("name", ".", errno);
     else if (from == NULL)
@@ -177,9 +177,9 @@ static int search_files(scan *s)
 
     if (s->from->unasked && !set->want.invert
         && (set->stats || isatty(STDERR_FILENO)))
-        report_note("no text that each match must have is known: all files are "
+        report_note("no text is known to be in every match, so all files are "
                     "read%s", set->want.how.fixed ? ""
-                    : " (-F takes a pattern as a text)");
+                    : " (use -F for a pattern that is plain text)");
     turns_open(&s->turns, &set->want);
     scan_run(s);
     turns_close(&s->turns);
@@ -239,9 +239,10 @@ static int search_run_settled(const cli_command *self, search_settings *s,
     if (status != CLI_GO)
         return status;
     if (operands->count != (given ? 1 : 2))
-        return options_wrong(self, given ? "with -e or -f it takes an INDEX "
-                                           "only"
-                                         : "it takes an INDEX and a PATTERN");
+        return options_wrong(self, given ? "with -e or -f, this command takes "
+                                           "only an INDEX"
+                                         : "this command takes an INDEX and a "
+                                           "PATTERN");
     status = patterns_read(&p, given ? NULL : operands->names[1], &s->patterns,
                            &s->files);
     if (status == CLI_GO) {

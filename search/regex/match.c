@@ -117,9 +117,9 @@ static int match_check(const cli_operands *patterns, const match_how *how)
 
         if (code == NULL) {
             match_why(why, sizeof why, error);
-            return report_error("the pattern '%.200s' is wrong at its byte "
-                                "%zu: %s (-F takes it as a text)", pattern,
-                                where, why);
+            return report_error("the pattern '%.200s' is invalid at byte %zu: "
+                                "%s (use -F for plain text)", pattern, where,
+                                why);
         }
         pcre2_code_free(code);
     }
@@ -288,8 +288,8 @@ match *match_open(cli_operands *patterns, const match_how *how)
         && (m->many != NULL || match_plain(&m->plain, patterns, how)))
         return m;
     match_close(m);
-    report_error("a pattern is too much with -w, or memory is too small: make "
-                 "the patterns simpler");
+    report_error("a pattern is too complex with -w, or memory is too small: "
+                 "simplify the patterns");
     return NULL;
 }
 

@@ -52,8 +52,8 @@ static int patterns_load(patterns *p, const char *path)
         status = report_unread("read the patterns in",
                                is_stdin ? "standard input" : path, error);
     else if (n > 0 && memchr(text.data, '\0', n) != NULL)
-        status = report_error("'%s' has a NUL in it: give a file of patterns, "
-                              "each on a line", path);
+        status = report_error("'%s' contains a NUL: give a file with one "
+                              "pattern per line", path);
     else if (n > 0 && !patterns_split(p, (const char *)text.data,
                                       n - (text.data[n - 1] == '\n')))
         status = report_no_memory();

@@ -83,7 +83,7 @@ static bool scan_open(scan_thread *t, const search_task *task)
     if (s->set->silent)
         return false;
     if (error == ESPIPE)
-        report_error("'%s' is no ordinary file: make the index again without "
+        report_error("'%s' is not a regular file: make the index again without "
                      "it", task->name);
     else
         refuse_file(task->name, error);
@@ -104,8 +104,8 @@ static int scan_read(scan_thread *t, const search_task *task)
         if (t->scan->set->silent)
             return status;
         if (error == EFBIG)
-            report_error("'%s' has a line of more than 64 MiB: it is not "
-                         "searched from there on", task->name);
+            report_error("'%s' has a line of more than 64 MiB: the rest of the "
+                         "file was not searched", task->name);
         else
             refuse_file(task->name, error);
     }

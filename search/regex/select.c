@@ -306,8 +306,8 @@ static int select_refuse(select_file *f, int error)
     char why[256];
 
     match_why(why, sizeof why, error);
-    report_error("'%s' has a line that is too much for the pattern (%s): make "
-                 "the pattern simpler", f->name, why);
+    report_error("'%s' has a line that is too complex for the pattern (%s): "
+                 "simplify the pattern", f->name, why);
     f->refused = f->done = true;
     return CLI_GO;
 }
@@ -428,6 +428,7 @@ int select_end(select_file *f)
         fine = (want->nameless || select_name(f, ':'))
             && bytes_format(&f->out, "%" PRIu64 "\n", f->selected);
     else if (f->binary && f->selected > 0)
-        report_note("'%s' is no text, and has a match (-a prints it)", f->name);
+        report_note("'%s' is not text, and has a match (use -a to print it)",
+                    f->name);
     return fine ? CLI_GO : report_no_memory();
 }

@@ -220,7 +220,7 @@ check 'nothing else is left behind' test "$(ls)" = "$names"
 keeps 'no such rule' "not a rule: give" seq.blx index -o seq.blx --by letters t/b
 keeps 'k-mers that are too long' 'length of 1 to 31' seq.blx \
     index -o seq.blx --by kmers=32 t/b
-keeps 'nothing to read' 'nothing to read: give files' seq.blx index -o seq.blx
+keeps 'nothing to read' 'there are no files to read: name files' seq.blx index -o seq.blx
 keeps 'standard input' 'cannot be read again' seq.blx index -o seq.blx -
 keeps 'no index to update' 'not an index|no index' t/b index -o t/b --update
 try index -q -o none/x.blx t/b
@@ -230,16 +230,16 @@ refused 'an index that is not there' 'No such file'
 try index -q -o list.blx t
 refused_status=$(cat status)
 check 'a folder without -r is refused' test "$refused_status" = 2
-check 'and -r is named' grep -q 'give -r' err
+check 'and -r is named' grep -q 'use -r' err
 mkfifo pipe
 try index -q -o list.blx pipe t/b
-check 'a pipe is refused' grep -q "'pipe' is no ordinary file" err
+check 'a pipe is refused' grep -q "'pipe' is not a regular file" err
 which_is 'and the rest is there again' list.blx 't/b\n' zebra
 printf 't/b\0t/new\0' >list
 try index -q -o list.blx --files0-from list
 silent 'a list of files'
 try index -q -o list.blx --update
-refused 'an update of a list' 'list of files: give'
+refused 'an update of a list' 'list of files: use'
 try index -q -o list.blx --update --files0-from list
 silent 'an update of a list that is given'
 try index -q -o words2.blx --by words t/b t/b ./t/b
@@ -248,7 +248,7 @@ out_is 'each name once' 0 './t/b\nt/b\n'
 cp words2.blx ways/
 cd ways || exit 1
 try index -q -o words2.blx --update
-refused 'an update from another folder' 'go there'
+refused 'an update from another folder' 'run the command there'
 cd ..
 try which words.blx
 refused 'no words' 'takes an INDEX'
@@ -257,7 +257,7 @@ refused 'no word in it' 'no letter, digit or _: give a word'
 try which trigrams.blx ab
 refused 'too short for trigrams' 'no three bytes in a line: give'
 try which --at-least 0 words.blx a
-refused 'a share that all have' 'names every document: give a share above 0'
+refused 'a share that all have' 'would name every document: give a share above 0'
 try which t/b zebra
 refused 'no index' 'index'
 try info words.blx
@@ -324,7 +324,7 @@ silent 'the first of many updates'
 cp app.log old.blx
 mv many gone
 try index -q -o app.log --update
-refused 'a folder that is gone' "'many' is not there, and is a part"
+refused 'a folder that is gone' "'many' does not exist, but the index"
 check 'the index is as it was' cmp old.blx app.log
 mv gone many
 
@@ -381,7 +381,7 @@ if command -v git >/dev/null; then
         "$BLOOMERY" index -q -o git.blx --git tree) >out 2>err
     echo $? >status
     check "a folder of no repository, after git's own words" \
-        grep -q "^bloomery index: git does not tell .* leave --git out" err
+        grep -q "^bloomery index: git cannot list .* leave --git out" err
     check 'it is refused' test "$(cat status)" = 2
     check 'the old index is there' cmp old.blx git.blx
     (PATH=/nowhere && export PATH && "$BLOOMERY" index -q -o git.blx --git repo

@@ -30,9 +30,9 @@ out_is 'quietly, and there is none' 1 ''
 try search -l trigrams.blx 'and quick'
 out_is 'a file that is no text' 0 't/deep/binary\n'
 try search trigrams.blx 'and quick'
-note 'it has a match' "'t/deep/binary' is no text"
+note 'it has a match' "'t/deep/binary' is not text"
 try search --stats trigrams.blx 'lazy dog_1'
-check 'little is read' grep -Eq 'candidates: 1; files read: 1, of them in vain: 0' err
+check 'little is read' grep -Eq 'candidates: 1; files read: 1, of them without a match: 0' err
 try search --stats trigrams.blx '[0-9]'
 check 'no text is known' grep -q 'all files are read' err
 # A file with a future time is never trusted as unchanged.
@@ -58,7 +58,7 @@ try search -l packed.blx 'lazy dog'
 out_is 'a file that is gone' 0 't/a\n'
 mv t/a a && mkfifo t/a
 try search --trust packed.blx 'lazy dog'
-refused 'a pipe in its place' "'t/a' is no ordinary file: make the index again"
+refused 'a pipe in its place' "'t/a' is not a regular file: make the index again"
 rm t/a && mv a t/a
 try index -q -o t/own.blx -r t
 try search -L t/own.blx ''
@@ -123,9 +123,9 @@ out_is 'an index that is whole' 0 'trigrams.blx: ok\n'
 try search trigrams.blx
 refused 'no pattern' 'takes an INDEX and a PATTERN'
 try search -e a trigrams.blx b
-refused 'a pattern too many' 'takes an INDEX only'
+refused 'a pattern too many' 'takes only an INDEX'
 try search trigrams.blx 'a(b'
-refused 'a pattern that is wrong' "'a\(b' is wrong at its byte 3: .*-F takes it"
+refused 'a pattern that is wrong' "'a\(b' is invalid at byte 3: .*use -F"
 try search trigrams.blx -e 'a' -e 'b)'
 refused 'a wrong pattern of two' "'b\)' is wrong"
 try search -m 0 trigrams.blx a
@@ -136,11 +136,11 @@ try search none.blx a
 refused 'no file' 'No such file'
 try index -q -o lines.blx --by lines -r t
 try search lines.blx a
-refused 'an index of another kind' 'by lines, .*: make an index by trigrams or words'
+refused 'an index of another kind' 'by lines, .*: make one by trigrams or words'
 cp trigrams.blx ways/
 cd ways || exit 1
 try search trigrams.blx a
-refused 'another folder' 'go there'
+refused 'another folder' 'run the command there'
 try search --from .. -l trigrams.blx 'lazy'
 out_is 'another folder that is named' 0 't/a\n'
 try search --from nowhere -l trigrams.blx 'lazy'
@@ -168,6 +168,6 @@ try search -j1 hard.blx '(a|aa)+c|^(a+)+$'
 check 'other files are searched all the same' grep -qx 't/easy:aaac' out
 check 'and it is an error' test "$(cat status)" = 2
 try search hard.blx '^(a|aa)+$'
-refused 'a pattern that never ends' 'too much for the pattern .*: make the pattern simpler'
+refused 'a pattern that never ends' 'too complex for the pattern .*: simplify the pattern'
 
 finish

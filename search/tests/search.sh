@@ -35,7 +35,7 @@ try search -f none.txt trigrams.blx
 refused 'no file of patterns' "cannot read the patterns in 'none.txt': No such"
 printf 'a\0b' >nul
 try search -f nul trigrams.blx
-refused 'patterns with a NUL' "'nul' has a NUL in it"
+refused 'patterns with a NUL' "'nul' contains a NUL"
 try search --color red trigrams.blx lazy
 refused 'a color' '--color is always, never or auto'
 

@@ -115,11 +115,11 @@ static int similar_measure(bly_similar_spec *spec, const char *text)
             return CLI_GO;
         }
     if (strncmp(text, "tversky=", 8) != 0)
-        return report_error("there is no measure '%s': give tanimoto, dice, "
+        return report_error("unknown measure '%s': give tanimoto, dice, "
                             "contained or tversky=A,B", text);
     return similar_tversky(spec, text + 8) ? CLI_GO
-         : report_error("--measure '%s' has not two weights: give two numbers "
-                        "from 0 on, such as tversky=0.9,0.1", text);
+         : report_error("--measure '%s' does not have two weights: give two "
+                        "numbers of at least 0, such as tversky=0.9,0.1", text);
 }
 
 /* ==== Reading =========================================================== */
@@ -175,10 +175,10 @@ static int similar_alike(const similar_job *job, char **names)
                             names[0], bly_rows_bits(job->queries), names[1],
                             bly_rows_bits(job->library));
     if (!job->want->any && a != NULL && b != NULL && strcmp(a, b) != 0)
-        return report_error("'%s' is of type '%.120s' and '%s' of '%.120s', "
-                            "whose bits do not mean the same: make both in the "
-                            "same way, or give --any-type", names[0], a,
-                            names[1], b);
+        return report_error("'%s' has type '%.120s' and '%s' has type "
+                            "'%.120s', whose bits have different meanings: "
+                            "make both in the same way, or use --any-type",
+                            names[0], a, names[1], b);
     return CLI_GO;
 }
 
@@ -358,11 +358,12 @@ static int similar_run(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (operands.count != 2)
-        return options_wrong(self, "it takes QUERIES and LIBRARY, two files");
+        return options_wrong(self, "this command takes two files, QUERIES and "
+                             "LIBRARY");
     if (strcmp(operands.names[0], "-") == 0
         && strcmp(operands.names[1], "-") == 0)
-        return options_wrong(self, "QUERIES and LIBRARY cannot both come from "
-                                   "standard input");
+        return options_wrong(self, "QUERIES and LIBRARY cannot both be read "
+                                   "from standard input");
     if (similar_measure(&job.spec, s.measure) != CLI_GO)
         return CLI_ERROR;
     job.spec.least = s.least;

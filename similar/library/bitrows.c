@@ -127,8 +127,8 @@ bool bitrows_strays(const bly_rows *rows, const uint8_t *row)
 bly_status bitrows_check(const bly_rows *rows)
 {
     return rows->sorted
-         ? status_fail(BLY_EREADONLY, "the rows are sorted, and none can be "
-                       "added: add all before that") : BLY_OK;
+         ? status_fail(BLY_EREADONLY, "the rows are sorted, so none can be "
+                       "added: add all rows before sorting") : BLY_OK;
 }
 
 bool bitrows_keep(bly_rows *rows, uint64_t *at, const void *text, size_t length)
@@ -178,11 +178,11 @@ bly_status bly_rows_add(bly_rows *rows, const void *bits, const char *name)
     if (status != BLY_OK)
         return status;
     if (rows->bits == 0)
-        return status_fail(BLY_EPARAM, "it is not known how many bits a row "
-                           "has: say it when the rows are made");
+        return status_fail(BLY_EPARAM, "the number of bits in a row is "
+                           "unknown: give it when the rows are made");
     if (bitrows_strays(rows, bits))
-        return status_fail(BLY_EPARAM, "a bit is set behind the last one of a "
-                           "row: clear what is left of its last byte");
+        return status_fail(BLY_EPARAM, "a bit is set after the last one of a "
+                           "row: clear the rest of its last byte");
     uint8_t *row = bitrows_begin(rows, length);
     if (row == NULL)
         return status_plain(BLY_ENOMEM);

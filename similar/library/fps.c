@@ -39,8 +39,8 @@ static bool fps_begins(const fps_line *line, const char *with)
 
 static bly_status fps_twice(const bly_rows *rows, const char *key)
 {
-    return status_fail(BLY_EFORMAT, "line %" PRIu64 " says %s a second time: "
-                       "leave one such line", rows->line, key);
+    return status_fail(BLY_EFORMAT, "line %" PRIu64 " gives %s a second time: "
+                       "keep one such line", rows->line, key);
 }
 
 /* Parses the number after "#num_bits="; 0 if it is missing or invalid. */
@@ -64,13 +64,15 @@ static bly_status fps_take_width(bly_rows *rows, const fps_line *line,
     if (rows->counted)
         return fps_twice(rows, "num_bits");
     if (bits == 0)
-        return status_fail(BLY_EFORMAT, "line %" PRIu64 ": num_bits is no "
-                           "whole number from 1 to %" PRIu64 ": say how many "
-                           "bits a row has", rows->line, BLY_ROW_BITS_MOST);
+        return status_fail(BLY_EFORMAT, "line %" PRIu64 ": num_bits is not a "
+                           "whole number from 1 to %" PRIu64 ": give the "
+                           "number of bits in a row", rows->line,
+                           BLY_ROW_BITS_MOST);
     if (rows->bits != 0 && rows->bits != bits)
-        return status_fail(BLY_EMISMATCH, "line %" PRIu64 " says num_bits=%"
-                           PRIu64 " where %" PRIu64 " are wanted: make both of "
-                           "one kind", rows->line, bits, rows->bits);
+        return status_fail(BLY_EMISMATCH, "line %" PRIu64 " gives num_bits=%"
+                           PRIu64 ", but %" PRIu64 " is needed: make both "
+                           "files in the same way", rows->line, bits,
+                           rows->bits);
     bitrows_set_width(rows, bits);
     rows->counted = true;
     return BLY_OK;
@@ -79,7 +81,7 @@ static bly_status fps_take_width(bly_rows *rows, const fps_line *line,
 static bly_status fps_no_nul(const bly_rows *rows)
 {
     return status_fail(BLY_EFORMAT, "line %" PRIu64 " has a NUL, which no name "
-                       "has: is it text?", rows->line);
+                       "can have: is it text?", rows->line);
 }
 
 static bly_status fps_take_type(bly_rows *rows, const fps_line *line,
@@ -104,8 +106,8 @@ static bly_status fps_head(bly_rows *rows, const fps_line *line)
         return fps_take_type(rows, line, sizeof type - 1);
     if (memchr(line->at, '=', line->length) != NULL)
         return BLY_OK;
-    return status_fail(BLY_EFORMAT, "line %" PRIu64 " begins with # and is no "
-                       "'#key=value': take it out", rows->line);
+    return status_fail(BLY_EFORMAT, "line %" PRIu64 " begins with # and is not "
+                       "'#key=value': remove it", rows->line);
 }
 
 static bly_status fps_first(bly_rows *rows, const fps_line *line)
@@ -113,7 +115,7 @@ static bly_status fps_first(bly_rows *rows, const fps_line *line)
     rows->headed = fps_begins(line, "#FPS1") && line->length == 5;
     return rows->headed ? BLY_OK
          : status_fail(BLY_EFORMAT, "line 1 is not '#FPS1', with which files "
-                       "of fingerprints begin: put it there if this is one");
+                       "of fingerprints begin: add it if this is one");
 }
 
 /* ---- Rows --------------------------------------------------------------- */
@@ -125,9 +127,8 @@ static bly_status fps_guess_width(bly_rows *rows, size_t digits)
         return BLY_OK;
     if (digits == 0 || digits % 2 != 0 || digits / 2 > BLY_ROW_BITS_MOST / 8)
         return status_fail(BLY_EFORMAT, "line %" PRIu64 " begins with %zu "
-                           "characters, and not with bytes in hexadecimal "
-                           "digits, two for each, and a TAB: mend it",
-                           rows->line, digits);
+                           "characters, but not with bytes of two hexadecimal "
+                           "digits and a TAB: correct it", rows->line, digits);
     bitrows_set_width(rows, (uint64_t)digits * 4);
     return BLY_OK;
 }
@@ -152,11 +153,11 @@ static bly_status fps_add(bly_rows *rows, const fps_line *line, size_t digits,
     if (row == NULL)
         return status_plain(BLY_ENOMEM);
     if (!fps_decode(row, line->at, rows->bytes))
-        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has something else "
-                           "before its TAB than hexadecimal digits: mend it",
+        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has other characters "
+                           "than hexadecimal digits before its TAB: correct it",
                            rows->line);
     if (bitrows_strays(rows, row))
-        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has a bit behind the "
+        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has a bit after the "
                            "last of %" PRIu64 ": correct num_bits, or the row",
                            rows->line, rows->bits);
     bitrows_end(rows, line->at + digits + 1, length);
@@ -167,8 +168,8 @@ static bly_status fps_row(bly_rows *rows, const fps_line *line)
 {
     const uint8_t *tab = memchr(line->at, '\t', line->length);
     if (line->length == 0)
-        return status_fail(BLY_EFORMAT, "line %" PRIu64 " is empty: take it "
-                           "out", rows->line);
+        return status_fail(BLY_EFORMAT, "line %" PRIu64 " is empty: remove it",
+                           rows->line);
     if (tab == NULL)
         return status_fail(BLY_EFORMAT, "line %" PRIu64 " has no TAB: a row is "
                            "hexadecimal digits, a TAB and a name", rows->line);
@@ -179,13 +180,13 @@ static bly_status fps_row(bly_rows *rows, const fps_line *line)
     if (status != BLY_OK)
         return status;
     if (digits != 2 * rows->bytes)
-        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has %zu digits where "
+        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has %zu digits, but "
                            "rows of %" PRIu64 " bits have %zu: is it cut "
-                           "short, or of another kind?", rows->line, digits,
+                           "short, or made in another way?", rows->line, digits,
                            rows->bits, 2 * rows->bytes);
     if (length == 0)
-        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has no name behind "
-                           "its TAB: give it one", rows->line);
+        return status_fail(BLY_EFORMAT, "line %" PRIu64 " has no name after "
+                           "its TAB: add one", rows->line);
     if (memchr(tab + 1, '\0', length) != NULL)
         return fps_no_nul(rows);
     return fps_add(rows, line, digits, length);

@@ -100,9 +100,10 @@ bly_status bly_similar_estimate(bly_overlap_t *out, uint64_t m, uint64_t a,
     const shape s = { .blocks = 1, .lanes = 1, .bits = m, .probes = 1 };
     if (m < 2 || m > BLY_ROW_BITS_MOST || a > m || b > m || c > a || c > b
         || a + b - c > m)
-        return status_fail(BLY_EPARAM, "no two rows have so many bits: of m, 2 "
-                           "or more, are a and b set, c of them in both, and a "
-                           "+ b - c is at most m");
+        return status_fail(BLY_EPARAM, "no two rows can have these numbers of "
+                           "bits: a and b of m bits are set, c of them in "
+                           "both, where m is at least 2 and a + b - c at most "
+                           "m");
     *out = (bly_overlap_t){ .a.value = 0 };
     rows_overlap_of(out, &s, a, b, a + b - c);
     return BLY_OK;
@@ -368,28 +369,29 @@ static bly_status similar_check(similar_job *job)
     const bly_similar_spec *spec = job->spec;
     if (!job->rows->sorted)
         return status_fail(BLY_EPARAM, "the rows are not sorted: sort them "
-                           "before they are searched");
+                           "before searching");
     if (job->first > job->queries->n
         || job->n > job->queries->n - job->first)
         return status_fail(BLY_EPARAM, "there are fewer queries than that: "
-                           "give rows of theirs");
+                           "give rows among them");
     if (!similar_weigh(&job->weights, spec))
-        return status_fail(BLY_EPARAM, "there is no such measure: choose one "
-                           "of BLY_TANIMOTO, _DICE, _TVERSKY and _CONTAINED");
+        return status_fail(BLY_EPARAM, "unknown measure: choose one of "
+                           "BLY_TANIMOTO, _DICE, _TVERSKY and _CONTAINED");
     if (!similar_weight_fits(job->weights.alpha)
         || !similar_weight_fits(job->weights.beta))
         return status_fail(BLY_EPARAM, "alpha and beta are weights: give two "
-                           "numbers from 0 on");
+                           "numbers of at least 0");
     if (!(spec->least >= 0 && spec->least <= 1))
-        return status_fail(BLY_EPARAM, "the least similarity is from 0 to 1: "
-                           "give such a number");
+        return status_fail(BLY_EPARAM, "the least similarity must be from 0 to "
+                           "1");
     if (spec->most == 0)
-        return status_fail(BLY_EPARAM, "no rows are wanted: ask for 1 at "
-                           "least");
+        return status_fail(BLY_EPARAM, "no rows are requested: request at "
+                           "least 1");
     if (job->n > 0 && job->rows->n > 0
         && job->rows->bits != job->queries->bits)
-        return status_fail(BLY_EMISMATCH, "the queries and the rows have not "
-                           "as many bits: make both in the same way");
+        return status_fail(BLY_EMISMATCH, "the queries and the rows have "
+                           "different numbers of bits: make both in the same "
+                           "way");
     return BLY_OK;
 }
 

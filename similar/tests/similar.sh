@@ -153,10 +153,10 @@ refused 'no rows' "'0'"
 try similar --threshold 1.1 query.fps library.fps
 refused 'a threshold above 1' 'from 0 to 1'
 try similar --measure cosine query.fps library.fps
-refused 'no such measure' "no measure 'cosine'"
+refused 'no such measure' "unknown measure 'cosine'"
 for weights in '' 1 1, ,1 1,2,3 -1,1 nan,1 1,inf 1e999,1 '1, 1'; do
     try similar --measure "tversky=$weights" query.fps library.fps
-    refused "weights '$weights'" 'has not two weights'
+    refused "weights '$weights'" 'does not have two weights'
 done
 
 # ---- Equal answers every way, and awk's --------------------------------------

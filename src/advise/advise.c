@@ -81,20 +81,20 @@ static const struct {
     const char *text;
 } advise_limits[] = {
     { "deletable", BLY_CAN_REMOVE, true, 0,
-      "it cannot remove every key (BLY_EUNSAFE)" },
+      "some keys cannot be removed (BLY_EUNSAFE)" },
     { "twin", BLY_CAN_REMOVE, true, 0,
-      "a key that was removed cannot come back (BLY_EREMOVED)" },
-    { "dleft", BLY_CAN_COUNT, true, 2, "it counts to 2 only" },
-    { "layered", BLY_CAN_COUNT, true, 7, "it counts to 7 only" },
-    { "cuckoo", BLY_CAN_COUNT, true, 8, "it takes a key eight times at most" },
+      "a removed key cannot be added again (BLY_EREMOVED)" },
+    { "dleft", BLY_CAN_COUNT, true, 2, "it counts only to 2" },
+    { "layered", BLY_CAN_COUNT, true, 7, "it counts only to 7" },
+    { "cuckoo", BLY_CAN_COUNT, true, 8, "it takes a key at most eight times" },
     { "counting", BLY_CAN_COUNT, false, UINT64_MAX, "counts to 14" },
     { "variable", BLY_CAN_COUNT, false, 15, "counts to 15" },
     { "cascade", BLY_CAN_EXACT, false, 0,
-      "exact for its members and the others it is built of; the rate is of any "
-      "other key" },
+      "exact for its members and the others it is built from; the rate is that "
+      "of all other keys" },
     { "egh", BLY_CAN_EXACT, false, 0,
-      "exact but for equal 64-bit hashes; integers by decimal or identity have "
-      "none" },
+      "exact except for equal 64-bit hashes; with decimal or identity, "
+      "integers have none" },
 };
 
 enum { ADVISE_LIMITS = sizeof advise_limits / sizeof *advise_limits };
@@ -150,18 +150,17 @@ static const char *advise_excluded(const bly_kind *kind, const bly_need *need)
 {
     uint64_t needs = advise_needs(need), lacks = needs & ~registry_can(kind);
     if (need->core && strcmp(registry_tier(kind), "core") != 0)
-        return "it is not one of the core kinds";
+        return "it is not a core kind";
     if (kind->add == NULL && !need->fixed)
-        return "it takes all its keys at once: only for a static set";
+        return "it needs all its keys at once: only for a static set";
     if (kind->forgets && (needs & BLY_CAN_FORGET) == 0)
         return "it forgets old keys: only for a stream";
     if (KIND_HAS(kind, building, separate) && (needs & BLY_CAN_EXACT) == 0)
-        return "it is built of the keys that are no members too: only for an "
-               "exact set";
+        return "it is built from the other keys as well: only for an exact set";
     if (advise_limit(kind, needs, need->times, true) != NULL)
         return advise_limit(kind, needs, need->times, true);
     if (kind->resizing != NULL && (needs & BLY_CAN_GROW) != 0)
-        return "it grows only when it is resized, and its rate with it";
+        return "it grows only when it is resized, and then its rate grows too";
     for (size_t i = 0; i < BLY_ABILITIES; i++)
         if ((lacks & advise_abilities[i].flag) != 0)
             return advise_abilities[i].lack;
@@ -658,7 +657,7 @@ static void advise_against(bly_advice *a, const bly_advice *other)
              "size of %s%s", !a->beaten ? "" : time < 1 ? "hardly a gain: "
              : "no gain: ", time, size,
              other->kind, !a->beaten && time > 1 && size > 1
-             ? ", but quicker to fill" : "");
+             ? ", but faster to fill" : "");
 }
 
 /* Describes the first of those that fit. The score may prefer one that is as
@@ -676,13 +675,13 @@ static void advise_praise(bly_advice *const *all, size_t fit, bly_aim aim)
             smallest = all[i]->plan.bytes;
     }
     if (aim == BLY_AIM_FAST)
-        place = first->ns_lookup <= least ? "the quickest"
-                                          : "smaller than the quickest, and "
-                                            "nearly as quick,";
+        place = first->ns_lookup <= least ? "the fastest"
+                                          : "smaller than the fastest, and "
+                                            "nearly as fast,";
     if (aim == BLY_AIM_SMALL)
         place = first->plan.bytes <= smallest ? "the smallest"
-                                              : "quicker than the smallest, "
-                                                "and nearly as small,";
+                                              : "faster than the smallest, and "
+                                                "nearly as small,";
     if (fit == 1)
         snprintf(first->why, sizeof first->why, "the only one that can");
     else
@@ -730,8 +729,8 @@ static bool advise_reserved(const bly_need *need)
 static bly_status advise_check(const bly_need *need)
 {
     if (need->capacity == 0)
-        return status_fail(BLY_EPARAM, "the need has no capacity: say for how "
-                           "many keys");
+        return status_fail(BLY_EPARAM, "the need has no capacity: give the "
+                           "number of keys");
     if (need->rate != 0 && !(need->rate > 0 && need->rate < 1))
         return status_fail(BLY_EPARAM, "the rate %g is not between 0 and 1: "
                            "give one such as 0.01", need->rate);
@@ -741,8 +740,8 @@ static bly_status advise_check(const bly_need *need)
                            need->present);
     if ((need->can & ~(uint64_t)ADVISE_KNOWN) != 0
         || (unsigned)need->aim > BLY_AIM_SMALL)
-        return status_fail(BLY_EPARAM, "there is no such ability or aim: "
-                           "choose of BLY_CAN_… and BLY_AIM_…");
+        return status_fail(BLY_EPARAM, "unknown ability or aim: use BLY_CAN_… "
+                           "and BLY_AIM_…");
     if (need->times > 65535)
         return status_fail(BLY_EPARAM, "at least %llu times is not within "
                            "1 .. 65535: a counter has 16 bits at most",

@@ -118,8 +118,8 @@ static bly_status threshold_check(const bly_threshold *need)
     static const bly_threshold none;
 
     if (need->capacity == 0)
-        return status_fail(BLY_EPARAM, "the threshold has no capacity: say for "
-                           "how many different keys");
+        return status_fail(BLY_EPARAM, "the threshold has no capacity: give "
+                           "the number of different keys");
     if (need->times < 1 || need->times > THRESHOLD_TIMES_MAX)
         return status_fail(BLY_EPARAM, "at least %llu times is not within "
                            "1 .. %d: a counter has 16 bits at most",
@@ -129,8 +129,8 @@ static bly_status threshold_check(const bly_threshold *need)
         return status_fail(BLY_EPARAM, "the rate %g is not between 0 and 1: "
                            "give one such as 0.01", need->rate);
     if (need->k > THRESHOLD_K_MAX)
-        return status_fail(BLY_EPARAM, "k=%u is beyond %d probes: give fewer, "
-                           "or 0 for the best", (unsigned)need->k,
+        return status_fail(BLY_EPARAM, "k=%u is more than %d probes: give "
+                           "fewer, or 0 for the best number", (unsigned)need->k,
                            THRESHOLD_K_MAX);
     if (need->zero != 0 || memcmp(need->reserved, none.reserved,
                                   sizeof none.reserved) != 0)
@@ -165,8 +165,8 @@ bly_status bly_plan_threshold(bly_threshold_plan *out,
                             : threshold_least_m(need, k, rate);
     if (m > THRESHOLD_M_MAX)
         return status_fail(BLY_EPARAM, "%llu keys at rate %g would take more "
-                           "than 2^56 counters: ask for fewer or more errors",
-                           (unsigned long long)need->capacity, rate);
+                           "than 2^56 counters: use fewer keys or a higher "
+                           "rate", (unsigned long long)need->capacity, rate);
 
     bly_threshold_plan made = { .nearly = 0 };
     bly_spec spec = { .capacity = need->capacity, .rate = rate };

@@ -77,8 +77,8 @@ bly_status memory_allows(uint64_t asked, uint64_t given, uint64_t needed)
         return BLY_OK;
     return status_fail(BLY_ELIMIT, "%llu bytes of memory are needed for %llu "
                        "bytes of input, and the limit is %llu: raise the limit "
-                       "if you trust where it comes from "
-                       "(bly_options.memory_limit)", (unsigned long long)needed,
+                       "if you trust the input (bly_options.memory_limit)",
+                       (unsigned long long)needed,
                        (unsigned long long)given, (unsigned long long)limit);
 }
 

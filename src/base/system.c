@@ -162,8 +162,8 @@ bly_status system_draw(void *bytes, size_t n)
     for (size_t some; n > 0; at += some, n -= some) {
         some = n < MOST ? n : MOST;
         if (getentropy(at, some) < 0)
-            return status_system(BLY_EIO, errno, "the system gives no random "
-                                 "numbers: %s", strerror(errno));
+            return status_system(BLY_EIO, errno, "the system provides no "
+                                 "random numbers: %s", strerror(errno));
     }
     return BLY_OK;
 }

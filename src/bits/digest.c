@@ -92,8 +92,8 @@ void digest_keccak(uint8_t out[DIGEST_KECCAK], const void *text, size_t n)
 bly_status digest_check(const char *who)
 {
     return status_fail(BLY_EUNSUPPORTED, "%s needs cryptographic digests, "
-                       "without which this library was built: build it with "
-                       "nettle, by -DBLY_DIGESTS=ON", who);
+                       "which this library was built without: build it with "
+                       "nettle and -DBLY_DIGESTS=ON", who);
 }
 
 void digest_md5_of(uint8_t out[DIGEST_MD5], uint8_t first, const void *text,

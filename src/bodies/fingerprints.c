@@ -33,9 +33,9 @@ static bly_status fingerprint_bits(uint32_t *bits, const fingerprint_wish *wish,
     while (f <= most && ldexp(1, -(int)f) > enough)
         f++;
     if (f > most)
-        return status_fail(BLY_EPARAM, "kind %s ends at a rate of 2^-%u, which "
-                           "%.3g is below: ask for a higher rate, or another "
-                           "kind", wish->kind, most, spec->rate);
+        return status_fail(BLY_EPARAM, "kind %s cannot go below a rate of "
+                           "2^-%u, and %.3g is lower: use a higher rate, or "
+                           "another kind", wish->kind, most, spec->rate);
     *bits = f;
     return BLY_OK;
 }
@@ -678,8 +678,8 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
         return task_status();
     if (!built)
         return status_fail(BLY_EFULL, "the hashes of these keys are too "
-                           "similar: give another hash seed, or a hash "
-                           "function other than identity");
+                           "similar: use another hash seed, or a hash function "
+                           "other than identity");
     image_set_u64(image, IMAGE_GEOMETRY + 8 * FINGERPRINT_KEYS, work.distinct);
     return BLY_OK;
 }

@@ -380,7 +380,7 @@ PLATFORM_INLINE bly_status labels_put_by(const labels_row *r, uint8_t *row,
 static bly_status labels_wrong(const labels_row *r, uint64_t label)
 {
     if (label == 0)
-        return status_fail(BLY_EPARAM, "label 0 is that of a key which is not "
+        return status_fail(BLY_EPARAM, "label 0 stands for keys that are not "
                            "there: labels of this filter are 1 .. %llu",
                            (unsigned long long)r->most);
     return status_fail(BLY_EPARAM, "labels of this filter are 1 .. %llu, not "

@@ -93,23 +93,22 @@ void links_write(uint8_t *head, uint64_t link, const bly_link *from)
 
 bly_status links_wrong(uint64_t at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a filter of RedisBloom: byte "
-                       "%llu: %s: dump it anew, or name another format",
+    return status_fail(BLY_ECORRUPT, "read as a filter of RedisBloom: byte "
+                       "%llu: %s: dump it again, or name another format",
                        (unsigned long long)at, what);
 }
 
 bly_status links_check_options(uint32_t options, uint32_t growth)
 {
     if (options > LINKS_ALL)
-        return links_wrong(LINKS_AT_OPTIONS, "it has options that there are "
-                           "not");
+        return links_wrong(LINKS_AT_OPTIONS, "it has unknown options");
     if (growth > LINKS_GROWTH_MOST)
         return links_wrong(LINKS_AT_GROWTH, "the next link would be for more "
                            "than 32768 times as many keys");
     if ((options & BLY_CHAIN_LONG) == 0)
-        return status_fail(BLY_EVERSION, "taken for a filter of RedisBloom: "
-                           "byte 12: it hashes to 32 bits, as no module that "
-                           "makes dumps does: name another format");
+        return status_fail(BLY_EVERSION, "read as a filter of RedisBloom: byte "
+                           "12: its hashes have 32 bits, but modules that make "
+                           "dumps use 64: name another format");
     return BLY_OK;
 }
 
@@ -117,14 +116,14 @@ bly_status links_check_head(const uint8_t *head, uint64_t bytes,
                             uint64_t links)
 {
     if (bytes < BLY_CHAIN_HEAD + BLY_CHAIN_HEAD_LINK)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of RedisBloom, "
-                           "which begins with 73 bytes of numbers or more, "
-                           "but there are %llu: dump it anew, the header and "
-                           "then the other chunks", (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as a filter of RedisBloom, "
+                           "whose header has at least 73 bytes, but there are "
+                           "%llu: dump it again, the header and then the other "
+                           "chunks", (unsigned long long)bytes);
     if (links == 0 || links > (bytes - BLY_CHAIN_HEAD) / BLY_CHAIN_HEAD_LINK
         || links > BLY_CHAIN_LINKS)
-        return links_wrong(LINKS_AT_LINKS, "it has no links, or more than "
-                           "there are bytes or rates for");
+        return links_wrong(LINKS_AT_LINKS, "it has no links, or more than its "
+                           "bytes or rates allow");
     return links_check_options(image_u32(head, LINKS_AT_OPTIONS),
                                image_u32(head, LINKS_AT_GROWTH));
 }
@@ -142,31 +141,32 @@ bly_status links_check_link(const bly_link *link, size_t at)
 {
     if (link->bytes == 0 || link->bytes > UINT64_MAX / 8
         || link->bytes % 8 != 0)
-        return links_wrong(at, "the bits are no whole words, or none");
+        return links_wrong(at, "the bits are not whole words, or there are "
+                           "none");
     if (link->items > link->capacity)
-        return links_wrong(at + LINKS_OF_ITEMS, "more keys are in than it is "
-                           "for");
+        return links_wrong(at + LINKS_OF_ITEMS, "it has more keys than its "
+                           "capacity");
     if (!(link->rate > 0 && link->rate < 1))
         return links_wrong(at + LINKS_OF_RATE, "the rate is not between 0 and "
                            "1");
     if (!(fabs(link->per_key - links_per_key(link->rate))
           <= LINKS_NEAR * link->per_key))
-        return links_wrong(at + LINKS_OF_PER_KEY, "the bits a key do not "
+        return links_wrong(at + LINKS_OF_PER_KEY, "the bits per key do not "
                            "follow from the rate");
     if (link->probes == 0 || link->probes > LINKS_K_MAX
         || (double)link->probes != ceil(LINKS_LN2 * link->per_key))
         return links_wrong(at + LINKS_OF_PROBES, "the number of hash functions "
-                           "does not follow from the bits a key");
+                           "does not follow from the bits per key");
     if (link->capacity == 0)
-        return links_wrong(at + LINKS_OF_CAPACITY, "it is for no keys");
+        return links_wrong(at + LINKS_OF_CAPACITY, "its capacity is 0");
     if (!((double)link->capacity * link->per_key
           < 8 * (double)link->bytes + 1))
-        return links_wrong(at + LINKS_OF_CAPACITY, "it is for more keys than "
-                           "there are bits for");
+        return links_wrong(at + LINKS_OF_CAPACITY, "its capacity is too large "
+                           "for its bits");
     if (link->power != 0 && (link->power > 63
                              || 8 * link->bytes != UINT64_C(1) << link->power))
-        return links_wrong(at + LINKS_OF_POWER, "the bits are not that power "
-                           "of two");
+        return links_wrong(at + LINKS_OF_POWER, "the bits are not the power of "
+                           "two in the header");
     return BLY_OK;
 }
 

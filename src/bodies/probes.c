@@ -17,7 +17,7 @@ uint64_t probes_capacity(uint64_t m, uint64_t k)
 
 bly_status probes_no_bits(void)
 {
-    return status_fail(BLY_EFULL, "the filter has no bits, and takes no key: "
+    return status_fail(BLY_EFULL, "the filter has no bits and takes no keys: "
                        "build one for more");
 }
 

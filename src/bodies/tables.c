@@ -84,28 +84,29 @@ void tables_write(uint8_t *head, const bly_tables *of)
 
 bly_status tables_wrong(unsigned at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a cuckoo filter of RedisBloom: "
-                       "byte %u: %s: dump it anew, or name another format", at,
+    return status_fail(BLY_ECORRUPT, "read as a cuckoo filter of RedisBloom: "
+                       "byte %u: %s: dump it again, or name another format", at,
                        what);
 }
 
 bly_status tables_check(const bly_tables *of)
 {
     if (!tables_is_power(of->buckets) || of->buckets > TABLES_BUCKETS_MOST)
-        return tables_wrong(TABLES_AT_BUCKETS, "the number of buckets is no "
+        return tables_wrong(TABLES_AT_BUCKETS, "the number of buckets is not a "
                             "power of two up to 2^56");
     if (of->n == 0 || of->n > BLY_TABLES_MOST)
         return tables_wrong(TABLES_AT_TABLES, "the number of tables is not "
                             "1 .. 65535");
     if (of->slots == 0 || of->slots > TABLES_SLOTS_MOST)
-        return tables_wrong(TABLES_AT_SLOTS, "a bucket has not 1 .. 255 slots");
+        return tables_wrong(TABLES_AT_SLOTS, "the number of slots in a bucket "
+                            "is not 1 .. 255");
     if (of->moves == 0)
-        return tables_wrong(TABLES_AT_MOVES, "no fingerprint may be moved");
+        return tables_wrong(TABLES_AT_MOVES, "no fingerprint can be moved");
     if (of->expansion == 0 ? of->n != 1
                            : !tables_is_power(of->expansion)
                              || of->expansion > TABLES_EXPANSION_MOST)
-        return tables_wrong(TABLES_AT_EXPANSION, "the expansion is no power of "
-                            "two, or 0 with more tables than one");
+        return tables_wrong(TABLES_AT_EXPANSION, "the expansion is not a power "
+                            "of two, or it is 0 with more than one table");
     return BLY_OK;
 }
 
@@ -113,8 +114,7 @@ bly_status tables_check_items(const bly_tables *of)
 {
     uint64_t slots = 0;
     return tables_slots(&slots, of, of->n) && of->items <= slots ? BLY_OK
-         : tables_wrong(TABLES_AT_ITEMS, "more keys are in than there are "
-                        "slots");
+         : tables_wrong(TABLES_AT_ITEMS, "it has more keys than slots");
 }
 
 /* ---- Places ------------------------------------------------------------- */

@@ -46,10 +46,9 @@ bly_status carriers_find(contents_list *out, const contents_source *source)
         out->is.system = carriers_recognise(tail, CARRIERS_TAIL);
     }
     if (out->is.system == NULL)
-        return status_fail(BLY_EFORMAT, "no file that has filters inside: it "
-                           "does not end as those of Parquet, LevelDB and "
-                           "RocksDB do: name another, or copy it anew if it is "
-                           "one");
+        return status_fail(BLY_EFORMAT, "not a file that contains filters: its "
+                           "end is not that of a Parquet, LevelDB or RocksDB "
+                           "file: name another file, or copy it again");
     return out->is.system[0] == 'p' ? footer_find(out, source)
                                     : table_find(out, source);
 }

@@ -17,8 +17,8 @@ bly_status contents_load(uint8_t **out, const contents_source *source,
     uint64_t end;
     if (!sizes_add(&end, offset, n) || end > source->bytes)
         return status_fail(BLY_ECORRUPT, "%" PRIu64 " bytes from byte %" PRIu64
-                           " on do not lie in the file, which has %" PRIu64
-                           ": it is damaged, or cut short: copy it anew", n,
+                           " on lie outside the file, which has %" PRIu64 ": "
+                           "it is damaged, or cut short: copy it again", n,
                            offset, source->bytes);
     *out = memory_raw(source->allocator, n);
     if (*out == NULL)
@@ -43,8 +43,8 @@ static bly_status contents_grow(contents_list *list,
         return status;
     more = memory_raw(from, room * sizeof *more);
     if (more == NULL)
-        return status_fail(BLY_ENOMEM, "out of memory: the file has %zu "
-                           "filters and more", list->is.n);
+        return status_fail(BLY_ENOMEM, "out of memory: the file has more than "
+                           "%zu filters", list->is.n);
     if (list->is.n > 0)
         memcpy(more, list->filters, list->is.n * sizeof *more);
     memory_release(from, list->filters, list->room * sizeof *more);
@@ -57,9 +57,9 @@ bly_status contents_add(contents_list *list, const bly_contained *one,
                         const contents_source *source)
 {
     if (one->bytes > source->bytes - list->listed)
-        return status_fail(BLY_ECORRUPT, "its filters are said to have more "
-                           "bytes than the file, which has %" PRIu64 ": it is "
-                           "damaged: copy it anew", source->bytes);
+        return status_fail(BLY_ECORRUPT, "its filters would have more bytes "
+                           "than the file, which has %" PRIu64 ": it is "
+                           "damaged: copy it again", source->bytes);
     bly_status status = list->is.n == list->room
                       ? contents_grow(list, source) : BLY_OK;
     if (status != BLY_OK)

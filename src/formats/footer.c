@@ -120,11 +120,10 @@ static void footer_read_metadata(footer_reader *r, footer_chunk *chunk)
 
 static bly_status footer_outside(const bly_contained *one)
 {
-    return status_fail(BLY_ECORRUPT, "the filter of column '%.80s' in row group"
-                       " %" PRIu64 " is said to begin at byte %" PRIu64 ", "
-                       "where there is none: the file is damaged, or cut "
-                       "short: copy it anew", one->column, one->group,
-                       one->offset);
+    return status_fail(BLY_ECORRUPT, "the filter of column '%.80s' in row "
+                       "group %" PRIu64 " should begin at byte %" PRIu64 ", "
+                       "but does not: the file is damaged, or cut short: copy "
+                       "it again", one->column, one->group, one->offset);
 }
 
 /* Finds the length of a filter if the footer lacks it. An invalid header is
@@ -202,9 +201,9 @@ static void footer_read_chunk(footer_reader *r)
     if (chunk.described || chunk.encrypted || chunk.elsewhere)
         footer_list(r, &chunk);
     else
-        r->status = status_fail(BLY_ECORRUPT, "nothing is said of a column in "
-                                "row group %" PRIu64 ": the file is damaged: "
-                                "copy it anew", r->list->is.groups);
+        r->status = status_fail(BLY_ECORRUPT, "a column in row group %" PRIu64
+                                " has no description: the file is damaged: "
+                                "copy it again", r->list->is.groups);
 }
 
 /* ---- Row groups --------------------------------------------------------- */
@@ -243,15 +242,15 @@ static bly_status footer_check_end(uint64_t *bytes,
         return status;
     if (source->bytes >= least
         && memcmp(end + 4, FOOTER_MAGIC_SECRET, 4) == 0)
-        return status_fail(BLY_EVERSION, "a Parquet file whose footer is "
-                           "encrypted: where its filters lie cannot be read: "
+        return status_fail(BLY_EVERSION, "a Parquet file with an encrypted "
+                           "footer: the places of its filters cannot be read: "
                            "decrypt it first");
     *bytes = source->bytes >= least ? image_u32(end, 0) : UINT64_MAX;
     if (source->bytes < least || *bytes > source->bytes - least)
-        return status_fail(BLY_ECORRUPT, "taken for a Parquet file: its footer "
-                           "is said to have %" PRIu64 " bytes, and the file "
-                           "has %" PRIu64 ": it is damaged, or cut short: copy "
-                           "it anew", *bytes, source->bytes);
+        return status_fail(BLY_ECORRUPT, "read as a Parquet file: its footer "
+                           "should have %" PRIu64 " bytes, but the file has %"
+                           PRIu64 ": it is damaged, or cut short: copy it "
+                           "again", *bytes, source->bytes);
     return BLY_OK;
 }
 
@@ -270,9 +269,9 @@ static bly_status footer_read(contents_list *out, const uint8_t *footer,
     footer_read_list(&r, 4, footer_read_group);
     if (r.status != BLY_OK || r.t.bad == NULL)
         return r.status;
-    return status_fail(BLY_ECORRUPT, "taken for a Parquet file: byte %" PRIu64
-                       ": its footer does not go on as Thrift's compact "
-                       "protocol has it: the file is damaged: copy it anew",
+    return status_fail(BLY_ECORRUPT, "read as a Parquet file: byte %" PRIu64
+                       ": its footer does not follow Thrift's compact "
+                       "protocol: the file is damaged: copy it again",
                        source->bytes - FOOTER_END - bytes
                        + (uint64_t)(r.t.bad - footer));
 }
@@ -286,8 +285,8 @@ bly_status footer_find(contents_list *out, const contents_source *source)
         return status;
     out->is.group = "row group";
     if (bytes == 0)
-        return status_fail(BLY_ECORRUPT, "taken for a Parquet file: its footer "
-                           "is empty: it is damaged: copy it anew");
+        return status_fail(BLY_ECORRUPT, "read as a Parquet file: its footer "
+                           "is empty: it is damaged: copy it again");
     status = contents_load(&footer, source, source->bytes - FOOTER_END - bytes,
                            bytes);
     if (status != BLY_OK)

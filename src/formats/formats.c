@@ -48,8 +48,8 @@ static bly_status formats_unknown(const char *name)
         snprintf(known + used, sizeof known - used, "%s%s",
                  used > 0 ? ", " : "", (*k)->name);
     }
-    return status_fail(BLY_EPARAM, "there is no format '%.40s'" REGISTRY_HERE
-                       ": choose one of %s", name, *known ? known : "none");
+    return status_fail(BLY_EPARAM, "unknown format '%.40s'" REGISTRY_HERE ": "
+                       "choose one of %s", name, *known ? known : "none");
 }
 
 /* Finds the kind for a name with its options: "squid:method=post". */
@@ -76,15 +76,15 @@ bly_status formats_choose(formats_found *out, const char *name,
     if (name != NULL)
         return BLY_OK;
     if (found == NULL && n >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B)
-        return status_fail(BLY_EFORMAT, "not a filter, but what gzip has made "
-                           "of a file: unpack it first (gzip -dc)");
+        return status_fail(BLY_EFORMAT, "not a filter, but a file compressed "
+                           "by gzip: decompress it first (gzip -dc)");
     if (found == NULL && n == 0)
-        return status_fail(BLY_EFORMAT, "it is empty, and no filter: name "
+        return status_fail(BLY_EFORMAT, "it is empty, not a filter: name "
                            "another file");
     if (found == NULL && n >= 4 && memcmp(bytes, "PAR1", 4) == 0)
-        return status_fail(BLY_EFORMAT, "a Parquet file, or what is left of "
-                           "one: its filters are inside, and its end says "
-                           "where (bly_container_open)");
+        return status_fail(BLY_EFORMAT, "a Parquet file, or a part of one: its "
+                           "filters are inside, and its end says where "
+                           "(bly_container_open)");
     if (found == NULL && n >= strlen(FORMATS_INDEX)
         && memcmp(bytes, FORMATS_INDEX, strlen(FORMATS_INDEX)) == 0)
         return status_fail(BLY_EFORMAT, "an index of many files, not a filter: "
@@ -92,10 +92,9 @@ bly_status formats_choose(formats_found *out, const char *name,
                            "or 'bloomery search'");
     if (found == NULL)
         return status_fail(BLY_EFORMAT, "not a Bloomery filter (it does not "
-                           "begin with \"%s\"), nor of a format that shows in "
-                           "its bytes" REGISTRY_HERE ": name another file, or "
-                           "say which format it is",
-                           FORMATS_OWN);
+                           "begin with \"%s\"), nor of a format that its bytes "
+                           "show" REGISTRY_HERE ": name another file, or give "
+                           "its format", FORMATS_OWN);
     return registry_parse(&out->kind, out->option, found->name);
 }
 

@@ -83,9 +83,9 @@ typedef struct {
 
 static bly_status table_damaged(const char *what, uint64_t at)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a table of LevelDB or RocksDB: "
+    return status_fail(BLY_ECORRUPT, "read as a table of LevelDB or RocksDB: "
                        "%s at byte %" PRIu64 ": it is damaged, or cut short: "
-                       "copy it anew", what, at);
+                       "copy it again", what, at);
 }
 
 /* ---- Varints and handles ------------------------------------------------ */
@@ -138,8 +138,8 @@ static bly_status table_load(table_block *out, const table_file *table,
     const contents_source *source = table->source;
     uint8_t *block;
     if (handle->bytes > source->bytes)
-        return table_damaged("a block that is larger than the file is said to "
-                             "begin", handle->offset);
+        return table_damaged("a block larger than the file begins",
+                             handle->offset);
     bly_status status = contents_load(&block, source, handle->offset,
                                       handle->bytes + TABLE_TRAILER);
     if (status != BLY_OK)
@@ -149,12 +149,12 @@ static bly_status table_load(table_block *out, const table_file *table,
                           .held = n + TABLE_TRAILER };
     if (!table_sum_right(table, image_u32(block, n + 1), block, n + 1,
                          handle->offset))
-        status = table_damaged("the checksum does not fit the block",
+        status = table_damaged("the checksum does not match the block",
                                handle->offset);
     else if (block[n] != 0)
         status = status_fail(BLY_EVERSION, "the block at byte %" PRIu64 " of "
-                             "the table, which says where its filters lie, is "
-                             "compressed (%u): read the table by its own "
+                             "the table, which locates its filters, is "
+                             "compressed (%u): read the table with its own "
                              "system", handle->offset, block[n]);
     if (status != BLY_OK)
         memory_release(source->allocator, block, out->held);
@@ -226,10 +226,10 @@ static bly_status table_open_own(table_file *out, const uint8_t *end,
     if (image_u32(end, TABLE_AT_EXTENDED) != TABLE_EXTENDED
         || !table_sum_right(out, image_u32(end, TABLE_AT_SUM), plain,
                             sizeof plain, at))
-        return table_damaged("the checksum does not fit its end", at);
+        return table_damaged("the checksum does not match its end", at);
     if (n + TABLE_TRAILER > at)
-        return table_damaged("the metaindex would begin before the file, says "
-                             "its end", at);
+        return table_damaged("its end places the metaindex before the file,",
+                             at);
     out->metaindex = (table_handle){ at - TABLE_TRAILER - n, n };
     return BLY_OK;
 }
@@ -248,12 +248,12 @@ static bly_status table_open(table_file *out, const contents_source *source)
     out->sum = out->rocksdb ? end[0] : TABLE_CRC;
     out->version = out->rocksdb ? image_u32(end, TABLE_AT_VERSION) : 0;
     if (out->version > TABLE_VERSION_MOST)
-        return status_fail(BLY_EVERSION, "a table of RocksDB in format %" PRIu32
-                           ", and formats up to %d are known here: write it "
-                           "with format_version=%d", out->version,
+        return status_fail(BLY_EVERSION, "the table of RocksDB has format %"
+                           PRIu32 ", but only formats up to %d are known here: "
+                           "write it with format_version=%d", out->version,
                            TABLE_VERSION_MOST, TABLE_VERSION_MOST);
     if (out->sum > TABLE_XXH3)
-        return table_damaged("the kind of its checksums is none", at);
+        return table_damaged("the kind of its checksums is unknown", at);
     if (out->version >= TABLE_OWN)
         return table_open_own(out, end, at);
     const uint8_t *handles = end + (out->rocksdb ? 1 : 0);
@@ -355,9 +355,9 @@ static const char *table_no_bloom(const uint8_t *filter, size_t n)
     int mark = filter[n - TABLE_TRAILER];
     return mark == 0xFF && filter[n - TABLE_TRAILER + 1] == 0 ? NULL
          : mark == 0xFE ? "has a Ribbon filter"
-         : mark == 0    ? "has a filter that says perhaps to every key"
-         : mark < 0x80  ? "has a filter of before format version 5"
-                        : "has a filter of a kind that is not known here";
+         : mark == 0    ? "has a filter that matches every key"
+         : mark < 0x80  ? "has a filter from before format version 5"
+                        : "has a filter of an unknown kind";
 }
 
 /* Lists a filter of RocksDB; one of at most 5 bytes is empty. */
@@ -376,7 +376,7 @@ static bly_status table_list_full(contents_list *list,
     if (status != BLY_OK)
         return status;
     one.lacks = !properties->whole
-              ? "has a filter of prefixes of its keys only"
+              ? "has only a filter of the prefixes of its keys"
               : handle->bytes > TABLE_TRAILER
               ? table_no_bloom(b.bytes, (size_t)handle->bytes) : NULL;
     one.format = one.lacks == NULL ? "rocksdb" : NULL;
@@ -517,6 +517,6 @@ bly_status table_find(contents_list *out, const contents_source *source)
          : index.parts ? table_list_parts(out, &index.filter, &properties,
                                           &table)
                        : table_lacks(out, &table, index.other
-                             ? "has a filter of a policy that is not known here"
+                             ? "has a filter with an unknown policy"
                              : "has no filter");
 }

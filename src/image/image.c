@@ -137,18 +137,18 @@ bly_status image_check_start(const void *image, uint64_t bytes)
                            "begin with \"%s\"): name a file that Bloomery "
                            "wrote", IMAGE_MAGIC_TEXT);
     if (bytes < IMAGE_HEADER)
-        return status_fail(BLY_ECORRUPT, "cut short: %llu bytes, less than "
-                           "the header's 128: copy or build it anew",
+        return status_fail(BLY_ECORRUPT, "cut short: %llu bytes, less than the "
+                           "header's 128: copy it again, or rebuild it",
                            (unsigned long long)bytes);
     uint32_t format = image_u16(image, IMAGE_FORMAT);
     uint32_t form = image_u16(image, IMAGE_FORM);
     if (format != IMAGE_FORMAT_NOW)
         return status_fail(BLY_EVERSION, "the filter has format version %u, "
-                           "this library reads %d: use the library that wrote "
-                           "it, or build it anew", format, IMAGE_FORMAT_NOW);
+                           "but this library reads %d: use the library that "
+                           "wrote it, or rebuild it", format, IMAGE_FORMAT_NOW);
     if (image_u64(image, IMAGE_HEADER_SUM) != image_header_sum(image))
         return status_fail(BLY_ECORRUPT, "the header is damaged (its checksum "
-                           "does not match): copy or build it anew");
+                           "does not match): copy it again, or rebuild it");
     if (!image_is_form(form))
         return status_fail(BLY_EVERSION, "the filter's keys have the form "
                            "0x%04x, which this library does not know: use the "
@@ -161,8 +161,8 @@ bly_status image_check_size(uint64_t bytes)
     if (sizes_fits(bytes))
         return BLY_OK;
     return status_fail(BLY_ETOOBIG, "the filter takes %.4g MiB, more than can "
-                       "be addressed here: use a 64-bit system, or a filter of "
-                       "fewer keys", (double)bytes / (1 << 20));
+                       "be addressed here: use a 64-bit system, or a filter "
+                       "for fewer keys", (double)bytes / (1 << 20));
 }
 
 bly_status image_check_header(const void *image, uint64_t bytes)
@@ -173,8 +173,8 @@ bly_status image_check_header(const void *image, uint64_t bytes)
     uint64_t told = image_u64(image, IMAGE_BYTES);
     if (told != bytes || told > INT64_MAX)      /* no file has so many */
         return status_fail(BLY_ECORRUPT,
-                           "%s: %llu bytes, the header says %llu: "
-                           "copy or build it anew",
+                           "%s: it has %llu bytes, but its header says %llu: "
+                           "copy it again, or rebuild it",
                            bytes < told ? "cut short" : "too long",
                            (unsigned long long)bytes, (unsigned long long)told);
     status = image_check_size(told);
@@ -186,8 +186,8 @@ bly_status image_check_sealed(const void *image)
     if (image_u64(image, IMAGE_PAYLOAD_SUM) != 0)
         return BLY_OK;
     return status_fail(BLY_EUNSEALED, "the filter is open for writing, or its "
-                       "writer ended without closing it: close it, or build "
-                       "it anew");
+                       "writer ended without closing it: close it, or rebuild "
+                       "it");
 }
 
 bly_status image_check_payload(const void *image)
@@ -200,6 +200,6 @@ bly_status image_check_payload(const void *image)
         return task_status();
     if (image_u64(image, IMAGE_PAYLOAD_SUM) != sum)
         return status_fail(BLY_ECORRUPT, "the payload is damaged (its checksum "
-                           "does not match): build the filter anew");
+                           "does not match): rebuild the filter");
     return BLY_OK;
 }

@@ -48,14 +48,14 @@ void kind_intersect_bits(void *into, const void *other)
 
 bly_status kind_no_capacity(void)
 {
-    return status_fail(BLY_EPARAM, "the capacity is not given: say how many "
-                       "keys the filter should hold");
+    return status_fail(BLY_EPARAM, "the capacity is missing: give the number "
+                       "of keys that the filter should hold");
 }
 
 bly_status kind_too_big(const kind_spec *spec, const char *limit)
 {
     return status_fail(BLY_ETOOBIG, "%llu keys at a rate of %.3g need more "
-                       "than the %s this kind ends at: ask for fewer keys, a "
+                       "than %s, the limit of this kind: use fewer keys, a "
                        "higher rate or another kind",
                        (unsigned long long)spec->capacity, spec->rate, limit);
 }
@@ -65,8 +65,8 @@ bly_status kind_divides(uint64_t times, uint64_t of, const char *what)
     if (times >= 1 && of % times == 0)
         return BLY_OK;
     return status_fail(BLY_EPARAM, "a filter of %llu %s cannot be folded by "
-                       "%llu: give a number that divides it, or plan with m= a "
-                       "power of two what is to be folded",
+                       "%llu: give a number that divides it, or plan filters "
+                       "to fold with m= a power of two",
                        (unsigned long long)of, what, (unsigned long long)times);
 }
 
@@ -99,8 +99,8 @@ bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload)
     uint64_t bytes;
     if (!sizes_add(&bytes, payload, IMAGE_HEADER) || bytes > INT64_MAX)
         return status_fail(BLY_ETOOBIG, "the filter would take %.3g bytes, "
-                           "more than a file can have: ask for fewer keys or "
-                           "a higher rate", (double)payload);
+                           "more than a file can have: use fewer keys or a "
+                           "higher rate", (double)payload);
     plan->bytes = bytes;
     return BLY_OK;
 }
@@ -108,8 +108,8 @@ bly_status kind_plan_bytes(bly_plan_t *plan, uint64_t payload)
 bly_status kind_bad_geometry(const void *image)
 {
     return status_fail(BLY_ECORRUPT, "the header's geometry (%llu, %llu, %llu, "
-                       "%llu) makes no filter of kind %.16s and %llu bytes",
-                       (unsigned long long)image_geometry(image, 0),
+                       "%llu) is not that of a filter of kind %.16s and %llu "
+                       "bytes", (unsigned long long)image_geometry(image, 0),
                        (unsigned long long)image_geometry(image, 1),
                        (unsigned long long)image_geometry(image, 2),
                        (unsigned long long)image_geometry(image, 3),
@@ -148,9 +148,9 @@ bly_status kind_check_reach(const kind_foreign *foreign,
                             const uint64_t *geometry, uint64_t bytes)
 {
     return foreign->reach(geometry) <= bytes ? BLY_OK
-         : status_fail(BLY_ECORRUPT, "taken for a file of %s, but its numbers "
-                       "have changed while it was opened: open it when its "
-                       "writer has ended", foreign->writer);
+         : status_fail(BLY_ECORRUPT, "read as a file of %s, but its header "
+                       "changed while it was opened: open it when its writer "
+                       "has ended", foreign->writer);
 }
 
 bly_status kind_check_foreign(const void *image, const kind_foreign *foreign)
@@ -187,6 +187,6 @@ bly_status kind_whole_add(void *image, uint64_t hash)
 {
     (void)hash;
     return status_fail(BLY_EUNSUPPORTED, "a filter of kind %.16s hashes whole "
-                       "keys: give it keys, and no hashes",
+                       "keys: give it keys, not hashes",
                        (const char *)image + IMAGE_KIND);
 }

@@ -20,8 +20,8 @@ static_assert(sizeof(off_t) == sizeof(uint64_t),
 bly_status access_failed(const char *what, const char *path)
 {
     const char *mend = errno == ENOENT ? "check the name"
-                     : errno == EACCES ? "the owner of the file, or of a "
-                                         "folder in its path, can permit it"
+                     : errno == EACCES ? "ask the owner of the file, or of a "
+                                         "folder in its path, for permission"
                      : "check the name and the permissions";
     int error = errno;
     if (error == ECANCELED && task_cancelled())
@@ -101,12 +101,11 @@ bly_status access_lock(int file, const char *path)
     if (locked == 0)
         return BLY_OK;
     if (errno == EAGAIN || errno == EACCES)
-        return status_fail(BLY_EIO, "%s: another writer has it open, or holds "
-                           "a lock on it: wait until that has ended", path);
+        return status_fail(BLY_EIO, "%s: another writer has opened or locked "
+                           "it: wait until that writer has ended", path);
     int error = errno;
-    return status_system(BLY_EIO, error, "%s: cannot lock: %s: copy it to "
-                         "where an open file can be locked", path,
-                         strerror(error));
+    return status_system(BLY_EIO, error, "%s: cannot lock: %s: copy it to a "
+                         "file system with locks", path, strerror(error));
 }
 
 handle_file access_identity(const struct stat *info, bool ours)

@@ -88,8 +88,8 @@ static bly_status container_find(bly_container *c, uint64_t memory_limit)
     if (fstat(c->file, &info) != 0)
         return access_failed("examine", c->path);
     if (!S_ISREG(info.st_mode))
-        return status_fail(BLY_EIO, "%s: only a regular file can be looked "
-                           "into: name one", c->path);
+        return status_fail(BLY_EIO, "%s: only a regular file can be searched "
+                           "for filters: name one", c->path);
     const contents_source source = {
         .read = container_read, .context = c, .allocator = &c->allocator,
         .bytes = (uint64_t)info.st_size, .memory_limit = memory_limit,
@@ -150,11 +150,11 @@ bly_status bly_container_filter(bly_filter **out,
     const bly_contents *is = &container->list.is;
     if (which >= is->n)
         return status_fail(BLY_EPARAM, "%s: there are %zu filters: give a "
-                           "number below that", container->path, is->n);
+                           "smaller number", container->path, is->n);
     const bly_contained *one = &is->filters[which];
     bly_status status = one->format == NULL
-        ? status_fail(BLY_EUNSUPPORTED, "it %s: any key may be there: ask for "
-                      "another", one->lacks)
+        ? status_fail(BLY_EUNSUPPORTED, "it %s, so any key may be in it: "
+                      "choose another", one->lacks)
         : container_open_filter(out, container, one, options);
     if (status == BLY_OK || status == BLY_EIO)
         return status;

@@ -56,9 +56,9 @@ static bly_status open_read_rest(access_coming *c, int file, const char *path,
             return access_failed("read", path);
         c->have += (size_t)got;
         if (c->have < c->room)
-            return status_fail(BLY_ECORRUPT, "cut short: %zu bytes, the header "
-                               "says %zu: copy or build it anew", c->have,
-                               bytes);
+            return status_fail(BLY_ECORRUPT, "cut short: it has %zu bytes, but "
+                               "its header says %zu: copy it again, or rebuild "
+                               "it", c->have, bytes);
         if (c->have == bytes)
             break;
         if (!access_make_room(c, c->have < bytes / ACCESS_GROW
@@ -69,8 +69,9 @@ static bly_status open_read_rest(access_coming *c, int file, const char *path,
     if (beyond < 0)
         return access_failed("read", path);
     if (beyond > 0)
-        return status_fail(BLY_ECORRUPT, "too long: more than the %zu bytes "
-                           "the header says: copy or build it anew", bytes);
+        return status_fail(BLY_ECORRUPT, "too long: it has more than the %zu "
+                           "bytes in its header: copy it again, or rebuild it",
+                           bytes);
     return BLY_OK;
 }
 
@@ -145,9 +146,9 @@ static bly_status open_mapped_failed(void)
 {
     int error = errno;
     return status_system(BLY_EIO, error, "a mapped filter could not be flushed "
-                         "to the disk: %s: what the file holds is not known: "
-                         "build it anew, or save a copy (bly_copy) elsewhere",
-                         strerror(error));
+                         "to the disk: %s: the contents of the file are "
+                         "unknown: rebuild it, or save a copy (bly_copy) "
+                         "elsewhere", strerror(error));
 }
 
 static bly_status open_mapped_begin(bly_filter *filter)
@@ -246,8 +247,8 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
     uint8_t begins[KIND_LOOK];
     size_t bytes = (size_t)info->st_size;
     if (!S_ISREG(info->st_mode))
-        return status_fail(BLY_EIO, "%s: cannot map what is not a regular "
-                           "file: open it without mapping", path);
+        return status_fail(BLY_EIO, "%s: only a regular file can be mapped: "
+                           "open it without mapping", path);
     ssize_t have = access_read(file, begins, sizeof begins);
     if (have < 0)
         return access_failed("read", path);
@@ -285,14 +286,14 @@ static bly_status open_map(bly_filter **out, int file, const char *path,
 static bly_status open_check_flags(int flags)
 {
     if (flags & ~(BLY_MAP | BLY_WRITE | BLY_SHARED | BLY_VERIFY | BLY_PAGED))
-        return status_fail(BLY_EPARAM, "there is no open flag %#x",
+        return status_fail(BLY_EPARAM, "unknown open flag %#x",
                            (unsigned)flags);
     if ((flags & BLY_PAGED) && (flags & (BLY_MAP | BLY_SHARED)))
-        return status_fail(BLY_EPARAM, "BLY_PAGED goes neither with BLY_MAP "
-                           "nor with BLY_SHARED: leave one of them out");
+        return status_fail(BLY_EPARAM, "BLY_PAGED cannot be used with BLY_MAP "
+                           "or BLY_SHARED: leave one of them out");
     if ((flags & BLY_WRITE) && !(flags & (BLY_MAP | BLY_PAGED)))
         return status_fail(BLY_EPARAM, "BLY_WRITE is for a mapped or paged "
-                           "file: give BLY_MAP too, or change the copy in "
+                           "file: use BLY_MAP too, or change the copy in "
                            "memory and save it");
     return BLY_OK;
 }
@@ -304,8 +305,8 @@ static bly_status open_file(bly_filter **out, int file, const char *path,
     if (fstat(file, &info) != 0)
         return access_failed("examine", path);
     if (S_ISDIR(info.st_mode))
-        return status_system(BLY_EIO, EISDIR, "%s: is a directory: name a "
-                             "filter's file", path);
+        return status_system(BLY_EIO, EISDIR, "%s: is a directory: name the "
+                             "file of a filter", path);
     bly_filter *filter = NULL;
     bly_status status = flags & BLY_MAP
                       ? open_map(&filter, file, path, &info, flags, options)

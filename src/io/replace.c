@@ -41,9 +41,9 @@ enum {
 bly_status replace_failed(const char *what, const char *path)
 {
     const char *mend = errno == EACCES || errno == EPERM
-                     ? "the owner of the folder can permit it, or save to "
+                     ? "ask the owner of the folder for permission, or save to "
                        "another place"
-                     : "see to that, or save to another place";
+                     : "fix that, or save to another place";
     int error = errno;
     if (error == ECANCELED && task_cancelled())
         return task_status();
@@ -326,7 +326,7 @@ bly_status replace_begin(replacement *r)
     replace_tidy(r);
     if (!replace_open_nameless(r, mode)
         && !replace_try_names(r, replace_make, mode))
-        return replace_failed("make a file beside it", r->path);
+        return replace_failed("create a file beside it", r->path);
     if (r->exists && !replace_own(r)) {
         bly_status status = replace_failed("keep the permissions of", r->path);
         replace_drop(r);
@@ -398,9 +398,9 @@ bly_status replace_end(replacement *r)
         return BLY_OK;
     int error = errno;
     return status_system(BLY_EUNFLUSHED, error, "%s: the new file is in its "
-                         "place, but may not outlive a crash: cannot flush its "
-                         "folder: %s: save once more when that is mended",
-                         r->path, strerror(error));
+                         "place, but a crash may undo that: cannot flush its "
+                         "folder: %s: fix that, and save again", r->path,
+                         strerror(error));
 }
 
 /* ---- For programs -------------------------------------------------------- */
@@ -414,7 +414,8 @@ bly_status bly_replace(bly_replacement **out, int *file, const char *path)
     bly_status status = replace_find(r, path);
     if (status == BLY_OK && r->exists && !S_ISREG(r->old.st_mode)) {
         errno = S_ISDIR(r->old.st_mode) ? EISDIR : EINVAL;
-        status = replace_failed("replace what is not a file", path);
+        status = replace_failed("replace a file other than a regular file",
+                                path);
     }
     if (status == BLY_OK)
         status = replace_begin(r);

@@ -104,7 +104,7 @@ static bly_status save_from(const char *path, save_source *from)
                              path);
     if (r.exists && !S_ISREG(r.old.st_mode) && from->bytes == NULL)
         return status_fail(BLY_EIO, "%s: is not a regular file, and a filter "
-                           "in parts can only be saved to one: name another",
+                           "in parts can be saved only to one: name another",
                            path);
     if (r.exists && !S_ISREG(r.old.st_mode))
         return save_straight(path, from->bytes, from->n);
@@ -125,7 +125,7 @@ static bly_status save_packed(const bly_filter *filter, const char *path)
     size_t n = filter->bytes;
     uint8_t *packed = memory_raw(&allocator, n);
     if (packed == NULL)
-        return status_fail(BLY_ENOMEM, "%s: out of memory: to pack the filter "
+        return status_fail(BLY_ENOMEM, "%s: out of memory: packing the filter "
                            "takes %.4g MiB", path, (double)n / (1 << 20));
     size_t bytes = pack_write(filter, packed);
     bly_status status = task_status();
@@ -192,10 +192,9 @@ static bly_status save_to_twin(const bly_filter *filter, const char *path,
     if (status != BLY_OK)
         return status;
     if (head == 0)
-        return status_fail(BLY_ETOOBIG, "%s: files of this format have no room "
-                           "for %.4g MiB of bits: build it for fewer keys, or "
-                           "with a higher rate", path,
-                           (double)bits / (1 << 20));
+        return status_fail(BLY_ETOOBIG, "%s: files of this format cannot hold "
+                           "%.4g MiB of bits: build it for fewer keys, or with "
+                           "a higher rate", path, (double)bits / (1 << 20));
     bly_allocator allocator = filter->allocator;
     uint8_t *file = memory_raw(&allocator, head + bits);
     if (file == NULL)
@@ -246,8 +245,8 @@ static bly_status save_not_as(const bly_filter *filter, const char *path,
     bly_status status = formats_choose(&other, format, NULL, 0, 0);
     if (status == BLY_OK)
         status = status_fail(BLY_EUNSUPPORTED, "a filter of kind %s cannot be "
-                             "written as %s, which has other bits for a key: "
-                             "build it anew from the keys, with kind %s",
+                             "written as %s, which sets other bits for a key: "
+                             "build a filter of kind %s from the keys",
                              filter->kind->name, format, format);
     return status_named(status, path);
 }
@@ -290,9 +289,9 @@ static bool save_write_payload(save_source *from, int file,
         bool given = from->part(from->context, at, from->piece, n);
         task_back(outer);
         if (!given) {
-            from->status = status_fail(BLY_EIO, "a part of the filter, %zu "
-                                       "bytes from byte %llu on, could not be "
-                                       "read: nothing was saved", n,
+            from->status = status_fail(BLY_EIO, "%zu bytes of the filter from "
+                                       "byte %llu on could not be read: "
+                                       "nothing was saved", n,
                                        (unsigned long long)at);
             return false;
         }
@@ -326,8 +325,8 @@ bly_status bly_save_parts(const bly_filter *like, const char *path,
     bly_status status = handle_here(like, "saved in parts");
     if (status == BLY_OK
         && (like->kind->packing != NULL || like->kind->pages != NULL))
-        status = status_fail(BLY_EUNSUPPORTED, "kind %s needs all of its image "
-                             "to be saved: have it in one place (bly_save)",
+        status = status_fail(BLY_EUNSUPPORTED, "kind %s needs its whole image "
+                             "to be saved: keep it in one place (bly_save)",
                              like->kind->name);
     if (status != BLY_OK)
         return status;

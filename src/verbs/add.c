@@ -239,7 +239,7 @@ bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
 bly_status bly_put_hash(bly_filter *filter, uint64_t hash, uint64_t label)
 {
     if (filter->kind->labels == NULL)
-        return handle_unsupported(filter->kind, "carry labels", BLY_CAN_LABEL);
+        return handle_unsupported(filter->kind, "store labels", BLY_CAN_LABEL);
     bly_status status = handle_begin(filter);
     if (status == BLY_OK)
         status = filter->kind->labels->put(filter->image, hash, label);
@@ -271,7 +271,7 @@ static bly_status add_put_all(bly_filter *filter, const uint64_t *hashes,
 {
     *done = 0;
     if (filter->kind->labels == NULL)
-        return handle_unsupported(filter->kind, "carry labels", BLY_CAN_LABEL);
+        return handle_unsupported(filter->kind, "store labels", BLY_CAN_LABEL);
     bly_status status = n > 0 ? handle_begin(filter) : BLY_OK;
     while (*done < n && status >= 0) {
         size_t some = n - *done < TASK_KEYS ? n - *done : TASK_KEYS, in = 0;
@@ -296,8 +296,8 @@ static bly_status add_put_stopped(bly_status status, size_t key)
     if (key > 1)
         snprintf(others, sizeof others, "the %zu before it were changed", key);
     if (status == BLY_EABSENT)
-        return status_fail(status, "key %zu of the batch is not there; %s",
-                           key, others);
+        return status_fail(status, "key %zu of the batch is not in the filter; "
+                           "%s", key, others);
     if (status != BLY_EPARAM)
         return status;
     status_kept kept = status_keep();
@@ -329,7 +329,7 @@ bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
     }
     task_begin(&t, &filter->progress, keys->n);
     if (filter->kind->labels == NULL)
-        status = handle_unsupported(filter->kind, "carry labels",
+        status = handle_unsupported(filter->kind, "store labels",
                                     BLY_CAN_LABEL);
     while (in < keys->n && status >= 0) {
         size_t some = keylist_hash(&filter->hasher, hashes, keys, in), more;

@@ -85,7 +85,7 @@ static bly_status change_told(const change_tally *tally)
 {
     const char *wrong = tally->first == BLY_EABSENT ? " is not there"
                       : tally->first == BLY_EUNSAFE
-                      ? " cannot be removed without risk to others" : ": ";
+                      ? " is not in the filter" : ": ";
     if (tally->first == BLY_OK)
         return BLY_OK;
     return status_fail(tally->first, "key %llu of the batch%s%s; of its %llu "
@@ -275,7 +275,7 @@ bly_status bly_resize(bly_filter *filter, uint64_t capacity)
     bly_status status = change_resizable(filter);
     if (status == BLY_OK && capacity == 0)
         status = status_fail(BLY_EPARAM, "a filter cannot be resized to hold "
-                             "no keys: give the number it should hold");
+                             "no keys: give the number that it should hold");
     if (status != BLY_OK)
         return status;
     task t;
@@ -329,7 +329,7 @@ static bly_status change_no_data(const bly_kind *kind)
             snprintf(able + used, sizeof able - used, " %s", (*k)->name);
     }
     return status_fail(BLY_EUNSUPPORTED, "a filter of kind %s has no place for "
-                       "attached data: formats that have one are%s",
+                       "attached data: the formats that have one are%s",
                        kind->name, able);
 }
 

@@ -76,7 +76,7 @@ bly_status bly_form_read(uint64_t *out, const char *text)
     if (!sound || !image_is_form(form))
         return status_fail(BLY_EPARAM, "'%.40s' is not a form of keys: the "
                            "classes are" BLY_KEYS_WORDS "; text and utf16 may "
-                           "have changes, as in text:case=lower,trim", text);
+                           "have changes, such as text:case=lower,trim", text);
     *out = form;
     return BLY_OK;
 }
@@ -102,9 +102,9 @@ bly_status bly_form_check(uint64_t form)
 {
     if (image_is_form(form))
         return BLY_OK;
-    return status_fail(BLY_EPARAM, "0x%llx is not a form of keys: make one of "
-                       "the constants of <bloomery/form.h>, or of a text with "
-                       "bly_form_read", (unsigned long long)form);
+    return status_fail(BLY_EPARAM, "0x%llx is not a form of keys: use the "
+                       "constants of <bloomery/form.h>, or bly_form_read to "
+                       "read a text", (unsigned long long)form);
 }
 
 bool bly_form_same(uint64_t a, uint64_t b)
@@ -126,22 +126,22 @@ static bly_status form_can_set(const bly_filter *filter, uint64_t form)
     char has[BLY_FORM_TEXT], wanted[BLY_FORM_TEXT];
     bly_status status = bly_form_check(form);
     if (status == BLY_OK)
-        status = handle_here(filter, "told the form of its keys");
+        status = handle_here(filter, "given the form of its keys");
     if (status != BLY_OK)
         return status;
     if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
         return status_fail(BLY_EMISMATCH, "the filter's keys have the form %s, "
-                           "and not %s: build another filter for these",
+                           "not %s: build another filter for these",
                            bly_form_write(has, bly_form_of(filter)),
                            bly_form_write(wanted, form));
     if (filter->kind->foreign != NULL)
-        return status_fail(BLY_EUNSUPPORTED, "a file of %s has no room for the "
+        return status_fail(BLY_EUNSUPPORTED, "a file of %s cannot record the "
                            "form of its keys: build a filter of another kind",
                            filter->kind->name);
     if (filter->sharing != NULL)
-        return status_fail(BLY_EPARAM, "the filter is shared among threads, "
-                           "and its header must not change beside them: state "
-                           "the form when it is made");
+        return status_fail(BLY_EPARAM, "the filter is shared among threads, so "
+                           "its header cannot be changed: state the form when "
+                           "it is made");
     return BLY_OK;
 }
 

@@ -152,8 +152,7 @@ static bly_status gaps_measure(uint64_t *bits, const gaps_code *c,
         if (numbers[i] < next || numbers[i] >= range)
             return status_fail(BLY_EPARAM, "number %zu of the list is not "
                                "above the one before, or not below the range: "
-                               "sort the numbers, and drop what comes twice",
-                               i);
+                               "sort the numbers, and remove duplicates", i);
         uint64_t gap = numbers[i] - next;
         sum += gap / c->divisor + c->width
              + (gap % c->divisor >= c->brief || c->width == 0);
@@ -219,7 +218,7 @@ static bly_status gaps_check(uint64_t range, uint64_t divisor)
         return status_fail(BLY_EPARAM, "a list's range must be 1 .. 2^63");
     if (divisor < 1 || divisor > range)
         return status_fail(BLY_EPARAM, "a list's divisor must be 1 .. its "
-                           "range; 0 takes the best one");
+                           "range, or 0 for the best one");
     return BLY_OK;
 }
 
@@ -239,9 +238,9 @@ bly_status bly_gaps_pack(void *into, size_t room, size_t *bytes,
         return status;
     size_t need = gaps_bytes(n, divisor, bits);
     if (need > room)
-        return status_fail(BLY_EPARAM, "there is room for %zu bytes, and the "
-                           "list takes %zu: give what bly_gaps_room says",
-                           room, need);
+        return status_fail(BLY_EPARAM, "there is room for %zu bytes, but the "
+                           "list takes %zu: allocate the size that "
+                           "bly_gaps_room returns", room, need);
     gaps_writer w = { .out = into };
     gaps_put_number(&w, n);
     gaps_put_number(&w, divisor);
@@ -278,7 +277,7 @@ static gaps_list gaps_read(const bly_gaps *list)
 static bly_status gaps_damaged(void)
 {
     return status_fail(BLY_ECORRUPT, "the list of numbers is damaged, cut "
-                       "short, or of another range: get it again");
+                       "short, or has another range: fetch it again");
 }
 
 /* Reads a number of the head, in its shortest form. */

@@ -27,7 +27,7 @@ bly_status handle_no_memory(uint64_t bytes)
     if (status != BLY_OK)
         return status;
     return status_fail(BLY_ENOMEM, "out of memory: the filter takes %.4g MiB: "
-                       "ask for fewer keys or a higher rate",
+                       "use fewer keys or a higher rate",
                        (double)bytes / (1 << 20));
 }
 
@@ -74,8 +74,8 @@ bly_status handle_find(const bly_kind **kind, const void *image)
     uint32_t version = image_u32(image, IMAGE_VERSION);
     if (version != found->version)
         return status_fail(BLY_EVERSION, "the filter has version %u of kind "
-                           "%s, this library reads %u: use the library that "
-                           "wrote it, or build it anew", version, found->name,
+                           "%s, but this library reads %u: use the library "
+                           "that wrote it, or rebuild it", version, found->name,
                            found->version);
     *kind = found;
     return BLY_OK;
@@ -139,10 +139,10 @@ bly_status handle_hasher(kind_hasher *out, const void *image,
                            "with a secret: give the one it was made with",
                            hash->name);
     if (!hash->keyed && secret != NULL)
-        return status_fail(BLY_ESECRET, "the filter's keys are hashed by %s, "
-                           "without a secret, and one was given: somebody who "
+        return status_fail(BLY_ESECRET, "the filter's keys are hashed by %s "
+                           "without a secret, but one was given: somebody who "
                            "does not have it may have made this filter; open "
-                           "it without, if you trust it", hash->name);
+                           "it without a secret, if you trust it", hash->name);
     if (hash->keyed) {
         seed = hash_secret(secret);
         if (hash_secret_mark(seed) != image_u64(image, IMAGE_SEED)) {
@@ -382,8 +382,9 @@ bly_status handle_whole(const bly_filter *filter, const char *verb)
     if (sealed || status != BLY_OK)
         return status;
     return status_fail(BLY_EIO, "a mapped filter could not be flushed to the "
-                       "disk, and what its file holds is not known: build it "
-                       "anew, or use a copy (bly_copy) of what is in memory");
+                       "disk, and the contents of its file are unknown: "
+                       "rebuild it, or use a copy (bly_copy) of the one in "
+                       "memory");
 }
 
 void handle_read(const bly_filter *filter, void *into, size_t bytes)

@@ -19,14 +19,14 @@ static bly_status inline_fill(void *view, size_t bytes, const char *kind,
     const bly_kind *wanted = registry_find(kind, strlen(kind));
     if (filter->kind->inlining == NULL)
         return status_fail(BLY_EUNSUPPORTED, "kind %s has no view (blocked, "
-                           "split, standard, fuse, xor and cuckoo have): ask "
+                           "split, standard, fuse, xor and cuckoo have): use "
                            "bly_contains_hash", filter->kind->name);
     if (wanted == NULL
         || filter->kind->inlining->view != wanted->inlining->view)
-        return status_fail(BLY_EUNSUPPORTED, "the filter is of kind %s, and "
-                           "the view is one of kind %s: fill the view of the "
-                           "filter's own kind, or ask bly_contains_hash, which "
-                           "takes any", filter->kind->name, kind);
+        return status_fail(BLY_EUNSUPPORTED, "the filter is of kind %s, but "
+                           "the view is of kind %s: fill the view of the "
+                           "filter's own kind, or use bly_contains_hash for "
+                           "any kind", filter->kind->name, kind);
     memset(view, 0, bytes);
     wanted->inlining->view(view, filter->image);
     return BLY_OK;
@@ -64,13 +64,13 @@ bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
 bly_status bly_inline_begin(bly_filter *filter)
 {
     if (filter->kind->inlining == NULL || !filter->kind->inlining->adds)
-        return status_fail(BLY_EUNSUPPORTED, "kind %s cannot be added to by a "
-                           "view: kinds that can are blocked, split and "
-                           "standard", filter->kind->name);
+        return status_fail(BLY_EUNSUPPORTED, "kind %s does not support adding "
+                           "through a view: kinds that do are blocked, split "
+                           "and standard", filter->kind->name);
     if (filter->sharing != NULL)
-        return status_fail(BLY_EUNSUPPORTED, "a filter with BLY_SHARED cannot "
-                           "be added to by a view, which knows of one thread "
-                           "only: use bly_add_hash");
+        return status_fail(BLY_EUNSUPPORTED, "a filter with BLY_SHARED does "
+                           "not support adding through a view, which is for "
+                           "one thread only: use bly_add_hash");
     return handle_begin(filter);
 }
 

@@ -32,8 +32,8 @@ static bly_status keys_check_offsets(const bly_keys *keys, uint64_t *bytes)
         return BLY_OK;
     if ((keys->offsets32 != NULL && !keys_rise32(keys->offsets32, keys->n))
         || (keys->offsets64 != NULL && !keys_rise64(keys->offsets64, keys->n)))
-        return status_fail(BLY_EPARAM, "the keys' offsets fall: give n + 1 of "
-                           "them, each as large as the one before or larger");
+        return status_fail(BLY_EPARAM, "the keys' offsets decrease: give n + 1 "
+                           "of them, each at least as large as the one before");
     if (keys->offsets32 != NULL)
         *bytes = keys->offsets32[keys->n];
     if (keys->offsets64 != NULL)
@@ -48,11 +48,11 @@ bly_status keylist_check(const bly_keys *keys)
               + (keys->offsets64 != NULL) + (keys->width != 0);
     if (keys->reserved[0] != 0 || keys->padded > (keys->width != 0))
         return status_fail(BLY_EPARAM, "the keys have values in reserved "
-                           "fields, or padding that they cannot have: set a "
-                           "bly_keys to zero before you fill it in, or link "
-                           "the library it was written for");
+                           "fields, or an impossible padding: set a bly_keys "
+                           "to zero before you fill it in, or link the library "
+                           "it was written for");
     if (keys->n > 0 && forms != 1)
-        return status_fail(BLY_EPARAM, "the keys come in %s: give either "
+        return status_fail(BLY_EPARAM, "the keys are given in %s: give either "
                            "`keys`, or `data` with offsets32, offsets64 or "
                            "width", forms == 0 ? "no form" : "several forms");
     if (keys->width != 0
@@ -61,8 +61,8 @@ bly_status keylist_check(const bly_keys *keys)
                            "can be addressed", keys->n, keys->width);
     bly_status status = keys_check_offsets(keys, &bytes);
     if (status == BLY_OK && bytes > 0 && keys->data == NULL)
-        status = status_fail(BLY_EPARAM, "the keys' data are missing: give the "
-                             "%llu bytes that they lie in",
+        status = status_fail(BLY_EPARAM, "the keys' data is missing: give the "
+                             "%llu bytes that contain them",
                              (unsigned long long)bytes);
     return status;
 }

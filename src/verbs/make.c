@@ -86,7 +86,7 @@ static bly_status make_check_plan(const order *o)
 {
     size_t bytes = (size_t)o->plan.bytes;
     if (o->plan.bytes < IMAGE_HEADER || !sizes_fits(o->plan.bytes))
-        return status_fail(BLY_EPARAM, "the plan's size is none: make it by "
+        return status_fail(BLY_EPARAM, "the plan has no size: make it with "
                            "bly_plan");
     void *image = order_image(o, &system_sparse);
     if (image == NULL)
@@ -97,8 +97,8 @@ static bly_status make_check_plan(const order *o)
         status = o->kind->check(image);
     memory_release(&system_sparse, image, bytes);
     return status == BLY_OK ? BLY_OK
-         : status_fail(BLY_EPARAM, "the plan makes no filter of kind %s: make "
-                       "it by bly_plan", o->kind->name);
+         : status_fail(BLY_EPARAM, "the plan is not that of a filter of kind "
+                       "%s: make it with bly_plan", o->kind->name);
 }
 
 /* Recovers the order that a plan came from, as far as possible. Returns
@@ -110,8 +110,8 @@ static bly_status make_read_plan(order *o, const bly_plan_t *plan,
     memcpy(kind, plan->kind, sizeof plan->kind);
     bly_status status = order_begin(o, kind, spec);
     if (status == BLY_OK && strcmp(kind, o->kind->name) != 0)
-        status = status_fail(BLY_EPARAM, "the plan's kind is '%s', with "
-                             "options, which are in its geometry: make it by "
+        status = status_fail(BLY_EPARAM, "the plan's kind is '%s', but options "
+                             "belong in the plan's geometry: make it with "
                              "bly_plan", kind);
     if (status == BLY_OK && memcmp(plan->reserved, o->plan.reserved,
                                    sizeof plan->reserved) != 0)
@@ -143,7 +143,8 @@ bly_status make_head(uint8_t **head, const bly_kind **kind, const char *name,
     bly_status status = order_make(&o, name, spec, NULL);
     order_end(&o);                      /* no key is hashed here */
     if (status == BLY_OK && o.kind->pages == NULL)
-        status = handle_unsupported(o.kind, "be paged", BLY_CAN_PAGE);
+        status = handle_unsupported(o.kind, "be used page by page",
+                                    BLY_CAN_PAGE);
     if (status == BLY_OK && (o.flags & BLY_SHARED) != 0)
         status = handle_unsupported(o.kind, "be shared among threads",
                                     BLY_CAN_SHARE);
@@ -212,10 +213,9 @@ bly_status bly_like(bly_filter **out, const bly_filter *filter,
     uint8_t *image = NULL;
     bly_status status = make_options(&options, filter, given);
     if (status == BLY_OK)
-        status = handle_here(filter, "made anew");
+        status = handle_here(filter, "used as a model");
     if (status == BLY_OK)
-        status = make_can_empty(filter, "be made anew from another filter's "
-                                        "plan");
+        status = make_can_empty(filter, "be made from another filter's plan");
     if (status == BLY_OK)
         status = make_empty(&image, filter, &options.allocator);
     if (status == BLY_OK)
@@ -399,9 +399,9 @@ static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
     }
     if ((all | ~any) == 0 || !make_many_differ(some, m))
         return BLY_OK;
-    return status_fail(BLY_EPARAM, "these are no hashes: some bits are the "
-                       "same in all of them: mix integers (bly_mix64), or "
-                       "build from the keys themselves");
+    return status_fail(BLY_EPARAM, "these are not hashes, because some bits "
+                       "are the same in all of them: mix integers (bly_mix64), "
+                       "or build from the keys themselves");
 }
 
 bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,

@@ -35,9 +35,9 @@ static bly_status order_rate(double *left, const bly_spec *spec,
                            "0.01", rate);
     double collision = foreign ? 0 : math_collision((double)capacity);
     if (rate <= collision)
-        return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, which is "
-                           "the least that 64-bit hashes of so many keys can "
-                           "have: ask for a higher rate", rate, collision);
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below %.3g, the "
+                           "lowest that 64-bit hashes of so many keys can "
+                           "have: use a higher rate", rate, collision);
     *left = collision < rate * ORDER_RATE_PART ? rate : rate - collision;
     return BLY_OK;
 }
@@ -70,19 +70,18 @@ static bly_status order_hash_name(order *o, const char *name)
                            ? integers ? hash_find("decimal") : hash_list
                            : hash_find(name);
     if (found == NULL)
-        return status_fail(BLY_EHASH, "there is no hash function '%.40s': "
-                           "choose xxh3, xxh64, murmur2, murmur3, fnv1a, "
-                           "siphash, identity or decimal", name);
+        return status_fail(BLY_EHASH, "unknown hash function '%.40s': choose "
+                           "xxh3, xxh64, murmur2, murmur3, fnv1a, siphash, "
+                           "identity or decimal", name);
     if (integers && !found->integer)
         return status_fail(BLY_EHASH,
-                           "kind %s with a universe= has integers for "
-                           "keys, which %s does not leave as they are: choose "
-                           "decimal or identity",
+                           "kind %s with a universe= has integers for keys, "
+                           "which %s changes: choose decimal or identity",
                            o->kind->name, found->name);
     if (order_raw_hash(o) && found->weak)
-        return status_fail(BLY_EHASH, "kind %s uses the hash as it comes, and "
-                           "the high bits of %s are weak: choose xxh64 or "
-                           "xxh3%s", o->kind->name, found->name,
+        return status_fail(BLY_EHASH, "kind %s uses hashes unchanged, and the "
+                           "high bits of %s are weak: choose xxh64 or xxh3%s",
+                           o->kind->name, found->name,
                            o->kind->raw_hash ? "" : ", or another of=");
     o->hash = found;
     return BLY_OK;
@@ -94,7 +93,8 @@ static bly_status order_seed(order *o, const bly_spec *spec)
     o->hasher = (kind_hasher){ o->hash->function, { .low = spec->seed } };
     if (!o->hash->keyed && spec->secret != NULL)
         return status_fail(BLY_ESECRET, "hash function %s takes no secret: "
-                           "choose siphash, or give none", o->hash->name);
+                           "choose siphash, or leave the secret out",
+                           o->hash->name);
     if (!o->hash->keyed)
         return BLY_OK;
     if (spec->secret == NULL)
@@ -102,9 +102,9 @@ static bly_status order_seed(order *o, const bly_spec *spec)
                            "%d bytes: give one, and keep it", o->hash->name,
                            BLY_SECRET_BYTES);
     if (spec->seed != 0)
-        return status_fail(BLY_EPARAM, "hash function %s has a secret in place "
-                           "of a seed: leave the seed 0, and choose "
-                           "another secret for other hashes", o->hash->name);
+        return status_fail(BLY_EPARAM, "hash function %s has a secret instead "
+                           "of a seed: leave the seed 0, and use another "
+                           "secret for other hashes", o->hash->name);
     o->hasher.seed = hash_secret(spec->secret);
     o->seed = hash_secret_mark(o->hasher.seed);
     return BLY_OK;
@@ -140,7 +140,7 @@ static bly_status order_keys(order *o, const kind_keys *keys)
     if (KIND_HAS(kind, building, separate))
         return kind->building->separate(&o->asked, &o->items, keys);
     return kind->labels != NULL ? BLY_OK
-                                : handle_unsupported(kind, "carry labels",
+                                : handle_unsupported(kind, "store labels",
                                                      BLY_CAN_LABEL);
 }
 
@@ -148,8 +148,8 @@ static bly_status order_reserved(const bly_spec *spec)
 {
     const bly_spec *none = order_spec(NULL);
     if ((spec->flags & ~(BLY_SHARED | BLY_SPARSE)) != 0)
-        return status_fail(BLY_EPARAM, "a spec's flags may be BLY_SHARED, "
-                           "BLY_SPARSE and nothing else");
+        return status_fail(BLY_EPARAM, "a spec's flags may be only BLY_SHARED "
+                           "and BLY_SPARSE");
     if (memcmp(spec->reserved, none->reserved, sizeof none->reserved) != 0)
         return status_fail(BLY_EPARAM, "the spec has values in reserved "
                            "fields: set it to zero before you fill it in, or "

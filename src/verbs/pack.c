@@ -37,9 +37,9 @@ bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
     task_begin(&t, &filter->progress, filter->bytes);
     bly_status status = handle_whole(filter, "packed");
     if (status == BLY_OK && room < filter->bytes)
-        status = status_fail(BLY_EPARAM, "there is room for %zu bytes, and "
-                             "packing needs as many as the image has, %zu: "
-                             "give that many", room, filter->bytes);
+        status = status_fail(BLY_EPARAM, "there is room for %zu bytes, but "
+                             "packing needs the size of the image, %zu: "
+                             "allocate that", room, filter->bytes);
     if (status == BLY_OK) {
         packed = pack_write(filter, into);
         status = task_status();
@@ -177,8 +177,7 @@ bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
         status = image_check_sealed(image);
     if (status == BLY_OK && pack_whole_bytes(kind, image) != 0)
         status = status_fail(BLY_EUNSUPPORTED, "the filter is packed and "
-                             "cannot be used where it is: unpack it "
-                             "(bly_unpack)");
+                             "cannot be used as it is: unpack it (bly_unpack)");
     if (status == BLY_OK)
         status = handle_make(&filter, kind, (void *)(uintptr_t)image, bytes,
                              &pack_borrowed, &options);

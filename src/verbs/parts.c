@@ -16,8 +16,8 @@ bly_status bly_places(const bly_filter *filter, const uint64_t *hashes,
         return BLY_OK;
     }
     if (kind->pages == NULL)
-        return status_fail(BLY_EUNSUPPORTED, "kind %s has a key in many places "
-                           "of its image: choose one with the ability "
+        return status_fail(BLY_EUNSUPPORTED, "kind %s sets bits all over its "
+                           "image for a key: choose one with the ability "
                            "\"local\", such as blocked", kind->name);
     *bytes = kind->pages->bytes(filter->image);
     kind->pages->place(filter->image, hashes, n, places);
@@ -37,7 +37,7 @@ const void *bly_raw(const bly_filter *filter, size_t *bytes)
 
 bly_status bly_set_items(bly_filter *filter, uint64_t items)
 {
-    bly_status status = handle_here(filter, "told how many adds it has");
+    bly_status status = handle_here(filter, "asked for its number of adds");
     if (status == BLY_OK)
         status = handle_begin(filter);
     if (status == BLY_OK)

@@ -123,8 +123,8 @@ static bly_status registry_no_kind(const char *name, size_t length)
     char known[400] = "";
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
         registry_append(known, sizeof known, ", ", registry_kinds[i]->name);
-    return status_fail(BLY_EKIND, "there is no kind '%.*s'" REGISTRY_HERE
-                       ": choose one of %s",
+    return status_fail(BLY_EKIND, "unknown kind '%.*s'" REGISTRY_HERE ": "
+                       "choose one of %s",
                        (int)(length < 40 ? length : 40), name, known);
 }
 
@@ -238,8 +238,8 @@ static bly_status registry_value(uint64_t *option, size_t i,
     if (!good) {
         char range[192];
         registry_range(range, sizeof range, o);
-        return status_fail(BLY_EOPTION, "kind %s: %s=%.*s is not possible: "
-                           "%s is %s", kind->name, o->name,
+        return status_fail(BLY_EOPTION, "kind %s: %s=%.*s is not valid: %s is "
+                           "%s", kind->name, o->name,
                            (int)(length < 40 ? length : 40), text, o->name,
                            range);
     }
@@ -256,8 +256,8 @@ static bly_status registry_no_text(const bly_kind *kind, const char *text,
         return status_fail(BLY_EOPTION, "kind %s: an option is missing after "
                            "'%c': write %s alone, or %s:option=value,…",
                            kind->name, text[-1], kind->name, kind->name);
-    return status_fail(BLY_EOPTION, "kind %s: there is a blank in '%.*s': "
-                       "write %s:option=value,… without blanks", kind->name,
+    return status_fail(BLY_EOPTION, "kind %s: '%.*s' contains a space: write "
+                       "%s:option=value,… without spaces", kind->name,
                        (int)(length < 40 ? length : 40), text, kind->name);
 }
 

@@ -25,12 +25,12 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
         return BLY_OK;
     if (a == BLY_KEYS_UNSTATED || b == BLY_KEYS_UNSTATED)
         return status_fail(BLY_EMISMATCH, "one filter states the form of its "
-                           "keys, %s, the other none: state it there, if you "
-                           "know that it is the same (bly_form_set)",
+                           "keys, %s, but the other does not: state it there "
+                           "if it is the same (bly_form_set)",
                            bly_form_write(first, a | b));
     return status_fail(BLY_EMISMATCH, "the filters' keys have the forms %s and "
-                       "%s: build both with one", bly_form_write(first, a),
-                       bly_form_write(second, b));
+                       "%s: build both with the same form",
+                       bly_form_write(first, a), bly_form_write(second, b));
 }
 
 /* Checks that both filters hash keys alike. */
@@ -38,15 +38,15 @@ static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
 {
     if (a->hasher.function != b->hasher.function)
         return status_fail(BLY_EMISMATCH, "the filters have the hash functions "
-                           "%.8s and %.8s: build both with one",
+                           "%.8s and %.8s: build both with the same one",
                            (const char *)a->image + IMAGE_HASH,
                            (const char *)b->image + IMAGE_HASH);
     uint64_t first = image_u64(a->image, IMAGE_SEED);
     uint64_t second = image_u64(b->image, IMAGE_SEED);
     if (first != second)
         return status_fail(BLY_EMISMATCH, "the filters have the seeds %llu and "
-                           "%llu, or different secrets: build both with one",
-                           (unsigned long long)first,
+                           "%llu, or different secrets: build both with the "
+                           "same one", (unsigned long long)first,
                            (unsigned long long)second);
     return sets_match_forms(bly_form_of(a), bly_form_of(b));
 }
@@ -59,8 +59,8 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
         return status;
     if (a->kind != b->kind)
         return status_fail(BLY_EMISMATCH, "one filter is of kind %s, the other "
-                           "of kind %s: build both of one kind", a->kind->name,
-                           b->kind->name);
+                           "of kind %s: build both of the same kind",
+                           a->kind->name, b->kind->name);
     status = sets_match_keys(a, b);
     if (status != BLY_OK)
         return status;
@@ -76,7 +76,7 @@ static bly_status sets_match(const bly_filter *a, const bly_filter *b)
                            (unsigned long long)a->bytes,
                            (unsigned long long)b->bytes,
                            a->bytes != b->bytes ? ""
-                           : ", which they use in unlike ways");
+                           : ", which they use in different ways");
     return BLY_OK;
 }
 

@@ -419,7 +419,7 @@ typedef struct {
 
 static const form_class form_class_list[BLY_KEYS_CLASSES] = {
     [BLY_KEYS_BYTES] = { FORM_BYTES, 0, 1, NULL,
-        "give bytes, or what is written as their hexadecimal digits" },
+        "give bytes, or text of their hexadecimal digits" },
     [BLY_KEYS_TEXT] = { FORM_TEXTS, 0, 1, NULL, "give text" },
     [BLY_KEYS_NUMBER] = { FORM_NUMBERS, 8, 0, form_put_number,
         "give a number" },
@@ -459,11 +459,11 @@ static bly_status form_not_of(uint64_t form, const bly_value *value)
 {
     int shown = value->length < 40 ? (int)value->length : 40;
     if (value->type == BLY_INTEGER)
-        return status_fail(BLY_EPARAM, "%lld is none of the %s that the "
+        return status_fail(BLY_EPARAM, "%lld is not one of the %s that the "
                            "filter's keys are",
                            (long long)value->integer, form_noun(form));
     if (value->type == BLY_REAL)
-        return status_fail(BLY_EPARAM, "%.17g is none of the %s that the "
+        return status_fail(BLY_EPARAM, "%.17g is not one of the %s that the "
                            "filter's keys are", value->real, form_noun(form));
     return status_fail(BLY_EPARAM, "'%.*s' cannot be read as %s, which the "
                        "filter's keys are", shown,

@@ -26,7 +26,7 @@ out_has 'advise: whose times' 0 \
 check 'advise: five at most' awk '/ build -k / { n++ } END { exit n > 5 }' out
 try advise -n 1M --all
 out_has 'advise --all: those that cannot' 0 \
-    '^ - fuse +it takes all its keys at once'
+    '^ - fuse +it needs all its keys at once'
 out_has 'advise --all: more than five' 0 '^ 6 '
 out_has 'advise --all: those that gain nothing' 0 \
     '^   no gain: [0-9.]+ times the time and [0-9.]+ times the size of '
@@ -37,7 +37,7 @@ try advise -n 1M -p 0.1% --static --small
 out_has 'advise --static --small' 0 '^   the smallest of the'
 try advise -n 1M --fast --present 90%
 out_has 'advise --fast --present' 0 \
-    '^   (the quickest of|smaller than the quickest)'
+    '^   (the fastest of|smaller than the fastest)'
 try advise -n 1M --exact --static --others 10M
 out_has 'advise --exact: with the others' 0 \
     '^   bloomery build -k cascade -n 1000000 --without OTHERS -o FILE KEYS$'
@@ -132,7 +132,7 @@ EOF
 try advise -n 1M --json
 out_has 'advise --json: the costs' 0 '"costs": "built in"'
 out_has 'advise --json: places' 0 '"place": 1,?$'
-out_has 'advise --json: reasons' 0 '"why": "it takes all its keys at once'
+out_has 'advise --json: reasons' 0 '"why": "it needs all its keys at once'
 out_has 'advise --json: what gains nothing' 0 '"beaten": true,$'
 out_has 'advise --json: the tier' 0 '"tier": "core",$'
 out_has 'advise --json: every tier is ranked' 0 '"tier": "experimental",$'
@@ -197,7 +197,7 @@ refused 'advise --measure: no folder for costs' 'set XDG_CACHE_HOME or HOME'
 XDG_CACHE_HOME=$(pwd)/keys "$BLOOMERY" advise --measure >out 2>err
 echo $? >status
 refused 'advise --measure: told before it begins that it cannot be kept' \
-    'cannot be written'
+    'cannot write'
 mkdir -p held/bloomery/costs
 XDG_CACHE_HOME=$(pwd)/held "$BLOOMERY" advise --measure >out 2>err
 echo $? >status
@@ -214,19 +214,19 @@ try advise -n 1M --exact
 refused 'advise: what a static set lets in' \
     'add --static .*cascade.*leave out --exact'
 try advise -n 1000 --exact --remove
-refused 'advise: two ways out' '--all tells why'
+refused 'advise: two ways out' '--all shows why'
 try advise -n 1M --label --label-most 1000
 refused 'advise: which labels there are' 'lower --label-most to 255'
 try advise -n 1e11 -p 1e-9
-refused 'advise: a rate too small for that many keys' 'ask for a rate of 1e-08'
+refused 'advise: a rate too small for that many keys' 'allow a rate of 1e-08'
 try advise -n 1M --memory-limit 100K
 refused 'advise: the least memory' \
-    'allow --memory-limit [0-9]+, the least there is'
-least=$(sed 's/.*--memory-limit \([0-9]*\),.*/\1/' err)
+    'raise --memory-limit to [0-9]+, the smallest possible'
+least=$(sed 's/.*--memory-limit to \([0-9]*\),.*/\1/' err)
 try advise -n 1M --memory-limit "$least"
 out_has 'advise: the least memory is enough' 0 '^   the only one that can$'
 try advise -n 1M --memory-limit "$((least - 1))"
-refused 'advise: a byte less is not' "allow --memory-limit $least"
+refused 'advise: a byte less is not' "raise --memory-limit to $least,"
 "$BLOOMERY" advise -n 1M --count --grow --json >out 2>err
 check 'advise --json: no kind fits' [ $? = 2 ]
 check 'advise --json: no place then' awk '/"place"/ { exit 1 }' out
@@ -240,7 +240,7 @@ try advise -n 1M --present 1.5
 refused 'advise: a share of more than all' 'from 0 to 1'
 try advise -n 1M --remove --grow --all
 out_has 'advise: no kind can, with the reasons' 2 \
-    '^ - cuckoo +it grows only when it is resized, and its rate with it'
+    '^ - cuckoo +it grows only when it is resized, and then its rate grows too'
 XDG_CACHE_HOME=$(pwd)/keys
 try advise --measure --help
 out_has 'advise --measure is explained' 0 'XDG_CACHE_HOME'

@@ -53,12 +53,12 @@ silent 'there may be no members'
 try query -c e.bly one
 out_is 'and none is found' 1 '0\n'
 try build -k cascade -p 1e-4 -o m.bly revoked
-refused 'members alone' 'give --without FILE or --within ALL, or take -k ribbon'
+refused 'members alone' 'use --without FILE or --within ALL, or use -k ribbon'
 check 'are not built' [ ! -e m.bly ]
 
 cat valid revoked >all
 try build -k cascade --without all -o x.bly revoked
-refused 'a key in both files' 'among the members and among the others, and 999 more'
+refused 'a key in both files' 'both a member and one of the other keys, and 999 more'
 printf 'new\nnewer\n' | cat valid - >news
 printf 'newer\n' | cat revoked - >news2
 try build -k cascade --without valid --without news -o x.bly revoked news2
@@ -72,13 +72,13 @@ try build --json -k cascade --without double -o t.bly thrice
 out_has 'repeats are no members' 0 '"items": 1000,'
 check 'and take no room' cmp t.bly f.bly
 try build -k ribbon --without valid -o x.bly revoked
-refused 'a kind that cannot' 'ribbon cannot keep keys out'
+refused 'a kind that cannot' 'ribbon cannot exclude keys'
 try build -k nosuch --without valid -o x.bly revoked
 refused 'a kind that is none' 'nosuch'
 try build -k cascade -l 1 -f 2 -o x.bly revoked
-refused '-l alone' 'give --without FILE'
+refused '-l alone' 'use --without FILE'
 try build -k cascade:others=9 -o x.bly revoked
-refused 'others that are not given' 'give --without FILE'
+refused 'others that are not given' 'use --without FILE'
 try build -k cascade --without nowhere -o x.bly revoked
 refused 'a missing file' 'nowhere'
 try build -k cascade --without - -o x.bly - <one
@@ -132,7 +132,7 @@ silent '--within: two members of one hash'
 try build --text -k cascade --within twins -o p.bly twin
 silent '--within: keys whose hashes differ'
 keeps '--within: a member and another of one hash' \
-    'a member and another key share their hash: choose another' f.bly \
+    'a member and another key have the same hash: choose another' f.bly \
     build --text -k cascade -H murmur2 --within twins -o f.bly twin
 keeps '--within: a member that is not in it' \
     "the member '[0-9a-f]*' .line [0-9]* of 'revoked'. is not in .* --within, nor are 999 more: add" \
@@ -142,15 +142,15 @@ cat one | keeps '--within: of a pipe' 'a member is not in .*: add .*files instea
     f.bly build -k cascade --within all -o f.bly
 keeps '--within: one of many' "the member 'newer' .line 1001 of 'news2'. is not in the list of --within: add" \
     f.bly build -k cascade --within all -o f.bly news2
-keeps '--within: a kind that cannot' 'ribbon cannot keep keys out: leave out --within' \
+keeps '--within: a kind that cannot' 'ribbon cannot exclude keys: leave out --within' \
     f.bly build -k ribbon --within all -o f.bly revoked
-keeps '--within: standard' 'cannot keep keys out: leave out --within' f.bly \
+keeps '--within: standard' 'cannot exclude keys: leave out --within' f.bly \
     build -k standard --within all -o f.bly revoked
 keeps '--within: standard input twice' '--within wants .* twice' f.bly \
     build -k cascade --within - --within - -o f.bly revoked <all
 keeps '--within: standard input for both' 'KEYS and --within both' f.bly \
     build -k cascade --within - -o f.bly - <all
-keeps '--within: the list cannot be the output' "'all' is the output" all \
+keeps '--within: the list cannot be the output' "'all' is both the output" all \
     build -k cascade --within all -o all revoked
 keeps '--within: a missing file' nowhere f.bly \
     build -k cascade --within nowhere -o f.bly revoked

@@ -56,12 +56,12 @@ bad_list() {
     try dedup -f "$1" table.tsv
     refused "-f '$1'" "$2"
 }
-bad_list 0 'has a column 0: the first one is 1'
+bad_list 0 'has a column 0: the first column is 1'
 bad_list 1,0 'has a column 0'
 bad_list '' 'lists a column without'
 bad_list 1,,2 'lists a column without'
 bad_list 1, 'lists a column without'
-bad_list 3-1 'a range that falls'
+bad_list 3-1 'a descending range'
 bad_list 2- 'a range without both ends'
 bad_list -2 'a range without both ends'
 bad_list 1-2-3 'a range without both ends'
@@ -69,7 +69,7 @@ bad_list 1,2,1 'lists a column twice'
 bad_list 2-4,3 'lists a column twice'
 bad_list a,b,a 'lists a column twice'
 bad_list 1-65 'more than 64 columns'
-bad_list 99999999999999999999 'a column that no line has'
+bad_list 99999999999999999999 'a column number that is too large'
 try put -l 1,2 pairs.bly table.tsv
 refused 'two labels' '-l .1,2. is more than one column: '
 
@@ -102,7 +102,7 @@ check 'files of different headers: status 2' [ "$(cat status)" = 2 ]
 check 'files of different headers: said' \
     grep -q "the header of 'b.tsv' is not that .*: give files" err
 try dedup -f colour a.tsv b.tsv
-refused 'dedup of files of different headers' "the header of 'b.tsv' is not"
+refused 'dedup of files of different headers' "the header of 'b.tsv' differs"
 try build -p 1e-9 -o x.bly -f colour a.tsv b.tsv
 silent 'build takes files of different headers'
 printf 'red\nred\nblue\nred\ngreen\n' >colours
@@ -133,7 +133,7 @@ apart_is() {
     shift 2
     try dedup "$@" -f email header
     refused "a header for $hint, read with $*" \
-        "no column 'email', but a single one: give $hint to have it cut: "
+        "only one column, and it is not 'email': use $hint to split it: "
 }
 apart_is 'id,email' --csv --tsv
 apart_is 'id,email' --csv --blanks
@@ -247,7 +247,7 @@ out_is 'join --invert-match: one name for both files' 0 \
     'id\temail\tcolour\n2\tb@x\tred\n'
 try join -f email a.tsv people.tsv
 refused 'join: a list without the column' \
-    "'people.tsv' has no column 'email': .*name, mail\. .*, give --list-field 1$"
+    "'people.tsv' has no column 'email': .*name, mail\. .*, use --list-field 1$"
 check 'join: nothing is printed before it' [ ! -s out ]
 try join -f 1,email a.tsv list.tsv
 refused 'join: a number and a name alone' 'by number and by name.*give --list-field'

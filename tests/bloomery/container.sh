@@ -89,7 +89,7 @@ try query --column a --groups --as int64 some.parquet --key 7
 check 'query: where a filter lacks any key may be' \
     test "$(cat out)" = "$(printf '1\t7')"
 check 'query: and a note says so' grep -q \
-    'of the 2 row groups of .some.parquet. 1 cannot be asked .row group 1 has' err
+    'of the 2 row groups of .some.parquet. 1 cannot be queried.* .row group 1 has' err
 
 try query --column a -F all.parquet -F all.parquet --key k0
 out_is 'query: files of text' 0 'k0\n'
@@ -97,13 +97,13 @@ out_is 'query: files of text' 0 'k0\n'
 for other in 'all.parquet' 'ours.bly'; do
     try query --column a -F int.parquet -F $other --key 7
     refused "query: of two files, one of numbers, and $other" \
-        'of the form int64, and '.*' of the form text: they do not go together'
+        'of the form int64, and '.*' of the form text: build both'
 done
 try query --column a --as text -F int.parquet -F ours.bly --key k0
 out_is 'query: of two files, as text' 0 'k0\n'
 try query --column a some.parquet --key k0
 refused 'query: a column of two types' \
-    "two columns are named 'a', one of text and one of int64.*say by --as"
+    "two columns are named 'a', one of text and one of int64.*give the class .*--as"
 
 # If a column's type is missing or unknown, the bytes of its keys are not
 # guessed.
@@ -142,19 +142,19 @@ try query --column a blocks.sst keys
 refused 'query: a table has no columns' 'leave --column out'
 "$BLOOMERY" build -o ours.bly keys 2>err
 try query --column a ours.bly keys
-refused 'query: a filter has none inside' 'no FILE has'
+refused 'query: a filter has none inside' 'no FILE does'
 try query --all -F blocks.sst -F parts.sst letters
-refused 'query: not all of them' '\-\-all asks all filters'
+refused 'query: not all of them' '\-\-all requires a key'
 try query --groups -F blocks.sst -F parts.sst letters
-refused 'query: groups of one file' 'about one FILE'
+refused 'query: groups of one file' 'exactly one FILE'
 try count blocks.sst letters
-refused 'count: not a filter itself' 'has filters inside it, and is none itself'
+refused 'count: not a filter itself' 'contains filters and is not a filter itself'
 head -c 100 all.parquet >half.parquet
 try query --column a half.parquet keys
-refused 'query: without its end' 'what is left of one: its filters are inside'
+refused 'query: without its end' 'a part of one: its filters are inside'
 if gzip -c all.parquet >all.gz; then
     try query --column a all.gz keys
-    refused 'query: compressed' 'save it to one, unpacked|unpack it first'
+    refused 'query: compressed' 'decompress it to one|decompress it first'
 fi
 : >empty
 try info empty
@@ -162,12 +162,12 @@ refused 'info: an empty file' 'it is empty'
 head -c 100 all.parquet >cut.parquet
 printf 'PAR1' >>cut.parquet
 try query --column a cut.parquet keys
-refused 'query: cut short' 'taken for a Parquet file'
+refused 'query: cut short' 'read as a Parquet file'
 try check cut.parquet
-refused 'check: cut short' 'taken for a Parquet file'
+refused 'check: cut short' 'read as a Parquet file'
 try unite -o new.bly all.parquet ours.bly
-refused 'unite: not a filter itself' 'has filters inside'
-keeps 'unite: nothing is written over' 'no filter' all.parquet \
+refused 'unite: not a filter itself' 'contains filters and'
+keeps 'unite: nothing is written over' 'not a filter' all.parquet \
     unite -o all.parquet ours.bly ours.bly
 
 finish

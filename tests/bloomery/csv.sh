@@ -80,13 +80,13 @@ out_is 'a last record gets its newline' 0 '1,b@x\n'
 
 # ---- what is no CSV ---------------------------------------------------------
 printf 'id,x\n1,"a\nb"\n2,"a"b\n' >bad.csv
-keeps 'a byte behind a quote that closes' "line 4 of 'bad.csv' is no CSV: " \
+keeps 'a byte behind a quote that closes' "line 4 of 'bad.csv' is not CSV: " \
     emails.bly build --force -o emails.bly --csv -f 2 bad.csv
 try dedup --csv -f 1 bad.csv
-refused 'dedup' "line 4 of 'bad.csv' is no CSV: "
+refused 'dedup' "line 4 of 'bad.csv' is not CSV: "
 printf '1,"a"\rb\n' >bad.csv
 try dedup --csv -f 1 bad.csv
-refused 'a CR that ends no record' "line 1 of 'bad.csv' is no CSV: "
+refused 'a CR that ends no record' "line 1 of 'bad.csv' is not CSV: "
 printf '1,2\n1,"a""\n\nb\n' >bad.csv
 try dedup --csv -f 1 bad.csv
 refused 'a quote that is never closed' \
@@ -106,7 +106,7 @@ for byte in '"' '\n' '\r'; do
     refused "--csv -t $byte" '-t must be another byte'
 done
 try put --csv emails.bly a.csv
-refused 'put --csv without -f' 'give -f LIST too'
+refused 'put --csv without -f' 'use -f LIST too'
 
 # ---- lines are counted as editors do ----------------------------------------
 printf 'key,n\n"a\nb",3\nc,many\n' >labels.csv
@@ -210,24 +210,24 @@ for name in people.csv.gz PEOPLE.CSV; do
     if grep -q 'compressed by gzip' err; then
         skip "quotes without --csv: $name" 'not built to read it'
     else
-        refused "quotes without --csv: $name" 'give --csv'
+        refused "quotes without --csv: $name" 'use --csv'
     fi
 done
 { awk 'BEGIN { for (i = 0; i < 300000; i++) print i % 10 ",x" }'
     printf 'a,"x"\n'; } >late.csv
 try dedup -c -f 1 -t , late.csv
 check 'quotes far behind: an error' [ "$(cat status)" = 2 ]
-check 'quotes far behind: it says --csv' grep -q 'give --csv' err
+check 'quotes far behind: it says --csv' grep -q 'use --csv' err
 try dedup --text -f 1 -t , people.csv
 out_is 'quotes without --csv: --text' 0 'host,note\na,"x, y"\nb,z\n'
 try dedup -f 1 -t , <people.csv
 note 'quotes without --csv: a note if no name says that it is CSV' \
-    'standard input have columns in quotes.*: give --csv'
+    'standard input have columns in quotes.*: use --csv'
 check 'quotes without --csv: and the lines' \
     sh -c 'printf "host,note\na,\"x, y\"\nb,z\n" | cmp - out'
 try dedup -f 1 unquoted.csv
 refused 'CSV cut at TABs' \
-    'no TABs.*: give --csv, or -t .*: bloomery dedup --csv -f 1 unquoted.csv$'
+    'no TABs.*: use --csv, or -t .*: bloomery dedup --csv -f 1 unquoted.csv$'
 for way in '--csv -f 1' '-t , -f 1' '--tsv -f 1' '--text -f 1'; do
     # shellcheck disable=SC2086
     try dedup $way unquoted.csv

@@ -19,7 +19,7 @@ for file in f counts labels; do
 done
 
 # ---- asking ------------------------------------------------------------------
-damaged='bad: the payload is damaged .*: build the filter anew'
+damaged='bad: the payload is damaged .*: rebuild the filter'
 while read -r command; do
     # shellcheck disable=SC2086  # a list of words
     try $command keys
@@ -99,7 +99,7 @@ printf 'XYZ' | dd of=large.bad bs=1 seek=30000000 conv=notrunc 2>/dev/null
 awk 'BEGIN { for (i = 0; i < 3000000; i++) print i % 9 }' >many
 try query -c large.bly many
 out_is 'much work: a large filter is fine' 0 '3000000\n'
-void='large.bad: the payload is damaged .*: build the filter anew; answers that wer'
+void='large.bad: the payload is damaged .*: rebuild the filter; the printed ans'
 for options in -c -vc --json -S '-c -j 1'; do
     # shellcheck disable=SC2086  # a list of words
     try query $options large.bad many
@@ -124,7 +124,7 @@ wait
 : >out
 refused 'query: a slow stream ends too' "$void"
 try query -c large.bly keys
-note 'little work: a note' "'large.bly' was not verified, .*: give --verify"
+note 'little work: a note' "'large.bly' was not verified, .*: use --verify"
 try query -c --no-verify large.bly keys
 out_is '--no-verify leaves it out' 0 '20000\n'
 try query -c --verify large.bly keys

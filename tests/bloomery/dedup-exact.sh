@@ -150,21 +150,21 @@ cp few itself
 "$BLOOMERY" dedup itself >>itself 2>err
 echo $? >status
 : >out
-refused 'its own output as input' "'itself' is the input and the output: send"
+refused 'its own output as input' "'itself' is both the input and the output: send"
 check 'its own output as input: nothing is added' cmp few itself
 "$BLOOMERY" dedup <itself >>itself 2>err
 echo $? >status
-refused 'its own output as standard input' "'-' is the input and the output"
+refused 'its own output as standard input' "'-' is both the input and the output"
 for size in '' 0 10K 1 -5M 12X M 1.5M 99999999999T; do
     try dedup -M "$size" few
     refused "--memory '$size'" 'SIZE|--memory'
 done
 try dedup -M 0 few
-refused '-M 0' "'0' is no memory at all: give"
+refused '-M 0' "'0' is too small: give"
 try dedup -M 1023K few
-refused '-M 1023K' 'too little to work in: give 1M or more$'
+refused '-M 1023K' 'too small: give 1M or more$'
 try dedup -M 99999999T few
-refused '-M 99999999T' 'more memory than there can be: give'
+refused '-M 99999999T' 'larger than memory can be: give'
 (
     TMPDIR=/nowhere/at/all
     export TMPDIR
@@ -174,7 +174,7 @@ refused '-M 99999999T' 'more memory than there can be: give'
     # shellcheck disable=SC2002
     cat large | try dedup -c -M 1M
     refused '-c: no folder for the copy of a pipe' \
-        "in '/nowhere/at/all': .*: set TMPDIR .*, or give more --memory"
+        "in '/nowhere/at/all': .*: set TMPDIR .*, or use more --memory"
     # shellcheck disable=SC2002
     cat few | try dedup -c -i
     refused '-c -i: no folder for the copy of a pipe' \
@@ -186,10 +186,10 @@ refused '-M 99999999T' 'more memory than there can be: give'
     cat large | try dedup -M 1M
     : >out
     refused 'no folder for what does not fit of a pipe' \
-        "in '/nowhere/at/all': .*: set TMPDIR .*, or give more --memory"
+        "in '/nowhere/at/all': .*: set TMPDIR .*, or use more --memory"
     try dedup -M 1M large
     refused 'dedup: no folder for what does not fit' \
-        'set TMPDIR .*, or give more --memory'
+        'set TMPDIR .*, or use more --memory'
     try dedup few
     out_is 'dedup: what fits needs no folder' 0 'ant\nbee\ncat\n'
 )
@@ -200,7 +200,7 @@ refused '-M 99999999T' 'more memory than there can be: give'
     # shellcheck disable=SC2002
     cat large | try dedup -c -M 1M
     refused '-c: a full disk, of the copy of a pipe' \
-        'cannot write a temporary file .*: .*: set TMPDIR .*, or give more'
+        'cannot write a temporary file .*: .*: set TMPDIR .*, or use more'
     # shellcheck disable=SC2002
     cat large | try dedup -c -i
     refused '-c -i: a full disk, of the copy of a pipe' \
@@ -210,7 +210,7 @@ refused '-M 99999999T' 'more memory than there can be: give'
     echo $? >status
     : >out
     refused 'a full disk, of what does not fit of a pipe' \
-        'cannot write a temporary file .*: .*: set TMPDIR .*, or give more'
+        'cannot write a temporary file .*: .*: set TMPDIR .*, or use more'
     try dedup -M 1M large
     refused 'dedup: a full disk' \
         'cannot write a temporary file .*: .*: set TMPDIR'
@@ -265,7 +265,7 @@ cat <&4 >/dev/null
 exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
-    && grep -q "'moving' was changed while it was read: .*: try" err; then
+    && grep -q "'moving' changed while it was being read: .*: try" err; then
     pass 'dedup: a file that changes is an error'
 else
     fail 'dedup: a file that changes is an error' "$(details)"

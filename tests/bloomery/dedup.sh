@@ -26,7 +26,7 @@ out_is '-0' 0 'a\0b\0c\0'
 try dedup -f 2 -t , table
 printf '1,x,p\n2,y,p\n4\n4\n' >want
 check '-f: by a column; lines without it stay' cmp out want
-note '-f: and are counted' '2 lines have no such column and were taken for'
+note '-f: and are counted' '2 lines have no such column and were treated as'
 
 try dedup many
 check 'by default no line is lost' cmp out many-once
@@ -59,14 +59,14 @@ check '-p 1%: what is printed is in order and once' \
 try dedup --key-file secret -a few
 check '--approximate: a few lines' \
     [ "$(tr '\n' ' ' <out)" = 'ant bee cat ' ]
-note '--approximate: of which hardly one is lost' 'a new line may have been dropped, with a chance of 0\.3 %'
+note '--approximate: of which hardly one is lost' 'a new line may have been dropped, with a probability of 0\.3 %'
 try dedup --key-file secret -a --verbose many
 check '-v: status' [ "$(cat status)" = 0 ]
 check '-v: one line with the numbers' \
     grep -Eq '^bloomery dedup: [13]00,000 lines in .*at most 0.1 % of the new' err
 try dedup --key-file secret -a -k blocked -n 1000 many
 check 'an overfull filter is told' \
-    grep -Eq '1,000 that the filter was planned for .*larger -n' err
+    grep -Eq '1,000 that the filter was planned for: .*larger -n' err
 status_is 'and is an error, for lines were lost' 2
 head -n 1500 many-once >more
 try dedup --key-file secret -a -k blocked -n 1000 more
@@ -77,7 +77,7 @@ try dedup --key-file secret -a -k cuckoo -n 1000 many
 status_is 'a filter that is full is an error' 2
 check 'and it says so' grep -q 'full' err
 try dedup --key-file secret -a -k ribbon many
-refused 'a kind that is built at once' 'no line can be added to kind ribbon: '
+refused 'a kind that is built at once' 'kind ribbon cannot add lines: '
 { cat many-once; cat many-once; } >twice
 for kind in cuckoo quotient counting; do
     try dedup --key-file secret --approximate -p 1e-8 -k $kind -n "$many" twice
@@ -87,7 +87,7 @@ try dedup --key-file secret --approximate -k standard -n 10 many
 check 'a filter that is far too small says that most was lost' \
     grep -q 'note: most new lines were dropped' err
 try dedup --key-file secret --approximate -k aging -n 10 many
-refused 'a kind that forgets' 'give --window N'
+refused 'a kind that forgets' 'use --window N'
 try dedup --key-file secret -a -k nokind many
 refused 'no such kind' 'nokind'
 try dedup --key-file secret -a -k blocked many

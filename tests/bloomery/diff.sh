@@ -74,12 +74,12 @@ try sketch --differences 20 --whole 4 -o x.bly late
 refused 'a key that is too long, later: the longest is told' '--whole 11,'
 printf '%0300d\n' 0 >long
 try sketch --differences 20 --whole 255 -o x.bly long
-refused 'a key that no sketch carries' 'make it without --whole'
+refused 'a key that no sketch carries' 'leave out --whole'
 try diff w.bly late
-refused 'diff: ask for' "ask for .*'bloomery sketch --differences 20 --whole 11'"
+refused 'diff: ask for' "request .*'bloomery sketch --differences 20 --whole 11'"
 cat late long >longer
 try diff w.bly longer
-refused 'diff: ask for hashes' "ask for .*'bloomery sketch --differences 20', of hashes"
+refused 'diff: ask for hashes' "request .*'bloomery sketch --differences 20', with hashes"
 printf 'a\0b\nc\0' >nulls
 printf 'a\0x\0' >other
 try sketch -0 --differences 4 --whole 9 -o n.bly nulls
@@ -197,16 +197,16 @@ refused 'no folder for a copy' 'set TMPDIR to a folder that exists$'
 if [ -n "$old_tmp" ]; then TMPDIR=$old_tmp; else unset TMPDIR; fi
 for differences in 1e18 1e14; do
     try sketch --differences $differences -o x.bly old
-    refused "-d $differences" ': ask for fewer differences$'
+    refused "-d $differences" ': use fewer differences$'
 done
 if (ulimit -v 4000000 && "$BLOOMERY" --version) >/dev/null 2>&1; then
     (ulimit -v 4000000 && try sketch --differences 1e9 -o x.bly old)
-    refused '-d 1e9' 'out of memory: .*: ask for fewer differences$'
+    refused '-d 1e9' 'out of memory: .*: use fewer differences$'
 else
     skip '-d 1e9' 'memory cannot be limited'
 fi
 try sketch -k invertible:m=40 -n 10 -o x.bly old old
-refused '-k invertible' 'give --differences N'
+refused '-k invertible' 'use --differences N'
 try sketch --differences 5 --whole 256 -o x.bly old
 refused 'too long for a whole key' '255'
 check 'nothing was written' [ ! -e x.bly ]

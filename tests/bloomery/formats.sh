@@ -74,7 +74,7 @@ silent 'convert: back'
 check 'convert: the same bytes' cmp a.bloom back.bloom
 try build -o k.bly keys
 try convert --to dcso k.bly k.bloom
-refused 'convert: other bits' 'build it anew from the keys'
+refused 'convert: other bits' 'build a filter of kind .* from the keys'
 check 'convert: nothing is written' test ! -e k.bloom
 try build -k split -H xxh64 -o split.bly keys
 silent 'build: split by xxh64'
@@ -180,12 +180,12 @@ keeps 'convert: no such data' "read the data in 'nowhere'" kept.bloom \
     convert --data nowhere a.bloom kept.bloom
 keeps 'convert: a folder for data' "read the data in '\.'" kept.bloom \
     convert --data . a.bloom kept.bloom
-keeps 'convert: the data is the output' 'the output and the data' a.bloom \
+keeps 'convert: the data is the output' 'both the output and the data' a.bloom \
     convert --data a.bloom b.bloom a.bloom
-keeps 'convert: bits of another format' 'build it anew' kept.bloom \
+keeps 'convert: bits of another format' 'build a filter of kind' kept.bloom \
     convert --to guava --data notes a.bloom kept.bloom
 try convert a.bloom x.bloom
-refused 'convert: to what' '--to, or what to attach'
+refused 'convert: to what' '--to, or the data to attach'
 try convert --data - - x.bloom
 refused 'convert: two from standard input' 'only one of IN and the data'
 
@@ -245,14 +245,14 @@ fi
 # ---- Not a filter ------------------------------------------------------------
 
 try query text keys
-refused 'a text' 'nor of a format that shows in its bytes: name another file'
+refused 'a text' 'nor of a format that its bytes show: name another file'
 try query --format dcso text keys
-refused 'a text, named' 'it is text, and not hexadecimal digits alone'
+refused 'a text, named' 'it is text, and not only hexadecimal digits'
 try query --format dcos a.bloom keys
 refused 'no such format' "did you mean 'dcso'"
 head -c 1000 a.bloom >cut.bloom
 try query cut.bloom keys
-refused 'cut short' 'cut.bloom: taken for a DCSO filter.*fetch it anew'
+refused 'cut short' 'cut.bloom: read as a DCSO filter.*fetch it again'
 keeps 'add to what is cut short' 'cut short' cut.bloom add cut.bloom others
 try build -k dcso --hash xxh64 -n 10 -o x.bloom keys
 refused 'build: a hash function' 'as its system does'
@@ -286,7 +286,7 @@ sed 's/$/ x/' hashes >columns
 try build -k dcso -n 2000 -p 0.001 -o known.bloom KNOWN
 try query -c known.bloom hashes
 check 'hashes in lower case: a note' \
-    grep -q "lower case: if those of 'known.bloom' are in upper .*--upper" err
+    grep -q "lower case: if 'known.bloom' holds hashes in upper .*--upper" err
 try query -c --upper known.bloom hashes
 check 'hashes, --upper: half of them are found' \
     sh -c '[ "$(cat out)" -ge 2000 ] && [ "$(cat out)" -lt 2050 ] && [ ! -s err ]'

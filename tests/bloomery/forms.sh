@@ -114,7 +114,7 @@ try query -c --as int64 many.bly many
 out_is 'many, in every batch' 0 '100000\n'
 try query -c --as int32 many.bly many
 refused 'other bytes are other keys' "'many.bly' has keys of the form int64, \
-and --as asks for others"
+which differs from --as"
 try dedup --as int32 -c numbers
 printf '07\n7\n+7\n' >sevens
 try dedup --as int32 sevens
@@ -150,7 +150,7 @@ check 'diff: a key that cannot be read is an error' [ "$(cat status)" = 2 ]
 printf '{"id":7}\n{broken\n{"id":"x"}\n{"no":1}\n' >some.jsonl
 try build --as number --json-field id -n 10 -o j.bly some.jsonl
 check 'JSON: lines that cannot be read are counted once' grep -q \
-    '2 lines are no JSON objects, or have no key of the form number' err
+    '2 lines are not JSON objects, or have no key of the form number' err
 check 'JSON: and those without the member apart' grep -q \
     '1 line has no such member' err
 try build -k dcso -i -n 10 -o folded.bloom --key A
@@ -160,11 +160,11 @@ printf 'a\tb\n' >tabs.tsv
 printf 'a,b\n' | try build -n 10 -f 1,2 -t , --force -o joined.bly -
 try query -f 1,2 joined.bly tabs.tsv
 refused 'columns joined by another separator' \
-    'form text:join=comma, and -f without --csv asks for others'
+    'form text:join=comma, which differs from -f without --csv'
 
 printf 'a~b\n' | try build -n 10 -f 1,2 -t '~' -o other.bly -
 printf 'a~b\n' | try query -c -f 1,2 -t '~' other.bly
-note 'a separator that the form does not name' "-t must be that of 'build'"
+note 'a separator that the form does not name' "use the -t of 'build'"
 check 'and the key is found' [ "$(cat out)" = 1 ]
 
 finish
@@ -228,11 +228,11 @@ for option in -i --upper --trim --keep-cr '--as number' \
     # shellcheck disable=SC2086  # words
     try query $option text.bly --key a
     refused "$option: contradicts text" \
-        "'text.bly' has keys of the form text, and .* asks for others: leave"
+        "'text.bly' has keys of the form text, which differs from .*: leave"
 done
 for option in -i --upper --trim --keep-cr; do
     try build --as bytes $option -o no.bly --key a
-    refused "--as bytes $option" '--as bytes takes lines as they are: it excludes'
+    refused "--as bytes $option" '--as bytes takes lines as they are: it cannot be used'
 done
 try add -i text.bly --key a
 refused 'add: contradicts' "has keys of the form text, and -i asks"
@@ -253,10 +253,10 @@ out_is 'hex: a UUID' 0 '1\n'
 # ---- filters that go together have one form ----------------------------------
 try unite host.bly text.bly -o no.bly
 refused 'unite: different forms' "'host.bly' has keys of the form \
-text:case=lower,trim, and 'text.bly' of the form text: they do not go together"
+text:case=lower,trim, and 'text.bly' of the form text: build both"
 try unite text.bly any.bly -o no.bly
-refused 'unite: one without a form' "'any.bly' does not state how its keys were \
-made, and 'text.bly' has keys of the form text: give --assume-form"
+refused 'unite: one without a form' "'any.bly' does not state the form of its keys, and \
+made, and 'text.bly' has keys of the form text: use --assume-form"
 check 'nothing was written' [ ! -e no.bly ]
 for command in unite intersect; do
     for pair in 'text.bly any.bly' 'any.bly text.bly'; do
@@ -272,17 +272,17 @@ done
 try unite hex.bly bytes.bly -o both.bly
 silent 'unite: bytes and hex are the same keys'
 try compare text.bly any.bly
-refused 'compare: one without a form' 'give --assume-form if both are alike'
+refused 'compare: one without a form' 'use --assume-form if both are alike'
 try compare --assume-form text.bly any.bly
 check 'compare --assume-form' grep -q '^in both  *2' out
 try query -F text.bly -F host.bly --key a
-refused 'query: different forms' 'they do not go together'
+refused 'query: different forms' 'build both with the same'
 try query -F text.bly -F any.bly --key a
-refused 'query: one without a form' 'give --assume-form'
+refused 'query: one without a form' 'use --assume-form'
 try query --assume-form -F text.bly -F any.bly --mark --key B
 out_is 'query --assume-form' 0 '11\tB\n'
 try unite --assume-form host.bly text.bly -o no.bly
-refused 'unite --assume-form: of two forms' 'they do not go together'
+refused 'unite --assume-form: of two forms' 'build both with the same'
 
 # Other systems' files cannot store a form.
 try build -k guava -i -n 10 -o other.guava --key A

@@ -39,7 +39,7 @@ check 'and writes nothing' [ ! -e x.bly ]
 try build -k fuse -o x.bly nowhere
 refused 'a missing file' 'nowhere'
 try build -k fuse -o x.bly empty
-note 'a filter of no keys' 'note: there are no keys: the filter is empty$'
+note 'a filter of no keys' 'note: the input has no keys: the filter is empty$'
 try query -c x.bly all
 out_is 'finds none' 1 '0\n'
 finish

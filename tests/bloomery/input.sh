@@ -23,7 +23,7 @@ printf 'bloomery\nis a word\n' >word
 try dedup word
 out_is 'a list that begins with the word' 0 'bloomery\nis a word\n'
 printf 'a\nb\0c\n' >nul
-keeps 'NUL bytes' "'nul' is no text: it has NUL bytes: .* -0 .* --text" of.bly \
+keeps 'NUL bytes' "'nul' is not text, because it has NUL bytes: .* -0 .* --text" of.bly \
     build -o of.bly nul
 try dedup nul
 refused 'dedup of NUL bytes' "no text"
@@ -62,7 +62,7 @@ refused 'UTF-16, the other way round' "'wide' is UTF-16 or UTF-32, .*iconv"
 printf '# a list\n\na.example # why\n \t\nb.example\t#\n  # more\nc#d\n#\n' >blocked
 printf 'a.example\nb.example\nc#d\n' >hosts
 try build -o list.bly blocked
-note 'comments that are keys' "begin with '#', and are keys: give --comment"
+note 'comments that are keys' "begin with '#' and are keys .use --comment"
 try build -o hosts.bly -n 10 hosts
 try build -o list.bly -n 10 --skip-blank --comment '#' blocked
 silent '--skip-blank --comment'
@@ -82,7 +82,7 @@ out_is '--comment alone' 0 '3\n'
 try join --comment '#' --skip-blank hosts blocked
 out_is 'join: a list with comments' 0 'a.example\nb.example\nc#d\n'
 try join hosts blocked
-note 'join: a list with comments, as keys' 'give --comment'
+note 'join: a list with comments, as keys' 'use --comment'
 try dedup --comment '#' --skip-blank blocked
 out_is 'dedup: what is skipped stays' 0 "$(sed 's/\\/\\\\/g' blocked |
     awk '{ printf "%s\\n", $0 }')"
@@ -159,7 +159,7 @@ check 'CR alone, and a newline far behind it: says so' grep -q \
 
 printf 'a\rb\rc\n' >within
 try build -o within.bly within
-note 'a CR within a line: a note' "'within' have a CR within them, .*: .*tr"
+note 'a CR within a line: a note' "'within' contain a CR, .*: .*tr"
 try query within.bly within
 check 'a CR within a line is part of the key' cmp -s within out
 try build -o within.bly --text within
@@ -196,7 +196,7 @@ try query kept.bly dos
 out_is '--keep-cr: and the filter knows it' 0 'one\r\ntwo\r\n'
 try query --keep-cr w.bly dos
 refused '--keep-cr: not of another filter' "'w.bly' has keys of the form text, \
-and --keep-cr asks for others"
+which differs from --keep-cr"
 try query --crlf kept.bly dos
 refused '--crlf: not of a filter with CRs' 'text:keep-cr, and --crlf asks'
 for way in '' --count; do

@@ -45,7 +45,7 @@ out_is '-0 prints keys with NUL' 0 'bee\0'
 lines='two
 lines'
 try query f.bly --key "$lines"
-refused 'a newline in a key' "--key 'two.*lines' has a newline in it, .*: give -0"
+refused 'a newline in a key' "--key 'two.*lines' contains a newline, .*: use -0"
 try build -n 9 -p 1e-9 -o l.bly -0 --key "$lines"
 silent 'build -0 --key'
 try query -0 l.bly --key "$lines" --key two
@@ -80,7 +80,7 @@ try build -k bloomier:bits=8 -l 1 -o g.bly labelled
 try get g.bly --key ant
 out_is 'get --key' 0 '7\tant\n'
 try query f.bly --key ant ask
-refused '--key and KEYS' '--key and KEYS exclude each other: leave one out'
+refused '--key and KEYS' '--key and KEYS cannot be used together: leave one out'
 n=$(work 30000 3000)
 awk -v n="$n" 'BEGIN { for (i = 0; i < n; i++) printf "--key k%d ", i }' >args
 # shellcheck disable=SC2046  # a list of words
@@ -116,12 +116,12 @@ refused 'a list that is missing' "cannot read the names in 'none': No such"
 try query --files0-from . f.bly
 refused 'a list that is a folder' "cannot read the names in '.': Is a directory"
 try query --files0-from /dev/null f.bly
-refused 'an empty list' 'there is no file to read: put names into the list'
+refused 'an empty list' 'there are no files to read: add names to the list'
 printf 'ask\nkeys\n' >newlines
 try query --files0-from newlines f.bly
 refused 'names with newlines' "names in 'newlines' end with a newline, not with NUL"
 try query --files0-from list f.bly ask
-refused 'with KEYS' '--files0-from and KEYS exclude each other: leave one'
+refused 'with KEYS' '--files0-from and KEYS cannot be used together: leave one'
 try query --files0-from - - <list
 refused 'the filter and the list from standard input' 'cannot both'
 printf 'ask\0missing\0keys\0' >lacks
@@ -140,7 +140,7 @@ keeps 'build --files0-from, one is missing' "cannot read 'missing'" b.bly \
     build -o b.bly --files0-from lacks
 printf 'b.bly\0' >own
 keeps 'build --files0-from, the output is in it' \
-    "'b.bly' is the output and a file of keys" b.bly \
+    "'b.bly' is both the output and a file of keys" b.bly \
     build -o b.bly --files0-from own
 try add b.bly --files0-from list
 status_is 'add --files0-from' 0
@@ -159,7 +159,7 @@ refused 'a key in both lists' 'bee'
 printf 'dog\n' | try build -k cascade --without - -o cas.bly --files0-from list
 refused 'standard input is refused as well' 'dog'
 printf 'keys\0' | try build -k cascade --without - -o cas.bly --files0-from -
-refused 'both on standard input' 'both want standard input'
+refused 'both on standard input' 'cannot both be read from standard input'
 
 # ---- folders ----------------------------------------------------------------
 mkdir -p in/b in/b-c in/empty elsewhere
@@ -182,7 +182,7 @@ ln -s ../elsewhere in/linked
 ln -s ../ask in/link
 ln -s . in/circle
 mkfifo in/pipe
-skips="note: 4 files are no text and were skipped, first 'in/binary': give --text"
+skips="note: 4 files are not text and were skipped, first 'in/binary' .use --text"
 try query -r --with-filename f.bly in </dev/null
 also '-r: the order of bytes; no links, pipes, filters' 0 \
     'in/.hidden:cat\nin/b-c/x:ant\nin/b-c/x:bee\nin/b-c/x:cat\nin/b/x:bee\nin/b/z.gz:ant\nin/b/z.gz:bee\nin/b/z.gz:cat\n' \
@@ -206,13 +206,13 @@ silent '-q says nothing of what was skipped'
 try query -r -c --text f.bly in/binary in/filter
 out_is '--text skips nothing' 1 '0\n'
 try query -r f.bly in/binary
-refused 'a file that is named is not skipped' "'in/binary' is no text"
+refused 'a file that is named is not skipped' "'in/binary' is not text"
 try query -r f.bly in/empty
-refused 'an empty folder' 'there is no file to read: name a folder that has'
+refused 'an empty folder' 'there are no files to read: name a folder that'
 try query -r f.bly none
 refused 'a folder that is missing' "cannot read 'none'"
 try query f.bly in
-refused 'a folder without -r' "'in' is a folder: .*, or give -r$"
+refused 'a folder without -r' "'in' is a folder: .*, or use -r$"
 try join in keys
 refused 'a command without -r' "'in' is a folder: name the files of keys in it$"
 printf 'in/b\0ask\0' >folders
@@ -248,10 +248,10 @@ out_is 'dedup -r of files that are read again' 0 'bee\ndog\nant\ncat\n'
 
 # The command's own output is not among its inputs.
 keeps 'build -r: the output is in the folder' \
-    "'in/filter' is the output and a file of keys" in/filter \
+    "'in/filter' is both the output and a file of keys" in/filter \
     build -r -o in/filter in
 keeps 'add -r: the filter is in the folder' \
-    "'in/filter' is the output and a file of keys" in/filter \
+    "'in/filter' is both the output and a file of keys" in/filter \
     add -r in/filter in
 for command in 'query -r f.bly' 'query -rc f.bly in/out' 'dedup -r' \
     'count -r c.bly'; do
@@ -265,7 +265,7 @@ for command in 'query -r f.bly' 'query -rc f.bly in/out' 'dedup -r' \
         continue ;;
     esac
     refused "$command: the output is in the folder" \
-        "'in/out' is the input and the output"
+        "'in/out' is both the input and the output"
     check "$command: it is as it was" cmp in/out keys
 done
 rm in/out
@@ -328,7 +328,7 @@ else
         build -r -o b.bly in
     chmod 444 in/shut
     keeps 'a folder that may not be entered' \
-        "cannot read 'in/shut/keys': .*: you may not enter one of the folders" \
+        "cannot read 'in/shut/keys': .*: you cannot enter a folder" \
         b.bly build -r -o b.bly in
     AS=
 fi

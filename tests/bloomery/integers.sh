@@ -28,7 +28,7 @@ cp ids.bly more.bly
 try add more.bly twenty
 silent 'add of the same keys'
 printf '1\n' | try add more.bly
-note 'add of one more' '^bloomery add: warning: .* the 20 up to which it is exact: false positives are possible now'
+note 'add of one more' '^bloomery add: warning: .* the 20 up to which it is exact: false positives are now possible'
 try check more.bly
 note 'check of more than promised' '^bloomery check: warning: .*exact: false positives are possible'
 try info more.bly
@@ -117,8 +117,8 @@ sort out >listed
 check 'list: whole keys' test "$(tr '\n' ' ' <listed)" = 'apple pear '
 printf 'apple\npear\n' | try build -n 9 -o s.bly
 try list s.bly
-refused 'list: a kind that cannot' 'does not list its keys.*egh, invertible'
+refused 'list: a kind that cannot' 'cannot list its keys.*egh, invertible'
 try list
-refused 'list: no file' 'it takes one FILE'
+refused 'list: no file' 'this command takes one FILE'
 
 finish

@@ -68,14 +68,14 @@ refused 'different numbers of columns' '-f and --list-field list different numbe
 printf 'id,mail\n1,"a@x"\n2,b@x\n3,c@x\n' >mails
 printf '"a@x"\nb@x\n' >asked
 try join --csv -f mail mails asked
-refused 'a list without a header' "no column 'mail'.*give --list-field 1"
+refused 'a list without a header' "no column 'mail'.*use --list-field 1"
 try join --csv -f 2 mails asked
 note 'a whole line in quotes' \
-    '^bloomery join: note: 1 line of LIST begins with a quote, .*: give --list-field 1'
+    '^bloomery join: note: 1 line of LIST begins with a quote, .*: use --list-field 1'
 check 'which are part of its key' sh -c 'printf "2,b@x\n" | cmp - out'
 printf 'a@x,1\nb@x,2\n' >pairs
 try join --invert-match --csv -f 2 mails pairs
-note 'a list of several columns: a note' 'all lines of LIST have several .*give --list-field'
+note 'a list of several columns: a note' 'every line of LIST has several .*use --list-field'
 try join -t , -f 2 mails pairs
 check 'a list of several columns without --csv' grep -q 'give --list-field' err
 try join --csv -f mail --list-field 1 mails asked
@@ -173,11 +173,11 @@ check 'lines of megabytes, in parts' cmp out wide
 
 # ---- what goes wrong --------------------------------------------------------
 try join
-refused 'no files' 'it takes two files, LINES and LIST'
+refused 'no files' 'this command takes two files, LINES and LIST'
 try join lines
-refused 'no list' 'it takes two files, LINES and LIST'
+refused 'no list' 'this command takes two files, LINES and LIST'
 try join - -
-refused 'both from standard input' 'cannot both come from'
+refused 'both from standard input' 'cannot both be read from'
 try join missing list
 refused 'LINES is missing' "cannot read 'missing'"
 try join lines missing
@@ -193,7 +193,7 @@ for pair in 'itself list' 'list itself' '- list'; do
     timeout 60 "$BLOOMERY" join $pair <itself >>itself 2>err
     echo $? >status
     : >out
-    refused "its own output as input: $pair" 'is the input and the output: send'
+    refused "its own output as input: $pair" 'is both the input and the output: send'
     check "its own output as input: $pair: nothing is added" cmp -s lines itself
 done
 head -c 3000 many | gzip -c | head -c 300 >cut.gz
@@ -208,7 +208,7 @@ refused 'a damaged pipe is named' 'standard input is damaged'
     refused 'no folder for the copy of a pipe' 'set TMPDIR'
     try join -M 1M many half
     refused 'no folder for what does not fit' \
-        'set TMPDIR .*, or give more --memory'
+        'set TMPDIR .*, or use more --memory'
     try join lines list
     out_is 'needs no folder if the list fits' 0 'bee\nbee\ndog\n'
 )
@@ -244,7 +244,7 @@ cat <&4 >/dev/null
 exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
-    && grep -q "'moving' was changed while it was read: .*: try again" err; then
+    && grep -q "'moving' changed while it was being read: .*: try again" err; then
     pass 'in parts: lines that change are an error'
 else
     fail 'in parts: lines that change are an error' "$(details)"
@@ -263,6 +263,6 @@ mv other moving
 exec 4>&-
 wait
 refused 'in parts: a list that changes is an error' \
-    "'moving' was changed while it was read"
+    "'moving' changed while it was being read"
 
 finish

@@ -93,7 +93,7 @@ lacks 'pointer: a line that is an array' '["x"]' x /0
 strange() {
     printf '%s\0' "$2" >line
     try join -0 -c --json-field "${3:-k}" line line
-    if [ "$(cat out)" = 0 ] && grep -q 'is no JSON object: the first' err; then
+    if [ "$(cat out)" = 0 ] && grep -q 'is not a JSON object: the first' err; then
         pass "no JSON: $1"
     else
         fail "no JSON: $1" "$2; $(details)"
@@ -135,7 +135,7 @@ strange 'an unclosed string' '{"a":"b,"k":"c"}'
 awk 'BEGIN { for (i = 0; i < 10000; i++) print "{\"z\":1}"
     printf "{\"a\":[%c[1]],\"k\":\"v\"}\n", 0 }' >nuls
 try dedup -o /dev/null --json-field k nuls
-check 'no JSON: a NUL where a blank may be' grep -q '1 line is no JSON object' err
+check 'no JSON: a NUL where a blank may be' grep -q '1 line is not a JSON object' err
 
 # Faults in values outside the path of NAME.
 while IFS= read -r line; do
@@ -203,12 +203,12 @@ printf '%s\n' '' '{}' '{"ts":1,"req":{"client":{"ip":"::1"}},"a\u0062":2}' \
     '{"other":1}' >dotted
 try dedup -o /dev/null --json-field req.client.ip dotted
 check 'a name with dots: the JSON pointer and the members' grep -q \
-    'or give --json-field /req/client/ip: the members are ts, req, a.u0062$' err
+    'or use --json-field /req/client/ip: the members are ts, req, a.u0062$' err
 try dedup -o /dev/null --json-field req.client dotted
 check 'a name with dots that leads to an object: the members only' grep -q \
     'check its name: the members are ts, req, ' err
 try build -n 9 -o no.bly --json-field req.client.ip dotted
-refused 'build: a name with dots' 'or give --json-field /req/client/ip:'
+refused 'build: a name with dots' 'or use --json-field /req/client/ip:'
 printf '{%s"z":1}\n' "$(awk 'BEGIN { for (i = 0; i < 200; i++)
     printf "\"member%d\":1,", i }')" >wide
 try dedup -o /dev/null --json-field k wide
@@ -221,15 +221,15 @@ try query --json-field k one.bly some more
 out_has 'query: the lines' 0 '^."k":"a".$'
 check 'query: and no other' test "$(wc -l <out)" -eq 1
 check 'query: lines that are no JSON' grep -qx \
-    "bloomery query: note: 3 lines are no JSON objects: the first is line 5 of 'some'" err
+    "bloomery query: note: 3 lines are not JSON objects: the first is line 5 of 'some'" err
 try query -c --json-field k one.bly more
 check 'query: one line' grep -qx \
-    "bloomery query: note: 1 line is no JSON object: the first is line 2 of 'more'" err
+    "bloomery query: note: 1 line is not a JSON object: the first is line 2 of 'more'" err
 try query -c --json-field k one.bly <some
 check 'query: standard input' grep -q 'first is line 5 of standard input$' err
 try build --json-field k -o two.bly some more
 check 'build: once, though it reads twice' \
-    test "$(grep -c 'no JSON objects: the first is line 5' err)" -eq 1
+    test "$(grep -c 'not JSON objects: the first is line 5' err)" -eq 1
 check 'build: lines without a key' grep -q \
     '3 lines have no such member and were skipped: check its name' err
 printf '{"j":1}\n' >keyless
@@ -241,15 +241,15 @@ check 'dedup: says so' grep -q '3 lines have no such member and were taken' err
 # shellcheck disable=SC2002  # a pipe is what is tested
 cat some | try dedup --json-field k
 check 'dedup: a pipe: the note' grep -q \
-    'note: 2 lines are no JSON objects: the first is line 5 of standard' err
+    'note: 2 lines are not JSON objects: the first is line 5 of standard' err
 # shellcheck disable=SC2002
 cat some | try dedup -c --json-field k more -
 check 'dedup -c: the note, once, and not about the copy' test \
-    "$(grep 'no JSON object' err)" = "$(printf '%s' 'bloomery dedup: note: 3 ' \
-    "lines are no JSON objects: the first is line 2 of 'more'")"
+    "$(grep 'not .*JSON object' err)" = "$(printf '%s' 'bloomery dedup: note: 3 ' \
+    "lines are not JSON objects: the first is line 2 of 'more'")"
 try dedup --approximate --json-field k some more
 check 'dedup --approximate: the note, once' test "$(grep -c \
-    "note: 3 lines are no JSON objects: the first is line 5 of 'some'" err)" = 1
+    "note: 3 lines are not JSON objects: the first is line 5 of 'some'" err)" = 1
 try join --json-field k some one
 check 'join: says so' grep -q \
     'lines of LINES have no such member and were left out: check its name' err
@@ -282,7 +282,7 @@ try query --json-field '' one.bly some
 refused 'an empty name' 'names no member: give its name'
 for name in /a~ /a~2 /~/b; do
     try query --json-field $name one.bly some
-    refused "no pointer: $name" 'is no JSON pointer: in one that begins with /'
+    refused "no pointer: $name" 'is not a JSON pointer: in one that begins with /'
 done
 printf '{"k":" \\u0041bC\\t"}\r\n' >changed
 try build --as any --json-field k -o any.bly one
@@ -468,7 +468,7 @@ hostile 'objects of depth 100000' 0
 try query -c --json-field "$(repeat /k 100)" one.bly hostile
 check 'hostile: a pointer of depth 100' test "$(cat status)" -le 1
 try query -c --json-field "$(repeat /k 101)" one.bly hostile
-refused 'hostile: a deeper pointer' 'leads too deep: give .* at most 100 names'
+refused 'hostile: a deeper pointer' 'is nested too deeply: give .* at most 100 names'
 { repeat '{"k":' 100; printf '"a"'; repeat '}' 100; } >deep
 try query -c --json-field "$(repeat /k 100)" one.bly deep
 out_is 'a pointer of depth 100 that leads to a key' 0 '1\n'

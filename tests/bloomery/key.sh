@@ -57,7 +57,7 @@ printf '6a6b6c6d6e6f3031323334353637383g' >letter
 printf '6a6b6c6d6e6f30313233343536373839\n\n' >lines
 head -c 100000 /dev/zero >large
 for key in empty short long letter lines large; do
-    keeps "a file that holds no key ($key)" "'$key' holds no secret.*urandom" \
+    keeps "a file that holds no key ($key)" "'$key' does not hold a secret.*urandom" \
         f.bly build -H siphash --key-file $key -o f.bly keys
 done
 keeps 'no such file of a key' "cannot read the secret in 'gone'" f.bly \
@@ -95,7 +95,7 @@ try info --key-file raw --json f.bly
 out_has 'and as JSON' 0 '"hash": "siphash"'
 out_has 'the secret has a mark' 0 '"mark": [0-9]+,'
 try info f.bly
-note 'info without the secret' "hashed with a secret: give it by --key-file"
+note 'info without the secret' "hashed with a secret: use --key-file"
 out_has 'shows the header' 0 '^  keys  *1,000 added, planned for 2,000$'
 out_has 'and the mark' 0 '^  hash  *siphash, mark of the secret [0-9a-f]{16}$'
 try info --json f.bly
@@ -241,7 +241,7 @@ for how in '-a -p 1e-9' '-w 5000'; do
     check "dedup $how: each line once" sh -c 'cat keys more | cmp - out'
 done
 try dedup -a --key-file short keys
-refused 'dedup with no key' 'holds no secret'
+refused 'dedup with no key' 'does not hold a secret'
 # With few bits per line, lines are dropped: the same ones only for the same
 # secret.
 awk 'BEGIN { for (i = 0; i < 2000; i++) print i }' >numbers

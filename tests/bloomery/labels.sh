@@ -77,7 +77,7 @@ bad 'a fraction' "'1.5' is not" 'a\t1.5\n'
 bad 'bytes that are no text' "'\\?1' is not" 'a\t\00331\n'
 bad 'a hexadecimal one without digits' "'0x' is not" 'a\t0x\n'
 bad 'one of 65 bits' 'line 1 .*64 bits' 'a\t18446744073709551616\n'
-bad 'one that does not fit' "line 2 of 'wrong': label '256' is not one of .* 0 .. 255 " \
+bad 'one that does not fit' "line 2 of 'wrong': label '256' is not within .* 0 .. 255 " \
     'a\t255\nb\t256\n'
 bad 'a key with two labels' 'two different labels' 'a\t1\na\t2\n'
 awk 'BEGIN { for (i = 1; i <= 300000; i++) print "key" i "\t" i % 256
@@ -157,7 +157,7 @@ try plan --json -k spatial:areas=9 -n 1000
 check 'plan as JSON' sh -c 'grep -q "\"label_least\": *1" out &&
     grep -q "\"label_most\": *9" out'
 printf '1\ta\n0\tb\n' >wrong
-keeps 'put of label 0' "line 2 of 'wrong': label '0' is not one of .* 1 .. 2 " \
+keeps 'put of label 0' "line 2 of 'wrong': label '0' is not within .* 1 .. 2 " \
     a.bly put a.bly wrong
 printf '1\ta\n3\tb\n' >wrong
 keeps 'put of an area that there is not' "line 2 .*'3' is not one of .* 1 .. 2 " \
@@ -185,14 +185,14 @@ silent 'build from a pipe'
 # ---- mistakes ---------------------------------------------------------------
 try build -n 10 -o s.bly ask
 try get s.bly ask
-refused 'get of a kind without labels' 'carries no labels'
-keeps 'put into a kind without labels' "carries no labels: the kinds that can 'label' are bloomier, " s.bly put s.bly pairs
+refused 'get of a kind without labels' 'stores no labels'
+keeps 'put into a kind without labels' "stores no labels: the kinds that can 'label' are bloomier, " s.bly put s.bly pairs
 try build -l 2 -o x.bly map
-refused 'build -l of a kind without labels' 'standard carries no labels'
+refused 'build -l of a kind without labels' 'standard stores no labels'
 try build -k bloomier:bits=65 -l 2 -o x.bly map
 refused 'a wrong option is told' 'bits=65'
 try get
-refused 'get without a file' 'FILE to ask is missing'
+refused 'get without a file' 'FILE to query is missing'
 try get - - <m.bly
 refused 'get with everything from stdin' 'both'
 try put

@@ -23,7 +23,7 @@ for command in "$dedup" "$join"; do
     check "$name -o: and nothing beside them" [ "$(ls -A box)" = new ]
     # shellcheck disable=SC2086
     keeps "$name -o: what is there stays" \
-        "'box/new' is there and is not empty: .* --force" box/new \
+        "'box/new' exists and is not empty: .* --force" box/new \
         $command -o box/new
     echo old >box/new
     chmod 640 box/new
@@ -74,14 +74,14 @@ for command in "$dedup" "$join"; do
     fi
     rm -f "$long"
     # shellcheck disable=SC2086
-    keeps "$name -o: not the input" "'few' is the output and a file of keys" \
+    keeps "$name -o: not the input" "'few' is both the output and a file of keys" \
         few $command --force -o few
     # shellcheck disable=SC2086
     try $command -o box
     refused "$name -o: a folder" "'box' is a folder: name a file in it"
     # shellcheck disable=SC2086
     try $command -o nowhere/new
-    refused "$name -o: no such folder" 'nowhere.*: make the folder'
+    refused "$name -o: no such folder" 'nowhere.*: create the folder'
     exec 8>box/gone
     rm box/gone
     # shellcheck disable=SC2086

@@ -41,7 +41,7 @@ for pair in blom:bloom counting-blom:counting-bloom xorr8:xor8 floon:floom; do
     refused "near to ${pair#*:}" "did you mean '${pair#*:}'\?"
 done
 try plan -n 10 -k sbf
-refused 'a name that may be several kinds' "no kind 'sbf': "
+refused 'a name that may be several kinds' "unknown kind 'sbf': "
 try kinds --all
 out_has 'kinds: other names' 0 '^ +also called bloom, bloom-filter$'
 out_has 'kinds: with what they imply' 0 'called xor8 \(bits=8\), xor16 \(bits=16\)$'
@@ -73,7 +73,7 @@ for pair in fpr:rate error-rate:rate capacity:items type:kind threads:jobs; do
 done
 try query --capacity 5 f.bly
 refused 'not where the command has no such option' \
-    "no option '--capacity': see 'bloomery query --help'"
+    "unknown option '--capacity': see 'bloomery query --help'"
 
 # ---- a key where a file is expected ------------------------------------------
 try build -k counting -n 1000 -o counting.bly keys
@@ -97,13 +97,13 @@ done
 
 try build -k xor8 -p 0.01% -o xor8.bly few
 note 'a rate that the name does not keep' \
-    "warning: .* rate of 'xor8' is 0.391 %, not 0.01 %: take -k xor,"
+    "warning: .* rate of 'xor8' is 0.391 %, not 0.01 %: use -k xor,"
 try build -k xor8 -o xor8.bly few
 silent 'a rate that it keeps'
 
 # ---- many more keys than planned ---------------------------------------------
 full="was planned for 10 keys and holds 20: .* rate is [0-9.]* %, not [0-9.]* %"
-over='or give --overfill$' others='or add the other keys with --overfill$'
+over='or use --overfill$' others='or add the other keys with --overfill$'
 for kind in standard counting cuckoo twin; do
     rm -f over.bly
     try build -k $kind -n 10 -o over.bly keys

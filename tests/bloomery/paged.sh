@@ -88,9 +88,9 @@ try query box/f.bly keys
 refused 'query of one that was not closed' 'open for writing'
 try check box/f.bly
 status_is 'check finds it open' 2
-check 'check says how to mend it' grep -q 'mend the file by' err
+check 'check says how to mend it' grep -q 'repair the file with' err
 try add box/f.bly /dev/null
-note 'add mends it' 'has been mended'
+note 'add mends it' 'was repaired'
 try check box/f.bly
 out_is 'mended' 0 'box/f.bly: ok\n'
 try query -c box/f.bly keys

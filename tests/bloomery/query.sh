@@ -168,7 +168,7 @@ itself() {
     "$BLOOMERY" "$@" >>"$itself_file" 2>err
     echo $? >status
     : >out
-    refused "$itself_name" "'$itself_file' is the input and the output: send"
+    refused "$itself_name" "'$itself_file' is both the input and the output: send"
     check "$itself_name: it is as it was" cmp before "$itself_file"
 }
 cp ask kk
@@ -184,7 +184,7 @@ cp kk before
 "$BLOOMERY" query f.bly <kk >>kk 2>err
 echo $? >status
 : >out
-refused 'query: standard input' "'-' is the input and the output"
+refused 'query: standard input' "'-' is both the input and the output"
 check 'query: standard input is as it was' cmp before kk
 "$BLOOMERY" query -c f.bly kk >>kk
 check 'query -c reads no lines of its own' [ "$(tail -n 1 kk)" = 2 ]

@@ -81,13 +81,13 @@ span 1000 4000 | try add q.bly
 silent 'and there is room for more'
 span 4000 9000 >more
 keeps 'a full filter says so' \
-    "full: its slots are in use; nothing was saved: make room by 'bloomery \
+    "full, because all its slots are in use; nothing was saved: make room with 'bloomery \
 resize'$" q.bly \
     add q.bly more
 for kind in quotient cuckoo dleft; do
     try build -k $kind -n 100 -o none.bly more
     refused "$kind: build for too few keys" \
-        'full[^_]*; nothing was saved: give a larger -n$'
+        'full[^_]*; nothing was saved: use a larger -n$'
 done
 try build -k compaction -n 1000 -o c.bly all
 keeps 'a full one that cannot be resized' \
@@ -110,7 +110,7 @@ keeps 'resize of a kind that cannot' \
     "cannot be resized: the kinds that can 'resize' are dleft, cuckoo, quotient, golomb$" \
     s.bly resize -n 1000 s.bly
 try build -k cuckoo -n 1000 -o u.bly letters
-keeps 'resize of a kind that can only grow, to fewer' ': ask for more' u.bly \
+keeps 'resize of a kind that can only grow, to fewer' ': give a larger number' u.bly \
     resize -n 10 u.bly
 try resize q.bly
 refused 'resize without a size' '-n'

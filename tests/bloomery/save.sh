@@ -32,16 +32,16 @@ cp good.bly box/f.bly
 # ---- an output that is also an input -----------------------------------------
 cp keys kept
 "$BLOOMERY" build -o kept <kept >out 2>err; echo $? >status
-refused 'build: the output is standard input' "'kept' is the output and"
+refused 'build: the output is standard input' "'kept' is both the output and"
 "$BLOOMERY" build -o kept - <kept >out 2>err; echo $? >status
-refused 'build: the output is standard input, named' "'kept' is the output and"
+refused 'build: the output is standard input, named' "'kept' is both the output and"
 check 'build: the keys are still there' cmp kept keys
 "$BLOOMERY" add box/f.bly <box/f.bly >out 2>err; echo $? >status
-refused 'add: the filter is standard input' 'is the output and'
+refused 'add: the filter is standard input' 'is both the output and'
 head -c 16 keys >secret
 chmod 600 secret
 try build -H siphash --key-file secret -o secret keys
-refused 'build: the output is the secret' "'secret' is the output and the file of the sec"
+refused 'build: the output is the secret' "'secret' is both the output and the file of the sec"
 check 'build: the key is still there' [ "$(wc -c <secret)" -eq 16 ]
 
 # ---- an output that is no filter ---------------------------------------------
@@ -50,7 +50,7 @@ printf 'x' >tiny
 for command in build 'build -n 9' 'build -k cascade --without other' \
     'sketch' 'sketch --differences 9'; do
     # shellcheck disable=SC2086  # a list of words
-    keeps "$command: over a letter" "'letter' is there and is no filter: .*--for" \
+    keeps "$command: over a letter" "'letter' exists and is not a filter: .*--for" \
         letter $command -o letter keys
 done
 keeps 'build: over one byte' 'is no filter: ' tiny build -o tiny keys

@@ -302,7 +302,7 @@ def test_folded_forms():
         return                          # it was built without ICU
     s = Server("--socket", "s", "fold.bly")
     ask(connect("s", s), "zoË\n".encode() + b"Zo\xeb\nzoe\n",
-        b"1\n? the filter ignores the case of text in UTF-8, and the key is "
+        b"1\n? the filter ignores the case of UTF-8 text, and the key is "
         b"not UTF-8: convert it\n0\n")
     s.stop()
 
@@ -334,8 +334,8 @@ def test_forms_contradicted():
                   ("--as", "bytes", "any.bly", "f.bly"),
                   ("--as", "any", "folded.bly")):
         refused("' has keys of the form ", *words)
-        refused("-i asks for others" if words[0] == "-i"
-                else "--as asks for others", *words)
+        refused("differs from -i" if words[0] == "-i"
+                else "differs from --as", *words)
     for words, asked, wanted in (
             (("-i", "number.bly"), b"7\n", b"1\n"),
             (("-i", "folded.bly"), b"APPLE\n", b"1\n"),
@@ -364,7 +364,7 @@ def test_forms_reloaded():
     c = connect("s", s)
     replace("live.bly", "f.bly")
     s.look()
-    s.said("'live.bly' has keys of the form text, and -i asks for others")
+    s.said("'live.bly' has keys of the form text, which differs from -i")
     s.said("the old filter of 'live.bly' is served")
     ask(c, b"aPPLE\nkey 1\n", b"1\n0\n")
     s.stop()
@@ -1011,7 +1011,7 @@ def test_pipe():
     os.mkfifo("pipe")
     os.rename("pipe", "live.bly")
     s.look()
-    s.said("'live.bly' is no ordinary file")
+    s.said("'live.bly' is not a regular file")
     s.said("the old filter of 'live.bly' is served")
     ask(c, b"only g\nonly h\n", b"1\n0\n")
     replace("live.bly", "h.bly")
@@ -1239,11 +1239,11 @@ def test_place():
     s.stop()
     with open("s", "w") as file:
         file.write("mine")
-    refused("'s' is there already and is not a socket", "--socket", "s", "f.bly")
+    refused("'s' exists and is not a socket", "--socket", "s", "f.bly")
     equal(open("s").read(), "mine")
     os.unlink("s")
     os.symlink("nowhere", "s")
-    refused("'s' is there already and is not a socket", "--socket", "s", "f.bly")
+    refused("'s' exists and is not a socket", "--socket", "s", "f.bly")
     os.unlink("s")
     refused("cannot listen at 'none/s'", "--socket", "none/s", "f.bly")
 

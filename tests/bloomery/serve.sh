@@ -33,22 +33,22 @@ wrong 'a folder' 'folder' folder
 head -c 100 f.bly >cut.bly
 wrong 'a file that was cut' 'cut.bly' f.bly cut.bly
 wrong 'two files of one name' "two FILEs have the name 'f'" f.bly folder/f.bly
-wrong 'an unknown protocol' "'http' is none: give lines" --protocol http f.bly
-wrong 'a protocol with nobody to speak it' 'is about --socket' \
+wrong 'an unknown protocol' "'http' is not a protocol: give lines" --protocol http f.bly
+wrong 'a protocol with nobody to speak it' 'is for --socket' \
     --protocol squid --http 8080 f.bly
-wrong 'squid alone has channels' 'are about --protocol squid' --channels f.bly
-wrong 'squid alone has fields' 'are about --protocol squid' --field 2 f.bly
-wrong 'lines alone have -0' 'is about --protocol lines' \
+wrong 'squid alone has channels' 'are for --protocol squid' --channels f.bly
+wrong 'squid alone has fields' 'are for --protocol squid' --field 2 f.bly
+wrong 'lines alone have -0' 'is for --protocol lines' \
     -0 --protocol squid f.bly
-wrong 'Postfix alone has a value' 'is about --protocol socketmap' \
+wrong 'Postfix alone has a value' 'is for --protocol socketmap' \
     --value x f.bly
-wrong 'a value of two lines' 'has a control byte' \
+wrong 'a value of two lines' 'contains a control character' \
     --protocol tcp_table --value "$(printf 'a\nb')" f.bly
 wrong 'a value too long' 'is too long' --protocol tcp_table \
     --value "$(printf '%01001d' 0)" f.bly
 for place in 0 65536 x '' : 127.0.0.1: 127.0.0.1:x 127.0.0.1 :80 -1 1.5 \
     localhos:80 '[::1]' '::1:80' 127.0.0.1:99999999999999999999 ./s; do
-    wrong "--listen '$place'" "--listen '.*' is not a place: give a port" \
+    wrong "--listen '$place'" "--listen '.*' is not an address: give a port" \
         --listen "$place" f.bly
 done
 for place in 0.0.0.0:8080 '[::]:8080' 10.0.0.1:8080 '[fe80::1]:80'; do
@@ -57,10 +57,10 @@ for place in 0.0.0.0:8080 '[::]:8080' 10.0.0.1:8080 '[fe80::1]:80'; do
 done
 wrong '--http of other machines' 'can be reached from other machines' \
     --http 0.0.0.0:8080 f.bly
-wrong '--host at a Unix socket' '--host is about --http at a port' \
+wrong '--host at a Unix socket' '--host is for --http at a port' \
     --http ./w --host a f.bly
 for host in '' a:80 'a b' a/b '[::1]' '*'; do
-    wrong "--host '$host'" 'is not the name of a host' \
+    wrong "--host '$host'" 'is not a host name' \
         --http 8080 --host "$host" f.bly
 done
 wrong '--socket without a path' 'is not a path' --socket '' f.bly
@@ -68,14 +68,14 @@ wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
 wrong 'a folder that is not there' "cannot listen at 'none/s': .*: make the" \
     --socket none/s f.bly
-wrong 'a folder as socket' "'folder' is there already and is not a socket" \
+wrong 'a folder as socket' "'folder' exists and is not a socket" \
     --socket folder f.bly
 for mode in 8 888 1000 rw -1 '' 0660x; do
     wrong "--mode '$mode'" 'is not a mode: give octal' \
         --socket s --mode "$mode" f.bly
 done
-wrong 'too many threads' '256 at most' --socket s --jobs 257 f.bly
-wrong 'too many clients' '100000 at most' --socket s --clients 100001 f.bly
+wrong 'too many threads' 'at most 256' --socket s --jobs 257 f.bly
+wrong 'too many clients' 'at most 100000' --socket s --clients 100001 f.bly
 wrong 'a form that there is not' '--as' --as none f.bly
 wrong 'a secret that is not there' 'none' --key-file none f.bly
 check 'a refused start makes no socket' [ ! -e s ]
@@ -118,11 +118,11 @@ try serve i.bly <lines
 out_is 'lines, a filter that was built with -i' 0 '1\n0\n'
 try serve -i f.bly <lines
 refused 'lines, -i of a filter built without it' \
-    "'f.bly' has keys of the form text, and -i asks for others: leave it out"
+    "'f.bly' has keys of the form text, which differs from -i: leave it out"
 printf '616e74\n61\nzz\n616e74\n' >lines
 try serve --as hex f.bly <lines
 refused 'lines, --as hex of text' \
-    "'f.bly' has keys of the form text, and --as asks for others: leave it out"
+    "'f.bly' has keys of the form text, which differs from --as: leave it out"
 try build --as any -p 1e-8 -o any.bly keys
 silent 'build without a form'
 try serve --as hex any.bly <lines
@@ -130,7 +130,7 @@ out_is 'lines, --as hex' 0 "1\n0\n? the filter holds bytes that are written in \
 hexadecimal, and the key is not: write two digits for each byte\n1\n"
 printf '0 a%%20b -\n1 cat\n2\n3 ant\n' >lines
 try serve --protocol squid --channels f.bly <lines
-out_is 'squid, --channels' 0 "0 OK\n1 ERR\n2 BH message=\"the line has no such \
+out_is 'squid, --channels' 0 "0 OK\n1 ERR\n2 BH message=\"the line does not have this \
 field: see --field\"\n3 OK\n"
 printf '5:f ant,5:f cat,5:g ant,' >lines
 try serve --protocol socketmap f.bly g.bly <lines
@@ -138,7 +138,7 @@ out_is 'socketmap' 0 '5:OK OK,9:NOTFOUND ,9:NOTFOUND ,'
 printf 'get a%%20b\nget cat\nput\n' >lines
 try serve --protocol tcp_table --value 'a b' f.bly <lines
 out_is 'tcp_table' 0 "200 a%20b\n500 not%20found\n\
-400 a%20request%20is%20'get',%20a%20blank%20and%20a%20key\n"
+400 a%20request%20is%20'get',%20a%20space%20and%20a%20key\n"
 printf '5:f ant,rubbish' >lines
 try serve --protocol socketmap f.bly <lines
 check 'garbage: what came before is answered' grep -q '^5:OK OK,' out

@@ -33,7 +33,7 @@ note 'unite --verbose' "w\\.bly: about [0-9,]* ± .* keys, planned for 1,000: st
 try intersect --json -o w.bly low.bly high.bly
 out_has 'intersect --json' 0 '^  "distinct": [0-9.]*,$'
 try unite --json -o - low.bly high.bly
-refused 'a filter and JSON to standard output' 'both want standard output'
+refused 'a filter and JSON to standard output' 'cannot both write to standard output'
 for half in low high; do
     try build -n 600 -o tight-$half.bly $half
 done
@@ -69,7 +69,7 @@ for order in '- high.bly' 'high.bly -'; do
     cat low.bly | try unite -o w.bly $order
     check "unite $order, a pipe: the same filter" cmp w.bly piped.bly
 done
-keeps 'unite - -' 'only one filter can come from standard input' w.bly \
+keeps 'unite - -' 'only one filter can be read from standard input' w.bly \
     unite -o w.bly - - <low.bly
 keeps 'unite of a pipe that is no filter' ': .*: ' w.bly \
     unite -o w.bly - high.bly <low

@@ -149,14 +149,14 @@ refused 'a filter that is missing' 'none.bly: .*No such file'
 try query -F a.bly b.bly
 refused 'a filter for keys' "'b.bly' is a filter, not a file of keys: "
 try query -F - -F - ask <a.bly
-refused 'two filters on standard input' 'only one filter can come from standard'
+refused 'two filters on standard input' 'only one filter can be read from standard'
 try query -F - <a.bly
 refused 'a filter and keys on standard input' 'cannot both'
 cp b.bly before
 "$BLOOMERY" query -F a.bly -F b.bly ask >>b.bly 2>err
 echo $? >status
 : >out
-refused 'a filter as output' "'b.bly' is the input and the output"
+refused 'a filter as output' "'b.bly' is both the input and the output"
 check 'it is as it was' cmp b.bly before
 
 finish

@@ -85,7 +85,7 @@ check 'plan of the core: no other kind' awk '/^xor / { exit 1 }' out
 try plan -n 1e6 --all
 out_has 'plan --all: kinds outside the core' 0 '^xor +1,[0-9]{3},[0-9]{3} '
 try plan -n 1e6 --all -k xor
-refused 'plan --all of one kind' '--kind and --all exclude each other: leave one out'
+refused 'plan --all of one kind' '--kind and --all cannot be used together: leave one out'
 try plan --kind standard --items 1000 --rate 0.1 --hash xxh3
 out_has 'plan with long names' 0 '^keys +1,000$'
 for n in 1000000 1e6 1E+6 1000k 1000K 1M 0.001G 1.0e6; do

@@ -80,7 +80,7 @@ printf 'a' >letter
 for text in mistyped marked colons accent readable utf16le utf16be short \
             letter; do
     try query -c --format leveldb $text keys
-    refused "hex: $text" 'it is text, and not hexadecimal digits alone: give'
+    refused "hex: $text" 'it is text, and not only hexadecimal digits: give'
 done
 
 # Addresses also consist of digits, and the default words of od and hexdump are
@@ -115,7 +115,7 @@ try query -c --format leveldb uneven few
 refused 'hex: a line that is shorter' 'not one byte after the other'
 printf 'abc\n' >odd.hex
 try query --format bip37 odd.hex keys
-refused 'hex: an odd number' 'odd number of hexadecimal digits: fetch it anew'
+refused 'hex: an odd number' 'odd number of hexadecimal digits: fetch it again'
 try info --format bip37 odd.hex
 refused 'hex: an odd number, info' 'odd number'
 keeps 'hex: what changes a filter does not take it' 'filterload' bare.hex \
@@ -148,7 +148,7 @@ for file in error array other; do
     for format in leveldb exim ethereum bip37; do
         try query --format $format $file.json keys
         refused "json: no logsBloom, $file, $format" \
-                'it is text, and not hexadecimal digits alone'
+                'it is text, and not only hexadecimal digits'
     done
     try query $file.json keys
     refused "json: no logsBloom, $file" 'not a Bloomery filter'
@@ -255,7 +255,7 @@ try query -c --format bip37 bare.gz keys
 out_is 'compressed: hexadecimal digits' 0 '100\n'
 head -c 60 a.bloom.gz >cut.gz
 try query cut.gz keys
-refused 'compressed: cut short' 'damaged or cut short: fetch it anew'
+refused 'compressed: cut short' 'damaged or cut short: fetch it again'
 try check --json cut.gz
 out_has 'compressed: cut short, json' 2 '"ok": *false'
 gzip -c keys >text.gz

@@ -109,7 +109,7 @@ static void test_refused(void **state)
         { "", "byte 0: the number" }, { "fd", "byte 0: the number" },
         { "fd0100", "byte 0: the number" }, { "05ffffff", "byte 0: it has" },
         { "01ffffff", "byte 4: the keys end" },
-        { "019dfca801", "byte 4: there is more" },
+        { "019dfca801", "byte 4: there are bytes" },
         { "019dfca9", "byte 3: the bits" },
     };
     uint8_t bytes[16];

@@ -323,7 +323,7 @@ static void test_parquet_refused(void **state)
     make_parquet(&good);
     m = good;
     memcpy(m.bytes + m.n - 4, "PARE", 4);
-    refused(&m, BLY_EVERSION, "footer is encrypted");
+    refused(&m, BLY_EVERSION, "encrypted footer");
     m = good;
     memset(m.bytes + m.n - 8, 0xFF, 4);
     refused(&m, BLY_ECORRUPT, "is said to have 4294967295 bytes");
@@ -339,7 +339,7 @@ static void test_parquet_refused(void **state)
     m = (made){ .n = 0 };
     put(&m, "PAR1", 4);
     put_footer(&m, &outside, 1, 1);
-    refused(&m, BLY_ECORRUPT, "column 'c' in row group 0 is said to begin at "
+    refused(&m, BLY_ECORRUPT, "column 'c' in row group 0 should begin at "
                               "byte 1048576");
     const chunk twice[] = {
         { .path = { "c" }, .type = 6, .offset = 4, .bytes = 60 },
@@ -351,7 +351,7 @@ static void test_parquet_refused(void **state)
     refused(&m, BLY_ECORRUPT, "more bytes than the file");
     m = (made){ .n = 0 };
     put(&m, "no such file at all", 19);
-    refused(&m, BLY_EFORMAT, "no file that has filters inside");
+    refused(&m, BLY_EFORMAT, "not a file that contains filters");
 }
 
 /* An empty chunk is rejected, or each byte of the footer would make a list
@@ -369,7 +369,7 @@ static void test_parquet_chunks_of_nothing(void **state)
     put_number(&m, 0, 5);                           /* 3 chunks, and ends    */
     put_number(&m, m.n - begin, 4);
     put(&m, "PAR1", 4);
-    refused(&m, BLY_ECORRUPT, "nothing is said of a column in row group 0");
+    refused(&m, BLY_ECORRUPT, "a column in row group 0 has no description");
 }
 
 /* Structures nested deeper than any real file's. */
@@ -661,24 +661,24 @@ static void test_tables_lack(void **state)
     static const struct { table t; const char *lacks; } lacking[] = {
         { { .version = 5 }, "has no filter" },
         { { .version = 5, .name = FULL, .prefixes = true },
-          "has a filter of prefixes of its keys only" },
+          "has only a filter of the prefixes of its keys" },
         { { .version = 5, .name = FULL, .filter = "0000000000fe01020000" },
           "has a Ribbon filter" },
         { { .version = 5, .name = FULL, .filter = "0000000000000000000000" },
-          "has a filter that says perhaps to every key" },
+          "has a filter that matches every key" },
         { { .version = 5, .name = FULL, .filter = "00000000000601000000" },
-          "has a filter of before format version 5" },
+          "has a filter from before format version 5" },
         { { .version = 5, .name = FULL, .filter = "0000000000ff01060000" },
-          "has a filter of a kind that is not known here" },
+          "has a filter of an unknown kind" },
         { { .version = 5, .name = "fullfilter.mine" },
-          "has a filter of a policy that is not known here" },
+          "has a filter with an unknown policy" },
         { { .version = 5, .name = "filter.leveldb.Mine" },
-          "has a filter of a policy that is not known here" },
+          "has a filter with an unknown policy" },
         { { .version = 5, .name = FULL, .prefixes = true,
             .filter = "ff00060000" },
-          "has a filter of prefixes of its keys only" },
+          "has only a filter of the prefixes of its keys" },
         { { .version = 5, .name = FULL, .prefixes = true, .filter = "" },
-          "has a filter of prefixes of its keys only" },
+          "has only a filter of the prefixes of its keys" },
         { { .sum = 1, .name = BLOCKS, .filter = "000000000b" },
           "has no filter" },
     };
@@ -759,10 +759,10 @@ static void test_tables_refused(void **state)
     refused(&m, BLY_ECORRUPT, "kind of its checksums");
     make_table(&m, &own);
     m.bytes[m.n - 53 + 9] ^= 1;
-    refused(&m, BLY_ECORRUPT, "checksum does not fit its end");
+    refused(&m, BLY_ECORRUPT, "checksum does not match its end");
     make_table(&m, &t);
     m.bytes[20] ^= 1;                               /* in the filter         */
-    refused(&m, BLY_ECORRUPT, "checksum does not fit the block at byte 16");
+    refused(&m, BLY_ECORRUPT, "checksum does not match the block at byte 16");
     make_table(&m, &blocks);
     m.bytes[16 + 3 * 26 + 3] = 1;                   /* its end               */
     refused(&m, BLY_ECORRUPT, "a filter ends before it begins");
@@ -891,7 +891,7 @@ static void test_other_files(void **state)
     assert_status(bly_container_open(&c, "/dev/null", NULL), BLY_EIO);
     assert_non_null(strstr(bly_why(), "regular file"));
     made m = { .n = 0 };
-    refused(&m, BLY_EFORMAT, "no file that has filters inside");
+    refused(&m, BLY_EFORMAT, "not a file that contains filters");
     assert_null(bly_container_recognise("PAR1", 4));
     assert_string_equal(bly_container_recognise("....PAR1", 8), "parquet");
     assert_string_equal(bly_container_recognise("....PARE", 8), "parquet");

@@ -130,9 +130,9 @@ static void test_refused(void **state)
     static const struct { const char *hex, *says; } wrong[] = {
         { "0200", "byte 0: it is cut short" }, { "02000200", "byte 2" },
         { "020000010203", "byte 5: a layer is cut short" },
-        { "020000000108000000010000000200", "byte 13: it is not the next" },
-        { "020000000408000000010000000100", "byte 4: there is no such hash" },
-        { "02000001010108000000010000000100", "byte 3: there is a salt" },
+        { "020000000108000000010000000200", "byte 13: the layers are out" },
+        { "020000000408000000010000000100", "byte 4: the hash is unknown" },
+        { "02000001010108000000010000000100", "byte 3: it has a salt" },
         { "02000000010000000001000000010000", "byte 4: a layer" },
         { "020000000108000000000000000100", "byte 4: a layer" },
         { "02000000010100000003000000" "01ff", "byte 14: bits beyond" },

@@ -87,7 +87,7 @@ static void test_refusals(void **state)
     (void)state;
     uint8_t file[40] = { 4, 1, 21, 0, 3, 0 };
     file[16] = 1;
-    vector_refused(file, 23, "datasketches", BLY_ECORRUPT, "24 bytes at least");
+    vector_refused(file, 23, "datasketches", BLY_ECORRUPT, "at least 24 bytes");
     vector_refused(file, 39, "datasketches", BLY_ECORRUPT, "end at byte 40");
     file[0] = 3;
     vector_refused(file, 40, "datasketches", BLY_ECORRUPT, "byte 0");

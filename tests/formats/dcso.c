@@ -300,7 +300,7 @@ static void test_refusals(void **state)
     (void)state;
     dcso_refused(0, 2, BLY_EVERSION, "byte 0: the version");
     dcso_refused(0, 257, BLY_EVERSION, "byte 0: the version");
-    dcso_refused(8, 0, BLY_ECORRUPT, "byte 8: it is planned for no keys");
+    dcso_refused(8, 0, BLY_ECORRUPT, "byte 8: its capacity is 0");
     dcso_refused(8, 500, BLY_ECORRUPT, "byte 32: the number of bits");
     dcso_refused(16, 0, BLY_ECORRUPT, "byte 16: its rate");
     dcso_refused(16, UINT64_C(0x7FF8000000000000), BLY_ECORRUPT, "byte 16");

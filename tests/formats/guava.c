@@ -116,8 +116,8 @@ static void test_refusals(void **state)
 {
     (void)state;
     uint8_t file[14] = { 1, 5, 0, 0, 0, 1 };
-    vector_refused(file, 5, "guava", BLY_ECORRUPT, "begins with 6 bytes");
-    vector_refused(file, 13, "guava", BLY_ECORRUPT, "byte 2: it has 1 longs");
+    vector_refused(file, 5, "guava", BLY_ECORRUPT, "header has 6 bytes");
+    vector_refused(file, 13, "guava", BLY_ECORRUPT, "it should have 1 longs");
     file[1] = 0;
     vector_refused(file, 14, "guava", BLY_ECORRUPT, "byte 1: it has no hash");
     file[1] = 5;

@@ -74,7 +74,7 @@ static void test_reserved(void **state)
     assert_status(vector_open(&filter, &v, "leveldb"), BLY_OK);
     assert_false(bly_contains(filter, "any", 3));
     bly_free(filter);
-    vector_refused(file, 1, "leveldb", BLY_ECORRUPT, "2 bytes at least");
+    vector_refused(file, 1, "leveldb", BLY_ECORRUPT, "has 2 to 2^29 bytes");
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static void test_older_form(void **state)
 {
     (void)state;
     vector v = vector_read("parquet/bloom_filter.bin");
-    vector_refused(v.bytes, v.n, "parquet", BLY_ECORRUPT, "an older one's");
+    vector_refused(v.bytes, v.n, "parquet", BLY_ECORRUPT, "older, or cut");
     free(v.bytes);
 }
 
@@ -153,7 +153,7 @@ static void test_refusals(void **state)
     vector_refused(file, 14, "parquet", BLY_ECORRUPT, "cut short");
     vector_refused(file, 46, "parquet", BLY_ECORRUPT, "47 in all");
     file[1] = 0x42;
-    vector_refused(file, 48, "parquet", BLY_ECORRUPT, "no whole blocks");
+    vector_refused(file, 48, "parquet", BLY_ECORRUPT, "not whole blocks");
     file[1] = 0x41;
     vector_refused(file, 47, "parquet", BLY_ECORRUPT, "byte 0");
     file[1] = 0x40, file[6] = 0x2C;

@@ -159,13 +159,14 @@ static void test_refused(void **state)
     static const struct { size_t at; uint8_t is; const char *says; } wrong[] = {
         { 0, 5, "byte 0: the number of keys" }, { 8, 0, "byte 8: it has no" },
         { 8, 200, "byte 8: it has no links, or more" },
-        { 12, 21, "byte 12: it has options" }, { 12, 1, "32 bits" },
+        { 12, 21, "byte 12: it has unknown" }, { 12, 1, "32 bits" },
         { 20, 0, "byte 20: the bits" }, { 20, 152, "byte 20: the bits" },
         { 28, 0, "byte 20: the bits" }, { 60, 9, "byte 60: the number" },
-        { 36, 101, "byte 36: more keys" }, { 57, 0, "byte 52: the bits a key" },
-        { 64, 0, "byte 64: it is for no" },
+        { 36, 101, "byte 36: it has more keys" },
+        { 57, 0, "byte 52: the bits per key" },
+        { 64, 0, "byte 64: its capacity is 0" },
         { 51, 0xFF, "byte 44: the rate" }, { 18, 1, "byte 16: the next" },
-        { 65, 1, "byte 64: it is for" }, { 72, 3, "byte 72: the bits" },
+        { 65, 1, "byte 64: its capacity" }, { 72, 3, "byte 72: the bits" },
     };
     bly_filter *filter = vector_new("redisbloom", 100, 0.01);
     size_t bytes;
@@ -182,7 +183,7 @@ static void test_refused(void **state)
     vector_refused(copy, bytes - BLY_HEADER_BYTES - 1, "redisbloom",
                    BLY_ECORRUPT, "chunks are missing");
     vector_refused(copy, bytes - BLY_HEADER_BYTES + 1, "redisbloom",
-                   BLY_ECORRUPT, "there is more");
+                   BLY_ECORRUPT, "there are bytes after");
     free(copy);
     bly_free(filter);
 }

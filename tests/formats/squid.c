@@ -93,10 +93,10 @@ static void test_refused(void **state)
     static const struct { size_t at; uint8_t is; const char *says; } wrong[] = {
         { 4, 0xFF, "byte 4: the capacity" }, { 8, 0x80, "byte 8: the number" },
         { 12, 0x80, "byte 12: the number" },
-        { 20, 0, "byte 20: there are no bits" },
+        { 20, 0, "byte 20: an entry has no bits" },
         { 21, 3, "byte 21: the number of hash" },
         { 19, 1, "byte 16: the size of the mask" },
-        { 3, 6, "version 6 to be read" }, { 1, 2, "is of version 2" },
+        { 3, 6, "version 6 to be read" }, { 1, 2, "has version 2" },
     };
     bly_filter *filter = vector_new("squid:bits=5", 1000, 0);
     size_t bytes;

@@ -301,7 +301,7 @@ static void test_refusals(void **state)
         for (size_t both = 1; both <= 1000; both *= 10) {   /* in both lists */
             size_t at = both % 7 == 1 ? keys.n - both : 1000;
             memcpy(keys.hashes + at, keys.hashes, both * sizeof *keys.hashes);
-            cascade_refused(cascade_kinds[k], &keys, "among the others");
+            cascade_refused(cascade_kinds[k], &keys, "one of the others");
             for (size_t i = 1000; i < keys.n; i++)
                 keys.hashes[i] = test_random(1, i);
         }

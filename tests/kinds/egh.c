@@ -515,7 +515,7 @@ static void test_lists_refused(void **state)
     for (uint64_t i = 0; i < 100; i++)
         bly_add_hash(large, test_random(80, i));
     assert_status(bly_list_keys(large, egh_visit_two, &visits), BLY_EFULL);
-    assert_non_null(strstr(bly_why(), "integers would have to be asked for"));
+    assert_non_null(strstr(bly_why(), "listing the keys would take"));
     bly_free(large);
     bly_filter *full = egh_make("egh:universe=100000", 5);
     for (uint64_t i = 0; i < 6; i++)

@@ -177,7 +177,7 @@ refused 'the output among the keys' "'a' is the output"
 echo 'a letter' >letter
 cp letter before
 try build -o letter a
-refused 'an output that is no filter' "'letter' is there and is no filter: "
+refused 'an output that is no filter' "'letter' exists and is not a filter: "
 is_still 'an output that is no filter' letter
 try build --force -o letter a
 status_is '--force' 0

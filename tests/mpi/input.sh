@@ -76,11 +76,11 @@ else
     echo '{"k"' >>log
     try query -c --json-field /k log.bly log log
     check 'lines that are no JSON are counted once' \
-        test "$(grep -c 'note: 2 lines are no JSON objects' err)" -eq 1
+        test "$(grep -c 'note: 2 lines are not JSON objects' err)" -eq 1
     try build -n 5000 --json-field k -o log.bly log log
-    check 'and by build' grep -q 'note: 2 lines are no JSON objects' err
+    check 'and by build' grep -q 'note: 2 lines are not JSON objects' err
     try dedup --json-field k log log
-    check 'and by dedup' grep -q 'note: 2 lines are no JSON objects' err
+    check 'and by dedup' grep -q 'note: 2 lines are not JSON objects' err
 fi
 gzip -c plain >plain.gz
 try dedup plain.gz

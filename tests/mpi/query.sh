@@ -78,7 +78,7 @@ for kind in blocked xor; do
 done
 one build -n 57M -k blocked -o large.bly a
 try query -c large.bly a
-note 'a large filter and little work' 'was not verified, .*: give --verify'
+note 'a large filter and little work' 'was not verified, .*: use --verify'
 try query -c --no-verify large.bly a
 out_is 'and --no-verify' 0 '9001\n'
 printf 'XYZ' | dd of=large.bly bs=1 seek=30000000 conv=notrunc 2>/dev/null

@@ -410,7 +410,7 @@ static void test_secrets(void **state)
                   "-@dangerous", "+OK");
     assert_answer(&other, "AUTH app word", "+OK");
     assert_answer(&other, "BLY.EXISTS a x", ":1");
-    assert_answer(&other, "BLY.SECRET a", "-NOPERM secrets are for users who "
+    assert_answer(&other, "BLY.SECRET a", "-NOPERM only users who "
                   "may run CONFIG GET");
     client_close(&other);
     assert_answer(c, "BLY.NEW b cuckoo CAPACITY 100", "+OK");
@@ -423,8 +423,8 @@ static void test_secrets(void **state)
                   "digits, or empty");
     assert_answer(c, "CONFIG SET bf.bly-kind fuse", "-ERR CONFIG SET failed "
                   "(possibly related to argument 'bf.bly-kind') - bly-kind "
-                  "must be a kind that can be added to, as scalable, with its "
-                  "options");
+                  "must be a kind that can be added to, such as scalable, with "
+                  "its options");
     assert_answer(c, "CONFIG SET bf.bly-kind egh:universe=1000", "+OK");
     char *refused = client_ask(c, "BLY.ADD integers abc");
     assert_true(*refused == '-');
@@ -580,7 +580,7 @@ static void test_difference(void **state)
     words[1] = (argument){ "d", 1 };
     client_send(c, 3, words);
     bly_hear_many(c, 1, "-ERR the filters' keys have the forms text:case=lower "
-                  "and text: build both with one");
+                  "and text: build both with the same form");
     free(sketch);
     bly_end();
 }

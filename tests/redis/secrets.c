@@ -126,8 +126,8 @@ static void keeps_secrets_out_of_dumps(void **state)
     secrets_restore(c, "three", own, "+OK");
     secrets_restore(c, "four", one, "-ERR Bad data format");
     char *log = server_log(&secrets_server);
-    assert_non_null(strstr(log, "keyed by a secret that this server does not "
-                           "know: add what BLY.SECRET tells of it to "
+    assert_non_null(strstr(log, "keyed with a secret that this server does not "
+                           "know: add the output of BLY.SECRET to "
                            "bly-known-secrets"));
     free(log);
     assert_answer(c, SECRETS_KNOWN, "+OK");
@@ -304,7 +304,7 @@ static void hides_secrets_from_those_who_watch(void **state)
     assert_answer(c, "EXEC", "[+OK]");
     free(client_ask(c, "BLY.RESTORE five x SECRET " SECRET_ONE));
     assert_answer(c, "BLY.PLAN fuse SECRET " SECRET_ONE "0",
-                  "-ERR a secret is 32 hexadecimal digits");
+                  "-ERR a secret must be 32 hexadecimal digits");
     assert_answer(c, "BLY.KNOWSECRET " SECRET_ONE, "-ERR only a master "
                   "announces secrets: add them to bly-known-secrets");
     free(client_ask(c, "BLY.NEW six standard KEYS x SECRET " SECRET_ONE));

@@ -224,7 +224,7 @@ def slow_save():
 
 
 def locked():
-    """A lock of the program that is taken for the fork, as that of logging is,
+    """A lock of the program that is read as the fork, as that of logging is,
     while its holder changes a filter."""
     lock = threading.Lock()
     keys = rows(0, 200_000)

@@ -484,7 +484,7 @@ it("keys are added, counted, removed and labelled", () => {
     refused(() => h.put("a"), "EPARAM");
     const none = made(kinds().find(({ name }) => name === "blocked"));
     for (const ask of [() => none.get(ALL[0]), () => none.getAll(ALL)])
-        refused(ask, "EUNSUPPORTED", "kind blocked carries no labels");
+        refused(ask, "EUNSUPPORTED", "kind blocked stores no labels");
     refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys have 2 labels");
     refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys have 1 labels");
     refused(() => h.putAll({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
@@ -597,7 +597,7 @@ it("advice is given", () => {
 });
 
 it("wrong options are errors, in the library's words", () => {
-    refused(() => new Filter("nope", { items: 1 }), "EKIND", "there is no kind 'nope'");
+    refused(() => new Filter("nope", { items: 1 }), "EKIND", "unknown kind 'nope'");
     refused(() => new Filter("standard:q=1", { items: 1 }), "EOPTION", "has no option");
     refused(() => new Filter("standard"), "EPARAM");
     refused(() => new Filter("fuse", { items: 5 }), "EUNSUPPORTED");

@@ -35,8 +35,8 @@ static int build_unstated(cli_build *s)
     int status = forms_follow(&s->how, BLY_KEYS_UNSTATED, s->output);
 
     if (status == CLI_GO && forms_changes(s->how.form))
-        report_note("note: a file of this format cannot state that its keys "
-                    "have the form %s: query it with the same options",
+        report_note("note: this file format cannot record that the keys have "
+                    "the form %s: query the file with the same options",
                     forms_name(s->how.form).text);
     return status;
 }

@@ -13,7 +13,7 @@ static int build_fill(const build_job *job, cli_feed *feed, bly_filter *filter,
     cli_lines lines;
     int status;
 
-    fed->full = "give a larger -n";
+    fed->full = "use a larger -n";
     fed->overfill = s->overfill;
     lines_open(&lines, &s->how, job->operands, 0, false);
     progress_expect(0.9);
@@ -99,10 +99,10 @@ int build_by_hashes(build_job *job)
     status = build_with_room(&filter, s, job->spec, &job->counted);
     progress_close();
     if (status == BLY_EFULL)
-        return report_error("keys come too often for kind %s, whatever its "
-                            "size: give each once (bloomery dedup), or take a "
-                            "kind that counts in little room (-k quotient)",
-                            s->kind);
+        return report_error("some keys are repeated too often for kind %s, "
+                            "whatever its size: remove repeated keys with "
+                            "'bloomery dedup', or use a kind that counts in "
+                            "little space (-k quotient)", s->kind);
     if (status < 0)
         return filter_error();
     job->fed.seconds += report_clock() - start;

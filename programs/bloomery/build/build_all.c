@@ -39,17 +39,16 @@ static int build_labels(const cli_build *s, const bly_plan_t *plan,
     bool outside = build_outside(s)->count > 0;
 
     if (outside && !filter_kind_can(s->kind, BLY_CAN_SEPARATE))
-        return report_error("kind %s cannot keep keys out: leave out %s, or "
-                            "take -k cascade", plan->kind,
-                            build_outside_name(s));
+        return report_error("kind %s cannot exclude keys: leave out %s, or use "
+                            "-k cascade", plan->kind, build_outside_name(s));
     if (!outside && filter_kind_can(s->kind, BLY_CAN_SEPARATE))
-        return report_error("kind %s tells keys apart from all others, and "
-                            "needs those too: give --without FILE or --within "
-                            "ALL, or take -k ribbon for a filter of the keys "
-                            "alone", plan->kind);
+        return report_error("kind %s separates its keys from all other keys, "
+                            "and needs those as well: use --without FILE or "
+                            "--within ALL, or use -k ribbon for a filter of "
+                            "the keys alone", plan->kind);
     if (s->how.label.n > 0 && plan->label_bits == 0)
-        return report_error("kind %s carries no labels: leave out -l, or "
-                            "choose one that does (see 'bloomery kinds')",
+        return report_error("kind %s stores no labels: leave out -l, or choose "
+                            "a kind that does (see 'bloomery kinds')",
                             plan->kind);
     if (s->how.label.n > 0)
         hashes->may = (cli_labels){ plan->label_least, plan->label_most };
@@ -71,9 +70,9 @@ static int build_others(const cli_build *s, char **path, cli_hashes *hashes,
         return report_error("no line of '%s' has a key: check --json-field",
                             *path);
     if (fed.keyless > 0 && fed.keys == 0)
-        return report_error("no line of '%s' has a key: give its keys the "
-                            "column and separator that the others have (-f, "
-                            "-t)", *path);
+        return report_error("no line of '%s' has a key: its keys need the same "
+                            "columns and separator as those of the other files "
+                            "(-f, -t)", *path);
     lacking = report_unexplained(fed.keyless);
     if (lacking > 0)
         report_note("note: %s %s of '%s' %s no such %s and %s skipped",

@@ -20,8 +20,7 @@ int build_report(const cli_build *s, const bly_filter *filter,
     char advice[80];
     int status;
     cli_feed_report how = { .output = s->output, .advice = advice,
-                            .overfill = "give --overfill",
-                            .kept = kept,
+                            .overfill = "use --overfill", .kept = kept,
                             .rate = s->rate, .kind = s->kind,
                             .verbose = s->verbose, .json = s->json,
                             .others = others };

@@ -52,10 +52,10 @@ static int build_count(const cli_build *s, cli_lines *lines, bly_spec *spec,
 static int build_uncounted(const cli_build *s, bly_spec *spec)
 {
     if (!filter_kind_can(s->kind, BLY_CAN_GROW))
-        return report_error("the keys of a pipe cannot be counted beforehand: "
-                            "give -n ITEMS, how many there will be at most%s",
-                            filter_kind_of_family(s->kind, "sets")
-                            ? ", or take a kind that grows (-k scalable)"
+        return report_error("the keys from a pipe cannot be counted in "
+                            "advance: give their maximum number with -n "
+                            "ITEMS%s", filter_kind_of_family(s->kind, "sets")
+                            ? ", or use a kind that grows (-k scalable)"
                             : "");
     spec->capacity = build_first(s);
     return CLI_GO;

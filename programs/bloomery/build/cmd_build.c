@@ -89,10 +89,11 @@ static int build_check_without(const cli_command *self, const cli_build *s,
         return CLI_GO;
     for (size_t i = 0; i < outside->count; i++)
         theirs += inputs_is_stdin(outside->names[i]);
-    snprintf(what, sizeof what, "KEYS and %s both want standard input", name);
+    snprintf(what, sizeof what, "KEYS and %s cannot both be read from standard "
+             "input", name);
     if (theirs > 0 && inputs_stdin(&s->inputs, operands, 0))
         return options_wrong(self, what);
-    snprintf(what, sizeof what, "%s wants standard input twice", name);
+    snprintf(what, sizeof what, "%s names standard input twice", name);
     if (theirs > 1)
         return options_wrong(self, what);
     return filter_check_output(s->output, s->force, outside, 0);

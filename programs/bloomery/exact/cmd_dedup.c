@@ -213,8 +213,8 @@ static int dedup_filter(dedup_job *job, uint64_t total)
     if (bly_new(&job->filter, kind, &spec) == BLY_OK)
         return CLI_GO;
     return spec.capacity > 0 ? filter_error()
-         : report_error("kind %s does not grow: give -n ITEMS, how many "
-                        "different lines there will be at most", kind);
+         : report_error("kind %s does not grow: give the maximum number of "
+                        "different lines with -n ITEMS", kind);
 }
 
 /* Warns if the filter was planned for fewer lines and so drops too many. */
@@ -223,15 +223,15 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
     const bly_stat_t stat = *now;
 
     if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
-        report_note("warning: more lines than can be told are in a filter "
-                    "planned for %s: the last new ones were dropped at a rate "
-                    "of %s, not %s: try again with a larger -n",
+        report_note("warning: a filter planned for %s lines holds too many to "
+                    "estimate their number: the last new lines were dropped at "
+                    "a rate of %s, not %s: try again with a larger -n",
                     report_count(stat.capacity).text,
                     report_percent(stat.rate).text,
                     report_percent(job->want->rate).text);
     else if (stat.rate > 1.1 * job->want->rate)
         report_note("warning: about %s lines are in a filter planned for %s: "
-                    "the last new ones were dropped at a rate of %s, not %s: "
+                    "the last new lines were dropped at a rate of %s, not %s: "
                     "try again with a larger -n",
                     report_estimate(stat.distinct).text,
                     report_count(stat.capacity).text,
@@ -243,10 +243,10 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
    use. */
 static void dedup_refuse(const bly_stat_t *stat)
 {
-    report_error("more than twice as many lines as the %s that the filter was "
-                 "planned for have come: the last new ones were dropped at a "
-                 "rate of %s: try again with a larger -n, or without -k",
-                 report_count(stat->capacity).text,
+    report_error("the input has more than twice as many different lines as the "
+                 "%s that the filter was planned for: the last new lines were "
+                 "dropped at a rate of %s: try again with a larger -n, or "
+                 "without -k", report_count(stat->capacity).text,
                  report_percent(stat->rate).text);
 }
 
@@ -359,8 +359,8 @@ static void dedup_tell_loss(const dedup_settings *s, const dedup_tally *tally)
                     report_estimate(ceil(lost / unit) * unit).text,
                     report_percent(tally->rate).text, instead);
     else if (lost >= 0.001)
-        report_note("note: a new line may have been dropped, with a chance of "
-                    "%s%s", report_percent(lost).text, instead);
+        report_note("note: a new line may have been dropped, with a "
+                    "probability of %s%s", report_percent(lost).text, instead);
 }
 
 static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
@@ -399,7 +399,7 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
     if (lacking > 0)
-        report_note("note: %s %s no such %s and %s taken for unique: check %s",
+        report_note("note: %s %s no such %s and %s treated as unique: check %s",
                     report_count(lacking).text,
                     lacking == 1 ? "line has" : "lines have",
                     report_lack.part, lacking == 1 ? "was" : "were",
@@ -419,12 +419,12 @@ static int dedup_check_kind(const dedup_settings *s)
     if (bly_plan(&plan, s->kind, &any) < 0)
         return filter_error();
     if (!filter_kind_can(s->kind, BLY_CAN_ADD))
-        return report_error("no line can be added to kind %s: see 'bloomery "
-                            "kinds' for those that can add", s->kind);
+        return report_error("kind %s cannot add lines: 'bloomery kinds' lists "
+                            "the kinds that can", s->kind);
     if (filter_kind_can(s->kind, BLY_CAN_FORGET))
         return report_error("kind %s forgets lines, which would be printed "
-                            "again: give --window N, how many to remember",
-                            s->kind);
+                            "again: use --window N to set how many lines are "
+                            "remembered", s->kind);
     return CLI_GO;
 }
 
@@ -454,8 +454,7 @@ static int dedup_check(const cli_command *self, dedup_settings *s)
     if (made_check(self, s->output, s->json) != CLI_GO)
         return CLI_ERROR;
     if (s->memory > 0 && s->memory < DEDUP_MEMORY_LEAST)
-        return report_error("--memory is too little to work in: give 1M or "
-                            "more");
+        return report_error("--memory is too small: give 1M or more");
     if (!s->approximate)
         return CLI_GO;
     if (dedup_secret(s) != CLI_GO)

@@ -124,11 +124,11 @@ static void join_report(const join_settings *s, const join_tally *tally,
                                         .options = "--list-field and -t" });
     if (tally->listed_uncut > 0 && tally->listed_strange == 0
         && tally->listed_uncut == tally->listed)
-        report_note("note: all lines of LIST have several columns, and whole "
-                    "lines are its keys: give --list-field for the column to "
-                    "compare");
+        report_note("note: every line of LIST has several columns, but whole "
+                    "lines are its keys: use --list-field to choose the column "
+                    "to compare");
     if (tally->listed_strange > 0)
-        report_note("note: %s %s with a %s, which is part of the key: give %s",
+        report_note("note: %s %s with a %s, which is part of the key: use %s",
                     report_count(tally->listed_strange).text,
                     tally->listed_strange == 1 ? "line of LIST begins"
                                                : "lines of LIST begin",
@@ -157,7 +157,7 @@ static cli_how join_list_how(const join_settings *s)
         list.field = s->list_field;
     else
         list.lacks = "-f names a column of both files, which must have the "
-                     "same separator. For a list without a header, give "
+                     "same separator. For a list without a header, use "
                      "--list-field 1";
     list.member = s->list_member;
     list.listing = true;
@@ -175,14 +175,14 @@ static int join_check_keys(const cli_command *self, join_settings *s)
     if (s->how.field.n > 0 && s->list_field.n > 0
         && s->how.field.n != s->list_field.n)
         return report_error("-f and --list-field list different numbers of "
-                            "columns, %zu and %zu, which make no key alike: "
-                            "list as many in both", s->how.field.n,
+                            "columns, %zu and %zu, so that no keys can be "
+                            "equal: list as many in both", s->how.field.n,
                             s->list_field.n);
     if (s->list_field.n == 0 && s->list_member == NULL && columns_mixed(
             &s->how.field))
         return options_wrong(self, "-f lists columns both by number and by "
-                                   "name, so the columns of LIST are not "
-                                   "known: give --list-field too");
+                                   "name, so the columns of LIST are unknown: "
+                                   "use --list-field too");
     if (wrong != NULL)
         return report_error("--list-json-field '%s' %s", list.member, wrong);
     if (any.field.n == 0)
@@ -200,14 +200,14 @@ static int join_check(const cli_command *self, join_settings *s,
                       const cli_operands *operands)
 {
     if (operands->count != 2)
-        return options_wrong(self, "it takes two files, LINES and LIST");
+        return options_wrong(self, "this command takes two files, LINES and "
+                             "LIST");
     if (strcmp(operands->names[0], "-") == 0
         && strcmp(operands->names[1], "-") == 0)
-        return options_wrong(self, "LINES and LIST cannot both come from "
+        return options_wrong(self, "LINES and LIST cannot both be read from "
                                    "standard input");
     if (s->memory > 0 && s->memory < JOIN_MEMORY_LEAST)
-        return report_error("--memory is too little to work in: give 1M or "
-                            "more");
+        return report_error("--memory is too small: give 1M or more");
     if (join_check_keys(self, s) != CLI_GO)
         return CLI_ERROR;
     return join_check_output(self, s, operands);

@@ -188,8 +188,8 @@ static bool exact_stamp(exact_job *job)
 
 static int exact_changed(const char *path)
 {
-    return report_error("'%s' was changed while it was read: the output is not "
-                        "complete: try again with a copy of it", path);
+    return report_error("'%s' changed while it was being read, so the output "
+                        "is incomplete: try again with a copy of it", path);
 }
 
 /* Checks that no file has changed. Returns CLI_GO or CLI_ERROR. */

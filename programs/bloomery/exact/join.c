@@ -365,8 +365,8 @@ static void join_stamp(join_job *job, const cli_operands *operands, size_t i)
 /* Reports that the lines differ from the last pass, though no file shows it. */
 static int join_changed(const join_job *job, size_t i)
 {
-    return report_error("'%s' was changed while it was read: the output is not "
-                        "complete: try again with a copy of it",
+    return report_error("'%s' changed while it was being read, so the output "
+                        "is incomplete: try again with a copy of it",
                         job->names->names[i]);
 }
 

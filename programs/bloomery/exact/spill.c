@@ -31,15 +31,15 @@ static const char *spill_folder(void)
 static int spill_refuse(const char *what, bool memory)
 {
     int error = errno;
-    const char *also = memory ? ", or give more --memory" : "";
+    const char *also = memory ? ", or use more --memory" : "";
     const char *folder = error == EACCES || error == EROFS
-                       ? "a folder that you may write in"
+                       ? "a folder that you can write to"
                        : error == ENOENT || error == ENOTDIR
                        ? "a folder that exists" : "a folder with room";
 
     if (error == EMFILE || error == ENFILE)
-        return report_error("cannot %s a temporary file: %s: let more files be "
-                            "open (ulimit -n)%s", what, strerror(error), also);
+        return report_error("cannot %s a temporary file: %s: allow more open "
+                            "files (ulimit -n)%s", what, strerror(error), also);
     return report_error("cannot %s a temporary file in '%s': %s: set TMPDIR to "
                         "%s%s", what, spill_folder(), strerror(error), folder,
                         also);

@@ -58,8 +58,8 @@ static void asking_fault(serve_request *r, const char *fault, bool passing)
 
 /* Why a filter cannot read a key, by the class of its form. */
 static const char *const asking_unread[BLY_KEYS_CLASSES] = {
-    [BLY_KEYS_TEXT] = "the filter ignores the case of text in UTF-8, and the "
-                      "key is not UTF-8: convert it",
+    [BLY_KEYS_TEXT] = "the filter ignores the case of UTF-8 text, and the key "
+                      "is not UTF-8: convert it",
     [BLY_KEYS_NUMBER] = "the filter holds numbers, and the key is not one: "
                         "write it in digits, such as 42 or -1.5",
     [BLY_KEYS_INT32] = "the filter holds integers of 32 bits, and the key is "
@@ -118,9 +118,9 @@ static const char *asking_against(serve_asker *asker, size_t first, size_t end,
 
         if (asking_form(&form, filter, as, asker->how->open.fold))
             continue;
-        snprintf(asker->why, sizeof asker->why, "the keys of the filter have "
-                 "the form %s, and as=%s asks for others: leave as out, or "
-                 "name another filter", forms_name(filter->stated).text,
+        snprintf(asker->why, sizeof asker->why, "the filter's keys have the "
+                 "form %s, which differs from as=%s: leave out as=, or name "
+                 "another filter", forms_name(filter->stated).text,
                  forms_name(as).text);
         return asker->why;
     }
@@ -242,8 +242,8 @@ static const char *asking_filter(serve_asker *asker, size_t f, size_t n,
     if (!asking_make(asker, n, form, filter->cut_cr))
         return "the server is out of memory";
     if (!guard_ask(&filter->guard, filter->filter, &keys, asker->one))
-        return "the file of the filter is being written over: ask again in "
-               "some seconds";
+        return "the filter's file is being overwritten: try again in a few "
+               "seconds";
     asking_lack(asker, n);
     asking_join(asker, n, first);
     return NULL;

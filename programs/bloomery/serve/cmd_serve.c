@@ -160,8 +160,8 @@ static int serve_check_mode(const cli_command *self, const serve_settings *s,
         return serve_refuse("mode", s->mode, "is not a mode: give octal digits "
                             "up to 777, such as 660");
     if (s->mode != NULL && how->socket.path == NULL && how->web.path == NULL)
-        return options_wrong(self, "--mode is about Unix sockets, and there is "
-                                   "none");
+        return options_wrong(self, "--mode is for Unix sockets, and none is "
+                                   "given");
     return CLI_GO;
 }
 
@@ -175,17 +175,17 @@ static int serve_check_protocol(const cli_command *self,
                 || protocol == &postfix_table_protocol;
 
     if (!squid && (s->channels || s->field != 0))
-        return options_wrong(self, "--channels and --field are about "
-                                   "--protocol squid");
+        return options_wrong(self, "--channels and --field are for --protocol "
+                                   "squid");
     if (!postfix && s->value != NULL)
-        return options_wrong(self, "--value is about --protocol socketmap and "
+        return options_wrong(self, "--value is for --protocol socketmap and "
                                    "tcp_table");
     if (s->null && protocol != &plain_protocol)
-        return options_wrong(self, "-0 is about --protocol lines");
+        return options_wrong(self, "-0 is for --protocol lines");
     if (s->protocol != NULL && s->web != NULL && s->socket == NULL
         && s->port == NULL)
-        return options_wrong(self, "--protocol is about --socket and --listen, "
-                                   "and of --http there is only one");
+        return options_wrong(self, "--protocol is for --socket and --listen; "
+                                   "--http has only one protocol");
     return CLI_GO;
 }
 
@@ -193,11 +193,11 @@ static int serve_check_value(const char *value)
 {
     for (const char *at = value; at != NULL && *at != '\0'; at++)
         if ((unsigned char)*at < ' ' || *at == 0x7f)
-            return serve_refuse("value", value, "has a control byte in it: "
-                                "give a text");
+            return serve_refuse("value", value, "contains a control character: "
+                                "give text without any");
     return value != NULL && strlen(value) > CMD_SERVE_VALUE
-         ? serve_refuse("value", value, "is too long: Postfix reads 1000 bytes "
-                        "at least, and no more is given")
+         ? serve_refuse("value", value, "is too long: Postfix is only certain "
+                        "to read 1000 bytes, so give no more")
          : CLI_GO;
 }
 
@@ -205,16 +205,15 @@ static int serve_check_value(const char *value)
 static int serve_check_hosts(const cli_command *self, const serve_settings *s)
 {
     if (s->hosts.count > 0 && (s->web == NULL || strchr(s->web, '/') != NULL))
-        return options_wrong(self, "--host is about --http at a port");
+        return options_wrong(self, "--host is for --http at a port");
     for (size_t i = 0; i < s->hosts.count; i++) {
         const char *name = s->hosts.names[i];
 
         if (*name == '\0'
             || name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRS"
                                  "TUVWXYZ0123456789-._")] != '\0')
-            return serve_refuse("host", name, "is not the name of a host: give "
-                                "one such as filters.example.org, without a "
-                                "port");
+            return serve_refuse("host", name, "is not a host name: give one "
+                                "such as filters.example.org, without a port");
     }
     return CLI_GO;
 }
@@ -222,10 +221,10 @@ static int serve_check_hosts(const cli_command *self, const serve_settings *s)
 static int serve_check_numbers(const serve_settings *s)
 {
     if (s->threads > CMD_SERVE_THREADS)
-        return report_error("--jobs is 256 at most: give as many as there "
-                            "are processors");
+        return report_error("--jobs is at most 256: give the number of "
+                            "processors");
     if (s->clients > CMD_SERVE_CLIENTS)
-        return report_error("--clients is 100000 at most: give fewer");
+        return report_error("--clients is at most 100000: give fewer");
     return CLI_GO;
 }
 
@@ -235,8 +234,8 @@ static int serve_check_files(const cli_command *self, const cli_operands *files)
         return options_wrong(self, "the FILE to serve is missing");
     for (size_t i = 0; i < files->count; i++)
         if (strcmp(files->names[i], "-") == 0)
-            return options_wrong(self, "a FILE cannot be standard input, which "
-                                       "is where questions come from");
+            return options_wrong(self, "FILE cannot be standard input, from "
+                                       "which requests are read");
     return CLI_GO;
 }
 
@@ -258,8 +257,8 @@ static int serve_read(const cli_command *self, const serve_settings *s,
         .hosts = s->hosts,
     };
     if (how->protocol == NULL)
-        return serve_refuse("protocol", name, "is none: give lines, squid, "
-                            "socketmap or tcp_table");
+        return serve_refuse("protocol", name, "is not a protocol: give lines, "
+                            "squid, socketmap or tcp_table");
     if (serve_check_protocol(self, s, how->protocol) != CLI_GO
         || serve_check_value(s->value) != CLI_GO
         || serve_check_numbers(s) != CLI_GO

@@ -85,7 +85,7 @@ static bool coprocess_answer(serve_coprocess *c, serve_talk *t)
     } while (!t->idle);
     if (t->broken) {
         report_error("standard input: %s", "the input is not a request of this "
-                     "protocol, and nothing behind it can be found: see "
+                     "protocol, so the next one cannot be found: see "
                      "--protocol");
         c->failed = true;
     }
@@ -119,7 +119,7 @@ int coprocess_open(serve_coprocess *c)
     c->wake = eventfd(0, EFD_CLOEXEC);
     c->done = eventfd(0, EFD_CLOEXEC);
     if (c->wake < 0 || c->done < 0)
-        return report_error("cannot wait for input: %s: let more files be open "
+        return report_error("cannot wait for input: %s: allow more open files "
                             "(ulimit -n)", strerror(errno));
     c->asker = asking_new(c->how);
     return c->asker != NULL ? CLI_GO : CLI_ERROR;

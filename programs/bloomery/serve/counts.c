@@ -24,7 +24,7 @@ typedef struct {
 static const counts_row counts_rows[] = {
     COUNTS_ROW("requests_total", "counter", requests,
                "Requests that were answered, by an error too."),
-    COUNTS_ROW("keys_total", "counter", keys, "Keys that were asked for."),
+    COUNTS_ROW("keys_total", "counter", keys, "Keys that were looked up."),
     COUNTS_ROW("positives_total", "counter", positives,
                "Keys that are perhaps there."),
     COUNTS_ROW("errors_total", "counter", errors,
@@ -120,16 +120,16 @@ bool counts_text(cli_bytes *out, const serve_counted *counted, size_t n,
         fits = fits && counts_protocols(out, &counts_rows[i], counted, n);
     return fits
         && counts_single(out, "reloads_total",
-                         "Filters that were opened anew because their file was "
+                         "Filters that were reopened because their file was "
                          "replaced.", &served_reloads)
         && counts_single(out, "reload_failures_total",
                          "New files that could not be opened, so that the old "
-                         "filter stayed.", &served_refusals)
+                         "filter was kept.", &served_refusals)
         && counts_filters(out, set, "filter_items", "Keys in the filter.",
                           COUNTS_ITEMS)
         && counts_filters(out, set, "filter_bytes", "Bytes of the filter.",
                           COUNTS_BYTES)
         && counts_filters(out, set, "filter_rate",
-                          "The filter's false-positive rate as it stands.",
+                          "The current false-positive rate of the filter.",
                           COUNTS_RATE);
 }

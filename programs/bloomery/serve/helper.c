@@ -57,17 +57,17 @@ static void helper_read(const serve_how *how, unsigned char *at, size_t length,
 
     if (how->channels && !helper_channel(out, &at, end)) {
         out->tag_length = 0;
-        out->fault = "the line does not begin with a channel: give Squid's "
-                     "external_acl_type a concurrency, or leave out --channels";
+        out->fault = "the line does not begin with a channel: set concurrency "
+                     "in Squid's external_acl_type, or leave out --channels";
         return;
     }
     for (uint64_t i = 0; i < how->field; i++)
         n = helper_word(&at, end, &word);
     out->length = plain_unescape(word, n);
     if (n == 0)
-        out->fault = "the line has no such field: see --field";
+        out->fault = "the line does not have this field: see --field";
     else if (out->length == SIZE_MAX)
-        out->fault = "a % has no two hexadecimal digits behind it";
+        out->fault = "a % is not followed by two hexadecimal digits";
     else
         out->text = word;
 }

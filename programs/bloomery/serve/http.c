@@ -33,7 +33,7 @@ enum {
 static atomic_size_t http_bodies;
 
 static const char http_too_long[] =
-    "the body is longer than 1 MiB: send the keys in parts";
+    "the body is longer than 1 MiB: send the keys in several requests";
 static const char http_malformed[] =
     "the request is malformed: send HTTP/1.1 as RFC 9112 defines it";
 
@@ -153,8 +153,8 @@ static bool http_check_host(const serve_how *how, http_question *q,
                             http_text host)
 {
     return how->web.path != NULL || http_is_ours(how, host)
-        || http_refuse(q, 400, "the host is not a name of this server: ask "
-                               "localhost, or give its name by --host");
+        || http_refuse(q, 400, "the host is not a name of this server: use "
+                               "localhost, or add the name with --host");
 }
 
 /* ==== The first line ==================================================== */
@@ -208,7 +208,7 @@ static bool http_version(http_question *q, http_text version)
         || version.data[7] < '0' || version.data[7] > '9')
         return http_refuse(q, 400, http_malformed);
     if (version.data[5] != '1')
-        return http_refuse(q, 505, "this is not HTTP/1.1: send that");
+        return http_refuse(q, 505, "the request is not HTTP/1.1: send that");
     q->old = version.data[7] == '0';
     q->close = q->old;
     return true;
@@ -281,7 +281,8 @@ static bool http_field(http_question *q, http_counts *c, http_text name,
     } else if (http_is(name, "expect")) {
         q->expects = http_is(value, "100-continue");
         return q->expects
-            || http_refuse(q, 417, "only 100-continue can be expected");
+            || http_refuse(q, 417, "the only supported expectation is "
+                           "100-continue");
     }
     return true;
 }
@@ -310,15 +311,17 @@ static bool http_framing(const serve_how *how, http_question *q,
                          const http_counts *c)
 {
     if (c->hosts > 1 || (c->hosts == 0 && !q->old))
-        return http_refuse(q, 400, "a request has one Host: send it once");
+        return http_refuse(q, 400, "a request needs exactly one Host: send it "
+                           "once");
     if (c->hosts == 1 && !http_check_host(how, q, c->host))
         return false;
     if (c->lengths + c->codings > 1)
-        return http_refuse(q, 400, "the length of the body is said twice: send "
-                                   "one Content-Length, or chunks");
+        return http_refuse(q, 400, "the length of the body is given twice: "
+                                   "send one Content-Length, or chunks");
     if (c->codings == 1 && (!q->chunked || q->old))
-        return http_refuse(q, 400, "the only Transfer-Encoding is chunked, in "
-                                   "HTTP/1.1: send that, or a Content-Length");
+        return http_refuse(q, 400, "the only supported Transfer-Encoding is "
+                                   "chunked, in HTTP/1.1: send that, or a "
+                                   "Content-Length");
     if (q->length > SERVE_LONGEST)
         return http_refuse(q, 413, http_too_long);
     return true;
@@ -360,8 +363,8 @@ static bool http_hold(http_state *s, http_question *q, size_t come)
     s->held += more;
     if (more == 0 || atomic_fetch_add(&http_bodies, more) + more <= HTTP_BODIES)
         return true;
-    return http_refuse(q, 503, "there is no memory for the body now: send it "
-                               "again later");
+    return http_refuse(q, 503, "the server is out of memory for the body: send "
+                               "it again later");
 }
 
 void http_forget(http_state *s)
@@ -509,7 +512,7 @@ static http_step http_find_head(http_state *s, http_question *q,
     }
     if (n > HTTP_HEAD && (end == NULL || (size_t)(end - bytes) >= HTTP_HEAD))
         http_refuse(q, s->line == 0 ? 414 : 431, "the head is longer than 64 "
-                    "KiB: send long keys by POST");
+                    "KiB: send long keys with POST");
     else
         http_refuse(q, 400, http_malformed);
     return HTTP_WRONG;

@@ -69,7 +69,7 @@ static int listen_signals(serve_server *s)
     s->watch = eventfd(0, EFD_CLOEXEC);
     return s->signals >= 0 && s->watch >= 0
          ? CLI_GO
-         : report_error("cannot wait for signals: %s: let more files be open "
+         : report_error("cannot wait for signals: %s: allow more open files "
                         "(ulimit -n)", strerror(errno));
 }
 
@@ -169,9 +169,8 @@ static int listen_open(serve_server *s)
 
 static int listen_no_thread(int error)
 {
-    return report_error("cannot start a thread: %s: let more of them run "
-                        "(ulimit -u), or give fewer --jobs",
-                        strerror(error));
+    return report_error("cannot start a thread: %s: allow more threads (ulimit "
+                        "-u), or use fewer --jobs", strerror(error));
 }
 
 static int listen_start(serve_server *s)
@@ -300,7 +299,7 @@ static void listen_join(const serve_coprocess *c)
     until.tv_sec += SERVER_END;
     if (pthread_timedjoin_np(c->thread, NULL, &until) == 0)
         return;
-    report_error("answers are lost: nobody reads standard output: let its "
+    report_error("answers are lost because standard output was closed: let its "
                  "reader read to the end");
     _exit(CLI_ERROR);
 }

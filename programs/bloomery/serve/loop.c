@@ -196,7 +196,7 @@ static bool loop_take_next(serve_loop *l, loop_listener *from, const char **why)
     serve_client *worst = full ? loop_worst(l, web) : NULL;
     int fd;
 
-    *why = "there are as many as --clients allows";
+    *why = "the number of clients has reached --clients";
     if (full && worst == NULL)
         return false;
     fd = accept4(from->source.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -332,8 +332,8 @@ static void loop_between(serve_loop *l)
 static void loop_fail(serve_loop *l)
 {
     l->failed = true;
-    report_error("a thread cannot wait for clients any more: %s: start the "
-                 "server again", strerror(errno));
+    report_error("a thread can no longer wait for clients: %s: restart the "
+                 "server", strerror(errno));
     atomic_store(&l->common->stop, true);
 }
 
@@ -361,7 +361,7 @@ void *loop_run(void *loop)
 
 static int loop_failed(void)
 {
-    return report_error("cannot wait for clients: %s: let more files be open "
+    return report_error("cannot wait for clients: %s: allow more open files "
                         "(ulimit -n)", strerror(errno));
 }
 

@@ -29,9 +29,9 @@ const char *place_path(const char *path, serve_place *out)
     struct sockaddr_un *unix_address = (struct sockaddr_un *)&out->address;
 
     if (*path == '\0')
-        return "is not a path: give one for the socket";
+        return "is not a path: give the path of a socket";
     if (strlen(path) >= sizeof unix_address->sun_path)
-        return "is longer than the path of a socket may be, 107 bytes: give a "
+        return "is longer than the path of a socket can be, 107 bytes: give a "
                "shorter one";
     unix_address->sun_family = AF_UNIX;
     strcpy(unix_address->sun_path, path);
@@ -110,15 +110,15 @@ const char *place_read(const char *text, bool paths, serve_place *out)
         || !(colon != NULL ? place_host(text, (size_t)(colon - text), port, out)
                            : place_host("127.0.0.1", 9, port, out)))
         return paths
-             ? "is not a place: give a port, 1 to 65535, an address of this "
+             ? "is not an address: give a port, 1 to 65535, an address of this "
                "machine and a port, 127.0.0.1:8080 or [::1]:8080, or the path "
                "of a Unix socket with a slash in it, ./socket"
-             : "is not a place: give a port, 1 to 65535, or an address of this "
-               "machine and a port, 127.0.0.1:8080 or [::1]:8080";
+             : "is not an address: give a port, 1 to 65535, or an address of "
+               "this machine and a port, 127.0.0.1:8080 or [::1]:8080";
     if (!place_is_loopback(out))
-        return "can be reached from other machines, and nothing here is "
-               "encrypted or asks for a password: give 127.0.0.1 or [::1], "
-               "and let a proxy serve others";
+        return "can be reached from other machines, but the server neither "
+               "encrypts nor asks for a password: give 127.0.0.1 or [::1], and "
+               "let a proxy serve others";
     out->text = text;
     return NULL;
 }
@@ -128,15 +128,15 @@ const char *place_read(const char *text, bool paths, serve_place *out)
 static int place_failed(const serve_place *place, int error)
 {
     const char *mend = error == EADDRINUSE
-                     ? "end the program that listens there, or give another "
-                       "place"
+                     ? "stop the program that listens there, or choose another "
+                       "address"
                      : error == EACCES || error == EPERM
-                     ? "its owner can permit it, or give another place"
-                     : error == ENOENT ? "make the folder, or give another "
-                                         "place"
+                     ? "ask its owner for permission, or choose another address"
+                     : error == ENOENT ? "create the folder, or choose another "
+                                         "address"
                      : error == EMFILE || error == ENFILE
-                     ? "let more files be open (ulimit -n)"
-                     : "give another place";
+                     ? "allow more open files (ulimit -n)"
+                     : "choose another address";
 
     return report_error("cannot listen at '%s': %s: %s", place->text,
                         strerror(error), mend);
@@ -235,8 +235,8 @@ static int place_clear(const serve_place *place)
     if (lstat(place->path, &about) < 0)
         return errno == ENOENT ? CLI_GO : place_failed(place, errno);
     if (!S_ISSOCK(about.st_mode))
-        return report_error("'%s' is there already and is not a socket: give "
-                            "another path, or remove it", place->path);
+        return report_error("'%s' exists and is not a socket: choose another "
+                            "path, or remove it", place->path);
     if (place_is_alive(place))
         return place_failed(place, EADDRINUSE);
     return unlink(place->path) == 0 || errno == ENOENT

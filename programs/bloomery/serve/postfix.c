@@ -24,7 +24,7 @@
 enum { POSTFIX_DIGITS = 7 };            /* of SERVE_LONGEST */
 
 static const char postfix_no_netstring[] =
-    "this is not a netstring: does the client use another protocol?";
+    "the request is not a netstring: does the client use another protocol?";
 
 /* Parses the length of a netstring and returns the number of bytes in front of
  * its content; 0 if incomplete, TALK_GARBAGE if malformed. */
@@ -49,13 +49,13 @@ static void postfix_map_read(unsigned char *text, size_t n, serve_request *out)
     unsigned char *blank = memchr(text, ' ', n);
 
     if (blank == NULL) {
-        out->fault = "a request is the name of a filter, a blank and a key";
+        out->fault = "a request is the name of a filter, a space and a key";
         return;
     }
     out->filter = served_find(text, (size_t)(blank - text));
     if (out->filter == SERVED_ALL) {
-        out->fault = "there is no filter of this name: it is that of its file "
-                     "without the ending";
+        out->fault = "no filter has this name: use the name of its file "
+                     "without the extension";
         return;
     }
     out->text = blank + 1;
@@ -118,12 +118,12 @@ static void postfix_table_read(unsigned char *text, size_t n,
     size_t word = sizeof get - 1;
 
     if (n < word || memcmp(text, get, word) != 0) {
-        out->fault = "a request is 'get', a blank and a key";
+        out->fault = "a request is 'get', a space and a key";
         return;
     }
     out->length = plain_unescape(text + word, n - word);
     if (out->length == SIZE_MAX)
-        out->fault = "a % has no two hexadecimal digits behind it";
+        out->fault = "a % is not followed by two hexadecimal digits";
     else
         out->text = text + word;
 }

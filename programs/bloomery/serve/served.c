@@ -96,8 +96,8 @@ static int served_put_names(const cli_operands *files)
         f->name = served.names + at;
         f->name_length = served_put_name(served.names + at, f->path);
         if (served_find(f->name, f->name_length) != SERVED_ALL)
-            return report_error("two FILEs have the name '%s', by which they "
-                                "are asked: give one of them another name",
+            return report_error("two FILEs have the name '%s', by which "
+                                "clients choose a filter: rename one of them",
                                 f->name);
         at += f->name_length + 1;
         served.n++;
@@ -163,15 +163,15 @@ static bly_filter *served_open_file(const char *path)
     bly_filter *filter;
 
     if (!served_is_file(path)) {
-        report_error("'%s' is no ordinary file: save the filter to one, and "
-                     "name that", path);
+        report_error("'%s' is not a regular file: copy the filter to one",
+                     path);
         return NULL;
     }
     filter = served.how.load && !wrapped_is(path)
            ? load_whole(path, 0) : load_mapped(path, flags);
     if (filter == NULL || filter_can(filter, BLY_CAN_CONTAINS))
         return filter;
-    filter_cannot(filter, path, "cannot be asked", BLY_CAN_CONTAINS);
+    filter_cannot(filter, path, "cannot be queried", BLY_CAN_CONTAINS);
     bly_free(filter);
     return NULL;
 }
@@ -244,8 +244,8 @@ static served_filter *served_read(const char *path)
     whole = guard_run(served_open_guarded, &reading);
     if (!whole) {
         free(output_kept(&f->about_length));
-        report_error("'%s' was cut short while it was read: put a new file in "
-                     "its place by mv, or give --load", path);
+        report_error("'%s' became shorter while it was read: replace it with "
+                     "mv, or use --load", path);
     }
     if (whole && f->filter != NULL)
         return f;
@@ -389,12 +389,13 @@ static served_filter *served_reread(served_file *file, bool again)
     f = now.there ? served_read(file->path) : NULL;
     file->refused = now.there && f == NULL ? report_clock() : 0;
     if (!now.there)
-        report_note("'%s' is gone: the old filter is served until there is a "
-                    "new one", file->path);
+        report_note("'%s' is gone: the old filter is served until a new one "
+                    "exists", file->path);
     else if (f == NULL)
-        report_note("the old filter of '%s' is served until there is a new one "
-                    "that can be read; if it was written over, and not put in "
-                    "its place by mv, there is none: give --load", file->path);
+        report_note("the old filter of '%s' is served until its file can be "
+                    "read again; if the file was overwritten in place, there "
+                    "is no old filter: replace it with mv, or use --load",
+                    file->path);
     counts_add(f != NULL ? &served_reloads : &served_refusals, 1);
     return f;
 }

@@ -114,14 +114,14 @@ static const char *web_query(const http_question *q,
 
     while (query.length > 0) {
         if (!web_part(&query, &name, &value))
-            return "in the URL there is a % without two hexadecimal digits "
-                   "behind it: write %25";
+            return "in the URL, a % is not followed by two hexadecimal digits: "
+                   "write %25";
         for (size_t i = 0; i < WEB_ARGUMENTS; i++) {
             if (!web_is(name, web_names[i]))
                 continue;
             if (arguments[i].data != NULL)
-                return "an argument comes more than once: send several keys as "
-                       "a JSON array by POST";
+                return "an argument is given more than once: send several keys "
+                       "as a JSON array with POST";
             arguments[i] = value;
         }
     }
@@ -143,8 +143,8 @@ static unsigned web_arguments(const http_question *q, web_how *how,
     if (given[WEB_FILTER].data != NULL) {
         how->filter = served_find(given[WEB_FILTER].data,
                                   given[WEB_FILTER].length);
-        *fault = "there is no filter of this name: it is that of its file "
-                 "without the ending";
+        *fault = "no filter has this name: use the name of its file without "
+                 "the extension";
         if (how->filter == SERVED_ALL)
             return 404;
         *fault = NULL;
@@ -208,7 +208,7 @@ typedef struct {
 } web_list;
 
 static const char web_no_array[] =
-    "the body is no JSON array of strings, numbers, true and false";
+    "the body is not a JSON array of strings, numbers, true and false";
 
 static bool web_fails(web_list *l, unsigned status, const char *fault)
 {
@@ -345,8 +345,8 @@ static void web_answer(const serve_web *web, const http_question *q, bool head,
     http_text path = q->path;
 
     if (!web_decode(&path, false)) {
-        web_wrong(web, out, 400, "in the path there is a % without two "
-                                 "hexadecimal digits behind it");
+        web_wrong(web, out, 400, "in the path, a % is not followed by two "
+                                 "hexadecimal digits");
         return;
     }
     for (size_t i = 0; i < sizeof web_routes / sizeof *web_routes; i++) {
@@ -362,9 +362,11 @@ static void web_answer(const serve_web *web, const http_question *q, bool head,
         out->allow = r->allow != NULL ? r->allow : out->allow;
     }
     if (out->allow != NULL)
-        web_wrong(web, out, 405, "this path takes other methods: see Allow");
+        web_wrong(web, out, 405, "this path does not support the method: see "
+                  "Allow");
     else
-        web_wrong(web, out, 404, "there are /contains, /info and /metrics");
+        web_wrong(web, out, 404, "this path is unknown: use /contains, /info "
+                  "or /metrics");
 }
 
 /* ==== Bytes ============================================================= */

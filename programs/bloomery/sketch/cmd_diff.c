@@ -172,12 +172,12 @@ static int diff_crowd(const diff_job *job, uint64_t capacity)
     double unit = report_unit(job->differ.sd);
     cli_text about = report_estimate(round(job->differ.value / unit) * unit);
     bool one = strcmp(about.text, "1") == 0;
-    return report_error("about %s %s, and '%s', which was made for %s, cannot "
-                        "tell %s: ask for one made with 'bloomery sketch "
+    return report_error("about %s %s, but '%s' was made for %s and cannot list "
+                        "%s: request one made with 'bloomery sketch "
                         "--differences %.0f'", about.text,
                         one ? "key differs" : "keys differ", job->name,
                         report_count(capacity).text,
-                        one ? "which" : "them apart", enough);
+                        one ? "which" : "them", enough);
 }
 
 static int diff_list(diff_job *job, const bly_filter *left)
@@ -242,7 +242,7 @@ static int diff_print_lacking(diff_job *job)
     job->only_keys = 0;
     status = diff_read(job, &how, "printing");
     if (status == CLI_GO && job->only_keys != wanted)
-        return report_error("the keys have changed while they were read: try "
+        return report_error("the keys changed while they were being read: try "
                             "again with a copy of them");
     return status;
 }
@@ -254,16 +254,15 @@ static int diff_too_long(const diff_job *job, const sketch_into *into)
 
     bly_stat(&stat, job->sketch);
     if (into->longest > UINT8_MAX)
-        return report_error("a key has %zu bytes and '%s' carries keys of up "
-                            "to %zu: ask for one made with 'bloomery sketch "
-                            "--differences %" PRIu64 "', of hashes alone",
+        return report_error("a key has %zu bytes, but '%s' stores keys of up "
+                            "to %zu: request one made with 'bloomery sketch "
+                            "--differences %" PRIu64 "', with hashes alone",
                             into->longest, job->name, into->whole,
                             stat.capacity);
-    return report_error("a key has %zu bytes and '%s' carries keys of up to "
-                        "%zu: ask for one made with 'bloomery sketch "
-                        "--differences %"
-                        PRIu64 " --whole %zu'", into->longest, job->name,
-                        into->whole, stat.capacity, into->longest);
+    return report_error("a key has %zu bytes, but '%s' stores keys of up to "
+                        "%zu: request one made with 'bloomery sketch "
+                        "--differences %" PRIu64 " --whole %zu'", into->longest,
+                        job->name, into->whole, stat.capacity, into->longest);
 }
 
 static int diff_exactly(diff_job *job, uint64_t whole)
@@ -322,10 +321,9 @@ static int diff_compare(diff_job *job, bly_filter *mine)
         job->differ = overlap.differ;
     if (status == CLI_OK && job->want->estimate
         && !isfinite(job->differ.value))
-        return report_error("how many keys differ cannot be estimated, for "
-                            "every bit of '%s', or of a filter like it of the "
-                            "keys "
-                            "here, is set: ask for one that is made for as "
+        return report_error("the number of differences cannot be estimated, "
+                            "because every bit of '%s', or of a filter like it "
+                            "of the keys here, is set: request one made for as "
                             "many keys as there are ('bloomery sketch -n')",
                             job->name);
     return status == CLI_OK ? CLI_GO : status;
@@ -430,16 +428,16 @@ static int diff_report(const diff_job *job)
 static int diff_check_rate(const char *name, const bly_stat_t *stat)
 {
     if (stat->rate >= DIFF_USELESS && stat->planned_rate < DIFF_USELESS)
-        return report_error("'%s' is overfull, and takes %s of what its owner "
-                            "lacks for known: ask for one that is made for as "
+        return report_error("'%s' is overfull, and overlooks %s of the keys "
+                            "that its owner lacks: request one made for as "
                             "many keys as there are ('bloomery sketch -n')",
                             name, report_percent(stat->rate).text);
     if (filter_broken(stat)
         || (stat->items > stat->capacity
             && stat->rate > DIFF_FAR * stat->planned_rate))
-        report_note("warning: '%s' is overfull, and overlooks %s of what its "
-                    "owner lacks, not %s: ask for one that is made for as many "
-                    "keys as there are ('bloomery sketch -n')", name,
+        report_note("warning: '%s' is overfull, and overlooks %s of the keys "
+                    "that its owner lacks, not %s: request one made for as "
+                    "many keys as there are ('bloomery sketch -n')", name,
                     report_percent(stat->rate).text,
                     report_percent(stat->planned_rate).text);
     return CLI_GO;
@@ -451,11 +449,11 @@ static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
 {
     if (stat->lost > 0 || filter_can(job->sketch, BLY_CAN_FORGET))
         return report_error("'%s' is of a kind that may forget keys, so that "
-                            "nothing is surely lacking: make a sketch of "
+                            "no key is certainly missing: make a sketch of "
                             "another kind", job->name);
     if (!listed && (job->want->both || job->want->theirs))
-        return report_error("'%s' is a filter, which cannot tell what only its "
-                            "owner has: make it with 'bloomery sketch "
+        return report_error("'%s' is a filter, which cannot list the keys that "
+                            "only its owner has: make it with 'bloomery sketch "
                             "--differences'",
                             job->name);
     return listed ? CLI_GO : diff_check_rate(job->name, stat);

@@ -110,11 +110,11 @@ int sketch_put(void *context, const bly_key *keys, const uint64_t *hashes,
 static int sketch_too_long(const sketch_into *into)
 {
     if (into->longest > UINT8_MAX)
-        return report_error("a key has %zu bytes and a sketch carries at most "
-                            "255: make it without --whole, of hashes alone",
+        return report_error("a key has %zu bytes, but a sketch stores at most "
+                            "255: leave out --whole to store only hashes",
                             into->longest);
-    return report_error("a key has %zu bytes and the sketch carries %zu: make "
-                        "it with --whole %zu, or without for hashes alone",
+    return report_error("a key has %zu bytes, but the sketch stores %zu: use "
+                        "--whole %zu, or leave it out to store only hashes",
                         into->longest, into->whole, into->longest);
 }
 
@@ -181,8 +181,8 @@ static int sketch_refuse(const char *kind, const bly_spec *spec,
 
     if (status != BLY_ENOMEM || bly_plan(&plan, kind, spec) < 0)
         return filter_error();
-    return report_error("out of memory: a sketch of %s differences takes %s: "
-                        "ask for fewer differences",
+    return report_error("out of memory: a sketch for %s differences takes %s: "
+                        "use fewer differences",
                         report_count(spec->capacity).text,
                         report_bytes(plan.bytes).text);
 }
@@ -222,9 +222,8 @@ static int sketch_check(const cli_command *self, sketch_settings *s,
     if (status != CLI_GO)
         return status;
     if (s->differences > SKETCH_MOST)
-        return report_error("%s differences are more than a sketch can tell: "
-                            "ask for fewer differences",
-                            report_count(s->differences).text);
+        return report_error("a sketch cannot list %s differences: use fewer "
+                            "differences", report_count(s->differences).text);
     if (s->whole > UINT8_MAX)
         return options_wrong(self, "--whole is at most 255 bytes");
     status = made_check(self, b->output, b->json);
@@ -246,9 +245,9 @@ static int sketch_run(const cli_command *self, int argc, char **argv)
         s.build.kind = s.build.kind != NULL ? s.build.kind
                                              : BLY_DEFAULT_KIND;
         if (filter_kind_can(s.build.kind, BLY_CAN_SUBTRACT))
-            return options_wrong(self, "a sketch that can be listed takes each "
-                                       "key once: give --differences N, and no "
-                                       "-k");
+            return options_wrong(self, "a sketch that can be listed stores "
+                                       "each key once: use --differences N, "
+                                       "and no -k");
         return build_make(self, &s.build, &operands);
     }
     status = sketch_check(self, &s, &operands);

@@ -13,14 +13,14 @@
 
 static bly_status redis_too_big(const char *what)
 {
-    return status_fail(BLY_ETOOBIG, "%s would be beyond 2^63 bits: keep the "
-                       "keys in several filters", what);
+    return status_fail(BLY_ETOOBIG, "%s would have more than 2^63 bits: divide "
+                       "the keys among several filters", what);
 }
 
 static bly_status redis_no_keys(void)
 {
-    return status_fail(BLY_EPARAM, "the filter is for no keys: say how many it "
-                       "should hold");
+    return status_fail(BLY_EPARAM, "the filter has no capacity: give the "
+                       "number of keys that it should hold");
 }
 
 bly_status bly_chain_plan(bly_link *out, uint64_t capacity, double rate)
@@ -29,7 +29,7 @@ bly_status bly_chain_plan(bly_link *out, uint64_t capacity, double rate)
         return redis_no_keys();
     if (!(rate > 0 && rate < 1))
         return status_fail(BLY_EPARAM, "the rate %g is not between 0 and 1: "
-                           "0.01 means one of a hundred", rate);
+                           "give one such as 0.01", rate);
     return links_plan(out, capacity, rate) ? BLY_OK
          : redis_too_big("the filter");
 }
@@ -37,8 +37,8 @@ bly_status bly_chain_plan(bly_link *out, uint64_t capacity, double rate)
 bly_status bly_chain_next(bly_link *out, const bly_chain *chain)
 {
     if (chain->growth == 0 || (chain->options & BLY_CHAIN_FIXED) != 0)
-        return status_fail(BLY_EFULL, "the filter is full, and it is one that "
-                           "does not grow: make one for more keys");
+        return status_fail(BLY_EFULL, "the filter is full and does not grow: "
+                           "make one for more keys");
     return chain->n < BLY_CHAIN_LINKS
         && links_next(out, &chain->links[chain->n - 1], chain->growth)
          ? BLY_OK : redis_too_big("the filter is full, and its next link");
@@ -186,7 +186,7 @@ bly_status bly_chain_check(uint32_t *links, const void *head, size_t bytes)
     bly_status status = links_check_head(head, bytes, n);
     uint64_t items = 0;
     if (status == BLY_OK && bytes != links_at(n))
-        status = links_wrong(links_at(n), "the header goes on behind its last "
+        status = links_wrong(links_at(n), "the header continues after its last "
                              "link");
     for (uint32_t i = 0; status == BLY_OK && i < n; i++) {
         bly_link link = links_look(head, i);
@@ -232,9 +232,9 @@ bly_status bly_tables_plan(bly_tables *out, uint64_t capacity, uint16_t slots,
         return redis_no_keys();
     if (slots == 0 || slots > TABLES_SLOTS_MOST || moves == 0
         || expansion > TABLES_EXPANSION_MOST)
-        return status_fail(BLY_EPARAM, "a bucket has 1 .. 255 slots, 1 .. "
-                           "65535 fingerprints may be moved, and the expansion "
-                           "is 0 .. 32768");
+        return status_fail(BLY_EPARAM, "a bucket has 1 .. 255 slots, an "
+                           "insertion moves 1 .. 65535 fingerprints, and the "
+                           "expansion is 0 .. 32768");
     bly_tables tables = {
         .n = 1, .buckets = tables_power_above(capacity / slots),
         .slots = slots, .moves = moves,
@@ -332,8 +332,8 @@ bly_status bly_tables_read(bly_tables *tables, const void *head, size_t bytes)
 {
     if (bytes != BLY_TABLES_HEAD)
         return status_fail(BLY_ECORRUPT, "a cuckoo filter of RedisBloom begins "
-                           "with 38 bytes of numbers, but there are %llu: dump "
-                           "it anew", (unsigned long long)bytes);
+                           "with a header of 38 bytes, but there are %llu: "
+                           "dump it again", (unsigned long long)bytes);
     bly_tables read = tables_look(head);
     bly_status status = tables_check(&read);
     if (status == BLY_OK)

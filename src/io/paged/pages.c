@@ -129,9 +129,8 @@ static pages *pages_of(const bly_filter *filter)
 static bly_status pages_failed(const char *what, const char *path)
 {
     int error = errno;
-    return status_system(BLY_EIO, error, "%s: cannot %s: %s: see to that, and "
-                         "try again", path, what,
-                         error != 0 ? strerror(error)
+    return status_system(BLY_EIO, error, "%s: cannot %s: %s: fix that, and try "
+                         "again", path, what, error != 0 ? strerror(error)
                                     : "it has been cut short");
 }
 
@@ -139,9 +138,9 @@ static bly_status pages_failed(const char *what, const char *path)
 static bly_status pages_unflushed(const pages *p)
 {
     int error = errno;
-    return status_system(BLY_EIO, error, "%s: cannot be flushed: %s: what it "
-                         "holds is not known: close it, open it again, and add "
-                         "once more what was added since the last sync",
+    return status_system(BLY_EIO, error, "%s: cannot be flushed: %s: the "
+                         "contents of the file are unknown: close it, open it "
+                         "again, and add again all keys since the last sync",
                          p->path, strerror(error));
 }
 
@@ -154,7 +153,7 @@ static bly_status pages_no_more(const pages *p)
 static bly_status pages_damaged(const pages *p, uint64_t place)
 {
     return status_fail(BLY_ECORRUPT, "%s: page %llu is damaged: copy the file "
-                       "anew, or build the filter anew", p->path,
+                       "again, or rebuild the filter", p->path,
                        (unsigned long long)place);
 }
 
@@ -684,7 +683,7 @@ static bly_status pages_tell_trouble(pages *p)
     p->trouble = false;
     return !trouble ? BLY_OK
          : status_fail(BLY_EIO, "%s: a page could not be read or is damaged, "
-                       "and \"perhaps\" was said of its keys: check the "
+                       "so \"perhaps\" was the answer for its keys: check the "
                        "file", p->path);
 }
 
@@ -827,7 +826,7 @@ static bly_status pages_prepare(pages *p, const bly_allocator *allocator)
         && pending_make(&p->waiting, p->kind, p->head, PAGES_MEMORY, allocator)
          ? BLY_OK
          : status_fail(BLY_ENOMEM, "%s: out of memory: %d MiB are needed for "
-                       "keys that wait to be written", p->path,
+                       "keys that are not yet written", p->path,
                        PAGES_MEMORY >> 20);
 }
 
@@ -839,8 +838,8 @@ static bly_status pages_identify(pages *p)
     if (fstat(p->file, &info) != 0)
         return pages_failed("examine", p->path);
     if (!S_ISREG(info.st_mode))
-        return status_fail(BLY_EIO, "%s: cannot be used page by page: it "
-                           "is not a regular file", p->path);
+        return status_fail(BLY_EIO, "%s: is not a regular file, so it cannot "
+                           "be used page by page: copy it to one", p->path);
     p->identity = access_identity(&info, p->writable);
     return BLY_OK;
 }
@@ -951,7 +950,7 @@ static bly_status pages_verify(pages *p, const bly_allocator *allocator)
     bly_status status = pages_sum(&sum, &damaged, p, allocator);
     if (status == BLY_OK && sum != image_u64(p->head, IMAGE_PAYLOAD_SUM))
         status = status_fail(BLY_ECORRUPT, "%s: the payload is damaged (its "
-                             "checksum does not match): build the filter anew",
+                             "checksum does not match): rebuild the filter",
                              p->path);
     return status;
 }
@@ -1073,12 +1072,12 @@ bly_status bly_buffer(bly_filter *filter, size_t bytes)
 {
     if (filter->away != &pages_away)
         return status_fail(BLY_EUNSUPPORTED, "only a filter that is open page "
-                           "by page collects adds: open it with BLY_PAGED");
+                           "by page can collect adds: open it with BLY_PAGED");
     if (!filter->writable)
         return handle_read_only();
     if (bytes < PAGES_MEMORY_LEAST)
-        return status_fail(BLY_EPARAM, "%zu bytes are too few to collect adds "
-                           "in: give at least %d", bytes, PAGES_MEMORY_LEAST);
+        return status_fail(BLY_EPARAM, "%zu bytes are too few to collect adds: "
+                           "give at least %d", bytes, PAGES_MEMORY_LEAST);
     pages *p = pages_of(filter);
     pending made;
     bly_status status = pages_apply(p);

@@ -423,10 +423,9 @@ static bool attenuated_is_level(const attenuated_view *v, uint64_t label)
 
 static bly_status attenuated_no_level(const attenuated_view *v, uint64_t label)
 {
-    return status_fail(BLY_EPARAM, "there is no level %llu in this filter: "
-                       "give one from 1 to %llu, or build it with a larger "
-                       "depth=", (unsigned long long)label,
-                       (unsigned long long)v->depth);
+    return status_fail(BLY_EPARAM, "this filter has no level %llu: give one "
+                       "from 1 to %llu, or build it with a larger depth=",
+                       (unsigned long long)label, (unsigned long long)v->depth);
 }
 
 static bly_status attenuated_put(void *image, uint64_t hash, uint64_t label)
@@ -485,10 +484,10 @@ static bool attenuated_alike(const void *a, const void *b)
 static bly_status attenuated_unlike(const attenuated_view *v,
                                     const uint8_t *other)
 {
-    return status_fail(BLY_EMISMATCH, "the levels are filters of kind %s, %llu "
-                       "bytes, the other filter's bits are of kind %.16s, %llu "
-                       "bytes: build both for the same number of keys, rate "
-                       "and options", v->kind->name,
+    return status_fail(BLY_EMISMATCH, "the levels are filters of kind %s with "
+                       "%llu bytes, and the other filter has bits of kind "
+                       "%.16s with %llu bytes: build both for the same number "
+                       "of keys, rate and options", v->kind->name,
                        (unsigned long long)image_u64(v->first, IMAGE_BYTES),
                        (const char *)other + IMAGE_KIND,
                        (unsigned long long)image_u64(other, IMAGE_BYTES));

@@ -422,7 +422,7 @@ static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
         || !sizes_mul(&states, keys, sizeof(uint64_t))
         || !sizes_add(bytes, inner_bytes, states))
         return status_fail(BLY_ETOOBIG, "building the cascade would take more "
-                           "than 2^64 bytes: ask for fewer keys");
+                           "than 2^64 bytes: use fewer keys");
     return BLY_OK;
 }
 
@@ -491,7 +491,7 @@ static bly_status cascade_separate(kind_spec *spec, uint64_t *items,
     for (size_t i = 0; i < keys->n; i++) {
         if (keys->labels[i] > 1)
             return status_fail(BLY_EPARAM, "kind cascade has no label %llu: "
-                               "give 1 to the members and 0 to all others",
+                               "use 1 for the members and 0 for all others",
                                (unsigned long long)keys->labels[i]);
         members += keys->labels[i];
     }
@@ -753,8 +753,8 @@ static bly_status cascade_build(void *image, const kind_keys *keys,
     };
     if (keys->labels == NULL && image_geometry(image, CASCADE_OTHERS) > 0)
         return status_fail(BLY_EPARAM, "kind cascade with others= needs the "
-                           "other keys too: give them with label 0 and the "
-                           "members with 1, or leave out others=");
+                           "other keys too: give them label 0, and the members "
+                           "label 1, or leave out others=");
     memcpy(first, image_payload(image), IMAGE_HEADER);
     for (; w.salt < CASCADE_SALTS; w.salt++) {
         cascade_begin(&w, bench, first);
@@ -765,14 +765,13 @@ static bly_status cascade_build(void *image, const kind_keys *keys,
         if (task_cancelled())
             return task_status();
         if (cascade_in_both(&w))
-            return status_fail(BLY_EPARAM, "a key is among the members and "
-                               "among the others: take it out of one list; or, "
-                               "if two keys share their hash, choose another "
-                               "seed");
+            return status_fail(BLY_EPARAM, "a key is both a member and one of "
+                               "the others: remove it from one list; if two "
+                               "keys have the same hash, choose another seed");
     }
-    return status_fail(BLY_EFULL, "no cascade tells these %zu keys apart after "
-                       "%d attempts: their hashes are not random", keys->n,
-                       (int)CASCADE_SALTS);
+    return status_fail(BLY_EFULL, "no cascade can separate these %zu keys "
+                       "after %d attempts: their hashes are not random",
+                       keys->n, (int)CASCADE_SALTS);
 }
 
 /* ---- Check, contains --------------------------------------------------- */

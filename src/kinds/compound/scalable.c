@@ -191,8 +191,8 @@ static bly_status scalable_plan_slice(bly_plan_t *plan, kind_spec *spec,
     for (size_t j = 0; j < i; j++) {
         rate *= ratio;
         if (!sizes_mul(&keys, keys, rule->growth))
-            return status_fail(BLY_ETOOBIG, "the filter would have to grow "
-                               "beyond 2^64 keys");
+            return status_fail(BLY_ETOOBIG, "the filter would have to grow to "
+                               "more than 2^64 keys");
     }
     bly_status status = inner_plan_fresh(plan, spec, rule->kind, keys, rate);
     plan->capacity = keys;
@@ -263,8 +263,8 @@ static bly_status scalable_plan(bly_plan_t *plan, const kind_spec *spec)
     if (spec->capacity == 0)
         return kind_no_capacity();
     if (!(spec->rate >= SCALABLE_RATE_LEAST))
-        return status_fail(BLY_EPARAM, "scalable keeps no rate below 2^-64 "
-                           "beside the chance of equal hashes: ask for a "
+        return status_fail(BLY_EPARAM, "kind scalable cannot go below a rate "
+                           "of 2^-64 beside the chance of equal hashes: use a "
                            "higher one");
     bly_status status = scalable_plan_slice(&first, &wanted, &rule, 0);
     if (status == BLY_OK
@@ -329,14 +329,14 @@ static bly_status scalable_grow_plan(uint64_t *bytes, const void *image)
     kind_spec spec;
     uint64_t at, end = 0;
     if (v.slices == SCALABLE_SLICES)
-        return status_fail(BLY_EFULL, "the filter has grown %d times and can "
-                           "grow no more: build one for more keys",
+        return status_fail(BLY_EFULL, "the filter has grown %d times, and "
+                           "cannot grow further: build one for more keys",
                            SCALABLE_SLICES - 1);
     bly_status status = scalable_plan_slice(&plan, &spec, &rule, v.slices);
     if (status == BLY_EPARAM)
         return status_fail(BLY_EFULL, "the filter is full, and its next slice "
-                           "would have to err at %.3g, less than kind %s can: "
-                           "build one for more keys, or of=standard",
+                           "needs a rate of %.3g, which is too low for kind "
+                           "%s: build one for more keys, or use of=standard",
                            spec.rate, rule.kind->name);
     if (status == BLY_OK && (!scalable_end(&at, &v)
                              || !sizes_add(&end, at, plan.bytes)))

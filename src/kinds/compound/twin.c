@@ -223,9 +223,9 @@ static bool twin_contains(const void *image, uint64_t hash)
 
 static bly_status twin_refuse(void)
 {
-    return status_fail(BLY_EREMOVED, "the key was removed before, or looks as "
-                       "one that was, and this kind takes no such key again: "
-                       "build the filter anew of the keys that are left");
+    return status_fail(BLY_EREMOVED, "the key was removed before, or looks "
+                       "like one that was, and this kind cannot add such a key "
+                       "again: rebuild the filter from the remaining keys");
 }
 
 static bly_status twin_add(void *image, uint64_t hash)

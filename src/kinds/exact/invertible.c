@@ -361,8 +361,8 @@ static bly_status invertible_size(uint64_t *w, uint32_t *k, uint64_t *keys,
     uint64_t probes = spec->option[INVERTIBLE_OPTION_K];
     *keys = spec->capacity;
     if (m == KIND_CHOOSE && probes != KIND_CHOOSE)
-        return status_fail(BLY_EPARAM, "k= alone would leave a table that "
-                           "cannot be listed as planned: give m= with it, or "
+        return status_fail(BLY_EPARAM, "k= alone would make a table that "
+                           "cannot be listed as planned: give m= as well, or "
                            "neither");
     if (m == KIND_CHOOSE && *keys == 0)
         return kind_no_capacity();
@@ -481,7 +481,7 @@ static bly_status invertible_add_found(const invertible *t,
     bool seen = invertible_there(t, key);
     if (!invertible_change(t, key, 1))
         return status_fail(BLY_EFULL, "a cell has counted 2^31 - 1 keys: "
-                           "divide them among several filters");
+                           "divide the keys among several filters");
     return seen ? BLY_SEEN : BLY_OK;
 }
 
@@ -494,8 +494,8 @@ static bly_status invertible_remove_found(const invertible *t,
 
 static bly_status invertible_needs_key(const invertible *t)
 {
-    return status_fail(BLY_EUNSUPPORTED, "a filter that carries whole keys, of "
-                       "at most %zu bytes, takes keys, not hashes: give the "
+    return status_fail(BLY_EUNSUPPORTED, "a filter that stores whole keys of "
+                       "at most %zu bytes takes keys, not hashes: give the "
                        "keys, or make it with key=0", t->key);
 }
 
@@ -767,9 +767,9 @@ static bly_status invertible_crowd(const void *image)
     double enough = ceil(keys.value + 2 * keys.sd);
     if (enough <= capacity)
         enough = 2 * capacity;
-    return status_fail(BLY_EFULL, "about %.0f %s there, which a filter planned "
-                       "for %.0f cannot tell apart: make it for %.0f",
-                       keys.value, keys.value < 1.5 ? "key differs or is"
+    return status_fail(BLY_EFULL, "about %.0f %s in it, too many for a filter "
+                       "planned for %.0f: make it for %.0f", keys.value,
+                       keys.value < 1.5 ? "key differs or is"
                                                     : "keys differ or are",
                        capacity, enough);
 }

@@ -159,8 +159,8 @@ static bool bip158_next(bip158_stream *s)
 
 static bly_status bip158_wrong(uint64_t at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a block filter of BIP 158: "
-                       "byte %llu: %s: fetch it anew, or name another format",
+    return status_fail(BLY_ECORRUPT, "read as a block filter of BIP 158: byte "
+                       "%llu: %s: fetch it again, or name another format",
                        (unsigned long long)at, what);
 }
 
@@ -172,13 +172,13 @@ static bly_status bip158_check_stream(const uint8_t *file, uint64_t bytes,
     for (uint64_t i = 0; i < n; i++)
         if (!bip158_next(&s) || s.value >= n * BIP158_M)
             return bip158_wrong(head + s.at / 8, "the keys end, or leave their "
-                                "range, before there are as many as it says");
+                                "range, before their number is reached");
     if (s.end - s.at >= 8)
-        return bip158_wrong(head + (s.at + 7) / 8, "there is more behind the "
+        return bip158_wrong(head + (s.at + 7) / 8, "there are bytes after the "
                             "last key");
     while (s.at < s.end)
         if (bip158_bit(&s) != 0)
-            return bip158_wrong(bytes - 1, "the bits behind the last key are "
+            return bip158_wrong(bytes - 1, "the bits after the last key are "
                                 "not 0");
     return BLY_OK;
 }
@@ -188,10 +188,10 @@ static bly_status bip158_read(kind_found *out, const uint8_t *file,
 {
     uint64_t n = 0;
     if (!bip158_size(&n, file, bytes))
-        return bip158_wrong(0, "the number of keys is cut short, or in more "
+        return bip158_wrong(0, "the number of keys is cut short, or takes more "
                             "bytes than it needs");
     if (n > BIP158_N_MAX || n > 8 * bytes / BIP158_LEAST)
-        return bip158_wrong(0, "it has more keys than there are bytes for");
+        return bip158_wrong(0, "it has more keys than its bytes allow");
     bly_status status = bip158_check_stream(file, bytes, n);
     if (status != BLY_OK)
         return status;
@@ -205,9 +205,9 @@ static bly_status bip158_read(kind_found *out, const uint8_t *file,
 static bly_status bip158_told(uint64_t *geometry, const uint64_t *option)
 {
     if (option[BIP158_OPTION_BLOCK] == KIND_CHOOSE)
-        return status_fail(BLY_EPARAM, "a block filter does not tell of which "
-                           "block it is: say so, by bip158:block=HASH, with "
-                           "the 64 digits of the block's hash");
+        return status_fail(BLY_EPARAM, "a block filter does not name its "
+                           "block: give bip158:block=HASH, with the 64 digits "
+                           "of the block's hash");
     geometry[BIP158_LOW] = option[BIP158_OPTION_BLOCK];
     geometry[BIP158_HIGH] = option[BIP158_OPTION_HIGH];
     return BLY_OK;

@@ -125,20 +125,19 @@ static bly_status bip37_wrong(const uint8_t *file, uint64_t bytes)
 {
     uint64_t said = bip37_said(file, bytes);
     if (said > BIP37_BYTES_MAX)
-        return status_fail(BLY_ECORRUPT, "taken for a filterload message: byte "
-                           "0: it is too short, or says that it has more than "
-                           "36000 bytes of bits: name another format, or fetch "
-                           "it anew");
+        return status_fail(BLY_ECORRUPT, "read as a filterload message: byte "
+                           "0: it is too short, or has more than 36000 bytes "
+                           "of bits: name another format, or fetch it again");
     if (bytes != bip37_size(said))
-        return status_fail(BLY_ECORRUPT, "taken for a filterload message: byte "
-                           "0: it says that it has %llu bytes of bits, and so "
-                           "%llu in all, but there are %llu: fetch it anew",
+        return status_fail(BLY_ECORRUPT, "read as a filterload message: byte "
+                           "0: it should have %llu bytes of bits, and %llu in "
+                           "all, but there are %llu: fetch it again",
                            (unsigned long long)said,
                            (unsigned long long)bip37_size(said),
                            (unsigned long long)bytes);
-    return status_fail(BLY_ECORRUPT, "taken for a filterload message: byte "
-                       "%llu: it has more than 50 hash functions: fetch it "
-                       "anew", (unsigned long long)(bytes - BIP37_TAIL));
+    return status_fail(BLY_ECORRUPT, "read as a filterload message: byte %llu: "
+                       "it has more than 50 hash functions: fetch it again",
+                       (unsigned long long)(bytes - BIP37_TAIL));
 }
 
 static bly_status bip37_read(kind_found *out, const uint8_t *file,
@@ -198,14 +197,13 @@ static bly_status bip37_plan(bly_plan_t *plan, const kind_spec *spec)
         return kind_too_big(spec, "36000 bytes");
     uint64_t bytes = (uint64_t)bits / 8;
     if (bytes == 0)
-        return status_fail(BLY_EPARAM, "%llu keys at a rate of %.3g would have "
-                           "less than a byte: ask for more keys or a lower "
-                           "rate", (unsigned long long)spec->capacity,
-                           spec->rate);
+        return status_fail(BLY_EPARAM, "%llu keys at a rate of %.3g would take "
+                           "less than a byte: use more keys or a lower rate",
+                           (unsigned long long)spec->capacity, spec->rate);
     double k = fmin(BIP37_K_MAX, floor(8 * (double)bytes / n * BIP37_LN2));
     if (k < 1)
         return status_fail(BLY_EPARAM, "%llu keys at a rate of %.3g would have "
-                           "no hash function: ask for a lower rate",
+                           "no hash function: use a lower rate",
                            (unsigned long long)spec->capacity, spec->rate);
     bly_status status = bip37_plan_row(plan, bytes, (uint64_t)k,
                                        spec->capacity);

@@ -116,9 +116,9 @@ static void blooms_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k,
 
 static bly_status blooms_wrong(unsigned at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-blooms: "
+    return status_fail(BLY_ECORRUPT, "read as a filter of bits-and-blooms: "
                        "byte %u: %s: it is damaged, or of another format: "
-                       "fetch it anew, or name another format", at, what);
+                       "fetch it again, or name another format", at, what);
 }
 
 /* Returns whether the bits from m on, the highest of the last word, are
@@ -133,10 +133,10 @@ static bool blooms_clear(const uint8_t *file, uint64_t m)
 static bly_status blooms_check_file(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < BLOOMS_AT_WORDS)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-"
-                           "blooms, which begins with 24 bytes of numbers, but "
-                           "there are %llu bytes: it is cut short: fetch it "
-                           "anew", (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as a filter of bits-and-blooms, "
+                           "whose header has 24 bytes, but there are %llu "
+                           "bytes: it is cut short: fetch it again",
+                           (unsigned long long)bytes);
     uint64_t m = blooms_u64(file, BLOOMS_AT_M);
     uint64_t k = blooms_u64(file, BLOOMS_AT_K);
     if (m == 0 || m > BLOOMS_M_MAX)
@@ -148,9 +148,9 @@ static bly_status blooms_check_file(const uint8_t *file, uint64_t bytes)
         return blooms_wrong(BLOOMS_AT_LENGTH, "the length of the bit set is "
                             "not the number of bits");
     if (bytes != BLOOMS_AT_WORDS + blooms_bytes(m))
-        return status_fail(BLY_ECORRUPT, "taken for a filter of bits-and-"
-                           "blooms: byte 0: its %llu bits end at byte %llu, "
-                           "but there are %llu bytes: fetch it anew",
+        return status_fail(BLY_ECORRUPT, "read as a filter of bits-and-blooms: "
+                           "byte 0: its %llu bits end at byte %llu, but there "
+                           "are %llu bytes: fetch it again",
                            (unsigned long long)m,
                            (unsigned long long)(BLOOMS_AT_WORDS
                                                 + blooms_bytes(m)),

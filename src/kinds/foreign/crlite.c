@@ -140,8 +140,8 @@ static bool crlite_layer_at(crlite_layer *out, const uint8_t *file,
 
 static bly_status crlite_wrong(uint64_t at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a filter cascade of CRLite: "
-                       "byte %llu: %s: fetch it anew, or name another format",
+    return status_fail(BLY_ECORRUPT, "read as a filter cascade of CRLite: byte "
+                       "%llu: %s: fetch it again, or name another format",
                        (unsigned long long)at, what);
 }
 
@@ -149,14 +149,14 @@ static bly_status crlite_check_head(crlite_head *head, const uint8_t *file,
                                     uint64_t bytes)
 {
     if (bytes >= 2 && (file[1] != 0 || file[0] == 0 || file[0] > 2))
-        return status_fail(BLY_EVERSION, "taken for a filter cascade of "
-                           "CRLite: byte 0: its version is not 1 or 2: name "
-                           "another format");
+        return status_fail(BLY_EVERSION, "read as a filter cascade of CRLite: "
+                           "byte 0: its version is not 1 or 2: name another "
+                           "format");
     if (!crlite_begin(head, file, bytes))
         return crlite_wrong(0, "it is cut short");
     if (file[0] == 2 && file[CRLITE_AT_INVERTED] > 1)
-        return crlite_wrong(CRLITE_AT_INVERTED, "it is neither inverted nor "
-                            "not");
+        return crlite_wrong(CRLITE_AT_INVERTED, "its inverted flag is neither "
+                            "0 nor 1");
     return BLY_OK;
 }
 
@@ -166,16 +166,16 @@ static bly_status crlite_check_layer(const crlite_head *head,
 {
     if (layer->hash < CRLITE_MURMUR || layer->hash > CRLITE_STREAM
         || (hash != 0 && layer->hash != hash))
-        return crlite_wrong(at, "there is no such hash, or another than in the "
-                            "first layer");
+        return crlite_wrong(at, "the hash is unknown, or differs from that of "
+                            "the first layer");
     if (layer->hash == CRLITE_MURMUR && head->salt_bytes > 0)
-        return crlite_wrong(CRLITE_AT_SALT, "there is a salt for a hash that "
-                            "takes none");
+        return crlite_wrong(CRLITE_AT_SALT, "it has a salt, but its hash takes "
+                            "none");
     if (!bits_clear_from(layer->row.row, layer->row.bytes, layer->row.m))
         return crlite_wrong(at + CRLITE_LAYER, "bits beyond the last of a "
                             "layer are set");
     if (layer->number != number)
-        return crlite_wrong(at + 9, "it is not the next layer");
+        return crlite_wrong(at + 9, "the layers are out of order");
     return layer->hash == CRLITE_MURMUR ? BLY_OK
          : digest_check("a cascade that hashes by SHA-256");
 }
@@ -237,8 +237,8 @@ static bly_status crlite_plan(bly_plan_t *plan, const kind_spec *spec)
 {
     (void)plan;
     (void)spec;
-    return status_fail(BLY_EUNSUPPORTED, "kind crlite reads the cascades of "
-                       "others and makes none: build one of kind cascade");
+    return status_fail(BLY_EUNSUPPORTED, "kind crlite only reads cascades: "
+                       "build one of kind cascade");
 }
 
 /* ---- Keys -------------------------------------------------------------- */

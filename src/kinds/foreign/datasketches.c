@@ -126,9 +126,9 @@ static void sketches_plan_row(bly_plan_t *plan, uint64_t words, uint64_t k,
 
 static bly_status sketches_wrong(unsigned at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches: byte "
+    return status_fail(BLY_ECORRUPT, "read as a filter of DataSketches: byte "
                        "%u: %s: it is damaged, or of another format: fetch it "
-                       "anew, or name another format", at, what);
+                       "again, or name another format", at, what);
 }
 
 static bly_status sketches_check_size(const uint8_t *file, uint64_t bytes)
@@ -138,12 +138,12 @@ static bly_status sketches_check_size(const uint8_t *file, uint64_t bytes)
                                        : SKETCHES_AT_BITS + 8 * words;
     uint8_t longs = sketches_bare(file) ? SKETCHES_LONGS_BARE : SKETCHES_LONGS;
     if (file[SKETCHES_AT_LONGS] != longs)
-        return sketches_wrong(SKETCHES_AT_LONGS, "the size of what is before "
-                              "the bits does not fit the flags");
+        return sketches_wrong(SKETCHES_AT_LONGS, "the size of its header does "
+                              "not match its flags");
     if (bytes != all)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches: "
+        return status_fail(BLY_ECORRUPT, "read as a filter of DataSketches: "
                            "byte 16: its %llu words end at byte %llu, but "
-                           "there are %llu bytes: fetch it anew",
+                           "there are %llu bytes: fetch it again",
                            (unsigned long long)words, (unsigned long long)all,
                            (unsigned long long)bytes);
     return BLY_OK;
@@ -152,17 +152,17 @@ static bly_status sketches_check_size(const uint8_t *file, uint64_t bytes)
 static bly_status sketches_check_file(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < SKETCHES_BARE_BYTES)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of DataSketches, "
-                           "which has 24 bytes at least, but there are %llu: "
-                           "it is cut short: fetch it anew",
+        return status_fail(BLY_ECORRUPT, "read as a filter of DataSketches, "
+                           "which has at least 24 bytes, but there are %llu: "
+                           "it is cut short: fetch it again",
                            (unsigned long long)bytes);
     if (file[SKETCHES_AT_VERSION] != 1)
-        return status_fail(BLY_EVERSION, "taken for a filter of DataSketches: "
+        return status_fail(BLY_EVERSION, "read as a filter of DataSketches: "
                            "byte 1: the version is not 1: name another format, "
-                           "or serialise it by a library of that version");
+                           "or serialise it with a library of that version");
     if (file[SKETCHES_AT_FAMILY] != SKETCHES_FAMILY)
-        return sketches_wrong(SKETCHES_AT_FAMILY, "it is another sketch, and "
-                              "no Bloom filter (21)");
+        return sketches_wrong(SKETCHES_AT_FAMILY, "it is another sketch, not a "
+                              "Bloom filter (21)");
     if (sketches_k(file) == 0)
         return sketches_wrong(SKETCHES_AT_K, "it has no hash functions");
     if (image_u32(file, SKETCHES_AT_WORDS) == 0
@@ -335,8 +335,8 @@ static bly_status sketches_add_key(void *image, uint64_t hash,
     (void)hash;
     if (sketches_empty(image))
         return status_fail(BLY_EFULL, "the filter was written without its "
-                           "bits, as it held no key, and has no room for one: "
-                           "build another");
+                           "bits, because it had no keys, and has no room for "
+                           "any: build another");
     row = sketches_row(image);
     sketches_begin(&row, &key);
     for (uint64_t i = 0; i < row.k; i++)

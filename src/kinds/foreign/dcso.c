@@ -153,8 +153,8 @@ static void dcso_plan_row(bly_plan_t *plan, uint64_t m, uint64_t k, uint64_t n)
 
 static bly_status dcso_wrong(unsigned at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a DCSO filter: byte %u: %s: it "
-                       "is damaged, or of another format: fetch it anew, or "
+    return status_fail(BLY_ECORRUPT, "read as a DCSO filter: byte %u: %s: it "
+                       "is damaged, or of another format: fetch it again, or "
                        "name its format", at, what);
 }
 
@@ -163,11 +163,11 @@ static bly_status dcso_check_sizes(double n, double p, uint64_t m, uint64_t k)
 {
     double bits = dcso_bits(n, p);
     if (fabs((double)m - bits) > 1 + bits * 1e-12)
-        return dcso_wrong(DCSO_AT_M, "the number of bits is not what follows "
-                          "from the keys and the rate");
+        return dcso_wrong(DCSO_AT_M, "the number of bits does not follow from "
+                          "the keys and the rate");
     if (fabs((double)k - dcso_probes(n, (double)m)) > 1)
-        return dcso_wrong(DCSO_AT_K, "the number of hash functions is not what "
-                          "follows from the keys and the bits");
+        return dcso_wrong(DCSO_AT_K, "the number of hash functions does not "
+                          "follow from the keys and the bits");
     return BLY_OK;
 }
 
@@ -177,11 +177,11 @@ static bly_status dcso_check_fields(const uint8_t *file)
     uint64_t m = image_u64(file, DCSO_AT_M);
     double p = image_f64(file, DCSO_AT_P);
     if (image_u64(file, DCSO_AT_FLAGS) != DCSO_FLAGS)
-        return status_fail(BLY_EVERSION, "taken for a DCSO filter: byte 0: the "
+        return status_fail(BLY_EVERSION, "read as a DCSO filter: byte 0: the "
                            "version is not 1: name another format, or convert "
-                           "it by the program that wrote it");
+                           "it with the program that wrote it");
     if (n == 0)
-        return dcso_wrong(DCSO_AT_N, "it is planned for no keys");
+        return dcso_wrong(DCSO_AT_N, "its capacity is 0");
     if (!(p > 0 && p < 1))
         return dcso_wrong(DCSO_AT_P, "its rate is not between 0 and 1");
     if (k == 0 || k > DCSO_K_MAX)
@@ -195,25 +195,24 @@ static bly_status dcso_check_fields(const uint8_t *file)
 static bly_status dcso_check_file(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < DCSO_AT_WORDS)
-        return status_fail(BLY_ECORRUPT, "taken for a DCSO filter, which "
-                           "begins with 48 bytes of numbers, but there are "
-                           "%llu bytes: it is cut short: fetch it anew",
-                           (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as a DCSO filter, whose header "
+                           "has 48 bytes, but there are %llu bytes: it is cut "
+                           "short: fetch it again", (unsigned long long)bytes);
     bly_status status = dcso_check_fields(file);
     if (status != BLY_OK)
         return status;
     uint64_t m = image_u64(file, DCSO_AT_M), words = dcso_words_bytes(m);
     if (bytes - DCSO_AT_WORDS < words)
-        return status_fail(BLY_ECORRUPT, "taken for a DCSO filter, whose %llu "
+        return status_fail(BLY_ECORRUPT, "read as a DCSO filter, whose %llu "
                            "bits end at byte %llu, but there are %llu bytes: "
-                           "it is cut short: fetch it anew",
+                           "it is cut short: fetch it again",
                            (unsigned long long)m,
                            (unsigned long long)(DCSO_AT_WORDS + words),
                            (unsigned long long)bytes);
     if (!bits_clear_from(file + DCSO_AT_WORDS, (size_t)words, m))
-        return status_fail(BLY_ECORRUPT, "taken for a DCSO filter: bits beyond "
+        return status_fail(BLY_ECORRUPT, "read as a DCSO filter: bits beyond "
                            "the last of %llu are set: it is damaged: fetch it "
-                           "anew", (unsigned long long)m);
+                           "again", (unsigned long long)m);
     return BLY_OK;
 }
 

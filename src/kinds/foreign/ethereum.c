@@ -86,7 +86,7 @@ static bly_status ethereum_read(kind_found *out, const uint8_t *file,
     if (status != BLY_OK)
         return status;
     if (bytes != ETHEREUM_BYTES)
-        return status_fail(BLY_ECORRUPT, "taken for the logs' filter of an "
+        return status_fail(BLY_ECORRUPT, "read as the logs' filter of an "
                            "Ethereum block, which has 256 bytes, but there are "
                            "%llu: give the bytes of logsBloom, or name another "
                            "format", (unsigned long long)bytes);

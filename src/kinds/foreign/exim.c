@@ -105,9 +105,9 @@ static bly_status exim_read(kind_found *out, const uint8_t *file,
     if (status != BLY_OK)
         return status;
     if (bytes == 0 || bytes > EXIM_BYTES_MAX)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of Exim, which "
-                           "has 1 to 2^29 bytes, but there are %llu: name "
-                           "another format, or read the record anew",
+        return status_fail(BLY_ECORRUPT, "read as a filter of Exim, which has "
+                           "1 to 2^29 bytes, but there are %llu: name another "
+                           "format, or read the record again",
                            (unsigned long long)bytes);
     *out = (kind_found){
         .capacity = bytes / EXIM_A_KEY + (bytes < EXIM_A_KEY),

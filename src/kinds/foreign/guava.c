@@ -124,23 +124,22 @@ static bool guava_sound(const uint8_t *file, size_t n, uint64_t all)
 static bly_status guava_wrong(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < GUAVA_AT_BITS)
-        return status_fail(BLY_ECORRUPT, "taken for a Guava filter, which "
-                           "begins with 6 bytes of numbers, but there are %llu "
-                           "bytes: it is cut short: fetch it anew",
-                           (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as a Guava filter, whose header "
+                           "has 6 bytes, but there are %llu bytes: it is cut "
+                           "short: fetch it again", (unsigned long long)bytes);
     if (file[GUAVA_AT_STRATEGY] > GUAVA_MITZ64)
-        return status_fail(BLY_EVERSION, "taken for a Guava filter: byte 0: "
-                           "there is no strategy %u: name another format, or "
-                           "write it anew by a strategy of Guava",
+        return status_fail(BLY_EVERSION, "read as a Guava filter: byte 0: "
+                           "strategy %u is unknown: name another format, or "
+                           "write it again with a strategy of Guava",
                            file[GUAVA_AT_STRATEGY]);
     if (file[GUAVA_AT_K] == 0)
-        return status_fail(BLY_ECORRUPT, "taken for a Guava filter: byte 1: it "
+        return status_fail(BLY_ECORRUPT, "read as a Guava filter: byte 1: it "
                            "has no hash functions: it is damaged: fetch it "
-                           "anew");
-    return status_fail(BLY_ECORRUPT, "taken for a Guava filter: byte 2: it has "
-                       "%llu longs of 8 bytes behind 6 bytes, but there are "
-                       "%llu bytes: it is cut short, or damaged: fetch it anew",
-                       (unsigned long long)guava_longs(file),
+                           "again");
+    return status_fail(BLY_ECORRUPT, "read as a Guava filter: byte 2: it "
+                       "should have %llu longs of 8 bytes after 6 bytes, but "
+                       "there are %llu bytes: it is cut short, or damaged: "
+                       "fetch it again", (unsigned long long)guava_longs(file),
                        (unsigned long long)bytes);
 }
 
@@ -229,9 +228,9 @@ static bly_status guava_plan(bly_plan_t *plan, const kind_spec *spec)
         return kind_too_big(spec, "2^31 - 1 longs");
     double k = fmax(1, round(m / n * GUAVA_LN2));
     if (k > GUAVA_K_MAX)
-        return status_fail(BLY_EPARAM, "a rate of %.3g asks for %.0f probes, "
-                           "and a Guava filter has 255 at most: ask for a "
-                           "higher rate", spec->rate, k);
+        return status_fail(BLY_EPARAM, "a rate of %.3g needs %.0f probes, but "
+                           "a Guava filter has at most 255: use a higher rate",
+                           spec->rate, k);
     uint64_t longs = m < 1 ? 1 : ((uint64_t)m - 1) / 64 + 1;
     bly_status status = kind_plan_bytes(plan, GUAVA_AT_BITS + 8 * longs);
     if (status == BLY_OK)

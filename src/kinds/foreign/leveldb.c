@@ -160,9 +160,9 @@ static bly_status leveldb_choose(uint64_t *bits, uint64_t n, double rate)
 {
     *bits = 1;
     if (!leveldb_search(bits, n, rate, false))
-        return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter "
-                           "of LevelDB can have: ask for a higher rate, or "
-                           "give bits=", rate);
+        return status_fail(BLY_EPARAM, "a rate of %.3g is too low for a filter "
+                           "of LevelDB: use a higher rate, or give bits=",
+                           rate);
     (void)leveldb_search(bits, n, rate, true);
     return BLY_OK;
 }
@@ -210,9 +210,9 @@ static bly_status leveldb_read(kind_found *out, const uint8_t *file,
                                uint64_t bytes)
 {
     if (bytes < 2 || bytes - 1 > LEVELDB_M_MAX / 8)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of LevelDB, which "
-                           "has 2 bytes at least and 2^29 at most, but there "
-                           "are %llu: name another format, or fetch it anew",
+        return status_fail(BLY_ECORRUPT, "read as a filter of LevelDB, which "
+                           "has 2 to 2^29 bytes, but there are %llu: name "
+                           "another format, or fetch it again",
                            (unsigned long long)bytes);
     uint64_t m = 8 * (bytes - 1), k = file[bytes - 1];
     double n = k == 0 ? 1 : fmax(1, floor((double)m * 0.69 / (double)k));

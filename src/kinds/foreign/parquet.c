@@ -144,17 +144,17 @@ static void parquet_plan_row(bly_plan_t *plan, uint64_t blocks, uint64_t n)
 static bly_status parquet_wrong(uint64_t said, uint64_t bytes)
 {
     if (said == 0)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of Parquet: byte "
-                           "0: its header is not that of a split-block filter "
-                           "by xxhash, uncompressed, of 2^27 bytes at most: "
-                           "it is another's, an older one's, or cut short");
+        return status_fail(BLY_ECORRUPT, "read as a filter of Parquet: byte 0: "
+                           "its header is not that of an uncompressed "
+                           "split-block filter by xxhash of at most 2^27 "
+                           "bytes: it is of another kind, older, or cut short");
     if (said % PARQUET_BLOCK != 0)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of Parquet: byte "
-                           "1: %llu bytes are no whole blocks of 32: it is "
-                           "damaged: fetch it anew", (unsigned long long)said);
-    return status_fail(BLY_ECORRUPT, "taken for a filter of Parquet: byte 1: "
-                       "it has %llu bytes of bits, and so %llu in all, but "
-                       "there are %llu: fetch it anew",
+        return status_fail(BLY_ECORRUPT, "read as a filter of Parquet: byte 1: "
+                           "%llu bytes are not whole blocks of 32: it is "
+                           "damaged: fetch it again", (unsigned long long)said);
+    return status_fail(BLY_ECORRUPT, "read as a filter of Parquet: byte 1: it "
+                       "should have %llu bytes of bits, and %llu in all, but "
+                       "there are %llu: fetch it again",
                        (unsigned long long)said,
                        (unsigned long long)(parquet_head(said) + said),
                        (unsigned long long)bytes);

@@ -174,7 +174,7 @@ static bly_status redisbloom_check_file(const uint8_t *file, uint64_t bytes,
         items += link.items;
     }
     if (end != bytes)
-        return links_wrong(end, "there is more than the bits of the links");
+        return links_wrong(end, "there are bytes after the bits of the links");
     return items == image_u64(file, LINKS_AT_ITEMS) ? BLY_OK
          : links_wrong(LINKS_AT_ITEMS, "the number of keys is not the sum of "
                        "those of the links");
@@ -350,12 +350,11 @@ static bly_status redisbloom_more(bly_link *out, const void *image)
     bly_link last = links_look(image_payload(image), links - 1);
     if (growth == 0
         || (image_geometry(image, REDISBLOOM_OPTIONS) & BLY_CHAIN_FIXED) != 0)
-        return status_fail(BLY_EFULL, "the filter is full, and it is one that "
-                           "does not grow: build it anew for more keys, or "
-                           "with growth=2");
+        return status_fail(BLY_EFULL, "the filter is full and does not grow: "
+                           "build one for more keys, or with growth=2");
     if (links == BLY_CHAIN_LINKS || !links_next(out, &last, growth))
         return status_fail(BLY_ETOOBIG, "the filter is full, and its next link "
-                           "would be beyond 2^63 bits: build it anew for more "
+                           "would have more than 2^63 bits: build one for more "
                            "keys");
     return BLY_OK;
 }
@@ -369,7 +368,7 @@ static bly_status redisbloom_grow_plan(uint64_t *bytes, const void *image)
         return status;
     if (!sizes_add(bytes, all, link.bytes))
         return status_fail(BLY_ETOOBIG, "the filter is full, and would have "
-                           "more than 2^64 bytes: build it anew");
+                           "more than 2^64 bytes: build one for more keys");
     return image_check_size(*bytes);
 }
 

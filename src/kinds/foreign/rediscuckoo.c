@@ -112,20 +112,20 @@ static bly_status rediscuckoo_check_file(const uint8_t *file, uint64_t bytes)
 {
     uint64_t slots = 0;
     if (bytes < BLY_TABLES_HEAD)
-        return status_fail(BLY_ECORRUPT, "taken for a cuckoo filter of "
-                           "RedisBloom, which begins with 38 bytes of numbers, "
-                           "but there are %llu: dump it anew, the header and "
-                           "then the other chunks", (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as a cuckoo filter of "
+                           "RedisBloom, whose header has 38 bytes, but there "
+                           "are %llu: dump it again, the header and then the "
+                           "other chunks", (unsigned long long)bytes);
     bly_tables tables = tables_look(file);
     bly_status status = tables_check(&tables);
     if (status != BLY_OK)
         return status;
     if (!tables_slots(&slots, &tables, tables.n)
         || slots != bytes - BLY_TABLES_HEAD)
-        return status_fail(BLY_ECORRUPT, "taken for a cuckoo filter of "
+        return status_fail(BLY_ECORRUPT, "read as a cuckoo filter of "
                            "RedisBloom: byte 8: its tables do not end where "
                            "the file does, at byte %llu: chunks are missing, "
-                           "or in another order: dump it anew",
+                           "or in another order: dump it again",
                            (unsigned long long)bytes);
     return tables_check_items(&tables);
 }
@@ -335,14 +335,12 @@ static bly_status rediscuckoo_grow_plan(uint64_t *bytes, const void *image)
     bly_tables tables = rediscuckoo_of(image);
     uint64_t slots = 0;
     if (tables.expansion == 0)
-        return status_fail(BLY_EFULL, "the filter is full, and it is one that "
-                           "does not grow: build it anew for more keys, or "
-                           "with expansion=1");
+        return status_fail(BLY_EFULL, "the filter is full and does not grow: "
+                           "build one for more keys, or with expansion=1");
     if (tables.n == BLY_TABLES_MOST
         || !tables_slots(&slots, &tables, tables.n + 1))
-        return status_fail(BLY_ETOOBIG, "the filter is full, and has as many "
-                           "tables as there may be: build it anew for more "
-                           "keys");
+        return status_fail(BLY_ETOOBIG, "the filter is full, and has the "
+                           "largest number of tables: build one for more keys");
     *bytes = IMAGE_HEADER + BLY_TABLES_HEAD + slots;
     return image_check_size(*bytes);
 }

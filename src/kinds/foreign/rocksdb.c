@@ -135,9 +135,8 @@ static bly_status rocksdb_choose(uint64_t *bits, uint64_t n, double rate)
         if (plan.rate <= rate)
             return BLY_OK;
     }
-    return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter of "
-                       "RocksDB can have: ask for a higher rate, or give bits=",
-                       rate);
+    return status_fail(BLY_EPARAM, "a rate of %.3g is too low for a filter of "
+                       "RocksDB: use a higher rate, or give bits=", rate);
 }
 
 static bly_status rocksdb_plan(bly_plan_t *plan, const kind_spec *spec)
@@ -180,33 +179,33 @@ static void rocksdb_like(void *image, const void *other)
 
 static bly_status rocksdb_wrong(uint64_t at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a filter of RocksDB: byte "
-                       "%llu: %s: fetch it anew, or name another format",
+    return status_fail(BLY_ECORRUPT, "read as a filter of RocksDB: byte %llu: "
+                       "%s: fetch it again, or name another format",
                        (unsigned long long)at, what);
 }
 
 static bly_status rocksdb_check_tail(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < ROCKSDB_TAIL)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of RocksDB, which "
-                           "ends in 5 bytes of its own, but there are %llu: it "
-                           "is cut short: fetch it anew",
+        return status_fail(BLY_ECORRUPT, "read as a filter of RocksDB, which "
+                           "ends with 5 bytes of its own, but there are %llu: "
+                           "it is cut short: fetch it again",
                            (unsigned long long)bytes);
     uint64_t at = bytes - ROCKSDB_TAIL;
     const uint8_t *tail = file + at;
     if (tail[0] == ROCKSDB_RIBBON || (tail[0] == ROCKSDB_MARK && tail[1] != 0))
-        return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
+        return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
                            "%llu: it is a Ribbon filter, or of a later kind, "
-                           "and no Bloom filter: ask the database itself",
+                           "not a Bloom filter: query the database itself",
                            (unsigned long long)at);
     if (tail[0] != ROCKSDB_MARK)
-        return status_fail(BLY_EVERSION, "taken for a filter of RocksDB: byte "
-                           "%llu: it is of before format version 5, or cut "
-                           "short: let the database write its tables anew",
+        return status_fail(BLY_EVERSION, "read as a filter of RocksDB: byte "
+                           "%llu: it is from before format version 5, or cut "
+                           "short: let the database rewrite its tables",
                            (unsigned long long)at);
     if (tail[2] == 0 || tail[2] > ROCKSDB_K_MAX)
-        return rocksdb_wrong(at + 2, "the number of hash functions is not "
-                             "1 .. 30, or a line has not 64 bytes");
+        return rocksdb_wrong(at + 2, "the number of hash functions is not 1 .. "
+                             "30, or a line is not 64 bytes");
     return (tail[3] | tail[4]) == 0 ? BLY_OK
          : rocksdb_wrong(at + 3, "the last two bytes are not 0");
 }
@@ -221,7 +220,7 @@ static bly_status rocksdb_read(kind_found *out, const uint8_t *file,
     uint64_t k = file[bytes - 3];
     uint64_t lines = (bytes - ROCKSDB_TAIL) / ROCKSDB_LINE;
     if ((bytes - ROCKSDB_TAIL) % ROCKSDB_LINE != 0 || lines > ROCKSDB_LINES_MAX)
-        return rocksdb_wrong(0, "there are no whole lines of 64 bytes, or more "
+        return rocksdb_wrong(0, "the lines of 64 bytes are not whole, or more "
                              "than 2^26");
     uint64_t n = probes_capacity(ROCKSDB_BITS * lines, k);
     if (lines > 0)

@@ -123,8 +123,8 @@ static uint64_t squid_bytes(uint64_t capacity, uint64_t bits)
 
 static bly_status squid_wrong(unsigned at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for a cache digest of Squid: byte "
-                       "%u: %s: fetch it anew, or name another format", at,
+    return status_fail(BLY_ECORRUPT, "read as a cache digest of Squid: byte "
+                       "%u: %s: fetch it again, or name another format", at,
                        what);
 }
 
@@ -135,10 +135,10 @@ static bly_status squid_check_versions(const uint8_t *file)
     if (current >= SQUID_NEEDED && current < 0x8000 && needed >= 1
         && needed <= SQUID_CURRENT)
         return BLY_OK;
-    return status_fail(BLY_EVERSION, "taken for a cache digest of Squid: byte "
-                       "0: it is of version %u and needs version %u to be "
-                       "read, and this reads 3 to 5: name another format, or "
-                       "ask a Squid of these years for it", (unsigned)current,
+    return status_fail(BLY_EVERSION, "read as a cache digest of Squid: byte 0: "
+                       "it has version %u and needs version %u to be read, but "
+                       "only 3 to 5 are known: name another format, or get it "
+                       "from a Squid of these years", (unsigned)current,
                        (unsigned)needed);
 }
 
@@ -156,13 +156,13 @@ static bly_status squid_check_numbers(const uint8_t *file)
         return squid_wrong(SQUID_AT_GONE, "the number of deletions is "
                            "negative");
     if (bits == 0)
-        return squid_wrong(SQUID_AT_BITS, "there are no bits for an entry");
+        return squid_wrong(SQUID_AT_BITS, "an entry has no bits");
     if (file[SQUID_AT_K] != SQUID_K)
         return squid_wrong(SQUID_AT_K, "the number of hash functions is not 4");
     if (bytes == 0 || bytes > SQUID_BYTES_MAX
         || bytes != squid_bytes(capacity, bits))
-        return squid_wrong(SQUID_AT_BYTES, "the size of the mask is not what "
-                           "follows from the capacity");
+        return squid_wrong(SQUID_AT_BYTES, "the size of the mask does not "
+                           "follow from the capacity");
     return BLY_OK;
 }
 
@@ -170,19 +170,18 @@ static bly_status squid_check_file(const uint8_t *file, uint64_t bytes)
 {
     bly_status status = digest_check("format squid");
     if (status == BLY_OK && bytes < SQUID_HEAD)
-        status = status_fail(BLY_ECORRUPT, "taken for a cache digest of Squid, "
-                             "which begins with 128 bytes of numbers, but "
-                             "there are %llu: fetch it anew",
-                             (unsigned long long)bytes);
+        status = status_fail(BLY_ECORRUPT, "read as a cache digest of Squid, "
+                             "whose header has 128 bytes, but there are %llu: "
+                             "fetch it again", (unsigned long long)bytes);
     if (status == BLY_OK)
         status = squid_check_versions(file);
     if (status == BLY_OK)
         status = squid_check_numbers(file);
     if (status == BLY_OK
         && bytes != SQUID_HEAD + squid_number(file, SQUID_AT_BYTES, 4))
-        status = status_fail(BLY_ECORRUPT, "taken for a cache digest of Squid: "
+        status = status_fail(BLY_ECORRUPT, "read as a cache digest of Squid: "
                              "byte 16: its mask ends at byte %llu, but there "
-                             "are %llu bytes: fetch it anew",
+                             "are %llu bytes: fetch it again",
                              (unsigned long long)(SQUID_HEAD + squid_number(
                                  file, SQUID_AT_BYTES, 4)),
                              (unsigned long long)bytes);
@@ -266,9 +265,8 @@ static bly_status squid_choose(uint64_t *bits, uint64_t n, double rate)
         if (plan.rate <= rate)
             return BLY_OK;
     }
-    return status_fail(BLY_EPARAM, "a rate of %.3g is below what a cache "
-                       "digest can have: ask for a higher rate, or give bits=",
-                       rate);
+    return status_fail(BLY_EPARAM, "a rate of %.3g is too low for a cache "
+                       "digest: use a higher rate, or give bits=", rate);
 }
 
 static bly_status squid_plan(bly_plan_t *plan, const kind_spec *spec)

@@ -99,37 +99,36 @@ static void venti_set_u32(uint8_t *file, size_t at, uint64_t v)
 
 static bly_status venti_wrong(unsigned at, const char *what)
 {
-    return status_fail(BLY_ECORRUPT, "taken for the filter of a Venti server: "
-                       "byte %u: %s: it is damaged, or of another format: "
-                       "copy it anew, or name its format", at, what);
+    return status_fail(BLY_ECORRUPT, "read as the filter of a Venti server: "
+                       "byte %u: %s: it is damaged, or of another format: copy "
+                       "it again, or name its format", at, what);
 }
 
 static bly_status venti_check_file(const uint8_t *file, uint64_t bytes)
 {
     if (bytes < VENTI_HEAD)
-        return status_fail(BLY_ECORRUPT, "taken for the filter of a Venti "
-                           "server, which begins with 16 bytes of numbers, but "
-                           "there are %llu: copy it anew",
-                           (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as the filter of a Venti "
+                           "server, whose header has 16 bytes, but there are "
+                           "%llu: copy it again", (unsigned long long)bytes);
     uint64_t size = venti_u32(file, VENTI_AT_SIZE);
     uint32_t k = venti_u32(file, VENTI_AT_K);
     if (venti_u32(file, VENTI_AT_MAGIC) != VENTI_MAGIC)
         return venti_wrong(VENTI_AT_MAGIC, "it does not begin with b1004ead");
     if (venti_u32(file, VENTI_AT_VERSION) != VENTI_VERSION)
-        return status_fail(BLY_EVERSION, "taken for the filter of a Venti "
+        return status_fail(BLY_EVERSION, "read as the filter of a Venti "
                            "server: byte 4: its version is not 1: let the "
-                           "server make one anew");
+                           "server make a new one");
     if (k == 0 || k > VENTI_K_MAX)
         return venti_wrong(VENTI_AT_K, "the number of hash functions is not "
                            "1 .. 32");
     if (size < VENTI_LEAST || size > VENTI_BYTES_MAX
         || (size & (size - 1)) != 0)
-        return venti_wrong(VENTI_AT_SIZE, "its size is no power of two of "
-                           "2^5 .. 2^29 bytes");
+        return venti_wrong(VENTI_AT_SIZE, "its size is not a power of two from "
+                           "2^5 to 2^29 bytes");
     if (size != bytes)
-        return status_fail(BLY_ECORRUPT, "taken for the filter of a Venti "
-                           "server: byte 12: it has %llu bytes, but there are "
-                           "%llu: copy as many as it has",
+        return status_fail(BLY_ECORRUPT, "read as the filter of a Venti "
+                           "server: byte 12: it should have %llu bytes, but "
+                           "there are %llu: copy all of it",
                            (unsigned long long)size,
                            (unsigned long long)bytes);
     return BLY_OK;
@@ -221,9 +220,9 @@ static bly_status venti_plan(bly_plan_t *plan, const kind_spec *spec)
     if (status != BLY_OK)
         return status;
     if (k > VENTI_K_MAX)
-        return status_fail(BLY_EPARAM, "a rate of %.3g is below what a filter "
-                           "of Venti can have, which is 2^-32: ask for a "
-                           "higher rate", spec->rate);
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below 2^-32, the "
+                           "lowest for a filter of Venti: use a higher rate",
+                           spec->rate);
     k = k < 1 ? 1 : k;
     while (bytes < VENTI_BYTES_MAX && venti_blocks(bytes, k) < spec->capacity)
         bytes *= 2;

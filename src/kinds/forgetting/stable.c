@@ -482,7 +482,7 @@ static bly_status stable_by_capacity(stable_chain *c, const kind_spec *spec)
     if (p == KIND_CHOOSE)
         return kind_too_big(spec, "2^56 cells");
     return status_fail(BLY_EPARAM, "kind stable with p=%llu cannot keep a rate "
-                       "of %.3g: give a larger p, or none",
+                       "of %.3g: give a larger p, or leave it out",
                        (unsigned long long)p, spec->rate);
 }
 

@@ -141,8 +141,9 @@ static bly_status approximator_plan(bly_plan_t *plan, const kind_spec *spec)
     uint32_t bits = (uint32_t)spec->option[APPROXIMATOR_BITS];
     uint32_t parts = (uint32_t)spec->option[APPROXIMATOR_PARTS];
     if (bits % parts != 0)
-        return status_fail(BLY_EPARAM, "a label of %u bits has no %u fields of "
-                           "one width: let parts divide bits", bits, parts);
+        return status_fail(BLY_EPARAM, "a label of %u bits cannot be divided "
+                           "into %u fields of one width: let parts divide bits",
+                           bits, parts);
     return labels_plan(plan, spec, labels_most(bits), parts);
 }
 

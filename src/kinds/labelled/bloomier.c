@@ -246,9 +246,9 @@ static uint8_t *bloomier_rows(void *image, const fingerprint_view *v)
 
 static bly_status bloomier_too_wide(const fingerprint_view *v, uint64_t label)
 {
-    return status_fail(BLY_EPARAM, "label %llu does not fit the %u bits of "
-                       "this filter's labels: give bits=64, or fewer that do",
-                       (unsigned long long)label, v->label);
+    return status_fail(BLY_EPARAM, "label %llu does not fit in the %u bits of "
+                       "this filter's labels: use bits=64, or fewer that "
+                       "suffice", (unsigned long long)label, v->label);
 }
 
 static bly_status bloomier_put(void *image, uint64_t hash, uint64_t label)

@@ -295,8 +295,8 @@ static bly_status counting_removes(const void *image)
     if (!counting_least(image))
         return BLY_OK;
     return status_fail(BLY_EUNSUPPORTED, "a counting filter with rule=least "
-                       "cannot remove keys, as an add does not raise all of a "
-                       "key's counters: make it with rule=every");
+                       "cannot remove keys, because an add does not raise all "
+                       "counters of a key: make it with rule=every");
 }
 
 static const kind_varying counting_varying = {

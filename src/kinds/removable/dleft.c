@@ -833,8 +833,8 @@ static bly_status dleft_resize_plan(bly_plan_t *plan, const void *image,
     uint64_t now = image_u64(image, IMAGE_CAPACITY);
     if (capacity <= now)
         return status_fail(BLY_EPARAM, "a filter of kind dleft can only grow, "
-                           "and it has room for %llu keys already: ask for "
-                           "more, or build a smaller one from the keys",
+                           "and already has room for %llu keys: give a larger "
+                           "number, or build a smaller one from the keys",
                            (unsigned long long)now);
     uint64_t buckets = capacity / DLEFT_LOAD + (capacity % DLEFT_LOAD != 0);
     while (dleft_buckets(&s) < buckets && s.rest > DLEFT_REST_MIN

@@ -506,8 +506,9 @@ PLATFORM_INLINE void quotient_insert_new(const runs_view *v, uint64_t quotient,
 
 static bly_status quotient_is_full(void)
 {
-    return status_fail(BLY_EFULL, "the filter is full: its slots are in use: "
-                       "resize it (bly_resize), or plan it for more keys");
+    return status_fail(BLY_EFULL, "the filter is full, because all its slots "
+                       "are in use: resize it (bly_resize), or plan it for "
+                       "more keys");
 }
 
 /* Adds a fingerprint `count` times. */
@@ -868,8 +869,8 @@ static bly_status quotient_unite(void *into, const void *other)
     if (!quotient_both_fit(&a, &b))
         return quotient_is_full();
     if (!quotient_written(&a))
-        return status_fail(BLY_ECORRUPT, "the filter's slots are not as any "
-                           "filter writes them: build it anew");
+        return status_fail(BLY_ECORRUPT, "the filter's slots are in an "
+                           "impossible state: rebuild it");
     if (into == other)
         return quotient_double(&a);
     runs_cursor c = runs_first(&b);
@@ -940,10 +941,9 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
         if (r == 1)
             return status_fail(
                 BLY_EPARAM,
-                "a filter of %llu slots and %u bits "
-                "cannot be made larger than %llu times, nor hold "
-                "%llu keys: plan with a lower rate what is to "
-                "grow",
+                "a filter of %llu slots and %u bits cannot be enlarged more "
+                "than %llu times, nor hold %llu keys: plan a filter that will "
+                "grow with a lower rate",
                 (unsigned long long)v.slots, v.r, 1ull << (v.r - 1),
                 (unsigned long long)capacity);
         slots *= 2;
@@ -951,8 +951,8 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
     }
     if (!quotient_fits(&v, slots, (uint32_t)r,
                        quotient_most_of((uint32_t)r, repeats)))
-        return status_fail(BLY_EFULL, "the filter holds more than %llu slots "
-                           "have room for: ask for a larger capacity",
+        return status_fail(BLY_EFULL, "the filter holds more keys than %llu "
+                           "slots have room for: give a larger capacity",
                            (unsigned long long)slots);
     return quotient_plan_of(plan, capacity, slots, (uint32_t)r, repeats);
 }

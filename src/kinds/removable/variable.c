@@ -480,8 +480,8 @@ static bly_status variable_counters(cells *c, const kind_spec *spec)
     c->l = set > 0 ? variable_set[set].l : 1u << log;
     c->width = bits == KIND_CHOOSE ? log + 4 : (uint32_t)bits;
     if (set > 0 && spec->option[VARIABLE_L] != VARIABLE_L_STANDARD)
-        return status_fail(BLY_EPARAM, "l=%s and set=%s exclude each other: "
-                           "leave out one of them",
+        return status_fail(BLY_EPARAM, "l=%s and set=%s cannot be used "
+                           "together: leave one out",
                            variable_ls[spec->option[VARIABLE_L]],
                            variable_sets[set]);
     if (c->width < least && set > 0)

@@ -363,7 +363,7 @@ static bly_status compaction_size_for(compaction_size *size,
                            (unsigned long long)spec->option[0], spec->rate);
     if (keys == 0)
         return status_fail(BLY_EPARAM, "kind compaction has no signatures long "
-                           "enough for a rate of %.3g: ask for a higher rate",
+                           "enough for a rate of %.3g: use a higher rate",
                            spec->rate);
     if (!sizes_from_double(&size->lines, (double)size->n / keys)
         || size->lines > COMPACTION_LINES_MAX)

@@ -177,12 +177,12 @@ static bly_status rehash_check_spec(const kind_spec *spec)
     uint64_t by = spec->option[REHASH_BY];
     bool sized = spec->capacity != 0 && spec->option[REHASH_M] != KIND_CHOOSE;
     if (by == REHASH_MURMUR2 && !sized)
-        return status_fail(BLY_EPARAM, "by=murmur2 errs more or less than "
-                           "independent functions do, and cannot be planned "
-                           "for a rate: give m= and a capacity, or choose "
+        return status_fail(BLY_EPARAM, "by=murmur2 has other error rates than "
+                           "independent functions, and cannot be planned for a "
+                           "rate: give m= and a capacity, or choose "
                            "by=murmur3");
     if (rehash_of_integers(by) && spec->option[REHASH_KEY] != 0)
-        return status_fail(BLY_EPARAM, "by=%s hashes numbers of 64 bits and no "
+        return status_fail(BLY_EPARAM, "by=%s hashes numbers of 64 bits, not "
                            "bytes: leave key=whole out, or choose xxh64, "
                            "murmur3, murmur2 or slices with by=",
                            rehash_functions[by]);
@@ -222,7 +222,7 @@ static bly_status rehash_format(void *image, const kind_spec *spec)
 {
     const hash_info *hash = hash_find_field((uint8_t *)image + IMAGE_HASH);
     if (spec->option[REHASH_KEY] != 0 && hash != NULL && hash->keyed)
-        return status_fail(BLY_EPARAM, "key=whole does not hash by a secret: "
+        return status_fail(BLY_EPARAM, "key=whole does not hash with a secret: "
                            "leave key=whole out, or the secret");
     return BLY_OK;
 }
@@ -403,7 +403,7 @@ static void rehash_begin(const probes_row *v, probes_key *key)
 static bly_status rehash_wants_key(void)
 {
     return status_fail(BLY_EUNSUPPORTED, "the filter hashes whole keys "
-                       "(key=whole): give it keys, and no hashes");
+                       "(key=whole): give it keys, not hashes");
 }
 
 static bool rehash_has(const void *image, const void *bytes, size_t length)

@@ -162,9 +162,9 @@ static bly_status standard_plan(bly_plan_t *plan, const kind_spec *spec)
     uint64_t m = 0, n = 0;
     uint32_t k = 0;
     if (standard_cannot_size(spec))
-        return status_fail(BLY_EPARAM, "index=%s is to compare rates with, and "
-                           "cannot be planned for one: give m= and a "
-                           "capacity, or leave index= out",
+        return status_fail(BLY_EPARAM, "index=%s is for comparing rates, and "
+                           "cannot be planned for one: give m= and a capacity, "
+                           "or leave index= out",
                            standard_schemes[spec->option[STANDARD_INDEX]]);
     bly_status status = kind_row_size(&m, &k, &n, spec, &standard_row);
     if (status == BLY_OK)

@@ -1,5 +1,5 @@
 # options.sh - the rules of the option tables, as the man pages show them, are
-# kept by the built command: two options that exclude each other, and an option
+# kept by the built command: two options that cannot be used together, and an option
 # without the one that it needs, are refused. A new row of a table is tested
 # without a new line here. Also used by tests/mpi.
 
@@ -83,9 +83,9 @@ options_kept() {
         case $rule in
         excludes)
             # The message has the order of the table, which groups change.
-            options_said "${2%%=*} and ${one%%=*} exclude each other: leave one out" \
+            options_said "${2%%=*} and ${one%%=*} cannot be used together: leave one out" \
                 "$1" "$one" "$2" && continue
-            options_said "${one%%=*} and ${2%%=*} exclude each other: leave one out" \
+            options_said "${one%%=*} and ${2%%=*} cannot be used together: leave one out" \
                 "$1" "$one" "$2" && continue ;;
         needs)
             command=$1

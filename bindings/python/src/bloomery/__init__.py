@@ -307,13 +307,13 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
     (True, True)
     """
     if aim not in _AIMS:
-        raise ParameterError(f"there is no aim {aim!r}: one of "
-                             f"{', '.join(_AIMS)} is wanted")
+        raise ParameterError(f"unknown aim {aim!r}: use one of "
+                             f"{', '.join(_AIMS)}")
     wanted = 0
     for ability in [can] if isinstance(can, str) else can:
         if ability not in _ABILITY:
-            raise ParameterError(f"there is no ability {ability!r}: one of "
-                                 f"{', '.join(_ABILITY)} is wanted")
+            raise ParameterError(f"unknown ability {ability!r}: use one "
+                                 f"of {', '.join(_ABILITY)}")
         wanted |= _ABILITY[ability]
     need = ffi.new("bly_need *", dict(
         capacity=_whole(items, "items"), rate=rate, can=wanted, fixed=fixed,
@@ -333,10 +333,10 @@ def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
 def _name(text: str, what: str) -> Any:
     """Returns a text for C, which must not contain a zero byte."""
     if not isinstance(text, str):
-        raise TypeError(f"the {what} is a text, and not {text!r}")
+        raise TypeError(f"the {what} must be text, not {text!r}")
     name = str.encode(text)
     if b"\0" in name:
-        raise ParameterError(f"the {what} {text!r} has a zero byte: leave it out")
+        raise ParameterError(f"the {what} {text!r} contains a zero byte: leave it out")
     return ffi.new("char[]", name)
 
 
@@ -347,7 +347,7 @@ def _name_or_null(text: Optional[str], what: str) -> Any:
 def _path(path: Union[str, os.PathLike[str]]) -> Any:
     name = _keys.plain(os.fsencode(path))
     if b"\0" in name:
-        raise ParameterError(f"the path {name!r} has a zero byte: leave it out")
+        raise ParameterError(f"the path {name!r} contains a zero byte: leave it out")
     return ffi.new("char[]", name)
 
 
@@ -375,7 +375,7 @@ def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
         whole = -1
     if not 0 <= whole <= most:
         raise ParameterError(f"{what} must be a whole number from 0 to {most}, "
-                             f"and not {number!r}")
+                             f"not {number!r}")
     return whole
 
 
@@ -396,7 +396,7 @@ def _secret(secret: Optional[bytes]) -> Any:
         return ffi.NULL
     secret = _keys.plain(secret)
     if len(secret) != 16:
-        raise SecretError(f"a secret has 16 bytes, and not {len(secret)}")
+        raise SecretError(f"a secret has 16 bytes, not {len(secret)}")
     return ffi.new("char[]", secret)
 
 
@@ -487,7 +487,7 @@ def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
 def _no_missing(some: _keys.Keys) -> None:
     if some.valid is not None and not all(some.valid):
         raise ValueError("some of the values are missing (None, NaN or null): "
-                         "leave these out")
+                         "leave them out")
 
 
 class _Rows:
@@ -668,7 +668,7 @@ class Filter:
         True
         """
         if isinstance(image, str):
-            raise TypeError("an image is bytes, and not text: open() takes the "
+            raise TypeError("an image is bytes, not text: open() takes the "
                             "name of a file")
         options, kept = _options(secret, 0, format, memory_limit)
         out = _place()
@@ -756,7 +756,7 @@ class Filter:
         Remove only keys that were added, or other keys may be lost."""
         of, data = _keys.encode(key)
         if of < 0:
-            raise AbsentError(f"{key!r} is a missing value, which no filter has")
+            raise AbsentError(f"{key!r} is a missing value, which no filter contains")
         check(lib.held_remove(self._h, of, data, len(data)))
 
     def discard(self, key: Key) -> bool:
@@ -782,7 +782,7 @@ class Filter:
         has none."""
         label = self.get(key)
         if label is None:
-            raise AbsentError(f"{key!r} is not there")
+            raise AbsentError(f"{key!r} is not in the filter")
         return label
 
     def __setitem__(self, key: Key, label: int) -> None:
@@ -919,7 +919,7 @@ class Filter:
 
     def _both(self, verb: Any, other: Any, progress: Progress = None) -> None:
         if not isinstance(other, Filter):
-            raise TypeError("a filter is joined to another one, and not to "
+            raise TypeError("a filter can be joined only to another one, not to "
                             f"{type(other).__name__}: like() makes one to fill")
         check(verb(self._h, other._h, _tasks.handle(progress)))
 
@@ -980,7 +980,7 @@ class Filter:
         True
         """
         if not isinstance(other, Filter):
-            raise TypeError("an overlap is that of two filters, and not with "
+            raise TypeError("an overlap is that of two filters, not with "
                             f"{type(other).__name__}: like() makes one to fill")
         out = ffi.new("bly_overlap_t *")
         check(lib.held_overlap(self._h, other._h, out,
@@ -1116,8 +1116,8 @@ class Filter:
 
     def __reduce__(self) -> Any:
         if self.stat().hash == "siphash":
-            raise SecretError("a filter with a secret is not pickled, for the "
-                              "secret would have to be: send pack(), and give "
+            raise SecretError("a filter with a secret cannot be pickled "
+                              "without the secret: send pack(), and give "
                               "the secret to from_bytes()")
         any_class = ffi.new("bool *")
         check(lib.held_form(self._h, ffi.new("uint64_t *"), any_class))

@@ -57,7 +57,7 @@ class ReadOnlyError(Error, TypeError):
 
 
 class SecretError(Error):
-    """The secret is missing, wrong or not wanted."""
+    """The secret is missing, wrong or not needed."""
 
 
 class LimitError(Error, MemoryError):
@@ -142,7 +142,7 @@ def _again() -> BaseException:
 def _own(status: int) -> BaseException:
     """Errors that native.c reports, not the library."""
     if status == lib.HELD_CLOSED:
-        return ClosedError("the filter was closed: open or make it anew")
+        return ClosedError("the filter was closed: open or make it again")
     if status == lib.HELD_RAISED:
         return _again()
     if status == lib.HELD_BUSY:
@@ -157,7 +157,7 @@ def _own(status: int) -> BaseException:
                              "numbers that the filter's keys are: give it as "
                              "text or bytes (an array as array.view('V8')), or "
                              "make the filter with keys='int64'")
-    return ValueError("an Arrow array has offsets that fall")
+    return ValueError("an Arrow array has decreasing offsets")
 
 
 def check(status: int) -> int:

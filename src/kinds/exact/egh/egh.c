@@ -260,7 +260,7 @@ static double egh_root(double variance)
 static bly_status egh_too_many(const kind_spec *spec)
 {
     return status_fail(BLY_ETOOBIG, "%llu integers of this universe need more "
-                       "than the %d moduli this kind ends at: ask for fewer "
+                       "than %d moduli, the limit of this kind: use fewer "
                        "keys, a smaller universe= or another kind",
                        (unsigned long long)spec->capacity, (int)MODULI_MOST);
 }
@@ -392,9 +392,9 @@ static bly_status egh_check(const void *image)
     if (!egh_sound(image))
         return kind_bad_geometry(image);
     if (!egh_table_sound(image))
-        return status_fail(BLY_ECORRUPT, "the table of moduli is not that of "
-                           "%llu blocks of %llu bits in all: build the filter "
-                           "anew", (unsigned long long)egh_k(image),
+        return status_fail(BLY_ECORRUPT, "the table of moduli does not match "
+                           "%llu blocks and %llu bits in all: rebuild the "
+                           "filter", (unsigned long long)egh_k(image),
                            (unsigned long long)egh_m(image));
     if (!bits_clear_from(egh_row(image), egh_row_bytes(image),
                          egh_m(image) * egh_width(image)))
@@ -466,8 +466,8 @@ static void egh_contains_many(const void *image, const uint64_t *hashes,
 static bly_status egh_outside(const void *image)
 {
     return status_fail(BLY_EPARAM,
-                       "the key is not an integer below %llu: leave "
-                       "it out, or build for a larger universe=",
+                       "the key is not an integer below %llu: leave it out, or "
+                       "build with a larger universe=",
                        (unsigned long long)image_geometry(image, EGH_UNIVERSE));
 }
 
@@ -634,9 +634,9 @@ static bly_status egh_removes(const void *image)
 {
     if (egh_counts(image))
         return BLY_OK;
-    return status_fail(BLY_EUNSUPPORTED, "the filter keeps bits, which do not "
-                       "know how many keys have set them: to remove keys build "
-                       "it with counters, egh:bits=8");
+    return status_fail(BLY_EUNSUPPORTED, "the filter stores bits, which cannot "
+                       "tell how many keys have set them: to remove keys, "
+                       "build it with counters, egh:bits=8");
 }
 
 /* ---- Look inside ------------------------------------------------------- */
@@ -744,7 +744,7 @@ static bly_status egh_unite(void *into, const void *other)
     if (memcmp(image_payload(into) + EGH_TABLE,
                image_payload(other) + EGH_TABLE, table - EGH_TABLE) != 0)
         return status_fail(BLY_EMISMATCH, "the filters have different moduli: "
-                           "build both with one version of the library");
+                           "build both with the same version of the library");
     uint64_t count = egh_united(into, other);
     egh_unite_rows(into, other);
     egh_set_keys(into, count);

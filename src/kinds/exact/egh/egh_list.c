@@ -302,18 +302,17 @@ static bool egh_stuck(const void *image)
 
 static bly_status egh_too_far(double trials)
 {
-    return status_fail(BLY_EFULL, "to list the keys %.3g integers would have "
-                       "to be asked for, which takes too long: keep the keys "
-                       "elsewhere, or build for a smaller universe= or fewer "
-                       "keys", trials);
+    return status_fail(BLY_EFULL, "listing the keys would take %.3g queries, "
+                       "which is too many: store the keys elsewhere, or build "
+                       "for a smaller universe= or fewer keys", trials);
 }
 
 static bly_status egh_crowded(const void *image)
 {
-    return status_fail(BLY_EFULL, "the filter finds more than the %llu "
-                       "integers up to which it is exact, so that they cannot "
-                       "be told from false positives: build it for more keys",
-                       (unsigned long long)egh_room(image));
+    return status_fail(BLY_EFULL, "the filter matches more integers than the "
+                       "%llu up to which it is exact, so keys cannot be "
+                       "distinguished from false positives: build it for more "
+                       "keys", (unsigned long long)egh_room(image));
 }
 
 bly_status egh_list(const void *image, void *scratch, const kind_hasher *hasher,
@@ -334,10 +333,9 @@ bly_status egh_list(const void *image, void *scratch, const kind_hasher *hasher,
     if (s.looks > EGH_LOOKS)
         return egh_too_far(r.trials);
     if (egh_stuck(image))
-        return status_fail(BLY_EFULL, "counters are at their largest value, "
-                           "and what they keep of keys that were removed "
-                           "cannot be told from keys: build it with larger "
-                           "counters (bits=)");
+        return status_fail(BLY_EFULL, "counters are at their largest value, so "
+                           "removed keys cannot be distinguished from keys: "
+                           "build it with larger counters (bits=)");
     if (!all)
         return egh_crowded(image);
     for (uint64_t i = 0; i < s.n && egh_tell(s.found[i], visit, context); )

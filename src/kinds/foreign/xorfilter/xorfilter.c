@@ -171,12 +171,12 @@ static bly_status xorfilter_read(kind_found *out, const uint8_t *file,
 {
     unsigned type = xorfilter_type(file, bytes);
     if (type > 3)
-        return status_fail(BLY_ECORRUPT, "taken for a filter of "
-                           "xor_singleheader: byte 8: its numbers do not fit "
-                           "together, or not with its %llu bytes: it is "
-                           "damaged, or of a machine of the other order of "
-                           "bytes, or packed: fetch it anew, or name another "
-                           "format", (unsigned long long)bytes);
+        return status_fail(BLY_ECORRUPT, "read as a filter of "
+                           "xor_singleheader: byte 8: its header does not "
+                           "match itself, or its %llu bytes: it is damaged, of "
+                           "a machine with the other byte order, or packed: "
+                           "fetch it again, or name another format",
+                           (unsigned long long)bytes);
     uint64_t cells = image_u64(file, XORFILTER_AT_BLOCK), segments = 0;
     uint64_t n = cells < 11 ? 1 : (uint64_t)((3 * (double)cells - 32) / 1.23);
     if (type >= 2) {
@@ -246,10 +246,9 @@ static bly_status xorfilter_plan(bly_plan_t *plan, const kind_spec *spec)
     if (type == KIND_CHOOSE)
         type = spec->rate >= ldexp(1, -8) ? 2 : 3;
     if (spec->option[0] == KIND_CHOOSE && spec->rate < ldexp(1, -16))
-        return status_fail(BLY_EPARAM, "a rate of %.3g is below what the "
-                           "filters of xor_singleheader have, which is 2^-16: "
-                           "ask for a higher rate, or for kind fuse",
-                           spec->rate);
+        return status_fail(BLY_EPARAM, "a rate of %.3g is below 2^-16, the "
+                           "lowest for filters of xor_singleheader: use a "
+                           "higher rate, or kind fuse", spec->rate);
     if (!xorfilter_size(&shape, n, type < 2, 1 + (unsigned)(type & 1)))
         return kind_too_big(spec, "2^32 cells");
     bly_status status = kind_plan_bytes(plan, xorfilter_head(&shape)
@@ -297,9 +296,9 @@ static bly_status xorfilter_build(void *image, const kind_keys *keys,
     uint64_t seed = 0;
     if (!xorfilter_fill(&shape, file + xorfilter_head(&shape), &seed,
                         keys->hashes, keys->n, bench->scratch))
-        return status_fail(BLY_EFULL, "no seed of a hundred builds this "
-                           "filter, which is next to impossible: build it "
-                           "once more with other keys, or with type=fuse16");
+        return status_fail(BLY_EFULL, "none of a hundred seeds builds this "
+                           "filter, which is nearly impossible: build it again "
+                           "with other keys, or with type=fuse16");
     xorfilter_write(file, &shape, seed, keys->n);
     return BLY_OK;
 }

@@ -381,6 +381,6 @@ bly_status gcs_build(void *image, const kind_keys *keys,
             return BLY_OK;
         }
     }
-    return status_fail(BLY_EFULL, "these hashes crowd together under each of "
-                       "%d seeds: hash the keys with another seed", GCS_SEEDS);
+    return status_fail(BLY_EFULL, "these hashes crowd together with each of %d "
+                       "seeds: hash the keys with another seed", GCS_SEEDS);
 }

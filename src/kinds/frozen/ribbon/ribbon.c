@@ -283,8 +283,8 @@ static bly_status ribbon_plan(bly_plan_t *plan, const kind_spec *spec)
     if (n > RIBBON_KEYS_MAX)
         return kind_too_big(spec, "2^34 keys");
     if (g.bits > RIBBON_BITS_MAX)
-        return status_fail(BLY_EPARAM, "kind ribbon ends at a rate of 2^-32: "
-                           "use standard for %.3g", spec->rate);
+        return status_fail(BLY_EPARAM, "kind ribbon cannot go below a rate of "
+                           "2^-32: use standard for %.3g", spec->rate);
     bly_status status = kind_plan_bytes(plan, ribbon_size(&g, n));
     if (status != BLY_OK)
         return status;

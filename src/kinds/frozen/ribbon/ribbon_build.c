@@ -723,7 +723,7 @@ bly_status ribbon_build(void *image, const kind_keys *keys,
         memset(payload, 0, bytes);
     }
     return keys->n == 0 ? BLY_OK
-         : status_fail(BLY_EFULL, "no ribbon holds these %zu keys after %d "
+         : status_fail(BLY_EFULL, "no ribbon can hold these %zu keys after %d "
                        "attempts: their hashes are not random", keys->n,
                        (int)RIBBON_SEEDS);
 }

@@ -275,8 +275,8 @@ static bly_status cuckoo_plan(bly_plan_t *plan, const kind_spec *spec)
     v.f = f != KIND_CHOOSE ? (uint32_t)f
                            : cuckoo_best_f(v.buckets, spec->rate);
     if (v.f > CUCKOO_F_MOST)
-        return status_fail(BLY_EPARAM, "kind cuckoo ends at a rate of 2e-9: "
-                           "use standard for %.3g", spec->rate);
+        return status_fail(BLY_EPARAM, "kind cuckoo cannot go below a rate of "
+                           "2e-9: use standard for %.3g", spec->rate);
     v.nibbles = cuckoo_nibbles(v.f, v.sorted);
     return cuckoo_plan_view(plan, &v, spec->capacity);
 }
@@ -309,15 +309,15 @@ static bly_status cuckoo_resize_plan(bly_plan_t *plan, const void *image,
     if (each > CUCKOO_SLOTS * CUCKOO_BUCKETS_MAX)
         return kind_bad_geometry(image);
     if (capacity <= now)
-        return status_fail(BLY_EPARAM, "a cuckoo filter can only grow, and it "
-                           "has room for %llu keys already: ask for more, or "
-                           "build a smaller one from the keys",
+        return status_fail(BLY_EPARAM, "a cuckoo filter can only grow, and "
+                           "already has room for %llu keys: give a larger "
+                           "number, or build a smaller one from the keys",
                            (unsigned long long)now);
     v.quads = capacity / each + (capacity % each != 0);
     if (v.quads > CUCKOO_QUADS_MAX)
-        return status_fail(BLY_EPARAM, "a cuckoo filter grows to %d times the "
-                           "keys it was made for, %llu: ask for at most %llu, "
-                           "or build it anew", CUCKOO_QUADS_MAX,
+        return status_fail(BLY_EPARAM, "a cuckoo filter grows to at most %d "
+                           "times the %llu keys it was made for: give at most "
+                           "%llu, or rebuild it", CUCKOO_QUADS_MAX,
                            (unsigned long long)each,
                            (unsigned long long)(each * CUCKOO_QUADS_MAX));
     return cuckoo_plan_view(plan, &v, each * v.quads);

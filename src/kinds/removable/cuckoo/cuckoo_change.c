@@ -170,9 +170,9 @@ PLATFORM_INLINE bool cuckoo_kick(const cuckoo_view *v, cuckoo_key key,
 
 static bly_status cuckoo_is_full(void)
 {
-    return status_fail(BLY_EFULL, "the filter is full: no room could be made "
-                       "for a key (a key fits in at most eight times): resize "
-                       "it (bly_resize) or plan it for more keys, or choose a "
+    return status_fail(BLY_EFULL, "the filter is full: there is no room for a "
+                       "key, which can be added at most eight times: resize it "
+                       "(bly_resize) or plan it for more keys, or choose a "
                        "kind that counts");
 }
 

@@ -430,17 +430,17 @@ static bly_status golomb_resize_plan(bly_plan_t *plan, const void *image,
         || !golomb_size_for(&s, capacity, v.range, golomb_page_now(&v),
                             golomb_has_room(image, &v)))
         return status_fail(BLY_EPARAM, "a filter of %llu values cannot hold "
-                           "%llu keys: plan with a lower rate what is to grow",
-                           (unsigned long long)v.range,
+                           "%llu keys: plan a filter that will grow with a "
+                           "lower rate", (unsigned long long)v.range,
                            (unsigned long long)capacity);
     new.width = s.width;
     new.k = s.k;
     new.buckets = s.buckets;
     new.room = 8 * s.bytes - s.buckets * golomb_entry(8 * s.bytes);
     if (!golomb_fits(&new, &v))
-        return status_fail(BLY_EFULL, "the filter holds more than pages for "
-                           "%llu keys have room for: ask for a larger capacity",
-                           (unsigned long long)capacity);
+        return status_fail(BLY_EFULL, "the filter holds more keys than pages "
+                           "for %llu keys have room for: give a larger "
+                           "capacity", (unsigned long long)capacity);
     return golomb_plan_of(plan, &s);
 }
 

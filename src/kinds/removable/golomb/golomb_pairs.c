@@ -167,8 +167,8 @@ bly_status golomb_unite(void *into, const void *other)
     if (!golomb_both_fit(&a, &b))
         return golomb_full();
     if (!golomb_written(&a))
-        return status_fail(BLY_ECORRUPT, "the filter's pages are not as any "
-                           "filter writes them: build it anew");
+        return status_fail(BLY_ECORRUPT, "the filter's pages are in an "
+                           "impossible state: rebuild it");
     for (uint64_t bucket = 0; golomb_goes_on(bucket, a.total); bucket++)
         golomb_unite_bucket(&a, &b, bucket);
     return BLY_OK;

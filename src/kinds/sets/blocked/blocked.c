@@ -231,8 +231,8 @@ static bly_status blocked_size(uint64_t *lines, uint32_t *k, uint64_t *n,
     if (*n == 0)
         return kind_no_capacity();
     if (spec->rate < BLOCKED_RATE_LEAST)
-        return status_fail(BLY_EPARAM, "kind blocked ends at a rate of 1e-8: "
-                           "use standard for %.3g", spec->rate);
+        return status_fail(BLY_EPARAM, "kind blocked cannot go below a rate of "
+                           "1e-8: use standard for %.3g", spec->rate);
 
     if (*k == 0)
         *k = blocked_best_k(*n, spec->rate);
