@@ -10,6 +10,8 @@
 ##                    or wasm: that one
 ##   install          install into PREFIX (default /usr/local); DESTDIR is honoured
 ##   uninstall        remove what the last install from BUILD put there
+##   deb              make the Debian packages, in BUILD/deb
+##   dist             make a tarball of the committed source, in BUILD
 ##   clean            remove BUILD
 ##
 ## test
@@ -60,8 +62,8 @@ amount    = $(if $(filter-out 0,$(QUICK)),quick,full)
 configure = cmake -S . -B $(BUILD) $(OPTIONS) >/dev/null
 compile   = cmake --build $(BUILD) -j $(JOBS)
 
-.PHONY: all build run bindings install uninstall clean check check-sanitized \
-        check-all fuzz soak bench lab uses docs site help
+.PHONY: all build run bindings install uninstall deb dist clean check \
+        check-sanitized check-all fuzz soak bench lab uses docs site help
 
 all: build
 
@@ -156,6 +158,14 @@ install: build
 uninstall:
 	@tools/make/uninstall $(BUILD) "$(PREFIX)"
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
+
+deb:
+	@tools/make/setup deb
+	@echo "Building the packages (some minutes) ..."
+	@tools/make/deb $(BUILD)
+
+dist:
+	@tools/make/dist $(BUILD)
 
 clean:
 	rm -rf $(BUILD)

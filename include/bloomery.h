@@ -150,9 +150,9 @@
 #include <stdint.h>
 
 #define BLY_VERSION_MAJOR 0
-#define BLY_VERSION_MINOR 1
+#define BLY_VERSION_MINOR 5
 #define BLY_VERSION_PATCH 0
-#define BLY_VERSION "0.1.0"
+#define BLY_VERSION "0.5.0"
 #define BLY_VERSION_NUMBER                                                     \
     (BLY_VERSION_MAJOR * 1000000 + BLY_VERSION_MINOR * 1000 + BLY_VERSION_PATCH)
 

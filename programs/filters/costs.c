@@ -9,7 +9,7 @@
  * measured with nearly empty filters of kind "blocked", whose lookups read one
  * line, in memory allocated like a filter's. The file:
  *
- *      bloomery costs 2 of 0.1.0
+ *      bloomery costs 2 of VERSION
  *      line BYTES NS
  *      kind NAME  PRESENT ABSENT MIXED ADD  ... ... ... ...  (7 times)
  *      end

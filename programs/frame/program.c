@@ -142,7 +142,7 @@ static int program_no_topic(const char *name)
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
                  *names == '\0' ? "" : topic[1].name == NULL ? " and " : ", ",
                  topic->name);
-    return report_error("unknown command or topic '%s': the topics are %s, "
+    return report_error("there is unknown command or topic '%s': the topics are %s, "
                         "and '%s --help' lists the commands", name, names,
                         report_program->name);
 }

@@ -31,7 +31,7 @@ static bly_status reader_check_header(const uint8_t *bytes, size_t n)
         return reader_damaged("it has no header");
     if (image_u32(bytes, LAYOUT_AT_VERSION) != LAYOUT_VERSION)
         return status_fail(BLY_EVERSION, "the index has version %" PRIu32 ", "
-                           "but only version %d is known here: rebuild it",
+                           "but this version reads only version %d: rebuild it",
                            image_u32(bytes, LAYOUT_AT_VERSION), LAYOUT_VERSION);
     if (hash_xxh3(bytes, LAYOUT_AT_SUM, 0) != image_u64(bytes, LAYOUT_AT_SUM))
         return reader_damaged("the header's checksum does not match");

@@ -249,7 +249,7 @@ static bly_status table_open(table_file *out, const contents_source *source)
     out->version = out->rocksdb ? image_u32(end, TABLE_AT_VERSION) : 0;
     if (out->version > TABLE_VERSION_MOST)
         return status_fail(BLY_EVERSION, "the table of RocksDB has format %"
-                           PRIu32 ", but only formats up to %d are known here: "
+                           PRIu32 ", but this version reads formats up to %d: "
                            "write it with format_version=%d", out->version,
                            TABLE_VERSION_MOST, TABLE_VERSION_MOST);
     if (out->sum > TABLE_XXH3)

@@ -148,9 +148,11 @@ row() {
         printf '  %s %s %s %s' "$1" "$1" "$1" "$1"
     done
 }
+try --version
+version=$(sed -n '1s/^bloomery //p' out)
 try advise -n 1000 --json
 {
-    echo 'bloomery costs 2 of 0.1.0'
+    echo "bloomery costs 2 of $version"
     echo 'line 1024 1'
     echo 'line 1048576 2'
     for kind in $(sed -n 's/.*"kind": "\(.*\)".*/\1/p' out); do

@@ -63,7 +63,7 @@ printf 'new\nnewer\n' | cat valid - >news
 printf 'newer\n' | cat revoked - >news2
 try build -k cascade --without valid --without news -o x.bly revoked news2
 refused 'names it and both lines' \
-    "'newer' is among .* \\(line 1001 of 'news2', line 39002 of 'news'\\)"
+    "'newer' is both .* \\(line 1001 of 'news2', line 39002 of 'news'\\)"
 cat news2 | try build -k cascade --without news -o x.bly
 refused 'or the one that can be read again' "\\(line 39002 of 'news'\\)"
 cat revoked revoked revoked >thrice
@@ -146,9 +146,9 @@ keeps '--within: a kind that cannot' 'ribbon cannot exclude keys: leave out --wi
     f.bly build -k ribbon --within all -o f.bly revoked
 keeps '--within: standard' 'cannot exclude keys: leave out --within' f.bly \
     build -k standard --within all -o f.bly revoked
-keeps '--within: standard input twice' '--within wants .* twice' f.bly \
+keeps '--within: standard input twice' '--within names .* twice' f.bly \
     build -k cascade --within - --within - -o f.bly revoked <all
-keeps '--within: standard input for both' 'KEYS and --within both' f.bly \
+keeps '--within: standard input for both' 'KEYS and --within cannot both' f.bly \
     build -k cascade --within - -o f.bly - <all
 keeps '--within: the list cannot be the output' "'all' is both the output" all \
     build -k cascade --within all -o all revoked

@@ -58,9 +58,9 @@ bad_list() {
 }
 bad_list 0 'has a column 0: the first column is 1'
 bad_list 1,0 'has a column 0'
-bad_list '' 'lists a column without'
-bad_list 1,,2 'lists a column without'
-bad_list 1, 'lists a column without'
+bad_list '' 'has a column without'
+bad_list 1,,2 'has a column without'
+bad_list 1, 'has a column without'
 bad_list 3-1 'a descending range'
 bad_list 2- 'a range without both ends'
 bad_list -2 'a range without both ends'
@@ -100,7 +100,7 @@ out_is 'the header of two files comes once' 0 \
 try query -f colour reds.bly a.tsv b.tsv
 check 'files of different headers: status 2' [ "$(cat status)" = 2 ]
 check 'files of different headers: said' \
-    grep -q "the header of 'b.tsv' is not that .*: give files" err
+    grep -q "the header of 'b.tsv' differs from .*: process files" err
 try dedup -f colour a.tsv b.tsv
 refused 'dedup of files of different headers' "the header of 'b.tsv' differs"
 try build -p 1e-9 -o x.bly -f colour a.tsv b.tsv
@@ -195,7 +195,7 @@ try dedup -f email empty head.tsv
 out_is 'an empty file has no header' 0 'id\temail\n'
 printf 'id\temail' >unended.tsv
 try dedup -f email unended.tsv a.tsv
-refused 'a header without an end is compared' "the header of 'a.tsv' is not"
+refused 'a header without an end is compared' "the header of 'a.tsv' differs"
 try dedup -f email unended.tsv head.tsv
 out_is 'and gets one' 0 'id\temail\n'
 printf '\357\273\277email\tid\na@x\t1\n' >bom.tsv
@@ -250,7 +250,7 @@ refused 'join: a list without the column' \
     "'people.tsv' has no column 'email': .*name, mail\. .*, use --list-field 1$"
 check 'join: nothing is printed before it' [ ! -s out ]
 try join -f 1,email a.tsv list.tsv
-refused 'join: a number and a name alone' 'by number and by name.*give --list-field'
+refused 'join: a number and a name alone' 'by number and by name.*use --list-field'
 try join -f email --list-field 1 a.tsv emails
 out_is 'join by a name, with a list without a header' 0 \
     'id\temail\tcolour\n1\ta@x\tred\n3\ta@x\tblue\n'

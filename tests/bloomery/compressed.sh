@@ -97,7 +97,7 @@ format() {
     printf 'XXXXXXXXXXXXXXXX' |
         dd of=bad bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
     # bzip2 prints damaged text before it reports the damage.
-    keeps "$format: damaged in the middle" "'bad' is (damaged|not text): " of.bly \
+    keeps "$format: damaged in the middle" "'bad' is (damaged:|not text)" of.bly \
         build -o of.bly bad
     { cat one; echo garbage; } >bad
     keeps "$format: garbage behind the end" \

@@ -89,7 +89,7 @@ try query --column a --groups --as int64 some.parquet --key 7
 check 'query: where a filter lacks any key may be' \
     test "$(cat out)" = "$(printf '1\t7')"
 check 'query: and a note says so' grep -q \
-    'of the 2 row groups of .some.parquet. 1 cannot be queried.* .row group 1 has' err
+    'of the 2 row groups of .some.parquet., 1 cannot be queried, .* .row group 1 has' err
 
 try query --column a -F all.parquet -F all.parquet --key k0
 out_is 'query: files of text' 0 'k0\n'
@@ -121,23 +121,23 @@ beginning() {
   printf '\020\0\0\0PAR1'; } >nameless.parquet
 for file in nine untold; do
     try query --column a $file.parquet keys
-    refused "query: a column, $file" "type column 'a' has is not known here: say"
+    refused "query: a column, $file" "type of column 'a' is unknown: give"
     try query --column a --as text -c $file.parquet keys
     out_is "query: a column, $file, by --as" 0 '2\n'
 done
 try query nameless.parquet keys
-refused 'query: a column without a name' "say which one by --column: ''"
+refused 'query: a column without a name' "choose one with --column: ''"
 try query --column '' -c nameless.parquet keys
 out_is 'query: a column without a name, asked' 0 '2\n'
 
 # ---- Refusals ----------------------------------------------------------------
 
 try query all.parquet keys
-refused 'query: no column named' 'say which one by --column: a$'
+refused 'query: no column named' 'choose one with --column: a$'
 try query --column A all.parquet keys
 refused 'query: the other case' "did you mean 'a'"
 try query --column bcdefgh all.parquet keys
-refused 'query: no such column' "no column 'bcdefgh': those with filters are a$"
+refused 'query: no such column' "no column 'bcdefgh': the columns with filters are a$"
 try query --column a blocks.sst keys
 refused 'query: a table has no columns' 'leave --column out'
 "$BLOOMERY" build -o ours.bly keys 2>err

@@ -222,7 +222,7 @@ try dedup --text -f 1 -t , people.csv
 out_is 'quotes without --csv: --text' 0 'host,note\na,"x, y"\nb,z\n'
 try dedup -f 1 -t , <people.csv
 note 'quotes without --csv: a note if no name says that it is CSV' \
-    'standard input have columns in quotes.*: use --csv'
+    'standard input have columns in quotes.*use --csv'
 check 'quotes without --csv: and the lines' \
     sh -c 'printf "host,note\na,\"x, y\"\nb,z\n" | cmp - out'
 try dedup -f 1 unquoted.csv

@@ -265,7 +265,7 @@ cat <&4 >/dev/null
 exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
-    && grep -q "'moving' changed while it was being read: .*: try" err; then
+    && grep -q "'moving' changed while it was being read, .*: try" err; then
     pass 'dedup: a file that changes is an error'
 else
     fail 'dedup: a file that changes is an error' "$(details)"

@@ -66,7 +66,7 @@ try diff --both w.bly new
 { sed 's/^/< /' gone; sed 's/^/> /' lacking; } | sort >want
 sort out >got
 check '--both: as diff has them' cmp got want
-keeps 'a key that is too long' 'has 9 bytes .* --whole 9' w.bly \
+keeps 'a key that is too long' 'has 9 bytes.* --whole 9' w.bly \
     sketch --differences 20 --whole 5 -o w.bly old
 awk 'BEGIN { for (i = 0; i < 200000; i++) print "k" i; print "the longest" }' \
     >late
@@ -96,7 +96,7 @@ out_is 'sketch -f' 1 'z\n'
 span 0 2000 >few
 try diff s.bly few
 refused 'too many differ' \
-    "about 18,000 keys differ, .* for 20, .*: .*'bloomery sketch --differences [0-9]+'"
+    "about 18,000 keys differ, .* for 20 .*: .*'bloomery sketch --differences [0-9]+'"
 try diff --estimate s.bly few
 out_has '-e of many' 1 '^18,000 ± [0-9,]+ keys differ$'
 try sketch --differences 1 -o tiny.bly old

@@ -135,7 +135,7 @@ refused 'build without -o' '-o FILE is missing: see'
 try build -o folder keys
 refused 'build -o FOLDER' "'folder' is a folder: name"
 try build -o none/f.bly keys
-refused 'build into a folder that is not there' "'none/f.bly': .*: make"
+refused 'build into a folder that is not there' "'none/f.bly': .*: create"
 try build -o '' keys
 refused 'build -o with an empty name' 'no name: use'
 keeps 'build over its own keys' 'name another output' keys \
@@ -283,7 +283,7 @@ for option in standard:indx=power:index standard:k=5,kk=5:k; do
     kind=${option%:*}
     try plan -n 9 -k "$kind"
     refused "an option near to one: $kind" \
-        "unknown option '[a-z]*': did you mean '${option##*:}'\?"
+        "no option '[a-z]*': did you mean '${option##*:}'\?"
 done
 for value in standard:index=trible:triple scalable:of=blokced,growth=3:blocked \
     cuckoo:sorted=yess:yes; do

@@ -88,7 +88,7 @@ silent 'convert: and back'
 "$BLOOMERY" query again.bly others >out
 check 'convert: and finds the same strangers' cmp want.out out
 try convert --to split a.bloom x.bly
-refused 'convert: to a kind of other bits' 'no format .split'
+refused 'convert: to a kind of other bits' 'unknown format .split'
 try convert --to dcos k.bly k.bloom
 refused 'convert: no such format' "did you mean 'dcso'"
 try convert --to bloomery a.bloom
@@ -99,7 +99,7 @@ try info a.bloom
 out_has 'info: the size of the file' 0 \
     "size +$(wc -c <a.bloom | sed 's/\(.*\)\(...\)$/\1,\2/') bytes"
 echo text >text
-keeps 'convert: over a text' 'no filter' text convert --to bloomery a.bloom text
+keeps 'convert: over a text' 'not a filter' text convert --to bloomery a.bloom text
 
 # Standard output is appended to.
 echo before >on
@@ -119,9 +119,9 @@ silent 'build: a format that its bytes do not tell'
 try unite --format leveldb -o l.filter l.filter l.filter
 silent 'unite: in the place of an input that is named'
 printf 'notes\n' >text
-keeps 'build: over what may be anything' 'is no filter' text \
+keeps 'build: over what may be anything' 'is not a filter' text \
     build -k leveldb -o text keys
-keeps 'unite: over what may be anything' 'is no filter' text \
+keeps 'unite: over what may be anything' 'is not a filter' text \
     unite --format leveldb -o text l.filter l.filter
 
 # ---- Attached data -----------------------------------------------------------
@@ -293,10 +293,10 @@ check 'hashes, --upper: half of them are found' \
 try query -c known.bloom HASHES
 check 'hashes in upper case: no note' [ ! -s err ]
 try query -c --blanks -f 1 known.bloom columns
-check 'hashes in a column: a note' grep -q 'give --upper' err
+check 'hashes in a column: a note' grep -q 'use --upper' err
 tail -n 2000 HASHES >STRANGE
 try query -c known.bloom STRANGE
-check 'no hash is known: a note that asks' grep -q 'give --ignore-case' err
+check 'no hash is known: a note that asks' grep -q 'use --ignore-case' err
 head -n 900 hashes >few
 try query -c known.bloom few
 check 'fewer than 1000 hashes: no note' [ ! -s err ]
@@ -305,7 +305,7 @@ try query -c -j 1 known.bloom mixed
 check 'keys of another kind beside them: no note' [ ! -s err ]
 try build -n 2000 -o lower.bly hashes
 try query -c lower.bly STRANGE
-check 'also in a filter of our own' grep -q 'give --ignore-case' err
+check 'also in a filter of our own' grep -q 'use --ignore-case' err
 
 # The recipe in the essay of dcso, on a folder.
 if command -v sha1sum >/dev/null 2>&1; then

@@ -155,7 +155,7 @@ check 'JSON: and those without the member apart' grep -q \
     '1 line has no such member' err
 try build -k dcso -i -n 10 -o folded.bloom --key A
 note 'a format that cannot state the form' \
-    'cannot state .* form text:case=lower: query it with the same options'
+    'cannot record .* form text:case=lower: query the file with the same options'
 printf 'a\tb\n' >tabs.tsv
 printf 'a,b\n' | try build -n 10 -f 1,2 -t , --force -o joined.bly -
 try query -f 1,2 joined.bly tabs.tsv

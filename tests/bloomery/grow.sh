@@ -32,7 +32,7 @@ refused 'a kind that does not grow wants to know how many' 'scalable'
 for kind in egh spatial:areas=3 approximator attenuated cuckoo; do
     # shellcheck disable=SC2002  # a pipe is what is tested
     cat first | try build -k $kind -o x.bly
-    refused "$kind, too" 'give the maximum number .* -n ITEMS$'
+    refused "$kind, too" 'give their maximum number with -n ITEMS$'
 done
 
 span 0 3000 >stream

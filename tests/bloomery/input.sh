@@ -104,7 +104,7 @@ refused 'only comments' 'no line has a key: .*--skip-blank and --comment'
 try build -o no.bly --comment '' blocked
 refused 'an empty --comment' '--comment is empty'
 try dedup --json-field k --skip-blank blocked
-refused '--skip-blank of JSON' 'excludes --skip-blank'
+refused '--skip-blank of JSON' 'cannot be used with --skip-blank'
 printf 'x\r\n\r\ny # z\r\n' >dosed
 try build -o dosed.bly -n 10 --skip-blank --comment '#' dosed
 try query -c --key y --key x --key '' dosed.bly
@@ -198,7 +198,7 @@ try query --keep-cr w.bly dos
 refused '--keep-cr: not of another filter' "'w.bly' has keys of the form text, \
 which differs from --keep-cr"
 try query --crlf kept.bly dos
-refused '--crlf: not of a filter with CRs' 'text:keep-cr, and --crlf asks'
+refused '--crlf: not of a filter with CRs' 'text:keep-cr, which differs from --crlf'
 for way in '' --count; do
     # shellcheck disable=SC2086  # an option or none
     try dedup $way plain dos
@@ -260,7 +260,7 @@ for kind in 'sketch --differences 10' 'sketch --differences 10 --whole 16' 'buil
 done
 try build -k cascade -i --without none -o c.bly Keys
 silent 'build --without -i'
-keeps 'build --without -i: the key in common' "'key[0-9]+' is among .*line [0-9]+ of 'Keys'" \
+keeps 'build --without -i: the key in common' "'key[0-9]+' is both .*line [0-9]+ of 'Keys'" \
     c.bly build -k cascade -i --trim --without kEYS -o c.bly Keys
 printf '7\nx\n' >numbers
 keeps 'a wrong key is found in its line' "line 2 of 'numbers': 'x'" c.bly \

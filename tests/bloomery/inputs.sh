@@ -296,7 +296,7 @@ seq -f 'key %g' 300 >every
 try build -o every.bly every
 find many -mindepth 1 -type d -print0 >folders
 try query -rc --files0-from folders every.bly
-if [ "$(cat out)" = 300 ] && grep -q 'note: 300 files are no text' err; then
+if [ "$(cat out)" = 300 ] && grep -q 'note: 300 files are not text' err; then
     pass 'many folders'
 else
     fail 'many folders' "$(details)"

@@ -77,7 +77,7 @@ printf 'a@x,1\nb@x,2\n' >pairs
 try join --invert-match --csv -f 2 mails pairs
 note 'a list of several columns: a note' 'every line of LIST has several .*use --list-field'
 try join -t , -f 2 mails pairs
-check 'a list of several columns without --csv' grep -q 'give --list-field' err
+check 'a list of several columns without --csv' grep -q 'use --list-field' err
 try join --csv -f mail --list-field 1 mails asked
 out_is 'a column in quotes' 0 'id,mail\n1,"a@x"\n2,b@x\n'
 try join --csv mails mails
@@ -244,7 +244,7 @@ cat <&4 >/dev/null
 exec 4<&-
 wait
 if [ "$(cat status)" = 2 ] && [ "$(wc -l <err)" -eq 1 ] \
-    && grep -q "'moving' changed while it was being read: .*: try again" err; then
+    && grep -q "'moving' changed while it was being read, .*: try again" err; then
     pass 'in parts: lines that change are an error'
 else
     fail 'in parts: lines that change are an error' "$(details)"

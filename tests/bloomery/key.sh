@@ -78,7 +78,7 @@ for hash in xxh3 identity; do
 done
 keeps 'a key and no hash' 'takes no secret' f.bly \
     build --key-file raw -o f.bly keys
-keeps 'a seed beside the key' 'in place of a seed' f.bly \
+keeps 'a seed beside the key' 'instead of a seed' f.bly \
     build -H siphash --key-file raw -s 7 -o f.bly keys
 
 # ---- asking -----------------------------------------------------------------

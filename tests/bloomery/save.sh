@@ -53,20 +53,20 @@ for command in build 'build -n 9' 'build -k cascade --without other' \
     keeps "$command: over a letter" "'letter' exists and is not a filter: .*--for" \
         letter $command -o letter keys
 done
-keeps 'build: over one byte' 'is no filter: ' tiny build -o tiny keys
+keeps 'build: over one byte' 'is not a filter: ' tiny build -o tiny keys
 ln -s ../letter box/link
-keeps 'build: over a letter that a link leads to' 'is no filter: ' letter \
+keeps 'build: over a letter that a link leads to' 'is not a filter: ' letter \
     build -o box/link keys
 rm box/link
 for command in unite intersect; do
-    keeps "$command: over a letter" 'is no filter: ' letter \
+    keeps "$command: over a letter" 'is not a filter: ' letter \
         $command -o letter good.bly good.bly
     cp letter forced
     try $command --force -o forced good.bly good.bly
     silent "$command --force"
 done
 try build -k quotient -o more.bly keys
-keeps 'resize: over a letter' 'is no filter: ' letter \
+keeps 'resize: over a letter' 'is not a filter: ' letter \
     resize -n 90000 -o letter more.bly
 cp letter forced
 try resize --force -n 90000 -o forced more.bly

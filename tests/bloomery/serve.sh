@@ -28,7 +28,7 @@ wrong() {
 wrong 'no file' 'the FILE to serve is missing'
 wrong 'standard input as a file' 'cannot be standard input' -
 wrong 'a file that is not there' 'none.bly: .*: check the name' none.bly
-wrong 'no filter' "'keys'|keys: " keys
+wrong 'not a filter' "'keys'|keys: " keys
 wrong 'a folder' 'folder' folder
 head -c 100 f.bly >cut.bly
 wrong 'a file that was cut' 'cut.bly' f.bly cut.bly
@@ -66,7 +66,7 @@ done
 wrong '--socket without a path' 'is not a path' --socket '' f.bly
 wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
-wrong 'a folder that is not there' "cannot listen at 'none/s': .*: make the" \
+wrong 'a folder that is not there' "cannot listen at 'none/s': .*: create the" \
     --socket none/s f.bly
 wrong 'a folder as socket' "'folder' exists and is not a socket" \
     --socket folder f.bly

@@ -326,7 +326,7 @@ static void test_parquet_refused(void **state)
     refused(&m, BLY_EVERSION, "encrypted footer");
     m = good;
     memset(m.bytes + m.n - 8, 0xFF, 4);
-    refused(&m, BLY_ECORRUPT, "is said to have 4294967295 bytes");
+    refused(&m, BLY_ECORRUPT, "should have 4294967295 bytes");
     m = good;
     memset(m.bytes + m.n - 8, 0, 4);
     refused(&m, BLY_ECORRUPT, "its footer is empty");

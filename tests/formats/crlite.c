@@ -101,7 +101,7 @@ static void crlite_try(const uint8_t *bytes, size_t n)
         assert_true(stat.rate >= 0 && stat.rate <= 1);
         bly_free(filter);
     } else {
-        assert_non_null(strstr(bly_why(), "taken for"));
+        assert_non_null(strstr(bly_why(), "read as"));
     }
     free(copy);
 }

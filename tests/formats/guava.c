@@ -122,7 +122,7 @@ static void test_refusals(void **state)
     vector_refused(file, 14, "guava", BLY_ECORRUPT, "byte 1: it has no hash");
     file[1] = 5;
     file[0] = 2;
-    vector_refused(file, 14, "guava", BLY_EVERSION, "no strategy 2");
+    vector_refused(file, 14, "guava", BLY_EVERSION, "strategy 2 is unknown");
 }
 
 int main(void)

@@ -109,8 +109,8 @@ static void test_refused(void **state)
 {
     (void)state;
     static const struct { size_t at; uint8_t is; const char *says; } wrong[] = {
-        { 7, 1, "byte 0: more keys" }, { 8, 3, "byte 8: the number" },
-        { 24, 0, "byte 24: the number" }, { 32, 0, "byte 32: a bucket" },
+        { 7, 1, "byte 0: it has more" }, { 8, 3, "byte 8: the number" },
+        { 24, 0, "byte 24: the number" }, { 32, 0, "byte 32: the number" },
         { 34, 0, "byte 34: no finger" }, { 36, 3, "byte 36: the expansion" },
         { 8, 8, "byte 8: its tables" }, { 24, 2, "byte 8: its tables" },
     };

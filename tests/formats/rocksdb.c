@@ -76,7 +76,7 @@ static void test_files(void **state)
     assert_status(bly_stat(&stat, filter), BLY_OK);
     assert_true(stat.rate == 0);
     bly_free(filter);
-    vector_refused(file + 1, 68, "rocksdb", BLY_ECORRUPT, "whole lines");
+    vector_refused(file + 1, 68, "rocksdb", BLY_ECORRUPT, "are not whole");
     tail[2] = 31;
     vector_refused(file, 69, "rocksdb", BLY_ECORRUPT, "byte 66");
     tail[2] = 6;

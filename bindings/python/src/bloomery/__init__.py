@@ -44,7 +44,7 @@ __all__ = [
     "hashes", "kinds", "library_version",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.5.0"
 
 Key = Union[str, bytes, bytearray, memoryview, int, float]
 _NO_BOUND = (1 << 64) - 1
