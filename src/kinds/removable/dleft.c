@@ -120,8 +120,8 @@
  * WHEN TO USE, WHEN NOT
  *
  * The one to use where keys come and go, may come twice, and memory matters.
- * `counting` never says full and its counters go to 15. `cuckoo` touches two
- * lines and has no counters.
+ * `counting` never says full and its counters go to 14; at 15 they stay.
+ * `cuckoo` touches two lines and has no counters.
  *
  * PAPERS
  *
