@@ -36,7 +36,8 @@
 ## write
 ##   docs             generate the documentation; WHAT=reliability: the figures of
 ##                    docs/reliability.md, after check-all, soak, coverage, mutants
-##   site             generate the site, with a playground, in BUILD/site
+##   site             generate the site in BUILD/site (2 minutes after a build);
+##                    make check WHAT=site checks it in a browser
 ##   help             print this list
 ##
 ## OPTIONS are passed to CMake: OPTIONS=-DBLY_URING=OFF where liburing is missing,
@@ -149,7 +150,6 @@ endif
 site: build
 	@tools/make/setup site
 	@tools/make/site $(BUILD)
-	@tools/check/site $(BUILD)
 
 install: build
 	@cmake --install $(BUILD) --prefix "$(PREFIX)"

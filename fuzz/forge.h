@@ -1,7 +1,7 @@
 /* forge.h - a forger's tools: fields of an image's header, and checksums that
  * match any bytes.
  *
- * Written from docs/format.md and not from the library's headers, so that the
+ * Written from docs/format and not from the library's headers, so that the
  * two check each other. A fuzzer cannot guess a checksum; forge_seal() gets it
  * past them to the code behind.
  */

@@ -16,7 +16,7 @@
  * well.
  *
  * An *image* is the filter itself: one run of bytes without pointers, the same
- * in memory, in a file and on the wire (docs/format.md). A *handle* (the type
+ * in memory, in a file and on the wire (docs/format). A *handle* (the type
  * bly_filter) is how a program holds an image.
  *
  * A *key* is a string of bytes. How texts, numbers and lines become the bytes
@@ -114,7 +114,7 @@
  * the first list of further headers below, but not the second one. Products
  * that are built on filters have headers of their own, outside the promise and
  * this manual: <bloomery/redis.h>, <bloomery/index.h> and
- * <bloomery/similar.h>. docs/format.md has the promise for bytes on disk.
+ * <bloomery/similar.h>. docs/format has the promise for bytes on disk.
  *
  * FURTHER HEADERS
  *
@@ -497,7 +497,7 @@ typedef struct {
                                    carries no labels                         */
     uint64_t label_least;       /* labels are these and what is between them */
     uint64_t label_most;
-    uint64_t geometry[4];       /* the kind's own numbers, see docs/format.md*/
+    uint64_t geometry[4];       /* the kind's own numbers, see docs/format */
     uint64_t reserved[10];      /* 0                                         */
 } bly_plan_t;
 

@@ -20,7 +20,7 @@ function need() {
 
 // ---- The drawing ----
 
-const HEIGHT = 440, LEFT = 62, RIGHT = 24, TOP = 12, BOTTOM = 44;
+const HEIGHT = 440, LEFT = 84, RIGHT = 24, TOP = 12, BOTTOM = 44;
 let WIDTH = 760;                // as the page has room: letters stay as large
 
 function axis(values, from, to) {
@@ -39,28 +39,58 @@ function axis(values, from, to) {
     return { at, ticks };
 }
 
-// Names stand beside their points where there is room, the best first.
+// The width of a text in the drawing, in pixels.
+const pen = document.createElement("canvas").getContext("2d");
+
+function wide(text, bold) {
+    pen.font = `${bold ? "600 " : ""}12px system-ui, sans-serif`;
+    return pen.measureText(text).width + 3;
+}
+
+const meets = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w &&
+    a.y < b.y + b.h && b.y < a.y + a.h;
+
+// Names stand beside their points, the best first: near them if there is room, else
+// farther away with a line to the point, but only for a kind as it is without options.
+// A name without any room is left out; its point has it as its title, and the table
+// has it.
 function place(labels) {
-    const taken = [];
+    const taken = labels.map((label) =>
+        ({ x: label.x - 6, y: label.y - 6, w: 12, h: 12 }));
     const free = (box) => box.x >= LEFT && box.x + box.w <= WIDTH &&
-        box.y >= TOP && box.y + box.h <= HEIGHT - BOTTOM + 4 &&
-        !taken.some((other) => box.x < other.x + other.w &&
-            other.x < box.x + box.w && box.y < other.y + other.h &&
-            other.y < box.y + box.h);
-    for (const label of labels)
-        taken.push({ x: label.x - 5, y: label.y - 5, w: 10, h: 10 });
+        box.y >= TOP && box.y + box.h <= HEIGHT - BOTTOM &&
+        !taken.some((other) => meets(box, other));
     for (const label of labels) {
-        const w = label.text.length * 6.6 + 2, h = 14;
-        for (const [dx, dy] of [[8, -7], [-8 - w, -7], [-w / 2, -21],
-            [-w / 2, 7], [7, -19], [7, 5], [-7 - w, -19], [-7 - w, 5]]) {
-            const box = { x: label.x + dx, y: label.y + dy, w, h };
-            if (free(box)) {
-                taken.push(box);
-                label.at = [box.x, box.y + 11];
-                break;
-            }
+        const w = wide(label.text, label.best), h = 15;
+        const variant = label.text.includes(":");
+        for (const far of variant ? [8, 14] : [8, 14, 22, 32, 44]) {
+            const spots = [[far, -far], [-far - w, -far], [far, far - h],
+                [-far - w, far - h], [-w / 2, -far - h], [-w / 2, far],
+                [far, -h / 2], [-far - w, -h / 2]]
+                .map(([dx, dy]) => ({ x: label.x + dx, y: label.y + dy, w, h }));
+            const box = spots.find(free);
+            if (!box)
+                continue;
+            taken.push(box);
+            label.at = [box.x + 1, box.y + 11];
+            if (far > 14)
+                label.line = [Math.min(Math.max(label.x, box.x), box.x + w),
+                    Math.min(Math.max(label.y, box.y), box.y + h)];
+            break;
         }
     }
+}
+
+// Ticks of an axis whose words have room beside each other.
+function apart(ticks, at, says, room) {
+    let last = -Infinity;
+    return ticks.filter((tick) => {
+        const half = room(says(tick)) / 2;
+        const open = Math.abs(at(tick) - last) >= half * 2 + 6;
+        if (open)
+            last = at(tick);
+        return open;
+    });
 }
 
 function plot(rows, which) {
@@ -72,26 +102,33 @@ function plot(rows, which) {
         "aria-label": `${rows.length} kinds by bits per key and ` +
             `${which === "time" ? "time of a lookup" : "rate"}; the table ` +
             "below has the same numbers" });
-    for (const tick of across.ticks) {
+    const says = which === "time" ? decimal : percent;
+    for (const tick of apart(across.ticks, across.at, decimal, wide)) {
         const x = across.at(tick);
         svg.append(drawn("line", { class: "grid", x1: x, x2: x, y1: TOP,
             y2: HEIGHT - BOTTOM }), drawn("text", { x, y: HEIGHT - BOTTOM + 17,
             "text-anchor": "middle" }, decimal(tick)));
     }
-    for (const tick of down.ticks) {
+    for (const tick of apart(down.ticks, down.at, says, () => 12)) {
         const at = down.at(tick);
         svg.append(drawn("line", { class: "grid", y1: at, y2: at, x1: LEFT,
             x2: WIDTH - RIGHT }), drawn("text", { x: LEFT - 8, y: at + 4,
-            "text-anchor": "end" },
-            which === "time" ? decimal(tick) : percent(tick)));
+            "text-anchor": "end" }, says(tick)));
     }
     svg.append(drawn("rect", { class: "frame", x: LEFT, y: TOP,
         width: WIDTH - RIGHT - LEFT, height: HEIGHT - BOTTOM - TOP }),
-        drawn("text", { x: WIDTH - RIGHT, y: HEIGHT - 8,
-            "text-anchor": "end" }, "bits per key"));
+        drawn("text", { class: "axis", x: (LEFT + WIDTH - RIGHT) / 2,
+            y: HEIGHT - 8, "text-anchor": "middle" }, "bits per key"),
+        drawn("text", { class: "axis", "text-anchor": "middle",
+            transform: `translate(14 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)` },
+        which === "time" ? "nanoseconds per lookup of an absent key"
+            : "false-positive rate"));
     const labels = rows.map((row, i) => ({ text: row.kind, best: i === 0,
         x: across.at(row.plan.bitsPerKey), y: down.at(y(row)) }));
     place(labels);
+    for (const { x, y: top, line } of labels.filter((label) => label.line))
+        svg.append(drawn("line", { class: "leader", x1: x, y1: top, x2: line[0],
+            y2: line[1] }));
     for (const label of [...labels].reverse()) {
         const best = label.best ? " best" : "";
         svg.append(drawn("circle", { class: `point${best}`, cx: label.x,

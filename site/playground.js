@@ -540,6 +540,9 @@ function begin() {
             `${kind.name}: ${kind.summary}`));
     }
     $("kind").append(...kinds.values());
+    const asked = new URLSearchParams(location.search).get("kind");
+    if (engine.kinds().some(({ name }) => name === asked))
+        $("kind").value = asked;
     say("state", "What shows the bits is being loaded …");
     build();
 }

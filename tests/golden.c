@@ -7,7 +7,7 @@
  * whose payload version changes a new one:
  *
  *      test_golden --write     makes all the files of tests/golden anew, and
- *                              prints the worked examples of docs/format.md
+ *                              prints the worked examples of docs/format
  *
  * and git shows the changes. The planned rate in the header comes from the C
  * library's log, exp and pow, whose last bit may vary. It is compared as a
@@ -313,7 +313,7 @@ static void test_key_by_key_is_the_same(void **state)
     each_golden(add_golden);
 }
 
-/* ---- The worked examples of docs/format.md ----------------------------- */
+/* ---- The worked examples of docs/format ----------------------------- */
 
 enum { BITS = 24 };
 
@@ -413,7 +413,7 @@ static void test_examples_of_the_specification(void **state)
 }
 
 /* Prints the table above with correct values, to be copied there and into
- * docs/format.md. */
+ * docs/format. */
 static void print_examples(void)
 {
     for (size_t i = 0; i < EXAMPLES; i++) {

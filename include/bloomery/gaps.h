@@ -2,7 +2,7 @@
  *
  * A list of different numbers in rising order, all below `range`, takes about
  * log2(range / n) + 1.47 bits per number if they are random, because only the
- * gaps between them are coded (docs/format.md). Programs send sets of hashes to
+ * gaps between them are coded (docs/format). Programs send sets of hashes to
  * each other in this form. All functions here are thread-safe.
  */
 #ifndef BLOOMERY_GAPS_H

@@ -1,7 +1,7 @@
 /* bloomery/inline.h - lookups compiled into the program, for loops that query
  * one key at a time.
  *
- * An image is documented bytes (docs/format.md), so a loop that looks up one
+ * An image is documented bytes (docs/format), so a loop that looks up one
  * key at a time does not need a library call for each. A *view* holds what a
  * lookup needs to know about a filter, such as the place and the number of its
  * bytes. The library fills it from a filter that it has checked; the functions
@@ -281,7 +281,7 @@ BLY_INLINE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
 /* ==== Implementation ==================================================== */
 
 /* Nothing below is to be called by programs. It is the arithmetic of the
- * library, which docs/format.md describes kind by kind. */
+ * library, which docs/format/kinds describes kind by kind. */
 
 #define BLY_INSIDE_FACTOR UINT64_C(0xD1342543DE82EF95)
 #define BLY_INSIDE_GOLDEN UINT64_C(0x9E3779B97F4A7C15)

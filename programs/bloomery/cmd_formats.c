@@ -45,7 +45,7 @@ static void formats_json(const bly_format_info *format)
 
 static const char *formats_told(const bly_format_info *format)
 {
-    return format->told ? "its bytes tell" : "to be named";
+    return format->told ? "recognised" : "needs --format";
 }
 
 static void formats_row(const bly_format_info *format)
@@ -80,7 +80,7 @@ static int formats_run(const cli_command *self, int argc, char **argv)
     if (s.json)
         json_open_array(NULL);
     else if (s.markdown)
-        output_text("| format | written by | which it is | can |\n"
+        output_text("| format | written by | a file | can |\n"
                     "|---|---|---|---|\n");
     for (size_t i = 0; i < n; i++)
         (s.json ? formats_json : s.markdown ? formats_markdown

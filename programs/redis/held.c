@@ -2,7 +2,7 @@
  *
  * A dump has type "bloomery-", version 1:
  *
- *      the image (docs/format.md); the secret's 16 bytes, or none
+ *      the image (docs/format); the secret's 16 bytes, or none
  *
  * A keyed filter without its secret comes from DUMP; the image identifies the
  * secret it needs.

@@ -56,7 +56,7 @@ enum { SECRET_OTHERS = 64 };
 bool           redis_secret_set_others (const char *text, size_t n);
 server_string *redis_secret_show_others(void);
 
-/* Returns the secret with this mark (docs/format.md, section 3.1) among those
+/* Returns the secret with this mark (docs/format/hashes.md) among those
  * the server knows: its own, the announced one, and the others. Returns NULL if
  * it is unknown. */
 const unsigned char *redis_secret_of(uint64_t mark);

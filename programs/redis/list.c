@@ -1,5 +1,5 @@
 /* list.c - prints the module's commands as a table in Markdown, for
- * docs/redis.md. */
+ * docs/reference/redis.md. */
 #include <stdio.h>
 
 #include "redis/module.h"

@@ -12,11 +12,11 @@
  *   cmd_*.c     the commands
  *
  * BF.* and CF.* reply exactly as RedisBloom does, so that its clients, dumps
- * and append-only files keep working. docs/redis.md lists the differences:
- * unknown words are refused, a command that changed nothing is not replicated,
- * a filter that is created implicitly is the same on a replica with other
- * settings, keys can be copied, digested and freed in the background, and a
- * filter that does not fit into memory is refused.
+ * and append-only files keep working. docs/reference/redis.md lists the
+ * differences: unknown words are refused, a command that changed nothing is not
+ * replicated, a filter that is created implicitly is the same on a replica with
+ * other settings, keys can be copied, digested and freed in the background, and
+ * a filter that does not fit into memory is refused.
  */
 #ifndef BLY_REDIS_MODULE_H
 #define BLY_REDIS_MODULE_H

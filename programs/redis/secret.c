@@ -8,7 +8,7 @@
  * The secret goes with each filter into the server's own files and to replicas,
  * but not into what BLY.DUMP, DUMP and MIGRATE give, since many may use these
  * who are not to know it (unless `bly-dump-secrets` says so). There the image
- * has the mark of its secret (docs/format.md, section 3.1), by which RESTORE
+ * has the mark of its secret (docs/format/hashes.md), by which RESTORE
  * finds it among the secrets that the server knows. A server whose files have a
  * secret goes on with it.
  *

@@ -38,7 +38,7 @@
  *
  * Keys are given as 64-bit hashes: for documents those of bly_hash_keys (with
  * `kind` NULL, and the hash and seed of the bly_index_spec if it names any),
- * for queries those of bly_index_hash. docs/format.md describes the file.
+ * for queries those of bly_index_hash. docs/format describes the file.
  *
  * [Mooers 1951]           Zatocoding applied to mechanical organization of
  *                           knowledge, American Documentation 2(1)

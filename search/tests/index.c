@@ -604,7 +604,7 @@ static void test_abort(void **state)
     free(two);
 }
 
-/* The example file of docs/format.md, byte for byte: three documents, one
+/* The example file of docs/format, byte for byte: three documents, one
  * without keys. */
 static void test_golden(void **state)
 {

@@ -1,7 +1,8 @@
 // browser.mjs - the pages in a browser, as a reader has them:
 //
-//      node browser.mjs SITE COMMAND DEV WORK [SHOTS]
+//      node browser.mjs SHARE SITE COMMAND DEV WORK [SHOTS]
 //
+// SHARE is "1/2" for the first half of the checks; the halves may run at once.
 // SITE is served on loopback and opened in Chromium, which is driven by
 // puppeteer-core; axe-core looks for what readers with other means than a mouse
 // and eyes would miss, and Lighthouse for what browsers and searchers want. They
@@ -18,7 +19,10 @@ import * as path from "node:path";
 import { argv, env, exit } from "node:process";
 import { gzipSync } from "node:zlib";
 
-const [site, command, dev, work, shots] = argv.slice(2);
+const [share, site, command, dev, work, shots] = argv.slice(2);
+const [first, shares] = share.split("/").map(Number);
+const tree = path.join(path.dirname(new URL(import.meta.url).pathname), "../..");
+const PATIENCE = 10 * 60 * 1000;        // milliseconds: machines may be busy
 const require = createRequire(path.join(path.resolve(dev), "x.js"));
 const puppeteer = require("puppeteer-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -62,7 +66,8 @@ fs.mkdirSync(work, { recursive: true });
 const profile = fs.mkdtempSync(path.join(work, "profile-"));
 const browser = await puppeteer.launch({
     executablePath: env.CHROMIUM ?? "/usr/bin/chromium",
-    headless: true, userDataDir: profile,
+    headless: true, userDataDir: profile, timeout: PATIENCE,
+    protocolTimeout: PATIENCE,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
         "--disable-background-networking", "--disable-component-update",
         "--disable-sync"],
@@ -72,6 +77,7 @@ const wrongs = [];              // what pages complained of, or asked others for
 
 async function open(page, width = 1200, scheme = "light") {
     const tab = await browser.newPage();
+    tab.setDefaultTimeout(PATIENCE);
     tab.on("pageerror", (error) => wrongs.push(`${page}: ${error.message}`));
     tab.on("console", (message) => {
         if (message.type() === "error")
@@ -92,24 +98,37 @@ async function open(page, width = 1200, scheme = "light") {
 }
 
 const settled = (tab, page) => page === "playground.html"
-    ? tab.waitForSelector("#places li", { timeout: 60000 })
-    : page === "map.html"
-        ? tab.waitForSelector("#plot svg", { timeout: 60000 }) : undefined;
+    ? tab.waitForSelector("#places li")
+    : page === "map.html" ? tab.waitForSelector("#plot svg")
+        : page === "calculator.html"
+            ? tab.waitForSelector("#ladder-table tr:last-child td:last-child")
+            : undefined;
 
 const text = (tab, id) =>
     tab.$eval(`#${id}`, (element) => element.textContent.trim());
 
 // ---- What every reader can use ---------------------------------------------------
 
-const TYPICAL = ["index.html", "playground.html", "map.html", "kinds/index.html",
-    "kinds/cuckoo.html", "docs/index.html", "docs/format.html",
-    "docs/readme.html", "uses/index.html", "uses/spelling.html",
-    "man/index.html", "man/bloomery-build.1.html", "man/bly_add.3.html",
+const TYPICAL = ["index.html", "playground.html", "map.html", "calculator.html",
+    "search.html?q=false+positive", "kinds/index.html", "kinds/cuckoo.html",
+    "docs/index.html", "docs/install.html", "docs/guide/first-filter.html",
+    "docs/guide/reading-a-yes.html", "docs/cookbook/logs.html",
+    "docs/library/c.html", "docs/reference/formats.html",
+    "docs/format/index.html", "docs/readme.html", "docs/project.html",
+    "uses/index.html", "uses/spelling.html", "man/index.html",
+    "man/bloomery-build.1.html", "man/bly_new.3.html",
     "source/include/bloomery.h.html"]
-    .filter((page) => fs.existsSync(path.join(site, page)));
+    .filter((page) => fs.existsSync(path.join(site, page.replace(/\?.*/, ""))));
+
+async function fits(tab, page, width) {
+    await tab.setViewport({ width, height: width < 600 ? 780 : 900 });
+    const over = await tab.evaluate(() =>
+        document.documentElement.scrollWidth - window.innerWidth);
+    check(over <= 0, `${page}, ${width} wide: nothing is wider than the page`,
+        `${over} pixels`);
+}
 
 async function readable(tab, page, width, scheme) {
-    await tab.setViewport({ width, height: width < 600 ? 780 : 900 });
     await tab.emulateMediaFeatures(
         [{ name: "prefers-color-scheme", value: scheme }]);
     const found = await tab.evaluate(async () => (await window.axe.run(document,
@@ -117,11 +136,7 @@ async function readable(tab, page, width, scheme) {
         `${one.id} (${one.nodes.length}): ${one.nodes[0].target}`));
     check(found.length === 0, `${page}, ${width} wide, ${scheme}: axe finds ` +
         "nothing", found.join("; "));
-    const over = await tab.evaluate(() =>
-        document.documentElement.scrollWidth - window.innerWidth);
-    check(over <= 0, `${page}, ${width} wide: nothing is wider than the page`,
-        `${over} pixels`);
-    if (shots && width !== 800) {
+    if (shots) {
         fs.mkdirSync(shots, { recursive: true });
         await tab.screenshot({ fullPage: width < 600 || /^\w+\.html/.test(page),
             path: path.join(shots,
@@ -176,7 +191,7 @@ async function choose(tab, kind, exponent) {
     await tab.waitForFunction((value) => document.querySelector(
         "#facts dd")?.textContent === value ||
         document.getElementById("build-error").textContent !== "",
-    { timeout: 60000 }, kind);
+    {}, kind);
 }
 
 async function ask(tab, word) {
@@ -224,14 +239,14 @@ async function playground() {
         "a stranger: certainly not");
     await drop(tab, list);
     await tab.waitForFunction(() => /3,000 words/.test(
-        document.getElementById("said").textContent), { timeout: 60000 });
+        document.getElementById("said").textContent));
     check(/3,000 lines, of which the first 1,000/.test(await text(tab, "state")),
         "a list is opened, and shown in part");
     await tab.click("#reset");
     check(await text(tab, "state") === "", "that is said of this list alone");
     await drop(tab, list);
     await tab.waitForFunction(() => /3,000 words/.test(
-        document.getElementById("said").textContent), { timeout: 60000 });
+        document.getElementById("said").textContent));
     for (const kind of ["standard", "blocked", "split", "cuckoo", "xor", "fuse",
         "ribbon", "gcs", "quotient", "counting", "compressed"]) {
         await choose(tab, kind, "-2");
@@ -273,7 +288,7 @@ async function hostile() {
     await drop(tab, file);
     const n = lines.length + 2;
     await tab.waitForFunction((want) => document.getElementById("said")
-        .textContent.includes(`${want} words`), { timeout: 60000 }, n);
+        .textContent.includes(`${want} words`), {}, n);
     for (const kind of ["standard", "cuckoo", "fuse"]) {
         await choose(tab, kind, "-2");
         const out = path.join(work, "hostile.bly");
@@ -292,7 +307,7 @@ async function files() {
     const file = built("cuckoo", "cuckoo.bly");
     await drop(tab, file);
     await tab.waitForFunction(() => /cuckoo\.bly/.test(
-        document.getElementById("said").textContent), { timeout: 60000 });
+        document.getElementById("said").textContent));
     check(/perhaps/.test(await ask(tab, words[1])),
         "a filter of the command is asked");
     const bytes = fs.readFileSync(file);
@@ -306,7 +321,7 @@ async function files() {
         fs.writeFileSync(path.join(work, name), forgery);
         await drop(tab, path.join(work, name));
         await tab.waitForFunction((want) => document.getElementById(
-            "file-error").textContent.startsWith(want), { timeout: 20000 }, name);
+            "file-error").textContent.startsWith(want), {}, name);
         const line = await text(tab, "file-error");
         check(line.length > name.length + 10 && !line.includes("\n"),
             `${name}: refused in a line: ${line}`);
@@ -318,14 +333,15 @@ async function files() {
         "--key", "7"], { stdio: "pipe" });
     await drop(tab, numbers);
     await tab.waitForFunction(() => /form number/.test(
-        document.getElementById("answer").textContent), { timeout: 60000 });
+        document.getElementById("answer").textContent));
     check(true, "a filter of numbers says that its keys are no texts");
     await tab.close();
     execFileSync(command, ["query", "-q", file, "--key", words[1]]);
 }
 
-// In the page: how many bits of the whole image decide the last question, and how
-// many of these are in bytes that nothing was seen to read.
+// In the page: how many bits of the image decide the last answer, and how many of
+// these are in bytes that no recorded load reads. Each flip opens the image anew, so
+// only every 97th bit of a large image is flipped.
 function everyBit() {
     const read = new Set();
     for (const { offset, bytes } of tracer.reads())
@@ -333,15 +349,14 @@ function everyBit() {
             read.add(offset + i);
     const answer = filter.has(document.getElementById("key").value) ? 1 : 0;
     let deciding = 0, unseen = 0;
-    const bytes = tracer.image().length;
-    for (let byte = 128; byte < bytes; byte++)
-        for (let bit = 0; bit < 8; bit++) {
-            const said = tracer.flip(byte, bit);
-            if (said < 0 || said === answer)
-                continue;
-            deciding++;
-            unseen += !read.has(byte);
-        }
+    const bits = tracer.image().length * 8, step = bits > 100000 ? 97 : 1;
+    for (let bit = 128 * 8; bit < bits; bit += step) {
+        const said = tracer.flip(bit >> 3, bit & 7);
+        if (said < 0 || said === answer)
+            continue;
+        deciding++;
+        unseen += !read.has(bit >> 3);
+    }
     return [deciding, unseen];
 }
 
@@ -390,6 +405,39 @@ async function keyboard() {
     await tab.keyboard.press("ArrowLeft");
     check(await text(tab, "rate-says") !== before, "a slider goes by keys");
     await tab.close();
+}
+
+// The names and numbers of the map that lie on one another, and the points that a
+// name lies on.
+const collisions = () => {
+    const boxes = (selector) => [...document.querySelectorAll(`#plot ${selector}`)]
+        .map((one) => [one.textContent, one.getBoundingClientRect()]);
+    const texts = boxes("text"), points = boxes("circle");
+    const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 &&
+        a.top < b.bottom - 1 && b.top < a.bottom - 1;
+    return texts.flatMap(([name, box], i) =>
+        [...texts.slice(i + 1), ...points].filter(([, other]) => meet(box, other))
+            .map(([other]) => `${name} and ${other}`));
+};
+
+async function labels() {
+    for (const width of [360, 1200]) {
+        const tab = await open("map.html", width);
+        await settled(tab, "map.html");
+        for (const axis of ["time", "rate"]) {
+            const before = await tab.$eval("#plot svg", (svg) => svg.outerHTML);
+            await tab.select("#axis", axis);
+            if (axis === "rate")
+                await tab.waitForFunction((old) => document.querySelector(
+                    "#plot svg").outerHTML !== old, {}, before);
+            const found = await tab.evaluate(collisions);
+            check(found.length === 0, `the map, ${width} wide, by ${axis}: no names ` +
+                "lie on one another", found.join("; "));
+            const names = await tab.$$eval("#plot .axis", (all) => all.length);
+            check(names === 2, `the map, by ${axis}: both axes have a name`);
+        }
+        await tab.close();
+    }
 }
 
 async function map() {
@@ -441,22 +489,191 @@ async function costs() {
     }
 }
 
+// ---- Search, code and the calculator ----------------------------------------
+
+// The pages that the search finds for some words, the best first.
+async function found(tab, words) {
+    await tab.$eval("#q", (field, value) => {
+        field.value = value;
+        document.getElementById("search").requestSubmit();
+    }, words);
+    return tab.$$eval("#results > li > a", (links) => links.map((link) =>
+        link.getAttribute("href").replace(/#.*/, "")));
+}
+
+// Words, and the page that must be among the first five for them.
+const WANTED = { "guava": "docs/reference/formats.html",
+    "removing keys safely": "docs/guide/removing-keys.html",
+    "exit status": "docs/reference/exit-status.html",
+    "install": "docs/install.html", "cuckoo": "kinds/cuckoo.html",
+    "bly_contains": "man/bly_contains.3.html",
+    "read a yes": "docs/guide/reading-a-yes.html" };
+
+async function search() {
+    const tab = await open("search.html?q=cuckoo");
+    check((await tab.$$("#results li")).length > 0,
+        "the search finds the words of its address");
+    for (const [words, page] of Object.entries(WANTED)) {
+        const pages = (await found(tab, words)).slice(0, 5);
+        check(pages.includes(page), `the search for '${words}' finds ${page}`,
+            pages.join(", "));
+    }
+    check((await found(tab, "guava")).includes("kinds/guava.html"),
+        "a word is found on several pages");
+    check((await found(tab, "cukoo")).includes("kinds/cuckoo.html"),
+        "a word with a letter missing is found");
+    check((await found(tab, "xyzzyplugh")).length === 0 &&
+        /Nothing found/.test(await text(tab, "found")),
+    "a word that is nowhere is not found, and the page says so");
+    await found(tab, "removing keys");
+    const marks = await tab.$$eval("#results mark", (all) =>
+        all.map((mark) => mark.textContent.toLowerCase()));
+    check(marks.some((mark) => mark.startsWith("remov")),
+        "words are marked in titles and excerpts");
+    await tab.close();
+    const other = await open("kinds/cuckoo.html");
+    await other.keyboard.press("/");
+    await other.keyboard.type("guava");
+    await Promise.all([other.waitForNavigation(), other.keyboard.press("Enter")]);
+    check(await other.$eval("#q", (field) => field.value) === "guava" &&
+        (await other.$$("#results li")).length > 0,
+    "/ and Enter lead from a page to the search");
+    await other.close();
+    const file = await open(`file://${path.resolve(site)}/search.html?q=guava`);
+    check((await file.$$("#results li")).length > 0,
+        "the search works from a file");
+    await file.close();
+}
+
+// The commands of the console blocks of a Markdown file, block by block.
+function sessions(source) {
+    return [...fs.readFileSync(path.join(tree, source), "utf8")
+        .matchAll(/^```console\n([^]*?)^```$/gm)].map(([, block]) => {
+        let inside = false;
+        return block.split("\n").filter((line) => {
+            inside = line.startsWith("$ ") || (inside && line.startsWith("> "));
+            return inside;
+        }).map((line) => line.slice(2)).join("\n");
+    });
+}
+
+async function copying() {
+    for (const [source, page] of [["README.md", "docs/readme.html"],
+        ["docs/guide/first-filter.md", "docs/guide/first-filter.html"]]) {
+        if (!fs.existsSync(path.join(tree, source)))
+            continue;
+        const tab = await open(page);
+        const copied = await tab.evaluate(async () => {
+            const texts = [];
+            Object.defineProperty(navigator, "clipboard", { value: {
+                writeText: async (text) => { texts.push(text); } } });
+            for (const block of document.querySelectorAll(
+                '.code[data-language="console"]'))
+                block.querySelector(".copy").click();
+            return texts;
+        });
+        const wanted = sessions(source);
+        check(wanted.length > 0 &&
+            JSON.stringify(copied) === JSON.stringify(wanted),
+        `${page}: the buttons copy the commands alone`, JSON.stringify(
+            copied.find((one, i) => one !== wanted[i])));
+        await tab.close();
+    }
+}
+
+// Numbers of a row of the calculator's table, by kind.
+const tableOf = (tab) => tab.$$eval("#table tbody tr", (rows) => rows.map((row) =>
+    [row.cells[0].textContent, Number(row.cells[1].textContent.replaceAll(",", "")),
+        row.cells[4].textContent]));
+
+const planOf = (kind, items, rate) => JSON.parse(execFileSync(command, ["plan", "-k",
+    kind, "-n", String(items), "-p", String(rate), "--json"], { encoding: "utf8" }));
+
+async function fill(tab, fields) {
+    await tab.evaluate((all) => {
+        for (const [id, value] of Object.entries(all)) {
+            const field = document.getElementById(id);
+            if (field.type === "radio" || field.type === "checkbox")
+                field.checked = value;
+            else
+                field.value = value;
+        }
+        document.getElementById("n").dispatchEvent(new Event("input",
+            { bubbles: true }));
+    }, fields);
+    await new Promise((done) => setTimeout(done, 300));
+    await tab.evaluate(() => new Promise((done) => setTimeout(done)));
+}
+
+async function calculator() {
+    const tab = await open("calculator.html");
+    await settled(tab, "calculator.html");
+    for (const [n, items] of [["1M", 1e6], ["12345", 12345]]) {
+        await fill(tab, { n, rate: "0.1%", "by-rate": true, all: true });
+        const rows = await tableOf(tab);
+        const wrong = rows.filter(([kind, bytes]) =>
+            planOf(kind, items, 0.001).bytes !== bytes);
+        check(rows.length > 20 && wrong.length === 0,
+            `${n} keys take as many bytes as by 'bloomery plan', in ${rows.length} ` +
+            "kinds", wrong.join("; "));
+    }
+    await fill(tab, { n: "1M", size: "1 MiB", "by-size": true, all: false });
+    const rows = await tableOf(tab);
+    check(rows.length >= 3 && rows.every(([, bytes]) => bytes <= 2 ** 20),
+        "what is listed for 1 MiB fits it", rows.join("; "));
+    const percent = Number(rows.find(([kind]) => kind === "standard")[2]
+        .replace(" %", ""));
+    check(planOf("standard", 1e6, percent / 100 * 1.01).bytes <= 2 ** 20 &&
+        planOf("standard", 1e6, percent / 100 * 0.99).bytes > 2 ** 20,
+    "and at no lower rate", `${percent} %`);
+    await fill(tab, { n: "many" });
+    check(/'many' is not a number of keys/.test(await text(tab, "error")),
+        "a number that is none is refused in a line");
+    const ladder = await tab.$$eval("#ladder-table tbody tr", (all) =>
+        all.map((row) => Number(row.cells[1].textContent.replaceAll(",", ""))));
+    const exact = [2 ** 10, 2 ** 15, 2 ** 20, 2 ** 25, 2 ** 30].every((bytes, i) =>
+        planOf("standard", ladder[i], 0.01).bytes <= bytes &&
+        planOf("standard", Math.ceil(ladder[i] * 1.001) + 1, 0.01).bytes > bytes);
+    check(exact, "the sizes hold the keys that the ladder has, and no more",
+        ladder.join(", "));
+    await tab.close();
+}
+
+// A line of a synopsis ends between two options, and not within one.
+async function synopses() {
+    const tab = await open("man/bloomery-build.1.html");
+    const broken = await tab.$$eval(".synopsis .option", (all) => all.filter((one) =>
+        one.getBoundingClientRect().height >
+            1.5 * parseFloat(getComputedStyle(one).lineHeight))
+        .map((one) => one.textContent));
+    const count = (await tab.$$(".synopsis .option")).length;
+    check(count > 5 && broken.length === 0, "no option of a synopsis is broken",
+        `${count}: ${broken.join(", ")}`);
+    await tab.close();
+}
+
+// A link from the page of a kind opens the playground with that kind.
+async function fromKind() {
+    const tab = await open("kinds/cuckoo.html");
+    await Promise.all([tab.waitForNavigation(), tab.click(".go .button")]);
+    await settled(tab, "playground.html");
+    check(await tab.$eval("#facts dd", (one) => one.textContent) === "cuckoo",
+        "the page of a kind leads to a filter of that kind");
+    await tab.close();
+}
+
 // ---- What Lighthouse says ---------------------------------------------------------
 
-// Checks each kind of page. Speed depends on the machine and is only reported.
+// Checks some kinds of pages; axe checks all of them.
 async function lighthouse() {
     const { default: look } = await import(require.resolve("lighthouse"));
     const port = Number(new URL(browser.wsEndpoint()).port);
-    for (const page of TYPICAL) {
+    for (const page of ["index.html", "kinds/cuckoo.html", "man/bly_new.3.html",
+        "playground.html"]) {
         const { lhr } = await look(`${root}/${page}`, { port, output: "json",
-            logLevel: "silent", onlyCategories: ["performance", "accessibility",
-                "best-practices", "seo"] });
-        for (const { id, title, score, auditRefs } of
-            Object.values(lhr.categories)) {
-            if (id === "performance") {
-                figure(`${page}: Lighthouse, performance`, 100 * score);
-                continue;
-            }
+            logLevel: "silent", maxWaitForLoad: PATIENCE, onlyCategories: [
+                "accessibility", "best-practices", "seo"] });
+        for (const { title, score, auditRefs } of Object.values(lhr.categories)) {
             const bad = auditRefs.map((ref) => lhr.audits[ref.id]).filter(
                 (audit) => audit.score !== null && audit.score < 0.9);
             check(score >= 0.95, `${page}: Lighthouse gives 95 or more for ` +
@@ -467,28 +684,33 @@ async function lighthouse() {
 
 // ---- All -----------------------------------------------------------------------------
 
-const parts = { playground, hostile, files, kinds, keyboard, map, fromFile, lines, button,
-    costs, lighthouse };
+// The longest come first, so that the shares end at about the same time.
+const parts = { kinds, playground, lighthouse, costs, hostile, files, calculator,
+    search, labels, keyboard, map, fromFile, fromKind, copying, synopses, lines,
+    button };
+for (const page of TYPICAL)
+    parts[page] = async () => {
+        const tab = await open(page);
+        await settled(tab, page);
+        await tab.evaluate(axe);
+        for (const width of [1600, 800, 360]) {
+            await fits(tab, page, width);
+            if (width !== 800)
+                for (const scheme of ["light", "dark"])
+                    await readable(tab, page, width, scheme);
+        }
+        await tab.close();
+    };
 try {
-    for (const [name, part] of Object.entries(parts)) {
-        if (env.ONLY && !env.ONLY.split(",").includes(name))
-            continue;
+    const mine = Object.entries(parts).filter(([name], i) => env.ONLY
+        ? env.ONLY.split(",").includes(name) : i % shares === first - 1);
+    for (const [name, part] of mine) {
         try {
             await part();
         } catch (error) {
             check(false, `${name} comes to its end`, error.message);
         }
     }
-    if (!env.ONLY || env.ONLY.includes("readable"))
-        for (const page of TYPICAL) {
-            const tab = await open(page);
-            await settled(tab, page);
-            await tab.evaluate(axe);
-            for (const width of [360, 800, 1600])
-                for (const scheme of ["light", "dark"])
-                    await readable(tab, page, width, scheme);
-            await tab.close();
-        }
     check(wrongs.length === 0, "no page complains, or asks another host",
         wrongs.slice(0, 5).join("; "));
 } finally {

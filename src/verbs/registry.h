@@ -55,14 +55,15 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
  *
  *      CORE          the kinds to meet first: one for each common need
  *      MORE          as well tested and as stable, but for rarer needs
- *      EXPERIMENTAL  the format may still change (docs/format.md)
+ *      EXPERIMENTAL  the format may still change (docs/format)
  *
  * The argument for each core kind:
  *
  *      standard   the default: any rate, and the least memory of the kinds
  *                 that add and unite
- *      blocked    the fastest for large sets: one cache line per key
- *      split      fixed work per key in a cache line, and the filter of Parquet
+ *      blocked    fast for large sets: one cache line per key, in few bits
+ *      split      the fastest: fixed work per key in a cache line; and the
+ *                 filter of Parquet
  *      counting   removes and counts, and can be united
  *      cuckoo     removes, at half the memory of counting or less
  *      quotient   removes, counts, unites and can be resized without the keys

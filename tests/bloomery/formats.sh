@@ -8,7 +8,7 @@ seq 5000 5999 >others
 # ---- The listing -------------------------------------------------------------
 
 try formats
-out_has 'formats: dcso' 0 '^dcso +its bytes tell'
+out_has 'formats: dcso' 0 '^dcso +recognised'
 try formats --json
 out_has 'formats: json' 0 '"name": *"dcso"'
 try formats dcso

@@ -1,11 +1,10 @@
-# reader.sh - the reader printed in docs/format.md finds the keys of filters
-# with and without a form.
+# reader.sh - examples/reader.py finds the keys of filters with and without a
+# form.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
-awk '/^```python/ { on = 1; next } /^```/ { on = 0 } on' \
-    "$1/../../docs/format.md" >reader.py
-check 'there is a reader' [ -s reader.py ]
+reader=$1/../../examples/reader.py
+check 'the reader exists' [ -s "$reader" ]
 
 # reads NAME KEY ASKED OTHER OPTIONS...: a filter of KEY, made with the options,
 # finds ASKED but not OTHER.
@@ -14,7 +13,7 @@ reads() {
     shift 4
     try build --hash fnv1a -n 10 -p 1e-6 "$@" -o read.bly --key "$key"
     silent "$name: build"
-    python3 reader.py read.bly "$asked" "$other" >out 2>err
+    python3 "$reader" read.bly "$asked" "$other" >out 2>err
     echo $? >status
     out_is "$name" 0 'True\nFalse\n'
     rm -f read.bly

@@ -75,8 +75,8 @@ static void test_their_count(void **state)
     }
 }
 
-/* docs/redis.md gives the rates of chains whose first link is small; filters
- * differ by a fifth. */
+/* docs/reference/redis.md gives the rates of chains whose first link is small;
+ * filters differ by a fifth. */
 static void small_links_err_more(void **state)
 {
     (void)state;

@@ -185,7 +185,7 @@ static void test_broken_page_is_perhaps(void **state)
     bly_free(filter);
 }
 
-/* The worked example of docs/format.md. */
+/* The worked example of docs/format/kinds. */
 static void test_example_of_the_specification(void **state)
 {
     (void)state;

@@ -274,7 +274,7 @@ static void test_swell_is_bounded(void **state)
     bly_free(filter);
 }
 
-/* The worked example of docs/format.md. */
+/* The worked example of docs/format/kinds. */
 static void test_example_of_the_specification(void **state)
 {
     (void)state;

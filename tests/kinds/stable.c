@@ -160,7 +160,7 @@ static void test_cells(void **state)
     check_cells(1000, 64, 15, 1000);
 }
 
-/* The first adds begin to lower cells at the places in docs/format.md. */
+/* The first adds begin to lower cells at the places in docs/format/kinds. */
 static void test_starts(void **state)
 {
     (void)state;

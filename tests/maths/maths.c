@@ -576,8 +576,8 @@ static void test_rate_times_by_hand(void **state)
     }
 }
 
-/* The formula of the table in docs/rates.md holds for a large filter; a small
- * one is slightly worse. */
+/* The formula of docs/reference/rates.md holds for a large filter; a small one
+ * is slightly worse. */
 static void test_table_of_rates(void **state)
 {
     (void)state;

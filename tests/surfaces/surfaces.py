@@ -10,9 +10,9 @@ must be "found" or an error: "no" for a key that was added fails. The keys of th
 class NULL are not keys, so they are never found. All interfaces must also show
 the same fields of a filter, with the same values.
 
-The answers are in a table of PAGE, docs/surfaces.md: --write replaces it, and
---check fails if an answer differs from it. Prints a line for each failure, and
-"N passed, N failed".
+The answers are in a table of PAGE, docs/reference/surfaces.md: --write replaces
+it, and --check fails if an answer differs from it. Prints a line for each
+failure, and "N passed, N failed".
 """
 import base64
 import datetime

@@ -47,7 +47,7 @@ static bly_status look_peek_both(bly_header *h, const uint8_t *image, size_t n)
     return status;
 }
 
-/* Compares a header with the bytes, by docs/format.md. */
+/* Compares a header with the bytes, by docs/format. */
 static void look_same(const bly_header *h, const uint8_t *image)
 {
     static const bly_header none;

@@ -4,7 +4,7 @@
  *   clang -O2 -g -target bpf -c xdp.c
  *
  * `image` is the file of a filter of kind "blocked", in pieces of 64 bytes: one
- * piece has all bits of a key, so a query is one lookup. docs/format.md
+ * piece has all bits of a key, so a query is one lookup. docs/format/kinds
  * describes the computation; the machine is little-endian. The verifier wants a
  * visible end of each loop, each place in a packet compared with the packet's
  * end, and each place in a line below 64.

@@ -122,7 +122,7 @@ static int open_filter(bly_filter **filter, const char *path)
     return stop(path, "a filter of kind spatial is wanted");
 }
 
-/* Returns cell i of a spatial filter, whose place docs/format.md defines. */
+/* Returns cell i of a spatial filter, whose place docs/format/kinds defines. */
 static uint64_t label_of(const bly_filter *filter, uint64_t i)
 {
     const unsigned char *image = bly_image(filter, NULL);

@@ -1,16 +1,34 @@
-/* aging.c - the keys of late: a ring of filters, of which the oldest is
- * cleared.
- *
- * Use it to ask whether a key was among the last w of an endless stream, when
- * no key of that window may be missed.
+/* aging.c - a window over a stream: a ring of filters, the oldest is cleared.
  *
  * WHAT IT IS
  *
- * A window over an endless stream. g filters of bits, the generations, stand in
- * a ring; keys go into the active one. When it has its share of keys the oldest
- * is cleared and becomes the active one. With g = 2, the standard, this is the
- * A2 filter of [Yoon 2010]. A key that comes again is refreshed: where only an
- * older generation has it, it is written to the active one too.
+ * A ring of g filters, the generations. New keys are written to the active one.
+ * When it has its share of keys, the oldest generation is cleared and becomes
+ * the active one. A key is reported present if any generation has it. A key
+ * that comes again is refreshed: if only an older generation has it, it is
+ * written to the active one as well.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to answer "was this key among the last w?" in an endless stream, if no
+ * key of that window may be missed. If keys rarely come twice, `generations=4`
+ * saves a quarter of the memory for a slower lookup.
+ *
+ * WHEN NOT TO
+ *
+ * - The rate must be the same at all times: `stable`, which forgets gradually,
+ * but guarantees no window and takes four times the memory.
+ * - Nothing may be forgotten: `scalable`, or `standard` if the number of keys
+ *   is known.
+ * - Two windows must be compared: each clears its filters at its own times.
+ *
+ * COST
+ *
+ *      rate     bits per key of the window    cache lines per lookup
+ *      1 %                23.1                          2
+ *      0.1 %              34.8                          2
+ *
+ * These are for two generations of kind `blocked`, the default.
  *
  * THE PICTURE (g = 4)
  *
@@ -36,8 +54,8 @@
  *                   offset 8: its keys, 0 .. cap; zeros to 64; then g images,
  *                   zeros from the end of each to the next
  *
- *      All are whole images, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      All are whole images (docs/format) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed,
  *      and of one size and geometry, (3) this size, rounded up to a multiple of
@@ -47,79 +65,69 @@
  *
  * MATHS
  *
- * The window. After x was added (written, or found in the active generation)
- * x stays while its generation does. The worst is that x is its generation's
- * last key: then g-1 others fill up before it is cleared, each with cap keys
- * that were not in it yet. So x is surely found until
+ * With g = 2, the default, this is the A2 filter of [Yoon 2010]. The window:
+ * after x was added (written, or found in the active generation), it stays as
+ * long as its generation. In the worst case x is the last key of its
+ * generation. Then g-1 others fill up before that one is cleared, each with cap
+ * keys that were not in it yet. So x is certainly found until
  *
  *      (g-1) cap further adds, counting only those that write,           (1)
  *
  * have come. The capacity w is this window: cap = w / (g-1), rounded up. No key
- * stays longer than g cap such adds, but by accident.
+ * stays longer than g cap such adds, except by accident.
  *
  * Counted in DIFFERENT keys the window is cap, whatever g is:
  *
- *      x is surely found until cap other different keys have come,       (2)
+ *      x is certainly found until cap other different keys have come,    (2)
  *
  * since the keys of one generation differ, while those of the next may be the
  * same again, refreshed: cap + 1 keys in turn fill generation after generation.
- * (2) is bly_plan's `window`; for g = 2 it is w. To refresh less often does no
- * better for the memory: if only keys of age r or more are refreshed, r
+ * (2) is bly_plan's `window`; for g = 2 it is w. Refreshing less often does no
+ * better for the memory. If only keys of age r or more are refreshed, r
  * generations in a row have different keys, and a key found just before age r
- * stays for g - r more, which is min(r, g - r) cap different keys for g cap
- * keys of memory: half, at best, and so much has g = 2 too.
+ * stays for g - r more. That is min(r, g - r) cap different keys for g cap keys
+ * of memory: at best half, which g = 2 has as well.
  *
- * The rate. Of the keys that come to a generation which has seen t of them a
- * share p(t), its rate, is found there and not written. These are not among the
- * cap that it counts, but those that are written hit clear bits the more: the
- * bits are those of all N that came, where
+ * The rate. Of the keys that come to a generation which has seen t of them, a
+ * share p(t), its rate, is found there and not written. They are not among the
+ * cap that it counts, but all their bits are set. So the generation has the
+ * bits of all N keys that came, where
  *
  *      cap = N (1 - mean of p(t) over t = 0 .. N-1)                      (3)
  *
- * The first key of a generation is one that the generation before did not
- * find: so it covers what that one does not, with a chance that is higher than
- * any other key's by up to 1 / (1-p), and it counts as so many keys. With these
+ * The first key of a generation is one that the generation before did not find,
+ * so it complements that one's bits, with a probability that is up to 1 / (1-p)
+ * times that of any other key, and it counts as so many keys. Including these,
  * a generation is planned for 1.02 cap keys at 10 %, 1.75 cap at 90 % (g = 2,
- * of=standard). With p its rate then, the filter's is at any time at most
+ * of=standard). With p its rate then, the filter's rate is at any time at most
  *
  *      1 - (1-p)^g                                                       (4)
  *
- * which is what is asked, p = 1 - (1-f)^(1/g), and bly_plan's `rate`. It is
- * reached just before each rotation, once the ring is full; right after
- * `capacity` different keys, when the last generation is still empty, it is
- * 1 - (1-p)^(g-1). Over time the mean is
+ * which is the requested rate, p = 1 - (1-f)^(1/g), and bly_plan's `rate`. It
+ * is reached just before each rotation, once the ring is full. Right after
+ * `capacity` different keys, when the last generation is still empty, it is 1 -
+ * (1-p)^(g-1). The mean over time is
  *
  *      1 - (1-p)^(g-1) (1 - mean of p(t) over t = 0 .. N-1)              (5)
  *
- * bly_stat takes the generations for independent. Keys that are refreshed are
- * in two of them, whose bits are then alike, so that the rate is lower than
- * told.
+ * bly_stat treats the generations as independent. Keys that are refreshed are
+ * in two of them, whose bits are then alike, so the true rate is lower than
+ * reported.
  *
- * What g costs, in bits for each key of the window (1), of=blocked:
+ * Bits for each key of the window (1), by g, of=blocked:
  *
- *      wanted rate     g = 2      3      4      6      8     16
+ *      rate            g = 2      3      4      6      8     16
  *      10 %            12.7   10.8   10.4   10.4   10.7   11.7
  *      1 %             23.1   18.8   17.6   17.1   17.1   17.9
  *      0.1 %           34.8   27.8   25.8   24.6   24.4   25.1
  *
- * COST
+ * BATCHES
  *
- * A lookup asks the active generation, then the older ones until one has the
- * key; an add that writes has asked all. A rotation clears one generation. In
- * a batch the active one is asked and written for 2048 keys at once, and then
- * each older one for those that are still not found. Measured: `make bench`.
- *
- * The standard inner kind is `blocked`: a lookup of an absent key touches a
- * line in each generation instead of two or three, and at the rates that g = 2
- * halves the lines' unequal loads still cost few bits.
- *
- * WHEN TO USE, WHEN NOT
- *
- * "Was this among the last w?" in a stream without end, where no key of the
- * window may be missed. `stable` has one filter and no such promise. For all
- * keys ever seen take `scalable`. Let g be 2 unless keys rarely come twice
- * (then 4 saves a quarter of the memory, for a slower lookup). Two windows
- * cannot be compared: each clears its filters at times of its own.
+ * The default inner kind is `blocked`, so that an absent key touches one line
+ * in each generation instead of two or three. An add that writes has queried
+ * all generations. In a batch the active generation is queried and written for
+ * 2048 keys at once, and then each older one for those that are still not
+ * found.
  *
  * PAPERS
  *
@@ -157,7 +165,7 @@ static const kind_option aging_options[] = {
     },
     [AGING_OPTION_GENERATIONS] = {
         .name = "generations", .help = "filters in the ring: more take less "
-                                       "memory, but hold fewer repeated keys",
+                                       "memory, if keys rarely repeat",
         .least = 2, .most = AGING_MOST, .standard = 2,
     },
     { .name = NULL },
@@ -353,8 +361,8 @@ static bly_status aging_add(void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Queries the older generations in turn, for those of up to AGING_CHUNK keys
- * that are not found yet. */
+/* Queries the older generations in turn for the keys, at most AGING_CHUNK, that
+ * are not found yet. */
 static void aging_query_older(const aging_view *v, const uint64_t *hashes,
                               size_t n, bool *present)
 {
@@ -389,9 +397,10 @@ static void aging_add_fitting(aging_view *v, const uint64_t *hashes, size_t n,
         aging_query_older(v, hashes, n, seen);
 }
 
-/* Up to AGING_CHUNK keys, which may not fit; ends behind the first rotation.
- * Each is asked for again if the active one did not have it at first: it may
- * have come twice, and its lines are near now. How many are done. */
+/* Adds at most AGING_CHUNK keys, which may not fit, up to the first rotation. A
+ * key that the active generation did not have is queried again, because it may
+ * be in the batch twice; its lines are in the cache now. Returns the number of
+ * keys added. */
 static size_t aging_add_tail(aging_view *v, const uint64_t *hashes, size_t n,
                              bool *seen, bool ask)
 {
@@ -452,8 +461,9 @@ static bly_status aging_add_each(void *image, const uint64_t *hashes, size_t n,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* Different keys in all generations. Two filters of bits tell what they have in
- * common; of more, a key is counted in each that has it. */
+/* Estimates the different keys in all generations. The bits of two filters show
+ * their common keys; with more filters, a key counts once for each that has it.
+ * */
 static bly_estimate aging_distinct(const aging_view *v)
 {
     bly_overlap_t both;
@@ -497,7 +507,7 @@ static const kind_hashing aging_hashing = {
 const bly_kind bly_kind_aging = {
     .name    = "aging",
     .family  = "compound",
-    .summary = "a window over a stream, in filters that are cleared in turn",
+    .summary = "a window over a stream: a ring of filters",
     .version = AGING_VERSION,
     .options = aging_options,
     .forgets = true,

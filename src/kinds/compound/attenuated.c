@@ -1,15 +1,36 @@
-/* attenuated.c - how far away a key is, by a filter for each distance.
- *
- * Use it to route requests towards objects in a network, where the answer is
- * how many steps away a key is.
+/* attenuated.c - how far away a key is: a filter for each distance.
  *
  * WHAT IT IS
  *
- * D filters of bits, the levels, all of one plan. A key is put with a label, 1
- * to D, its distance, and is written to the level of that number. Asked for a
- * key, the filter tells the nearest level that has it. In a network there is
- * one such filter for each link: what can be reached over it, in how many hops.
- * What is farther is told less reliably, because there is more of it.
+ * A stack of D filters of one plan, the levels. A key is put with a label from
+ * 1 to D, its distance, and written to the level of that number. A lookup
+ * returns the nearest level that has the key. In a network, a node keeps one
+ * such filter for each link: it says what can be reached over the link, and in
+ * how many hops.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to route requests to objects in a network without a map, for caches of
+ * caches, or for nearness in a few steps. A key is never reported farther away
+ * than it is, or absent. Filters can be united, also with their levels shifted
+ * (bly_unite_at).
+ *
+ * WHEN NOT TO
+ *
+ * - Labels are not distances, or must be right: `approximator`, `spatial` and
+ *   `bloomier` store labels.
+ * - The levels differ much in size: all have the same plan, which wastes
+ *   memory.
+ * - One filter is to serve all links of a node: keep one filter per link, or
+ * the bits of different links mix and send requests nowhere.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %          38.4                 13                  8
+ *      0.1 %        57.5                 16                  8
+ *
+ * These are for D = 4, the default: D times the memory of `standard`.
  *
  * THE PICTURE (D = 3; a link of node u leads to v, behind which are w and z)
  *
@@ -26,9 +47,9 @@
  *
  *      That is bly_unite_at(message, own, 1) and, for each other link,
  *      bly_unite_at(message, link, 1). After D rounds of messages between
- *      neighbours every node knows what is within D hops. A link's own message
- *      stays out of the answer over that link, or a node would find its own
- *      keys at its neighbours.
+ *      neighbours, every node knows what is within D hops. What came over a
+ *      link is not sent back over it, or a node would find its own keys at
+ *      its neighbours.
  *
  * IMAGE
  *
@@ -40,71 +61,57 @@
  *      payload      D images, level 1 first, each filled up with zeros to a
  *                   multiple of 64 bytes
  *
- *      All are whole images, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      All are whole images (docs/format) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
  *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
  *      of equal bytes and geometry, (3) geometry 2 is those bytes, rounded up
  *      to a multiple of 64, and (4) the payload is D times that.
  *
- *      A key is known to all levels by the same hash, so that levels can be
- *      shifted, and plain filters of the levels' plan taken in.
+ *      A key has the same hash in all levels, so that levels can be shifted and
+ *      plain filters of the levels' plan united into them.
  *
  * MATHS
  *
- * Let p_i be the rate of level i as it stands. A stranger is said to be at
- * distance d, and a key that is there, and at no level nearer, to be nearer
- * than it is, with the chances
+ * Let p_i be the rate of level i as it is. An absent key is reported at
+ * distance d with probability (1), and a present key is reported nearer than it
+ * is with probability (2), d being its level:
  *
  *      p_d (1 - p_1) … (1 - p_(d-1))                                     (1)
  *      1 - (1 - p_1) … (1 - p_(d-1))                                     (2)
  *
  * if different keys are in different levels; keys that are in several at once
- * make both smaller. Never is a key said to be farther than it is, or absent.
+ * make both smaller.
  *
- * A stranger found in some level has all its bits set there, and so has it in
- * the OR of all levels. That is a filter of all the keys. So
+ * An absent key that is found in some level has all its bits set there, and so
+ * in the OR of all levels, which is a filter of all keys. Therefore
  *
  *      the rate of the whole <= the rate of one level with all n keys    (3)
  *
- * however these are spread, and each level is planned for the capacity, n
- * different keys in all levels together, and the asked rate, not a lower one.
- * The plan tells the rate of all keys in one level, where (3) is equal. It
- * also follows that a plain filter planned for the same keys and rate can be
- * taken into a level.
+ * however the keys are spread. Each level is planned for the capacity, n
+ * different keys in all levels together, and for the requested rate, not a
+ * lower one. The plan reports the rate of all keys in one level, for which (3)
+ * is equal. It also follows that a plain filter planned for the same keys and
+ * rate can be united into a level.
  *
- * The rates of one row of m = 512 bits and k = 4 show how a level is worth
- * less the more it holds: 10 keys 0.003 %, 20 0.04 %, 50 1.1 %, 100 8.6 %,
- * 200 39 %. Above a fill of 0.7 a level matches nearly anything: read such an
- * answer as "not known". bly_list_labels tells (1), (2) and of how large a
- * share of all bits those set in a level are: D times that is the level's own
- * fill.
+ * A level is worth less the more it holds. The rates of one row of m = 512 bits
+ * and k = 4: 10 keys 0.003 %, 20 0.04 %, 50 1.1 %, 100 8.6 %, 200 39 %. Above a
+ * fill of 0.7 a level matches nearly anything; read such an answer as "not
+ * known". bly_list_labels reports (1), (2) and the share of all bits that are
+ * set in a level, of which D times is the level's own fill.
  *
- * Different keys are told from the bits set in any level: for all kinds of bits
- * their number goes with L = -ln(1 - fill), so that with L_1, n_1 of the
- * fullest level
+ * The number of different keys follows from the bits that are set in any level.
+ * For all kinds of bits it is proportional to L = -ln(1 - fill), so that with
+ * L_1, n_1 of the fullest level
  *
  *      n = n_1 L / L_1,     sd^2 = sd_1^2 g(L) / g(L_1),  g(x) = e^x - 1 - x
  *
- * (the second exactly for one row, else about).
+ * (the second exactly for one row, otherwise approximately).
  *
- * COST
+ * BATCHES
  *
- * D times the bits of a plain filter for the same keys: 38 bits a key for D = 4
- * and 1 %. A lookup asks level after level until one has the key, a put writes
- * to one, whose lines are those of any filter of its kind. A batch goes through
- * level after level, with the keys that are not found so far. A message is as
- * long as the filter. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * For "which way, and how far": routing to objects in a network without a map,
- * caches of caches, nearness in a few steps. The levels are sets, so that
- * filters of one plan can be united in any order, and as often as one likes.
- * Keep a filter for each link: one for all of a node's links is smaller, but
- * the bits of different links mix and send keys nowhere. Levels that differ
- * much in size waste space here, where all are of one plan. bly_add puts a key
- * at distance D.
+ * A batch goes level by level with the keys that are not found so far. bly_add
+ * puts a key at distance D.
  *
  * PAPERS
  *
@@ -146,7 +153,7 @@ static const kind_option attenuated_options[] = {
         .choices = attenuated_names, .standard = PARTS_STANDARD,
     },
     [ATTENUATED_OPTION_DEPTH] = {
-        .name = "depth", .help = "levels: labels are 1 up to this",
+        .name = "depth", .help = "levels; labels are 1 to this",
         .least = 1, .most = ATTENUATED_MOST, .standard = 4,
     },
     [ATTENUATED_OPTION_M] = {
@@ -568,8 +575,8 @@ static double attenuated_spread(double x)
     return x < 1e-4 ? x * x / 2 : expm1(x) - x;
 }
 
-/* Different keys in all levels, from the fullest one and what the others have
- * besides. */
+/* Estimates the different keys in all levels, from the fullest level and the
+ * further bits of the others. */
 static bly_estimate attenuated_distinct(const attenuated_view *v,
                                         const bly_stat_t *most,
                                         uint64_t most_set)

@@ -1,21 +1,36 @@
-/* cascade.c - tells the members of a closed universe from all others in it,
- * without error.
- *
- * Use it when all keys that will ever be looked up are known at build time and
- * the answers must be exact, as for revocation lists.
+/* cascade.c - exact answers for all keys of a closed universe.
  *
  * WHAT IT IS
  *
- * Two lists are known when it is built: the members R, and everything else
- * that will ever be asked for, S. Level 1 is a filter of R. Some keys of S pass
- * it by accident: level 2 is a filter of just these. Some of R pass level 2 by
- * accident: level 3 is a filter of these; and so on, till nobody passes who
- * should not. The answer is right for every key of R and of S.
+ * A series of filters built from two lists: the members R, and all other keys
+ * that will ever be looked up, S. Level 1 is a filter of R. Some keys of S pass
+ * it by accident, and level 2 is a filter of these. Some of R pass level 2 by
+ * accident, and level 3 is a filter of those; and so on, until no key passes
+ * that should not. The answer is right for every key of R and S.
  *
- * WHAT IT CANNOT PROMISE
+ * WHEN TO USE IT
  *
- * FOR A KEY THAT IS NEITHER IN R NOR IN S THE ANSWER MEANS NOTHING: it may be
- * yes or no. The plan's and bly_stat's rate is the chance of a yes.
+ * Use it if all keys that will ever be looked up are known when the filter is
+ * built, and the answers must be exact: revoked certificates among all
+ * certificates, blocked accounts, recalled serial numbers.
+ *
+ * WHEN NOT TO
+ *
+ * - Other keys may be looked up: FOR A KEY THAT IS NEITHER IN R NOR IN S THE
+ *   ANSWER MEANS NOTHING. Any other kind answers "certainly not" for most
+ *   absent keys.
+ * - Keys are added later: no part of it can be changed.
+ * - False positives are acceptable: `ribbon` or `fuse`, which need no S.
+ *
+ * COST
+ *
+ *      others per member    bits per member    cache lines: member    other
+ *      10                         6.4                 5.7              2.8
+ *      100                        9.7                 6.5              3.5
+ *      1000                      13.1                 7.0              4.0
+ *
+ * These are for a million members. A key of S is looked up in one level, rarely
+ * in more, and a key of R in four levels on average.
  *
  * THE PICTURE
  *
@@ -23,7 +38,7 @@
  *      holds    R       of S    of R    of S    of R
  *      keys     n       0.72 n  0.5 n   0.36 n  0.25 n   …  1
  *
- *      asked    yes     no                              1 yes:  a member
+ *      lookup   yes     no                              1 yes:  a member
  *               yes     yes     yes     no              3 yes:  a member
  *               yes     yes     no                      2 yes:  not
  *               no                                      0 yes:  not
@@ -31,12 +46,12 @@
  *      contains x = the levels that say yes, from the first on, up to one that
  *                   says no or the last, are odd in number
  *
- * The first levels are whole filters of the kind `of`. Where a header and such
- * would be larger than what it saves, and from there on, a level is a *row*: n
- * / ln 2 bits, half of them set, one bit a key.
+ * The first levels are whole filters of the kind `of`. Once the overhead of a
+ * filter exceeds its gain, all further levels are *rows*: n / ln 2 bits, half
+ * of them set, one bit per key.
  *
- * Where R is larger than S the two change places, and all answers are turned
- * round: the cascade is *inverted*.
+ * If R is larger than S, the two change places and all answers are negated: the
+ * cascade is *inverted*.
  *
  * IMAGE
  *
@@ -56,77 +71,65 @@
  *                   1 .. 2^32 - 1, and its bits. Bit i of a row is bit
  *                   (i mod 8) of its byte i / 8
  *
- *      Images are whole, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
- *      their items "unknown". Level l knows a key of hash h by its state s_l,
- *      modulo 2^64, C = 9E3779B97F4A7C15:
+ *      Images are whole (docs/format) with the outer hash and seed. Their
+ *      payload checksums are 0, because the outer one covers them, and their
+ *      items "unknown". In level l, a key of hash h has the state s_l, modulo
+ *      2^64, C = 9E3779B97F4A7C15:
  *
  *            s_0 = h + salt C          s_l = mix(s_(l-1) + C)
  *
- *      an image as if that were the hash, a row of b bytes by bit
- *      floor(8 b s_l / 2^64). Valid if and only if (1) the fields are in these
- *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
- *      (3) the last level ends with the payload.
+ *      An image takes that as the hash, a row of b bytes as bit floor(8 b s_l /
+ *      2^64). Valid if and only if (1) the fields are in these ranges, (2) all
+ *      inner headers are valid, of that kind, hash and seed and (3) the last
+ *      level ends with the payload.
  *
  * MATHS
  *
  * Let there be n keys in the smaller list, N in the other, and levels of rate
- * p, 1/2, 1/2, …: the levels hold n, pN, n/2, pN/2, n/4, … keys, after the
- * first one n + 2pN in all, each for 1.44 bits in a Bloom filter:
+ * p, 1/2, 1/2, …. The levels hold n, pN, n/2, pN/2, n/4, … keys: after the
+ * first one, n + 2pN in all. In bits that is
  *
  *      bits = n b(p) + t (n + 2pN)                                        (1)
  *
- * where b(p) is what a key costs level 1, and t in those after it. With a Bloom
- * filter's b = 1.44 log2(1/p) and t = 1.44 that is least for
+ * where b(p) is the cost of a key in level 1, and t in the later ones. For
+ * Bloom filters, b = 1.44 log2(1/p) and t = 1.44, and it is least for
  *
  *      p = n / (2 ln 2 N) = 0.72 n/N;   bits = n (1.44 log2(N/n) + 4.2)   (2)
  *
- * [Larisch 2017] takes 0.71. Here b and t are what plans of the kind `of` say,
- * and p is the best of 17 powers of 2^(1/4) around (2), 1/2 at most, or the
- * lowest the kind has. Nothing that tells R from S can take less than log2
- * binom(n + N, n) bits, which is about n (log2(N/n) + 1.44). Measured, whole
- * images, in bits a key of R:
+ * [Larisch 2017] takes 0.71. Here b and t are those of the plans of the kind
+ * `of`, and p is the best of 17 powers of 2^(1/4) around (2), at most 1/2, or
+ * the lowest rate of that kind. Telling R from S takes at least log2 binom(n +
+ * N, n) bits, which is about n (log2(N/n) + 1.44). Measured, whole images, in
+ * bits per key of R:
  *
  *      n, N               10^3, 10^5   10^4, 10^6   10^5, 10^7   10^6, 10^7
  *      (2)                     13.79        13.79        13.79         9.00
  *      of=standard             16.66        14.13        13.83         9.00
  *      of=fuse                 15.83        12.73        11.43         7.12
  *      of=ribbon               15.03        11.06         9.89         6.35
- *      no kind can less         8.09         8.09         8.09         4.83
+ *      at least                 8.09         8.09         8.09         4.83
  *
- * A key from outside meets rates p, 1/2, 1/2, …: it is taken for a member with
+ * A key that is in neither list meets rates p, 1/2, 1/2, …. It is reported as a
+ * member with probability
  *
  *      q_1, where q_l = f_l (1 - q_(l+1)); about 2/3 p                    (3)
  *
- * and 1 minus that if inverted. Built of members alone it is one level of the
- * asked rate; else the asked rate has no say.
+ * or 1 minus that if inverted; this is the rate that plan and bly_stat report.
+ * A filter built from members alone is one level of the requested rate;
+ * otherwise the requested rate has no effect.
  *
  * PLAN
  *
- * `others` says how many keys S will have; bly_build counts them. The
- * bytes are more than (1) by four deviations of a level's size, of every
- * level; what is left over is given back.
+ * The option `others` gives the number of keys in S; bly_build counts them. The
+ * planned bytes are more than (1) by four standard deviations of the size of
+ * every level. What is left over is given back.
  *
  * CONSTRUCTION
  *
- * S is asked once, by level 1, and only who passes is kept. A key with both
- * labels passes every level: if the levels do not end where they should, those
- * that are still on the way are sorted and compared. If no key is in both, all
- * begins anew with another salt.
- *
- * COST
- *
- * A key of S is asked for in one level, rarely more; one of R in four on
- * average. Batches go level by level with the keys that are still on the way.
- * Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Revocation lists: R the revoked certificates, S all others that are valid,
- * both known to the authority that builds it, and the browser wants a certain
- * answer from few bytes. Also for blocked accounts, recalled serials: wherever
- * all keys are known at one place, and asked for at another. Not where unknown
- * keys come: any other kind says of these "certainly not" for most.
+ * S is queried once, against level 1, and only the keys that pass are kept. A
+ * key in both lists passes every level. So if the levels do not end where they
+ * should, the keys that are left are sorted and compared. If no key is in both,
+ * everything is built again with another salt.
  *
  * PAPERS
  *
@@ -135,7 +138,7 @@
  *  [Salikhov 2014]  Using cascading Bloom filters to improve the memory usage
  *                  for de Bruijn graphs, Algorithms for Molecular Biology 9
  *
- * Levels of other kinds than Bloom filters, and of one bit a key, are ours.
+ * Levels of other kinds than Bloom filters, and of one bit per key, are ours.
  */
 #include "image/abilities.h"
 
@@ -181,8 +184,8 @@ static const kind_option cascade_options[] = {
         .choices = cascade_names, .standard = CASCADE_RIBBON,
     },
     [CASCADE_OPTION_OTHERS] = {
-        .name = "others", .help = "to plan: how many keys there are that are "
-                                  "no members",
+        .name = "others", .help = "number of keys that are not members, for a "
+                                  "plan",
         .least = 1, .most = UINT64_C(1) << 56, .standard = KIND_CHOOSE,
     },
     { .name = NULL },
@@ -405,8 +408,8 @@ static uint64_t cascade_tail_bytes(const cascade_design *d)
     return bytes;
 }
 
-/* Scratch is for the inner builds, then the states of the keys of level 1, then
- * those of the others that pass it. */
+/* Computes the scratch memory: for the inner builds, for the states of the keys
+ * of level 1, and for the other keys that pass it. */
 static bly_status cascade_scratch(uint64_t *bytes, const cascade_design *d)
 {
     uint64_t inner_bytes = d->first.scratch, keys, states;
@@ -584,8 +587,8 @@ static void cascade_fill_row(cascade_work *w, uint64_t bytes)
     w->rows++;
 }
 
-/* The level that holds what is to be held: as small as can be, but after a row
- * there are only rows. */
+/* Adds the smallest level that holds the current keys. After a row there are
+ * only rows. */
 static bly_status cascade_add_level(cascade_work *w, cascade_level *level)
 {
     bly_plan_t plan;
@@ -618,7 +621,7 @@ static void cascade_step_all(uint64_t *states, size_t n)
         states[i] = cascade_step(states[i]);
 }
 
-/* Keeps those of n states that the level has; returns how many they are. */
+/* Keeps the states that the level has, of n; returns their number. */
 static size_t cascade_keep(const cascade_level *level, uint64_t *states,
                            size_t n)
 {
@@ -929,7 +932,7 @@ static const kind_building cascade_building = {
 const bly_kind bly_kind_cascade = {
     .name    = "cascade",
     .family  = "compound",
-    .summary = "exact for all keys of a closed universe: filters of errors",
+    .summary = "exact answers for all keys of a closed universe",
     .version = CASCADE_VERSION,
     .options = cascade_options,
 

@@ -1,28 +1,40 @@
 /* compressed.c - a sparse filter, packed to its entropy when saved or sent.
  *
- * Use it for filters that are sent or stored often, and that still take keys
- * and are united after they arrive.
- *
  * WHAT IT IS
  *
- * A filter of the plain kind has half of its bits set: then no code can make
- * it smaller. If memory at both ends is cheaper than the way between them, as
- * where filters are sent round often or kept in store, it pays to take *more*
- * bits and fewer probes: the filter gets sparse, and so regular that, coded,
- * it is smaller than a plain one of the same rate. In memory this kind is such
- * a sparse filter, an image of kind `standard` or `partitioned`, to which one
- * adds and which one asks as ever (faster: there are fewer probes). bly_save
- * and bly_pack write the packed form, and bly_open and bly_unpack turn it back
- * into the very same filter.
+ * A `standard` or `partitioned` filter with more bits and fewer probes than
+ * usual, so that few of its bits are set. Coded, it is smaller than a usual
+ * filter of the same rate, half of whose bits are set and which no code can
+ * shrink. bly_save and bly_pack write the coded form; bly_open and bly_unpack
+ * restore the filter bit by bit.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it for filters that are sent or stored often and still change after they
+ * arrive, if memory costs less than the transfer. Lookups are fast: there are
+ * few probes.
+ *
+ * WHEN NOT TO
+ *
+ * - The filter never changes: `gcs` and `ribbon` are as small, and in memory
+ * too.
+ * - The file is to be memory-mapped: a packed file must be unpacked first.
+ * - Memory is scarce: it takes ten times that of `standard` at 1 %.
+ *
+ * COST
+ *
+ *      rate     bits per key: packed, in memory    lines read: present, absent
+ *      1 %                8.0        99.5                   1          1
+ *      0.1 %             12.6        62.2                   2          1
  *
  * THE PICTURE (1000000 keys at 1 %)
  *
- *                       probes   bits a key in memory   on the way
+ *                       probes   bits per key in memory    packed
  *      standard           7              9.6                9.6
  *      compressed         1             99.5                8.0
  *
  *      in memory    | header | inner image: header, bits                    |
- *      on the way   | header | coded bits |
+ *      packed       | header | coded bits |
  *
  * IMAGE
  *
@@ -30,75 +42,67 @@
  *      geometry 1   the inner image's geometry 0: the m of `standard`, or the
  *                   slice of `partitioned`
  *      geometry 2   its geometry 1: k
- *      geometry 3   0: as in memory; else packed, and this is the chance that
- *                   a bit is set, 1 .. 2^32 - 1, in parts of 2^32
+ *      geometry 3   0: as in memory; else packed, and this is the probability
+ *                   that a bit is set, 1 .. 2^32 - 1, in parts of 2^32
  *      payload      as in memory: the inner image, whole. Packed: the bits of
- *                   its payload, in the code of bits/coder.h, or as they stand
+ *                   its payload, in the code of bits/coder.h, or as they are
  *
  *      Let M be the number of bits (the m of `standard`, k slices), at most
  *      2^54, and B = ceil(M/8). In memory it is valid if and only if (1) the
  *      fields are in these ranges; (2) the payload is an inner image that is
- *      valid in itself; (3) its header is, byte for byte, what the outer one
- *      tells: capacity, rate, seed and hash of the outer, items unknown, a
- *      payload checksum of 0. So the packed form need not carry it.
+ *      valid in itself; (3) its header follows byte for byte from the outer
+ *      one: its capacity, rate, seed and hash, items unknown, a payload
+ *      checksum of 0. So the packed form need not contain it.
  *
  *      Packed, with n bytes of payload, it is valid if and only if (1) as
- *      above; (2) n = B, the bits as they stand, those from M on clear; or
- *      n < B, a code, with 8192 (n + 128) >= B and 8 n >= M p', rounded down
- *      to whole bytes, where p' is the smaller one of geometry 3's chance and
- *      1 less that. A writer appends zeros up to that.
+ *      above; (2) n = B, the bits as they stand, those from M on clear; or n <
+ *      B, a code, with 8192 (n + 128) >= B and 8 n >= M p', rounded down to
+ *      whole bytes, where p' is the probability in geometry 3 or 1 less that,
+ *      whichever is smaller. A writer appends zeros up to that.
  *
  * MATHS
  *
- * With p = e^(-kn/m) the share of clear bits, the rate and the size on the way
- * are [Mitzenmacher 2002]
+ * With p = e^(-kn/m) the share of clear bits, the rate and the packed size are
+ * [Mitzenmacher 2002]
  *
  *      f = (1 - p)^k           z = m H(p)                              (1)
  *
- * H the entropy of a bit (math_entropy). For one f, z is *largest* at the k of
- * a plain filter, k = log2(1/f), where p = 1/2, and falls to both sides:
- * towards n log2(1/f), the least any filter can have, but so slowly that m
- * grows beyond all bounds. We go to the side of fewer probes, which is the
- * faster one: the fewest for which m is at most `memory` bits a key. Bits a
- * key on the way (in memory), by (1):
+ * where H is the entropy of a bit (math_entropy). For a given f, z is *largest*
+ * at the k of a usual filter, k = log2(1/f), where p = 1/2. It falls on both
+ * sides towards n log2(1/f), the least any filter can have, but so slowly that
+ * m grows without bounds. The plan goes to the side of fewer probes, which is
+ * the faster one: it takes the fewest for which m is at most `memory` bits per
+ * key. Bits per key packed (in memory), by (1):
  *
- *      rate     plain filter    k = 1         k = 2         k = 3
+ *      rate     usual filter    k = 1         k = 2         k = 3
  *      1 %       9.59            8.04 (100)    8.90 (19.0)   9.30 (12.4)
  *      0.1 %    14.38           11.40 (1000)  12.60 (62.2)  13.35 (28.5)
  *      0.01 %   19.17           14.73 (10^4)  16.08 (199)   17.10 (63.1)
  *
- * The default of 128 bits a key in memory saves 16, 12 and 11 % in these. Ten
- * times as much memory would save another 8 at 0.1 %, and most uses would not
- * have it; 10 to 20 bits a key in memory save next to nothing.
+ * The default of 128 bits per key in memory saves 16, 12 and 11 % in these. Ten
+ * times as much memory would save another 8 % at 0.1 %. 10 to 20 bits per key
+ * in memory save next to nothing.
  *
- * (1) is for the mean of p. It differs from filter to filter by so little that
- * z does not: bly_plan's `packed` is (1) with the header, and bly_stat's the
- * same from the bits as they stand.
+ * (1) uses the mean of p, which differs little from filter to filter.
+ * bly_plan's `packed` is (1) with the header, and bly_stat's is the same for
+ * the bits as they are.
  *
  * HOSTILE BYTES
  *
- * Any bytes unpack to some filter, in time and memory that their number bounds:
- * m by the first inequality above (no more than 8192 bytes for one), the steps
- * of the decoder by the second, which every honest code obeys, since H(p) >=
- * 2 min(p, 1-p). A filter with next to no keys in much memory is shorter than
- * the first allows: it is filled up with zeros. That one byte may stand for
- * 8192 is why what reads filters has a limit of memory (bly_memory_limit), and
- * looks at the header before it takes any.
+ * Any bytes unpack to some filter, in time and memory bounded by their number.
+ * The first inequality above bounds m: at most 8192 bytes for one. The second
+ * bounds the steps of the decoder; every honest code obeys it, since H(p) >= 2
+ * min(p, 1-p). A filter with hardly any keys in much memory would be shorter
+ * than the first inequality allows, and is padded with zeros. Because one byte
+ * may stand for 8192, code that reads filters has a memory limit
+ * (bly_memory_limit) and reads the header before it allocates.
  *
- * COST
+ * SPEED
  *
- * A lookup is that of the inner kind with k probes. Packing and unpacking take
- * about 3 + log2(1/p) questions for each set bit, p the share of them.
- * Measured, of 10^8 bits with one of 92 set: 1500 million bits a second; with
- * one of 7.5: 270 million; with half of them: 160 million (one core, gcc 12).
- * It takes memory for both forms at once.
- *
- * WHEN TO USE, WHEN NOT
- *
- * For filters that travel, or wait in files, and still take keys and are united
- * where they are used. If they are never added to, `gcs` is as small on the
- * way and in memory too, and slower to ask. If the file is to be mapped rather
- * than read, any other kind: a packed file must be unpacked first.
+ * Packing and unpacking need memory for both forms at once, and about 3 +
+ * log2(1/p) steps per set bit, p being the share of set bits. Measured for 10^8
+ * bits on one core (gcc 12), in bits per second: 1500 million if one in 92 is
+ * set, 270 million for one in 7.5, and 160 million for half of them.
  *
  * PAPERS
  *
@@ -153,8 +157,8 @@ static const kind_option compressed_options[] = {
         .least = 1, .most = COMPRESSED_K_MAX, .standard = KIND_CHOOSE,
     },
     [COMPRESSED_OPTION_MEMORY] = {
-        .name = "memory", .help = "bits a key to take in memory, at most: "
-                                  "more make less to send",
+        .name = "memory", .help = "bits per key in memory, at most: more make "
+                                  "the packed form smaller",
         .least = 1, .most = COMPRESSED_MEMORY_MAX,
         .standard = COMPRESSED_MEMORY,
     },

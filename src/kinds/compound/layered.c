@@ -1,16 +1,35 @@
-/* layered.c - counts how often a key was added, by filters in layers.
- *
- * Use it to tell keys that come once, twice or a few times in a stream where
- * most keys come once.
+/* layered.c - counts how often a key was added, with filters in layers.
  *
  * WHAT IT IS
  *
- * L filters of bits, the layers. A key goes into the first of them; when it
- * comes again, into the second; and so on. How often it came is read from how
- * many layers have it. Where few keys come again the deeper layers are small.
- * Nothing can be removed. Two filters can be compared, by their first layers,
- * but not united: how often a key came to both cannot be told from its layers
- * in each.
+ * A stack of L filters, the layers. A key is written to the first layer; when
+ * it is added again, to the second; and so on. The number of layers that have
+ * the key, from the first on, is its count. If few keys repeat, the deeper
+ * layers are small.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to find out whether keys came once, twice or a few times, in a stream
+ * where most keys come once: it is then much smaller than `counting`. No count
+ * is ever too low. Set `repeated` to the share of keys that come once more, in
+ * per cent.
+ *
+ * WHEN NOT TO
+ *
+ * - Most keys repeat, counts go beyond L (8 by default), or keys must be
+ *   removed: `counting` or `quotient`. From L on the count is reported as
+ *   unknown.
+ * - Filters must be united: `counting` or `quotient`.
+ *
+ * COST
+ *
+ *      repeated      bits per key at 1 %    at 0.1 %
+ *      25                  13.2               20.7
+ *      50                  19.8               31.0
+ *      75 (default)        35.7               56.0
+ *
+ * A lookup reads one cache line. A count or an add reads one in each layer that
+ * has the key, and in the next.
  *
  * THE PICTURE (L = 4)
  *
@@ -21,8 +40,8 @@
  *      came 9 times     x                  x            x         x    unknown
  *
  *      depth of x = the layers that have x, from the first on, up to the first
- *                   that has not
- *      count x    = its depth; "unknown" (2^64-1) where that is L
+ *                   that does not
+ *      count x    = its depth; "unknown" (2^64-1) if that is L
  *      add x      = write x into layer depth + 1, if there is one
  *
  * IMAGE
@@ -34,81 +53,70 @@
  *      payload      L images, each at the first multiple of 64 after the end
  *                   of the one before, zeros up to there and after the last
  *
- *      All are whole images, as docs/format.md has them, of the outer hash and
- *      seed; their payload checksums are 0 (the outer one covers them) and
+ *      All are whole images (docs/format) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
  *      their items "unknown". Valid if and only if (1) the fields are in these
- *      ranges, (2) all inner headers are valid, of that kind, hash and seed
- *      and (3) the last image, rounded up to 64 bytes, ends with the payload.
+ *      ranges, (2) all inner headers are valid, of that kind, hash and seed and
+ *      (3) the last image, rounded up to 64 bytes, ends with the payload.
  *
- *      Layer j + 1 knows a key of hash h by mix(h + j STEP), but the first, j
- *      = 0, by h itself.
+ *      In layer j + 1, a key of hash h has the hash mix(h + j STEP), but in the
+ *      first one, j = 0, h itself.
  *
  * MATHS
  *
  * Let N_j be the keys that come j times or more, and f_j the rate of layer j
- * with that many keys. A key that came c < L times is in layers 1 .. c: so
+ * with that many keys. A key that came c < L times is in layers 1 .. c, so
  *
  *      count x >= c, always,                                             (1)
  *
- * and a count below L is an upper bound; L of them tell nothing of the rest.
- * It is too high when the next layer has the key by accident, now or at one of
- * its adds before, which then goes a layer too deep:
+ * and a count below L is an upper bound. A count of L or more is not known. The
+ * count is too high if the next layer has the key by accident, either now or at
+ * one of its earlier adds, which then goes a layer too deep:
  *
- *      with a chance of about f_(c+1) + g_1 + … + g_c,                   (2)
+ *      with a probability of about f_(c+1) + g_1 + … + g_c,              (2)
  *
  * where g_j is the mean of layer j's rate when keys that come c times come for
- * the j-th time. Where all keys come equally often, that is the mean while the
- * layer fills, about f_j / (k + 1). A key that comes seldom comes later, when
- * keys that come often have nearly filled the layers, and g_j is up to f_j. In
- * random order, at time t of 0 .. 1, layer j has the keys that came j times by
- * then, which is a binomial chance for each, and
+ * the j-th time. If all keys come equally often, that is the mean while the
+ * layer fills, about f_j / (k + 1). A key that comes rarely comes later, when
+ * frequent keys have nearly filled the layers, and g_j is up to f_j. In random
+ * order, at time t of 0 .. 1, layer j has the keys that came j times by then,
+ * which has a binomial probability for each, and
  *
  *      g_j = j C(c, j) integral of rate_j(t) t^(j-1) (1-t)^(c-j) dt      (3)
  *
- * Layers that are filled evenly, by 100, 75, 56, … keys that come 1, 2, 3, …
+ * For layers that are filled evenly by 100, 75, 56, … keys that come 1, 2, 3, …
  * times or more, and 20,000 keys (k = 7, f_j = 1 %):
  *
  *      came                     1       2       3       4       5
  *      (2), mean of filling     1.2 %   1.3 %   1.5 %   1.7 %   1.8 %
  *      (2) and (3)              1.4 %   1.6 %   1.7 %   1.8 %   1.9 %
  *
- * With `repeated` and shares of 90 instead of 75, (3) makes it 2.0 % for keys
- * that came twice. uses/visits counts 171 numbers too high of 10,000 keys, of
- * which 6000, 2000, 1000, 500 and 500 come 1 to 5 times, where f_1 = 5.6 %.
+ * With `repeated` and shares of 90 instead of 75, (3) gives 2.0 % for keys that
+ * came twice. uses/visits finds 171 counts too high of 10,000 keys, of which
+ * 6000, 2000, 1000, 500 and 500 come 1 to 5 times, where f_1 = 5.6 %.
  *
  * A key that was never added is found with f_1, the rate of the whole filter,
- * and has depth d or more with
+ * and reported with a count of d or more with probability
  *
  *      f_1 f_2 … f_d                                                     (4)
  *
- * because each layer mixes the hash anew. (With one hash for all of them an
- * accident in one layer would be likely in the next.)
+ * because each layer mixes the hash anew. With one hash for all layers, an
+ * accident in one would be likely in the next as well.
  *
  * SIZES
  *
- * Layer 1 is planned for the capacity n, each other for a share of the one
- * before, in hundredths: option `repeated`. All have the asked rate at that.
- * The standard, 75, is enough for keys that come as words do in a text, where
- * N_j is about n / j (Zipf's law): 0.75^(j-1) > 1/j for j up to 10. If
- * more keys come again than planned, counts are too high more often; none is
- * ever too low. In bits a key, of=blocked, L = 8:
+ * Layer 1 is planned for the capacity n, and each other layer for `repeated`
+ * hundredths of the one before. All have the requested rate at that load. The
+ * default, 75, suffices for keys that come as words do in a text, where N_j is
+ * about n / j (Zipf's law): 0.75^(j-1) > 1/j for j up to 10. If more keys
+ * repeat than planned, counts are too high more often; none is ever too low.
+ * Two filters cannot be united, because the layers do not show how often a key
+ * came to both together. In bits per key, of=blocked, L = 8:
  *
- *      wanted rate     repeated=25     50      75     100     counting
+ *      rate            repeated=25     50      75     100     counting
  *      10 %                      6.5    9.6    17.4    38.7         19.2
  *      1 %                      13.2   19.8    35.7    79.4         38.4
  *      0.1 %                    20.7   31.0    56.0   124.4         57.5
- *
- * COST
- *
- * A lookup asks the first layer only. A count asks depth + 1 layers, an add
- * writes to as many. A batch goes through layer after layer, with the keys that
- * are still on the way. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * To tell keys that come once, twice, a few times, from a stream where most
- * come once: set `repeated` to what is known of it. Where most come again,
- * where counts go beyond L or keys must go out again: `counting`.
  *
  * PAPERS
  *
@@ -143,12 +151,12 @@ static const kind_option layered_options[] = {
         .choices = layered_names, .standard = PARTS_BLOCKED,
     },
     [LAYERED_OPTION_LAYERS] = {
-        .name = "layers", .help = "counts are told below this number",
+        .name = "layers", .help = "layers; counts below this number are known",
         .least = 2, .most = LAYERED_MOST, .standard = 8,
     },
     [LAYERED_OPTION_REPEATED] = {
-        .name = "repeated", .help = "of a hundred keys that came so many "
-                                    "times, how many come once more, at most",
+        .name = "repeated", .help = "of 100 keys in one layer, the most that "
+                                    "reach the next one",
         .least = 1, .most = 100, .standard = 75,
     },
     { .name = NULL },
@@ -494,7 +502,7 @@ static const kind_combining layered_combining = {
 const bly_kind bly_kind_layered = {
     .name    = "layered",
     .family  = "compound",
-    .summary = "counts how often a key came, by filters in layers",
+    .summary = "counts how often a key was added, with filters in layers",
     .version = LAYERED_VERSION,
     .options = layered_options,
 

@@ -1,14 +1,37 @@
-/* scalable.c - a row of filters, each larger and stricter than the one before.
- *
- * Use it when the number of keys is unknown and the keys cannot be read again.
+/* scalable.c - a growing series of filters, each larger and stricter.
  *
  * WHAT IT IS
  *
- * A filter for a number of keys that nobody knows. It begins with one filter,
- * the first *slice*, for `capacity` keys; when that is full a second one joins
- * it, for twice as many, and so on. A key is there if any slice has it. Each
- * slice errs less than the one before, by a factor that makes the sum of all
- * rates, however many there will be, stay under the rate asked for.
+ * A filter for an unknown number of keys. It starts with one filter, a *slice*,
+ * for the planned number of keys. When that is full, a second slice for twice
+ * as many joins it, and so on. A key is reported present if any slice has it.
+ * Each slice has a lower rate than the one before, so that their sum stays
+ * below the requested rate.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it if the number of keys is unknown and the keys cannot be read again.
+ * Its rate never exceeds the requested one. Plan it for as many keys as you
+ * expect, because every slice costs time. `of=blocked` makes the fastest
+ * slices.
+ *
+ * WHEN NOT TO
+ *
+ * - The number of keys is known within a factor of two, or the keys can be read
+ * again: plan another kind for the larger number. It is smaller and faster.
+ * - Old keys may be forgotten instead: `aging`.
+ * - Filters must be united or compared: `quotient`, which also grows, but only
+ *   while its fingerprints have bits to spare.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %          13.6                  9                  2
+ *      0.1 %        18.3                 13                  2
+ *
+ * These are for the first slice alone. A present key is mostly found in the
+ * last slices, which are queried first; an absent key is looked up in all of
+ * them.
  *
  * THE PICTURE
  *
@@ -19,9 +42,9 @@
  *      contains x = the last slice has x, or the one before, or …
  *      add x      = if no slice has x: to the last slice
  *
- * A key that is perhaps there already is not added again, so repeats do not
- * fill the filter; a new key that is taken for one that is there is found
- * later as it was found now.
+ * A key that is perhaps present is not added again, so repeats do not fill the
+ * filter. A new key that is mistaken for a present one will be found later for
+ * the same reason.
  *
  * IMAGE
  *
@@ -31,24 +54,24 @@
  *                   12 rehash, 13 golomb
  *      geometry 1   growth g, 2 .. 16
  *      geometry 2   tightening r in per cent, 1 .. 99
- *      geometry 3   the rate P asked for (IEEE double), 2^-64 .. 1
+ *      geometry 3   the requested rate P (IEEE double), 2^-64 .. 1
  *      payload      a directory of 64 entries of two u64: where the slice
  *                   begins, in bytes from the payload's start, and how many
  *                   keys were added to it; unused entries are zero. Then the
  *                   slices, each at the next multiple of 64.
  *
- *      Slices are whole images, as docs/format.md has them, of the outer hash
- *      and seed; their payload checksums are 0 (the outer one covers them) and
- *      their items "unknown". To slices of kind split and quotient go the
- *      spread hashes (docs/format.md, section 4), to all others the hashes.
- *      Valid if and only if (1) the geometry is in these ranges, (2) slice 0
- *      begins at 1024 and every other one where the last one ends, rounded up,
- *      (3) all inner headers are valid, of that kind, hash and seed, (4) the
- *      last slice ends where the payload does, (5) slice i has the capacity of
- *      the outer image times g^i and (6) n log2(1/(P (1-r))), the bits that n
- *      keys must take at the rate of slice 0, n being its capacity, are at most
- *      twice the bits of its payload, and 64. (Or the next slice of a few bytes
- *      could be asked to have any size.)
+ *      Slices are whole images (docs/format) with the outer hash and seed.
+ *      Their payload checksums are 0, because the outer one covers them, and
+ *      their items "unknown". Slices of kind split and quotient take the spread
+ *      hashes (docs/format/hashes.md), all others the hashes. Valid if and
+ *      only if (1) the geometry is in these ranges, (2) slice 0 begins at 1024
+ *      and every other one where the last one ends, rounded up, (3) all inner
+ *      headers are valid, of that kind, hash and seed, (4) the last slice ends
+ *      where the payload does, (5) slice i has the capacity of the outer image
+ *      times g^i and (6) n log2(1/(P (1-r))), the bits that n keys must take at
+ *      the rate of slice 0, n being its capacity, are at most twice the bits of
+ *      its payload, and 64. (Otherwise a few bytes could demand a next slice of
+ *      any size.)
  *
  * MATHS
  *
@@ -57,49 +80,37 @@
  *
  *      F = 1 - prod_i (1 - f_i) <= sum_i P (1-r) r^i < P                (1)
  *
- * A slice is full once n keys were written to it, of which none was found in it
- * before: those that were, by chance, were not written. So it has the bits of
- * all N that came,
+ * A slice is full once n keys were written to it. Of the N keys that came to
+ * it, some were found by chance and not written, as all their bits were set. So
+ * the slice has the bits of all N:
  *
  *      n = N (1 - mean of its rate while they came)                     (2)
  *
- * and is planned for N keys, n being its capacity. At a rate of 0.0015 (the
- * first slice's for P = 0.01) these are 25 more in 100,000, and at 0.495
- * (P = 0.5, r = 0.01) 1.4 times as many.
+ * It is planned for N keys, n being its capacity. At a rate of 0.0015, the
+ * first slice's for P = 0.01, these are 25 more in 100,000, and at 0.495 (P =
+ * 0.5, r = 0.01) 1.4 times as many.
  *
- * F is bly_stat's rate, from the slices as they stand; the plan's rate is P,
- * which holds for any number of keys: while there are only `capacity` of them
- * the true one is about P (1-r). What it costs: after l
- * slices the last one, which holds most of the keys, is planned for P (1-r)
- * r^(l-1). For a Bloom filter that is 1.44 log2 of its reciprocal bits a key,
- * against 1.44 log2(1/P) with the number known in advance:
+ * bly_stat computes F from the slices as they are. The plan reports P, which
+ * holds for any number of keys; while there are only `capacity` keys, the true
+ * rate is about P (1-r). After l slices, the last one, which holds most of the
+ * keys, is planned for P (1-r) r^(l-1). A Bloom filter takes 1.44 log2 of its
+ * reciprocal bits per key, where 1.44 log2(1/P) would do if the number were
+ * known in advance:
  *
- *      r       more bits a key, at      1      4     10     20 slices
+ *      r       more bits per key, at    1      4     10     20 slices
  *      0.5                            1.4    5.8   14.4   28.9
  *      0.85                           3.9    5.0    7.0   10.4
  *      0.9                            4.8    5.5    6.8    9.0
  *
- * So r = 0.85 by default: a thousand times the first capacity is ten slices.
- * The last slice is half full on average, which doubles the memory at worst
- * (g = 2). Ask for as many keys as you expect, not for few.
+ * So r = 0.85 by default. The last slice is half full on average, which at
+ * worst doubles the memory (g = 2). Slices of kind `blocked` end at a rate of
+ * 10^-8, which for P = 10^-6 is after 17 of them.
  *
- * COST
+ * BATCHES
  *
- * A key that is absent, or new, is asked for in every slice, one that is there
- * in few: most keys are in the last slices, which come first. Batches take all
- * keys to the last slice, those not found to the one before, and so on; each
- * slice's own batch has its lines on their way together. Growing takes a new
- * image and copies the old one, which is smaller. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * When the number of keys is unknown and the keys cannot be read again. If it
- * is known within a factor of two, plan for the larger number instead: one
- * filter is smaller and asks one slice. `of=blocked` is the quickest; it ends
- * at a rate of 10^-8 a slice, which for P = 10^-6 is after 17 of them.
- * `quotient` grows too, by doubling, but only while its fingerprints last.
- * To forget old keys instead of growing: `aging`. Two of them cannot be united
- * or compared: a key that both have may be in slices of other sizes.
+ * A batch takes all keys to the last slice, those not found to the one before,
+ * and so on; within a slice, the cache lines of all keys are prefetched.
+ * Growing allocates a new image and copies the old one, which is smaller.
  *
  * PAPERS
  *
@@ -146,8 +157,8 @@ static const kind_option scalable_options[] = {
         .choices = scalable_names, .standard = 0,
     },
     [SCALABLE_OPTION_GROWTH] = {
-        .name = "growth", .help = "how many times as many keys the next slice "
-                                  "is for",
+        .name = "growth", .help = "factor by which each slice is larger than "
+                                  "the one before",
         .least = 2, .most = 16, .standard = 2,
     },
     [SCALABLE_OPTION_TIGHTENING] = {
@@ -598,7 +609,7 @@ static const kind_growing scalable_growing = {
 const bly_kind bly_kind_scalable = {
     .name    = "scalable",
     .family  = "compound",
-    .summary = "a row of filters that gets longer when they are full",
+    .summary = "a growing series of filters, for an unknown number of keys",
     .version = SCALABLE_VERSION,
     .options = scalable_options,
 

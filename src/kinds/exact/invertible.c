@@ -1,33 +1,50 @@
 /* invertible.c - the invertible Bloom lookup table: keys that can be listed.
  *
- * Use it to find the keys in which two large sets differ, when the difference
- * is small.
- *
  * WHAT IT IS
  *
- * A table of cells, each the sum of the keys that fall into it: how many they
- * are, and the exclusive-or of their hashes. Any number of keys may be added to
- * however small a table. Two tables can be subtracted, cell by cell: what both
- * have goes, whatever its number, and what is left is the difference of the two
- * sets. If that is no more than the table was planned for, all of it can be
- * listed. So two machines that have nearly the same million keys find the ten
- * that differ by sending a few hundred bytes: `bloomery sketch` and `diff`.
+ * A table of cells. Each cell holds the number of the keys that fall into it
+ * and the XOR of their hashes. Any number of keys may be added to a table of
+ * any size. Two tables can be subtracted cell by cell: keys in both cancel, and
+ * the difference of the two sets is left. If that is no larger than the table
+ * was planned for, all of it can be listed.
  *
- * A table is of sets: each key is to be added once. Added twice it is counted
- * twice, but its hash cancels out, so that it cannot be listed; and what was
- * added twice on both sides may after a subtraction be lost. `bloomery sketch
- * -d` sees to it; `bloomery build` and `add` do not, and of lines that repeat
- * they make a table that differs from one of the same set.
+ * WHEN TO USE IT
+ *
+ * Use it to find the keys in which two large sets differ, if the difference is
+ * small and its size is known to a factor. Two machines that hold nearly the
+ * same million keys can find ten differences by sending 608 bytes: `bloomery
+ * sketch` and `bloomery diff` do this.
+ *
+ * WHEN NOT TO
+ *
+ * - The difference is as large as the sets, or its size is unknown: send a
+ *   filter of one side (`standard`, 10 bits per key). The other side finds all
+ *   but 1 % of the keys that the first lacks. `bloomery diff` does this too.
+ * - The filter is only queried: its rate is 4 % to 34 %, whatever you request;
+ *   any other kind is better.
+ * - Keys may be added twice: a repeat counts twice, but its hash cancels, so
+ *   it cannot be listed. `bloomery sketch -d` drops repeats; `build` and `add`
+ *   do not.
+ *
+ * COST
+ *
+ *      keys that differ    bytes of the table
+ *      10                        608
+ *      1000                   21 968
+ *      100 000             1 977 344
+ *
+ * An add, a lookup or a removal touches k cells, 3 to 5, each in its own cache
+ * line.
  *
  * THE PICTURE (m = 9 cells, k = 3 sub-tables, keys x, y and z)
  *
  *            0      1      2   |  3      4      5   |  6      7      8
  *      | x^y  2 |   0  | z  1  | y 1 |   0  | x^z 2 | z 1 | x^y 2 |  0   |
  *
- *      Cell 2 has one key: it is z. Taken out of cells 2, 5 and 6 it leaves x
- *      alone in 5; and taken out of 0, 5 and 7, x leaves y. The table is empty:
- *      all is listed. A key with cells {1, 5, 7} is certainly not there, for 1
- *      is empty; nor is one with {2, 5, 7}, because 2 has nothing but z. One
+ *      Cell 2 has one key, z. Taken out of cells 2, 5 and 6, it leaves x alone
+ *      in 5. Taken out of 0, 5 and 7, x leaves y. Then the table is empty, and
+ *      all keys are listed. A key with cells {1, 5, 7} is certainly absent,
+ *      because 1 is empty; so is one with {2, 5, 7}, because 2 has only z. One
  *      with {0, 5, 7} would be a false positive.
  *
  * IMAGE
@@ -46,7 +63,7 @@
  *             zeros up to the end of the cell                   (only if b > 0)
  *
  *      Valid if and only if (1) the fields are in these ranges and (2) the
- *      payload has as many bytes as the cells take.
+ *      payload has the bytes of these cells.
  *
  *      With word(i) = mix(hash + i g) as in index scheme `seeds` of kind
  *      `standard`, a key has the cell j w + fastrange(word(j + 1), w) for
@@ -55,20 +72,20 @@
  * MATHS
  *
  * A cell is pure if its count is 1 or -1, its check is that of its hash, and
- * the hash has a cell here: 2^-32 / w is the chance that one of several keys
- * looks so. Listing takes the key of a pure cell out of its other cells, which
- * makes more of them pure, until none is left: it is the peeling of a random
- * k-partite hypergraph. For many keys it comes to the end if there are more
- * than 1.222 (k = 3), 1.295 (4) or 1.425 (5) cells a key; few keys need more,
- * most of all lest two of them share all their cells, C(d, 2) / w^k. The rule:
+ * the hash has a cell here. One of several keys appears so with probability
+ * 2^-32 / w. Listing removes the key of a pure cell from its other cells, which
+ * makes more of them pure, until none is left. This is the peeling of a random
+ * k-partite hypergraph. For many keys it succeeds with more than 1.222 (k = 3),
+ * 1.295 (4) or 1.425 (5) cells per key. Few keys need more, mainly because two
+ * of them may share all of their cells, C(d, 2) / w^k. The plan takes:
  *
- *      d keys         k    cells                cells a key
+ *      d keys         k    cells                cells per key
  *      up to 40       5    1.4 d + 16           3.5 for 10                 (1)
  *      up to 999      4    1.34 d + 24          1.6 for 100
  *      more           3    1.235 d + 75         1.31 for 1000, 1.24 for 10^4
  *
- * rounded up to whole sub-tables. tests/kinds/invertible.c measures how often
- * d keys cannot be listed then:
+ * rounded up to whole sub-tables. tests/kinds/invertible.c measures how often d
+ * keys then cannot be listed:
  *
  *      d keys     1    2     5    10    20    40    41   100   300
  *      cells     20   20    25    30    45    75    80   160   428
@@ -78,37 +95,43 @@
  *      cells     1364   1365   3783   12426   123576
  *      failed  0.20 %   0.55   0.60    0.33   0 of 20
  *
- * A key that was not added is taken for one that was if none of its cells is
- * empty or pure. With d keys in the table the chance is
+ * An absent key is found if none of its cells is empty or pure. With d keys in
+ * the table the probability is
  *
  *      f = (1 - (1 - 1/w)^d - (d/w) (1 - 1/w)^(d-1))^k                     (2)
  *
- * which is 4 % for a table of 10 keys as planned, 26 % for 100 and 34 % for
- * 100 000: it is for listing, and the rate that is asked for is not looked at.
- * Keys that go in and out again leave no trace.
+ * which is 4 % for a table of 10 keys as planned, 26 % for 100 and 34 % for 100
+ * 000. The table is made for listing, and the requested rate is ignored. Keys
+ * that are added and removed again leave no trace.
  *
  * HOW MANY KEYS DIFFER
  *
- * Overfull tables cannot be listed but tell how many keys are in them. With s
- * the sum of the counts of a sub-table (the same in each) and q that of the
+ * Overfull tables cannot be listed but show how many keys are in them. With s
+ * the sum of the counts of a sub-table (the same in each) and q the sum of the
  * squares of all counts,
  *
  *      D = (q - k s^2/w) / (k (1 - 1/w)),     sd = D sqrt(2/(k w))         (3)
  *
  * since a key adds 1 to q in each of its cells, and two keys that meet add 2 or
  * -2, which s^2 takes off again. It holds for any number of keys. While one
- * cell in 24 or more is empty these tell it with a smaller error, as in kind
+ * cell in 24 or more is empty, the empty cells give a smaller error, as in kind
  * `partitioned`, and also if keys were added twice.
  *
- * COST
+ * REPEATS
  *
- * k cells for an add, a lookup or a removal, each in its own line of memory.
+ * A table represents a set. Keys that were added twice on both sides may be
+ * lost by a subtraction.
+ *
+ * LIMITS
+ *
  * Counts end at 2^31 - 1: an add that would go beyond is refused (BLY_EFULL),
- * after some 10^9 keys in the smallest table. Listing takes 25/16 of the
- * payload's bytes and time in proportion.
+ * after some 10^9 keys in the smallest table. Listing takes memory of 25/16 of
+ * the payload, and time in proportion.
  *
- * To find how two sets of a million keys of 56 bytes differ, one sends so many
- * bytes (tools/bench/sketch; all differences were found):
+ * SIZES
+ *
+ * To find how two sets of a million keys of 56 bytes differ, these bytes are
+ * sent (tools/bench/sketch; all differences were found):
  *
  *      keys that differ             10        1000       100 000
  *      sketch, of hashes           608      21 968     1 977 344
@@ -116,14 +139,6 @@
  *      a filter, 1 %         1 199 248   1 199 248     1 199 248
  *      the hashes of all     8 000 000   8 000 000     8 000 000
  *      the keys             56 000 000  56 000 000    56 000 000
- *
- * WHEN TO USE, WHEN NOT
- *
- * To find how two sets differ, when the difference is small beside them and its
- * size is known to a factor. Where it is not, or as large as the sets, a filter
- * of one side (kind `standard`, at 10 bits a key) lets the other find all but
- * 1 % of what the first lacks; `bloomery diff` does either. To ask for keys
- * take any other kind.
  *
  * PAPERS
  *

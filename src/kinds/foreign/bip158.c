@@ -1,14 +1,26 @@
 /* bip158.c - Bitcoin's compact block filter, in its own bytes.
  *
- * Use it to read the compact filters of Bitcoin blocks, or to make them.
- *
  * WHAT IT IS
  *
  * A light wallet uses this filter to find out whether a block may concern it.
- * It is the set of all scripts that the block spends and pays to, Golomb-coded.
- * The payload is the filter, byte for byte, that follows its length in the
+ * It is the Golomb-coded set of all scripts that the block spends from and pays
+ * to. The payload is the filter, byte for byte, as it follows its length in the
  * message `cfilter`. Its hashes depend on the block, which it does not name:
  * give block=HASH to open it.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to read the compact filters of Bitcoin blocks, or to make them.
+ *
+ * WHEN NOT TO
+ *
+ * - No Bitcoin program must read the filter: `gcs` and `golomb` find a key
+ *   without reading all keys before it, and keep any rate.
+ *
+ * COST
+ *
+ * 21 bits per key, at a fixed rate of 1/784931. A lookup reads all gaps from
+ * the beginning. A batch sorts its keys and reads them once.
  *
  * THE PICTURE
  *
@@ -27,28 +39,19 @@
  *                   their values, the gap g to the one before as g / 2^19 ones,
  *                   a zero, and 19 bits; zeros to the end of the byte
  *
- *      Valid if and only if N is in the fewest bytes that it can have, the
- *      stream has N gaps and ends in the last byte with zeros, the values are
- *      below 784931 N, and N is that of the geometry.
- *
- * THE VALUE OF A KEY
- *
- * SipHash-2-4 of the script by that key, times 784931 N / 2^64.
+ *      Valid if and only if N takes as few bytes as possible, the stream has N
+ *      gaps and ends in the last byte with zeros, the values are below 784931
+ *      N, and N is that of the geometry.
  *
  * MATHS
  *
- * A stranger is there with a chance of 1/784931, and a key takes 21.05 bits:
- * 19 + 1 + 1/2^19 784931 / … of the unary part. Repeated keys are one.
+ * An absent key is found with probability 1/784931. A key takes 21.05 bits: 19
+ * bits, the one that ends the unary part, and 1.05 of the unary part on
+ * average. A repeated key is stored once.
  *
- * COST
+ * THE VALUE OF A KEY
  *
- * A lookup reads the gaps from the beginning; a batch sorts its keys and reads
- * them once.
- *
- * WHEN TO USE, WHEN NOT
- *
- * For blocks. For all else `golomb` and `gcs`, which find a key without reading
- * all that are before it.
+ * The value is SipHash-2-4 of the script with that key, times 784931 N / 2^64.
  *
  * PAPERS
  *

@@ -1,13 +1,29 @@
 /* crlite.c - a filter cascade of Mozilla's CRLite, in its own bytes.
  *
- * Use it to look up certificates in filter cascades of CRLite.
- *
  * WHAT IT IS
  *
  * The payload is a file of the Python package filtercascade, byte for byte. It
  * tells a browser which certificates are revoked, of all that existed when it
- * was made. Its answers are exact for those certificates, and mean nothing for
- * any other key.
+ * was made.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to look up certificates in filter cascades of CRLite. A key is the
+ * bytes that the maker used: the SHA-256 of the issuer's public key, and the
+ * serial number.
+ *
+ * WHEN NOT TO
+ *
+ * - A certificate did not exist when the file was made: its answer means
+ *   nothing.
+ * - To make a cascade of your own: `cascade`, which is smaller. Bloomery only
+ *   reads this format.
+ *
+ * COST
+ *
+ * The size is that of a cascade of Bloom filters, about 14 bits per revoked
+ * certificate if there are 100 others for each. A lookup reads two layers on
+ * average and computes a hash for each probe.
  *
  * THE PICTURE
  *
@@ -28,9 +44,14 @@
  *             1     the layer's number, from 1
  *                   ceil(m / 8) bytes; bit i is bit (i mod 8) of byte i / 8
  *
- *      Valid if and only if the fields are so, hash 1 goes without salt, the
- *      last layer ends where the payload does, and there are as many layers as
- *      the geometry says.
+ *      Valid if and only if the fields are as above, hash 1 goes without salt,
+ *      the last layer ends where the payload does, and there are as many layers
+ *      as the geometry says.
+ *
+ * MATHS
+ *
+ * See `cascade`, which is the same idea. `stat` reports how likely a key that
+ * the file was not made for is to be listed.
  *
  * THE BITS OF A KEY
  *
@@ -42,27 +63,13 @@
  *          on from layer to layer: SHA-256 of c in 4 bytes, salt and key, for
  *          c = 0, 1, 2, …
  *
- * For hash 3 another reader takes a byte less where m is 256 or 65536: here it
- * goes as the package that writes these files does.
+ * If m is 256 or 65536, another reader of hash 3 takes one byte less. This
+ * format takes as many as the package that writes these files.
  *
  * ANSWER
  *
- * The first layer that has not the key decides: it is listed if that is an even
- * one. If all layers have it, it is listed if their number is odd.
- *
- * MATHS
- *
- * See `cascade`, which is the same idea. `stat` tells how likely a key that the
- * file was not made for is said to be listed.
- *
- * COST
- *
- * Two layers on average; a hash for each probe.
- *
- * WHEN TO USE, WHEN NOT
- *
- * For such files. To make one's own, `cascade`. Keys are here the bytes that
- * the maker used: the SHA-256 of the issuer's public key and the serial number.
+ * The first layer that does not have the key decides: the key is listed if that
+ * is an even one. If all layers have it, it is listed if their number is odd.
  *
  * PAPERS
  *

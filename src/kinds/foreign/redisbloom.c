@@ -1,18 +1,32 @@
 /* redisbloom.c - the Bloom filter of RedisBloom, in its own bytes.
  *
- * Use it to inspect Bloom filters that a Redis server holds, or to make one
- * that it loads.
- *
  * WHAT IT IS
  *
  * The payload is the output of BF.SCANDUMP of Redis' module as one file: the
- * first chunk, which is the header, then the others in their order. (The single
- * file is ours. The server sends chunks, each with a number for its place: 1
- * for the header, then 1 plus the bytes so far. A file of chunks in hexadecimal
- * digits works as well if the format is named: "bloomery info --format
- * redisbloom chunks.hex".)
- * Such a filter is a chain of Bloom filters, its *links*: when the last one is
- * full a larger one is begun.
+ * first chunk, which is the header, then the others in order. Such a filter is
+ * a chain of Bloom filters, its *links*: when the last one is full, a larger
+ * one is added.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to inspect Bloom filters that a Redis server holds, or to make one
+ * that it loads.
+ *
+ * WHEN NOT TO
+ *
+ * - No Redis server must read the filter: `scalable` is the same idea, or
+ *   `standard` if the number of keys is known.
+ * - The first link is small: such a chain has far more false positives than
+ *   requested, as the reference of the Redis module shows.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %          11.0                  8                  2
+ *      0.1 %        15.8                 11                  2
+ *
+ * These are for the first link alone. A lookup computes two hashes; an absent
+ * key is looked up in every link.
  *
  * THE PICTURE
  *
@@ -28,7 +42,7 @@
  *         0   8     keys that were new when they were added
  *         8   4     links
  *        12   4     options: 1 sizes are not rounded, 2 sizes were given in
- *                   bits, 4 hashes of 64 bits, which must be, 8 it does not
+ *                   bits, 4 hashes of 64 bits (required), 8 it does not
  *                   grow
  *        16   4     growth: how many times as many keys the next link is for,
  *                   up to 32768
@@ -37,41 +51,38 @@
  *         8   8     bits, 8 times that
  *        16   8     keys that were added to it
  *        24   8     its rate p, a double, 0 < p < 1
- *        32   8     bits a key, b = -ln p / 0.480453…, a double
+ *        32   8     bits per key, b = -ln p / 0.480453…, a double
  *        40   4     k = ceil(ln 2 b), probes
- *        44   8     keys it is for, whose bits there are
+ *        44   8     keys it is planned for
  *        52   1     0; or the logarithm of its bits, where they are 2^…
  *
- *      Valid if and only if the fields are so, the bits end where the payload
- *      does, the first number is the sum of those of the links, and the
+ *      Valid if and only if the fields are as above, the bits end where the
+ *      payload does, the first number is the sum of those of the links, and the
  *      geometry is what the file says.
+ *
+ * MATHS
+ *
+ * The first link has half of the requested rate, each further one half of the
+ * one before, so that their sum would stay below it. b = -ln p / 0.480453…, and
+ * there are b n bits, rounded up to words of 64: the module's own sizes. A
+ * filter that does not grow (growth=0) has the whole rate.
+ *
+ * A link of few keys has more false positives than that, because its positions
+ * are a progression (src/maths/strides.h), and so does a chain whose first link
+ * is small. plan and info report the true rate.
  *
  * THE BITS OF A KEY
  *
  * a = MurmurHash64A of the key with seed c6a4a7935bd1e995, b = the same with
  * seed a. In a link of m bits, i = 0 .. k - 1: bit (a + i b mod 2^64) mod m. A
- * key is there if it is in one of the links, and is added, where it is not, to
- * the last.
+ * key is present if it is in any link. A new key is added to the last link.
  *
- * MATHS
+ * CHUNKS
  *
- * The first link has half of the rate that is asked for, each next one half of
- * the one before, so that their sum would stay below it. b = -ln p / 0.480453…,
- * and there are b n bits, rounded up to words of 64, which are the module's own
- * sizes. One that does not grow (growth=0) has the whole rate.
- *
- * A link of few keys errs more often than that, for its positions are a
- * progression (maths/strides.h), and so does a chain whose first link is small:
- * docs/redis.md has a table. plan and info say the true rate.
- *
- * COST
- *
- * Two hashes, and probes in every link for a key that is not there.
- *
- * WHEN TO USE, WHEN NOT
- *
- * To look into what a server keeps, or to make what it loads. For all else
- * `scalable`, which is the same idea.
+ * The single file is Bloomery's own form. The server sends chunks, each with a
+ * number for its place: 1 for the header, then 1 plus the bytes so far. A file
+ * of chunks in hexadecimal digits works as well if the format is named:
+ * "bloomery info --format redisbloom chunks.hex".
  *
  * PAPERS
  *
@@ -393,8 +404,8 @@ static bly_status redisbloom_grow(void *image)
 
 /* ---- Statistics -------------------------------------------------------- */
 
-/* Returns the share of drawn hashes that a link has. A stranger with a bad step
- * has it in all links, so that the rates of small links are not independent. */
+/* Returns the share of random hashes that a link has. A key with a bad step has
+ * it in all links, so the rates of small links are not independent. */
 static double redisbloom_drawn(const void *image)
 {
     uint64_t links = image_geometry(image, REDISBLOOM_LINKS);

@@ -1,14 +1,34 @@
 /* rediscuckoo.c - the cuckoo filter of RedisBloom, in its own bytes.
  *
- * Use it to inspect cuckoo filters that a Redis server holds, or to make one
- * that it loads.
- *
  * WHAT IT IS
  *
  * The payload is the output of CF.SCANDUMP of Redis' module as one file: the
- * first chunk, which is the header, then the others in their order. (The single
- * file is ours.) Such a filter is a chain of tables: when the last one is full,
- * another is begun.
+ * first chunk, which is the header, then the others in order. (The single file
+ * is Bloomery's own form.) Such a filter is a chain of tables of fingerprints:
+ * when the last one is full, another is added.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to inspect cuckoo filters that a Redis server holds, or to make one
+ * that it loads.
+ *
+ * WHEN NOT TO
+ *
+ * - No Redis server must read the filter: `cuckoo` has fingerprints of any
+ *   width, and grows without further places to look at.
+ * - The expansion is above 1 and keys are removed: two keys may be the same in
+ *   the small table but not in the large one, so a removal can take out
+ *   another key.
+ * - The expansion is above 1 and attackers choose the keys: one key that is
+ *   added over and over fills its two buckets of each table and makes the
+ *   filter add ever larger tables, until memory is full.
+ *
+ * COST
+ *
+ * Fingerprints have 8 bits, and the number of buckets is a power of two, so a
+ * key takes 8 to 17 bits. The rate follows from that and cannot be requested:
+ * about 1.5 % in a full table of two slots per bucket. A lookup reads two cache
+ * lines per table.
  *
  * THE PICTURE
  *
@@ -32,9 +52,18 @@
  *        36   2     expansion
  *        38         a byte for each slot: 0, or the fingerprint in it
  *
- *      Valid if and only if the fields are so, an expansion of 0 goes with one
- *      table, the slots end where the payload does, no more keys are in than
- *      there are slots, and the geometry is what the file says.
+ *      Valid if and only if the fields are as above, an expansion of 0 goes
+ *      with one table, the slots end where the payload does, no more keys are
+ *      in than there are slots, and the geometry is what the file says.
+ *
+ * MATHS
+ *
+ * An absent key meets each of the 2 s slots of its buckets in each of t tables,
+ * each with probability 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) if a
+ * share a is taken. With b <= 255 buckets, the two buckets of a fingerprint
+ * that is a multiple of b are one, and s slots are met. The rate follows from
+ * the slots, not from the requested rate: only bucket= changes it. RedisBloom
+ * sizes filters in this way, and so does this format.
  *
  * THE PLACES OF A KEY
  *
@@ -43,35 +72,11 @@
  *
  * ADD
  *
- * A copy takes the first free slot, of the tables from the last to the first
- * and in each of the first bucket and then the second. Where there is none, the
- * last table is made room in: the fingerprint takes the place of another in its
- * bucket, in turn of each slot of it, which goes to its own other bucket, and
- * so on. After as many moves as are allowed all go back, and a table is added.
- * Tables of unlike sizes (an expansion above 1) are not safe to remove from:
- * two keys may be one in the small table and not in the large one. And one key
- * that comes over and over fills its two buckets of each table, and then has
- * one more begun, each so many times as large: with an expansion above 1 who
- * may choose keys that repeat may take all memory.
- *
- * MATHS
- *
- * A stranger meets each of the 2 s slots of its buckets in each of t tables
- * with a chance of 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) where a part a
- * is taken. With b <= 255 buckets the two of a fingerprint are one where it is
- * a multiple of b, and s slots are met. The rate follows from the slots, not
- * from the rate that is asked for: only bucket= changes it. RedisBloom sizes
- * filters in this way, and so are they here.
- *
- * COST
- *
- * Two lines of memory for a table.
- *
- * WHEN TO USE, WHEN NOT
- *
- * To look into what a server keeps, or to make what it loads. For all else
- * `cuckoo`: its fingerprints have any width, and it grows without more places
- * to look at.
+ * A copy takes the first free slot. Tables are tried from the last to the
+ * first, and in each the first bucket and then the second. If no slot is free,
+ * the last table makes room: the fingerprint replaces another in its bucket, in
+ * turn of each slot, which moves to its own other bucket, and so on. After the
+ * allowed number of moves everything is moved back, and a table is added.
  *
  * PAPERS
  *
@@ -136,9 +141,9 @@ static bool rediscuckoo_looks(const uint8_t *bytes, size_t n, uint64_t all)
         && rediscuckoo_check_file(bytes, all) == BLY_OK;
 }
 
-/* The chance that a stranger meets no fingerprint in a table of which this part
- * of the slots is taken. Its two buckets are one where the fingerprint is a
- * multiple of their number. */
+/* Returns the probability that an absent key meets no fingerprint in a table
+ * with this share of its slots taken. Its two buckets are one if the
+ * fingerprint is a multiple of their number. */
 static double rediscuckoo_none(double fill, uint64_t buckets, uint64_t slots)
 {
     double one = pow(1 - fill / TABLES_CLASSES, (double)slots);
@@ -294,8 +299,8 @@ static uint64_t rediscuckoo_count(const void *image, uint64_t hash)
     return tables_count(rediscuckoo_last(image), hash);
 }
 
-/* The number of copies goes up or down by one, within what there can be: a file
- * may say any other number than there are. */
+/* Changes the number of copies by one, within the possible range: a file may
+ * contain a wrong number. */
 static void rediscuckoo_change(void *image, bool up)
 {
     uint8_t *file = image_payload_mut(image);

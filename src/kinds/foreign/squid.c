@@ -1,12 +1,29 @@
 /* squid.c - a cache digest of Squid, in its own bytes.
  *
- * Use it to ask what a Squid proxy has in its cache, or to tell its neighbours.
- *
  * WHAT IT IS
  *
  * The proxy Squid sends this digest of its cache to its neighbours. A running
  * proxy serves its own at /squid-internal-periodic/store_digest. The payload is
  * the body of that reply, byte for byte.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to look up what a Squid proxy has in its cache, or to make a digest
+ * for its neighbours.
+ *
+ * WHEN NOT TO
+ *
+ * - No proxy must read the filter: `standard` keeps any rate, and `split`
+ *   needs no MD5. The paper about summary caches uses 16 bits per key and six
+ *   probes.
+ * - The answer must be current: Squid makes a digest anew every hour and
+ *   removes nothing from it. Objects that have left the cache since then are
+ *   still found, and new ones are not.
+ *
+ * COST
+ *
+ * 5 bits per entry by default, with four probes, at a rate of 9.2 %; 8 bits at
+ * 2.4 %. A lookup computes an MD5 and reads up to four cache lines.
  *
  * THE PICTURE
  *
@@ -16,8 +33,8 @@
  * IMAGE
  *
  *      geometry 0   m, bits of the mask, 8 .. 2^31 - 8
- *      geometry 1   the method whose requests are asked for: 1 GET, 2 POST;
- *                   who opens the filter says it
+ *      geometry 1   the method of the requests that are looked up: 1 GET,
+ *                   2 POST; given by whoever opens the filter
  *      payload      all numbers have the highest byte first, and a sign
  *         0   2     5, the current version
  *         2   2     3, the version that a reader needs, at most 5
@@ -27,7 +44,7 @@
  *        16   4     bytes of the mask, 1 or more
  *        20   1     b, bits an entry, 1 or more
  *        21   1     4, probes
- *        22 106     0, or whatever a later version has there
+ *        22 106     0, or fields of a later version
  *       128         the mask; bit i is bit (i mod 8) of byte i / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, the current
@@ -35,26 +52,15 @@
  *      down, (3) the payload ends where the mask does, (4) m is that of the
  *      geometry, and the method is 1 or 2.
  *
- * THE BITS OF A KEY
- *
- * MD5 of the method's number, one byte, and the URL. The bits are its four
- * words of 32 bits, the highest byte first, modulo m.
- *
  * MATHS
  *
- * At its capacity the rate is (1 - e^(-4/b))^4: 16 % of 4 bits, 9.2 % of 5,
- * which is Squid's own choice, 5.6 % of 6, 2.4 % of 8. Squid makes a digest
- * anew every hour and takes nothing out of it: what has left the cache since
- * still seems to be there, and what has come does not.
+ * At its capacity the rate is (1 - e^(-4/b))^4: 16 % for 4 bits per entry, 9.2
+ * % for 5, which is Squid's own choice, 5.6 % for 6, 2.4 % for 8.
  *
- * COST
+ * THE BITS OF A KEY
  *
- * An MD5 and four places.
- *
- * WHEN TO USE, WHEN NOT
- *
- * To ask what a proxy has, or to tell one. 16 bits a key and six probes are
- * what the paper of summary caches takes; `split` needs no MD5.
+ * The hash is the MD5 of the method's number, one byte, and the URL. The bits
+ * are its four words of 32 bits, the highest byte first, modulo m.
  *
  * PAPERS
  *

@@ -1,12 +1,26 @@
 /* venti.c - the Bloom filter of a Venti server, in its own bytes.
  *
- * Use it to inspect the Bloom filter of a Venti archival server.
- *
  * WHAT IT IS
  *
  * The archival server Venti of Plan 9 queries this filter before it searches
  * its index for a block. The payload is the file or partition that the server's
  * configuration calls `bloom`, byte for byte.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to inspect the Bloom filter of a Venti archival server.
+ *
+ * WHEN NOT TO
+ *
+ * - No Venti server must read the filter: `blocked` and `standard`.
+ * - The server has the other byte order: it writes w1 to w4 and the words of
+ *   the bits in its own order, and the file does not show that.
+ *
+ * COST
+ *
+ * The size is a power of two, from 8 KiB on, that the server chooses; it plans
+ * for 0.7 m / k blocks, about 1.44 k bits each. A lookup adds and masks, and
+ * reads up to k cache lines. If the key is a block, it also computes SHA-1.
  *
  * THE PICTURE
  *
@@ -24,39 +38,30 @@
  *        12   4     bytes of the file, these 16 too
  *        16         bits 128 .. m - 1; bit i is bit (i mod 8) of byte i / 8
  *
- *      Valid if and only if the fields are so, the payload has that many bytes,
- *      and m and k are those of the geometry.
+ *      Valid if and only if the fields are as above, the payload has that many
+ *      bytes, and m and k are those of the geometry.
+ *
+ * MATHS
+ *
+ * The rate is about 2^-k if 128 bits are always set: the server plans for 0.7 m
+ * / k blocks. A new filter has at least 8 KiB, so these bits hardly matter. The
+ * positions are a progression, which adds about 1/m for steps with few
+ * different positions (src/maths/strides.h). In 8 KiB, no filter of a thousand
+ * keys has less than 0.0005 %.
  *
  * THE BITS OF A KEY
  *
- * A key is a score, the 20 bytes of a block's SHA-1; a key of any other length
- * is a block, and its score is made. With w1 to w4 the words of 32 bits from
+ * A key is a score, the 20 bytes of a block's SHA-1. A key of any other length
+ * is a block, whose score is computed. With w1 to w4 the words of 32 bits from
  * the score's byte 4 on, the lowest byte first:
  *
  *      a = w1 ^ w3,  b = w2 ^ w4
  *      k times: the bit is max(a, 128) modulo m; a = a + b modulo 2^32
  *
- * A bit below 128, where the numbers are, can still come of the remainder. The
- * server sets and asks it there, and writes its numbers over it; here it is
- * never set, and taken for set: a key whose other bits are all set is there.
- * A server of the other order of bytes writes w1 to w4, and the bits' words,
- * in its own; such a file is not to be told from others by its bytes.
- *
- * MATHS
- *
- * The rate is about 2^-k if 128 bits are always set: the server plans for
- * 0.7 m / k blocks, and sizes are its own. A new filter has 8 KiB at least, so
- * that these bits hardly matter. Positions are a progression, which adds about
- * 1/m for steps with few different positions (maths/strides.h): in 8 KiB, no
- * filter of a thousand keys has less than 0.0005 %.
- *
- * COST
- *
- * Adding and masking; of a block, SHA-1.
- *
- * WHEN TO USE, WHEN NOT
- *
- * For such a server's file. For all else `blocked` and `standard`.
+ * The remainder can still be below 128, where the numbers of the header are.
+ * The server sets and reads the bit there, and overwrites it with its numbers.
+ * Bloomery never sets such a bit and treats it as set: a key whose other bits
+ * are all set is found.
  *
  * PAPERS
  *

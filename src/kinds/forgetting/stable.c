@@ -1,18 +1,39 @@
 /* stable.c - the stable Bloom filter, for streams without end.
  *
- * Use it to find duplicates in an endless stream in fixed memory, when old keys
- * may be forgotten.
- *
  * WHAT IT IS
  *
- * A Bloom filter with a small number in place of every bit: a cell. A key sets
- * its k cells to the largest value, and before it does so, P cells that lie
- * side by side, somewhere at random, are lowered by one. So what is not renewed
- * fades and room is made for what is new. After a while as many cells fade as
- * are set: the share of zeros no longer changes, and neither does the
- * false-positive rate, however long the stream. The price is that keys are
- * forgotten: one that was added long ago is probably not found, a false
- * negative.
+ * A Bloom filter with a small number, a cell, in place of every bit. Adding a
+ * key sets its k cells to their largest value, after lowering P neighbouring
+ * cells at a random place by one. So keys that are not added again fade away
+ * and make room for new ones. After a while as many cells fade as are set. From
+ * then on the false-positive rate stays the same, however long the stream. The
+ * price is false negatives: a key that was added long ago is probably not
+ * found.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to find duplicates in an endless stream in fixed memory, if an old key
+ * may pass as new. The filter is never cleared, so it has no moments at which
+ * it errs more than at others. Adding a key reports at once whether it was
+ * there.
+ *
+ * WHEN NOT TO
+ *
+ * - The last n keys must all be found: `aging` guarantees that in a quarter of
+ *   the memory.
+ * - Nothing may be forgotten: `scalable`, or `standard` if the number of keys
+ *   is known.
+ * - Two filters must be compared: their keys fade independently, so cells that
+ *   differ say nothing about the keys.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %          90.6                  6                  1.8
+ *      0.1 %       141.3                  9                  1.9
+ *
+ * The keys are those of the window, of which 1 % are lost at its end. An add
+ * also lowers P cells, 16 at a time: 142 of them at 1 %.
  *
  * THE PICTURE (m = 12 cells of 2 bits, k = 3, max = 3, P = 4, adding x)
  *
@@ -38,7 +59,7 @@
  *                   byte j / 8. Zero bits up to a multiple of 8 bytes
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the payload
- *      has 64 + 8 ceil(m w / 64) bytes, (3) those said to be zero are.
+ *      has 64 + 8 ceil(m w / 64) bytes, (3) the zero bytes and bits are zero.
  *
  *      The probes are those of kind `standard` with its default index scheme.
  *      The cells that add number t (from 0) lowers begin at
@@ -50,87 +71,75 @@
  *
  * MATHS
  *
- * In one add a cell is lowered with chance a = P/m and is set with chance
- * b = 1 - (1-1/m)^k. (The paper has k/m: cells that are all different.) Look
- * back from now: a cell is zero if it was lowered max times since it was set
- * last. In each step back it was set; or it was not, and was lowered; or
- * neither. So the chance to come upon max of the second before one of the first
- * is
+ * In one add a cell is lowered with probability a = P/m and set with
+ * probability b = 1 - (1-1/m)^k. (The paper has k/m, for cells that all
+ * differ.) Looking back from now, a cell is zero if it was lowered max times
+ * since it was last set. In each step back it was set; or it was not set but
+ * lowered; or neither. So the probability of meeting max of the second before
+ * one of the first is
  *
  *      z = (1 + b / ((1-b) a))^-max                                        (1)
  *
- * the stable point. A foreign key is found there with chance
+ * which is the stable share of zeros. There an absent key is found with
+ * probability
  *
  *      F = (1-z)^k (1 + k (k-1) V / (2 m (1-z)^2))                         (2)
  *
- * where the second factor is for the spread of the share of zeros from one
- * moment to another: its variance is V/m. Neighbours fade together, distant
- * cells never at the same time, so V is not that of independent cells:
+ * The second factor accounts for the variation of the share of zeros over time,
+ * whose variance is V/m. Neighbouring cells fade together, distant cells never
+ * at the same time, so V is not that of independent cells:
  *
  *      V = z (1-z) + sum over all other cells of (Z_i - z^2)               (3)
  *
- * with Z_i the chance that a cell and the one i further are both zero. It
- * follows by looking back at the two of them: with s and t times still to come,
+ * Z_i is the probability that a cell and the one i further are both zero. It
+ * follows by looking back at both of them. With s and t times still to come,
  *
  *      Z(s,t) = u (p_i Z(s-1,t-1) + (a-p_i) (Z(s-1,t) + Z(s,t-1))
  *                  + (1-2a+p_i) Z(s,t)),   u = (1-2/m)^k, p_i = max(P-i,0)/m
  *
- * and Z(s,0) = Z(0,s) = z^(s/max). V is from half of z (1-z) to all of it for
- * the plans below, and several times as much where few bits meet a high P.
+ * and Z(s,0) = Z(0,s) = z^(s/max). V is between half of z (1-z) and all of it
+ * for the plans below, and several times as much if cells have few bits and P
+ * is large.
  *
- * An empty filter has more zeros and comes down to the stable point, within
- * e^-(kt/m) of it after t adds, or sooner. Repeats of a key only leave more: a
+ * An empty filter has more zeros and approaches the stable point, to within
+ * e^-(kt/m) after t adds, or sooner. Repeats of a key only leave more zeros: a
  * cell is zero if no key since its max-th last lowering sets it, and repeats
- * make those keys fewer. So F is what is planned, and in the mean it is never
- * exceeded, whatever the stream, unless it is chosen by its hashes.
+ * reduce the number of those keys. So F is the planned rate, and on average it
+ * is never exceeded, whatever the stream, unless keys are chosen by their
+ * hashes.
  *
- * A key is not found g adds of other keys after its own with chance
+ * A key is not found g adds of other keys after its own with probability
  *
  *      L = 1 - (1-q)^k,   q = z P(Bin(g, a + b - a b) >= max)              (4)
  *
- * by the same look back: lowered max times before it was set, all of it within
- * g steps. This is the paper's Markov chain of a cell in closed form
- * (tests/kinds/stable.c holds one against the other). L grows with g up to
- * 1 - (1-z)^k: then a key is found as often as any stranger. None is lost
- * within max - 1 adds.
+ * by the same argument: the cell was lowered max times before it was set, all
+ * within g steps. This is the paper's Markov chain of a cell in closed form
+ * (tests/kinds/stable.c compares them). L grows with g up to 1 - (1-z)^k, at
+ * which a key is found as often as an absent one. No key is lost within max - 1
+ * adds.
  *
  * SIZES
  *
- * The capacity is the g of the plan: of the keys that were added just so many
- * different keys ago, `lost` in a hundred, 1 if nothing is said, are no longer
- * found. Nearer ones hardly ever fail; of those twice as far, most do. We take
- * the least P that keeps the rate, the least m that then keeps the loss, and
- * the k and the bits of a cell, 1, 2 or 4, that take the least memory. In bits
- * a key:
+ * The capacity is the g of the plan: of the keys that were added that many
+ * different keys ago, `lost` in a hundred, by default 1, are no longer found.
+ * More recent keys are hardly ever lost; of those twice as far back, most are.
+ * The plan takes the smallest P that keeps the rate, the smallest m that then
+ * keeps the loss, and the k and the cell size, 1, 2 or 4 bits, that need the
+ * least memory. In bits per key:
  *
  *      lost        rate 10 %    1 %    0.1 %   0.01 %
  *      1 in 2         13.3     41.0     73.7    112.4
  *      10 %           30.8     68.1    107.3    148.6
  *      1 %            41.9     90.6    141.3    194.4
  *
- * Cells of 5 or 6 bits would save up to 11 % of the last row and straddle
- * bytes; of 8 bits, 4 % at most, and every add would lower 17 times as many.
+ * Cells of 5 or 6 bits would save up to 11 % of the last row but straddle
+ * bytes. Cells of 8 bits would save 4 % at most, and every add would lower 17
+ * times as many.
  *
- * More memory is needed than for keys that need not fade, and no cleverness
- * would help with an endless stream: for any filter of M bits the two error
- * rates add up to at least 1 - M/n after n keys, as for one that tosses coins
- * [Geraud-Stewart 2020]. Only the near past can be known.
- *
- * COST
- *
- * A lookup reads as one of `standard` does: k lines for a key that is there,
- * 1/z on average for one that is not. An add reads and sets k cells and lowers
- * P of them, 16 at a time: at 1 % and 1 %, 6 cells and 142. Measured: `make
- * bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where a stream never ends, memory is fixed, and an old key may come back as
- * new: the filter is never cleared and has no moment at which it errs more.
- * `bly_add` tells at once whether the key was there. Where the last n keys must
- * all be found, two filters in turn do it in less memory; where nothing may be
- * forgotten, this is the wrong kind. Two of them cannot be compared: each lets
- * keys fade by itself, and cells that differ tell nothing of the keys.
+ * A filter that forgets gradually needs more memory than one for a fixed set,
+ * and no design avoids that for an endless stream. For any filter of M bits,
+ * the two error rates add up to at least 1 - M/n after n keys, as for one that
+ * tosses coins [Geraud-Stewart 2020]. Only the recent past can be known.
  *
  * PAPERS
  *
@@ -190,8 +199,8 @@ static const kind_option stable_options[] = {
         .least = 1, .most = STABLE_M_MAX, .standard = KIND_CHOOSE,
     },
     [STABLE_LOST] = {
-        .name = "lost", .help = "of 100 keys, those no longer found after as "
-                                "many others as the capacity",
+        .name = "lost", .help = "of 100 keys, those lost after as many others "
+                                "as the capacity",
         .least = 1, .most = 50, .standard = 1,
     },
     { .name = NULL },
@@ -486,8 +495,8 @@ static bly_status stable_by_capacity(stable_chain *c, const kind_spec *spec)
                        (unsigned long long)p, spec->rate);
 }
 
-/* A size that is given: k and max are those of a large filter of the same rate
- * and loss, P keeps the rate if it can. */
+/* Plans a filter of a given size. k and max are those of a large filter of the
+ * same rate and loss; P keeps the rate if it can. */
 static bly_status stable_by_m(stable_chain *c, const kind_spec *spec)
 {
     uint64_t m = spec->option[STABLE_M], p = spec->option[STABLE_P];
@@ -613,7 +622,7 @@ PLATFORM_INLINE stable_view stable_look(const void *image)
         }                                                                      \
     } while (0)
 
-/* For lookups the cells are those of kind `counting`. */
+/* Returns the cells, which a lookup reads as those of kind `counting`. */
 PLATFORM_INLINE cells stable_cells(const void *image)
 {
     uint64_t max = image_geometry(image, STABLE_MAX);
@@ -798,8 +807,8 @@ PLATFORM_INLINE void stable_prefetch(const stable_view *v, const uint64_t *turn)
         platform_prefetch_write(v->row + (turn[i] * v->width >> 3));
 }
 
-/* An add depends on all those before it: they are done one by one, with the
- * lines of later ones on their way. `seen` may be NULL. */
+/* Adds keys one by one, because each add depends on all before it, and
+ * prefetches the lines of later ones. `seen` may be NULL. */
 PLATFORM_INLINE void stable_observe_many(const stable_view *v,
                                          const uint64_t *hashes, size_t n,
                                          bool *seen)

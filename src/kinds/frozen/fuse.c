@@ -1,15 +1,38 @@
-/* fuse.c - a binary fuse filter: a few near cells XOR to a fingerprint.
- *
- * Use it for a fixed set of keys that is built once and looked up often.
+/* fuse.c - a binary fuse filter: a few neighbouring cells XOR to a fingerprint.
  *
  * WHAT IT IS
  *
- * Every key has a fingerprint of f bits and a few cells in a table, three or
- * four, all given by its hash. The table is filled so that the XOR of a key's
- * cells is its fingerprint, for every key that it is built of. A key whose
- * cells do not XOR to its fingerprint was not there; one that was not there
- * passes by accident with chance 2^-f. To fill the table all keys must be
- * known: nothing can be added or removed afterwards.
+ * A table in which every key has a few cells, three or four, that its hash
+ * selects. The table is filled so that the XOR of a key's cells is its
+ * fingerprint of f bits. If a key's cells do not XOR to its fingerprint, the
+ * key is absent; an absent key passes by accident with probability 2^-f.
+ * Filling the table requires all keys, so nothing can be added or removed
+ * afterwards.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it for a fixed set of keys that is built once and looked up often. At 1 %
+ * it takes four fifths of the memory of `blocked`, at 0.1 % three quarters. It
+ * keeps any rate down to 2^-32. The option arity=4 makes it 5 % smaller for one
+ * more cache line per lookup.
+ *
+ * WHEN NOT TO
+ *
+ * - Keys are added later, or speed matters more than a fifth of the memory:
+ * `blocked`, or `split`, the fastest.
+ * - The filter is sent or memory is scarce: `ribbon` is 11 % smaller but
+ *   slower.
+ * - Two filters must be united or compared: no frozen kind can do that.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines per lookup
+ *      1 %           7.9                3
+ *      0.1 %        11.3                3
+ *
+ * All lines of a key are known before any of them is read, so a batch
+ * prefetches them all. A rate is met in whole bits: 1 % is 7 bits, which is
+ * 0.78 %.
  *
  * THE PICTURE (three cells a key, f = 4)
  *
@@ -18,8 +41,8 @@
  *                     |               |        |
  *      key x ---------+---------------+--------+   6 XOR 3 XOR 12 = 9
  *
- *      The fingerprint of x is 9: perhaps there. Another key with the same
- *      cells and a fingerprint other than 9 is certainly not.
+ *      The fingerprint of x is 9: perhaps present. Another key with the same
+ *      cells and another fingerprint is certainly absent.
  *
  * IMAGE
  *
@@ -47,13 +70,14 @@
  *
  * MATHS
  *
- * The fingerprint of a foreign key has nothing to do with its cells, so
- * whatever is in them it passes with chance
+ * The fingerprint of an absent key is independent of its cells, so it passes
+ * with probability
  *
  *      F = 2^-f                                                          (1)
  *
- * and f = ceil(log2(1/p)) bits keep a rate of p. No filter can have fewer than
- * log2(1/p) bits a key; this one has f times the cells it needs for a key:
+ * whatever they hold, and f = ceil(log2(1/p)) bits keep a rate of p. No filter
+ * can have fewer than log2(1/p) bits per key; this one has f times the cells
+ * that it needs per key:
  *
  *      keys         d = 3      d = 4
  *      10^3         1.275      1.348
@@ -62,49 +86,39 @@
  *      10^6         1.126      1.066
  *      10^8         1.129      1.069
  *
- * The table can be filled if the keys can be peeled off it: there is a cell
- * that only one key has, and when that key is taken away there is again one,
- * until no key is left. d random cells of the whole table allow that for up to
- * 0.818 (d = 3) or 0.772 (d = 4) keys a cell [Botelho 2007]. Where a key's
- * cells are near each other, the ends of the table, which few keys reach, peel
- * first, and what they leave behind is another end: this goes on up to 0.918
- * and 0.977 [Walzer 2021], 1.089 and 1.024 cells a key, plus what the ends cost
- * and some room for chance. Both shrink only as n^(-1/3). We have fitted what
- * nine attempts of ten come through with to
+ * The table can be filled if the keys can be peeled off it: some cell has only
+ * one key, and after that key is taken away there is such a cell again, until
+ * no key is left. d random cells of the whole table allow this for up to 0.818
+ * (d = 3) or 0.772 (d = 4) keys per cell [Botelho 2007]. If a key's cells are
+ * near each other, the ends of the table, which few keys reach, peel first, and
+ * what they leave behind is another end. This works up to 0.918 and 0.977 keys
+ * per cell [Walzer 2021], or 1.089 and 1.024 cells per key, plus the cost of
+ * the ends and some room for chance. Both of these shrink only as n^(-1/3). We
+ * fitted the sizes at which nine of ten attempts succeed:
  *
  *      cells / keys = 1.0894 + 0.0366 (n / 10^6)^-0.315      d = 3       (2)
  *      cells / keys = 1.0238 + 0.0424 (n / 10^6)^-0.315      d = 4
  *
- * and use c = 1 below about 10^4 keys (d = 3), where it needs fewer. An attempt
- * that fails is made again with other cells, up to 256 times.
+ * Below about 10^4 keys (d = 3) the plan takes c = 1, which then needs fewer
+ * cells. A failed attempt is repeated with other cells, up to 256 times.
  *
  * BUILDING
  *
- * Keys are dealt out to shards of about a million, by the high bits of their
- * mixed hash; each shard is peeled and filled by one thread in its cache and
- * has a seed of its own. Shards differ in size by chance: their tables, all
- * alike, are made for the largest that is to be expected, which costs 0.3 %.
- * A table's own segments are of any length (not of a power of two, as in
- * [Graf 2022]), so that it is no larger than (2) says.
+ * Keys are divided into shards of about a million by the high bits of their
+ * mixed hash. One thread peels and fills each shard in its cache, with a seed
+ * of its own. Shards differ in size by chance, and their tables, all alike, are
+ * made for the largest that is to be expected, which costs 0.3 %. A table's
+ * segments can have any length, not only a power of two as in [Graf 2022], so
+ * that it is no larger than (2) requires.
  *
- * Repeats make every attempt fail: then they are looked for and left out. What
- * comes out depends on nothing but the set of keys and their number with
- * repeats, for which the table is planned: not on order nor on threads.
+ * Repeated keys make every attempt fail; the builder then finds and drops them.
+ * The result depends only on the set of keys and on their number with repeats,
+ * for which the table is planned, not on their order or on the number of
+ * threads.
  *
- * Scratch: 8 bytes a key, and for each of up to six threads that build, 8 bytes
- * for each cell of a shard: 55 MiB in all from six million keys on.
- *
- * COST
- *
- * Three (or four) lines for any key, present or not; they are known before any
- * is read, so a batch asks for all. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * For a set that is known and stays: at 1 % it takes four fifths of `blocked`,
- * at 0.1 % three quarters, and it keeps any rate down to 2^-32. d = 4 is 5 %
- * smaller, d = 3 a line quicker. A rate is met in whole bits only: 1 % is 7
- * bits and 0.78 %. Where keys still come, `blocked`.
+ * Building needs 8 bytes per key and, for each of up to six threads, 8 bytes
+ * for each cell of a shard: 55 MiB in all from six million keys on, besides the
+ * 8 bytes per key.
  *
  * PAPERS
  *
@@ -124,8 +138,7 @@ enum { FUSE_OPTION_ARITY, FUSE_OPTION_BITS };
 
 static const kind_option fuse_options[] = {
     [FUSE_OPTION_ARITY] = {
-        .name = "arity", .help = "cells whose XOR is a key's fingerprint: "
-                                 "4 are smaller, 3 are quicker",
+        .name = "arity", .help = "cells per key: 4 is smaller, 3 is faster",
         .least = 3, .most = 4, .standard = FUSE_ARITY,
     },
     [FUSE_OPTION_BITS] = {
@@ -163,7 +176,7 @@ static const kind_inlining fuse_inlining = {
 const bly_kind bly_kind_fuse = {
     .name    = "fuse",
     .family  = "frozen",
-    .summary = "a binary fuse filter: near cells XOR to a fingerprint",
+    .summary = "a binary fuse filter: neighbouring cells XOR to a fingerprint",
     .version = FUSE_VERSION,
     .options = fuse_options,
 

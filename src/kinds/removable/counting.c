@@ -1,16 +1,35 @@
 /* counting.c - the counting Bloom filter.
  *
- * Use it when keys come and go, repeats are counted, and an add must never be
- * refused.
- *
  * WHAT IT IS
  *
- * A Bloom filter with a small counter in place of every bit. A key raises its
- * k counters by one and is reported present when all of them are above 0;
- * removing it lowers them again. So keys can be taken out, which a bit cannot
- * allow: it does not know how many keys have set it. The price is four times
- * the memory. Remove only what was added: a stranger that is there by accident
- * can be taken out too, and keys that share its counters may then be lost.
+ * A Bloom filter with a small counter in place of every bit. Adding a key
+ * raises its k counters by one; removing the key lowers them again. A key is
+ * reported present if all of its counters are above 0, and the smallest of them
+ * is an upper bound for how often it was added. By default a counter has 4
+ * bits.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it if keys come and go, repeats must be counted, and an add must never be
+ * refused. It is the simplest kind that removes. Filters of one plan can be
+ * united.
+ *
+ * WHEN NOT TO
+ *
+ * - Memory matters: this is the largest kind that removes. `cuckoo` and
+ *   `quotient` take about a quarter of it, and `variable` two thirds with the
+ *   same abilities.
+ * - Keys that were never added might be removed: if such a key is a false
+ *   positive, its removal lowers counters of other keys, which may then be
+ *   lost.
+ * - Counts go beyond 15 (or `bits` up to 16): `quotient` counts exactly and
+ *   without a limit.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %          38.4                  7                  2
+ *      0.1 %        57.5                 10                  2
  *
  * THE PICTURE (m = 12, k = 3, after adding x twice and y once)
  *
@@ -44,79 +63,80 @@
  *
  * MATHS
  *
- * The counters above 0 are a Bloom filter, so rate and sizes are those of
- * `standard`: m counters where it has m bits, and b times its memory, 38.3 bits
- * a key at 1 %. The counter itself is the number of probes that met in it: with
- * N = kn probes in all, it reaches j with chance
+ * The counters above 0 form a Bloom filter, so rate and sizes are those of
+ * `standard`: m counters where that has m bits, and b times its memory. With N
+ * = kn probes in all, a counter reaches j with probability
  *
  *      P(Bin(N, 1/m) >= j)  <=  C(N, j) / m^j                            (1)
  *
- * which at the best k, where a counter holds ln 2 on average, is
+ * At the best k a counter is ln 2 on average, and this is
  *
- *      bits     reaches its largest value    chance for a counter
+ *      bits     reaches its largest value    probability per counter
  *        2      3                            3.3e-2
  *        3      7                            8.3e-6
  *        4      15                           1.6e-15
  *
- * so that with 4 bits one filter in 600 000 of 10^9 counters has even one that
- * saturates, as long as all keys are different. A key that is added 15 times
- * brings its counters to the top alone.
+ * So with 4 bits, one filter in 600 000 of 10^9 counters has even one saturated
+ * counter, as long as all keys are different. A key that is added 15 times
+ * saturates its counters by itself.
  *
  * SATURATION
  *
- * A counter at its largest value never changes again, up or down: nobody knows
- * how many more adds it would have seen, and lowering it too far would lose a
- * key. So there are never false negatives from it; what is left behind is that
- * removed keys may be found still. bly_stat tells how many counters are
- * saturated. A key whose counters all are cannot be removed (BLY_EUNSAFE) and
- * its count is not bounded (UINT64_MAX). With b = 1 all counters are saturated
- * at once, and the kind is `standard`, byte for byte.
+ * A counter at its largest value never changes again. Nobody knows how many
+ * further adds it would have seen, and lowering it too far would lose a key.
+ * Saturation therefore never causes a false negative, but removed keys may
+ * still be found. bly_stat reports the number of saturated counters. A key
+ * whose counters are all saturated cannot be removed (BLY_EUNSAFE), and its
+ * count is unbounded (UINT64_MAX). With b = 1 a counter saturates at once, and
+ * the kind is `standard`, byte for byte.
  *
  * REMOVAL
  *
- * A key is taken out if every one of its counters is above 0; if not, it is not
- * there and all is as before. Where i probes of a key meet in one counter they
- * raise it by i and lower it by i, and it must hold that many.
+ * A key is removed if each of its counters is above 0. Otherwise it is not in
+ * the filter, and nothing changes. Where i probes of a key meet in one counter,
+ * they raise and lower it by i, and it must hold that many.
  *
  * RULE
  *
- * rule=every is what is told above. With rule=least an add raises only those of
- * a key's counters that are at the least of them, to one more: just what is
- * needed for the count, which is that least, to rise by one [Cohen 2003,
- * minimum increase; Estan 2002, conservative update]. By induction over the
- * adds:
+ * Everything above is about rule=every. With rule=least, an add raises only the
+ * smallest of a key's counters, by one: just enough for the count to rise by
+ * one [Cohen 2003, minimum increase; Estan 2002, conservative update]. By
+ * induction over the adds:
  *
- *   - No count is too low. Each of a key's counters is at its count or above,
- *     and no add lowers one.
- *   - No counter is above that of rule=every after the same adds, so that no
- *     count is: errors only get smaller. Those above 0 are the same ones, so
- *     that rate, sizes and (1) hold, and (2) as an upper bound.
- *   - Order matters: x, y, x and x, x, y may leave different rows. Batches add
- *     in their order.
- *   - A union adds the rows up, counter by counter. Its counts are bounds, as
- *     min(a + b) >= min a + min b, but not those of one filter of all keys.
- *   - Nothing can be removed (BLY_EUNSUPPORTED): nobody knows which counters a
- *     key has raised, and to lower all might lose another one.
+ * - No count is too low. Each of a key's counters is at least its count, and
+ *   no add lowers one.
+ * - No counter is above its value with rule=every after the same adds, so no
+ *   count is: errors only get smaller. The same counters are above 0, so rate,
+ *   sizes and (1) hold, and (2) holds as an upper bound.
+ * - The order matters: x, y, x and x, x, y may leave different counters.
+ *   Batches add in their order.
+ * - A union adds the counters one by one. Its counts are upper bounds, because
+ *   min(a + b) >= min a + min b, but not those of one filter of all keys.
+ * - Nothing can be removed (BLY_EUNSUPPORTED): it is not known which counters
+ *   a key has raised, and lowering all of them might lose another key.
  *
- * It errs 1.6 to 10 times less than rule=every, least where few keys make up
- * most of the adds (lab/cohen). [Cohen 2003] has a third rule, recurring
- * minimum: a key whose least counter is the only one so low goes into a second,
- * smaller row too, and removal stays possible. It is not here: with the same
- * memory it errs 3 to 10 times as much as rule=least, no less than rule=every,
- * and where a key is found in the second row by others' doing its count is too
- * low, of up to 0.3 % of all keys (lab/cohen simulates it).
+ * Its counts are wrong 1.6 to 10 times less often than with rule=every; the
+ * gain is least when few keys make up most of the adds (lab/cohen).
+ *
+ * [Cohen 2003] has a third rule, recurring minimum: a key whose smallest
+ * counter is the only one that low goes into a second, smaller filter as well,
+ * and removal stays possible. This kind does not have it. With the same memory
+ * it errs 3 to 10 times as often as rule=least and no less often than
+ * rule=every. It also yields counts that are too low, for up to 0.3 % of all
+ * keys (lab/cohen simulates it).
  *
  * AT LEAST T TIMES
  *
- * A key that came T times finds T in each of its counters. A stranger does with
- * chance, where n different keys came once each and L = kn/m probes a counter,
+ * A key that was added T times finds at least T in each of its counters. If n
+ * different keys were added once each, with L = kn/m probes per counter, an
+ * absent key does so with probability
  *
  *      P(Bin(N, 1/m) >= T)^k                                             (2)
  *      ->  (1 - e^-L (1 + L + L^2/2 + … + L^(T-1)/(T-1)!))^k
  *
- * [Kim 2019]. In k this falls, has one minimum and rises again towards 1: what
- * "grows to infinity" in one account of it is k. The least rate is at a load
- * that is T's alone, and above ln 2, so that fewer counters do than bits would:
+ * [Kim 2019]. As k grows this falls to one minimum and then rises towards 1.
+ * The load at the minimum depends on T alone and is above ln 2, so fewer
+ * counters are needed than bits would be:
  *
  *      T                       1       2       3       4       5       8
  *      L at the best k       0.693   0.933   1.164   1.389   1.612   2.266
@@ -125,26 +145,17 @@
  *      m/n = 4, T = 2, k = 1, 3, 4, 6, 10:  .0265  .0052  .0049  .0075  .0338
  *      m/n = 10: 8.2e-3 (T = 1, k = 7), 1.6e-6 (T = 2, k = 9), 9.4e-12 (3, 12)
  *
- * As the share of such counters differs between filters, the true rate is the
- * mean of its k-th power; math_rate_times (src/maths/maths.h) has it, from two
- * moments. Two warnings. A key that did come, T-1 times, needs no more than 1
- * of others in each counter: it passes as in a Bloom filter of m bits, 15 % in
- * the first example. And what comes often fills the row like many keys.
+ * The share of such counters differs between filters, so the true rate is the
+ * mean of its k-th power. math_rate_times (src/maths/maths.h) computes it from
+ * two moments. There are two limits. A key that was added T-1 times needs only
+ * one other key in each counter, so it passes as in a Bloom filter of m bits:
+ * 15 % in the first example. And a key that is added often fills the filter
+ * like many keys.
  *
- * `bloomery advise --at-least T`, bly_plan_threshold, plan m, k and bits for
- * it; bits are the fewest with 2^b - 1 >= T, as a counter at its largest value
- * still says "T at least". `bloomery count -m T` asks. lab/kim measures (2).
- *
- * COST
- *
- * Lines as `standard`: k for a key that is there and two on average for one
- * that is not, all k for an add or a remove. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where keys come and go, repeats must be counted, and adds never refused. It
- * is the plainest of the kinds that can remove, and the largest: `variable`
- * is the same idea with more in a counter.
+ * `bloomery advise --at-least T` and bly_plan_threshold plan m, k and bits for
+ * this. They take the fewest bits with 2^b - 1 >= T, because a counter at its
+ * largest value still means "at least T". `bloomery count -m T` queries such a
+ * filter. lab/kim measures (2).
  *
  * PAPERS
  *

@@ -1,19 +1,35 @@
-/* dleft.c - d-left counting: fingerprints in the least loaded of four buckets.
- *
- * Use it when keys come and go, may come twice, and memory matters.
+/* dleft.c - counted fingerprints in the least loaded of four buckets.
  *
  * WHAT IT IS
  *
- * A table of fingerprints, each with a small counter. There are four subtables
- * of buckets with eight cells; a key may be in one bucket of each, and goes to
- * the one with the fewest cells in use, the leftmost of those. That evens the
- * buckets out so well that 25 of every 32 cells can be filled and no bucket
- * need ever have a list or a spare. A key can be added again, counted and taken
- * out, in about half the memory of `counting`.
+ * A table of fingerprints, each with a small counter. It consists of four
+ * subtables with buckets of eight cells. A key has one possible bucket in each
+ * subtable and goes to the one with the fewest cells in use, the leftmost if
+ * several have as few. That evens out the buckets so well that 25 of 32 cells
+ * can be filled, and no bucket needs an overflow list.
  *
- * A counter at its largest value is saturated: how often the key was added is
- * then no longer known, so that it cannot be removed (BLY_EUNSAFE). Where all
- * four buckets of a key are full an add says BLY_EFULL.
+ * WHEN TO USE IT
+ *
+ * Use it if keys come and go, may be added twice, and `counting` is too large:
+ * it takes half of that memory or less. It doubles in size without the keys.
+ *
+ * WHEN NOT TO
+ *
+ * - Keys are added once: `cuckoo` is smaller and reads two cache lines.
+ * - Keys repeat often: with the default counters of 2 bits, a key added three
+ *   times can no longer be removed. Use bits=8, `counting` or `quotient`.
+ * - An add must never be refused: an add returns BLY_EFULL if all four buckets
+ *   of the key are full.
+ * - Filters must be united: `quotient`, `golomb` or `counting`.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines per lookup
+ *      1 %          17.9              4.8
+ *      0.1 %        21.8              5.0
+ *
+ * Adds and removals read the same four buckets, whichever keys an attacker
+ * chooses.
  *
  * THE PICTURE (r = 3, bits = 2: a bucket of 5 bytes)
  *
@@ -29,10 +45,10 @@
  *      Bit j of every byte is cell j. A cell whose counter is 0 is free, and
  *      its remainder is then 0 as well.
  *
- * With the bits of a bucket turned this way a remainder of any width is
- * compared with eight cells by one exclusive or of the bucket with the
- * remainder's bits, each widened to a byte; the bytes' OR has a 0 where a cell
- * agrees.
+ * With the bits of a bucket transposed in this way, a remainder of any width is
+ * compared with eight cells at once: the bucket is XORed with the remainder's
+ * bits, each widened to a byte. The OR of the resulting bytes has a 0 for each
+ * cell that matches.
  *
  * IMAGE
  *
@@ -51,77 +67,70 @@
  *
  * MATHS
  *
- * A fingerprint is one of R = B 2^w. A foreign key is found if one of the n
- * keys has the same one:
+ * A fingerprint is one of R = B 2^w. An absent key is found if one of the n
+ * keys has the same fingerprint:
  *
  *      f = 1 - (1 - 1/R)^n  =  about n / R                               (1)
  *
- * which is 25 / 2^w when 25 cells of each 32 are planned to be in use. r is a
- * whole number, so the rate may be half of what was asked: the plan takes the
- * r that needs the fewest bytes, with more buckets than (1) would need for
- * their load alone if one bit less is cheaper that way.
+ * With 25 of every 32 cells in use, this is 25 / 2^w. r is a whole number, so
+ * the rate may be half of the requested one. The plan takes the r that needs
+ * the fewest bytes. It takes more buckets than the load requires if one bit
+ * less per cell is cheaper that way.
  *
- *      wanted rate    r     planned rate    bits a key    counting (4 bits)
+ *      requested      r     planned rate    bits per key   counting (4 bits)
  *      10 %           8       9.3 %           12.8             19.2
  *      1 %           12       0.61 %          17.9             38.4
  *      0.1 %         15       0.076 %         21.8             57.5
  *      0.01 %        18       0.0095 %        25.6             76.7
  *
- * Full buckets. In a large table the share of buckets in each subtable with 8
+ * Full buckets. In a large table, the share of buckets in each subtable with 8
  * keys follows from differential equations [Vöcking 1999 has the argument,
- * Bonomi 2006 the parameters]: they put the chance that an add up to a load of
- * 25 / 32 finds four full buckets at 10^-70. In small tables chance has more
- * room: one simulated table in 10^7 overflowed by 57 of 64 cells, and by 85 of
- * 96. With keys removed and others added at full capacity the loads spread:
- * after fifty turnovers at 25 in 32 one bucket in 14 of the first subtable was
- * full, one in 6 700 of the third and none of the last. Of 10^8 adds to each of
- * five tables of 64 to 1024 cells none was refused; at 26 in 32 two of 5 10^7
- * were. So the capacity of B buckets a subtable is 25 B.
+ * Bonomi 2006 the parameters]. Up to a load of 25 / 32, an add finds four full
+ * buckets with a probability of 10^-70. In small tables chance matters more:
+ * one simulated table in 10^7 overflowed with 57 of 64 cells in use, and one
+ * with 85 of 96. If keys are removed and others added at full capacity, the
+ * loads spread. After fifty turnovers at 25 in 32, one bucket in 14 of the
+ * first subtable was full, one in 6 700 of the third and none of the last. Of
+ * 10^8 adds to each of five tables of 64 to 1024 cells, none was refused; at 26
+ * in 32, two of 5 10^7 were. So the capacity of B buckets per subtable is 25 B.
  *
  * Saturation. A counter of c bits saturates when 2^c - 1 keys share a
- * fingerprint. For c = 2 that happens to n f^2 / 6 fingerprints, 6 in a million
- * keys at 1 %, besides those of keys that are added three times themselves.
+ * fingerprint; the number of adds is then unknown, and the key cannot be
+ * removed (BLY_EUNSAFE). For c = 2 that happens to n f^2 / 6 fingerprints, 6 in
+ * a million keys at 1 %, in addition to keys that are added three times
+ * themselves.
  *
  * PROBES
  *
  * With d independent buckets and one remainder, two keys might agree in one
- * bucket and remainder but not in the others, and taking one of them out could
- * take the wrong cell. [Bonomi 2006] makes bucket and remainder in subtable i
- * from one fingerprint by a permutation P_i: keys that agree anywhere agree
- * everywhere, and a fingerprint is in one cell at most. Theirs, a product with
- * an odd number modulo a power of two, wants a power of two buckets. Ours is
- * for any number: with the fingerprint as a pair, b in [0, B) and t of w bits,
+ * bucket and remainder but not in the others. Removing one of them could then
+ * clear the wrong cell. [Bonomi 2006] derives bucket and remainder in subtable
+ * i from one fingerprint by a permutation P_i, so that keys that agree anywhere
+ * agree everywhere, and each fingerprint is in at most one cell. That
+ * permutation, a product with an odd number modulo a power of two, needs a
+ * power of two of buckets. Ours works for any number. With the fingerprint as a
+ * pair, b in [0, B) and t of w bits:
  *
  *      bucket     (b + f_i(t)) mod B, then the high w - r bits of a_i t
  *                 modulo 2^w                                             (2)
  *      remainder  the low r bits of t
  *
- * where f_i(t) is a hash of t into [0, B), 0 for the first subtable, and a_i
- * an odd number, 1 for the first (docs/format.md has all of it): from the
- * remainder and the high bits of a_i t follow the high bits of t, from t and
- * the bucket follows b.
+ * where f_i(t) is a hash of t into [0, B), 0 for the first subtable, and a_i an
+ * odd number, 1 for the first (docs/format has the details). The remainder
+ * and the high bits of a_i t determine the high bits of t; t and the bucket
+ * determine b.
  *
  * ANOTHER SIZE
  *
- * Doubling takes one bit from the remainders and gives it to the buckets: w
- * stays, R stays, and with it the rate that n keys have. By (2) a bucket splits
- * into two, one after the other in the same subtable: nothing moves elsewhere,
- * nothing can overflow, and the old table is read and the new one written from
- * the first byte to the last. Splitting makes loads less even, which further
- * adds mend: tables doubled three times and filled to 26 in 32 each time
- * first overflowed at 28.6. To double a filter j times plan it for a rate 2^j
- * times lower than needed at the end. It cannot be made smaller.
- *
- * COST
- *
- * Four buckets, in about 4.8 lines at 1 %, for every lookup, add and remove,
- * whichever keys strangers choose. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * The one to use where keys come and go, may come twice, and memory matters.
- * `counting` never says full and its counters go to 14; at 15 they stay.
- * `cuckoo` touches two lines and has no counters.
+ * Doubling takes one bit from the remainders and gives it to the buckets. w and
+ * R stay the same, and so does the rate that n keys have. By (2) a bucket
+ * splits into two neighbouring ones in the same subtable. Nothing moves
+ * elsewhere, nothing can overflow, and the old table is read and the new one
+ * written from the first byte to the last. Splitting makes the loads less even,
+ * which later adds repair: tables that were doubled three times and filled to
+ * 26 in 32 each time first overflowed at 28.6. To double a filter j times, plan
+ * it for a rate 2^j times lower than the one needed at the end. A filter cannot
+ * shrink.
  *
  * PAPERS
  *

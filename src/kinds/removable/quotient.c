@@ -1,38 +1,59 @@
-/* quotient.c - a counting quotient filter: sorted fingerprints, exactly kept.
- *
- * Use it when keys are counted or removed, filters are united, and their size
- * may have to change.
+/* quotient.c - a counting quotient filter: sorted fingerprints.
  *
  * WHAT IT IS
  *
- * A multiset of fingerprints, stored sorted and without loss in little more
- * than the bits that theory demands. A fingerprint is a number F below
- * slots * 2^r. Its high part, the *quotient*, names the slot where it would
- * like to be; only its low r bits, the *remainder*, are stored there or, if
- * others are in the way, as near behind as possible. Two bits a slot tell
- * which remainder belongs to which quotient. Keys can be added, counted and
- * removed; filters can be united, compared (all but exactly: only keys of one
- * fingerprint are taken for one) and made larger or smaller without the keys.
+ * A sorted multiset of fingerprints, stored without loss in little more than
+ * the bits that theory demands. The high part of a fingerprint, its *quotient*,
+ * names the slot where it would like to be. Only the low r bits, its
+ * *remainder*, are stored, in that slot or as near behind it as possible. Two
+ * bits per slot record which remainder belongs to which quotient.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it if keys are counted or removed and the filter must also be united with
+ * others, compared, or resized without the keys. It is the most versatile kind,
+ * as large as `standard` at 1 % and 11 % smaller at 0.1 %.
+ *
+ * WHEN NOT TO
+ *
+ * - An add must never be refused: it reports "full" at its capacity, which
+ *   counts different keys (or, with repeats=yes, adds). `counting` never does.
+ * - Speed matters most: `cuckoo` for keys that are removed, `blocked` for keys
+ *   that stay.
+ * - Memory matters most: `golomb` does the same in half a bit to a bit less
+ *   per key, but is much slower.
+ * - Attackers choose the keys: hash them with `siphash` and a secret, or they
+ *   can make every operation slow.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines per lookup
+ *      1 %           9.6                2
+ *      0.1 %        12.8                2
+ *
+ * With repeats=yes it takes 11.8 bits per key at 1 %. An add or a removal moves
+ * the remainders up to the next free slot: 1/2 (1 + 1/(1-a)^2) slots on average
+ * at load a.
  *
  * THE PICTURE (8 home slots and one behind them, r = 4; letters are
  * remainders; fingerprints 1:9 1:A 1:B 2:5 4:3 7:F)
  *
  *      slot       0   1   2   3   4   5   6   7   8
- *      occupied   0   1   1   0   1   0   0   1   -   is there such a quotient?
+ *      occupied   0   1   1   0   1   0   0   1   -   is the quotient present?
  *      run end    0   0   0   1   1   1   0   1   0   does a run end here?
  *      remainder  .   9   A   B   5   3   .   F   .
  *                     '---1---'   2   4       7       the run of quotient …
  *
- *      All remainders of one quotient are a *run*, in rising order; runs are
- *      in the order of their quotients, each as near to its home as the one
- *      before lets it: the i-th run end belongs to the i-th occupied bit.
+ *      All remainders of one quotient are a *run*, in rising order. Runs are in
+ *      the order of their quotients, each as near to its home as the one before
+ *      allows. So the i-th run end belongs to the i-th occupied bit.
  *
  * IMAGE
  *
  *      geometry 0   s, home slots, 1 .. 2^60 / 2^r
  *      geometry 1   r, bits of a remainder, 1 .. 56
- *      geometry 2   blocks of 64 slots, at least s / 64: what is more than s
- *                   is for the runs of the last home slots to spill into
+ *      geometry 2   blocks of 64 slots, at least s / 64: the slots beyond s
+ *                   take the runs that spill from the last home slots
  *      geometry 3   zero
  *      payload      the blocks, 17 + 8r bytes each; then 8 bytes, the number
  *                   of slots in use
@@ -46,85 +67,84 @@
  *                            bit j being bit (j mod 8) of byte j / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the
- *      payload has the bytes they say. A filter's payload is moreover a pure
- *      function of its geometry and its multiset of fingerprints, slots without
- *      a remainder being zero.
+ *      payload has the size they imply. A filter's payload is also a pure
+ *      function of its geometry and its multiset of fingerprints; slots without
+ *      a remainder are zero.
  *
- *      A key's F is the high half of hash * (s 2^r): the hash as it comes. How
- *      the blocks are read and moved is in src/bodies/runs.h.
+ *      A key's fingerprint F is the high half of hash * (s 2^r), with the hash
+ *      as it is. src/bodies/runs.h reads and moves the blocks.
+ *
+ * MATHS
+ *
+ * An absent key is found if its fingerprint F is in the filter. With R = s 2^r
+ * fingerprints and n keys that is, exactly,
+ *
+ *      f = 1 - (1 - 1/R)^n, about n/R                                    (1)
+ *
+ * With a load of a = n/s this is a 2^-r, and the bits per key are
+ *
+ *      (r + 2 + 1/8) / a                                                 (2)
+ *
+ * A plan has a load of 0.95 or less, since (1) may require a larger s, or of
+ * 0.775 with repeats=yes. Of all r it takes the one that needs the fewest
+ * bytes. r is a whole number, so (2) is best where a 2^-r meets the requested
+ * rate exactly: 9.6 bits per key for anything from 0.74 % to 1.3 %, and with
+ * repeats=yes 11.8 bits from 0.61 % to 1.07 %.
+ *
+ * The runs behind a slot form a queue that serves one remainder per slot.
+ * Behind the last home slot, the queue's length, seen as a random walk tied
+ * down at both ends, exceeds t with probability
+ *
+ *      e^(-2 t (t + (1-a) s) / (v a s))                                  (3)
+ *
+ * where v is 1 if keys are added once. If each takes v slots, as many arrive at
+ * a time, and the walk's variance is v times that. The plan leaves t slots for
+ * which (3) is e^-28 at a load of 31/32, with v = 1, or with repeats=yes v = 5
+ * for four times each (7 for r = 1). The filter reports "full" at that load and
+ * 64 slots, or if the last cluster reaches the end nevertheless: beyond that
+ * load clusters grow as 1 / (1-a)^2.
  *
  * COUNTS
  *
- * A fingerprint that is there up to three times is its remainder x, that many
- * times. If it is there c > 3 times, write c - 3 in base 2^r, without leading
- * zeros: d digits. Then it is x, d + 3 times, followed by the digits, the most
- * significant one first; and if that one equals x, 0 is written for it. (It is
- * never 0 itself; and so the x before it can be counted.) In base 16, with
- * x = 7:
+ * A fingerprint that occurs up to three times is its remainder x, stored that
+ * many times. If it occurs c > 3 times, write c - 3 in base 2^r without leading
+ * zeros: d digits. Then it is stored as x, d + 3 times, followed by the digits,
+ * the most significant one first. A digit that equals x would be mistaken for
+ * another x, so if the first digit equals x, 0 is written in its place. (The
+ * first digit is never 0 otherwise, so this is unambiguous.) In base 16, with x
+ * = 7:
  *
  *      c     1    2      3        4            10           20
  *            7    7 7    7 7 7    7 7 7 7 1    7 7 7 7 0    7 7 7 7 7 1 1
  *
  * So c takes 3 + 2d slots: a key that was added a million times takes 9 at 1 %.
- * A run without repeats costs nothing, and only in one of five slots or more
- * can any of them be a digit. Four times is the only count that takes more
- * slots than adds, five; but for r = 1, where five times take seven, six seven,
- * and seven nine. So n adds take 5n/4 slots at most, or 7n/5 where r = 1. A
- * plan has room for n keys that come once, and for n adds of which a twentieth,
- * at most, are of keys that come just four times; with repeats=yes it has room
- * for all that n adds can take: none is refused, whichever keys they are of.
- *
- * MATHS
- *
- * A foreign key is found if its F is there: with R = s 2^r fingerprints and n
- * keys that is, exactly,
- *
- *      f = 1 - (1 - 1/R)^n, about n/R                                    (1)
- *
- * With a load of a = n/s that is a 2^-r, and the bits a key are
- *
- *      (r + 2 + 1/8) / a                                                 (2)
- *
- * We plan a load of 0.95 or less, since the s that (1) needs may be larger, or
- * of 0.775 with repeats=yes; of all r we take the one whose bytes are least.
- * Because r is whole, (2) is best just where a 2^-r meets the wanted rate: 9.6
- * bits a key for anything from 0.74 % to 1.3 %, and with repeats=yes 11.8 bits
- * from 0.61 % to 1.07 %.
- *
- * The runs behind a slot are a queue that serves one remainder a slot. Behind
- * the last home slot its length, seen as a random walk tied down at both ends,
- * exceeds t with chance
- *
- *      e^(-2 t (t + (1-a) s) / (v a s))                                  (3)
- *
- * where v is 1 if keys come once; if each takes v slots, as many arrive at a
- * time, and the walk's variance is v times that. We leave t slots for which (3)
- * is e^-28 at a load of 31/32, with v = 1, or with repeats=yes v = 5 for four
- * times each (7 for r = 1). At that load and 64 slots, and when the last
- * cluster reaches the end all the same, the filter says it is full: beyond,
- * clusters grow as 1 / (1-a)^2.
+ * A run without repeats costs nothing, and only in a run of five or more slots
+ * can any be a digit. Four is the only count that takes more slots than adds,
+ * five; for r = 1, also five (seven slots), six (seven) and seven (nine). So n
+ * adds take at most 5n/4 slots, or 7n/5 if r = 1. A plan has room for n keys
+ * that are added once, and for n adds of which at most a twentieth are of keys
+ * that are added exactly four times. With repeats=yes it has room for all that
+ * n adds can take, and refuses none, whichever keys they are of.
  *
  * ANOTHER SIZE
  *
- * Twice the slots and a remainder one bit shorter make the same R: every
- * fingerprint stays what it was, and the rate is n/R still: it doubles when the
- * keys do. So the filter goes to s 2^j slots and r - j bits for any j that
- * leaves a bit, or halves while s is even: plan with a low rate what is to
- * grow.
+ * Twice as many slots with remainders one bit shorter make the same R. Every
+ * fingerprint stays what it was, and the rate is still n/R: it doubles when the
+ * number of keys does. So the filter can go to s 2^j slots and r - j bits for
+ * any j that leaves a bit, or halve while s is even. Plan a filter that will
+ * grow with a low rate.
  *
- * COST
+ * HOSTILE KEYS
  *
- * A lookup reads the block's head and the remainders of one run: mostly two
- * lines. An add or a remove moves what is between its run and the next gap,
- * 1/2 (1 + 1/(1-a)^2) slots on average [Knuth 1998, 6.4], r words for each 64.
- * Measured: `make bench`. Hashes that are not random make runs and clusters
- * long, and then every verb takes time in proportion: functions whose high
- * bits are weak are refused; `identity` is taken at its word.
+ * A lookup reads the block's head and the remainders of one run. Hashes that
+ * are not random make long runs and clusters, and every operation then takes
+ * time in proportion. Functions whose high bits are weak are refused;
+ * `identity` is accepted as it is.
  *
- * Strangers who choose keys, and can compute the hash, can crowd them into one
- * run or into the first slots. A lookup walks through its run, 1.6 ns a slot,
- * and past the blocks of its cluster, 1.1 ns each; an add and a remove move
- * what is behind. In a filter for 10^6 keys, in microseconds:
+ * An attacker who chooses keys and can compute the hash can crowd them into one
+ * run or into the first slots. A lookup walks through its run, at 1.6 ns per
+ * slot, and past the blocks of its cluster, at 1.1 ns each; an add and a
+ * removal move everything behind. In a filter for 10^6 keys, in microseconds:
  *
  *                                           lookup      add   remove
  *      10^6 random keys, 1 %                  0.03     0.25     0.29
@@ -132,31 +152,24 @@
  *      10^6 random keys, 1e-9                 0.13     0.31     0.52
  *      10^5 in one run, 1e-9                   158      184      185
  *
- * `siphash` with a secret is the cure. A bound on clusters is not: at a load of
- * a, random keys fill L slots in a row, from a given one on, with a chance of
- * at most
+ * `siphash` with a secret prevents this. A bound on clusters would not. At a
+ * load of a, random keys fill L slots in a row, from a given one on, with a
+ * probability of at most
  *
  *      e^(-L (a - 1 - ln a))                                             (4)
  *
- * by Chernoff's bound for Poisson arrivals. So that no cluster of 2^40 slots at
- * a load of 31/32 reaches it by chance, but for 2^-64, it must be 145 000
- * slots. A lookup past so many takes longer than the second row above. Counts,
- * whose slots come together, would need still more.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where keys are counted or removed and space matters, where filters are
- * united, or where the number of keys is not known and the keys are not at hand
- * when the filter must grow. It refuses adds when it is full; the capacity is
- * that of different keys, or with repeats=yes of adds. `counting` never refuses
- * and takes several times the space; `cuckoo` cannot be united and keeps few
- * repeats.
+ * by Chernoff's bound for Poisson arrivals. For no cluster of 2^40 slots at a
+ * load of 31/32 to reach the bound by chance, except with probability 2^-64, it
+ * would have to be 145 000 slots. A lookup past so many takes longer than the
+ * second row above. Counts, whose slots come together, would need a still
+ * larger bound.
  *
  * PAPERS
  *
  *  [Cleary 1984]   Compact hash tables using bidirectional linear probing,
  *                  IEEE Trans. Computers 33(9). Quotients.
- *  [Knuth 1998]    The art of computer programming, volume 3. Linear probing.
+ *  [Knuth 1998]    The art of computer programming, volume 3. Linear probing:
+ *                  section 6.4 has the slots that an add moves.
  *  [Pagh 2005]     Pagh, Pagh and Rao, An optimal Bloom filter replacement,
  *                  SODA. That a multiset of fingerprints is the way.
  *  [Bender 2012]   Don't thrash: how to cache your hash on flash, PVLDB 5(11).
@@ -192,8 +205,8 @@ static const char *const quotient_repeats[] = { "no", "yes", NULL };
 
 static const kind_option quotient_options[] = {
     [QUOTIENT_OPTION_REPEATS] = {
-        .name = "repeats", .help = "yes: room for adds of the same keys "
-                                   "too, five slots for four of them",
+        .name = "repeats", .help = "yes: room for repeated adds as well, five "
+                                   "slots for four of them",
         .choices = quotient_repeats, .standard = false,
     },
     { .name = NULL },
@@ -392,9 +405,9 @@ PLATFORM_INLINE bool quotient_contains_long(const runs_view *v, uint64_t f,
     return quotient_search_portable(v, f);
 }
 
-/* The run's remainders are compared all at once: a field of the xor is zero
- * where one equals x. Whether there is a run at all is no branch, for nobody
- * could foresee it. */
+/* Looks up a fingerprint. All remainders of the run are compared at once: a
+ * field of the XOR is zero where one equals x. Whether there is a run at all is
+ * not a branch, because it would be unpredictable. */
 PLATFORM_INLINE bool quotient_contains_by(const runs_view *v, uint64_t f,
                                           bool bmi)
 {
@@ -799,8 +812,8 @@ static uint8_t quotient_spill(uint64_t block, uint64_t at)
     return (uint8_t)(spill < RUNS_SPILL_MORE ? spill : RUNS_SPILL_MORE);
 }
 
-/* Are the spills of the blocks up to that of a quotient what they should be,
- * when the runs before it end at `at`? *block is the first not looked at. */
+/* Returns whether the spills of the blocks up to that of a quotient are right,
+ * if the runs before it end at `at`. *block is the first unchecked block. */
 static bool quotient_spills_are(const runs_view *v, uint64_t *block,
                                 uint64_t last, uint64_t at)
 {
@@ -957,8 +970,8 @@ static bly_status quotient_resize_plan(bly_plan_t *plan, const void *image,
     return quotient_plan_of(plan, capacity, slots, (uint32_t)r, repeats);
 }
 
-/* The spills of the blocks up to that of a quotient, when the runs before it
- * end at `at`; the first block that is not done yet. */
+/* Writes the spills of the blocks up to that of a quotient, if the runs before
+ * it end at `at`. Returns the first block that is not done yet. */
 static uint64_t quotient_spills(const runs_view *v, uint64_t block,
                                 uint64_t last, uint64_t at)
 {
@@ -1009,8 +1022,9 @@ static void quotient_each(const void *image, bly_visit_fingerprint *visit,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* The number of keys that the number of fingerprints is to be expected of; its
- * spread is that of how many collide. */
+/* Reports statistics. The number of keys is the one from which the number of
+ * fingerprints is expected; its deviation is that of the number of collisions.
+ * */
 static void quotient_stat(bly_stat_t *out, const void *image)
 {
     runs_view v = runs_look(image);
@@ -1045,7 +1059,7 @@ static const kind_resizing quotient_resizing = {
 const bly_kind bly_kind_quotient = {
     .name     = "quotient",
     .family   = "removable",
-    .summary  = "a counting quotient filter: fingerprints in rising order",
+    .summary  = "a counting quotient filter: sorted fingerprints",
     .version  = QUOTIENT_VERSION,
     .options  = quotient_options,
     .raw_hash = true,

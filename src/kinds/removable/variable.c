@@ -1,16 +1,35 @@
-/* variable.c - a counting Bloom filter whose keys count by different numbers.
- *
- * Use it in place of `counting` when memory is short.
+/* variable.c - a counting Bloom filter whose keys add different increments.
  *
  * WHAT IT IS
  *
- * As in kind `counting` a key raises k counters, and lowers them when it is
- * removed; but not by one: its hash chooses for each probe a number of L, L+1,
- * …, 2L-1, its increment. What a counter holds then tells more than whether
- * somebody was there: a counter of 5 cannot hold an increment of 4, for the
- * remaining 1 is no increment. So fewer strangers pass, and though a counter
- * takes more bits, the filter takes a third fewer. Remove only what was added,
- * as with every kind that removes.
+ * A counting Bloom filter in which a key raises each of its k counters not by
+ * one, but by an increment of L, L+1, … or 2L-1 that its hash selects. The
+ * value of a counter then tells more than whether any key raised it. For L = 4,
+ * a counter of 5 cannot contain an increment of 4, because the remaining 1 is
+ * not an increment. So fewer absent keys pass, and the filter is a third
+ * smaller although each counter has more bits.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it in place of `counting` if memory is short. It has the same abilities
+ * (add, remove, count, unite) in two thirds of the memory, and in less than six
+ * tenths with set=8-12-14-15.
+ *
+ * WHEN NOT TO
+ *
+ * - Memory matters more than never refusing an add: `cuckoo`, `quotient` and
+ *   `golomb` are less than half as large.
+ * - The counters themselves are of use: those of `counting` are plain counts.
+ * - Keys that were never added might be removed: that can lose other keys,
+ *   here as in every kind that removes.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %          24.7                  5                  1.6
+ *      0.1 %        37.0                  7                  1.6
+ *
+ * A lookup with a set takes 1.3 times as many instructions.
  *
  * THE PICTURE (L = 4, m = 12, k = 3, after adding x and y)
  *
@@ -21,7 +40,7 @@
  *                       ^              ^     ^
  *      y             adds 6         adds 7  adds 4
  *
- *      A stranger whose increment at counter 1 is not 5 is not there, nor one
+ *      A key whose increment at counter 1 is not 5 is absent, and so is one
  *      whose increment at counter 8 is not 4. Counter 4 lets all pass: its 13
  *      is 7 + 6, but could be 4 + 4 + 5 as well.
  *
@@ -39,35 +58,24 @@
  *      Valid if and only if (1) the fields are in these ranges, (2) the
  *      payload has ceil(m b / 8) bytes, (3) the bits from m b on are clear.
  *
- * PROBES
- *
- * The positions are those of kind `standard` with its default index scheme: s,
- * s c, s c^2, … modulo 2^64, high half of each times m. The increment of a
- * probe is L and the high log2 L bits of its s c^i times 9E3779B97F4A7C15.
- *
- * Every number from L on is a sum of numbers of L … 2L-1. So a counter c holds
- * the increment v perhaps if c = v or c >= v + L, and certainly not otherwise.
- *
- * With a set of n elements the increment is the one of the number that the high
- * bits of the same product give, out of n, in rising order.
- *
  * MATHS
  *
- * With N = kn probes in all, P_j the binomial chance that j of them met in a
- * given counter, a probe of a stranger passes with chance
+ * With N = kn probes in all and P_j the binomial probability that j of them met
+ * in a given counter, a probe of an absent key passes with probability
  *
  *      q = 1 - P_0 - (L-1)/L P_1 - (L^2-1)/(6 L^2) P_2                   (1)
  *
- * for one increment passes only its equal, two fail those above their sum less
- * L, and three or more pass all. The rate is E[Y^k], where Y is what q is the
- * mean of, the share of pairs of a counter and an increment that pass:
+ * A single increment lets only its equal pass. Two increments stop those above
+ * their sum less L. Three or more let all pass. The rate is E[Y^k], where Y is
+ * the share of pairs of a counter and an increment that pass, and q its mean:
  *
  *      f = q^k (1 + C(k,2) V/q^2 + 3 C(k,4) V^2/q^4)                     (2)
  *
- * V the variance of Y: that of a counter's share g, less what the fixed number
- * of probes J takes away, (var g - cov(g, J)^2 / var J) / m. [Rottenstreich
- * 2014] has q^k. We take the k that takes the fewest bits, and the least m at
- * which (2) is at most the wanted rate. Bits a key:
+ * V is the variance of Y: the variance of a counter's share g, less the part
+ * that the fixed number of probes J removes, (var g - cov(g, J)^2 / var J) / m.
+ * [Rottenstreich 2014] has q^k. The plan takes the k that needs the fewest
+ * bits, and the smallest m for which (2) is at most the requested rate. Bits
+ * per key:
  *
  *      rate      counting, 4 bits   variable, L = 4, 6 bits     less
  *      10 %          19.2                12.4 (k = 2)           35 %
@@ -75,41 +83,54 @@
  *      0.1 %         57.5                37.0 (k = 7)           36 %
  *      0.01 %        76.7                49.3 (k = 9)           36 %
  *
- * The counters are fuller than a Bloom filter's: 1.1 to 1.2 increments each.
- * At that load a counter of b = log2 L + 4 bits saturates with a chance of
+ * The counters are fuller than a Bloom filter's: 1.1 to 1.2 increments each. At
+ * that load a counter of b = log2 L + 4 bits saturates with a probability of
  * about
  *
  *      L              2         4         8         16
  *      1 %, bits     26.9      24.7      25.3      27.2
  *      saturates     2e-9      3e-8      3e-8      7e-8
  *
- * while all keys are different (the sum of a Poisson number of increments); one
- * bit more makes it less than 10^-18.
+ * while all keys are different (the sum of a Poisson number of increments). One
+ * more bit makes it less than 10^-18.
+ *
+ * PROBES
+ *
+ * The positions are those of kind `standard` with its default index scheme: s,
+ * s c, s c^2, … modulo 2^64, the high half of each times m. The increment of a
+ * probe is L plus the high log2 L bits of its s c^i times 9E3779B97F4A7C15.
+ *
+ * Every number from L on is a sum of numbers of L … 2L-1. So a counter c may
+ * contain the increment v if c = v or c >= v + L, and certainly does not
+ * otherwise.
+ *
+ * With a set of n elements, the same product scaled to 0 … n-1 selects the
+ * element, in rising order.
  *
  * SATURATION
  *
- * A counter at its largest value never changes again and lets all pass, as in
- * `counting`: no key is ever lost by it, but removed ones may be found still.
+ * A counter at its largest value never changes again and lets every key pass,
+ * as in `counting`. It never loses a key, but removed keys may still be found.
  * A key whose counters are all saturated cannot be removed (BLY_EUNSAFE), and
- * its count is not bounded (UINT64_MAX).
+ * its count is unbounded (UINT64_MAX).
  *
  * REMOVAL, COUNTS
  *
- * A key is taken out if all its probes pass; where several meet in one counter,
- * that must hold them all, and 0 or at least L be left. If not, it is not there
- * and all is as before. A key was added r times at most, r the largest number
- * for which each of its counters holds the increment r times, and 0 or at least
- * L is left.
+ * A key is removed if all of its probes pass. Where several probes meet in one
+ * counter, that counter must contain all of their increments and keep 0 or at
+ * least L. Otherwise the key is not in the filter, and nothing changes. A key
+ * was added at most r times, where r is the largest number for which each of
+ * its counters contains the increment r times and keeps 0 or at least L.
  *
  * SETS
  *
- * A set whose sums of two elements are all different (B_2) tells more: what is
- * left without one of its elements is less often a sum. Of {8, 12, 14, 15}, a
- * counter of 20 lets 8 and 12 pass, for it may be their sum; not 14, which
- * would leave 6, nor 15, which would leave 5: neither is a sum of elements. The
- * sums are a number's bits, as every number above 33 is one (above 9 for
- * {4, 6, 7}).
- * Where j increments met, they pass a share g_j of the elements:
+ * A set of increments whose sums of two elements all differ (B_2) tells more,
+ * because the rest of a sum is less often a sum itself. Take {8, 12, 14, 15}. A
+ * counter of 20 lets 8 and 12 pass, because it may be their sum. It does not
+ * let 14 pass, which would leave 6, nor 15, which would leave 5: neither is a
+ * sum of elements. A 64-bit number holds which numbers are sums, because every
+ * number above 33 is one (above 9 for {4, 6, 7}). Where j increments met, they
+ * let this share g_j of the elements pass:
  *
  *      j                   1      2      3      4      5      6      7
  *      L = 4             .250   .844   1
@@ -118,38 +139,24 @@
  *
  *      q = 1 - sum over j of P_j (1 - g_j)                               (3)
  *
- * which is (1) for L … 2L-1, and (2) holds with it. A plan finds g_j from the
- * distribution of sums of j elements. With counters of 6 and of 7 bits, bits a
- * key:
+ * For L … 2L-1 this is (1), and (2) holds with it. The plan finds g_j from the
+ * distribution of sums of j elements. Bits per key, with counters of 6 and of 7
+ * bits:
  *
  *      rate                       10 %      1 %    0.1 %   0.01 %
  *      L = 4, 6 bits             12.4     24.7     37.0     49.3
  *      set=4-6-7, 6 bits         11.8     23.6     35.3     47.1     5 % less
  *      set=8-12-14-15, 7 bits    11.1     21.9     32.9     43.8    11 % less
  *
- * Elements are larger, and so are sums: a counter saturates with a chance of
- * 1e-7 and 3e-6, where L = 4 has 3e-8; a bit more each makes it less than
- * 10^-14. Saturated counters let all pass, and stay so when keys are removed.
+ * The elements are larger, and so are the sums: a counter saturates with a
+ * probability of 1e-7 and 3e-6, where L = 4 has 3e-8. One more bit each makes
+ * it less than 10^-14.
  *
- * Not here: a set of five, {16, 24, 28, 30, 31}, takes 4 % less again with 8
- * bits (21.0 at 1 %), but 3e-5 of its counters saturate. And the form of
- * [Rottenstreich 2014] with a second field that has how many increments met, so
- * that sums of as many can be taken apart: at best 24.5 bits a key at 1 % (6
- * numbers modulo 31, 4 + 5 bits), more than the sums alone take.
- *
- * COST
- *
- * Lines: k for a key that is there (0.8 % of counters of 6 bits lie across
- * two), about 1.6 for one that is not. Measured: `make bench`.
- *
- * A lookup with a set takes 1.3 times the instructions (bench/counts.txt).
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where `counting` would be used and its memory hurts: the same verbs, at two
- * thirds of the size, and with set=8-12-14-15 at less than six tenths.
- * `counting` has the simpler counters: they are the number of keys that met,
- * and its bits are a Bloom filter's.
+ * Two variants were tried and left out. A set of five, {16, 24, 28, 30, 31},
+ * takes another 4 % less with 8 bits (21.0 at 1 %), but 3e-5 of its counters
+ * saturate. The form of [Rottenstreich 2014] with a second field, which counts
+ * the increments that met, takes at best 24.5 bits per key at 1 % (6 numbers
+ * modulo 31, 4 + 5 bits): more than the sums alone.
  *
  * PAPERS
  *
@@ -205,18 +212,17 @@ static const kind_option variable_options[] = {
         .least = 1, .most = CELLS_K_MAX, .standard = KIND_CHOOSE,
     },
     [VARIABLE_L] = {
-        .name = "l", .help = "a counter is raised by l … 2l-1",
+        .name = "l", .help = "increments are l … 2l-1",
         .choices = variable_ls, .standard = VARIABLE_L_STANDARD,
     },
     [VARIABLE_BITS] = {
-        .name = "bits", .help = "bits of a counter: log2 l + 2 at least, "
-                                "+ 4 if not given",
+        .name = "bits", .help = "bits of a counter: at least log2 l + 2, by "
+                                "default + 4",
         .least = VARIABLE_BITS_LEAST, .most = COUNTERS_WIDTH_MAX,
         .standard = KIND_CHOOSE,
     },
     [VARIABLE_SET] = {
-        .name = "set", .help = "numbers that a counter is raised by, instead "
-                               "of l … 2l-1",
+        .name = "set", .help = "increments, instead of l … 2l-1",
         .choices = variable_sets, .standard = 0,
     },
     { .name = NULL },
@@ -234,8 +240,8 @@ PLATFORM_INLINE cells variable_cells(const void *image)
 
 /* ---- The rate ---------------------------------------------------------- */
 
-/* The most increments that may leave another one that does not pass. Beyond
- * these, with 8 elements or more, all pass. */
+/* The most increments in a counter with which some increment may not pass. With
+ * 8 elements or more, beyond this number all pass. */
 enum { VARIABLE_MET = 6, VARIABLE_SUM = VARIABLE_MET * 15 };
 
 /* The share of increments that pass in a counter where j of them met, with its
@@ -298,7 +304,8 @@ static variable_law variable_law_of(uint32_t l)
     return l > CELLS_L_MAX ? variable_elements(l) : variable_interval(l);
 }
 
-/* P_0, P_1, …: that so many of N probes met in one of m counters. */
+/* P_0, P_1, …: the probability that this many of N probes met in one of m
+ * counters. */
 typedef struct { double p[VARIABLE_MET + 1]; } variable_met;
 
 static variable_met variable_meet(double m, double probes)
@@ -311,8 +318,8 @@ static variable_met variable_meet(double m, double probes)
     return met;
 }
 
-/* The chance that more than law->most met; where that is the difference of
- * nearly equal numbers, its first term. */
+/* Returns the probability that more than law->most met. If that is the
+ * difference of nearly equal numbers, it returns the first term. */
 static double variable_more(const variable_law *law, const variable_met *met,
                             double load)
 {
@@ -495,7 +502,7 @@ static bly_status variable_counters(cells *c, const kind_spec *spec)
     return BLY_OK;
 }
 
-/* k, then n, then m, each from the options or from what is known already. */
+/* Sets k, then n, then m, each from the options or from the ones before. */
 static bly_status variable_size(cells *c, const variable_law *law, uint64_t *n,
                                 const kind_spec *spec)
 {
@@ -598,7 +605,7 @@ static const kind_combining variable_combining = {
 const bly_kind bly_kind_variable = {
     .name    = "variable",
     .family  = "removable",
-    .summary = "counters that keys raise by numbers of their own",
+    .summary = "a counting Bloom filter whose keys add different increments",
     .version = VARIABLE_VERSION,
     .options = variable_options,
 

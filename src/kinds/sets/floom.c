@@ -1,19 +1,35 @@
-/* floom.c - the Floom filter: a row of bits, and where in it a key's lie.
- *
- * Use it only to compare: `standard` has a lower rate in as many bits and takes
- * less time.
+/* floom.c - the Floom filter: a Bloom filter and the regions that keys use.
  *
  * WHAT IT IS
  *
- * The row of `standard`, cut in thought into b regions, and an extra array of
- * 2^b bits. A key sets its k bits in the row; the set of regions they lie in,
- * its pattern, is a number below 2^b, and it sets that bit of the extra array
- * too. A key is present when its k bits and its pattern's are set. As long as
- * few patterns have been seen, the extra array catches strangers whose k bits
- * are set by chance. Nothing can be removed.
+ * The bits of `standard`, divided into b regions, and an extra array of 2^b
+ * bits. A key sets its k bits. The set of regions they lie in is a number below
+ * 2^b, the key's pattern, and the key sets that bit of the extra array as well.
+ * A key is reported present if its k bits and the bit of its pattern are set.
  *
- * It is here to be measured against: it is never better than `standard` of as
- * many bytes, see WHEN NOT.
+ * WHEN TO USE IT
+ *
+ * Use it only to measure a published design. It is never better than `standard`
+ * in as many bytes. While patterns are few, the bits of the extra array would
+ * do more in the row; once they are many, the array is full and does nothing.
+ * tests/kinds/floom.c compares the two for every b, rates from 0.3 to 10^-5 and
+ * 1 to 10^8 keys.
+ *
+ * WHEN NOT TO
+ *
+ * - For every practical use: `standard` has a lower rate in the same memory
+ *   and takes less time.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %           9.7                  8                  2
+ *      0.1 %        14.4                 11                  2
+ *
+ * These are for a million keys; the extra array of 8 KiB weighs more on small
+ * filters. With 10^6 keys at 1 %, adding a batch took 1.85 times as long as
+ * with `standard`, looking up present keys 1.6 times and absent keys 1.15
+ * times. The paper's own ratio for adding is about 1.55.
  *
  * THE PICTURE (b = 5, a key of k = 3 with bits in regions 1 and 4)
  *
@@ -39,40 +55,43 @@
  *
  * MATHS
  *
- * A key touches just the j regions of a given pattern with chance
+ * A key touches exactly the j regions of a given pattern with probability
  *
  *      q_j = j! S(k, j) / b^k       S: Stirling numbers, second kind     (1)
  *
- * there are C(b, j) such patterns, and one is in the extra array after n keys
- * with chance h_j = 1 - (1 - q_j)^n. A stranger's is there with chance
+ * There are C(b, j) such patterns, and each is in the extra array after n keys
+ * with probability h_j = 1 - (1 - q_j)^n. The pattern of an absent key is there
+ * with probability
  *
  *      H = sum of C(b, j) q_j h_j,     j = 1 .. min(k, b)                (2)
  *
- * and the rate is about f H, with f that of the row alone. It is a little more:
- * where a stranger has the pattern of a key, that key's bits lie in the very
- * regions that are asked. Given that the pattern is there, n q_j / h_j keys
- * have it and not n q_j; each one more puts k/j bits in each region of m/b, so
- * that there a bit is clear with not c = (1 - 1/m)^(kn) but
+ * The rate is about f H, where f is the rate of the row alone. It is slightly
+ * higher, because the keys that share an absent key's pattern have their bits
+ * in the same regions. Given that the pattern is there, n q_j / h_j keys have
+ * it instead of n q_j. Each further key puts k/j bits into each region of m/b,
+ * so a bit there is clear not with probability c = (1 - 1/m)^(kn) but with
  *
  *      c_j = c (1 - b/m)^((n q_j / h_j - n q_j) k / j)                   (3)
  *
- * and each term of (2) counts for ((1 - c_j) / (1 - c))^k. In a row of 960 bits
- * with 100 keys, k = 7 and b = 16, f H is 4.8e-5, with (3) it is 5.5e-5, and
- * 5.36e-5 were measured; at 1000 keys (3) adds 1.4 %, at 10000 0.1 %. Where a
- * region has less than some ten bits the plan is high: by 5 % for 200 bits and
- * 40 keys, by 40 % for 96 bits and 10 keys.
+ * and each term of (2) is multiplied by ((1 - c_j) / (1 - c))^k. In a row of
+ * 960 bits with 100 keys, k = 7 and b = 16, f H is 4.8e-5; with (3) it is
+ * 5.5e-5, and 5.36e-5 was measured. With 1000 keys (3) adds 1.4 %, with 10000
+ * 0.1 %. If regions have fewer than about ten bits, the plan is too high: by 5
+ * % for 200 bits and 40 keys, by 40 % for 96 bits and 10 keys.
  *
- * From the payload we know each region's set bits x_r and the patterns that are
- * there: a stranger has pattern s and hits set bits only, with chance
+ * The payload shows the number of set bits x_r in each region and the patterns
+ * that are present. An absent key has pattern s and meets only set bits with
+ * probability
  *
  *      q_j ( mean of x_r b / m over the regions r of s )^k               (4)
  *
- * to the first order in what the x_r differ by; bly_stat adds this up. Of 960
- * bits it is 2.5 % high, of 200 bits 7 %.
+ * to first order in the differences of the x_r. bly_stat adds this up. For 960
+ * bits the sum is 2.5 % too high, for 200 bits 7 %.
  *
- * SIZES, as published: the row is planned for the asked rate, as `standard`
- * would be, and the 2^b bits come on top. So the planned rate is below what was
- * asked, by H. Asked 1 %, k = 7, b = 16, the extra array is 65536 bits:
+ * Sizes follow the paper: the row is planned for the requested rate, as
+ * `standard` would be, and the 2^b bits are added. So the planned rate is below
+ * the requested one by the factor H. For a requested rate of 1 %, with k = 7
+ * and b = 16, the extra array has 65536 bits:
  *
  *      keys        H       planned   the author's   `standard` of as many
  *                                      measured     bytes, best k
@@ -83,30 +102,16 @@
  *      200000     0.994    9.9e-3      9.93e-3        8.5e-3
  *      500000     1.000   10.0e-3      9.96e-3        9.4e-3
  *
- * DEAD MEMORY. A key of k bits lies in k regions at most, so of the 2^b
- * patterns only sum C(b, j) for j = 1 .. min(k, b) can ever be set: 26332 of
- * 65536 for b = 16, k = 7, and 162 of 256 for b = 8, k = 4. The rest, and bit
- * 0, which would be a key without bits, stays clear.
+ * DEAD MEMORY
+ *
+ * The k bits of a key lie in at most k regions. So of the 2^b patterns only sum
+ * C(b, j) for j = 1 .. min(k, b) can ever be set: 26332 of 65536 for b = 16, k
+ * = 7, and 162 of 256 for b = 8, k = 4. All other bits stay clear, and so does
+ * bit 0, which would be a key without bits.
  *
  * PROBES
  *
- * Those of `standard`'s scheme `power`.
- *
- * COST
- *
- * As `standard`, and one line of the extra array for a key whose k bits are
- * set, and for every add; and the pattern to be made for each of them. With
- * 10^6 keys at 1 % adding a batch took 1.85 times as long as `standard`, asking
- * for keys that are there 1.6 times, for others 1.15 times (`make bench`). The
- * paper's own ratio for adding is about 1.55.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Do not, but to compare: `standard` with as many bits in all has the lower
- * rate, and takes less time. While patterns are few, the bits of the extra
- * array would do far more in the row; when they are many, H is 1 and the array
- * does nothing. tests/kinds/floom.c holds the two against each other for every
- * b, rates from 0.3 to 10^-5 and 1 to 10^8 keys.
+ * The probes are those of `standard` with the scheme `power`.
  *
  * PAPERS
  *
@@ -497,7 +502,7 @@ static const kind_combining floom_combining = {
 const bly_kind bly_kind_floom = {
     .name    = "floom",
     .family  = "sets",
-    .summary = "a Bloom filter, and an array of the regions its keys lie in",
+    .summary = "a Bloom filter and an array of the regions that keys use",
     .version = FLOOM_VERSION,
     .options = floom_options,
 

@@ -1,16 +1,34 @@
 /* rehash.c - a Bloom filter that hashes the key anew for every bit.
  *
- * Use it to read filters that hash the key anew for every bit, or to study hash
- * functions.
- *
  * WHAT IT IS
  *
- * The filter as the textbooks write it: k hash functions, and each of them
- * names a bit of the key. Every other kind here makes all its positions of one
- * hash of 64 bits, which is quicker; this one pays for k hashes, and so can be
- * what others have built (the seminar's filter of murmur2 with the seeds 0, 1,
- * 2, … bit for bit) and what theorems speak of: families of functions that are
- * strictly universal.
+ * The Bloom filter as textbooks describe it: k hash functions, each of which
+ * gives one bit of the key. Every other kind derives all its positions from one
+ * 64-bit hash, which is faster. This kind computes k hashes. It can therefore
+ * reproduce filters that others built this way, and use the families of hash
+ * functions that theorems are about.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it to be compatible with a filter that hashes the key anew for every bit,
+ * or to measure hash functions.
+ *
+ * WHEN NOT TO
+ *
+ * - For all other purposes `standard` has the same size and rate and is
+ *   faster.
+ * - With key=whole the filter hashes the bytes of each key. It then needs the
+ *   key itself: a lookup by hash alone answers "perhaps", and an add by hash
+ *   alone is refused.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %           9.6                  7                  2
+ *      0.1 %        14.4                 10                  2
+ *
+ * Each probe computes a hash as well: k of them for a present key, two on
+ * average for an absent one.
  *
  * THE PICTURE (m = 16, k = 3)
  *
@@ -35,10 +53,29 @@
  *      0 and 5 to 7 hash no bytes of keys, (3) the payload has ceil(m/8) bytes,
  *      (4) the bits from m on are clear.
  *
+ * MATHS
+ *
+ * Rate and sizes are those of `standard` with independent positions, as far as
+ * the functions are as good as independent. That holds for xxh64, murmur3,
+ * slices, tabulation, and for multiply and the polynomials applied to hashes.
+ * It does not hold for murmur2. For the keys "0" … "49999" in 479256 bits with
+ * k = 7, it sets 245664 bits; 248367 are expected, with a standard deviation of
+ * 196. That is fewer bits, and fewer false positives. So murmur2 needs m= and a
+ * capacity, and is not planned for a rate.
+ *
+ * The last four functions keep their promise for any keys, provided that the
+ * key is an integer (hash=identity, hash=decimal) and the seed is drawn after
+ * the keys were chosen. `multiply` and `poly2` are strictly 2-universal,
+ * `poly4` is 4-universal, `tabulation` 3-universal and by [Patrascu 2012]
+ * better than that suggests. A guaranteed rate for k probes would need k-fold
+ * independence of n keys at once; lab/vadhan shows how much of that is visible
+ * on hard inputs. The c(i,j) are themselves derived from the seed, so the
+ * families are only as strict as that derivation is random.
+ *
  * FUNCTIONS
  *
- * Position i, i = 0 .. k-1, of the bytes x, or of the 64-bit hash x; s is the
- * filter's seed, and s_32 its lower 32 bits:
+ * These give position i, i = 0 .. k-1, of the bytes x or of the 64-bit hash x.
+ * s is the filter's seed, and s_32 its lower 32 bits:
  *
  *      0  multiply     ((a x + b) mod 2^128) / 2^64, rounded down, = y; the
  *                      position is floor(y m / 2^64). a, b: c(i,0) 2^64 +
@@ -58,40 +95,9 @@
  *                      T(j, v) = c(i, 256 j + v)
  *
  * c(i,j) = mix(mix(s + (i+1) g) + (j+1) g), all modulo 2^64, with mix and g as
- * in bits/hash.h and bits/index.h. The field is that of polynomials over
- * {0, 1} modulo t^64 + t^4 + t^3 + t + 1, bit j of a number the factor of t^j.
- *
- * MATHS
- *
- * The positions are those of `standard` with independent ones, and so are rate
- * and sizes, as far as the functions are as good as independent. That is so
- * for xxh64, murmur3, slices, multiply and the polynomials on hashes, and for
- * tabulation. It is not for murmur2: of the keys "0" … "49999" in 479256 bits,
- * k = 7, it sets 245664 bits, where 248367 are expected and 196 is the standard
- * deviation; fewer bits, and fewer false positives. So murmur2 is to be given
- * m and a capacity, and is not planned for a rate.
- *
- * What the last four promise they promise for any keys, as long as the key is
- * an integer (hash=identity, hash=decimal) and the seed is drawn after the
- * keys were chosen: `multiply` and `poly2` are strictly 2-universal, `poly4`
- * 4-universal, `tabulation` 3-universal, and by [Patrascu 2012] good for more
- * than that says. A rate for k probes would need k-fold independence of n keys
- * at once; the lab (lab/vadhan) shows what is seen of that on hard inputs.
- * (c(i,j) is itself made of the seed: the families are as strict as that is
- * random.)
- *
- * COST
- *
- * A hash for each probe, two on average for a key that is not there, and the
- * lines of `standard`. Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * To be compatible with a filter that hashes so, or to measure what is said of
- * hash functions. For all else `standard` errs as seldom and is quicker.
- *
- * key=whole hashes the bytes of each key, so that a key must come as it is: of
- * a hash alone the filter says "perhaps", and adding one is refused.
+ * in src/bits/hash.h and src/bits/index.h. The field consists of the
+ * polynomials over {0, 1} modulo t^64 + t^4 + t^3 + t + 1; bit j of a number is
+ * the coefficient of t^j.
  *
  * PAPERS
  *
@@ -146,8 +152,8 @@ static const kind_option rehash_options[] = {
         .least = 1, .most = REHASH_K_MAX, .standard = KIND_CHOOSE,
     },
     [REHASH_BY] = {
-        .name = "by", .help = "the hash functions (murmur2 is planned for no "
-                              "rate: with m= only)",
+        .name = "by", .help = "the hash functions (murmur2 has no plan for a "
+                              "rate: give m=)",
         .choices = rehash_functions, .standard = REHASH_MULTIPLY,
     },
     [REHASH_KEY] = {
@@ -506,8 +512,9 @@ static void rehash_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
-/* Modulo m first and m / times then is modulo m / times; and what is scaled to
- * m is so when it is divided. A slice has other bits for another m. */
+/* Plans a filter of m / times bits. A position modulo m, taken modulo m /
+ * times, is a position of the smaller filter, and so is a scaled one that is
+ * divided. A slice has other bits for another m. */
 static bly_status rehash_fold_spec(kind_spec *spec, const void *image,
                                    uint64_t times)
 {

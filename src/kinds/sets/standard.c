@@ -1,15 +1,36 @@
 /* standard.c - the classic Bloom filter.
  *
- * Use it when keys are added at any time, without a limit, and the filter
- * should be small.
- *
  * WHAT IT IS
  *
- * A row of m bits, all clear at first. A key sets k of them; a key whose k
- * bits are all set is reported present. So a key that was added is always
- * found, and one that was not is found by accident when others have set all
- * its bits. Nothing can be removed: a bit does not know who set it. More keys
- * than planned may be added; the rate then rises, and bly_stat shows it.
+ * A row of m bits, all 0 at first. Adding a key sets k of them, chosen by the
+ * key's hash. A key is reported present if all k of its bits are set. So a key
+ * that was added is always found. Any other key is found only if the keys in
+ * the filter happen to have set all of its bits: a false positive.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it by default. It keeps any false-positive rate and never refuses a key:
+ * beyond the planned number of keys only the rate rises, and `bloomery info`
+ * reports it. Filters of one plan can be united, intersected, compared, and
+ * folded to half their size.
+ *
+ * WHEN NOT TO
+ *
+ * - Keys must be removed or counted: `cuckoo`, `quotient`, `counting`.
+ * - The filter is larger than the processor's cache and speed matters:
+ *   `blocked` touches one cache line per key, for 3 % more bits at 1 %.
+ * - All keys are known and stay: `fuse` and `ribbon` are 18 to 30 % smaller.
+ * - The number of keys is unknown: `scalable`.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines read: present    absent key
+ *      1 %           9.6                  7                  2
+ *      0.1 %        14.4                 10                  2
+ *
+ * A present key has k bits in k cache lines. A lookup of an absent key ends at
+ * the first clear bit. Half of the bits are clear, so that takes two lines on
+ * average, whatever k is.
  *
  * THE PICTURE (m = 16, k = 3, after adding x and y)
  *
@@ -20,8 +41,8 @@
  *              ^              ^              ^
  *      y ------+--------------+--------------+
  *
- *      A foreign key with bits {1, 4, 11} is a false positive; one with
- *      {1, 4, 5} is known to be absent after looking at bit 5.
+ *      An absent key with bits {1, 4, 11} is a false positive; one with {1, 4,
+ *      5} is known to be absent after reading bit 5.
  *
  * IMAGE
  *
@@ -36,49 +57,41 @@
  *
  * MATHS
  *
- * After n keys a given bit is still clear with chance (1 - 1/m)^(kn), about
- * e^(-kn/m), so the false-positive rate is about
+ * After n keys, a given bit is still clear with probability (1 - 1/m)^(kn),
+ * about e^(-kn/m). The false-positive rate is therefore about
  *
  *      f = (1 - e^(-kn/m))^k                                             (1)
  *
- * least, for given m/n, at k = (m/n) ln 2, where half the bits are set,
- * f = 2^-k and
+ * For a given m/n it is least at k = (m/n) ln 2. Half of the bits are then set,
+ * f = 2^-k, and
  *
  *      m/n = log2(1/f) / ln 2 = 1.4427 log2(1/f)                         (2)
  *
- * bits a key: 4.79 for every decimal digit of f. (1) takes the bits for
- * independent and m for infinite, and is a little low [Bose 2008]: by 0.09 %
- * for 1000 keys at 1 %, by 9 % for m = 64, n = 8. The textbook sizes, m from
- * (2) and k rounded, also miss the wanted rate because of the rounding
- * (1.0039 % for 50000 keys at 1 %). We use the true rate E[(X/m)^k]
- * (math_rate), choose the k whose m is least, and the least m at which the
- * true rate is at most the wanted one. [Goel 2010] proves an m that is always
- * enough, so the search is over a handful of numbers.
+ * bits per key: 4.79 for every decimal digit of f.
+ *
+ * (1) treats the bits as independent and m as infinite, so it is a little low
+ * [Bose 2008]: by 0.09 % for 1000 keys at 1 %, by 9 % for m = 64, n = 8. The
+ * textbook sizes, m from (2) and k rounded, also miss the requested rate
+ * because of the rounding (1.0039 % for 50000 keys at 1 %). The plan uses the
+ * true rate E[(X/m)^k], where X is the number of set bits (math_rate). It takes
+ * the k that needs the smallest m, and the smallest m whose true rate is at
+ * most the requested one. [Goel 2010] proves an m that is always large enough,
+ * so the search tries only a handful of numbers.
  *
  * PROBES
  *
- * k positions from one 64-bit hash; see bits/index.h for the schemes and what
- * each costs in rate. The default, `power`, and `seeds` meet the true rate at
- * every m. The others are the literature's, to compare with: two keys share all
- * their positions with a chance of about 1/m^2, however many these are, and a
- * step that divides m makes few positions of many. So they err more often than
- * independent positions do: by an eighth for m = 1000 and k = 7 (double), but
- * a hundred times as often at m = 20 and k = 13. No formula is known that we
- * could plan by: with these schemes m= and a capacity are to be given, and what
- * plan and stat call the rate is that of independent positions. The option is
- * stored in the image.
+ * The k positions are made from one 64-bit hash. src/bits/index.h describes the
+ * schemes and their effect on the rate. The default, `power`, and `seeds` meet
+ * the true rate at every m.
  *
- * COST
- *
- * A present key is k bits in k cache lines. An absent one is two on average,
- * whatever k: half the bits are clear, and the first clear one ends it
- * (1 + 1/2 + 1/4 + …). Measured: `make bench`.
- *
- * WHEN TO USE, WHEN NOT
- *
- * The smallest of the kinds that can add at any time without a limit. Where
- * lookups out of cache must be fast, `blocked` touches one line for 3 % more
- * bits at 1 % (8 % at 0.1 %).
+ * The other schemes come from the literature and are here for comparison. Two
+ * keys share all their positions with a probability of about 1/m^2, however
+ * large k is, and a step that divides m yields few different positions. They
+ * therefore have more false positives than independent positions would: an
+ * eighth more for m = 1000 and k = 7 (double), but a hundred times as many at m
+ * = 20 and k = 13. No formula is known to plan by, so these schemes need m= and
+ * a capacity, and the rate that `plan` and `stat` report is that of independent
+ * positions. The image stores the scheme.
  *
  * PAPERS
  *
@@ -149,7 +162,7 @@ static const kind_row standard_row = {
 };
 
 /* Returns whether the spec needs a size from a rate, or the reverse, for a
- * scheme whose rate is not that of the formulas. */
+ * scheme whose rate the formulas do not give. */
 static bool standard_cannot_size(const kind_spec *spec)
 {
     uint64_t scheme = spec->option[STANDARD_INDEX];
@@ -380,8 +393,9 @@ static void standard_stat(bly_stat_t *out, const void *image)
     rows_stat(out, &s, image_payload(image));
 }
 
-/* Position floor(s m / 2^64) is, divided by `times` and rounded down, that for
- * m / times. What is reduced modulo m is not. */
+/* Plans a filter of m / times bits. Position floor(s m / 2^64), divided by
+ * `times` and rounded down, is the position for m / times; one that is reduced
+ * modulo m is not. */
 static bly_status standard_fold_spec(kind_spec *spec, const void *image,
                                      uint64_t times)
 {

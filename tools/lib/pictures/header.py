@@ -9,18 +9,14 @@ from svg import Picture
 
 CELL, ROW, LEFT, TOP = 31, 50, 46, 60
 SHORT = {"format version": "version"}
-PAGES = ["docs/format/README.md", "docs/format.md"]
+PAGE = "docs/format/README.md"
 
 
 def fields(root):
-    for page in PAGES:
-        if (root / page).exists():
-            table = re.search(r"^\| 0 \| 8 \| magic(.+\n)+",
-                              (root / page).read_text(), re.M).group()
-            rows = re.findall(r"^\| (\d+) \| (\d+) \| ([a-z ]+) \|",
-                              table, re.M)
-            return [(int(at), int(size), name) for at, size, name in rows]
-    raise SystemExit("no page has the table of the header")
+    table = re.search(r"^\| 0 \| 8 \| magic(.+\n)+",
+                      (root / PAGE).read_text(), re.M).group()
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| ([a-z ]+) \|", table, re.M)
+    return [(int(at), int(size), name) for at, size, name in rows]
 
 
 def image(build):

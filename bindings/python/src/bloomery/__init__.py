@@ -543,9 +543,9 @@ class Filter:
     that number. seed: of the hash function. hash, secret: see bly_spec in
     bloomery.h. threads: the maximum per call; 0 for as many as are useful, 1
     for the calling thread only. keys: the form of its keys, such as "text",
-    "bytes", "number", "int32" or "text:case=lower,trim" (docs/format.md,
-    section 1.1); "any" allows mixtures. By default the first keys added set
-    it.
+    "bytes", "number", "int32" or "text:case=lower,trim"
+    (docs/format/keys.md); "any" allows mixtures. By default the first keys added
+    set it.
 
     >>> f = Filter(items=10, keys="text:case=lower,trim")
     >>> f.add("Swordfish"); " SWORDFISH " in f

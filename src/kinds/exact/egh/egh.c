@@ -1,25 +1,40 @@
 /* egh.c - no false positive at all, for a few integers of a known range.
  *
- * Use it for a few integers of a known range when no false positive is
- * acceptable.
- *
  * WHAT IT IS
  *
- * A key is an integer x below U, and a filter for at most n of them is k
- * numbers q_1 … q_k without a common factor, whose product is above (U-1)^n,
- * with a block of q_i bits for each. x sets bit x mod q_i of block i. As long
- * as no more than n different keys are in, the answer is exact: a key that was
- * not added is never found. Nothing is random, so this is a promise and no
- * rate. With more keys in it becomes a filter like the others; it counts them,
- * so it knows (bly_stat's rate is 0 while the promise holds).
+ * A filter for at most n integers below a bound U. It consists of k blocks of
+ * q_1 … q_k bits, where no two q_i share a factor. An integer x sets bit x mod
+ * q_i in each block i. The product of the q_i is above (U-1)^n, and therefore,
+ * as long as at most n different keys are in, a key that was not added is never
+ * found. This is a proof, not a probability. With more keys it becomes a filter
+ * like the others; it counts its keys, so it knows.
  *
- * The hash of a key must be the integer. So the hash function is `decimal`
- * (keys are decimal numbers as text) or `identity` (up to 8 bytes); a program
- * may add integers by bly_add_hash. An integer of U or more, which is also
- * what `decimal` makes of text that is no number, is refused (BLY_EPARAM), and
- * never found. Only with all 2^64 integers, the default, any hash function
- * will do; then keys that share all 64 bits of their hash are one to the
- * filter, which the planned rate tells.
+ * WHEN TO USE IT
+ *
+ * Use it for a few integers of a known range if no false positive is
+ * acceptable: a hundred ports, a thousand ids below a million. Filters are
+ * united by OR, and the union is exact as well while it has at most n keys.
+ * With bits=2 or more, keys can be removed and are counted; while it is exact,
+ * the keys can be listed.
+ *
+ * WHEN NOT TO
+ *
+ * - All keys and all possible lookups are known: `cascade` takes a few bits
+ *   per key.
+ * - There are many keys: the size grows with the square of n. More than 8192
+ *   moduli are refused, which is about 1880 keys of 64 bits, in 42 MB.
+ * - The filter is not united with others: a sorted list of n integers is
+ *   always smaller, and takes log2 n probes.
+ *
+ * COST
+ *
+ *      keys, range         bytes     cache lines read: present    absent key
+ *      10 below 10^6         990                 5                  1
+ *      100 below 2^32     49 016               335                  1
+ *      100 below 2^64    168 037               607                  1
+ *
+ * A lookup reads the largest block first, in which few bits are set, so an
+ * absent key rarely needs a second line.
  *
  * THE PICTURE (universe=100, two keys, moduli=primes; 17 and 42 are in)
  *
@@ -48,26 +63,26 @@
  *                                 bit (j mod 8) of byte j / 8
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) k is 1
- *      just where m is U, (3) the payload has 8 + 16 k + ceil(m b/8) bytes, (4)
+ *      exactly if m is U, (3) the payload has 8 + 16 k + ceil(m b/8) bytes, (4)
  *      the moduli are 2 or more, they fall, their sum is m, and beside each is
  *      its reciprocal, (5) the bits from m b on are clear.
  *
  * MATHS
  *
- * Let z not be in S, |S| <= n, and all its bits be set. So for each i there is
- * a y in S with q_i | z - y, and q_i divides
+ * Let z not be in S, |S| <= n, and all bits of z be set. Then for each i there
+ * is a y in S with q_i | z - y, so q_i divides
  *
  *      P = product over y in S of |z - y|,   0 < P <= (U-1)^n            (1)
  *
- * The q_i have no common factors, so their product divides P: but that is
- * larger. By the theorem of prime numbers the largest prime is about n ln U,
- * the bits and the probes
+ * The q_i have no common factors, so their product divides P; but the product
+ * is larger than P. By the prime number theorem the largest prime is about n ln
+ * U, and bits and probes are
  *
  *      m ~ (n ln U)^2 / (2 ln (n ln U)),   k ~ n ln U / ln (n ln U)      (2)
  *
- * 10 to 30 % low at sizes that are of use: the bits grow with the square of n.
- * `primes` are the published first k primes; `powers` of primes with a small
- * sum (maths/moduli.h) save up to a sixth:
+ * which is 10 to 30 % low at practical sizes. `primes` are the published first
+ * k primes. `powers` are powers of primes with a small sum
+ * (src/maths/moduli.h), which saves up to a sixth:
  *
  *      U         n     primes: k      m     powers: k      m     of U bits
  *      100       2             6     41             5     36           100
@@ -78,66 +93,71 @@
  *      2^64    100           613   1281192        607   1265506          -
  *      2^64   1000          4635  97441504       4619  96963234          -
  *
- * Where that would be U bits or more, or more than 8192 moduli, the one
- * modulus U is taken (to 2^36): a row with a bit for each integer, exact for
- * any number of keys. Else more than 8192 moduli are refused: that is near
- * 1880 keys of 64 bits, 42 MB, and 8192 bits to set for each.
+ * If that would be U bits or more, or more than 8192 moduli, the plan takes the
+ * single modulus U (up to 2^36): one bit for each integer, exact for any number
+ * of keys. Otherwise more than 8192 moduli are refused.
  *
- * Beyond n keys of no pattern, a block has 1 - (1 - 1/q)^|S| of its bits set,
- * and the rate is the product of all blocks' shares. For U = 10^6, primes for
- * 10 keys: 7.2e-20 at 20 keys, 6.7e-9 at 60, 2.6e-5 at 100.
+ * With more than n keys of no particular pattern, a block has 1 - (1 - 1/q)^|S|
+ * of its bits set, and the rate is the product of these shares. For U = 10^6,
+ * primes for 10 keys: 7.2e-20 at 20 keys, 6.7e-9 at 60, 2.6e-5 at 100.
  *
- * COUNTING. An add that finds a bit clear is a new key, and while the promise
- * holds every new key finds one: the count is exact. After a union it is both
- * counts' sum, unless one filter's bits are among the other's, which then has
- * all its keys; the sum may promise too little, never too much.
+ * KEYS
  *
- * COUNTERS. With bits=2 and more a place is a counter, an add raises a key's k
- * of them, and keys can be removed. Up to n different keys all is exact: what
- * is there, how often it was added, and that a key which is not there cannot be
- * removed. For if each of x's counters held another key of S too, q_i would
- * divide x - y for some y in S but x, and (1) without the factor of x is below
- * the product of all moduli: so one counter at least is x's alone, and the
- * least of them is its count.
- *
- * That holds while no counter is at its largest value, 2^bits - 1, where it
- * sticks: none is as long as fewer keys than that are in at a time, repeats
- * counted. In a
- * block of a small modulus many keys meet, so that this is not to be hoped for
- * but to be planned: 8 bits for up to 254 keys, 16 for 65534. A key that is
- * removed while one of its counters sticks leaves a trace there; and if more
- * than n keys were in at once, one may have come unseen. Either ends the
- * promise for good: the count of keys is then "not known" (2^64 - 1).
- *
- * LISTING. While the promise holds, the keys are the integers below U that are
- * found. bly_list_keys finds them in as few lookups as residues allow
- * (egh_list.c): 10^6 for 100 keys below 2^32. It lists about ten 64-bit keys;
- * for more it would take too long, and refuses.
- *
- * REMAINDERS without a division, by the reciprocal v of q: floor(x v / 2^64)
- * is x/q rounded down, or one less. If the table does not say the truth, the
- * last line of egh_bit() still keeps the bit in its block.
- *
- * COST
- *
- * k bits in as many lines for an add and for a key that is there; little more
- * than one for one that is not, since the largest block is asked first and a
- * filter that is full by plan has few of its bits set. Batches go block by
- * block, each of which is at most 10 KiB. Measured on an EPYC with other work
- * beside, a key of a batch: 2 ns not there and 0.6 us there for U = 2^32 and
- * 100 keys, 8 ns and 2.4 us for all of 64 bits.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where an error is not to be had at any price and the keys are few: a hundred
- * ports, a thousand ids below a million, coming and going if need be; and where
- * the parts of the set come from several places, for filters are united by OR,
- * and what the union of all does not exceed is still exact. A sorted list of n
- * integers is always smaller, and takes log2 n probes. For many keys take any
- * other kind.
+ * The hash of a key must be the integer itself. So the hash function is
+ * `decimal` (keys are decimal numbers as text) or `identity` (up to 8 bytes); a
+ * program may add integers with bly_add_hash. An integer of U or more is
+ * refused (BLY_EPARAM) and never found; `decimal` turns text that is not a
+ * number into such an integer. Only with all 2^64 integers, the default, does
+ * any hash function work. Keys that share all 64 bits of their hash are then
+ * one key to the filter, and the planned rate accounts for that.
  *
  *      seq 3000 3000 60000 | bloomery build -k egh:universe=65536 -n 20 \
  *          -o ids.bly
+ *
+ * COUNTING
+ *
+ * An add that finds a bit clear is of a new key, and while the filter is exact
+ * every new key finds one. So the count of keys is exact, and bly_stat reports
+ * a rate of 0. After a union the count is the sum of both counts, unless the
+ * bits of one filter are all set in the other, which then has all its keys. The
+ * sum may be too high, never too low.
+ *
+ * COUNTERS
+ *
+ * With bits=2 or more a place is a counter. An add raises the k counters of a
+ * key, and keys can be removed. Up to n different keys, everything is exact:
+ * which keys are in, how often each was added, and that an absent key cannot be
+ * removed. Suppose each counter of x held another key of S as well. Then every
+ * q_i would divide x - y for some y in S other than x, but (1) without the
+ * factor of x is below the product of all moduli. So at least one counter is
+ * x's alone, and the smallest of its counters is its count.
+ *
+ * This holds while no counter is at its largest value, 2^bits - 1, where it
+ * sticks. None is as long as fewer keys than that are in at a time, repeats
+ * included. In a block of a small modulus many keys meet, so plan for this: 8
+ * bits for up to 254 keys, 16 for 65534. A key that is removed while one of its
+ * counters sticks leaves a trace there. And if more than n keys were in at
+ * once, one may have been missed. Either ends the guarantee for good: the
+ * number of keys is then "not known" (2^64 - 1).
+ *
+ * LISTING
+ *
+ * While the filter is exact, its keys are the integers below U that are found.
+ * bly_list_keys finds them with as few lookups as residues allow (egh_list.c):
+ * 10^6 for 100 keys below 2^32. It lists about ten 64-bit keys; more would take
+ * too long and are refused.
+ *
+ * REMAINDERS
+ *
+ * x mod q is computed without a division, by the reciprocal v of q: floor(x v /
+ * 2^64) is x/q rounded down, or one less. If the table of reciprocals is wrong,
+ * the last line of egh_bit() still keeps the bit in its block.
+ *
+ * SPEED
+ *
+ * Batches go block by block; each block has at most 10 KiB. Measured on an EPYC
+ * under other load, per key of a batch: 2 ns if absent and 0.6 us if present
+ * for U = 2^32 and 100 keys; 8 ns and 2.4 us for 64 bits.
  *
  * PAPERS
  *
@@ -168,18 +188,18 @@ enum { EGH_OPTION_UNIVERSE, EGH_OPTION_MODULI, EGH_OPTION_BITS };
 
 static const kind_option egh_options[] = {
     [EGH_OPTION_UNIVERSE] = {
-        .name = "universe", .help = "keys are integers below this, as text "
-                                    "or 8 bytes (not given: 2^64, by any hash)",
+        .name = "universe", .help = "keys are integers below this, as text or "
+                                    "8 bytes (otherwise 2^64, with any hash)",
         .least = 2, .most = UINT64_MAX - 1, .standard = KIND_CHOOSE,
     },
     [EGH_OPTION_MODULI] = {
-        .name = "moduli", .help = "powers of primes, fewer bits, or the first "
+        .name = "moduli", .help = "powers of primes (fewer bits), or the first "
                                   "primes as published",
         .choices = egh_choices, .standard = 0,
     },
     [EGH_OPTION_BITS] = {
-        .name = "bits", .help = "bits of a counter; from 2 on keys can be "
-                                "removed and are counted",
+        .name = "bits", .help = "bits of a counter; with 2 or more, keys can "
+                                "be removed and counted",
         .least = 1, .most = COUNTERS_WIDTH_MAX, .standard = 1,
     },
     { .name = NULL },
@@ -793,7 +813,7 @@ static const kind_listing egh_listing = {
 const bly_kind bly_kind_egh = {
     .name    = "egh",
     .family  = "exact",
-    .summary = "integers without a false positive, up to a planned number",
+    .summary = "integers without false positives, up to a planned number",
     .version = EGH_VERSION,
     .options = egh_options,
 

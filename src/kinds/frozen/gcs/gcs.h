@@ -61,9 +61,9 @@ PLATFORM_INLINE gcs_view gcs_look(const void *image)
 
 /* ---- Where a key is ---------------------------------------------------- */
 
-/* A full mix, not only a spread: rows of consecutive hashes would give even
- * gaps, and those are not what the code is made for. Mixed hashes are in the
- * order of their numbers. */
+/* Mixes the hash fully: consecutive hashes, only spread, would give even gaps,
+ * for which the code is not made. Mixed hashes are in the order of their
+ * numbers. */
 PLATFORM_INLINE uint64_t gcs_mix(const gcs_view *v, uint64_t hash)
 {
     return hash_mix(hash + v->seed);

@@ -26,8 +26,8 @@ static unsigned gcs_digit(size_t n, unsigned top)
     return bits < top ? bits : top;
 }
 
-/* Keys into their buckets, in place: each goes where it belongs, and the one
- * that was there goes on [McIlroy 1993]. */
+/* Sorts keys into their buckets in place: each key goes where it belongs, and
+ * displaces another, which goes on [McIlroy 1993]. */
 static void gcs_deal(uint64_t *keys, uint64_t base, unsigned shift,
                      uint32_t mask, size_t *next, const size_t *end)
 {
@@ -89,7 +89,7 @@ uint64_t gcs_shards(uint64_t *records, uint64_t blocks, uint64_t n)
     return all / *records + (all % *records != 0);
 }
 
-/* A shard's place in the sorted keys and in the code, and what is in it. */
+/* A shard's place in the sorted keys and in the code, and its contents. */
 typedef struct {
     uint64_t first, count;              /* in the sorted hashes              */
     uint64_t at, bits;                  /* in the code                       */

@@ -158,9 +158,9 @@ bool gcs_contains(const void *image, uint64_t hash)
 
 /* ---- Batches ----------------------------------------------------------- */
 
-/* Keys whose index lines, and as many whose blocks, are on their way at most,
- * or are answered together; and lines of a block asked for without looking how
- * many it has. */
+/* The most keys whose index lines are prefetched, and as many whose blocks are;
+ * the keys answered together; and the lines of a block that are prefetched
+ * whatever its length. */
 enum { GCS_AHEAD = 64, GCS_TRIPS = 2 * GCS_AHEAD, GCS_LINES = 4 };
 
 /* A key on its way: its block, then where that is; and its number. */

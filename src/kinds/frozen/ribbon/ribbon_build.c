@@ -222,7 +222,7 @@ static void ribbon_open(const ribbon_work *w, ribbon_worker *worker,
 }
 
 /* Returns the value of a free row: 0, or noise if the sum of a band is compared
- * with 0, so that a stranger's sum is not 0. */
+ * with 0, so that the sum of an absent key is not 0. */
 PLATFORM_INLINE uint32_t ribbon_free(const ribbon_work *w, uint64_t slot)
 {
     return w->g.form == RIBBON_BUMPED ? 0
@@ -344,9 +344,10 @@ PLATFORM_INLINE ribbon_key ribbon_take(const ribbon_work *w,
     };
 }
 
-/* The key taken last cannot be placed: it and those of its bucket that start
- * no later go on to the next layer, and a few more, up to a threshold that has
- * a code. Their rows were the last to be filled: no other leans on them. */
+/* Bumps the last key, which cannot be placed, and the keys of its bucket that
+ * start no later, and a few more up to a threshold that has a code. They go to
+ * the next layer. Their rows were filled last, so no other row depends on them.
+ * */
 static void ribbon_bump(const ribbon_work *w, ribbon_worker *worker,
                         ribbon_lane *lane)
 {
@@ -565,8 +566,8 @@ static bool ribbon_last_key(uint64_t *rows, uint32_t *sums, uint64_t slot,
     return true;
 }
 
-/* All n keys into the tiles at `out`, or false, with this seed of the layer.
- * The rows are those of a worker's lanes in one. */
+/* Places all n keys in the tiles at `out`, with this seed of the layer, or
+ * returns false. The rows of all lanes of a worker are used as one. */
 static bool ribbon_last_try(const ribbon_work *w, const uint64_t *keys,
                             size_t n, uint8_t *out)
 {
@@ -587,8 +588,8 @@ static bool ribbon_last_try(const ribbon_work *w, const uint64_t *keys,
     return true;
 }
 
-/* The last layer has what the others have left of the payload, which is enough
- * and more; it has at most a worker's rows. */
+/* Builds the last layer in the rest of the payload, which is more than enough.
+ * It has at most the rows of a worker. */
 static bool ribbon_last_build(ribbon_work *w, const uint64_t *keys, size_t n,
                               uint8_t *out, size_t bytes)
 {

@@ -92,8 +92,9 @@ ribbon_columns_avx2(const uint8_t *tile, uint32_t bits, ribbon_words words,
                             _mm256_xor_si256(c, wanted));
 }
 
-/* As ribbon_adds_up(), eight columns at a time: each lane is folded until the
- * parity of its lowest 4 bits is that of all, which is looked up. */
+/* Does the work of ribbon_adds_up() for eight columns at a time. Each lane is
+ * folded until the parity of its lowest 4 bits is that of all, and a table has
+ * it. */
 CPU_TARGET_AVX2 PLATFORM_INLINE bool
 ribbon_adds_up_avx2(const uint8_t *tile, uint32_t bits, ribbon_words c,
                     uint32_t print)
@@ -346,8 +347,8 @@ PLATFORM_INLINE bool ribbon_full(const ribbon_pass *p, size_t kept)
     return p->first && kept > RIBBON_GROUP - 8 * (RIBBON_RING + 1);
 }
 
-/* Eights on their way: at least two, for they are asked for a turn later than
- * they are prepared. */
+/* Returns how many eights are prefetched: at least two, because they are
+ * prefetched a turn after they are prepared. */
 PLATFORM_INLINE size_t ribbon_ahead(void)
 {
     size_t eights = (cpu_ahead(8 * RIBBON_RING, 8 * RIBBON_RING) + 7) / 8;
@@ -470,7 +471,7 @@ ribbon_odd_avx2(__m256i bytes, uint32_t columns)
     return columns < 8 ? bits & ((1u << 4 * columns) - 1) : bits;
 }
 
-/* The bits of four keys, from those of each column. */
+/* Returns the bits of four keys from the bits of each column. */
 PLATFORM_INLINE uint32_t ribbon_any_column(uint32_t bits)
 {
     bits |= bits >> 16;
@@ -693,7 +694,7 @@ ribbon_settle_first_avx512(const ribbon_pass *p, size_t i,
     return kept + platform_popcount(gone);
 }
 
-/* Eights that are not full have zeros for what they lack. */
+/* Settles an eight. If it is not full, its other places are zero. */
 CPU_TARGET_AVX512 PLATFORM_INLINE size_t
 ribbon_settle_avx512(const ribbon_pass *p, size_t i, const ribbon_eight *e,
                      size_t kept, ribbon_width width)

@@ -1,18 +1,36 @@
-/* cuckoo.c - fingerprints that can be taken out again, in two possible places.
- *
- * Use it when keys come once and are removed later, and a lookup must touch few
- * cache lines at a low rate.
+/* cuckoo.c - removable fingerprints, each in one of two possible buckets.
  *
  * WHAT IT IS
  *
  * A hash table of fingerprints. A key has a fingerprint of f bits and two
- * buckets of four slots; its fingerprint is in one of the eight. When all are
- * taken, one of the eight goes over to its own other bucket to make room, and
- * if that is full too, one of those, and so on. The other bucket follows from
- * the bucket and the fingerprint alone, so a fingerprint can move without its
- * key. To remove a key is to clear one slot that holds its fingerprint: two
- * keys that share fingerprint and buckets are one to the filter, whichever of
- * the two equal copies goes.
+ * buckets of four slots, and its fingerprint is stored in one of these eight
+ * slots. If all eight are taken, one of the fingerprints in them moves to its
+ * own other bucket, which may displace another, and so on. The other bucket
+ * follows from the bucket and the fingerprint alone, so a fingerprint can move
+ * without its key. Removing a key clears one slot that holds its fingerprint.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it for keys that are added once and removed later, when lookups must be
+ * fast and the rate low. It takes a third of the memory of `counting` at 1 %.
+ * At 0.1 % it is also smaller than `standard`, with the option `sorted` even at
+ * 1 %. It can grow without the keys.
+ *
+ * WHEN NOT TO
+ *
+ * - Keys repeat: a key has room for eight copies, and `add` refuses the ninth.
+ *   `quotient` and `counting` count repeats.
+ * - Filters must be united or compared: `quotient` can do both.
+ * - An add must never be refused: this kind reports "full" shortly beyond its
+ *   capacity; `counting` does not.
+ * - Keys that were never added might be removed: that can take out another
+ *   key, here as in every kind that removes.
+ *
+ * COST
+ *
+ *      rate     bits per key    with `sorted`    cache lines per lookup
+ *      1 %          10.6              9.5               2.1
+ *      0.1 %        13.7             12.7               2.2
  *
  * THE PICTURE (a key x with fingerprint 7 and buckets 1 and 4)
  *
@@ -21,8 +39,8 @@
  *                            ^                           ^
  *      x --------------------+---------------------------+
  *
- *      A foreign key with buckets 1 and 4 and fingerprint 7 is a false
- *      positive. One with fingerprint 5 and the buckets 1 and 2 finds the 5.
+ *      An absent key with buckets 1 and 4 and fingerprint 7 is a false
+ *      positive, and so is one with fingerprint 5 and buckets 1 and 2.
  *
  * IMAGE
  *
@@ -38,119 +56,112 @@
  *      Valid if and only if (1) the fields are in these ranges and (2) the
  *      payload has that size.
  *
- * A plain quad is four fingerprints of f bits, 0 for a free slot. A sorted one
- * is the four in rising order: 12 bits that say which highest four bits they
- * have, one of 3876 multisets, then the f - 4 low bits of each. That is one bit
- * less for each. The 3876 are numbered in lexicographic order: 0 0 0 0 is 0,
- * 1 2 3 4 is 951, 15 15 15 15 is 3875; a number beyond counts as 0.
- *
- * PROBES
- *
- * With s the hash, spread, and B the number of buckets, the first bucket i is
- * the high half of s * B. With g the high 32 bits of s spread once more, the
- * fingerprint is 1 + the high half of g * (2^f - 1), so that all numbers of f
- * bits but 0 are met alike. The other bucket is
- *
- *      H - i modulo B,  H an odd number in [0, B) from the fingerprint
- *
- * and the other of that is i again. B need not be a power of two, as it must
- * where the two are joined by an exclusive or. It is even: so with an odd H one
- * of the two is even, one is odd, and they are never the same.
+ * A plain quad is four fingerprints of f bits; 0 marks a free slot. A sorted
+ * quad stores the four in rising order: 12 bits for the multiset of their
+ * highest four bits, one of 3876, then the f - 4 low bits of each. That saves
+ * one bit per fingerprint. The multisets are numbered in lexicographic order: 0
+ * 0 0 0 is 0, 1 2 3 4 is 951, 15 15 15 15 is 3875. A larger number counts as 0.
  *
  * MATHS
  *
- * A foreign key is found just if a key in the filter has the same fingerprint
- * and the same two buckets: wherever that key's fingerprint is now, all eight
- * slots are compared. There are (2^f - 1) B / 2 such classes, all alike, so
+ * An absent key is found exactly if a key in the filter has the same
+ * fingerprint and the same two buckets, because a lookup compares all eight
+ * slots. Keys thus fall into (2^f - 1) B / 2 equally likely classes, and the
+ * rate is
  *
  *      F = 1 - (1 - 1/C)^n,  C = (2^f - 1) B / 2                         (1)
  *
- * exactly, at any load, however full single buckets are. (In the literature's
- * form, with load a, F is about 8a / 2^f.) The number D of classes taken is
- * that of balls in C bins: from it come the estimate of the keys,
- * -C ln(1 - D/C), the filter's own rate D/C, and, with l = n/C, its deviation
+ * exactly, at any load and however full single buckets are. (In the
+ * literature's form, with load a, F is about 8a / 2^f.) The number D of classes
+ * taken is the number of occupied bins out of C. It yields the estimated number
+ * of keys, -C ln(1 - D/C), the filter's own rate D/C and, with l = n/C, the
+ * standard deviation of that rate
  *
  *      e^-l sqrt((e^l - 1 - l) / C)                                      (2)
  *
- * LOAD. Large tables have 95 slots of 100 taken at capacity. The first key is
- * refused at a load of 0.974 with 65 536 buckets (40 runs, deviation 0.0007):
- * the search looks at 2000 buckets. With 500 it was 0.965, and falls by 0.004
- * for 16 times as many buckets. Small tables can fail for another reason: nine
- * keys of the same two buckets are one too many, and the chance of that grows
- * as n^9 over the number of pairs to the 8th. We take
+ * Load. In a large table 95 of 100 slots are taken at capacity. An add searches
+ * up to 2000 buckets; with 65 536 buckets the first key is refused at a load of
+ * 0.974 (40 runs, deviation 0.0007). With a search of 500 it was 0.965, which
+ * falls by 0.004 for 16 times as many buckets. Small tables can fail for
+ * another reason: nine keys that share both buckets are one too many, and the
+ * probability of that grows as n^9 over the 8th power of the number of pairs.
+ * The plan takes
  *
  *      n / 0.95 + 3 sqrt(n) + 40 slots, 8 for 7 keys and fewer
  *
- * with which no run of two million (9 and 20 keys), 500 000 (64), 30 000 (1000)
- * or 2000 (10 000 keys) failed, nor would have with 4 % more keys. A pair of
- * buckets has at most 2^f - 1 fingerprints to be joined by. At a given load the
- * chance that some nine keys meet is about
+ * With these, no run of two million (9 and 20 keys), 500 000 (64), 30 000
+ * (1000) or 2000 (10 000 keys) failed, nor would it have with 4 % more keys. At
+ * most 2^f - 1 fingerprints connect a pair of buckets. At a given load, the
+ * probability that some nine keys share both buckets is about
  *
  *      116 B / 2^8f                                                      (3)
  *
- * and must stay below 10^-9: hence f is at least 6 up to 2^10 buckets and one
- * more for every 2^8 times as many: with 10^8 keys it is 8, and a higher rate
- * than 2.9 % is no cheaper.
+ * and must stay below 10^-9. So f is at least 6 for up to 2^10 buckets and one
+ * more for every 2^8 times as many. For 10^8 keys it is 8, and a rate above 2.9
+ * % saves nothing. Bits per key for 10^8 keys:
  *
- *      wanted rate   f    rate      plain    sorted    standard
+ *      requested     f    rate      plain    sorted    standard
  *      1 %          10    0.74 %    10.53     9.48       9.59
  *      0.1 %        13    0.093 %   13.69    12.63      14.38
  *      0.01 %       17    0.0058 %  17.90    16.84      19.17
  *      0.0001 %     23    9e-7      24.21    23.16      28.76
  *
- * in bits a key for 10^8 keys: f/a or (f-1)/a, a the load, and f is a whole
- * number: to ask for 0.75 % costs no more than 1 %.
+ * These are f/a and (f-1)/a, where a is the load. f is a whole number, so
+ * requesting 0.75 % costs no more than 1 %.
+ *
+ * PROBES
+ *
+ * With s the spread hash and B the number of buckets, the first bucket i is the
+ * high half of s * B. With g the high 32 bits of s spread once more, the
+ * fingerprint is 1 + the high half of g * (2^f - 1), so that all numbers of f
+ * bits except 0 are equally likely. The other bucket is
+ *
+ *      H - i modulo B,  H an odd number in [0, B) from the fingerprint
+ *
+ * and the other bucket of that one is i again. B need not be a power of two, as
+ * it must be when the two buckets are related by an exclusive or. B is even and
+ * H is odd, so one of the two buckets is even and the other odd: they always
+ * differ.
  *
  * COPIES
  *
- * Every add stores a copy, also of a key that is there (BLY_SEEN). There are
- * eight slots for all copies of a key, so the ninth is BLY_EFULL. Copies also
- * fill the table unevenly: of keys added twice each, 83 to 87 % of the slots
- * can be taken, of keys added four times each 41 to 52 %. This kind is for
- * keys that are added once; `counting` and `quotient` are for those that come
- * often.
+ * Every add stores a copy, even of a key that is already present (BLY_SEEN).
+ * All copies of a key share eight slots, so the ninth add returns BLY_EFULL.
+ * Copies also fill the table unevenly: if every key is added twice, 83 to 87 %
+ * of the slots can be filled; if four times, 41 to 52 %.
  *
  * ADD
  *
- * The emptier bucket takes the fingerprint. If both are full, a search goes
- * breadth first through the buckets where those in the way could go, until one
- * has a free slot; then the fingerprints on the way to it move, the last one
- * first. The way is a shortest one, so no bucket is on it twice, and a search
- * that fails has changed nothing. The walk at random that is usual here touches
- * one line after another, and has to be undone when it fails; the search asks
- * for several lines at once.
+ * The emptier bucket takes the fingerprint. If both are full, a breadth-first
+ * search goes through the buckets to which the fingerprints in the way could
+ * move, until one has a free slot. Then the fingerprints along that path move,
+ * the last one first. The path is a shortest one, so it visits no bucket twice,
+ * and a failed search changes nothing. The usual random walk touches one cache
+ * line after another and must be undone when it fails; the search prefetches
+ * several lines at once.
  *
  * GROWTH
  *
- * A filter grows by giving every bucket t quads for one. Where a key belongs
- * does not change, nor what can be told apart, so (1) holds on: t times the
- * keys have about t times the rate, and a lookup still goes to two places,
- * each t quads long. Tables of other sizes side by side, as are often chained,
- * are not safe to remove from: there two keys may be the same in one table and
- * not in the other, and the removal of one may take what belongs to the other.
+ * A filter grows by giving every bucket t quads in place of one. A key's
+ * buckets do not change, nor do the keys that it can be mistaken for, so (1)
+ * still holds: t times as many keys have about t times the rate. A lookup still
+ * goes to two places, each t quads long. Chaining tables of other sizes, which
+ * is common, makes removal unsafe: two keys may be the same in one table but
+ * not in the other, and removing one may take out the other's fingerprint.
  *
- * COST
+ * SPEED
  *
- * Two lines for any key, three at times where a quad lies across two. Measured
- * with f = 12 (12.6 bits, 0.185 %), in ns a key, on a machine where a random
- * line costs 2.4, portable in brackets:
+ * Nanoseconds per key, measured with f = 12 (12.6 bits per key, 0.185 %) on a
+ * machine where a random cache line costs 2.4 ns. Portable code in brackets:
  *
  *                          lookup        add to 90 %, to 95 %     remove
  *      500 000 keys        2.5 (5.8)          15    20               12
  *      the same, sorted    3.9 (12)           36    42               22
  *      20 million keys     5.5 (8.8)          28    38               14
  *
- * and lookups in 20 million sorted 7.7 (19). Whichever keys strangers choose, a
- * lookup and a remove look at two buckets, and an add at 2000 slots at most.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where keys come once, leave again, and lookups must be few lines at a low
- * rate: from 0.4 % down it is smaller than a `standard` filter, sorted from
- * 1 %.
- * It says BLY_EFULL a little beyond its capacity, and two of them cannot be
- * united or compared: `quotient`, whose fingerprints are in order, can.
- * `sorted` is for where memory is dearer than time.
+ * A lookup among 20 million sorted keys takes 7.7 (19). Whichever keys an
+ * attacker chooses, a lookup or a removal reads two buckets, and an add reads
+ * at most 2000 slots.
  *
  * PAPERS
  *
@@ -181,8 +192,8 @@ static const kind_option cuckoo_options[] = {
         .standard = KIND_CHOOSE,
     },
     [CUCKOO_OPTION_SORTED] = {
-        .name = "sorted", .help = "sort the fingerprints by fours, which "
-                                  "saves a bit of each",
+        .name = "sorted", .help = "sort the fingerprints in fours, which saves "
+                                  "a bit of each",
         .choices = cuckoo_sorted, .standard = 0,
     },
     { .name = NULL },
@@ -197,7 +208,8 @@ static uint64_t cuckoo_payload(const cuckoo_view *v)
     return (v->buckets * v->quads * v->nibbles + 1) / 2 + CUCKOO_END;
 }
 
-/* Pairs of buckets with a fingerprint: all that can be told apart. */
+/* Returns the number of pairs of buckets with a fingerprint, the classes of
+ * keys that can be distinguished. */
 static double cuckoo_classes(const cuckoo_view *v)
 {
     return (double)v->buckets / 2 * (double)bits_mask(v->f);

@@ -306,7 +306,8 @@ PLATFORM_INLINE cuckoo_form cuckoo_form_of(const cuckoo_view *v)
          : v->sorted ? CUCKOO_CODED : CUCKOO_PLAIN;
 }
 
-/* A word with the bucket in its low bits; what is above does not matter. */
+/* Returns a word with the bucket in its low bits. The bits above are undefined.
+ * */
 PLATFORM_INLINE uint64_t cuckoo_word(const cuckoo_view *v, uint64_t bucket)
 {
     return image_u64(cuckoo_at(v, bucket), 0) >> cuckoo_shift(v, bucket);

@@ -68,8 +68,9 @@ PLATFORM_INLINE void cuckoo_note(cuckoo_search *s, uint64_t bucket,
     s->from[s->used++] = (uint16_t)from;
 }
 
-/* The bucket of a step: cuckoo_other() takes the bucket before from a number
- * that the fingerprint tells, modulo their number. */
+/* Returns the bucket of a step. cuckoo_other() subtracts the previous bucket
+ * from a number that follows from the fingerprint, modulo the number of
+ * buckets. */
 static uint64_t cuckoo_came_to(const cuckoo_search *s, const cuckoo_view *v,
                                uint32_t step)
 {
@@ -85,8 +86,8 @@ static uint64_t cuckoo_came_to(const cuckoo_search *s, const cuckoo_view *v,
     return sum % v->buckets;
 }
 
-/* Note the buckets to which the fingerprints of step number `from` could go.
- * Where the search came from is no way on. */
+/* Notes the buckets to which the fingerprints of step `from` could go, except
+ * the bucket that the search came from. */
 PLATFORM_INLINE void cuckoo_spread(cuckoo_search *s, const cuckoo_view *v,
                                    uint32_t from)
 {
@@ -273,8 +274,8 @@ void cuckoo_remove_many(void *image, const uint64_t *hashes, size_t n,
                     each[i] = cuckoo_remove_key(&v, key, CUCKOO_ANY));
 }
 
-/* If both buckets are full by now, ask for those of the fingerprints in them,
- * to which one will have to move. */
+/* Prefetches, if both buckets are full, the other buckets of the fingerprints
+ * in them, one of which will have to move. */
 PLATFORM_INLINE void cuckoo_peek(const cuckoo_view *v, cuckoo_key key,
                                  cuckoo_form form)
 {

@@ -2,9 +2,9 @@
  */
 #include "kinds/removable/cuckoo/cuckoo.h"
 
-/* CUCKOO_D_3(p) writes those of all d from 3 on behind the digits p,
- * CUCKOO_C_3(p) those of all c from 3 on, and so on; CUCKOO_B_0(0) to
- * CUCKOO_B_15(15) are those of every a. */
+/* CUCKOO_D_3(p) writes the codes of all d from 3 on behind the digits p,
+ * CUCKOO_C_3(p) the codes of all c from 3 on, and so on. CUCKOO_B_0(0) to
+ * CUCKOO_B_15(15) are the codes of every a. */
 #define CUCKOO_D_15(p) (p) | 15 << 12,
 #define CUCKOO_D_14(p) (p) | 14 << 12, CUCKOO_D_15(p)
 #define CUCKOO_D_13(p) (p) | 13 << 12, CUCKOO_D_14(p)

@@ -21,8 +21,8 @@ PLATFORM_INLINE uint64_t cuckoo_two(uint32_t width)
     return UINT64_C(1) | UINT64_C(1) << width;
 }
 
-/* `width` <= 32 bits of two slots each, from bit `at` of `low` on; what is
- * above them does not matter. */
+/* Returns `width` <= 32 bits of two slots each, from bit `at` of `low` on. The
+ * bits above them are undefined. */
 PLATFORM_INLINE cuckoo_pairs cuckoo_pairs_at(uint64_t low, uint64_t high,
                                              uint32_t at, uint32_t width)
 {

@@ -1,14 +1,35 @@
-/* golomb.c - a counting Golomb-coded set: sorted values, only the gaps kept.
- *
- * Use it when keys are removed or counted and memory matters more than speed.
+/* golomb.c - a counting Golomb-coded set: sorted values, only the gaps stored.
  *
  * WHAT IT IS
  *
- * Each key becomes one of R values, R about n / rate. The values that are there
- * are kept in order, as the gaps between them in Rice's code, and how often
- * each is there. That is kind `gcs`, but in pages with some room, in which keys
- * can be added, counted and removed: the smallest filter there is that can do
- * so. Adding or removing one moves what its page holds behind it.
+ * Each key becomes one of R values, where R is about n / rate. The filter
+ * stores the values in sorted order, as the gaps between them in Rice's code,
+ * and how often each was added. It is `gcs` divided into pages with free room,
+ * so that keys can be added, counted and removed. A change moves the part of
+ * one page that lies behind it.
+ *
+ * WHEN TO USE IT
+ *
+ * Use it if keys are removed or counted and memory matters more than speed: it
+ * is the smallest kind that can do so. Filters can be united, and resized
+ * without the keys.
+ *
+ * WHEN NOT TO
+ *
+ * - Speed matters: a lookup takes about twenty times as long as with `cuckoo`,
+ * and a change ten times as long as with `quotient`. Those two take
+ *   half a bit to two bits more per key.
+ * - Keys are never removed or counted and are all known: `gcs` is smaller, as
+ *   it needs no free room, and `ribbon` is smaller still.
+ * - Attackers choose the keys: hash them with `siphash` and a secret.
+ *
+ * COST
+ *
+ *      rate     bits per key    cache lines per lookup
+ *      1 %           8.7              3.3
+ *      0.1 %        12.3              3.5
+ *
+ * An add or a removal moves half a page on average, at most 64 KiB.
  *
  * THE PICTURE (a bucket of 64 values, k = 2: 3, 12 three times, 14 and 31)
  *
@@ -20,14 +41,14 @@
  *      bits of the bucket, first to last:
  *
  *      | 1 | 001 | 1 010 | 1 | 00001 |  1 0  | 0 1  | 0 0  | 1 0  | 1 1 |
- *        quotients: so many zeros,          remainders, k bits each, lowest bit
+ *        quotients: that many zeros,        remainders, k bits each, lowest bit
  *        then a one                         first, the last gap's in front
  *      ----->                                               <-----
  *
- *      A gap of 0 is none, for values are different: it says that the one
- *      before is there more than once, and how much more, here 2 times, stands
- *      behind its quotient in Elias' gamma code: so many zeros as the number
- *      has bits below its highest, a one, and those bits, the lowest first.
+ *      Values differ, so no gap is 0. A coded 0 says that the value before it
+ *      was added more than once. How much more, here 2 times, follows its
+ *      quotient in Elias' gamma code: as many zeros as the number has bits
+ *      below its highest, a one, and those bits, the lowest first.
  *
  * IMAGE
  *
@@ -40,111 +61,106 @@
  *                   bytes, so that every byte of a page is the first of 16
  *                   that can be read
  *
- *      a page       g numbers of e bits, one behind another, where e is the
- *                   least with 2^e > 8 B: where each bucket's codes end,
- *                   counted in bits from the first bucket's; then the codes of
- *                   one bucket behind those of another; then zeros
+ *      a page       g numbers of e bits, where e is the least with 2^e > 8 B:
+ *                   where each bucket's codes end, counted in bits from the
+ *                   start of the first bucket's; then the codes of the
+ *                   buckets, one after another; then zeros
  *
  *      Bit i of a page is bit (i mod 8) of byte i / 8, and numbers have their
  *      lowest bit first. Valid if and only if (1) the fields are in these
  *      ranges, (2) ceil(R / 2^w) is at most 2^48, (3) the g numbers fit into a
- *      page, and (4) the payload has that size. A filter's payload is moreover
- *      a pure function of its geometry and of the multiset of values in it: it
- *      does not tell in which order keys came, nor which ones have gone.
+ *      page, and (4) the payload has that size. A filter's payload is also a
+ *      pure function of its geometry and of the multiset of values in it: it
+ *      shows neither the order of the adds nor the keys that were removed.
  *
- *      A key's value is the high half of hash * R: the hash as it comes. Its
+ *      A key's value is the high half of hash * R, with the hash as it is. Its
  *      bucket is value / 2^w, whose page is that by g; the first gap of a
  *      bucket is the value less the bucket's first one.
  *
  * MATHS
  *
- * A foreign key is found if its value is there: with n keys that is, exactly,
+ * An absent key is found if its value is in the filter. With n keys that is,
+ * exactly,
  *
  *      f = 1 - (1 - 1/R)^n, about n/R                                    (1)
  *
- * and R is the least at which that is what was asked. A value is taken with
- * this chance f, gaps are geometric, and Rice's code of one takes
+ * and R is the smallest number at which this is the requested rate. A value is
+ * taken with this probability f, gaps are geometric, and Rice's code of one
+ * takes
  *
  *      k + 1 + s / ((1 - f) (1 - s)) bits,  s = (1 - f)^(2^k)            (2)
  *
- * in the mean, the last of a bucket being left out; at the best k that is about
- * log2(1/f) + 1.47 .. 1.54 for small f. (`gcs` codes gaps less 1; the 0 that we
- * keep for counts makes 2^-k bits a key.) Of n keys a share of f/2 has the
- * value of another, for k + 2 bits: about as much as a value of its own takes,
- * so that it costs nothing. A key that is added c times takes
+ * on average; the last gap of a bucket is left out. At the best k that is about
+ * log2(1/f) + 1.47 .. 1.54 for small f. (`gcs` codes gaps less 1; the 0 that
+ * this kind reserves for counts costs 2^-k bits per key.) Of n keys a share of
+ * f/2 have the value of another key. That takes k + 2 bits, about as much as a
+ * value of its own would, so it costs nothing. A key that is added c times
+ * takes
  *
  *      k + 2 + 2 floor(log2(c - 1)) bits                                 (3)
  *
- * more than one: 44 for a million times, at 1 %. A bucket has between 48 and 96
- * keys when the filter is full, since w is a whole number, and its entry takes
- * e bits: 18 for pages of 16 to 32 KiB, 0.19 to 0.37 bits a key.
+ * more than a key that is added once: 44 for a million times, at 1 %. A bucket
+ * has between 48 and 96 keys when the filter is full, since w is a whole
+ * number. Its entry takes e bits: 18 for pages of 16 to 32 KiB, which is 0.19
+ * to 0.37 bits per key.
  *
- * A full page. Its keys are binomial: n keys that come to it with chance q, the
- * share of R that it holds. By Bernstein's inequality more than
+ * A full page. The number of keys in a page is binomial: n keys come to it with
+ * probability q, the share of R that it holds. By Bernstein's inequality, more
+ * than
  *
  *      n q + L/3 + sqrt(L^2 / 9 + 2 L n q (1 - q))                       (4)
  *
- * come with a chance of e^-L at most. Given their number, the code's length is
- * what quotients are rounded down by: less than half a bit of standard
- * deviation a key, and one a bucket for the gap that is left out. A page has
- * room for (4) keys and sqrt(2L) of these standard deviations, where e^-L is
- * 10^-7 divided by the number of pages. So the chance that any page is full
- * before n different keys are in is below 10^-6, whatever n; it is in truth
- * below 10^-8, as (4) is not sharp. A small filter has room for the worst n
- * keys.
+ * come with a probability of at most e^-L. Given their number, only the
+ * rounding of quotients varies the code's length: less than half a bit of
+ * standard deviation per key, and one per bucket for the gap that is left out.
+ * A page has room for (4) keys and sqrt(2L) of these standard deviations, where
+ * e^-L is 10^-7 divided by the number of pages. So the probability that any
+ * page is full before n different keys are in is below 10^-6, whatever n is; in
+ * truth it is below 10^-8, as (4) is not sharp. A small filter has room for the
+ * worst n keys.
  *
- * Repeats. Where n adds are of keys that come twice, there are half as many
+ * Repeats. If n adds are of keys that are added twice, there are half as many
  * gaps, whose quotients together are nearly as long as those of n, and as many
- * counts, of k + 2 bits by (3): that is
+ * counts, of k + 2 bits by (3). That is
  *
- *      k + 1/2 + 1.44 + 3/4 bits an add                                  (5)
+ *      k + 1/2 + 1.44 + 3/4 bits per add                                 (5)
  *
- * instead of k + 1/2 + 1.44. Keys that come more often take less an add, but
- * for k < 2, where those that come three times take up to a bit more than once.
- * With repeats=yes there is room for that, and for the spread of keys that come
- * two at a time: then n adds go in, whichever keys they are of.
+ * instead of k + 1/2 + 1.44. Keys that are added more often take less per add,
+ * except that for k < 2 keys added three times take up to a bit more than keys
+ * added once. repeats=yes leaves room for that, and for the spread of keys that
+ * are added in pairs: then n adds fit, whichever keys they are of.
  *
- *      wanted rate    page=4    chosen    page=64    quotient    gcs
+ *      requested      page=4    default   page=64    quotient    gcs
  *      10 %             5.50      5.32       5.26        6.08     4.78
  *      1 %              9.13      8.70       8.52        9.61     8.24
  *      0.1 %           13.15     12.32      12.07       12.76    11.56
  *      0.01 %          17.37     15.88      15.62       16.97    14.88
  *      10^-6           25.67     22.82      22.57       23.29    21.53
  *
- * are the bits a key of 10^6 keys, all told. Where no size is given, a page has
- * about 16384 keys, and 16 to 64 KiB: (4) leaves a twentieth of it free.
+ * These are the bits per key for 10^6 keys, everything included. By default a
+ * page has about 16384 keys, and 16 to 64 KiB; (4) leaves a twentieth of it
+ * free.
  *
  * ANOTHER SIZE
  *
- * Values stay what they are, and all else follows anew from R and the keys that
- * there is to be room for: any number of them, more or fewer. The rate is n/R
- * still.
+ * Values stay what they are. Everything else follows from R and the new number
+ * of keys, which may be larger or smaller. The rate is still n/R.
  *
  * A CHANGE
  *
- * A new value splits a gap in two. The remainders of the gaps before it in the
- * bucket, and all later buckets, go up by the bits that are new; the quotients
- * and remainders behind it by those of its quotient; and the ends in the page's
- * head are raised, as many at a time as 57 bits hold. So a change moves half a
- * page in the mean, with vectors 32 bytes at a time. Uniting two filters moves
- * it once for each bucket that grows.
+ * A new value splits a gap in two. The remainders of the earlier gaps in the
+ * bucket and all later buckets move up by the length of the new bits. The later
+ * quotients and remainders of the bucket move by the length of the new
+ * quotient. The ends in the page's head are raised, as many at a time as 57
+ * bits hold. So a change moves half a page on average, 32 bytes at a time with
+ * vectors. Uniting two filters moves a page once for each bucket that grows.
  *
- * COST
+ * HOSTILE KEYS
  *
- * A lookup reads an entry, mostly one line, and the bucket's quotients and
- * remainders, half of each: two or three more lines, at 1 %, and as many steps
- * as half a bucket has keys. Measured: `make bench`. Whatever the keys are, an
- * operation stays within one page. Strangers who can compute the hash can crowd
- * a page's 16 000 keys into one bucket: at 1e-9 a lookup then takes 7 us, not
- * 0.08, and an add or a remove 11, not 0.8. `siphash` with a secret prevents
- * that.
- *
- * WHEN TO USE, WHEN NOT
- *
- * Where keys are removed or counted and memory matters most, and lookups may
- * take as long as twenty of `cuckoo`, and changes as long as ten of `quotient`.
- * Those take half a bit to a bit more a key. `gcs` is smaller by what pages
- * leave free.
+ * An operation stays within one page, whatever the keys are. An attacker who
+ * can compute the hash can crowd a page's 16 000 keys into one bucket. At 1e-9
+ * a lookup then takes 7 us instead of 0.08, and an add or a removal 11 instead
+ * of 0.8. `siphash` with a secret prevents this.
  *
  * PAPERS
  *
@@ -179,14 +195,14 @@ enum { GOLOMB_KIB_MIN = 4, GOLOMB_KIB_MAX = 64,
 
 static const kind_option golomb_options[] = {
     [GOLOMB_OPTION_PAGE] = {
-        .name = "page", .help = "KiB of a page, at most: more are smaller, and "
-                                "changes take longer",
+        .name = "page", .help = "KiB of a page, at most: larger pages save "
+                                "memory but slow changes",
         .least = GOLOMB_KIB_MIN, .most = GOLOMB_KIB_MAX,
         .standard = KIND_CHOOSE,
     },
     [GOLOMB_OPTION_REPEATS] = {
-        .name = "repeats", .help = "yes: room for adds of the same keys too, "
-                                   "which are a bit longer",
+        .name = "repeats", .help = "yes: room for repeated adds as well, which "
+                                   "are a bit longer",
         .choices = golomb_repeats, .standard = false,
     },
     { .name = NULL },
@@ -202,8 +218,8 @@ typedef struct {
     bool     repeats;                   /* are there n adds, of any keys?    */
 } golomb_size;
 
-/* Bits that repeats take when each value is that of so many keys, in the
- * mean: those numbers are Poisson's. */
+/* Returns the bits that repeats take if each value belongs to this many keys on
+ * average, with a Poisson distribution. */
 static double golomb_repeat_bits(double each, uint32_t k)
 {
     double chance = each * exp(-each), sum = 0;
@@ -471,8 +487,8 @@ static double golomb_fill(const golomb_view *v)
     return v->room > 0 ? used / (double)v->count / (double)v->room : 1;
 }
 
-/* The number of keys that the number of values is to be expected of; its
- * spread is that of how many collide. */
+/* Reports statistics. The number of keys is the one from which the number of
+ * values is expected; its deviation is that of the number of collisions. */
 static void golomb_stat(bly_stat_t *out, const void *image)
 {
     golomb_view v = golomb_look(image);
@@ -507,7 +523,7 @@ static const kind_resizing golomb_resizing = {
 const bly_kind bly_kind_golomb = {
     .name     = "golomb",
     .family   = "removable",
-    .summary  = "a counting Golomb-coded set: the smallest that keys leave",
+    .summary  = "a counting Golomb-coded set: the smallest that removes keys",
     .version  = GOLOMB_VERSION,
     .options  = golomb_options,
     .raw_hash = true,

@@ -213,8 +213,8 @@ PLATFORM_INLINE bool golomb_gap(golomb_reader *r, uint64_t *gap)
     return true;
 }
 
-/* Pass over the count that stands behind a gap of 0: as many zeros as there
- * are bits behind the one that ends them; false where it does not end. */
+/* Skips the count behind a gap of 0: as many zeros as there are bits behind the
+ * one that ends them. Returns false if it does not end. */
 PLATFORM_INLINE bool golomb_skip(golomb_reader *r)
 {
     uint64_t one = golomb_one(r), zeros = one - r->from;
@@ -333,8 +333,8 @@ PLATFORM_INLINE golomb_span golomb_prefetch_codes(const golomb_view *v,
 
 /* ---- Change ------------------------------------------------------------ */
 
-/* Bits [from, to) of a page go up or down by so many; they stay in the page,
- * and what they leave behind is of any content. */
+/* Move bits [from, to) of a page up or down by so many. They stay in the page;
+ * the bits that they leave behind are undefined. */
 void golomb_up(uint8_t *page, uint64_t from, uint64_t to, uint64_t by);
 void golomb_down(uint8_t *page, uint64_t from, uint64_t to, uint64_t by);
 
@@ -355,15 +355,15 @@ bly_status golomb_remove(void *image, uint64_t hash);
 void golomb_remove_many(void *image, const uint64_t *hashes, size_t n,
                         bly_status *each);
 
-/* A bucket's codes, and where the bits end that move when it changes: those of
- * the page, or its own. */
+/* A bucket's codes, and the end of the bits that move when it changes: the end
+ * of the page's bits, or of its own. */
 typedef struct {
     golomb_span span;
     uint64_t stop;
 } golomb_codes;
 
-/* `count` more of a value: BLY_OK, BLY_SEEN, BLY_EFULL. The page's table of
- * ends stays as it is; *codes says what is to be changed there. */
+/* Adds a value `count` times. Returns BLY_OK, BLY_SEEN or BLY_EFULL. The page's
+ * table of ends stays as it is; *codes says what to change there. */
 bly_status golomb_plus(const golomb_view *v, golomb_place p,
                        golomb_codes *codes, uint64_t count);
 

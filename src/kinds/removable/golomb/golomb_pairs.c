@@ -7,7 +7,7 @@
 
 /* ---- How many bits ----------------------------------------------------- */
 
-/* Bits of the items of a bucket, told one after another. */
+/* The bits of the items of a bucket, summed one after another. */
 typedef struct {
     uint64_t before, bits;
 } golomb_sum;
@@ -125,7 +125,8 @@ static void golomb_pour(const golomb_view *into, golomb_place p,
     }
 }
 
-/* A bucket's own, each once more: what has changed is behind the next. */
+/* Adds each value of a bucket once more. The changed bits are always behind the
+ * next value. */
 static void golomb_double(const golomb_view *v, golomb_place p,
                           golomb_codes *codes)
 {
@@ -137,7 +138,8 @@ static void golomb_double(const golomb_view *v, golomb_place p,
     }
 }
 
-/* The rest of the page goes up once, by what the bucket is to grow. */
+/* Unites one bucket. The rest of the page moves up once, by the growth of the
+ * bucket. */
 static void golomb_unite_bucket(const golomb_view *a, const golomb_view *b,
                                 uint64_t bucket)
 {

@@ -1,0 +1,145 @@
+"""Generates the parts of docs/reference that come from help texts and headers.
+
+`run` runs a program of the build with arguments, and returns its output.
+"""
+import math
+import os
+import re
+import subprocess
+import tempfile
+
+
+def groups(text):
+    """Yields the heading and the indented lines of each group of a help text."""
+    for heading, lines in re.findall(r"(?m)^([A-Z][^\n]*):\n((?:  .*\n)+)", text):
+        if not heading.startswith(("Examples", "Options", "Topics")):
+            yield heading, lines
+
+
+def rows(lines):
+    """Yields each term of a group with its text."""
+    for term, text in re.findall(r"(?m)^  (\S.*?)  +(\S.*(?:\n {8,}\S.*)*)", lines):
+        yield term, " ".join(text.split())
+
+
+def commands(run):
+    """Returns a table of commands for each group of the help."""
+    parts = []
+    for heading, lines in groups(run("--help")):
+        parts += [f"\n## {heading}\n\n| command | what it does |\n|---|---|\n"]
+        parts += [f"| `{name}` | {text} |\n" for name, text in rows(lines)]
+    return "".join(parts) + "\n"
+
+
+def options(run):
+    """Returns a table of all options with the commands that take each."""
+    names = [name for _, lines in groups(run("--help")) for name, _ in rows(lines)]
+    taken = {}
+    for name in names:
+        found = re.findall(
+            r"(?m)^  (?:(-\w), |    )(--[\w-]+)(?: (\S+(?: \S+)*))?(?:  .*)?$",
+            run(name, "--help"))
+        for short, long, value in found:
+            letter, values, by = taken.setdefault(long, (set(), [], []))
+            letter.add(short)
+            values.append(value)
+            by.append(name)
+    table = ["| option | commands |\n|---|---|\n"]
+    for long, (short, values, by) in sorted(taken.items()):
+        shown = [f"`{letter}`" for letter in sorted(short - {""})]
+        value = max(sorted(values), key=values.count)
+        shown.append(f"`{long} {value}`" if value else f"`{long}`")
+        which = "all" if len(by) == len(names) else ", ".join(by)
+        table.append(f"| {', '.join(shown)} | {which} |\n".replace("|`", "\\|`"))
+    return "".join(table)
+
+
+def statuses(run):
+    """Returns a table of what the exit status of each command means."""
+    table = ["| command | status |\n|---|---|\n"]
+    for heading, lines in groups(run("help", "exit-status")):
+        if heading == "Commands":
+            table += [f"| `{name}` | {text} |\n" for name, text in rows(lines)]
+    return "".join(table)
+
+
+def page(path):
+    """Returns the header, the functions and the summary of a page of section 3,
+    or None for a page that refers to another or is not about functions."""
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r"\\(.)", r"\1", file.read())
+    name = re.search(r"\.SH NAME\n(.*) - (.*)", text)
+    header = re.search(r"#include <(.*)>\n\.PP", text)
+    return (header[1], name[1].split(", "), name[2]) if name and header else None
+
+
+def sections(header):
+    """Returns the summary of a header, and a list of its functions, each with
+    the heading before it."""
+    for folder in "include", "search", "similar", "programs/redis":
+        if os.path.exists(f"{folder}/{header}"):
+            path = f"{folder}/{header}"
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    summary = " ".join(re.match(r"/\* \S+ - ((?:.|\n)+?)\n \*(?:/|\n)",
+                                text)[1].replace("\n *", "").split())
+    found, heading = [], None
+    for title, function in re.findall(
+            r"(?m)^/\* ==== (.*?) =+|^BLY_(?:API|INLINE) [^;{]*?(bly_\w+) *\(",
+            text):
+        heading = title or heading
+        if function:
+            found.append((function, heading))
+    return path, summary, found
+
+
+def plain(text):
+    """Returns a text without marks of Markdown."""
+    return re.sub(r"([*<|])", r"\\\1", text)
+
+
+def functions(_):
+    """Returns tables of the public functions, by header and section."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["tools/make/man3", folder], check=True)
+        pages = [page(os.path.join(folder, name)) for name in os.listdir(folder)]
+    known = {}
+    for header, names, summary in filter(None, pages):
+        known.setdefault(header, {})[names[0]] = names, summary
+    parts = []
+    for header in sorted(known, key=lambda name: ("/" in name, name)):
+        path, summary, found = sections(header)
+        parts.append(f"\n## {os.path.basename(header)}: {summary.rstrip('.')}\n")
+        heading = ""
+        for name, title in found:
+            if name not in known[header]:
+                continue
+            title = title if "/" not in header else None
+            if title != heading:
+                heading = title
+                parts.append("\n" + (f"### {title}\n\n" if title else "")
+                             + f"| [`<{header}>`](../../{path}) | what they do |\n"
+                             "|---|---|\n")
+            names, text = known[header].pop(name)
+            shown = ", ".join(f"`{name}`" for name in names)
+            parts.append(f"| {shown} | {plain(text)} |\n")
+    return "".join(parts) + "\n"
+
+
+def rates(_):
+    """Returns a table of the rates of Bloom filters, by bits per key and probes.
+    """
+    probes = 1, 2, 3, 4, 6, 8, 12, 16
+    table = ["| m/n | best k | its rate | "
+             + " | ".join(f"k = {k}" for k in probes) + " |\n",
+             "|--:|--:|--:|" + "--:|" * len(probes) + "\n"]
+    for bits in range(2, 33):
+        rate = {k: (-math.expm1(-k / bits)) ** k for k in range(1, 32)}
+        best = min(rate, key=rate.get)
+        cells = [bits, best] + [f"{rate[k] * 100:.2g} %" for k in (best, *probes)]
+        table.append("| " + " | ".join(map(str, cells)) + " |\n")
+    return "".join(table)
+
+
+PARTS = {"commands": commands, "options": options, "statuses": statuses,
+         "functions": functions, "rates": rates}
