@@ -96,7 +96,7 @@ out_is 'the labels grow; the nearest is told' 0 '3\t1\n2\t450\n2\t999\n'
 try query -c node.bly all
 out_is 'and all keys are there' 0 '1000\n'
 cp node.bly out.bly
-keeps 'no such level' "cannot be united: there is no level 4 " \
+keeps 'no such level' "cannot be united: this filter has no level 4: " \
     out.bly unite --level 4 -o out.bly node.bly low.bly
 try build -n 2000 -p 1e-9 -o size.bly low
 keeps 'a filter of another size' "cannot be united: the levels are " \
