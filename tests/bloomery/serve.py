@@ -330,7 +330,8 @@ def test_forms_together():
 def test_forms_contradicted():
     """a filter whose form contradicts -i or --as is not served"""
     for words in (("-i", "f.bly"), ("-i", "cr.bly"), ("-i", "number.bly"),
-                  ("--as", "number", "f.bly"), ("--as", "text", "number.bly"), ("--as", "hex", "folded.bly"),
+                  ("--as", "number", "f.bly"), ("--as", "text", "number.bly"),
+                  ("--as", "hex", "folded.bly"),
                   ("--as", "bytes", "any.bly", "f.bly"),
                   ("--as", "any", "folded.bly")):
         refused("' has keys of the form ", *words)
