@@ -217,19 +217,20 @@ typedef enum {
  * number, even an unknown one. Thread-safe. */
 BLY_API const char *bly_strerror(bly_status status);
 
-/* Returns what was wrong in the last call that failed in this thread, and how
- * to fix it: one line without a newline, "" before the first failure. The text
- * lives until the next failure in the same thread. Read it only after an error,
- * because a call that succeeds leaves the text of the last failure. */
+/* Returns why the last call failed, and how to fix it: one line without a
+ * newline about the last call that failed in this thread, or "" before the
+ * first failure. The text lives until the next failure in the same thread. Read
+ * it only after an error, because a call that succeeds leaves the text of the
+ * last failure. */
 BLY_API const char *bly_why(void);
 
-/* Returns the system's error number behind that failure (ENOENT, EACCES, … of
- * <errno.h>), or 0 if there was none, as with a damaged file. The text of
- * bly_why names it as well. */
+/* Returns the system's error number of the last failure in this thread: ENOENT,
+ * EACCES, … of <errno.h>. It is 0 if there was none, as with a damaged file.
+ * The text of bly_why names it as well. Valid as long as that text. */
 BLY_API int bly_errno(void);
 
-/* Returns BLY_VERSION of the linked library, which may differ from that of the
- * header. */
+/* Returns the version of the linked library: its BLY_VERSION, such as "0.1.0",
+ * which may differ from that of the header. */
 BLY_API const char *bly_version(void);
 
 /* How the library uses the processor. */
@@ -289,7 +290,7 @@ enum {
     BLY_ABILITIES = 23          /* how many there are; not a flag */
 };
 
-/* Returns the name of an ability, "remove" for BLY_CAN_REMOVE, or NULL if the
+/* Returns the name of an ability: "remove" for BLY_CAN_REMOVE, or NULL if the
  * number is not a single flag. Thread-safe. */
 BLY_API const char *bly_ability(uint64_t flag);
 
@@ -319,14 +320,15 @@ typedef struct {
     const bly_alias_info *const *aliases;       /* NULL ends it              */
 } bly_kind_info;
 
-/* Returns all kinds, by family, with a NULL at the end, and their number in *n
- * unless `n` is NULL. Constant for the life of the program; thread-safe. */
+/* Returns all kinds of filters, sorted by family. A NULL ends the list, and *n
+ * is their number unless `n` is NULL. Constant for the life of the program;
+ * thread-safe. */
 BLY_API const bly_kind_info *const *bly_kinds(size_t *n);
 
-/* Returns the kind that "name" or "name:option=value,…" stands for, by its name
- * or an alias, or NULL if none has that name. The options are not checked.
- * (A number may be written as 1000000, 1e6, 1000k or 1M; the units k, M, G and
- * T are powers of 1000.) Thread-safe. */
+/* Returns the kind with a given name or alias: the kind that "name" or
+ * "name:option=value,…" stands for, or NULL if none has that name. The options
+ * are not checked. (A number may be written as 1000000, 1e6, 1000k or 1M; the
+ * units k, M, G and T are powers of 1000.) Thread-safe. */
 BLY_API const bly_kind_info *bly_kind_find(const char *kind) BLY_GIVEN(1);
 
 /* The default kind of the command, bloomery-mpi and all bindings.
@@ -445,10 +447,10 @@ typedef struct {
     uint64_t    reserved[2];    /* 0                                         */
 } bly_options;
 
-/* Returns how many bytes of memory a call may take for a filter that is read
- * from `given` bytes: `memory_limit` of the options, or, if that is 0 or the
- * options are NULL, the larger of 1 GiB and 8 * given, but at most half of the
- * physical memory.
+/* Returns how much memory a call may take for a filter that it reads. For a
+ * filter that is read from `given` bytes, it is `memory_limit` of the options,
+ * or, if that is 0 or the options are NULL, the larger of 1 GiB and 8 * given,
+ * but at most half of the physical memory.
  *
  * A few bytes can stand for a large filter: a packed filter may unpack to 8192
  * times its size. Therefore every call that reads a filter looks at the header
@@ -501,11 +503,12 @@ typedef struct {
     uint64_t reserved[10];      /* 0                                         */
 } bly_plan_t;
 
-/* Computes the plan of the filter that bly_new or bly_build would make;
- * allocates nothing. BLY_EKIND, BLY_EOPTION, BLY_EHASH (also if the hash
- * function does not suit the kind), BLY_EPARAM (a rate outside (0, 1), or below
- * what 64-bit hashes can hold at that capacity; no capacity), BLY_ETOOBIG,
- * BLY_ESECRET. Thread-safe. */
+/* Computes the size, rate and costs of a filter before it is built: the plan of
+ * the filter that bly_new or bly_build would make. Allocates nothing.
+ * BLY_EKIND, BLY_EOPTION, BLY_EHASH (also if the hash function does not suit
+ * the kind), BLY_EPARAM (a rate outside (0, 1), or below what 64-bit hashes can
+ * hold at that capacity; no capacity), BLY_ETOOBIG, BLY_ESECRET.
+ * Thread-safe. */
 BLY_API bly_status bly_plan(bly_plan_t *out, const char *kind,
                             const bly_spec *spec) BLY_GIVEN(1, 2);
 
@@ -537,7 +540,8 @@ typedef struct {
     uint64_t        reserved[1];/* 0                                         */
 } bly_keys;
 
-/* Returns the 64-bit hash by which this filter knows the key. */
+/* Returns the 64-bit hash by which a filter knows a key. Cannot fail.
+ * Thread-safe. */
 BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
                           size_t length) BLY_GIVEN(1);
 
@@ -549,7 +553,7 @@ BLY_API uint64_t bly_hash(const bly_filter *filter, const void *key,
  * change. */
 BLY_API uint64_t bly_mix64(uint64_t integer);
 
-/* Writes the key of a number: 8 bytes, the lowest first. It is used wherever
+/* Writes the key of a number, of 8 bytes, the lowest first. It is used wherever
  * keys are numbers and not their texts: in Python, in SQL, and with the
  * command's --as number. Equal numbers have equal keys, as 1 and 1.0 are equal
  * there: a real number that is an integer from -2^63 to 2^63 - 1 has that
@@ -559,11 +563,11 @@ BLY_API void bly_integer_key(unsigned char key[8], int64_t integer)
                              BLY_GIVEN(1);
 BLY_API void bly_real_key(unsigned char key[8], double real) BLY_GIVEN(1);
 
-/* Computes the hashes of keys->n keys as a filter of this kind and spec would,
- * without a filter: for bly_build, and for hashing elsewhere. A `kind` of NULL
- * stands for any kind that is not of integers. Only hash, seed, secret and
- * progress of the spec matter. BLY_EKIND, BLY_EOPTION, BLY_EHASH, BLY_ESECRET,
- * BLY_EPARAM. Thread-safe. */
+/* Computes the hashes of keys without a filter. They are the hashes of keys->n
+ * keys that a filter of this kind and spec would compute, for bly_build and for
+ * hashing elsewhere. A `kind` of NULL stands for any kind that is not of
+ * integers. Only hash, seed, secret and progress of the spec matter. BLY_EKIND,
+ * BLY_EOPTION, BLY_EHASH, BLY_ESECRET, BLY_EPARAM. Thread-safe. */
 BLY_API bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
                                  const bly_spec *spec, const bly_keys *keys)
                                  BLY_GIVEN(4);
@@ -576,23 +580,23 @@ BLY_API bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
 BLY_API bly_status bly_new(bly_filter **out, const char *kind,
                            const bly_spec *spec) BLY_MUST BLY_GIVEN(1, 2);
 
-/* Makes a new empty filter of a plan that was made elsewhere, so that many
- * machines share one geometry, however their mathematics libraries round. Only
- * hash, seed, secret, allocator, flags and threads of the spec matter. Errors
- * of bly_new; BLY_EPARAM (not a plan of this library); BLY_EUNSUPPORTED also
- * for a kind whose empty filters hold more than a plan tells (family
- * "compound", and egh): send an empty filter instead (bly_pack,
- * bly_unpack). */
+/* Makes a new empty filter from a plan that was computed elsewhere. With it
+ * many machines share one geometry, however their mathematics libraries round.
+ * Only hash, seed, secret, allocator, flags and threads of the spec matter.
+ * Errors of bly_new; BLY_EPARAM (not a plan of this library); BLY_EUNSUPPORTED
+ * also for a kind whose empty filters hold more than a plan tells (family
+ * "compound", and egh): send an empty filter instead (bly_pack, bly_unpack). */
 BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                                    const bly_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2);
 
-/* Builds a filter of the n keys with these hashes; every kind supports this.
- * The array may hold duplicates in any order and is not changed. n may be 0 if
- * spec->capacity is not. A kind that can only be built is planned for n keys,
- * whatever the capacity. Errors of bly_new; BLY_EFULL; BLY_EPARAM if a kind
- * uses the bits of hashes as they are and many different hashes have a bit in
- * common: such hashes are plain numbers (see bly_mix64).
+/* Builds a filter of any kind from the hashes of all its keys. There are n
+ * hashes; every kind supports this. The array may hold duplicates in any order
+ * and is not changed. n may be 0 if spec->capacity is not. A kind that can only
+ * be built is planned for n keys, whatever the capacity. Errors of bly_new;
+ * BLY_EFULL; BLY_EPARAM if a kind uses the bits of hashes as they are and many
+ * different hashes have a bit in common: such hashes are plain numbers (see
+ * bly_mix64).
  *
  * `labels` is NULL, or has one label for each key, for kinds that store labels.
  * BLY_EPARAM if one key has two labels or a label does not fit;
@@ -611,30 +615,33 @@ BLY_API bly_status bly_build(bly_filter **out, const char *kind,
                              const uint64_t *labels, size_t n)
                              BLY_MUST BLY_GIVEN(1, 2);
 
-/* Builds a filter from keys, as bly_build does from their hashes, which take 8
- * bytes for each key from the allocator during the call. BLY_ENOMEM; BLY_EPARAM
- * (keys); BLY_EUNSUPPORTED for labels with a filter that keeps whole keys. */
+/* Builds a filter of any kind from all its keys. It works as bly_build does
+ * with their hashes, which take 8 bytes for each key from the allocator during
+ * the call. BLY_ENOMEM; BLY_EPARAM (keys); BLY_EUNSUPPORTED for labels with a
+ * filter that keeps whole keys. */
 BLY_API bly_status bly_build_keys(bly_filter **out, const char *kind,
                                   const bly_spec *spec, const bly_keys *keys,
                                   const uint64_t *labels)
                                   BLY_MUST BLY_GIVEN(1, 2, 4);
 
-/* Makes a new empty filter with the plan, hash function, seed and secret of
- * another: the two can be united, compared and subtracted. BLY_ENOMEM;
- * BLY_EUNSUPPORTED for kinds that are built from all keys at once, that grow,
- * or that are made of other filters and lack the ability "overlap". */
+/* Makes an empty filter that can be united and compared with another. It has
+ * the same plan, hash function, seed and secret, and can be subtracted as well.
+ * BLY_ENOMEM; BLY_EUNSUPPORTED for kinds that are built from all keys at once,
+ * that grow, or that are made of other filters and lack the ability
+ * "overlap". */
 BLY_API bly_status bly_like(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Removes all keys: the filter becomes, in place, what bly_like would make of
- * it. Writes the whole image, and to the file if that is mapped for writing.
- * BLY_EUNSUPPORTED for the kinds that bly_like refuses; BLY_EREADONLY; BLY_EIO;
- * BLY_ENOMEM (kinds whose empty filters hold more than a plan tells). */
+/* Removes all keys from a filter: it becomes, in place, what bly_like would
+ * make of it. Writes the whole image, and to the file if that is mapped for
+ * writing. BLY_EUNSUPPORTED for the kinds that bly_like refuses; BLY_EREADONLY;
+ * BLY_EIO; BLY_ENOMEM (kinds whose empty filters hold more than a plan
+ * tells). */
 BLY_API bly_status bly_clear(bly_filter *filter) BLY_GIVEN(1);
 
-/* Makes a copy in memory of its own, which may be changed even if `filter` may
- * not. BLY_ENOMEM. */
+/* Makes a copy of a filter in memory of its own. The copy may be changed even
+ * if `filter` may not. BLY_ENOMEM. */
 BLY_API bly_status bly_copy(bly_filter **out, const bly_filter *filter,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
@@ -645,8 +652,8 @@ BLY_API void bly_free(bly_filter *filter);
 
 /* ==== Use =============================================================== */
 
-/* Adds a key. Returns BLY_OK if it was not there, and BLY_SEEN if it was
- * perhaps there before (a kind that counts counts it once more). Errors:
+/* Adds a key to a filter. Returns BLY_OK if it was not there, and BLY_SEEN if
+ * it was perhaps there before (a kind that counts counts it once more). Errors:
  * BLY_EFULL (the filter is unchanged: bly_resize may help), BLY_EREMOVED (kind
  * twin), BLY_EPARAM (kind egh: the key is not an integer of its universe),
  * BLY_ENOMEM and BLY_ETOOBIG (a kind that grows), BLY_EREADONLY,
@@ -669,18 +676,18 @@ BLY_API bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes,
 BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys,
                                 bool *seen, size_t *done) BLY_GIVEN(1, 2);
 
-/* Looks up a key. False: it was certainly not added. True: perhaps it was.
- * Cannot fail. The batch versions write present[0 .. n-1]. bly_contains_keys
- * returns BLY_EPARAM, and answers "perhaps" for all keys, if `keys` is not well
- * formed.
+/* Looks up a key in a filter. False: it was certainly not added. True: perhaps
+ * it was. Cannot fail. The batch versions write present[0 .. n-1].
+ * bly_contains_keys returns BLY_EPARAM, and answers "perhaps" for all keys, if
+ * `keys` is not well formed.
  *
  * A filter that hashes whole keys (rehash:key=whole) answers "perhaps" for
  * every hash: give it keys.
  *
- * bly_contains_mask writes a bitmap to select rows with: bit i % 8 of byte
- * i / 8, the lowest first, as in Arrow, in (n + 7) / 8 bytes; bits beyond the
- * last key are 0. It returns the number of bits that are 1. If `mask` is NULL
- * it only counts. */
+ * bly_contains_mask writes a bitmap to select rows with: bit i % 8 of byte i /
+ * 8, the lowest first, as in Arrow, in (n + 7) / 8 bytes; bits beyond the last
+ * key are 0. It returns the number of bits that are 1. If `mask` is NULL it
+ * only counts. */
 BLY_API bool       bly_contains     (const bly_filter *filter, const void *key,
                                      size_t length) BLY_GIVEN(1);
 BLY_API bool       bly_contains_hash(const bly_filter *filter, uint64_t hash)
@@ -695,7 +702,7 @@ BLY_API bly_status bly_contains_keys(const bly_filter *filter,
                                      const bly_keys *keys, bool *present)
                                      BLY_GIVEN(1, 2);
 
-/* Removes a key that was added, once. BLY_EABSENT: it is not there;
+/* Removes a key that was added to a filter, once. BLY_EABSENT: it is not there;
  * BLY_EUNSAFE: it cannot be removed without risk to other keys (neither changes
  * anything); BLY_EUNSUPPORTED (the kind, or this filter because of its
  * options); BLY_EREADONLY.
@@ -719,8 +726,8 @@ BLY_API bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes,
 BLY_API bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
                                    bly_status *each) BLY_GIVEN(1, 2);
 
-/* Returns how often the key was added, at most: 0 is certain, a larger number
- * is an upper bound. A kind that does not count returns UINT64_MAX ("no bound
+/* Returns how often a key was added, at most: 0 is certain, a larger number is
+ * an upper bound. A kind that does not count returns UINT64_MAX ("no bound
  * known") for a key that is perhaps there. bly_count_keys returns BLY_EPARAM,
  * with UINT64_MAX for all keys, if `keys` is not well formed. */
 BLY_API uint64_t   bly_count     (const bly_filter *filter, const void *key,
@@ -734,27 +741,21 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
                                   const bly_keys *keys, uint64_t *counts)
                                   BLY_GIVEN(1, 2);
 
-/* Stores (put) and looks up (get) labels, for kinds that have them. get returns
- * false if the key is certainly not there or the kind has no labels; *label is
- * then untouched.
+/* Stores a label with a key, for kinds that have labels.
  *
  * A kind that is built from all its keys (bly_build with labels) changes the
  * label of a key that is there, and returns BLY_EABSENT for any other key. A
  * kind with the abilities "add" and "label" accepts any key: of all labels put
- * with a key, get returns the best one or an even better one, but never a worse
- * one. (The kind's page says which labels are better: larger ones, smaller, or
- * larger ones field by field.) put returns BLY_SEEN if it changed nothing.
- * bly_add puts the worst possible label, or label 1 if labels have several
- * fields. bly_plan and bly_stat report the range of labels.
+ * with a key, bly_get returns the best one or an even better one, but never a
+ * worse one. (The kind's page says which labels are better: larger ones,
+ * smaller, or larger ones field by field.) Returns BLY_SEEN if it changed
+ * nothing. bly_add puts the worst possible label, or label 1 if labels have
+ * several fields. bly_plan and bly_stat report the range of labels.
  *
  * BLY_EPARAM (a label out of range), BLY_EUNSUPPORTED, BLY_EREADONLY. The batch
- * versions of put return BLY_OK, or the first error. *done, unless `done` is
- * NULL, is the number of labels that were stored, the first ones; bly_why names
- * the key after them.
- *
- * The batch versions of get call get for each key in turn: found[i] is the
- * result, and labels[i] is untouched if that is false. bly_get_keys returns
- * BLY_EPARAM, and finds no key, if `keys` is not well formed. */
+ * versions return BLY_OK, or the first error. *done, unless `done` is NULL, is
+ * the number of labels that were stored, the first ones; bly_why names the key
+ * after them. */
 BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label) BLY_GIVEN(1);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
@@ -765,6 +766,14 @@ BLY_API bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
 BLY_API bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
                                 const uint64_t *labels, size_t *done)
                                 BLY_GIVEN(1, 2);
+
+/* Looks up the label of a key, for kinds that have labels. Returns false if the
+ * key is certainly not there or the kind has no labels; *label is then
+ * untouched.
+ *
+ * The batch versions look up each key in turn: found[i] is the result, and
+ * labels[i] is untouched if that is false. bly_get_keys returns BLY_EPARAM, and
+ * finds no key, if `keys` is not well formed. */
 BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label)
                                 BLY_GIVEN(1, 4);
@@ -776,8 +785,8 @@ BLY_API void       bly_get_many(const bly_filter *filter,
 BLY_API bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
                                 bool *found, uint64_t *labels) BLY_GIVEN(1, 2);
 
-/* Resizes a filter to `capacity` keys, more or fewer, without needing the keys.
- * The contents move into a new image from the filter's allocator, which
+/* Resizes a filter without needing its keys: to a capacity of more or fewer
+ * keys. The contents move into a new image from the filter's allocator, which
  * replaces the old one. The kind's page describes the cost; bly_stat reports
  * the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that cannot),
  * BLY_EPARAM (a capacity that the kind cannot reach from here; a filter that is
@@ -786,25 +795,25 @@ BLY_API bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
 BLY_API bly_status bly_resize(bly_filter *filter, uint64_t capacity)
                               BLY_GIVEN(1);
 
-/* Makes the filter `times` times smaller, 1 or more, without needing the keys:
- * adjacent bits (or the bits of adjacent blocks, for a kind of blocks) become
- * one, by OR. The result is the filter that the same keys would have made with
- * m divided by `times`, byte for byte except for the header's counts. It is
- * planned for a number of keys that is as much smaller; if it holds all of them
- * its rate is far above the planned one, as bly_stat reports. Fingerprints of
- * molecules are folded this way. BLY_EUNSUPPORTED (kinds that cannot),
- * BLY_EPARAM (a number that does not divide the bits or blocks; positions that
- * are reduced in another way; a filter that is mapped from a file), BLY_ENOMEM,
- * BLY_EREADONLY. */
+/* Makes a filter smaller without needing its keys, by OR of adjacent bits. The
+ * result is `times` times smaller, 1 or more: adjacent bits (or the bits of
+ * adjacent blocks, for a kind of blocks) become one. The result is the filter
+ * that the same keys would have made with m divided by `times`, byte for byte
+ * except for the header's counts. It is planned for a number of keys that is as
+ * much smaller; if it holds all of them its rate is far above the planned one,
+ * as bly_stat reports. Fingerprints of molecules are folded this way.
+ * BLY_EUNSUPPORTED (kinds that cannot), BLY_EPARAM (a number that does not
+ * divide the bits or blocks; positions that are reduced in another way; a
+ * filter that is mapped from a file), BLY_ENOMEM, BLY_EREADONLY. */
 BLY_API bly_status bly_fold(bly_filter *filter, uint64_t times) BLY_GIVEN(1);
 
 /* ==== Look inside ======================================================= */
 
-/* Returns the abilities of the filter, BLY_CAN_…: those of its kind
+/* Returns the abilities of a filter: flags BLY_CAN_… of its kind
  * (bly_kind_info), and those that its options add. Thread-safe. */
 BLY_API uint64_t bly_can(const bly_filter *filter) BLY_GIVEN(1);
 
-/* Returns the name of the filter's kind. Constant; thread-safe. */
+/* Returns the name of a filter's kind. Constant; thread-safe. */
 BLY_API const char *bly_kind_of(const bly_filter *filter) BLY_GIVEN(1);
 
 typedef struct {
@@ -845,9 +854,9 @@ typedef struct {
     uint64_t reserved[11];      /* 0                                         */
 } bly_stat_t;
 
-/* Reports facts and estimates about a filter; reads the whole image. BLY_OK;
- * for a filter that is open page by page (BLY_PAGED) also BLY_EIO and
- * BLY_ENOMEM. */
+/* Reports facts and estimates about a filter. Reads the whole image. Always
+ * BLY_OK, except that for a filter that is open page by page (BLY_PAGED) it may
+ * be BLY_EIO or BLY_ENOMEM. */
 BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
                             BLY_GIVEN(1, 2);
 
@@ -873,14 +882,15 @@ typedef struct {
 
 enum { BLY_HEADER_BYTES = 128 };
 
-/* Reads the header of an image from its first `n` bytes, BLY_HEADER_BYTES or
- * more. The rest of the image is neither needed nor trusted. BLY_EFORMAT,
- * BLY_EVERSION (another header), BLY_ECORRUPT (too short, or the header's
- * checksum does not match). Thread-safe. */
+/* Reads the header of an image without opening it. The first `n` bytes suffice,
+ * BLY_HEADER_BYTES or more. The rest of the image is neither needed nor
+ * trusted. BLY_EFORMAT, BLY_EVERSION (another header), BLY_ECORRUPT (too short,
+ * or the header's checksum does not match). Thread-safe. */
 BLY_API bly_status bly_peek(bly_header *out, const void *image, size_t n)
                             BLY_GIVEN(1, 2);
 
-/* Reads the header of a file, as bly_peek does; also BLY_EIO. */
+/* Reads the header of a file without opening the filter. Errors of bly_peek;
+ * BLY_EIO. Thread-safe. */
 BLY_API bly_status bly_peek_file(bly_header *out, const char *path)
                                  BLY_GIVEN(1, 2);
 
@@ -896,35 +906,36 @@ typedef struct {
 
 typedef bool bly_visit_label(void *context, const bly_label_t *label);
 
-/* Visits the labels in rising order, with their present state, until `visit`
- * returns false. Reads the whole image. BLY_OK; BLY_EUNSUPPORTED (kinds without
- * a bounded number of ordered labels). */
+/* Visits the labels of a filter in rising order, with their present state. It
+ * ends when `visit` returns false. Reads the whole image. BLY_OK;
+ * BLY_EUNSUPPORTED (kinds without a bounded number of ordered labels). */
 BLY_API bly_status bly_list_labels(const bly_filter *filter,
                                    bly_visit_label *visit, void *context)
                                    BLY_GIVEN(1, 2);
 
 /* ==== Sets of keys ====================================================== */
 
-/* Unites two filters, into := into OR other, as if other's keys had been added
- * to `into` (a kind that counts adds up the counts). BLY_EMISMATCH (kind,
- * geometry, hash, seed, secret and the form of keys must agree), BLY_EFULL,
- * BLY_ECORRUPT (`into` was forged, which "quotient" detects),
- * BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then unchanged. */
+/* Unites two filters: into := into OR other. The result is as if other's keys
+ * had been added to `into`; a kind that counts adds up the counts.
+ * BLY_EMISMATCH (kind, geometry, hash, seed, secret and the form of keys must
+ * agree), BLY_EFULL, BLY_ECORRUPT (`into` was forged, which "quotient"
+ * detects), BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then unchanged. */
 BLY_API bly_status bly_unite(bly_filter *into, const bly_filter *other)
                              BLY_GIVEN(1, 2);
 
-/* Unites at a distance, for kinds with the ability "unite at" ("attenuated").
- * `other` may be a filter of the kind and plan of one level of `into`, as
- * bly_new makes one for the same capacity, rate and options; the result is as
- * if each of its keys had been put with this label. Or `other` is a filter that
- * bly_unite would accept, even `into` itself: each of its labels l becomes
- * l + label, and labels beyond the largest are left out.
- * BLY_EPARAM (a label out of range), BLY_EMISMATCH (hash and seed must agree as
- * well), BLY_EUNSUPPORTED, BLY_EREADONLY; `into` is then unchanged. */
+/* Unites a filter with another one at a distance. The distance is `label`. This
+ * is for kinds with the ability "unite at" ("attenuated"). `other` may be a
+ * filter of the kind and plan of one level of `into`, as bly_new makes one for
+ * the same capacity, rate and options; the result is as if each of its keys had
+ * been put with this label. Or `other` is a filter that bly_unite would accept,
+ * even `into` itself: each of its labels l becomes l + label, and labels beyond
+ * the largest are left out. BLY_EPARAM (a label out of range), BLY_EMISMATCH
+ * (hash and seed must agree as well), BLY_EUNSUPPORTED, BLY_EREADONLY; `into`
+ * is then unchanged. */
 BLY_API bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
                                 uint64_t label) BLY_GIVEN(1, 2);
 
-/* Intersects two filters, into := into AND other. The result finds every key
+/* Intersects two filters: into := into AND other. The result finds every key
  * that is in both. Its rate is at most the smaller one of the two, but higher
  * than that of a filter built from the common keys alone. Errors of
  * bly_unite. */
@@ -946,17 +957,17 @@ typedef struct {
     uint64_t     reserved[4];   /* 0                                         */
 } bly_overlap_t;
 
-/* Compares two filters, for kinds that set bits or counters, layered (by its
- * first layer) and quotient (by its fingerprints, almost exactly). Removed keys
- * are not counted, except where their bits stayed behind. Errors of bly_unite
- * except BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both
- * images. */
+/* Estimates how many keys two filters have, alone and in common. Works for
+ * kinds that set bits or counters, for layered (by its first layer) and for
+ * quotient (by its fingerprints, almost exactly). Removed keys are not counted,
+ * except where their bits stayed behind. Errors of bly_unite except
+ * BLY_EREADONLY and BLY_EFULL; neither filter is changed. Reads both images. */
 BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
                                const bly_filter *b) BLY_GIVEN(1, 2, 3);
 
 /* ==== Files and images ================================================== */
 
-/* Saves the image to a file, atomically: on failure the old file is unchanged.
+/* Saves a filter to a file, atomically: on failure the old file is unchanged.
  * (A filter of family "foreign" is saved as the other system's file: see
  * bly_save_as.) The new file is written in the same folder, without a name if
  * the file system supports that (O_TMPFILE), flushed and renamed. Then the
@@ -976,8 +987,9 @@ BLY_API bly_status bly_overlap(bly_overlap_t *out, const bly_filter *a,
 BLY_API bly_status bly_save(const bly_filter *filter, const char *path)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Opens a file that bly_save wrote, or a file of another system whose format is
- * recognised or named in the options (<bloomery/foreign.h>).
+/* Opens a filter that is in a file. It is a file that bly_save wrote, or one of
+ * another system whose format is recognised or named in the options
+ * (<bloomery/foreign.h>).
  *
  *  - Flags 0 read the file into memory and check all of it. The copy may be
  *    changed; the file is not.
@@ -1010,11 +1022,11 @@ BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Sets the callback for later calls with this filter (unite, save, stat, add of
- * many keys, …), until another one is set; NULL removes it. The struct is
- * copied. If several threads read the filter at once, it is called in each.
- * `progress` of bly_spec and bly_options is for the one call that makes the
- * filter, and is not kept.
+/* Sets the callback for progress of later calls with a filter: unite, save,
+ * stat, add of many keys, and so on. It stays until another one is set; NULL
+ * removes it. The struct is copied. If several threads read the filter at once,
+ * it is called in each. `progress` of bly_spec and bly_options is for the one
+ * call that makes the filter, and is not kept.
  *
  * With a callback, bly_unite and the other functions that combine two filters
  * work on a copy of the image in memory, so that nothing is changed if they are
@@ -1023,28 +1035,29 @@ BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
 BLY_API void bly_progress_set(bly_filter *filter, const bly_progress *progress)
                               BLY_GIVEN(1);
 
-/* Reports whether the path now holds another file than the one that the filter
- * was opened from, or whether that file has been rewritten since. If so, open
- * it again and free the old filter. (bly_save replaces a file with a new one,
- * so that a mapped filter stays whole.) For a filter opened with BLY_WRITE only
- * another file counts. BLY_EIO: the file does not exist. BLY_EUNSUPPORTED: the
- * filter was not opened from a file. Thread-safe. */
+/* Reports whether the file of an open filter has been replaced: whether the
+ * path now holds another file than the one that the filter was opened from, or
+ * that file has been rewritten since. If so, open it again and free the old
+ * filter. (bly_save replaces a file with a new one, so that a mapped filter
+ * stays whole.) For a filter opened with BLY_WRITE only another file counts.
+ * BLY_EIO: the file does not exist. BLY_EUNSUPPORTED: the filter was not opened
+ * from a file. Thread-safe. */
 BLY_API bly_status bly_replaced(bool *out, const bly_filter *filter,
                                 const char *path) BLY_GIVEN(1, 2, 3);
 
-/* Makes the changes to a filter that is mapped or paged for writing durable:
- * after BLY_OK they survive a crash of the process or the machine. A paged file
- * stays open, and its next writer finds all changes. A mapped file can only
- * record this by being sealed, as by bly_seal: after the next change, a crash
- * makes it refused again. Does nothing for any other filter. Errors of
- * bly_seal. */
+/* Makes the changes to a filter's file durable. For a filter that is mapped or
+ * paged for writing, they survive after BLY_OK a crash of the process or the
+ * machine. A paged file stays open, and its next writer finds all changes. A
+ * mapped file can only record this by being sealed, as by bly_seal: after the
+ * next change, a crash makes it refused again. Does nothing for any other
+ * filter. Errors of bly_seal. */
 BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
 
-/* Seals the file of such a filter: makes it durable, computes its checksums and
- * clears the mark "being written". The filter can still be used; its next
- * change marks the file again. Reads the whole file. BLY_EIO; BLY_EUNFLUSHED
- * (see bly_create); for a paged file BLY_ECORRUPT (a page is damaged),
- * BLY_ENOMEM.
+/* Seals the file of a filter that is open for writing: makes it durable,
+ * computes its checksums and clears the mark "being written". The filter can
+ * still be used; its next change marks the file again. Reads the whole file.
+ * BLY_EIO; BLY_EUNFLUSHED (see bly_create); for a paged file BLY_ECORRUPT (a
+ * page is damaged), BLY_ENOMEM.
  *
  * If the system fails to flush the file once, its state on the disk is unknown,
  * and trying again would not reveal it. From then on each change, bly_sync and
@@ -1054,7 +1067,7 @@ BLY_API bly_status bly_sync(bly_filter *filter) BLY_GIVEN(1);
  * file finds the state of the last sync. */
 BLY_API bly_status bly_seal(bly_filter *filter) BLY_GIVEN(1);
 
-/* Wraps an image in the caller's memory, for reading; it must stay there
+/* Wraps an image in the caller's memory, for reading. The image must stay there
  * unchanged until bly_free. It is checked as by BLY_MAP, without the payload's
  * checksum: call bly_check for that. Fastest if the image begins on a multiple
  * of 64. Errors of bly_open except BLY_EIO; BLY_EUNSUPPORTED for a packed
@@ -1063,37 +1076,38 @@ BLY_API bly_status bly_wrap(bly_filter **out, const void *image, size_t bytes,
                             const bly_options *options)
                             BLY_MUST BLY_GIVEN(1, 2);
 
-/* Checks that the bytes are an image, packed or not, whole and undamaged. Reads
- * all of them and trusts nothing. The options may be NULL, and need no secret.
+/* Checks that bytes are a whole and undamaged image, packed or not. Reads all
+ * of them and trusts nothing. The options may be NULL, and need no secret.
  * Allocates nothing, or with a callback a kilobyte. BLY_EFORMAT, BLY_EVERSION,
  * BLY_ECORRUPT, BLY_EUNSEALED, BLY_EHASH, BLY_EKIND; BLY_EPARAM (options);
  * BLY_ECANCELED. Thread-safe. */
 BLY_API bly_status bly_check(const void *image, size_t bytes,
                              const bly_options *options) BLY_GIVEN(1);
 
-/* Returns the image, with counts and checksums up to date, to be written or
- * sent. It is valid until the filter changes or is freed. The first call after
- * a change reads the whole image, and concurrent calls wait for it. NULL for a
- * filter that is open page by page, and if a callback cancels the call; bly_why
- * says which. */
+/* Returns the image of a filter, to be written or sent. Its counts and
+ * checksums are up to date. It is valid until the filter changes or is freed.
+ * The first call after a change reads the whole image, and concurrent calls
+ * wait for it. NULL for a filter that is open page by page, and if a callback
+ * cancels the call; bly_why says which. */
 BLY_API const void *bly_image(const bly_filter *filter, size_t *bytes)
                               BLY_GIVEN(1);
 
-/* Packs a filter into memory, for sending: packed if its kind can do that, else
- * as its image. These are the bytes that bly_save writes, except for family
- * "foreign": its images have our header before the other system's bytes, which
- * bly_save and bly_save_as write alone. `room` must be at least the bytes of
- * bly_image, of which a packed filter leaves most untouched; *bytes is the
- * number used. BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads the filter as
- * bly_image does. */
+/* Packs a filter into memory, for sending. The bytes are packed if the kind can
+ * do that, else they are the image. These are the bytes that bly_save writes,
+ * except for family "foreign": its images have our header before the other
+ * system's bytes, which bly_save and bly_save_as write alone. `room` must be at
+ * least the bytes of bly_image, of which a packed filter leaves most untouched;
+ * *bytes is the number used. BLY_EPARAM (room), BLY_EIO (see bly_seal). Reads
+ * the filter as bly_image does. */
 BLY_API bly_status bly_pack(const bly_filter *filter, void *into, size_t room,
                             size_t *bytes) BLY_MUST BLY_GIVEN(1, 2, 4);
 
-/* Makes a filter in memory of its own from bytes that bly_pack or bly_save
- * wrote, or from an image. All of it is checked, nothing is trusted, and it may
- * be changed. A packed image can unpack to 8192 times its size; if it would
- * take more than bly_memory_limit allows, the call is BLY_ELIMIT. Errors of
- * bly_check; BLY_ESECRET; BLY_ENOMEM. Thread-safe. */
+/* Makes a filter from packed bytes or an image, in memory of its own. bly_pack
+ * or bly_save wrote these bytes, or bly_image returned them. All of it is
+ * checked, nothing is trusted, and it may be changed. A packed image can unpack
+ * to 8192 times its size; if it would take more than bly_memory_limit allows,
+ * the call is BLY_ELIMIT. Errors of bly_check; BLY_ESECRET; BLY_ENOMEM.
+ * Thread-safe. */
 BLY_API bly_status bly_unpack(bly_filter **out, const void *packed,
                               size_t bytes, const bly_options *options)
                               BLY_MUST BLY_GIVEN(1, 2);

@@ -138,8 +138,8 @@ typedef struct {
 
 typedef struct bly_ranking bly_ranking;
 
-/* Ranks the kinds for a need, some with options. The first is the advice; the
- * other kinds that meet the need follow, best first, and then those that do
+/* Ranks the kinds for a need, the best first. Some have options. The first is
+ * the advice; the other kinds that meet the need follow, and then those that do
  * not. The ranking is computed from plans and costs: nothing is built or
  * measured. If no kind meets the need, the call succeeds and the first has
  * `fits` false. For filters on disk (BLY_CAN_PAGE) the aim is always
@@ -151,8 +151,9 @@ typedef struct bly_ranking bly_ranking;
 BLY_API bly_status bly_advise(bly_ranking **out, const bly_need *need)
                               BLY_MUST BLY_GIVEN(1, 2);
 
-/* Returns the number of kinds in a ranking, and kind number i, from 0, or NULL
- * if i is too large. They live as long as the ranking. Thread-safe. */
+/* Returns the number of kinds in a ranking, or one of them. Kind number i is
+ * counted from 0; NULL if i is too large. Both live as long as the ranking.
+ * Thread-safe. */
 BLY_API size_t bly_ranking_count(const bly_ranking *ranking) BLY_GIVEN(1);
 BLY_API const bly_advice *bly_ranking_at(const bly_ranking *ranking, size_t i)
                                          BLY_GIVEN(1);
@@ -189,13 +190,13 @@ typedef struct {
     uint64_t reserved[7];       /* 0                                         */
 } bly_threshold_plan;
 
-/* Plans a filter of kind `counting` that tells whether a key was added at least
- * T times. A key that was is always found, because each of its counters was
- * raised T times. Any other key passes only if other keys have raised all its
- * counters to T. The higher T is, the fuller the counters may be: with 4
- * counters per key the rate is 0.49 % for T = 2 (k = 4), but at best 15 % for
- * T = 1. If m is given, `k` is chosen for the lowest rate; the rate has a
- * single minimum in k.
+/* Plans a filter that tells whether a key was added at least T times. It is of
+ * kind `counting`. A key that was is always found, because each of its counters
+ * was raised T times. Any other key passes only if other keys have raised all
+ * its counters to T. The higher T is, the fuller the counters may be: with 4
+ * counters per key the rate is 0.49 % for T = 2 (k = 4), but at best 15 % for T
+ * = 1. If m is given, `k` is chosen for the lowest rate; the rate has a single
+ * minimum in k.
  *
  * The rate leaves out two effects. A key that was added fewer than T times
  * passes more easily: `nearly` is the rate for a key that lacks one add. And

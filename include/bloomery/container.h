@@ -56,11 +56,11 @@ typedef struct {
     size_t      n;
 } bly_contents;
 
-/* Opens a file for reading and lists its filters; the file stays open. Only
- * allocator and memory_limit of the options are used; the options may be NULL.
- * Everything that is read is checked as untrusted input. The list takes up to
- * about 100 times the size of the file's own index. BLY_ELIMIT: that is more
- * than bly_memory_limit allows for a file of this size. BLY_EFORMAT (not a
+/* Opens a container for reading and lists its filters. The file stays open.
+ * Only allocator and memory_limit of the options are used; the options may be
+ * NULL. Everything that is read is checked as untrusted input. The list takes
+ * up to about 100 times the size of the file's own index. BLY_ELIMIT: that is
+ * more than bly_memory_limit allows for a file of this size. BLY_EFORMAT (not a
  * known container), BLY_ECORRUPT (damaged or truncated), BLY_EVERSION (too new
  * a format, or a part that must be read is compressed or encrypted), BLY_EIO,
  * BLY_ENOMEM, BLY_EPARAM (options). */
@@ -68,27 +68,28 @@ BLY_API bly_status bly_container_open(bly_container **out, const char *path,
                                       const bly_options *options)
                                       BLY_MUST BLY_GIVEN(1, 2);
 
-/* Close the file and give the memory back; NULL is fine. Filters that were
+/* Closes a container and frees its memory; NULL is fine. Filters that were
  * opened from it stay. */
 BLY_API void bly_container_free(bly_container *container);
 
-/* Returns the contents of a container. Thread-safe. */
+/* Returns the list of the filters in a container. Thread-safe. */
 BLY_API const bly_contents *bly_container_contents(const bly_container *of)
                                                    BLY_GIVEN(1);
 
-/* Opens filter number `which` of the list, in memory; free it with bly_free.
- * The options are as for bly_open, may be NULL, and their `format` is ignored.
- * Thread-safe. BLY_EPARAM (no such number), BLY_EUNSUPPORTED (no usable
- * filter), and the errors of bly_open, among them BLY_ECORRUPT. */
+/* Opens a filter of a container, in memory: number `which` of the list. Free it
+ * with bly_free. The options are as for bly_open, may be NULL, and their
+ * `format` is ignored. Thread-safe. BLY_EPARAM (no such number),
+ * BLY_EUNSUPPORTED (no usable filter), and the errors of bly_open, among them
+ * BLY_ECORRUPT. */
 BLY_API bly_status bly_container_filter(bly_filter **out,
                                         const bly_container *container,
                                         size_t which,
                                         const bly_options *options)
                                         BLY_MUST BLY_GIVEN(1, 2);
 
-/* Returns the system of the container that ends in these last `n` bytes, of
- * which 8 suffice: "parquet", "leveldb" or "rocksdb", or NULL if none does.
- * Thread-safe. */
+/* Returns the system that a container belongs to: "parquet", "leveldb" or
+ * "rocksdb", or NULL if the bytes are not the end of a container. They are the
+ * last `n` bytes of the file, of which 8 suffice. Thread-safe. */
 BLY_API const char *bly_container_recognise(const void *tail, size_t n)
                                             BLY_GIVEN(1);
 

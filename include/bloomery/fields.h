@@ -54,19 +54,21 @@ typedef struct {
 /* Called with each field. Return false to stop. */
 typedef bool bly_visit_field(void *context, const bly_field *field);
 
-/* Visits the fields of a filter: those that bly_stat returned for it, and the
- * labels, abilities and attached data that the filter itself lists. With a NULL
- * filter those three are absent. Returns false if the visitor did. */
+/* Visits the fields of a filter's statistics: those that bly_stat returned for
+ * it, and the labels, abilities and attached data that the filter itself lists.
+ * With a NULL filter those three are absent. Returns false if the visitor
+ * did. */
 BLY_API bool bly_stat_each(const bly_stat_t *stat, const bly_filter *filter,
                            bly_visit_field *visit, void *context)
                            BLY_GIVEN(1, 3);
 
-/* Visits the same fields for a filter of which only the header is known.
- * Fields that a header does not state are absent. */
+/* Visits the fields of a filter of which only the header is known. They are
+ * those of bly_stat_each. Fields that a header does not state are absent.
+ * Returns false if the visitor did. */
 BLY_API bool bly_header_each(const bly_header *header, bly_visit_field *visit,
                              void *context) BLY_GIVEN(1, 2);
 
-/* Visits the fields of a plan. */
+/* Visits the fields of a plan. Returns false if the visitor did. */
 BLY_API bool bly_plan_each(const bly_plan_t *plan, bly_visit_field *visit,
                            void *context) BLY_GIVEN(1, 2);
 
@@ -91,15 +93,15 @@ typedef struct {
     uint64_t       arrays;          /* a bit for each depth                  */
 } bly_json;
 
-/* Writes a field to the bly_json that `json` points to, unless it is absent.
- * This is a bly_visit_field: give it to the functions above between an OBJECT
- * and an END.
+/* Writes a field as JSON. It is written to the bly_json that `json` points to,
+ * unless it is absent. This is a bly_visit_field: give it to the functions
+ * above between an OBJECT and an END.
  *
  * Text should be UTF-8: a byte that is not part of it becomes U+FFFD. A NULL
  * text is null, and so is a number that JSON cannot express. Numbers have as
- * many digits as it takes to read the same number back. Returns false, now
- * and in all later calls, once `put` did or more than 64 arrays and objects
- * were open at a time. */
+ * many digits as it takes to read the same number back. Returns false, now and
+ * in all later calls, once `put` did or more than 64 arrays and objects were
+ * open at a time. */
 BLY_API bool bly_json_field(void *json, const bly_field *field)
                             BLY_GIVEN(1, 2);
 

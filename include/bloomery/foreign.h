@@ -43,31 +43,32 @@ typedef struct {
     const bly_number_info *numbers;     /* 4, one for each field             */
 } bly_format_info;
 
-/* Returns all formats, with a NULL at the end, and their number in *n unless
- * `n` is NULL. Constant for the life of the program; thread-safe. */
+/* Returns all formats of other systems. A NULL ends the list, and *n is their
+ * number unless `n` is NULL. Constant for the life of the program;
+ * thread-safe. */
 BLY_API const bly_format_info *const *bly_formats(size_t *n);
 
-/* Returns the name of the format that a file of `all` bytes seems to have,
- * judging by its first `n` bytes; 4096 suffice, fewer may not. "bloomery" is
- * our own. NULL: no known format, or one that cannot be recognised.
- * Thread-safe. */
+/* Recognises the format of a filter's file by its first bytes. Returns the name
+ * of the format that a file of `all` bytes seems to have, judging by its first
+ * `n` bytes; 4096 suffice, fewer may not. "bloomery" is our own. NULL: no known
+ * format, or one that cannot be recognised. Thread-safe. */
 BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
                                   BLY_GIVEN(1);
 
-/* Saves a filter in a format. With the format of the filter's own kind this is
- * bly_save. "bloomery" writes the image of any kind, so that the file can be
- * recognised and has checksums. Two kinds with the same bits can be written as
- * each other: "split" with xxh64 and seed 0 as "parquet", and "parquet" as
- * "split", which is one of our kinds. BLY_EPARAM (no such format);
+/* Saves a filter in another system's format. With the format of the filter's
+ * own kind this is bly_save. "bloomery" writes the image of any kind, so that
+ * the file can be recognised and has checksums. Two kinds with the same bits
+ * can be written as each other: "split" with xxh64 and seed 0 as "parquet", and
+ * "parquet" as "split", which is one of our kinds. BLY_EPARAM (no such format);
  * BLY_EUNSUPPORTED (the filter's bits do not fit the format); errors of
  * bly_save. */
 BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
                                const char *format) BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Finds the data that is attached to a filter: arbitrary bytes that its format
- * keeps in the file after the bits. No function interprets them. They stay when
- * keys are added. If filters are united, those of `into` stay. They are kept
- * when the filter is copied, made alike, packed, saved or written as
+/* Returns the data that is attached to a filter: arbitrary bytes that its
+ * format keeps in the file after the bits. No function interprets them. They
+ * stay when keys are added. If filters are united, those of `into` stay. They
+ * are kept when the filter is copied, made alike, packed, saved or written as
  * "bloomery". *data points into the filter until that changes or is freed; it
  * is not NULL even if there is no such data and *bytes is 0. BLY_EUNSUPPORTED:
  * files of this format, or filters of our own, have no place for such data.
@@ -76,7 +77,7 @@ BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
 BLY_API bly_status bly_attached(const void **data, size_t *bytes,
                                 const bly_filter *filter) BLY_GIVEN(1, 2, 3);
 
-/* Attaches bytes to a filter in place of those it has; with `bytes` 0 it has
+/* Attaches data to a filter, in place of what it has. With `bytes` 0 it has
  * none, and `data` may be NULL. The bytes are copied, and may be part of those
  * of bly_attached. Moves the filter to newly allocated memory.
  * BLY_EUNSUPPORTED, BLY_ECORRUPT (as for bly_attached); BLY_EREADONLY (mapped:

@@ -102,20 +102,20 @@ enum {
 #undef BLY_JOIN_ENUM
 };
 
-/* Reads the text of a form: the word for a class, then a colon and the changes,
- * separated by commas. "" is "any", 0. BLY_EPARAM. */
+/* Reads the form of keys from its text: the word for a class, then a colon and
+ * the changes, separated by commas. "" is "any", 0. BLY_EPARAM. */
 BLY_API bly_status bly_form_read(uint64_t *form, const char *text)
                                  BLY_GIVEN(1, 2);
 
-/* Writes the text of a form, for bly_form_read, and returns `text`. */
+/* Writes the text of a form. bly_form_read reads it. Returns `text`. */
 enum { BLY_FORM_TEXT = 64 };
 BLY_API char *bly_form_write(char text[BLY_FORM_TEXT], uint64_t form)
                              BLY_GIVEN(1);
 
-/* Verifies that the number is a form. BLY_EPARAM. */
+/* Verifies that a number is a form. BLY_EPARAM: it is not. */
 BLY_API bly_status bly_form_check(uint64_t form);
 
-/* Returns whether both forms make the same bytes from the same key. They do if
+/* Tells whether two forms make the same bytes from the same key. They do if
  * they are equal and stated. So do "bytes" and "hex", which differ only in how
  * people write the bytes. */
 BLY_API bool bly_form_same(uint64_t a, uint64_t b);
@@ -123,10 +123,10 @@ BLY_API bool bly_form_same(uint64_t a, uint64_t b);
 /* Returns the form of a filter's keys. */
 BLY_API uint64_t bly_form_of(const bly_filter *filter) BLY_GIVEN(1);
 
-/* States the form of a filter that has none, for the keys it holds and for
- * later ones. BLY_EMISMATCH (the filter has another form), BLY_EPARAM (not a
- * form; a shared filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a filter of family
- * "foreign", or open page by page), BLY_EIO. */
+/* States the form of a filter's keys, of those it holds and of later ones. The
+ * filter must not have a form yet. BLY_EMISMATCH (the filter has another form),
+ * BLY_EPARAM (not a form; a shared filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a
+ * filter of family "foreign", or open page by page), BLY_EIO. */
 BLY_API bly_status bly_form_set(bly_filter *filter, uint64_t form)
                                 BLY_GIVEN(1);
 
@@ -149,13 +149,14 @@ typedef struct {
     double         real;        /* BLY_REAL                                  */
 } bly_value;
 
-/* Returns the largest size in bytes of the key of a value of `length` bytes;
- * for numbers, `length` is 0. SIZE_MAX: more than can be addressed. */
+/* Returns the room that bly_form_key needs: the largest size in bytes of the
+ * key of a value of `length` bytes. For numbers, `length` is 0. SIZE_MAX: more
+ * than can be addressed. */
 BLY_API size_t bly_form_room(uint64_t form, size_t length);
 
-/* Makes the key of a value by a form. key->data is value->data if the form
- * changes nothing. Otherwise it is `room`, a buffer of bly_form_room bytes that
- * does not overlap the value.
+/* Makes the bytes of a key from a value, by a form. key->data is value->data if
+ * the form changes nothing. Otherwise it is `room`, a buffer of bly_form_room
+ * bytes that does not overlap the value.
  *
  * With form 0, text and bytes are keys as they are, and numbers are the keys of
  * bly_integer_key and bly_real_key.
@@ -163,12 +164,11 @@ BLY_API size_t bly_form_room(uint64_t form, size_t length);
  * BLY_EFORM: the value has another class than the form, for example text where
  * the keys are numbers. bly_why names the class of the filter. A BLY_WRITTEN
  * value is accepted by all classes but "bytes", because the text "7" may mean
- * its byte or its digits: use BLY_BYTES, or the form "hex".
- * BLY_EPARAM: the value is not in the range of the class, such as text that is
- * not a number, an integer that is too large, or invalid UTF-8 where it must be
- * read ("utf16", case=fold).
- * BLY_EUNSUPPORTED: the form has case=fold, and the library was built without
- * ICU. */
+ * its byte or its digits: use BLY_BYTES, or the form "hex". BLY_EPARAM: the
+ * value is not in the range of the class, such as text that is not a number, an
+ * integer that is too large, or invalid UTF-8 where it must be read ("utf16",
+ * case=fold). BLY_EUNSUPPORTED: the form has case=fold, and the library was
+ * built without ICU. */
 BLY_API bly_status bly_form_key(bly_key *key, uint64_t form,
                                 const bly_value *value, void *room)
                                 BLY_MUST BLY_GIVEN(1, 3);

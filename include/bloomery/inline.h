@@ -118,14 +118,14 @@ extern "C" {
 
 /* ==== Adding ============================================================ */
 
-/* Announces adds by a view of this filter, and marks its file, if it is mapped,
+/* Announces adds by a view of a filter. Its file, if it is mapped, is marked
  * "being written". BLY_EREADONLY; BLY_EIO (as for bly_open, if the file cannot
  * be marked); BLY_EUNSUPPORTED (kinds other than "blocked", "split" and
  * "standard"; a filter with BLY_SHARED: use bly_add_hash). */
 BLY_API bly_status bly_inline_begin(bly_filter *filter) BLY_GIVEN(1);
 
-/* Ends the adds and reports their number, including repeats, as bly_add counts
- * them. Call it once for each successful bly_inline_begin. */
+/* Ends the adds by a view and counts them. Their number includes repeats, as
+ * bly_add counts them. Call it once for each successful bly_inline_begin. */
 BLY_API void bly_inline_end(bly_filter *filter, uint64_t added) BLY_GIVEN(1);
 
 /* ==== Blocked =========================================================== */
@@ -145,16 +145,17 @@ BLY_API bly_status bly_inline_blocked_of(bly_inline_blocked *view,
                                          const bly_filter *filter)
                                          BLY_MUST BLY_GIVEN(1, 2);
 
-/* Looks up a hash by a view, like bly_contains_hash, or adds it, like
- * bly_add_hash: BLY_OK if it was not there, BLY_SEEN if it was perhaps there
- * before. Adds are allowed only between bly_inline_begin and bly_inline_end. */
+/* Looks up a hash by a view, or adds it. The answers are those of
+ * bly_contains_hash and bly_add_hash: BLY_OK if it was not there, BLY_SEEN if
+ * it was perhaps there before. Adds are allowed only between bly_inline_begin
+ * and bly_inline_end. */
 BLY_INLINE bool bly_inline_blocked_contains(const bly_inline_blocked *view,
                                             uint64_t hash);
 BLY_INLINE bly_status bly_inline_blocked_add(const bly_inline_blocked *view,
                                              uint64_t hash);
 
-/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
- * some keys ahead if hashes arrive in bursts. */
+/* Prefetches the memory that a lookup by a view reads. A hint, to be given some
+ * keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_blocked_prefetch(const bly_inline_blocked *view,
                                             uint64_t hash);
 
@@ -173,16 +174,17 @@ BLY_API bly_status bly_inline_split_of(bly_inline_split *view,
                                        const bly_filter *filter)
                                        BLY_MUST BLY_GIVEN(1, 2);
 
-/* Looks up a hash by a view, like bly_contains_hash, or adds it, like
- * bly_add_hash: BLY_OK if it was not there, BLY_SEEN if it was perhaps there
- * before. Adds are allowed only between bly_inline_begin and bly_inline_end. */
+/* Looks up a hash by a view, or adds it. The answers are those of
+ * bly_contains_hash and bly_add_hash: BLY_OK if it was not there, BLY_SEEN if
+ * it was perhaps there before. Adds are allowed only between bly_inline_begin
+ * and bly_inline_end. */
 BLY_INLINE bool bly_inline_split_contains(const bly_inline_split *view,
                                           uint64_t hash);
 BLY_INLINE bly_status bly_inline_split_add(const bly_inline_split *view,
                                            uint64_t hash);
 
-/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
- * some keys ahead if hashes arrive in bursts. */
+/* Prefetches the memory that a lookup by a view reads. A hint, to be given some
+ * keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_split_prefetch(const bly_inline_split *view,
                                           uint64_t hash);
 
@@ -204,17 +206,19 @@ BLY_API bly_status bly_inline_standard_of(bly_inline_standard *view,
                                           const bly_filter *filter)
                                           BLY_MUST BLY_GIVEN(1, 2);
 
-/* Looks up a hash by a view, like bly_contains_hash, or adds it, like
- * bly_add_hash: BLY_OK if it was not there, BLY_SEEN if it was perhaps there
- * before. Adds are allowed only between bly_inline_begin and bly_inline_end. */
+/* Looks up a hash by a view, or adds it. The answers are those of
+ * bly_contains_hash and bly_add_hash: BLY_OK if it was not there, BLY_SEEN if
+ * it was perhaps there before. Adds are allowed only between bly_inline_begin
+ * and bly_inline_end. */
 BLY_INLINE bool bly_inline_standard_contains(const bly_inline_standard *view,
                                              uint64_t hash);
 BLY_INLINE bly_status bly_inline_standard_add(const bly_inline_standard *view,
                                               uint64_t hash);
 
-/* Prefetches the memory of the key's first three bits, which is all that most
- * absent keys need, for index=power; does nothing for other schemes. A hint, to
- * be given some keys ahead of the lookup. */
+/* Prefetches the memory that a lookup by a view reads first. It is that of the
+ * key's first three bits, which is all that most absent keys need, for
+ * index=power; does nothing for other schemes. A hint, to be given some keys
+ * ahead of the lookup. */
 BLY_INLINE void bly_inline_standard_prefetch(const bly_inline_standard *view,
                                              uint64_t hash);
 
@@ -240,12 +244,12 @@ BLY_API bly_status bly_inline_fuse_of(bly_inline_fuse *view,
                                       const bly_filter *filter)
                                       BLY_MUST BLY_GIVEN(1, 2);
 
-/* Looks up a hash by a view, like bly_contains_hash. */
+/* Looks up a hash by a view. The answer is that of bly_contains_hash. */
 BLY_INLINE bool bly_inline_fuse_contains(const bly_inline_fuse *view,
                                          uint64_t hash);
 
-/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
- * some keys ahead if hashes arrive in bursts. */
+/* Prefetches the memory that a lookup by a view reads. A hint, to be given some
+ * keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_fuse_prefetch(const bly_inline_fuse *view,
                                          uint64_t hash);
 
@@ -269,12 +273,12 @@ BLY_API bly_status bly_inline_cuckoo_of(bly_inline_cuckoo *view,
                                         const bly_filter *filter)
                                         BLY_MUST BLY_GIVEN(1, 2);
 
-/* Looks up a hash by a view, like bly_contains_hash. */
+/* Looks up a hash by a view. The answer is that of bly_contains_hash. */
 BLY_INLINE bool bly_inline_cuckoo_contains(const bly_inline_cuckoo *view,
                                            uint64_t hash);
 
-/* Prefetches the memory that the lookup of this hash reads. A hint, to be given
- * some keys ahead if hashes arrive in bursts. */
+/* Prefetches the memory that a lookup by a view reads. A hint, to be given some
+ * keys ahead if hashes arrive in bursts. */
 BLY_INLINE void bly_inline_cuckoo_prefetch(const bly_inline_cuckoo *view,
                                            uint64_t hash);
 

@@ -36,21 +36,22 @@ typedef struct {
     uint64_t inside[80];
 } bly_keyed;
 
-/* Fills n bytes with random ones from the operating system, which are good
- * enough for a secret (bly_spec). BLY_EIO; BLY_EUNSUPPORTED if the library was
- * built without an operating system. Thread-safe. */
+/* Fills memory with random bytes for secrets. The n bytes come from the
+ * operating system and are good enough for the secret of bly_spec. BLY_EIO;
+ * BLY_EUNSUPPORTED if the library was built without an operating system.
+ * Thread-safe. */
 BLY_API bly_status bly_draw(void *bytes, size_t n) BLY_MUST BLY_GIVEN(1);
 
-/* Draws the numbers of a hash. Errors of bly_draw. */
+/* Draws the random numbers of a keyed hash. Errors of bly_draw. */
 BLY_API bly_status bly_keyed_draw(bly_keyed *keyed) BLY_MUST BLY_GIVEN(1);
 
-/* Returns the hash of a key; all 64 bits are equally good. A key of no bytes
- * may be NULL. Thread-safe. */
+/* Returns the keyed hash of a key. All 64 bits are equally good. A key of no
+ * bytes may be NULL. Thread-safe. */
 BLY_API uint64_t bly_keyed_hash(const bly_keyed *keyed, const void *key,
                                 size_t length) BLY_GIVEN(1);
 
-/* Returns the hash of a number, such as another hash that strangers can
- * compute. Thread-safe. */
+/* Returns the keyed hash of a number. It may be another hash, one that
+ * strangers can compute. Thread-safe. */
 BLY_API uint64_t bly_keyed_number(const bly_keyed *keyed, uint64_t number)
                                   BLY_GIVEN(1);
 

@@ -42,11 +42,11 @@ BLY_API bly_status bly_create(bly_filter **out, const char *path,
                               const char *kind, const bly_spec *spec)
                               BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Sets the memory in which later adds are collected, 24 bytes for each; the
- * default is 64 MiB. The more adds there are per page of the file, the fewer
- * writes they take. Adds collected so far are applied first: errors of
- * bly_seal. BLY_EPARAM (below 4096), BLY_ENOMEM, BLY_EREADONLY,
- * BLY_EUNSUPPORTED (not open with BLY_PAGED). */
+/* Sets the memory in which adds to a paged filter are collected. Each takes 24
+ * bytes; the default is 64 MiB. The more adds there are per page of the file,
+ * the fewer writes they take. Adds that were collected before are applied
+ * first: errors of bly_seal. BLY_EPARAM (below 4096), BLY_ENOMEM,
+ * BLY_EREADONLY, BLY_EUNSUPPORTED (not open with BLY_PAGED). */
 BLY_API bly_status bly_buffer(bly_filter *filter, size_t bytes) BLY_GIVEN(1);
 
 #ifdef __cplusplus

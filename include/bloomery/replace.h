@@ -20,21 +20,22 @@ extern "C" {
 /* A file that is being written. One thread at a time may use it. */
 typedef struct bly_replacement bly_replacement;
 
-/* Begins a file that is to replace the one at `path`, if one exists. *file is
- * its descriptor, for reading and writing. An existing file's permissions are
- * kept, and its owner and group as far as the process may; symbolic links are
- * followed. BLY_EIO, also if `path` is something other than a file;
- * BLY_ENOMEM. */
+/* Begins a file that is to replace another one atomically. The other one is at
+ * `path`, if it exists. *file is its descriptor, for reading and writing. An
+ * existing file's permissions are kept, and its owner and group as far as the
+ * process may; symbolic links are followed. BLY_EIO, also if `path` is
+ * something other than a file; BLY_ENOMEM. */
 BLY_API bly_status bly_replace(bly_replacement **out, int *file,
                                const char *path) BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Flushes the file, puts it in its place, flushes the folder and closes the
- * file. BLY_EIO: the old file is unchanged, and nothing of the new one is left.
- * BLY_EUNFLUSHED: the new file is in its place, but may not survive a crash. */
+/* Puts the new file in the place of the old one. It is flushed and closed, and
+ * the folder is flushed as well. BLY_EIO: the old file is unchanged, and
+ * nothing of the new one is left. BLY_EUNFLUSHED: the new file is in its place,
+ * but may not survive a crash. */
 BLY_API bly_status bly_replace_end(bly_replacement *replacement)
                                    BLY_MUST BLY_GIVEN(1);
 
-/* Closes the file and leaves the old one unchanged. NULL is fine. */
+/* Discards the new file and leaves the old one unchanged. NULL is fine. */
 BLY_API void bly_replace_drop(bly_replacement *replacement);
 
 #ifdef __cplusplus

@@ -19,20 +19,20 @@ extern "C" {
 typedef bool bly_visit_fingerprint(void *context, uint64_t hash, unsigned bits,
                                    uint64_t count);
 
-/* Visits all fingerprints in rising order. BLY_OK, also if `visit` stops early;
- * BLY_EUNSUPPORTED (kinds without the ability "fingerprints", which do not keep
- * whole ones). */
+/* Visits all fingerprints in a filter, in rising order. BLY_OK, also if `visit`
+ * stops early; BLY_EUNSUPPORTED (kinds without the ability "fingerprints",
+ * which do not keep whole ones). */
 BLY_API bly_status bly_list_fingerprints(const bly_filter *filter,
                                          bly_visit_fingerprint *visit,
                                          void *context) BLY_GIVEN(1, 2);
 
-/* Subtracts a filter, into := into - other, for kinds that can list their keys.
- * Keys in both cancel out; the result is the difference, with the keys that are
- * only in `into` and those that are only in `other`. Each key must have been
- * added at most once to each filter: a key added twice to both may hide
- * another. bly_list_keys lists the difference, and bly_stat estimates its size
- * (`distinct`). A lookup of a key in the difference answers "perhaps" for both
- * sides. Errors of bly_unite. */
+/* Subtracts a filter from another: into := into - other. This is for kinds that
+ * can list their keys. Keys in both cancel out; the result is the difference,
+ * with the keys that are only in `into` and those that are only in `other`.
+ * Each key must have been added at most once to each filter: a key added twice
+ * to both may hide another. bly_list_keys lists the difference, and bly_stat
+ * estimates its size (`distinct`). A lookup of a key in the difference answers
+ * "perhaps" for both sides. Errors of bly_unite. */
 BLY_API bly_status bly_subtract(bly_filter *into, const bly_filter *other)
                                 BLY_GIVEN(1, 2);
 
@@ -49,12 +49,12 @@ typedef struct {
 /* Called with each key. Return false to stop. */
 typedef bool bly_visit_key(void *context, const bly_listed *listed);
 
-/* Visits every key of the filter once, in an arbitrary order, if all of them
- * can be decoded. BLY_EFULL: they cannot, because there are more than about
- * `capacity` or, rarely, by bad luck. bly_why() then gives their number and the
- * capacity to plan for, and no key is visited. Allocates about twice the
- * filter's size from its allocator while it runs. BLY_ENOMEM; BLY_EUNSUPPORTED
- * (kinds without the ability "list"). Thread-safe. */
+/* Visits every key of a filter once, in an arbitrary order. It visits them only
+ * if all of them can be decoded. BLY_EFULL: they cannot, because there are more
+ * than about `capacity` or, rarely, by bad luck. bly_why() then gives their
+ * number and the capacity to plan for, and no key is visited. Allocates about
+ * twice the filter's size from its allocator while it runs. BLY_ENOMEM;
+ * BLY_EUNSUPPORTED (kinds without the ability "list"). Thread-safe. */
 BLY_API bly_status bly_list_keys(const bly_filter *filter,
                                  bly_visit_key *visit, void *context)
                                  BLY_GIVEN(1, 2);

@@ -95,18 +95,19 @@ typedef struct {
 typedef struct bly_index_maker bly_index_maker;
 typedef struct bly_index bly_index;
 
-/* Begins an index for `path`. An old file there stays until bly_index_end.
- * BLY_EPARAM, BLY_EHASH, BLY_EIO, BLY_ENOMEM. */
+/* Begins to make an index. It is for `path`; an old file there stays until
+ * bly_index_end. BLY_EPARAM, BLY_EHASH, BLY_EIO, BLY_ENOMEM. */
 BLY_API bly_status bly_index_begin(bly_index_maker **out, const char *path,
                                    const bly_index_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Adds a document with the n keys of these hashes, which may repeat. Its name
- * and extra bytes are copied. They identify it, because the index numbers its
- * documents in an order of its own. Any number of threads may add at once; as
- * long as all columns fit in `spec->memory`, the order of adding does not
- * affect the index. BLY_ENOMEM, BLY_EIO, BLY_ECANCELED: the document was not
- * added. After BLY_EIO the maker can only be aborted. */
+/* Adds a document to an index, with the hashes of its keys. There are n hashes,
+ * which may repeat. Its name and extra bytes are copied. They identify it,
+ * because the index numbers its documents in an order of its own. Any number of
+ * threads may add at once; as long as all columns fit in `spec->memory`, the
+ * order of adding does not affect the index. BLY_ENOMEM, BLY_EIO,
+ * BLY_ECANCELED: the document was not added. After BLY_EIO the maker can only
+ * be aborted. */
 BLY_API bly_status bly_index_add(bly_index_maker *maker,
                                  const bly_document *document,
                                  const uint64_t *hashes, size_t n)
@@ -115,40 +116,42 @@ BLY_API bly_status bly_index_add(bly_index_maker *maker,
 /* Returns whether a document of another index is to be taken. */
 typedef bool bly_index_keep(void *context, uint64_t document);
 
-/* Adds documents of an index with the same rate, probes, hash and extra bytes,
- * without needing their keys: those that are not dropped and for which `keep`
- * returns true (NULL: all). BLY_EMISMATCH, BLY_ENOMEM, BLY_EIO, BLY_ECORRUPT.
- * After BLY_ECANCELED some of them have been added: abort. */
+/* Adds documents of another index without needing their keys. The other index
+ * has the same rate, probes, hash and extra bytes. The documents are those that
+ * are not dropped and for which `keep` returns true (NULL: all). BLY_EMISMATCH,
+ * BLY_ENOMEM, BLY_EIO, BLY_ECORRUPT. After BLY_ECANCELED some of them have been
+ * added: abort. */
 BLY_API bly_status bly_index_take(bly_index_maker *maker,
                                   const bly_index *from, bly_index_keep *keep,
                                   void *context) BLY_MUST BLY_GIVEN(1, 2);
 
-/* Writes the rest of the index and puts it in place atomically, as bly_save
- * does. Frees the maker, whatever the result. BLY_EIO, BLY_ENOMEM,
+/* Writes the rest of an index and puts it in place. That is atomic, as for
+ * bly_save. Frees the maker, whatever the result. BLY_EIO, BLY_ENOMEM,
  * BLY_ECANCELED; BLY_EUNFLUSHED as for bly_save. */
 BLY_API bly_status bly_index_end(bly_index_maker *maker)
                                  BLY_MUST BLY_GIVEN(1);
 
-/* Frees a maker without writing an index. NULL is fine. */
+/* Frees the maker of an index without writing the index; NULL is fine. */
 BLY_API void bly_index_abort(bly_index_maker *maker);
 
-/* Returns how many bits a document with so many different keys takes;
- * UINT64_MAX: too many. Thread-safe. */
+/* Returns the number of bits that a document takes in an index. The document
+ * has `keys` different keys. UINT64_MAX: too many. Thread-safe. */
 BLY_API uint64_t bly_index_bits(const bly_index_spec *spec, uint64_t keys)
                                 BLY_GIVEN(1);
 
 /* ==== Open and query ==================================================== */
 
-/* Maps an index. Only its list of documents is read, with its checksum, and
- * validated as untrusted input. Rows are verified page by page when a query
- * reads them. The index does not change if another file is put at `path` or the
- * file is removed. BLY_EIO, BLY_EFORMAT, BLY_EVERSION, BLY_ECORRUPT, BLY_EHASH,
- * BLY_ETOOBIG, BLY_ENOMEM. */
+/* Opens an index by mapping its file. Only its list of documents is read, with
+ * its checksum, and validated as untrusted input. Rows are verified page by
+ * page when a query reads them. The index does not change if another file is
+ * put at `path` or the file is removed. BLY_EIO, BLY_EFORMAT, BLY_EVERSION,
+ * BLY_ECORRUPT, BLY_EHASH, BLY_ETOOBIG, BLY_ENOMEM. */
 BLY_API bly_status bly_index_open(bly_index **out, const char *path,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);
 
-/* Wraps an index of n bytes in the caller's memory, like bly_index_open. */
+/* Wraps an index in the caller's memory. It has n bytes, which must stay there
+ * unchanged until bly_index_free. Otherwise like bly_index_open. */
 BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
                                   const bly_allocator *allocator)
                                   BLY_MUST BLY_GIVEN(1, 2);
@@ -156,8 +159,9 @@ BLY_API bly_status bly_index_wrap(bly_index **out, const void *bytes, size_t n,
 /* Closes an index and frees its memory; NULL is fine. */
 BLY_API void bly_index_free(bly_index *index);
 
-/* Verifies the checksums of all rows. `progress`: as in bly_options, in bytes;
- * NULL: none. BLY_ECORRUPT, BLY_ECANCELED. Thread-safe. */
+/* Verifies the checksums of all rows of an index. `progress`: as in
+ * bly_options, in bytes; NULL: none. BLY_ECORRUPT, BLY_ECANCELED.
+ * Thread-safe. */
 BLY_API bly_status bly_index_verify(const bly_index *index,
                                     const bly_progress *progress)
                                     BLY_GIVEN(1);
@@ -186,24 +190,24 @@ typedef struct {
 BLY_API void bly_index_stat(bly_index_stat_t *out, const bly_index *index)
                             BLY_GIVEN(1, 2);
 
-/* Finds a document by its number; pointers in *out point into the index.
- * BLY_EPARAM: no such number. Thread-safe. */
+/* Returns a document of an index by its number. Pointers in *out point into the
+ * index. BLY_EPARAM: no such number. Thread-safe. */
 BLY_API bly_status bly_index_document(bly_document *out,
                                       const bly_index *index, uint64_t number)
                                       BLY_GIVEN(1, 2);
 
-/* Hashes keys->n keys like the keys of the index's documents. Thread-safe.
- * BLY_EPARAM: the keys are not well formed. */
+/* Hashes keys like the keys of an index's documents. There are keys->n of them.
+ * Thread-safe. BLY_EPARAM: the keys are not well formed. */
 BLY_API bly_status bly_index_hash(uint64_t *hashes, const bly_index *index,
                                   const bly_keys *keys)
                                   BLY_MUST BLY_GIVEN(1, 2, 3);
 
-/* Finds the documents that perhaps contain at least `least` of these n keys, 1
- * .. n. Bit i % 64 of word i / 64 of `row` is set for document i; `row` has
- * (documents + 63) / 64 words. A key that is given twice counts twice. If n or
- * `least` is 0, all documents that are not dropped are found. Thread-safe.
- * BLY_EPARAM (`least` is above n), BLY_ENOMEM, BLY_ECORRUPT (rows are damaged:
- * rebuild the index). */
+/* Finds the documents that perhaps contain the keys. They contain at least
+ * `least` of these n keys, 1 .. n. Bit i % 64 of word i / 64 of `row` is set
+ * for document i; `row` has (documents + 63) / 64 words. A key that is given
+ * twice counts twice. If n or `least` is 0, all documents that are not dropped
+ * are found. Thread-safe. BLY_EPARAM (`least` is above n), BLY_ENOMEM,
+ * BLY_ECORRUPT (rows are damaged: rebuild the index). */
 BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least) BLY_MUST BLY_GIVEN(1, 2);
@@ -213,10 +217,11 @@ BLY_API bly_status bly_index_which(uint64_t *row, const bly_index *index,
 typedef bool bly_index_visitor(void *context, uint64_t number,
                                const bly_document *document);
 
-/* Calls `visit` for each of these documents, in rising order of their numbers.
- * BLY_SEEN if there was at least one, BLY_OK if there was none. Thread-safe if
- * `visit` is. BLY_EPARAM, BLY_ENOMEM and BLY_ECORRUPT as for bly_index_which;
- * `visit` is then never called. */
+/* Visits the documents that perhaps contain the keys. They are those of
+ * bly_index_which, in rising order of their numbers. BLY_SEEN if there was at
+ * least one, BLY_OK if there was none. Thread-safe if `visit` is. BLY_EPARAM,
+ * BLY_ENOMEM and BLY_ECORRUPT as for bly_index_which; `visit` is then never
+ * called. */
 BLY_API bly_status bly_index_visit(const bly_index *index,
                                    const uint64_t *hashes, size_t n,
                                    size_t least, bly_index_visitor *visit,

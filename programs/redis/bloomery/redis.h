@@ -60,62 +60,64 @@ enum {
     BLY_CHAIN_LINKS = 1100      /* maximum number of links                   */
 };
 
-/* Plans a link for this many keys at this rate; `bits` is NULL, to be set to
- * zeroed memory. The first link of a growing chain has half of the chain's
- * rate. Returns BLY_EPARAM (no keys, or a rate not between 0 and 1) or
+/* Plans a link of a chain. It is for `capacity` keys at `rate`; `bits` is NULL,
+ * to be set to zeroed memory. The first link of a growing chain has half of the
+ * chain's rate. Returns BLY_EPARAM (no keys, or a rate not between 0 and 1) or
  * BLY_ETOOBIG. Thread-safe. */
 BLY_API bly_status bly_chain_plan(bly_link *out, uint64_t capacity,
                                   double rate) BLY_MUST BLY_GIVEN(1);
 
-/* Plans the link after the last one, to be added when that is full: for
- * `growth` times as many keys, at half the rate. Returns BLY_EFULL (the chain
- * does not grow) or BLY_ETOOBIG. Thread-safe. */
+/* Plans the next link of a chain, to be added when the last one is full. It is
+ * for `growth` times as many keys, at half the rate. Returns BLY_EFULL (the
+ * chain does not grow) or BLY_ETOOBIG. Thread-safe. */
 BLY_API bly_status bly_chain_next(bly_link *out, const bly_chain *chain)
                                   BLY_MUST BLY_GIVEN(1, 2);
 
-/* Adds a key. Returns BLY_OK if it was new; BLY_SEEN if it may have been
- * present, in which case nothing changes; BLY_EFULL if the last link is full:
- * append one (bly_chain_next) and add the key again. */
+/* Adds a key to a chain of Bloom filters. Returns BLY_OK if it was new;
+ * BLY_SEEN if it may have been present, in which case nothing changes;
+ * BLY_EFULL if the last link is full: append one (bly_chain_next) and add the
+ * key again. */
 BLY_API bly_status bly_chain_add(bly_chain *chain, const void *key,
                                  size_t length) BLY_MUST BLY_GIVEN(1);
 
-/* Adds keys in order; seen[i] becomes whether key i may have been present.
- * *done is the number of keys handled: all of them, unless the next key caused
- * an error. On BLY_EFULL append a link and continue after *done. BLY_EPARAM:
- * `keys` is not well formed, and nothing was done. */
+/* Adds many keys to a chain of Bloom filters, in order. seen[i] becomes whether
+ * key i may have been present. *done is the number of keys handled: all of
+ * them, unless the next key caused an error. On BLY_EFULL append a link and
+ * continue after *done. BLY_EPARAM: `keys` is not well formed, and nothing was
+ * done. */
 BLY_API bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
                                       bool *seen, size_t *done)
                                       BLY_MUST BLY_GIVEN(1, 2, 3, 4);
 
-/* Returns false if the key was certainly not added, true if it may have been.
- * For many keys, BLY_EPARAM means that `keys` is not well formed; all answers
- * are then true. */
+/* Looks up a key in a chain of Bloom filters. Returns false if the key was
+ * certainly not added, true if it may have been. For many keys, BLY_EPARAM
+ * means that `keys` is not well formed; all answers are then true. */
 BLY_API bool bly_chain_contains(const bly_chain *chain, const void *key,
                                 size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_chain_contains_keys(const bly_chain *chain,
                                            const bly_keys *keys, bool *present)
                                            BLY_GIVEN(1, 2);
 
-/* Returns the number of keys that were new when added, summed over the links.
- */
+/* Returns the number of keys in a chain: those that were new when added, summed
+ * over the links. */
 BLY_API uint64_t bly_chain_items(const bly_chain *chain) BLY_GIVEN(1);
 
-/* Writes the header that BF.SCANDUMP begins with: BLY_CHAIN_HEAD bytes plus
- * BLY_CHAIN_HEAD_LINK for each link. */
+/* Writes the header of a chain, which BF.SCANDUMP begins with. It has
+ * BLY_CHAIN_HEAD bytes plus BLY_CHAIN_HEAD_LINK for each link. */
 BLY_API void bly_chain_write(void *into, const bly_chain *chain)
                              BLY_GIVEN(1, 2);
 
-/* Verifies an untrusted header and returns its number of links. Returns
- * BLY_ECORRUPT, or BLY_EVERSION (32-bit hashes). Thread-safe. */
+/* Verifies an untrusted header of a chain. *links becomes its number of links.
+ * Returns BLY_ECORRUPT, or BLY_EVERSION (32-bit hashes). Thread-safe. */
 BLY_API bly_status bly_chain_check(uint32_t *links, const void *head,
                                    size_t bytes) BLY_GIVEN(1, 2);
 
-/* Reads a header that bly_chain_check has accepted. chain->links must have room
- * for its links, whose `bits` become NULL. */
+/* Reads the header of a chain that bly_chain_check has accepted. chain->links
+ * must have room for its links, whose `bits` become NULL. */
 BLY_API void bly_chain_read(bly_chain *chain, const void *head)
                             BLY_GIVEN(1, 2);
 
-/* Verifies the numbers of a chain that does not come from a header. Returns
+/* Verifies the numbers of a chain. It need not come from a header. Returns
  * errors like bly_chain_check. Thread-safe. */
 BLY_API bly_status bly_chain_verify(const bly_chain *chain) BLY_GIVEN(1);
 
@@ -142,55 +144,58 @@ enum {
     BLY_TABLES_MOST = 65535     /* maximum number of tables                  */
 };
 
-/* Plans a filter for this many keys, with one table; `table` is NULL. Buckets
- * and expansion are rounded up to powers of two. Returns BLY_EPARAM (a number
- * is out of range) or BLY_ETOOBIG. Thread-safe. */
+/* Plans a cuckoo filter of one table. It is for `capacity` keys; `table` is
+ * NULL. Buckets and expansion are rounded up to powers of two. Returns
+ * BLY_EPARAM (a number is out of range) or BLY_ETOOBIG. Thread-safe. */
 BLY_API bly_status bly_tables_plan(bly_tables *out, uint64_t capacity,
                                    uint16_t slots, uint16_t moves,
                                    uint16_t expansion) BLY_MUST BLY_GIVEN(1);
 
-/* Returns the bytes of table i, which may be a future one; 0 if it can never
- * exist. Thread-safe. */
+/* Returns the size of a cuckoo filter's table: the bytes of table i, which may
+ * be a future one; 0 if it can never exist. Thread-safe. */
 BLY_API uint64_t bly_tables_bytes(const bly_tables *tables, uint64_t i)
                                   BLY_GIVEN(1);
 
-/* Adds a copy of a key. Returns BLY_OK, or BLY_EFULL with nothing changed:
- * append a table and add the key again. */
+/* Adds a copy of a key to a cuckoo filter. Returns BLY_OK, or BLY_EFULL with
+ * nothing changed: append a table and add the key again. */
 BLY_API bly_status bly_tables_add(bly_tables *tables, const void *key,
                                   size_t length) BLY_MUST BLY_GIVEN(1);
 
-/* Returns false if the key is certainly absent, true if it may be present. For
- * many keys, BLY_EPARAM means that `keys` is not well formed; all answers are
- * then true. */
+/* Looks up a key in a cuckoo filter. Returns false if the key is certainly
+ * absent, true if it may be present. For many keys, BLY_EPARAM means that
+ * `keys` is not well formed; all answers are then true. */
 BLY_API bool bly_tables_contains(const bly_tables *tables, const void *key,
                                  size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_tables_contains_keys(const bly_tables *tables,
                                             const bly_keys *keys,
                                             bool *present) BLY_GIVEN(1, 2);
 
-/* Returns an upper bound of the number of copies of the key. */
+/* Returns how many copies of a key a cuckoo filter has, at most: 0 is certain,
+ * a larger number is an upper bound. */
 BLY_API uint64_t bly_tables_count(const bly_tables *tables, const void *key,
                                   size_t length) BLY_GIVEN(1);
 
-/* Removes one copy. Returns BLY_EABSENT, with nothing changed, if none exists.
- * Remove only keys that were added, or a copy of another key may be lost. When
- * the number removed exceeds a tenth of those stored and there are several
- * tables, they are compacted as by bly_tables_compact without `all`: check `n`
- * afterwards. */
+/* Removes one copy of a key from a cuckoo filter. Returns BLY_EABSENT, with
+ * nothing changed, if none exists. Remove only keys that were added, or a copy
+ * of another key may be lost. When the number removed exceeds a tenth of those
+ * stored and there are several tables, they are compacted as by
+ * bly_tables_compact without `all`: check `n` afterwards. */
 BLY_API bly_status bly_tables_remove(bly_tables *tables, const void *key,
                                      size_t length) BLY_GIVEN(1);
 
-/* Moves fingerprints from the newest tables into free slots of older ones.
- * Without `all`, stops at the first table that cannot be emptied. If the last
- * table becomes empty, `n` no longer counts it: free its memory. Reads all
- * slots of the tables that it empties. */
+/* Compacts a cuckoo filter. Moves fingerprints from the newest tables into free
+ * slots of older ones. Without `all`, stops at the first table that cannot be
+ * emptied. If the last table becomes empty, `n` no longer counts it: free its
+ * memory. Reads all slots of the tables that it empties. */
 BLY_API void bly_tables_compact(bly_tables *tables, bool all) BLY_GIVEN(1);
 
-/* Write and verify the header that CF.SCANDUMP begins with, of BLY_TABLES_HEAD
- * bytes. bly_tables_read accepts untrusted bytes and returns BLY_ECORRUPT if
- * they are invalid; it sets `table` to NULL. Thread-safe. */
+/* Writes the header of a cuckoo filter, which CF.SCANDUMP begins with. It has
+ * BLY_TABLES_HEAD bytes. Thread-safe. */
 BLY_API void bly_tables_write(void *into, const bly_tables *tables)
                               BLY_GIVEN(1, 2);
+
+/* Reads the header of a cuckoo filter, from untrusted bytes. Sets `table` to
+ * NULL. BLY_ECORRUPT: the bytes are invalid. Thread-safe. */
 BLY_API bly_status bly_tables_read(bly_tables *tables, const void *head,
                                    size_t bytes) BLY_GIVEN(1, 2);
 

@@ -1,0 +1,73 @@
+/* foreign.c - reads and writes filters of other systems.
+ */
+#include <bloomery.h>
+#include <bloomery/foreign.h>
+
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+static void list(void)
+{
+    /* example */
+    size_t n;
+    const bly_format_info *const *formats = bly_formats(&n);
+    for (size_t i = 0; i < n; i++)
+        printf("%-14s %s\n", formats[i]->kind->name, formats[i]->writer);
+    /* end */
+    if (n < 10)
+        errx(1, "%zu formats", n);
+}
+
+static void save(const bly_filter *f)
+{
+    /* example */
+    if (bly_save_as(f, "keys.dcso", "dcso") < 0)
+        errx(1, "%s", bly_why());
+    /* end */
+}
+
+static void recognise(const char *path)
+{
+    /* example */
+    char head[4096];
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        err(1, "%s", path);
+    size_t n = fread(head, 1, sizeof head, file);
+    fseek(file, 0, SEEK_END);
+    const char *format = bly_recognise(head, n, (uint64_t)ftell(file));
+    printf("%s: %s\n", path, format != NULL ? format : "not recognised");
+    fclose(file);
+    /* end */
+    if (format == NULL || strcmp(format, "dcso") != 0)
+        errx(1, "another format");
+}
+
+static void attach(bly_filter *f)
+{
+    /* example */
+    const void *data;
+    size_t bytes;
+    if (bly_attach(f, "version 7", 9) < 0 ||
+        bly_attached(&data, &bytes, f) < 0)
+        errx(1, "%s", bly_why());
+    printf("attached: %.*s\n", (int)bytes, (const char *)data);
+    /* end */
+    if (bytes != 9)
+        errx(1, "%zu bytes", bytes);
+}
+
+int main(void)
+{
+    bly_filter *f;
+    list();
+    if (bly_new(&f, "dcso", &(bly_spec){ .capacity = 1000 }) < 0)
+        errx(1, "%s", bly_why());
+    bly_add(f, "swordfish", 9);
+    attach(f);
+    save(f);
+    recognise("keys.dcso");
+    bly_free(f);
+    remove("keys.dcso");
+}
