@@ -290,7 +290,7 @@ void model_op_list_fingerprints(model *m)
     f->bits = 0;
     bly_status status
         = bly_list_fingerprints(m->a.filter, model_visit_fingerprint, f);
-    model_expect(m, status == (model_can(m, BLY_CAN_LIST) ? BLY_OK
+    model_expect(m, status == (model_can(m, BLY_CAN_FINGERPRINTS) ? BLY_OK
                                                           : BLY_EUNSUPPORTED),
                  "odd status of a list of fingerprints");
     const exact *set = m->a.set;

@@ -272,14 +272,14 @@ BLY_API void bly_processor(bly_processor_t *out) BLY_GIVEN(1);
     X(FORGET,      11, "forget",     "it forgets no key, so that an endless "  \
                                      "stream overfills it")               \
     X(RESIZE,      12, "resize",     "its size stays")                         \
-    X(LIST,        13, "list",       "it does not list its fingerprints")      \
+    X(FINGERPRINTS, 13, "fingerprints", "it does not list its fingerprints")   \
     X(PACK,        14, "pack",       "it is saved as it is in memory")         \
     X(UNITE,       15, "unite",      "two of them cannot be united")           \
     X(UNITE_AT,    16, "unite at",   "it cannot be united at a label")         \
     X(INTERSECT,   17, "intersect",  "two of them cannot be intersected")      \
     X(OVERLAP,     18, "overlap",    "two of them cannot be compared")         \
     X(SUBTRACT,    19, "subtract",   "one cannot be subtracted from another")  \
-    X(LIST_KEYS,   20, "list keys",  "it does not list its keys")              \
+    X(LIST_KEYS,   20, "list",       "it does not list its keys")              \
     X(EXACT,       21, "exact",      "it has false positives")                 \
     X(FOLD,        22, "fold",       "its bits cannot be laid on one another")
 
@@ -327,7 +327,8 @@ BLY_API const bly_kind_info *const *bly_kinds(size_t *n);
 
 /* Returns the kind with a given name or alias: the kind that "name" or
  * "name:option=value,…" stands for, or NULL if none has that name. The options
- * are not checked. Thread-safe. */
+ * are not checked. (A number may be written as 1000000, 1e6, 1000k or 1M; the
+ * units k, M, G and T are powers of 1000.) Thread-safe. */
 BLY_API const bly_kind_info *bly_kind_find(const char *kind) BLY_GIVEN(1);
 
 /* The default kind of the command, bloomery-mpi and all bindings.
@@ -830,7 +831,8 @@ typedef struct {
                                    the estimate `distinct`                   */
     double   distinct;          /* different keys, estimated from the bits;
                                    infinity when every bit is set            */
-    double   distinct_sd;       /* its standard deviation                    */
+    double   distinct_sd;       /* its standard deviation; 0: `distinct` is
+                                   exact; infinity: it is an upper bound     */
     double   fill;              /* share of bits, cells or slots in use      */
     double   rate;              /* present false-positive rate, from the bits
                                    themselves                                */

@@ -41,6 +41,16 @@ static void test_parse_round_numbers(void **state)
     assert_true(option[0] == 2500000 && option[1] == 10);
     assert_status(registry_parse(&kind, option, "standard:m=7e0,k=07"), BLY_OK);
     assert_true(option[0] == 7 && option[1] == 7);
+    assert_status(registry_parse(&kind, option, "standard:m=64k"), BLY_OK);
+    assert_true(option[0] == 64000);
+    assert_status(registry_parse(&kind, option, "standard:m=64K"), BLY_OK);
+    assert_true(option[0] == 64000);
+    assert_status(registry_parse(&kind, option, "standard:m=2e1M"), BLY_OK);
+    assert_true(option[0] == 20000000);
+    assert_status(registry_parse(&kind, option, "standard:m=3G"), BLY_OK);
+    assert_true(option[0] == UINT64_C(3000000000));
+    assert_status(registry_parse(&kind, option, "standard:m=1T"), BLY_OK);
+    assert_true(option[0] == UINT64_C(1000000000000));
 }
 
 static void test_parse_refuses(void **state)
@@ -57,7 +67,11 @@ static void test_parse_refuses(void **state)
     static const char *const options[] = {
         "standard:", "standard:k", "standard:k=", "standard:k=0",
         "standard:k=65", "standard:k=-1", "standard:k=+1", "standard:k= 1",
-        "standard:k=1e2", "standard:k=5x", "standard:k=18446744073709551621",
+        "standard:k=1e2", "standard:k=5x", "standard:k=1k",
+        "standard:m=k", "standard:m=0k", "standard:m=1kk", "standard:m=1m",
+        "standard:m=1ek", "standard:m=1ke1", "standard:m=18446744073709552T",
+        "standard:m=18446745T", "standard:m=1e19T",
+        "standard:k=18446744073709551621",
         "standard:m=18446744073709551616",
         "standard:kk=5", "standard:=5", "standard:k=5,", "standard:,k=5",
         "standard:index=", "standard:index=Double", "standard:index=0",
@@ -170,7 +184,8 @@ static void test_tiers(void **state)
     const uint64_t common = BLY_CAN_ADD | BLY_CAN_REMOVE | BLY_CAN_COUNT
                           | BLY_CAN_SHARE | BLY_CAN_GROW | BLY_CAN_RESIZE
                           | BLY_CAN_UNITE | BLY_CAN_INTERSECT
-                          | BLY_CAN_OVERLAP | BLY_CAN_LIST | BLY_CAN_FOLD
+                          | BLY_CAN_OVERLAP | BLY_CAN_FINGERPRINTS
+                          | BLY_CAN_FOLD
                           | BLY_CAN_LOCAL | BLY_CAN_EXACT | BLY_CAN_SEPARATE;
     assert_int_equal(core & common, common);
 }

@@ -124,10 +124,23 @@ static int error_code(bly_status status)
     }
 }
 
-/* The library's messages may quote bytes that are not valid text here. */
+/* Removes the names of the library's functions, each in brackets. */
+static void error_unname(char *text)
+{
+    while ((text = strstr(text, " (bly_")) != NULL) {
+        char *end = strchr(text, ')');
+        if (end == NULL)
+            return;
+        memmove(text, end + 1, strlen(end + 1) + 1);
+    }
+}
+
+/* Returns the library's message for SQL. It may quote bytes that are not valid
+ * text here. */
 static char *error_text(const char *why)
 {
     char *text = pstrdup(why);
+    error_unname(text);
     if (GetDatabaseEncoding() == PG_UTF8
         && pg_verify_mbstr(PG_UTF8, text, (int)strlen(text), true))
         return text;

@@ -262,7 +262,7 @@ static bool sql_build_key(sqlite3_context *context, build *b, sql_keys_key *key,
     uint64_t class = sql_keys_class(value);
     if (!b->stated && !b->foreign && b->form != class) {
         if (b->form != BLY_KEYS_UNSTATED) {
-            extension_error(context, "this filter has keys of one class, and "
+            extension_error(context, "the filter's keys are of one class, and "
                             "this one is %s: convert it with CAST, or make the "
                             "filter with keys 'any'", sql_keys_type(value));
             return false;

@@ -6,15 +6,23 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* Returns the library's message, with the limit's name in SQL; NULL if out of
- * memory. */
+/* Returns the library's message, with the limit's name in SQL and without the
+ * names of functions, each in brackets; NULL if out of memory. */
 static char *extension_why(const char *limit)
 {
     static const char own[] = "(bly_options.memory_limit)";
     const char *why = bly_why(), *at = strstr(why, own);
-    return at == NULL ? sqlite3_mprintf("%s", why)
-         : sqlite3_mprintf("%.*s(%s)%s", (int)(at - why), why, limit,
-                           at + sizeof own - 1);
+    char *text = at == NULL ? sqlite3_mprintf("%s", why)
+               : sqlite3_mprintf("%.*s(%s)%s", (int)(at - why), why, limit,
+                                 at + sizeof own - 1);
+    for (char *name = text; name != NULL
+         && (name = strstr(name, " (bly_")) != NULL; ) {
+        const char *end = strchr(name, ')');
+        if (end == NULL)
+            break;
+        memmove(name, end + 1, strlen(end + 1) + 1);
+    }
+    return text;
 }
 
 void extension_fail(sqlite3_context *context, bly_status status)

@@ -312,9 +312,11 @@ class Core {
     check(status) {
         if (status >= 0)
             return status;
-        const why = this.text(this.c.why());
-        throw new BloomeryError(why.replace("(bly_options.memory_limit)", "(memoryLimit)"), status,
-                                this.text(this.c.status(status)));
+        // Messages name functions of C in brackets, to be left out.
+        const why = this.text(this.c.why())
+            .replace("(bly_options.memory_limit)", "(memoryLimit)")
+            .replace(/ \(bly_\w+\)/g, "");
+        throw new BloomeryError(why, status, this.text(this.c.status(status)));
     }
 
     // Parses a JSON result. Numbers that are not exact in JavaScript are texts.
@@ -802,6 +804,7 @@ function noKey(key, i) {
 const TEXT = 2, BYTES = 1, NUMBER = 3;
 const CLASSES = [0, BYTES, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, BYTES];
 const HELD = ["", "bytes", "text", "numbers"];
+const GIVEN = ["", "bytes", "text", "a number"];
 
 // How to make a key of the class `held` from one of the class `given`.
 function conversion(form, held, given) {
@@ -827,12 +830,12 @@ function classOf(key, i) {
     return BYTES;
 }
 
-// Refuse a key of another class than the form's.
+// Refuses a key of another class than the form's, in the library's words.
 function refuseOther(form, given, i) {
     const held = CLASSES[form & 15];
     if (given !== held)
-        throw wrongKey(`this filter has keys of one class, ${HELD[held]}, and ${
-            i === undefined ? "this one is" : `key ${i} is of`} ${HELD[given]}: ${
+        throw wrongKey(`the filter's keys are ${HELD[held]}, and ${
+            i === undefined ? "this one" : `key ${i}`} is ${GIVEN[given]}: ${
             conversion(form, held, given)}, or make it with keys: "any"`);
 }
 

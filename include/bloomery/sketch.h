@@ -20,8 +20,8 @@ typedef bool bly_visit_fingerprint(void *context, uint64_t hash, unsigned bits,
                                    uint64_t count);
 
 /* Visits all fingerprints in a filter, in rising order. BLY_OK, also if `visit`
- * stops early; BLY_EUNSUPPORTED (kinds without the ability "list", which do not
- * keep whole fingerprints). */
+ * stops early; BLY_EUNSUPPORTED (kinds without the ability "fingerprints",
+ * which do not keep whole ones). */
 BLY_API bly_status bly_list_fingerprints(const bly_filter *filter,
                                          bly_visit_fingerprint *visit,
                                          void *context) BLY_GIVEN(1, 2);
@@ -54,7 +54,7 @@ typedef bool bly_visit_key(void *context, const bly_listed *listed);
  * than about `capacity` or, rarely, by bad luck. bly_why() then gives their
  * number and the capacity to plan for, and no key is visited. Allocates about
  * twice the filter's size from its allocator while it runs. BLY_ENOMEM;
- * BLY_EUNSUPPORTED (kinds without the ability "list keys"). Thread-safe. */
+ * BLY_EUNSUPPORTED (kinds without the ability "list"). Thread-safe. */
 BLY_API bly_status bly_list_keys(const bly_filter *filter,
                                  bly_visit_key *visit, void *context)
                                  BLY_GIVEN(1, 2);

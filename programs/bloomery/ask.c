@@ -122,7 +122,8 @@ static void ask_filters(const ask_job *job, const cli_batch *b, ask_own *own)
     if (b->skips)
         ask_skip(job, b, own);
     own->tally.keys.asked += b->n - b->keyless;
-    own->tally.keys.keyless += b->keyless;
+    own->tally.keys.keyless += b->lacking;
+    own->tally.keys.lines += b->n;
     if (own->tally.letters < DIGESTS_OTHER)
         own->tally.letters |= digests_letters(b);
 }
@@ -204,7 +205,7 @@ static bool ask_select_prefixed(const ask_job *job, cli_worker *w)
     const ask_settings *s = &job->want;
     ask_own *own = w->own;
     size_t n = w->batch->n;
-    uint64_t before = own->tally.keys.asked + own->tally.keys.keyless - n;
+    uint64_t before = own->tally.keys.lines - n;
     const bool *marks = ask_many(job) ? own->rows : own->there;
     ask_prefix p = { .filters = s->mark || s->groups ? job->n : 0,
                      .places = job->places, .groups = s->groups,
@@ -303,6 +304,7 @@ static void ask_add_up(ask_tally *sum, const ask_tally *more)
     sum->keys.there += more->keys.there;
     sum->keys.selected += more->keys.selected;
     sum->keys.keyless += more->keys.keyless;
+    sum->keys.lines += more->keys.lines;
     sum->often += more->often;
     sum->letters |= more->letters;
     sum->unbounded += more->unbounded;
@@ -315,7 +317,7 @@ static void ask_sum(ask_job *job, const ask_own *own)
     ask_add_up(&job->tally, &own->tally);
     for (size_t f = 0; ask_many(job) && f < job->n; f++)
         job->there[f] += own->each_there[f];
-    job->file.lines += own->tally.keys.asked + own->tally.keys.keyless;
+    job->file.lines += own->tally.keys.lines;
     job->file.selected += own->tally.keys.selected;
 }
 

@@ -69,16 +69,20 @@ static bool info_text_label(void *context, const bly_label_t *label)
 /* ==== Files ============================================================= */
 
 /* Prints the number of keys. After unite or intersect the number of adds is
- * unknown, and the number of different keys is an estimate. */
+ * unknown. The number of different keys is an estimate, unless the kind knows
+ * it. */
 static void info_keys(const bly_stat_t *stat)
 {
     output_format("  keys       %s added, planned for %s\n",
                   stat->items_exact ? report_count(stat->items).text
                                     : "unknown how many",
                   report_count(stat->capacity).text);
-    if (stat->planned_rate == 0 && stat->distinct_sd == 0)
-        output_format("  different  %s\n",
+    if (stat->distinct_sd == 0)
+        output_format("  different  %s, exact\n",
                       report_estimate(stat->distinct).text);
+    else if (isfinite(stat->distinct) && isinf(stat->distinct_sd))
+        output_format("  different  at most %s, as repeated keys are stored "
+                      "again\n", report_estimate(stat->distinct).text);
     else if (isfinite(stat->distinct))
         output_format("  different  %s, estimated from the bits\n",
                       report_spread(stat->distinct, stat->distinct_sd).text);

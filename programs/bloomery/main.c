@@ -74,7 +74,7 @@ static const cli_example main_others[] = {
     { "similarity", "compare" }, { "nearest", "similar" },
     { "catalog", "index" }, { "catalogue", "index" }, { "reindex", "index" },
     { "simsearch", "similar" }, { "tanimoto", "similar" }, { "label", "put" },
-    { "set", "put" }, { "dump", "list" }, { "keys", "list" }, { NULL, NULL }
+    { "set", "put" }, { "dump", "list" }, { NULL, NULL }
 };
 
 static const cli_example main_other_options[] = {

@@ -221,9 +221,10 @@ static void topics_core(topics_row *row)
 static const cli_passage topics_kinds[] = {
     { .text =
         "A kind is a way to build a filter. -k chooses it, with options "
-        "after a colon: -k standard:k=5. Without -k, 'build' takes the "
-        "default kind. 'bloomery kinds NAME' shows the options of a kind, "
-        "and 'bloomery advise' finds the best kind for a need." },
+        "after a colon: -k standard:k=5. Numbers may be written as 1000000, "
+        "1e6, 64k, 2M or 1G, in powers of 1000. Without -k, 'build' takes "
+        "the default kind. 'bloomery kinds NAME' shows the options of a "
+        "kind, and 'bloomery advise' finds the best kind for a need." },
     { .term = "Core kinds" },
     { .rows = topics_core },
     { .text =

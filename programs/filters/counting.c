@@ -24,7 +24,7 @@ typedef struct {
 } counting_job;
 
 typedef struct {
-    uint64_t     keyless;       /* of the chunk, like the next two         */
+    uint64_t     keyless, skipped;      /* of the chunk, like the next two */
     uint64_t     keys;
     uint64_t    *hashes;
     size_t       room;
@@ -56,12 +56,13 @@ static bool counting_work(void *argument, cli_worker *w)
     counting_own *own = w->own;
     const cli_batch *b = w->batch;
 
-    own->keys = own->keyless = 0;
+    own->keys = own->keyless = own->skipped = 0;
     for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (job->counted != NULL && !counting_batch(job->counted, b, own))
             return false;
         own->keys += b->n;
-        own->keyless += b->keyless;
+        own->keyless += b->lacking;
+        own->skipped += b->keyless - b->lacking;
     }
     return true;
 }
@@ -115,6 +116,7 @@ static int counting_commit(void *argument, cli_worker *w)
         return report_no_memory();
     job->sum->keys += own->keys;
     job->sum->keyless += own->keyless;
+    job->sum->skipped += own->skipped;
     job->sum->bytes = w->chunk.bytes;
     progress_at(w->chunk.bytes);
     return CLI_GO;

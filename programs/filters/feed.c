@@ -37,7 +37,7 @@ typedef struct {
     uint64_t  *hashes, *labels;
     bly_key   *keys;
     size_t     n, room;
-    uint64_t   lines, keyless;
+    uint64_t   lines, keyless, skipped;
     feed_wrong wrong;
     bly_status status;          /* of adding, and the number added */
     size_t     done;
@@ -207,7 +207,8 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
         feed_numbers(job, w, own);
     own->n += b->n;
     own->lines += batches_counted(w->lines, b);
-    own->keyless += b->keyless;
+    own->keyless += b->lacking;
+    own->skipped += b->keyless - b->lacking;
 }
 
 /* ==== The limit ========================================================= */
@@ -320,7 +321,7 @@ static bool feed_work(void *argument, cli_worker *w)
 
     own->n = own->done = 0;
     own->status = BLY_OK;
-    own->lines = own->keyless = 0;
+    own->lines = own->keyless = own->skipped = 0;
     own->wrong.why = NULL;
     for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!feed_room(job, own, w->batch->n))
@@ -502,6 +503,7 @@ static int feed_commit(void *argument, cli_worker *w)
     job->lines += own->lines;
     job->fed->keys += own->done;
     job->fed->keyless += own->keyless;
+    job->fed->skipped += own->skipped;
     job->fed->bytes = w->chunk.bytes;
     progress_at(w->chunk.bytes);
     return status;
@@ -620,8 +622,12 @@ void feed_planned(const cli_fed *fed, const cli_estimate *different)
 
 int feed_some(const cli_fed *fed)
 {
-    if (fed->keys > 0 || fed->keyless == 0)
+    if (fed->keys > 0 || fed->keyless + fed->skipped == 0)
         return CLI_GO;
+    if (fed->keyless == 0)
+        return report_error("no line has a key: all %s are blank or comments: "
+                            "check --skip-blank and --comment",
+                            report_count(fed->skipped).text);
     return report_error("no line has a key: %s %s no such %s: check %s",
                         report_count(fed->keyless).text,
                         fed->keyless == 1 ? "line has" : "lines have",
@@ -721,8 +727,8 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
                 report_percent(stat->planned_rate).text, advice);
 }
 
-/* Warns if a foreign format, with its own sizes, cannot keep the rate. Small
- * differences are ignored, since 1 % is only the default. */
+/* Warns if a rate that was asked for cannot be kept: by a foreign format, which
+ * has sizes of its own, or under a name that implies options. */
 static void feed_warn_size(const bly_stat_t *stat, double asked,
                            const char *kind)
 {

@@ -105,17 +105,23 @@ bool filter_can(const bly_filter *filter, uint64_t ability)
 int filter_cannot(const bly_filter *filter, const char *path,
                   const char *lacks, uint64_t ability)
 {
+    enum { MOST = 12 };
     char able[400] = "";
-    size_t n, used = 0;
+    size_t n, used = 0, count = 0;
     const bly_kind_info *const *kinds = bly_kinds(&n);
 
+    for (size_t i = 0; i < n; i++)
+        count += (kinds[i]->can & ability) != 0;
     for (size_t i = 0; i < n && used < sizeof able; i++)
-        if ((kinds[i]->can & ability) != 0)
+        if ((kinds[i]->can & ability) != 0
+            && (count <= MOST || strcmp(kinds[i]->tier, "core") == 0))
             used += (size_t)snprintf(able + used, sizeof able - used, "%s%s",
                                      used > 0 ? ", " : "", kinds[i]->name);
-    return report_error("'%s' is of kind %s, which %s: the kinds that can '%s' "
-                        "are %s", path, bly_kind_of(filter), lacks,
-                        bly_ability(ability), able);
+    return report_error("'%s' is of kind %s, which %s: the %s that can '%s' "
+                        "are %s%s", path, bly_kind_of(filter), lacks,
+                        count <= MOST ? "kinds" : "core kinds",
+                        bly_ability(ability), able, count <= MOST ? ""
+                        : " ('bloomery kinds --all' shows all)");
 }
 
 /* Returns whether the word is a kind's alias, which the library accepts where a

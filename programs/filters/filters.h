@@ -211,7 +211,8 @@ bool filter_can(const bly_filter *filter, uint64_t ability);
 bool filter_kind_can(const char *kind, uint64_t ability);
 
 /* Refuses the filter, whose kind `lacks` an ability ("does not count"), and
- * lists the kinds that have it. Returns CLI_ERROR. */
+ * lists the kinds that have it, or the core ones of many. Returns
+ * CLI_ERROR. */
 int filter_cannot(const bly_filter *filter, const char *path,
                   const char *lacks, uint64_t ability);
 
@@ -278,9 +279,6 @@ void about_json(const bly_filter *filter, const bly_stat_t *stat,
 
 /* Checks that --memory is possible here. Returns CLI_GO or CLI_ERROR. */
 int paged_memory_check(uint64_t memory);
-
-/* Returns the bytes above which a filter is large. */
-uint64_t paged_half_memory(void);
 
 /* Returns whether the file holds a large filter of pages, which is then queried
  * page by page, and each page verified. */
@@ -373,7 +371,8 @@ int damage_verdict(bly_filter *const *filters, size_t n, int status);
 /* ==== feed.c ============================================================ */
 
 typedef struct {
-    uint64_t keys, keyless, bytes;
+    uint64_t keys, bytes;
+    uint64_t keyless, skipped;  /* lines without a key; blank, or comments  */
     uint64_t absent, unsafe;    /* not removed, or without a new label     */
     double   seconds;
     const char *full;           /* advice if it is full; set before adding   */
@@ -482,6 +481,10 @@ int feed_report(const bly_filter *filter, const cli_fed *fed,
 
 /* ==== Specifications of filters ========================================== */
 
+/* The rate of -p if it is not given; the setting is then 0 in commands that
+ * distinguish the two. */
+#define CLI_RATE_DEFAULT 0.01
+
 #define CLI_RATE_OPTION(settings)                                             \
     { 'p', "rate", "RATE", CLI_RATE, offsetof(settings, rate), false,         \
       "The false-positive rate: 0.01, 1%, 1e-3. Default: 1%." }
@@ -526,6 +529,7 @@ void made_report(const bly_filter *filter, const char *output, bool verbose,
 /* The number of keys queried, and the answers. */
 typedef struct {
     uint64_t asked, there, selected, keyless;
+    uint64_t lines;             /* all, also without a key; set by query    */
     uint64_t ranks, sent;       /* as in cli_feed_report                   */
 } cli_asked;
 

@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-uint64_t paged_half_memory(void)
+/* Returns the bytes above which a filter is large. */
+static uint64_t paged_half_memory(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
 

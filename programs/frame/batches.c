@@ -126,6 +126,7 @@ static void batches_find_skipped(cli_batch *b)
     for (size_t i = 0; i < b->n; i++) {
         b->skipped[i] = b->keys[i].data == NULL
                      && b->keys[i].length == KEYS_SKIPPED;
+        b->lacking -= b->skipped[i];
         if (b->skipped[i])
             b->keys[i].length = 0;
     }
@@ -158,6 +159,7 @@ bool batches_split(const cli_lines *l, cli_chunk *c, size_t *at, cli_batch *b)
     c->lines += b->n;
     if (l->form != LINES_WHOLE || c->returns)
         b->keyless = keys_make(l, c, b->keys, b->labels, b->n);
+    b->lacking = b->keyless;
     if (b->keyless > 0 && keys_skips(&l->how))
         batches_find_skipped(b);
     if (b->keyless > 0)

@@ -19,8 +19,9 @@ typedef struct {
     bly_key  lines[BATCHES_MOST];   /* whole lines, with their end if any  */
     size_t   ends[BATCHES_MOST];
     size_t   n;
-    uint64_t keyless;           /* lines without such columns              */
-    bool     skips;             /* some of them are blank, or comments:    */
+    uint64_t keyless;           /* lines without a key                     */
+    uint64_t lacking;           /* those of them that are not skipped      */
+    bool     skips;             /* some are skipped: blank, or comments    */
     bool     skipped[BATCHES_MOST];
 } cli_batch;
 

@@ -61,7 +61,7 @@ uint64_t forms_load(const unsigned char from[8])
 
 /* ==== Choosing a form =================================================== */
 
-static bool forms_is_text(uint64_t class)
+bool forms_is_text(uint64_t class)
 {
     return class == BLY_KEYS_TEXT || class == BLY_KEYS_UTF16;
 }
@@ -125,7 +125,7 @@ static void forms_set(cli_how *how, uint64_t form, bool stated)
     how->cut_cr = cuts && !how->null && !how->bare;
     if (forms_changes(form) && how->field.n == 0 && how->label.n == 0
         && how->member == NULL)
-        report_lack = (report_words){ "key", "them and --as", "--as", false };
+        report_lack = (report_words){ "key", "them and --as", "--as" };
 }
 
 int forms_can(uint64_t form)
@@ -148,17 +148,16 @@ void forms_choose(cli_how *how)
 static const char *forms_against(const cli_how *how, uint64_t form)
 {
     uint64_t class = form & BLY_FORM_CLASS, join = form & BLY_FORM_JOIN;
-    bool text = forms_is_text(class);
 
     if (how->as != FORMS_UNSAID && how->as != class
         && !bly_form_same(how->as, class))
         return "--as";
-    if (text && forms_case(how) != 0
+    if (forms_case(how) != 0
         && forms_case(how) != (form & BLY_FORM_CASE))
         return how->upper ? "--upper" : how->unicode ? "--unicode" : "-i";
-    if (text && how->trim && (form & BLY_FORM_TRIM) == 0)
+    if (how->trim && (form & BLY_FORM_TRIM) == 0)
         return "--trim";
-    if (text && how->keep_cr && (form & BLY_FORM_KEEP_CR) == 0)
+    if (how->keep_cr && (form & BLY_FORM_KEEP_CR) == 0)
         return "--keep-cr";
     if (how->crlf && (form & BLY_FORM_KEEP_CR) != 0)
         return "--crlf";

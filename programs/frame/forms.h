@@ -16,6 +16,9 @@ typedef struct cli_how cli_how;
 /* Reads the name of a class, BLY_KEYS_…. Returns an error as numbers.h does. */
 const char *forms_read(const char *text, uint64_t *out);
 
+/* Returns whether keys of the class are text, which options can change. */
+bool forms_is_text(uint64_t class);
+
 /* The value of `as` without --as. */
 #define FORMS_UNSAID UINT64_MAX
 

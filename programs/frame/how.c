@@ -45,11 +45,12 @@ static int how_check_forms(const cli_command *command, const cli_how *how)
         return options_wrong(command, "JSON has no comments, and blank lines "
                                       "have no members: --json-field cannot be "
                                       "used with --skip-blank or --comment");
-    if (how->as == BLY_KEYS_BYTES
+    if (how->as != FORMS_UNSAID && how->as != BLY_KEYS_UNSTATED
+        && !forms_is_text(how->as)
         && (how->lower || how->upper || how->trim || how->keep_cr))
-        return options_wrong(command, "--as bytes takes lines as they are: it "
-                                      "cannot be used with -i, --upper, --trim "
-                                      "or --keep-cr");
+        return options_wrong(command, "-i, --upper, --trim and --keep-cr are "
+                                      "for keys that are text: they cannot be "
+                                      "used with --as bytes, hex or a number");
     return CLI_GO;
 }
 
@@ -67,13 +68,7 @@ int how_check(const cli_command *command, cli_how *how)
         return CLI_ERROR;
     if (how->csv)
         report_lack = (report_words){ "column", "its number and -t",
-                                      "-f and -t", false };
-    if (keys_skips(how) && how->field.n == 0 && how->label.n == 0
-        && (how->form & BLY_FORM_CLASS) <= BLY_KEYS_TEXT)
-        report_lack = (report_words){
-            "key", "--skip-blank and --comment", "--skip-blank and --comment",
-            true
-        };
+                                      "-f and -t" };
     if (how->label.n > 0)
         report_lack.options = how->field.n == 0 ? "-l and -t"
                             : how->csv ? "-f, -l and -t"

@@ -422,8 +422,7 @@ bool members_open(void)
                      "install simdjson, and '%s' together with this program",
                      module == NULL ? dlerror() : "it is of another version",
                      BLY_JSON);
-    report_lack = (report_words){ "member", "its name", "--json-field",
-                                  false };
+    report_lack = (report_words){ "member", "its name", "--json-field" };
     return members_module != NULL;
 }
 #else

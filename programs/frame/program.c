@@ -105,10 +105,23 @@ static const char *program_meant(const char *name)
     return nearest.name;
 }
 
+static const cli_topic *program_topic(const char *name)
+{
+    const cli_topic *topic = report_program->topics;
+
+    for (; topic != NULL && topic->name != NULL; topic++)
+        if (strcmp(topic->name, name) == 0)
+            return topic;
+    return NULL;
+}
+
 static int program_unknown(const char *name)
 {
     const char *meant = program_meant(name);
 
+    if (program_topic(name) != NULL)
+        return report_error("unknown command '%s': did you mean '%s help "
+                            "%s'?", name, report_program->name, name);
     if (strcmp(name, "version") == 0)
         return report_error("unknown command '%s': did you mean '%s "
                             "--version'?", name, report_program->name);
@@ -118,16 +131,6 @@ static int program_unknown(const char *name)
                             meant);
     return report_error("unknown command '%s': '%s --help' lists them",
                         name, report_program->name);
-}
-
-static const cli_topic *program_topic(const char *name)
-{
-    const cli_topic *topic = report_program->topics;
-
-    for (; topic != NULL && topic->name != NULL; topic++)
-        if (strcmp(topic->name, name) == 0)
-            return topic;
-    return NULL;
 }
 
 /* Reports that `help` knows no such name. */

@@ -200,12 +200,15 @@ double report_unit(double x)
 
 cli_spread report_spread(double x, double sd)
 {
-    double unit = report_unit(sd);
+    double unit = report_unit(sd), about = round(sd / unit) * unit;
+    cli_text value = report_estimate(round(x / unit) * unit);
     cli_spread out;
 
-    snprintf(out.text, sizeof out.text, "%s ± %s",
-             report_estimate(round(x / unit) * unit).text,
-             report_estimate(round(sd / unit) * unit).text);
+    if (sd == 0)
+        snprintf(out.text, sizeof out.text, "%s", value.text);
+    else
+        snprintf(out.text, sizeof out.text, "%s ± %s", value.text,
+                 report_estimate(fmax(about, 1)).text);
     return out;
 }
 
@@ -269,7 +272,7 @@ cli_text report_seconds(double seconds)
 /* ==== Notes ============================================================= */
 
 report_words report_lack = {
-    "column", "its number, -t and --csv", "-f, -t and --csv", false
+    "column", "its number, -t and --csv", "-f, -t and --csv"
 };
 
 void report_advise(const char *where)
@@ -291,8 +294,7 @@ void report_explain(uint64_t lines)
 
 uint64_t report_unexplained(uint64_t lines)
 {
-    return report_lack.expected || lines < report_explained
-         ? 0 : lines - report_explained;
+    return lines < report_explained ? 0 : lines - report_explained;
 }
 
 void report_keyless(uint64_t lines)

@@ -67,8 +67,8 @@ cli_text report_seconds(double seconds);        /* "21.3 ms", "4.51 s"    */
 /* Returns the value of the second digit of x, 10 for 104; at least 1. */
 double report_unit(double x);
 
-/* Writes "104,330 ± 120": the standard deviation with two digits, and x rounded
- * to the same place. */
+/* Writes "104,330 ± 120": the standard deviation with two digits, at least 1,
+ * and x rounded to the same place; "104,330" if the deviation is 0. */
 typedef struct { char text[100]; } cli_spread;
 cli_spread report_spread(double x, double sd);
 
@@ -78,7 +78,6 @@ cli_spread report_spread(double x, double sd);
  * and as options. */
 typedef struct {
     const char *part, *where, *options;
-    bool        expected;       /* options ask for it: no note is needed    */
 } report_words;
 extern report_words report_lack;
 

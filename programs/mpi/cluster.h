@@ -155,9 +155,6 @@ int part_divide(part_map *map, const bly_filter *filter);
 /* Returns the rank that owns this byte of the image. */
 int part_owner(const part_map *map, uint64_t place);
 
-/* Stores the range [*from, *to) of the image that a rank owns. */
-void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to);
-
 /* Returns whether the headers of all ranks' images are the same; their
  * checksums must be up to date. Collective. */
 bool part_same(const bly_filter *filter);

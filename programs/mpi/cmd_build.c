@@ -95,14 +95,29 @@ static const cli_example build_examples[] = {
 
 /* ==== How many keys ===================================================== */
 
+/* Counts the lines of a batch. */
+static void build_tally(cli_fed *fed, const cli_batch *b)
+{
+    fed->keys += b->n;
+    fed->keyless += b->lacking;
+    fed->skipped += b->keyless - b->lacking;
+}
+
+/* Sums up the counts of all ranks. */
+static void build_sum(cli_fed *fed)
+{
+    fed->keys = job_sum(fed->keys);
+    fed->keyless = job_sum(fed->keyless);
+    fed->skipped = job_sum(fed->skipped);
+}
+
 /* Counts this rank's keys and its lines without one; also the distinct keys, as
  * `bloomery build` does, if `different` is not NULL. */
-static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
-                       cli_estimate *different)
+static int build_count(build_job *job, cli_fed *fed, cli_estimate *different)
 {
     int status = share_begin_mine(&job->lines);
 
-    *keys = *keyless = 0;
+    memset(fed, 0, sizeof *fed);
     while (status == CLI_GO) {
         const cli_batch *b = &job->reader->batch;
         uint64_t hashes[BATCHES_MOST];
@@ -110,8 +125,7 @@ static int build_count(build_job *job, uint64_t *keys, uint64_t *keyless,
         status = share_batch(&job->lines, job->reader);
         if (status != CLI_GO)
             break;
-        *keys += b->n;
-        *keyless += b->keyless;
+        build_tally(fed, b);
         if (different == NULL || b->n == 0)
             continue;
         bly_hash_keys(hashes, job->want->kind, &job->spec,
@@ -140,17 +154,15 @@ static int build_size(build_job *job)
 {
     bool once = estimate_serves(job->want->kind);
     cli_estimate different = {{0}};
-    uint64_t keys, keyless;
     cli_fed all;
     int status;
 
     if (job->spec.capacity > 0)
         return CLI_GO;
-    status = job_agree(build_count(job, &keys, &keyless,
-                                   once ? &different : NULL));
+    status = job_agree(build_count(job, &all, once ? &different : NULL));
     if (status != CLI_GO)
         return status;
-    all = (cli_fed){.keys = job_sum(keys), .keyless = job_sum(keyless)};
+    build_sum(&all);
     job_most_each(different.registers, sizeof different.registers);
     job->spec.capacity = all.keys == 0 ? 1
                        : once ? estimate_capacity(&different, all.keys)
@@ -181,8 +193,7 @@ static int build_fill(build_job *job)
                          NULL, NULL)
             < 0)
             return filter_error();
-        job->fed.keys += b->n;
-        job->fed.keyless += b->keyless;
+        build_tally(&job->fed, b);
     }
     return status == CLI_OK ? CLI_GO : status;
 }
@@ -229,8 +240,7 @@ static void build_post(build_job *job, const cli_batch *b)
         memcpy(exchange_extend(&job->mail.to[owner], sizeof hashes[i]),
                &hashes[i], sizeof hashes[i]);
     }
-    job->fed.keys += b->n;
-    job->fed.keyless += b->keyless;
+    build_tally(&job->fed, b);
 }
 
 /* Gathers the next keys of this rank's lines; *more tells whether any follow.
@@ -394,8 +404,7 @@ static int build_both(build_job *job)
     if (status != CLI_GO)
         return status;
     job->fed.seconds = report_clock() - start;
-    job->fed.keys = job_sum(job->fed.keys);
-    job->fed.keyless = job_sum(job->fed.keyless);
+    build_sum(&job->fed);
     job->fed.bytes = share_bytes(&job->lines);
     job->sent = job_sum(exchange_sent);
     share_note_strange(&job->lines);

@@ -51,6 +51,7 @@ typedef struct {
 /* Identifies the lines that pass 1 has read. */
 typedef struct {
     uint64_t lines, keyless, key_bytes, order;
+    uint64_t lacking;           /* lines without a key that are not skipped */
 } dedup_text;
 
 /* Predictions of the bytes sent, for comparison. */
@@ -146,7 +147,8 @@ static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
            && (status = share_next(&job->share, &chunk)) == CLI_GO
            && !job->stop)
         for (size_t at = 0; batches_split(&job->share.lines, &chunk, &at,
-                                          job->batch); )
+                                          job->batch); ) {
+            text->lacking += b->lacking;
             for (size_t i = 0; i < b->n; i++) {
                 bly_key key = b->keys[i];
                 uint64_t hash = key.data == NULL ? 0
@@ -155,6 +157,7 @@ static int dedup_pass(dedup_job *job, dedup_line *each, dedup_text *text)
                 dedup_note(text, hash, key);
                 each(job, hash, key, b->lines[i]);
             }
+        }
     free(chunk.block);
     return status == CLI_ERROR ? CLI_ERROR : CLI_GO;
 }
@@ -439,7 +442,7 @@ static void dedup_json(const dedup_job *job, double seconds)
     json_open_object(NULL);
     json_count("ranks", (uint64_t)job_ranks);
     json_count("lines", job->all.lines);
-    json_count("keyless", job->all.keyless);
+    json_count("keyless", job->all.lacking);
     json_count("printed", job->printed);
     json_real("seconds", seconds);
     json_open_array("rounds");
@@ -456,20 +459,20 @@ static void dedup_json(const dedup_job *job, double seconds)
 
 static void dedup_report(dedup_job *job, double seconds)
 {
-    uint64_t keyless;
+    uint64_t lacking;
 
     job->printed = job_sum(job->printed);
     share_note_strange(&job->share);
-    keyless = report_unexplained(job->all.keyless);
+    lacking = report_unexplained(job->all.lacking);
     if (job->want->verbose)
         dedup_say(job, seconds);
     if (job->want->json)
         dedup_json(job, seconds);
-    if (keyless > 0)
+    if (lacking > 0)
         report_note("note: %s %s no such %s and %s treated as unique: check %s",
-                    report_count(keyless).text,
-                    keyless == 1 ? "line has" : "lines have",
-                    report_lack.part, keyless == 1 ? "was" : "were",
+                    report_count(lacking).text,
+                    lacking == 1 ? "line has" : "lines have",
+                    report_lack.part, lacking == 1 ? "was" : "were",
                     report_lack.options);
 }
 
@@ -479,6 +482,7 @@ static void dedup_sum_up(dedup_job *job)
 {
     job->all.lines = job_sum(job->text.lines);
     job->all.keyless = job_sum(job->text.keyless);
+    job->all.lacking = job_sum(job->text.lacking);
     job->all.key_bytes = job_sum(job->text.key_bytes);
 }
 

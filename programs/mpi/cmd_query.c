@@ -123,7 +123,7 @@ static void query_post(query_job *job, const cli_batch *b)
                               sizeof hashes[i]), &hashes[i], sizeof hashes[i]);
     }
     job->tally.asked += b->n - b->keyless;
-    job->tally.keyless += b->keyless;
+    job->tally.keyless += b->lacking;
 }
 
 /* Reads all lines whose first byte is in [from, to). */

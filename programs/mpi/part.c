@@ -37,7 +37,9 @@ int part_owner(const part_map *map, uint64_t place)
     return (int)(place / map->width);
 }
 
-void part_range(const part_map *map, int rank, uint64_t *from, uint64_t *to)
+/* Stores the range [*from, *to) of the image that a rank owns. */
+static void part_range(const part_map *map, int rank, uint64_t *from,
+                       uint64_t *to)
 {
     uint64_t begin = (uint64_t)rank * map->width;
 

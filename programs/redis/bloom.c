@@ -39,7 +39,8 @@ void bloom_free(void *value)
     server_release(filter);
 }
 
-bly_link *bloom_more(bloom *filter, const bly_link *link)
+/* Appends a link as it is. */
+static bly_link *bloom_more(bloom *filter, const bly_link *link)
 {
     bly_link *links = server_allocate((filter->n + 1) * sizeof *links);
     if (filter->n > 0)

@@ -16,11 +16,8 @@ enum {
 bloom *bloom_new(uint32_t options, uint32_t growth);
 void   bloom_free(void *value);         /* accepts NULL                      */
 
-/* Appends a link: with zeroed bits, which returns false if out of memory, or as
- * it is. */
-bool      bloom_begin(bloom *filter, server_context *context,
-                      const bly_link *link);
-bly_link *bloom_more (bloom *filter, const bly_link *link);
+/* Appends a link with zeroed bits. Returns false if out of memory. */
+bool bloom_begin(bloom *filter, server_context *context, const bly_link *link);
 
 /* Returns the bytes that BF.INFO and MEMORY USAGE report. */
 uint64_t bloom_bytes(const bloom *filter);

@@ -26,7 +26,8 @@ static cuckoo *redis_cuckoo_bare(const bly_tables *tables)
     return filter;
 }
 
-void redis_cuckoo_free(void *value)
+/* Frees a filter; accepts NULL. */
+static void redis_cuckoo_free(void *value)
 {
     cuckoo *filter = value;
     for (uint64_t i = 0; filter != NULL && i < filter->tables.n; i++)

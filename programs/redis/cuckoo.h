@@ -18,8 +18,7 @@ enum {
 /* Creates a filter with the tables described by the numbers, all empty. The
  * caller owns it until it is set as the value of a key. Returns NULL if out of
  * memory. */
-cuckoo *redis_cuckoo_new (server_context *context, const bly_tables *tables);
-void    redis_cuckoo_free(void *value); /* accepts NULL                      */
+cuckoo *redis_cuckoo_new(server_context *context, const bly_tables *tables);
 
 /* Appends an empty table. Returns false if no more are allowed or memory is
  * short. */

@@ -273,9 +273,6 @@ typedef struct {
 /* Slots that a count takes. */
 uint64_t runs_length(uint64_t count, uint32_t r);
 
-/* Read the item at a slot of the run. */
-runs_item runs_read(const runs_view *v, uint64_t at, uint64_t stop);
-
 /* Write the item into its slots. */
 void runs_write(const runs_view *v, uint64_t at, uint64_t x, uint64_t count);
 

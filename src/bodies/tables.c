@@ -82,7 +82,7 @@ void tables_write(uint8_t *head, const bly_tables *of)
     tables_set_u16(head, TABLES_AT_EXPANSION, of->expansion);
 }
 
-bly_status tables_wrong(unsigned at, const char *what)
+static bly_status tables_wrong(unsigned at, const char *what)
 {
     return status_fail(BLY_ECORRUPT, "read as a cuckoo filter of RedisBloom: "
                        "byte %u: %s: dump it again, or name another format", at,

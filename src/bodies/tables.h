@@ -29,10 +29,9 @@ bly_tables tables_look (const uint8_t *head);
 void       tables_write(uint8_t *head, const bly_tables *of);
 
 /* Verifies all numbers except how many keys are in the tables, which must not
- * exceed the slots. BLY_ECORRUPT, by tables_wrong. */
+ * exceed the slots. BLY_ECORRUPT. */
 bly_status tables_check(const bly_tables *of);
 bly_status tables_check_items(const bly_tables *of);
-bly_status tables_wrong(unsigned at, const char *what);
 
 /* Murmur's hash of a key, from which all else comes. */
 uint64_t tables_hash(const void *key, size_t length);

@@ -22,7 +22,9 @@ bool formats_other(const char *name, const uint8_t *bytes, size_t n)
                         : !formats_own(bytes, n);
 }
 
-const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all)
+/* Returns the kind whose files begin like these n bytes of `all`, or NULL. */
+static const bly_kind *formats_look(const uint8_t *bytes, size_t n,
+                                    uint64_t all)
 {
     size_t look = n < KIND_LOOK ? n : KIND_LOOK;
     for (const bly_kind *const *k = registry_foreign; *k != NULL; k++)

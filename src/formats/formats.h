@@ -13,9 +13,6 @@
    (search/library/). */
 #define FORMATS_INDEX "bloomidx"
 
-/* Returns the kind whose files begin like these n bytes of `all`, or NULL. */
-const bly_kind *formats_look(const uint8_t *bytes, size_t n, uint64_t all);
-
 /* A format, and further settings for a file. */
 typedef struct {
     const bly_kind *kind;

@@ -169,15 +169,6 @@ size_t thrift_element(thrift *t, const uint8_t **text)
     return t->bad != NULL ? 0 : (size_t)n;
 }
 
-void thrift_text(thrift *t, const thrift_field *field, const uint8_t **text,
-                 size_t *n)
-{
-    if (field->type == THRIFT_BINARY)
-        *n = thrift_element(t, text);
-    else
-        thrift_skip(t, field->type);
-}
-
 uint64_t thrift_list(thrift *t, const thrift_field *field, thrift_type of)
 {
     const uint8_t *begin = t->at;

@@ -39,11 +39,9 @@ bool thrift_next(thrift *t, thrift_field *field);
 /* Skips a value of this type. */
 void thrift_skip(thrift *t, thrift_type type);
 
-/* Read a value if the field has the right type; otherwise skip it and leave
+/* Reads a value if the field has the right type; otherwise skips it and leaves
  * *out unchanged. */
 void thrift_integer(thrift *t, const thrift_field *field, int64_t *out);
-void thrift_text(thrift *t, const thrift_field *field, const uint8_t **text,
-                 size_t *n);
 
 /* Returns how many elements of this type follow; if the field is different,
  * skips it and returns 0. */

@@ -66,7 +66,7 @@ bly_status kind_divides(uint64_t times, uint64_t of, const char *what)
         return BLY_OK;
     return status_fail(BLY_EPARAM, "a filter of %llu %s cannot be folded by "
                        "%llu: give a number that divides it, or plan filters "
-                       "to fold with m= a power of two",
+                       "to fold with an m= that has many divisors",
                        (unsigned long long)of, what, (unsigned long long)times);
 }
 

@@ -128,8 +128,10 @@ static void handle_release_owned(bly_filter *filter)
 
 const handle_source handle_owned = { .release = handle_release_owned };
 
-bly_status handle_hasher(kind_hasher *out, const void *image,
-                         const void *secret)
+/* Finds how the image's keys are hashed. Returns BLY_ESECRET, with *out
+ * unchanged, if the secret does not match. */
+static bly_status handle_hasher(kind_hasher *out, const void *image,
+                                const void *secret)
 {
     const hash_info *hash = hash_find_field((const uint8_t *)image
                                             + IMAGE_HASH);

@@ -145,11 +145,6 @@ bly_status pack_open(bly_filter **out, const bly_kind *kind,
  * Returns the number of bytes. */
 size_t pack_write(const bly_filter *filter, void *into);
 
-/* Finds how the image's keys are hashed. Returns BLY_ESECRET, with *out
- * unchanged, if the secret does not match. */
-bly_status handle_hasher(kind_hasher *out, const void *image,
-                         const void *secret);
-
 /* Checks the secret. Returns BLY_ESECRET if it does not match. */
 bly_status handle_check_secret(const void *image, const void *secret);
 

@@ -105,7 +105,7 @@ bly_status bly_list_fingerprints(const bly_filter *filter,
 {
     if (!KIND_HAS(filter->kind, listing, fingerprints))
         return handle_unsupported(filter->kind, "list its keys",
-                                  BLY_CAN_LIST);
+                                  BLY_CAN_FINGERPRINTS);
     filter->kind->listing->fingerprints(filter->image, visit, context);
     return BLY_OK;
 }

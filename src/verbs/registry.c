@@ -161,15 +161,25 @@ static bool registry_digits(uint64_t *out, const char *text, size_t length)
     return length > 0;
 }
 
-/* Reads a number such as 1000000 or 1e6. */
+/* Reads a number such as 1000000, 1e6 or 1M. The units are powers of 1000, as
+ * they are where the command reads a number of keys. */
 static bool registry_number(uint64_t *out, const char *text, size_t length)
 {
+    static const char units[] = "kMGT";
+    char last = length > 0 ? text[length - 1] : '0';
+    const char *unit = memchr(units, last == 'K' ? 'k' : last,
+                              sizeof units - 1);
+    length -= unit != NULL;
     const char *e = memchr(text, 'e', length);
     size_t digits = e != NULL ? (size_t)(e - text) : length;
     uint64_t zeros = 0;
     if (!registry_digits(out, text, digits)
         || (e != NULL && !registry_digits(&zeros, e + 1, length - digits - 1)))
         return false;
+    for (size_t i = unit != NULL ? 3 * (size_t)(unit - units + 1) : 0; i > 0;
+         i--)
+        if (!sizes_mul(out, *out, 10))
+            return false;
     for (; *out > 0 && zeros > 0; zeros--)
         if (!sizes_mul(out, *out, 10))
             return false;
@@ -348,7 +358,7 @@ uint64_t registry_can(const bly_kind *kind)
         { BLY_CAN_FORGET,     kind->forgets },
         { BLY_CAN_RESIZE,     kind->resizing != NULL },
         { BLY_CAN_FOLD,       kind->folding != NULL },
-        { BLY_CAN_LIST,       KIND_HAS(kind, listing, fingerprints) },
+        { BLY_CAN_FINGERPRINTS, KIND_HAS(kind, listing, fingerprints) },
         { BLY_CAN_LIST_KEYS,  KIND_HAS(kind, listing, keys) },
         { BLY_CAN_PACK,       kind->packing != NULL },
         { BLY_CAN_UNITE,      KIND_HAS(kind, combining, unite) },
@@ -368,10 +378,17 @@ uint64_t registry_can(const bly_kind *kind)
 
 void registry_able(char out[REGISTRY_LINE], uint64_t flag)
 {
+    enum { MOST = 12 };
+    size_t count = 0;
     out[0] = '\0';
     for (size_t i = 0; i < REGISTRY_SIZE; i++)
-        if ((registry_can(registry_kinds[i]) & flag) != 0)
+        count += (registry_can(registry_kinds[i]) & flag) != 0;
+    for (size_t i = 0; i < REGISTRY_SIZE; i++)
+        if ((registry_can(registry_kinds[i]) & flag) != 0
+            && (count <= MOST || registry_tiers[i] == REGISTRY_CORE))
             registry_append(out, REGISTRY_LINE, ", ", registry_kinds[i]->name);
+    if (count > MOST)
+        registry_append(out, REGISTRY_LINE, ", ", "and others");
 }
 
 const char *bly_ability(uint64_t flag)

@@ -231,7 +231,7 @@ const char *registry_tier(const bly_kind *kind);
 uint64_t registry_can(const bly_kind *kind);
 
 /* Writes the names of the kinds with one ability in a line: "counting,
- * cuckoo". */
+ * cuckoo". If they are many, it writes the core ones, "and others". */
 enum { REGISTRY_LINE = 320 };
 void registry_able(char out[REGISTRY_LINE], uint64_t flag);
 

@@ -200,6 +200,11 @@ for pair in uniq:dedup merge:unite insert:add contains:query test:query; do
     refused "what others call ${pair#*:}: ${pair%:*}" \
         "did you mean '${pair#*:}'\?"
 done
+for topic in keys rates; do
+    try $topic
+    refused "a topic of help is not a command: $topic" \
+        "unknown command '$topic': did you mean 'bloomery help $topic'"
+done
 if command -v script >/dev/null; then
     escape=$(printf '\033')
     TERM=xterm script -qec "'$BLOOMERY' uniq" /dev/null >out </dev/null

@@ -273,6 +273,30 @@ check 'a small filter: info tells the true rate' grep -qE \
 seq 1000 >thousand
 "$BLOOMERY" build -k guava -p 0.01 -o thousand.guava thousand 2>err
 check 'a filter that keeps its rate: no warning' test ! -s err
+try build -k squid:bits=5 -n 10 -o ten.squid ten
+silent 'no warning about a rate that nobody asked for'
+try build -k squid:bits=5 -n 10 -p 1% -o ten.squid ten
+note 'a warning about the rate that -p asked for' 'cannot keep a rate of 1 %'
+for kind in fuse ribbon xor gcs; do
+    try build -k $kind -o frozen.any ten
+    try info frozen.any
+    check "info: $kind knows the number of its keys" \
+        grep -q '^  different  10, exact$' out
+done
+for kind in standard squid dcso; do
+    echo one | "$BLOOMERY" build -k $kind -n 1M -o one.any
+    try info one.any
+    check "info: $kind estimates it, with a deviation that is not 0" \
+        grep -q '^  different  1 ± [1-9]*, estimated' out
+    "$BLOOMERY" build -k $kind -n 10 -o none.any </dev/null
+    try info none.any
+    check "info: $kind knows that it is empty" \
+        grep -q '^  different  0, exact$' out
+done
+{ cat ten; cat ten; } | "$BLOOMERY" build -k rediscuckoo -n 100 -o cf.any
+try info cf.any
+check 'info: repeated keys are stored again' \
+    grep -q '^  different  at most 20, as' out
 "$BLOOMERY" build -k leveldb -p 0.01 -o ten.leveldb ten 2>err
 check 'leveldb takes as many bits as keep the rate' test ! -s err
 

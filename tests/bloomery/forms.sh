@@ -103,11 +103,19 @@ try query -c --as int32 --key 258 --key 8 n.bly
 out_is 'the command line' 0 '1\n'
 printf ' 258 \n' >t.blank
 try query -c --trim --as int32 n.bly t.blank
-out_is 'trimmed before' 0 '1\n'
+refused 'numbers cannot be trimmed' 'for keys that are text: they cannot be'
 printf 'AB\n' >t.hex
 try build --as hex -p 1e-9 -o ab.bly --key ab
-try query -c -i ab.bly t.hex
+try query -c ab.bly t.hex
 out_is 'digits have no case' 0 '1\n'
+for option in -i '-i --unicode' --upper --trim --keep-cr; do
+    for file in ab.bly n.bly; do
+        # shellcheck disable=SC2086  # words
+        try query $option $file --key 7
+        refused "$option: $file has no text" \
+            "'$file' has keys of the form [a-z0-9]*, which differs from --*[a-z]"
+    done
+done
 seq 100000 >many
 try build --force --as int64 -o many.bly many
 try query -c --as int64 many.bly many
@@ -231,8 +239,10 @@ for option in -i --upper --trim --keep-cr '--as number' \
         "'text.bly' has keys of the form text, which differs from .*: leave"
 done
 for option in -i --upper --trim --keep-cr; do
-    try build --as bytes $option -o no.bly --key a
-    refused "--as bytes $option" '--as bytes takes lines as they are: it cannot be used'
+    for class in bytes hex number int32; do
+        try build --as $class $option -o no.bly --key 1
+        refused "--as $class $option" 'are for keys that are text: they cannot be'
+    done
 done
 try add -i text.bly --key a
 refused 'add: contradicts' "has keys of the form text, and -i asks"

@@ -26,9 +26,9 @@ printf 'a\nb\0c\n' >nul
 keeps 'NUL bytes' "'nul' is not text, because it has NUL bytes: .* -0 .* --text" of.bly \
     build -o of.bly nul
 try dedup nul
-refused 'dedup of NUL bytes' "no text"
+refused 'dedup of NUL bytes' "is not text"
 (echo a; sleep 0.2; printf 'b\0c\n') | try build -n 10 -o none.bly
-refused 'NUL bytes in a second piece of a pipe' "no text"
+refused 'NUL bytes in a second piece of a pipe' "is not text"
 try dedup --text nul
 out_is '--text takes them' 0 'a\nb\0c\n'
 try dedup -0 nul
@@ -86,6 +86,32 @@ note 'join: a list with comments, as keys' 'use --comment'
 try dedup --comment '#' --skip-blank blocked
 out_is 'dedup: what is skipped stays' 0 "$(sed 's/\\/\\\\/g' blocked |
     awk '{ printf "%s\\n", $0 }')"
+printf '# c\n\n0.0.0.0 a.b\n' >columns
+lacks_nothing() {
+    for job in 'build -n 10 -o columns.bly columns' 'add columns.bly columns' \
+        'query columns.bly columns' 'dedup columns' \
+        'dedup -a -n 10 columns' 'join columns columns' \
+        'sketch -o columns.sketch --force columns' \
+        'build --json -o columns.bly columns'; do
+        # shellcheck disable=SC2086  # words
+        try $job --comment '#' --skip-blank -f 2 "$@"
+        check "$job $*: what is skipped lacks no column" \
+            sh -c '! grep "no such column" err'
+    done
+    check "build --json $*: what is skipped" grep -q '"keyless": 0' out
+}
+lacks_nothing --blanks
+lacks_nothing -t ' '
+lacks_nothing --csv -t ' '
+printf '# c\n\n1 k 2\nshort\n' >columns
+try build --comment '#' --skip-blank --blanks -f 2 -n 10 -o columns.bly columns
+note 'a line without the column is counted beside what is skipped' \
+    '1 line has no such column'
+try dedup --comment '#' --skip-blank --blanks -f 2 columns
+note 'dedup: a line without the column is counted beside what is skipped' \
+    '1 line has no such column'
+try query --line-number --comment '#' --skip-blank --blanks -f 2 columns.bly columns
+out_is 'skipped lines have numbers' 0 '3:1 k 2\n'
 printf '// x\nk // y\n' >slashes
 try build -o slashes.bly -n 10 --comment // slashes
 try query -c --key k slashes.bly

@@ -237,7 +237,7 @@ try build --json-field k -o no.bly keyless
 refused 'build: no key at all' 'no such member: check its name: the members are j'
 try dedup --json-field k some
 check 'dedup: what has no key is kept' cmp -s some out
-check 'dedup: says so' grep -q '3 lines have no such member and were taken' err
+check 'dedup: says so' grep -q '3 lines have no such member and were treated as unique' err
 # shellcheck disable=SC2002  # a pipe is what is tested
 cat some | try dedup --json-field k
 check 'dedup: a pipe: the note' grep -q \
@@ -261,7 +261,7 @@ printf 'x\ta\n' >table
 printf '{"k":1}\n{"k":2}\n' >objects
 try join --json-field k --invert-match objects objects
 note 'join: a LIST of objects has no values' \
-    '^bloomery join: note: 2 lines of LIST begin with a brace, .*: give --list-json'
+    '^bloomery join: note: 2 lines of LIST begin with a brace, .*: use --list-json-field'
 printf '{"id":"b"}\n{"id":1}\n{"x":2}\n' >ids
 try join --json-field k --list-json-field id some ids
 out_has 'join: LIST has objects' 0 '^{"k":1}'
@@ -375,7 +375,7 @@ for jobs in 1 5; do
     try join -j $jobs --json-field k lines keys
     check "generated: -j $jobs: exactly the lines with a key" cmp -s keyed out
     check "generated: -j $jobs: the cut lines are told" grep -q \
-        "note: $(sed -e :a -e 's/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/;ta' cut) lines are no JSON" err
+        "note: $(sed -e :a -e 's/\([0-9]\)\([0-9]\{3\}\)\($\|,\)/\1,\2\3/;ta' cut) lines are not JSON objects" err
 done
 try build -p 1e-9 -o plain.bly keys
 try build -p 1e-9 --json-field k -o json.bly keyed
@@ -456,7 +456,7 @@ printf '{"k":"a","x":nul}\n' >hostile
 try query -c --trust-json --json-field k one.bly hostile
 out_is '--trust-json takes a line whose other members are no JSON' 0 '1\n'
 try query -c --trust-json one.bly hostile
-refused '--trust-json without --json-field' 'give that too'
+refused '--trust-json without --json-field' 'use that too'
 { printf '{"j":'; repeat '[' 100000; printf ',"k":"a"}\n'; } >hostile
 hostile 'arrays that are never closed' 0
 repeat '{"k":' 100000 >hostile

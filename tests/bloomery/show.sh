@@ -108,7 +108,7 @@ try kinds --all
 out_has 'kinds --all: the tier of others' 0 '^floom +sets .* \(experimental\)$'
 check 'kinds --all: no line about the rest' awk '/more kinds/ { exit 1 }' out
 try kinds --all blocked
-refused 'kinds --all KIND' 'leave out --all'
+refused 'kinds --all KIND' '--all and KIND cannot be used together'
 try kinds standard
 out_has 'kinds KIND: its options' 0 '^    k='
 out_has 'kinds KIND: its tier' 0 '^  tier    core$'
@@ -140,9 +140,9 @@ echo $? >status
 out_has 'a setting that is not heeded says so' 0 \
     '[(]BLY_AHEAD=7x is not heeded: a whole number from 1 to 65536[)]$'
 try --version nonsense
-refused '--version of something' "nothing but --verbose goes with --version"
+refused '--version of something' "--version can be combined only with --verbose"
 try --version --verbose nonsense
-refused '--version --verbose of something' "--version: leave 'nonsense' out"
+refused '--version --verbose of something' "with --verbose: leave 'nonsense' out"
 try -V
 out_has '-V' 0 '^bloomery [0-9]+\.'
 out_has '--version: the parts' 0 '^parts: ([+-][a-z]+ )+kinds=all$'

@@ -18,7 +18,7 @@ try query -i --unicode fold.bly --key STRASSE
 out_is 'query, with the options of build' 0 'STRASSE\n'
 for option in -i --upper; do
     try query $option fold.bly --key STRASSE
-    refused "query $option" "form text:case=fold, and $option asks for others"
+    refused "query $option" "form text:case=fold, which differs from $option: "
 done
 try add fold.bly --key ÄRGER --key Σίσυφος
 silent 'add'
@@ -28,7 +28,7 @@ try build -i -p 1e-9 -n 10 -o lower.bly --key strasse
 try unite -o no.bly fold.bly lower.bly
 refused 'unite with another case' "'fold.bly' has keys of the form text:case=fold"
 try query -i --unicode lower.bly --key strasse
-refused 'query: contradicts lower' 'text:case=lower, and --unicode asks'
+refused 'query: contradicts lower' 'text:case=lower, which differs from --unicode'
 
 # Joined columns that take more bytes than the line.
 printf 'ΐΐΐΐ,İ,x\n' >lines

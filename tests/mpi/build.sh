@@ -190,6 +190,9 @@ for more in '' '-k blocked -P'; do
 done
 try build -o none.bly c
 note 'no keys' 'no keys: the filter is empty'
+printf '# c\n\n0.0.0.0 a.b\n' >remarked
+try build -o remarked.bly --comment '#' --skip-blank --blanks -f 2 remarked
+silent 'what is skipped lacks no column'
 try build -o new.bly -f 99 a
 refused 'no such column in any line' 'lines have no such column'
 check 'no filter was written' [ ! -e new.bly ]

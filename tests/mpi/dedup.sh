@@ -89,6 +89,9 @@ as_one 2 -0 nulls
 printf '1,x,p\n2,y,p\n3,x,q\n4\n4\n' >table
 as_one 3 -f 2 -t , table
 note 'lines without the column are counted' '2 lines have no such column'
+printf '# c\n\n0.0.0.0 a.b\n' >remarked
+as_one 2 --comment '#' --skip-blank --blanks -f 2 remarked
+check 'what is skipped lacks no column' [ ! -s err ]
 for options in -c -d -u -cd -cu -du; do
     as_one 3 $options many skewed
 done

@@ -411,7 +411,7 @@ static void test_secrets(void **state)
     assert_answer(&other, "AUTH app word", "+OK");
     assert_answer(&other, "BLY.EXISTS a x", ":1");
     assert_answer(&other, "BLY.SECRET a", "-NOPERM only users who "
-                  "may run CONFIG GET");
+                  "may run CONFIG GET can read secrets");
     client_close(&other);
     assert_answer(c, "BLY.NEW b cuckoo CAPACITY 100", "+OK");
     assert_answer(c, "BLY.NEW d cuckoo CAPACITY 100 SECRET "

@@ -132,6 +132,19 @@ def test_text_is_utf8():
         "\ud800" in f
 
 
+def test_messages_name_no_function_of_c():
+    full = Filter("cuckoo", items=10)
+    some, other = Filter("standard", items=10, keys="text"), \
+        Filter("standard", items=10, keys="any")
+    for call in (lambda: Filter("fuse", items=10),
+                 lambda: [full.add(k) for k in KEYS],
+                 lambda: some.unite(other)):
+        with pytest.raises(bloomery.Error) as error:
+            call()
+        assert "bly_" not in str(error.value)
+    assert "(state_keys)" in str(error.value)
+
+
 def test_default_kind_is_that_of_the_header():
     assert Filter(items=10).stat().kind == ffi.string(lib.BLY_DEFAULT_KIND).decode()
     assert Filter(items=10, rate=1e-11).add("a")

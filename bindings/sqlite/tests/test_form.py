@@ -106,7 +106,7 @@ def test_range(db):
 
 def test_mixtures(db):
     mixed = ["a", 7, b"a"]
-    with pytest.raises(Exception, match="keys of one class"):
+    with pytest.raises(Exception, match="keys are of one class"):
         filter_of(db, mixed)
     image = filter_of(db, mixed, form="any")
     assert form_of(db, image) == "any"

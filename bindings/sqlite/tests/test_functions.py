@@ -375,7 +375,7 @@ def test_lists(db):
 
 
 @pytest.mark.parametrize("text,word", [
-    ("bloomery_build(1, 'nonsense')", "no kind 'nonsense'"),
+    ("bloomery_build(1, 'nonsense')", "unknown kind 'nonsense'"),
     ("bloomery_build(1, 'standard:k=x')", "k"),
     ("bloomery_build(1, 7)", "kind must be TEXT"),
     ("bloomery_build(1, 'blocked', 0)", "between 0 and 1"),
@@ -387,7 +387,7 @@ def test_lists(db):
     ("bloomery_build(1, 'blocked', 0.1, 1, 0, 'x')", "hash"),
     ("bloomery_build(1, 'blocked', 0.1, 1, 0, 'siphash')", "secret"),
     ("bloomery_build(1, 'blocked', 0.1, 1, 0, 'a' || char(0))", "zero byte"),
-    ("bloomery_new('fuse', 10)", "bly_build"),
+    ("bloomery_new('fuse', 10)", "build it from all its keys"),
     ("bloomery_new('blocked', NULL)", "capacity"),
     ("bloomery_plan('blocked', 0)", "capacity"),
     ("bloomery_contains('a', 1)", "a filter is a BLOB, not TEXT"),

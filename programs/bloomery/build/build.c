@@ -43,8 +43,9 @@ static int build_unstated(cli_build *s)
 
 int build_filter(cli_build *s, const cli_operands *operands)
 {
-    bly_spec spec = { .capacity = s->items, .rate = s->rate, .seed = s->seed,
-                      .hash = s->hash,
+    bly_spec spec = { .capacity = s->items,
+                      .rate = s->rate > 0 ? s->rate : CLI_RATE_DEFAULT,
+                      .seed = s->seed, .hash = s->hash,
                       .threads = (uint32_t)work_jobs(s->jobs) };
     build_job job = { .s = s, .operands = operands, .spec = &spec,
                       .counted = { .kind = s->kind, .spec = &spec } };

@@ -134,8 +134,7 @@ int build_make(const cli_command *self, cli_build *s,
 
 static int build_run(const cli_command *self, int argc, char **argv)
 {
-    cli_build s = { .kind = BLY_DEFAULT_KIND, .rate = 0.01,
-                    .how = CLI_HOW_UNSAID };
+    cli_build s = { .kind = BLY_DEFAULT_KIND, .how = CLI_HOW_UNSAID };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -158,8 +157,10 @@ const cli_command cmd_build = {
         "('-'), and writes a filter of them to a new FILE. 'bloomery help "
         "keys' explains how lines become keys, and 'bloomery help rates' what "
         "the rate means.\n\n"
-        "Without -n the keys are counted first. That needs files, which can "
-        "be read twice; for a pipe give -n, where a high estimate is fine. "
+        "Without -n the keys are counted first. That needs files, which may "
+        "have to be read twice; for a pipe give -n, where a high estimate is "
+        "fine. Up to 8 million keys are read once if the kind only adds keys "
+        "or can be resized: their hashes are kept, in 64 MiB. "
         "For kinds that only add keys, the number of distinct keys is "
         "estimated (HyperLogLog). The filter is planned for 4 % more, which "
         "is five standard deviations, but never for more keys than there are "

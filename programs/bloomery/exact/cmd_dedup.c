@@ -162,7 +162,7 @@ static int dedup_commit(void *argument, cli_worker *w)
     if (status != CLI_GO)
         return status;
     job->tally.lines += rows->n;
-    job->tally.keyless += rows->keyless;
+    job->tally.keyless += rows->lacking;
     job->tally.kept += dedup_kept(rows);
     progress_at(w->chunk.bytes);
     return marked_print(rows, w) ? CLI_GO : CLI_ERROR;

@@ -76,7 +76,7 @@ static const cli_example join_examples[] = {
 static void join_note_keyless(uint64_t lines, const char *one,
                               const char *many, report_words lack)
 {
-    if (lines > 0 && !report_lack.expected)
+    if (lines > 0)
         report_note("note: %s %s no such %s and %s left out: check %s",
                     report_count(lines).text, lines == 1 ? one : many,
                     lack.part, lines == 1 ? "was" : "were", lack.options);

@@ -32,6 +32,7 @@
 typedef struct {
     size_t    n, room;
     uint64_t  keyless;          /* lines without a key                     */
+    uint64_t  lacking;          /* those of them that are not skipped      */
     bly_key  *keys;             /* data is NULL for a line without a key   */
     uint64_t *hashes;           /* of the keys; 0 without a key            */
     size_t   *ends;             /* end of the line within the chunk        */

@@ -165,7 +165,7 @@ static int exact_commit(exact_job *job, const cli_worker *w)
     if (w->failed)
         return report_no_memory();
     job->tally.lines += own->rows.n;
-    job->tally.keyless += own->rows.keyless;
+    job->tally.keyless += own->rows.lacking;
     progress_at(w->chunk.bytes);
     return CLI_GO;
 }

@@ -195,7 +195,7 @@ static int join_list_commit(void *argument, cli_worker *w)
     if (status != CLI_GO)
         return status;
     job->tally->listed += rows->n - rows->keyless;
-    job->tally->listed_keyless += rows->keyless;
+    job->tally->listed_keyless += rows->lacking;
     progress_at(w->chunk.bytes);
     if (bly_add_many(job->filter, rows->hashes, rows->n, NULL, NULL) < 0)
         return filter_error();
@@ -291,7 +291,7 @@ static int join_print(join_job *job, cli_worker *w)
     join_tally *tally = job->tally;
 
     tally->lines += rows->n;
-    tally->keyless += rows->keyless;
+    tally->keyless += rows->lacking;
     for (size_t i = 0; i < rows->n; i++)
         tally->kept += !rows->drop[i];
     progress_at(w->chunk.bytes);

@@ -53,13 +53,14 @@ static void marked_append(dedup_rows *r, const cli_worker *w,
     memset(r->drop + r->n, 0, b->n * sizeof *r->drop);
     r->n += b->n;
     r->keyless += b->keyless;
+    r->lacking += b->lacking;
 }
 
 bool marked_fill(dedup_rows *r, cli_worker *w, const bly_keyed *keyed,
                  const bly_filter *filter)
 {
     r->n = 0;
-    r->keyless = 0;
+    r->keyless = r->lacking = 0;
     for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!marked_room(r, w->batch->n))
             return false;

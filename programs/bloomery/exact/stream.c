@@ -90,7 +90,7 @@ static int stream_commit(void *argument, cli_worker *w)
     for (size_t i = 0; i < own->rows.n; i++)
         job->tally.kept += !own->rows.drop[i];
     job->tally.lines += own->rows.n;
-    job->tally.keyless += own->rows.keyless;
+    job->tally.keyless += own->rows.lacking;
     progress_at(w->chunk.bytes);
     return marked_print(&own->rows, w) ? CLI_GO : CLI_ERROR;
 }

@@ -22,7 +22,7 @@ typedef struct {
     bly_key  *keys;
     uint64_t *hashes;
     size_t    n, room;
-    uint64_t  asked, keyless;
+    uint64_t  asked, keyless, skipped;
     bool      selected[BATCHES_MOST];
 } distinct_own;
 
@@ -57,7 +57,8 @@ static void distinct_batch(const sketch_distinct *how, const cli_batch *b,
     size_t kept = 0;
 
     own->asked += b->n;
-    own->keyless += b->keyless;
+    own->keyless += b->lacking;
+    own->skipped += b->keyless - b->lacking;
     if (b->n == 0)
         return;
     keys = own->keys + own->n;
@@ -83,7 +84,7 @@ static bool distinct_work(void *argument, cli_worker *w)
     distinct_own *own = w->own;
 
     own->n = 0;
-    own->asked = own->keyless = 0;
+    own->asked = own->keyless = own->skipped = 0;
     for (size_t at = 0; batches_split(w->lines, &w->chunk, &at, w->batch); ) {
         if (!distinct_room(own, w->batch->n))
             return false;
@@ -136,6 +137,7 @@ static int distinct_commit(void *argument, cli_worker *w)
     job->how->idle = w->chunk.idle;
     job->fed->keys += own->asked;
     job->fed->keyless += own->keyless;
+    job->fed->skipped += own->skipped;
     job->fed->bytes = w->chunk.bytes;
     progress_at(w->chunk.bytes);
     return job->how->fresh(job->how->context, own->keys, own->hashes,

@@ -375,7 +375,7 @@ static void rediscuckoo_stat(bly_stat_t *out, const void *image)
     out->fill = keys / all;
     out->rate = 1 - none;
     out->distinct = keys;
-    out->distinct_sd = 0;
+    out->distinct_sd = INFINITY;        /* repeated keys are stored again */
     out->probes = 2 * (uint32_t)image_geometry(image, REDISCUCKOO_TABLES);
     if (image_geometry(image, REDISCUCKOO_TABLES) > 1)
         out->capacity = (uint64_t)all;

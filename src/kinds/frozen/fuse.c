@@ -176,7 +176,7 @@ static const kind_inlining fuse_inlining = {
 const bly_kind bly_kind_fuse = {
     .name    = "fuse",
     .family  = "frozen",
-    .summary = "a binary fuse filter: neighbouring cells XOR to a fingerprint",
+    .summary = "a binary fuse filter: nearby cells XOR to a fingerprint",
     .version = FUSE_VERSION,
     .options = fuse_options,
 

@@ -91,7 +91,7 @@ options_kept() {
             command=$1
             shift
             [ $# -gt 1 ] && give=one || give=that
-            options_said "${one%%=*} needs $(options_list "$@"): give $give too" \
+            options_said "${one%%=*} needs $(options_list "$@"): use $give too" \
                 "$command" "$one" && set -- "$command" && continue
             set -- "$command" ;;
         esac

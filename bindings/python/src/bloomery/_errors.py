@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import threading
 from typing import Any
 
@@ -124,7 +125,7 @@ _PYTHON = {"give text": "give text, as str(key)",
            "give a number": "give a number, as int(key) or float(key)",
            "give the bytes that hexadecimal digits stand for":
            "give bytes, as bytes.fromhex(key)",
-           "give bytes, or what is written as their hexadecimal digits":
+           "give bytes, or text of their hexadecimal digits":
            "give bytes, as key.encode()"}
 
 
@@ -149,7 +150,7 @@ def _own(status: int) -> BaseException:
         return BusyError("the filter is in use by the call that this code "
                          "interrupts: use it after that call, or use a copy")
     if status == lib.HELD_MIXED:
-        return FormError("this filter has keys of one class, and these are of "
+        return FormError("the filter's keys are of one class, and these are of "
                          "several (text, bytes, numbers): convert them, or "
                          "make it with keys='any'")
     if status == lib.HELD_BEYOND:
@@ -160,13 +161,22 @@ def _own(status: int) -> BaseException:
     return ValueError("an Arrow array has decreasing offsets")
 
 
+def _why() -> str:
+    """The library's message. It names functions of C in brackets, which have
+    other names here, or are left out."""
+    why = ffi.string(lib.bly_why()).decode(errors="replace")
+    why = why.replace("(bly_options.memory_limit)", "(memory_limit=)")
+    why = why.replace("(bly_form_set)", "(state_keys)")
+    return re.sub(r" \(bly_\w+\)", "", why)
+
+
 def check(status: int) -> int:
     """Returns the status, or raises the error that it stands for."""
     if status >= 0:
         return status
     if status <= lib.HELD_CLOSED:
         raise _own(status)
-    why = ffi.string(lib.bly_why()).decode(errors="replace")
+    why = _why()
     if status in (-1, -6):
         raise MemoryError(why)
     of = _CLASSES.get(status, Error)
@@ -178,10 +188,6 @@ def check(status: int) -> int:
         if begin.endswith("is bytes"):
             give = give.replace("str(key)", "key.decode()")
         why = f"{begin}: {give}"
-    if of is LimitError:
-        why = why.replace("(bly_options.memory_limit)", "(memory_limit=)")
-    if of is MismatchError:
-        why = why.replace("bly_form_set", "state_keys")
     error = of(why)
     error.status = status
     raise error
