@@ -194,16 +194,16 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     info_fill(stat);
     info_rate(stat);
     if (stat->lost > 0 && stat->window < UINT64_MAX)
-        output_format("  lost       %s of the keys are no longer found when %s "
-                      "others have followed\n",
+        output_format("  lost       %s of the keys are no longer found after "
+                      "%s others are added\n",
                       report_percent(stat->lost).text,
                       report_count(stat->capacity).text);
     else if (stat->lost > 0)
         output_format("  lost       %s of the keys that are there are not "
                       "found\n", report_percent(stat->lost).text);
     if (stat->window > 0 && stat->window < UINT64_MAX)
-        output_format("  window     the last %s different keys are surely "
-                      "found\n", report_count(stat->window).text);
+        output_format("  window     the last %s different keys are certain "
+                      "to be found\n", report_count(stat->window).text);
     if (stat->saturated > 0)
         output_format("  saturated  %s counters at their largest value\n",
                       report_count(stat->saturated).text);

@@ -41,7 +41,7 @@ out_has 'info of a pipe' 0 '^  kind +standard$'
 try build -k stable -n 100 -o fade.bly keys
 silent 'build of a kind that forgets'
 try info fade.bly
-out_has 'info: what is forgotten' 0 '^  lost +[01][.0-9]* % .*when 100 others have followed$'
+out_has 'info: what is forgotten' 0 '^  lost +[01][.0-9]* % .*after 100 others are added$'
 out_has 'info: no count of it' 0 '^  different +unknown \(the filter forgets\)$'
 try plan -k stable -n 100
 out_has 'plan: what is forgotten' 0 '^lost +[01][.0-9]* % .*as many others'

@@ -450,7 +450,7 @@ static const kind_inlining standard_inlining = {
 const bly_kind bly_kind_standard = {
     .name    = "standard",
     .family  = "sets",
-    .summary = "the classic Bloom filter: k bits in one row of m",
+    .summary = "the classic Bloom filter: k bits in one array of m",
     .version = STANDARD_VERSION,
     .options = standard_options,
 
