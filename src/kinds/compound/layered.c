@@ -9,10 +9,10 @@
  *
  * WHEN TO USE IT
  *
- * Use it to find out whether keys came once, twice or a few times, in a stream
- * where most keys come once: it is then much smaller than `counting`. No count
- * is ever too low. Set `repeated` to the share of keys that come once more, in
- * per cent.
+ * Use it to find out whether keys occurred once, twice or a few times in a
+ * stream where most keys occur once. There it is much smaller than `counting`.
+ * No count is ever too low. Set `repeated` to the percentage of keys that occur
+ * again.
  *
  * WHEN NOT TO
  *

@@ -39,7 +39,7 @@
  *                   lowest byte comes first
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the number
- *      of bytes is written in as few as it can be, (3) the payload ends behind
+ *      of bytes is written in as few as it can be, (3) the payload ends after
  *      the flags, (4) the geometry says the same.
  *
  * MATHS

@@ -16,7 +16,7 @@
  *
  * - No database must read the filter: `blocked` and `standard` use a hash of
  *   64 bits; here it has 32.
- * - There are more than some thousand keys: the rate is then above the plan.
+ * - There are more than a few thousand keys: the rate is then above the plan.
  *
  * COST
  *

@@ -63,9 +63,9 @@
  * MATHS
  *
  * The first link has half of the requested rate, each further one half of the
- * one before, so that their sum would stay below it. b = -ln p / 0.480453…, and
- * there are b n bits, rounded up to words of 64: the module's own sizes. A
- * filter that does not grow (growth=0) has the whole rate.
+ * one before, so that their sum would stay below it. There are b n bits, with b
+ * = -ln p / 0.480453…, rounded up to words of 64: these are the module's own
+ * sizes. A filter that does not grow (growth=0) has the whole rate.
  *
  * A link of few keys has more false positives than that, because its positions
  * are a progression (src/maths/strides.h), and so does a chain whose first link

@@ -12,7 +12,7 @@
  * WHEN TO USE IT
  *
  * Use it in place of `counting` if memory is short. It has the same abilities
- * (add, remove, count, unite) in two thirds of the memory, and in less than six
+ * (add, remove, count, unite) in two thirds of the memory, or in less than six
  * tenths with set=8-12-14-15.
  *
  * WHEN NOT TO
