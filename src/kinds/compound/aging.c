@@ -161,7 +161,7 @@ static const bly_kind *const aging_kinds[] = { PARTS_BITS(PARTS_KIND) };
 
 static const kind_option aging_options[] = {
     [AGING_OPTION_OF] = {
-        .name = "of", .help = "what kind the generations are",
+        .name = "of", .help = "kind of the generations",
         .choices = aging_names, .standard = PARTS_BLOCKED,
     },
     [AGING_OPTION_GENERATIONS] = {

@@ -150,11 +150,11 @@ static const bly_kind *const attenuated_kinds[] = { PARTS_BITS(PARTS_KIND) };
 
 static const kind_option attenuated_options[] = {
     [ATTENUATED_OPTION_OF] = {
-        .name = "of", .help = "what kind the levels are",
+        .name = "of", .help = "kind of the levels",
         .choices = attenuated_names, .standard = PARTS_STANDARD,
     },
     [ATTENUATED_OPTION_DEPTH] = {
-        .name = "depth", .help = "levels; labels are 1 to this",
+        .name = "depth", .help = "levels, and the largest label",
         .least = 1, .most = ATTENUATED_MOST, .standard = 4,
     },
     [ATTENUATED_OPTION_M] = {

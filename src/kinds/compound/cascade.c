@@ -180,7 +180,7 @@ enum { CASCADE_OPTION_OF, CASCADE_OPTION_OTHERS };
 
 static const kind_option cascade_options[] = {
     [CASCADE_OPTION_OF] = {
-        .name = "of", .help = "what kind the first levels are",
+        .name = "of", .help = "kind of the first levels",
         .choices = cascade_names, .standard = CASCADE_RIBBON,
     },
     [CASCADE_OPTION_OTHERS] = {

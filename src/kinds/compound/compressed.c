@@ -163,7 +163,7 @@ static const kind_option compressed_options[] = {
         .standard = COMPRESSED_MEMORY,
     },
     [COMPRESSED_OPTION_OF] = {
-        .name = "of", .help = "what kind the filter in memory is",
+        .name = "of", .help = "kind of the filter in memory",
         .choices = compressed_names, .standard = COMPRESSED_STANDARD,
     },
     { .name = NULL },

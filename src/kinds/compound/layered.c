@@ -147,7 +147,7 @@ static const bly_kind *const layered_kinds[] = { PARTS_BITS(PARTS_KIND) };
 
 static const kind_option layered_options[] = {
     [LAYERED_OPTION_OF] = {
-        .name = "of", .help = "what kind the layers are",
+        .name = "of", .help = "kind of the layers",
         .choices = layered_names, .standard = PARTS_BLOCKED,
     },
     [LAYERED_OPTION_LAYERS] = {
@@ -155,8 +155,8 @@ static const kind_option layered_options[] = {
         .least = 2, .most = LAYERED_MOST, .standard = 8,
     },
     [LAYERED_OPTION_REPEATED] = {
-        .name = "repeated", .help = "of 100 keys in one layer, the most that "
-                                    "reach the next one",
+        .name = "repeated", .help = "the most keys of a layer that reach the "
+                                    "next one, in per cent",
         .least = 1, .most = 100, .standard = 75,
     },
     { .name = NULL },

@@ -93,7 +93,7 @@ enum { TWIN_OPTION_OF, TWIN_OPTION_REMOVALS };
 
 static const kind_option twin_options[] = {
     [TWIN_OPTION_OF] = {
-        .name = "of", .help = "what kind the two filters are",
+        .name = "of", .help = "kind of the two filters",
         .choices = twin_names, .standard = 0,
     },
     [TWIN_OPTION_REMOVALS] = {

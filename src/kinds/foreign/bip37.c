@@ -81,7 +81,7 @@ enum {
 
 static const kind_option bip37_options[] = {
     [BIP37_OPTION_TWEAK] = {
-        .name = "tweak", .help = "a number that the hashes are seeded by",
+        .name = "tweak", .help = "a number that seeds the hashes",
         .least = 0, .most = UINT32_MAX, .standard = 0 },
     [BIP37_OPTION_FLAGS] = {
         .name = "flags", .help = "how the peer updates it: 0 not, 1 all, 2 "

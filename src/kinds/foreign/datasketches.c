@@ -95,7 +95,7 @@ enum {
 #define SKETCHES_UNCOUNTED UINT64_MAX
 
 static const kind_option sketches_options[] = {
-    { .name = "seed", .help = "a number that the hashes are seeded by",
+    { .name = "seed", .help = "a number that seeds the hashes",
       .least = 0, .most = UINT64_MAX - 1, .standard = 0 },
     { .name = NULL },
 };

@@ -112,7 +112,8 @@ static const double REDISBLOOM_DRAWN = 0.003;   /* above it a chain's rate is
 
 static const kind_option redisbloom_options[] = {
     { .name = "growth", .help = "how many times as many keys the next link is "
-                                "for, as EXPANSION; 0: none, as NONSCALING",
+                                "for, as EXPANSION; 0: the filter does not "
+                                "grow, as with NONSCALING",
       .least = 0, .most = LINKS_GROWTH_MOST, .standard = 2 },
     { .name = NULL },
 };
@@ -243,7 +244,7 @@ static uint64_t redisbloom_reach(const uint64_t *geometry)
 }
 
 static const kind_foreign redisbloom_foreign = {
-    .writer = "RedisBloom: the chunks of BF.SCANDUMP, one behind the other",
+    .writer = "RedisBloom: the chunks of BF.SCANDUMP, one after another",
     .numbers = {
         { "links", NULL },
         { "growth", NULL },

@@ -107,7 +107,7 @@ static const kind_option rediscuckoo_options[] = {
         .least = 1, .most = TABLES_MOVES_MOST, .standard = 20 },
     [REDISCUCKOO_OPTION_EXPANSION] = {
         .name = "expansion", .help = "how many times as many buckets the next "
-                                     "table has; 0: there is none",
+                                     "table has; 0: the filter does not grow",
         .least = 0, .most = TABLES_EXPANSION_MOST, .standard = 1 },
     { .name = NULL },
 };
@@ -207,7 +207,7 @@ static uint64_t rediscuckoo_reach(const uint64_t *geometry)
 }
 
 static const kind_foreign rediscuckoo_foreign = {
-    .writer = "RedisBloom: the chunks of CF.SCANDUMP, one behind the other",
+    .writer = "RedisBloom: the chunks of CF.SCANDUMP, one after another",
     .numbers = {
         { "buckets", NULL },
         { "slots", "a bucket" },

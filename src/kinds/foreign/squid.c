@@ -96,8 +96,7 @@ static const char *const squid_methods[] = { "get", "post", NULL };
 
 static const kind_option squid_options[] = {
     [SQUID_OPTION_BITS] = {
-        .name = "bits", .help = "bits an entry, 5 as Squid has them; instead "
-                                "of a rate",
+        .name = "bits", .help = "bits per entry, 5 in Squid; instead of a rate",
         .least = 1, .most = SQUID_BITS_MOST, .standard = KIND_CHOOSE },
     [SQUID_OPTION_METHOD] = {
         .name = "method", .help = "the method of the requests whose URLs are "

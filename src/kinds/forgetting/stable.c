@@ -198,8 +198,8 @@ static const kind_option stable_options[] = {
         .least = 1, .most = STABLE_M_MAX, .standard = KIND_CHOOSE,
     },
     [STABLE_LOST] = {
-        .name = "lost", .help = "of 100 keys, those lost after as many others "
-                                "as the capacity",
+        .name = "lost", .help = "per cent of keys that are lost after as many "
+                                "others as the capacity",
         .least = 1, .most = 50, .standard = 1,
     },
     { .name = NULL },

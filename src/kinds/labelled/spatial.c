@@ -105,8 +105,8 @@ enum { SPATIAL_VERSION = 1, SPATIAL_AREAS = 2, SPATIAL_AREAS_MAX = 65535 };
 static const kind_option spatial_options[] = {
     LABELS_OPTIONS,
     [SPATIAL_AREAS] = {
-        .name = "areas", .help = "areas; labels are 1 to this, the last one "
-                                 "the most important",
+        .name = "areas", .help = "areas, and the largest label, which is the "
+                                 "most important area",
         .least = 1, .most = SPATIAL_AREAS_MAX, .standard = 4,
     },
     { .name = NULL },

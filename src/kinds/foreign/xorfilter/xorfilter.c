@@ -103,8 +103,8 @@ static const char *const xorfilter_types[] = {
 };
 
 static const kind_option xorfilter_options[] = {
-    { .name = "type", .help = "which of them: by the rate fuse8 or fuse16, "
-                              "where it is not given",
+    { .name = "type", .help = "type of the filter; by default fuse8 or fuse16, "
+                              "as the rate requires",
       .choices = xorfilter_types, .standard = KIND_CHOOSE },
     { .name = NULL },
 };
