@@ -53,8 +53,9 @@
  *
  * THE BITS OF A KEY
  *
- * (h0, h1) = MurmurHash3_x64_128 of the key, seed 0, and (h2, h3) that of the
- * key followed by a byte 01. Bit i, i = 0 .. k-1, modulo 2^64 and then m:
+ * (h0, h1) is MurmurHash3_x64_128 of the key with seed 0, and (h2, h3) is that
+ * of the key followed by a byte 01. Bit i, i = 0 .. k-1, modulo 2^64 and then
+ * m:
  *
  *      h[i mod 2] + i h[2 + ((i + i mod 2) mod 4) / 2]
  *

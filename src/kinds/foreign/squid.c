@@ -16,9 +16,9 @@
  * - No proxy must read the filter: `standard` keeps any rate, and `split`
  *   needs no MD5. The paper about summary caches uses 16 bits per key and six
  *   probes.
- * - The answer must be current: Squid makes a digest anew every hour and
- *   removes nothing from it. Objects that have left the cache since then are
- *   still found, and new ones are not.
+ * - The answer must be current: Squid makes a new digest every hour and removes
+ *   nothing from it. Objects that have left the cache since then are still
+ *   found, and new ones are not.
  *
  * COST
  *

@@ -13,8 +13,8 @@
  * WHEN TO USE IT
  *
  * Use it to find duplicates in an endless stream in fixed memory, if an old key
- * may pass as new. The filter is never cleared, so its error rate is the same
- * at all times. Adding a key reports at once whether it was there.
+ * may pass as new. The filter is never cleared, so its error rate does not
+ * vary. Adding a key reports at once whether it was there.
  *
  * WHEN NOT TO
  *

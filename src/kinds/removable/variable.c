@@ -4,7 +4,7 @@
  *
  * A counting Bloom filter in which a key raises each of its k counters not by
  * one, but by an increment of L, L+1, … or 2L-1 that its hash selects. The
- * value of a counter then tells more than whether any key raised it. For L = 4,
+ * value of a counter then shows more than whether any key raised it. For L = 4,
  * a counter of 5 cannot contain an increment of 4, because the remaining 1 is
  * not an increment. So fewer absent keys pass, and the filter is a third
  * smaller although each counter has more bits.

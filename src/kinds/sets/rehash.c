@@ -10,8 +10,8 @@
  *
  * WHEN TO USE IT
  *
- * Use it to be compatible with a filter that hashes the key anew for every bit,
- * or to measure hash functions.
+ * Use it to be compatible with a filter that hashes the key again for every
+ * bit, or to measure hash functions.
  *
  * WHEN NOT TO
  *
