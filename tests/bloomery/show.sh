@@ -137,8 +137,8 @@ out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
 BLY_AHEAD=7x "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status
-out_has 'a setting that is not heeded says so' 0 \
-    '[(]BLY_AHEAD=7x is not heeded: a whole number from 1 to 65536[)]$'
+out_has 'reports a setting that is ignored' 0 \
+    '[(]BLY_AHEAD=7x is ignored: a whole number from 1 to 65536[)]$'
 try --version nonsense
 refused '--version of something' "--version can be combined only with --verbose"
 try --version --verbose nonsense
