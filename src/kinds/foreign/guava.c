@@ -27,8 +27,8 @@
  *   faster.
  * - The filter was written by Java's ObjectOutputStream: such a file is not
  *   read. Call writeTo instead.
- * - A filter of fewer than 1000 keys must keep a rate: plan it for 1000 keys,
- *   see MATHS.
+ * - A filter of fewer than 1000 keys must keep a rate: plan it for 1000 keys
+ *   (see Maths).
  *
  * COST
  *
@@ -72,7 +72,7 @@
  *
  * n is not in the file; for an opened filter it is taken to be the n that m and
  * k are best for, m ln 2 / k. With mitz32 all positions come from 32 bits each,
- * so from some million keys on the rate is above the plan (Guava's own reason
+ * so from a few million keys on, the rate is above the plan (Guava's own reason
  * for the second strategy).
  *
  * THE BITS OF A KEY
