@@ -594,7 +594,8 @@ function sectionPage(title, text) {
 
 // ---- The front --------------------------------------------------------------
 
-// Everything on the front page but its links is README's.
+// Everything on the front page but its links is README's. Its pictures are in a
+// column of their own.
 const readme = read("README.md");
 
 const readmeSection = (pattern) => readme.split(/^(?=## )/m)
@@ -669,6 +670,12 @@ function sourcePage(name) {
 
 if (fs.existsSync(path.join(build, "lab/report.html"))) {
     fs.cpSync(path.join(build, "lab"), path.join(out, "lab"), {
+    const drawn = [];
+    const text = (markdown) => readmeText(markdown).replace(
+        /<figure class="picture">[^]*?<\/figure>\n?/g, (all) => {
+            drawn.push(all);
+            return "";
+        });
         recursive: true,
         filter: (file) => fs.statSync(file).isDirectory() ||
             /\.(html|svg|png|css)$/.test(file),
