@@ -283,6 +283,12 @@ function write(page, title, main,
     const root = (to) => escape(relative(page, to));
     const at = sections.find(([to]) => to === page) ??
         sections.find(([to]) => to.endsWith("/index.html") &&
+// Keeps a number and its unit on one line.
+function bound(html) {
+    return html.replace(/<(pre|code|svg)[ >][^]*?<\/\1>|<[^>]*>|(\d)\s(?=%|[KMGT]i?B\b)/g,
+        (all, _, digit) => digit ? `${digit}&nbsp;` : all);
+}
+
             path.dirname(to) === page.split("/")[0]);
     const links = sections.map(([to, name]) => `<a href="${root(to)}"` +
         `${at?.[0] === to ? ' aria-current="page"' : ""}>${name}</a>`);
@@ -315,7 +321,7 @@ ${links.join("\n")}
 ${searchForm(page)}</header>
 <div class="frame">
 ${front ? "" : book.navigation(page)}<main id="main">
-${front ? "" : book.crumbs(page, book.titleOf(page) ?? title)}${main}
+${front ? "" : book.crumbs(page, book.titleOf(page) ?? title)}${bound(main)}
 ${front ? "" : book.turn(page)}</main>
 </div>
 ${footer(page, source)}</body>
