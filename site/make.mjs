@@ -420,14 +420,18 @@ function documentPage(source, page, made) {
     titles.set(page, plain(h1?.[1] ?? source));
     const end = h1 ? h1.index + h1[0].length : 0;
     const list = contentsOf(contents);
-    const play = familyOf.has(kind) ? `<p class="go"><a class="button" ` +
-        `href="../playground.html?kind=${kind}">Try <code>${kind}</code> in the ` +
-        "playground</a></p>\n" : "";
+    const [app, words] = familyOf.has(kind)
+        ? [`playground.html?kind=${kind}`,
+            `Try <code>${kind}</code> in the playground`]
+        : BUTTONS[source] ?? [];
+    const go = app ? `<p class="go"><a class="button" ` +
+        `href="${relative(page, app)}">${words}</a></p>\n` : "";
     write(page, titles.get(page),
         `<article${list ? ' class="has-contents"' : ""}>\n` +
         `${text.slice(0, end)}\n${list}<div class="text">` +
-        `${play}${text.slice(end)}</div></article>`,
-        { source: kindSources.get(page) ?? source });
+        `${go}${text.slice(end)}</div></article>`,
+        { source: kindSources.get(page) ?? source,
+            weight: source.startsWith("docs/format/kinds/") ? 0.5 : 1 });
 }
 
 // ---- The pages of the kinds --------------------------------------------------
@@ -437,6 +441,14 @@ function documentPage(source, page, made) {
 const RANKS = [/^What it is/, /^When to use/, /^When not/, /^Cost/, /^What it can/,
     /^Options/, /^The picture/];
 const LAST = [/^Image/, /^Papers/];
+// Pages that open with a button which leads to a page that computes.
+const BUTTONS = {
+    "docs/reference/rates.md": ["calculator.html", "Calculate your own size"],
+    "docs/guide/sizes-and-rates.md":
+        ["calculator.html", "Calculate your own size"],
+    "docs/choosing/README.md": ["map.html", "Compare all kinds on a map"],
+};
+
 
 function rank(section) {
     const title = plain(/^<h2>([^]*?)<\/h2>/.exec(section)?.[1] ?? "");
