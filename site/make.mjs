@@ -467,13 +467,15 @@ function kindText(html, kind) {
 }
 
 // In the section with the picture, an SVG takes the place of the drawing of
-// letters, and the drawing's words stay.
+// letters, and the drawing's words stay. What the heading says in brackets is
+// about the letters.
 function drawing(section, kind) {
     const file = `docs/pictures/kinds/${kind}.svg`;
     if (!/^<h2>The picture/.test(section) || !exists(file))
         return section;
-    return section.replace(/<pre><code>([^]*?)<\/code><\/pre>/, (_, text) =>
-        figure(file, `picture-${kind}`) + text.split(/\n\s*\n/)
+    return section.replace(/^(<h2>The picture).*(<\/h2>)/, "$1$2")
+        .replace(/<pre><code>([^]*?)<\/code><\/pre>/, (_, text) => figure(
+            file, `picture-${kind}`) + text.split(/\n\s*\n/)
             .filter((one) => /^\s*[A-Z][a-z]* [a-z]/.test(one) && /\.\s*$/.test(one))
             .map((one) => `<p>${one.trim().replace(/\s+/g, " ")}</p>`).join(""));
 }
