@@ -179,13 +179,20 @@ function manualSections() {
         fs.existsSync(path.join(build, folder))
             ? fs.readdirSync(path.join(build, folder)).sort() : []);
     const part = (number) => names.filter((name) => name.endsWith(`.${number}`))
-        .map((name) => ({ title: name.slice(0, -2), page: `man/${name}.html` }));
+        .map((name) => ({ title: name.slice(0, -2), page: `man/${name}.html`,
+            group: headerOf(name) }));
     return ["1", "3", "5", "7"].filter((number) => part(number).length > 0)
         .map((number) => ({ title: `Manual: ${MANUAL[number].toLowerCase()}`,
             page: `man/index.html#${slug(MANUAL[number], new Map())}`,
             items: part(number) }));
 }
 const MANUAL = { 1: "Commands", 3: "Functions", 5: "Formats", 7: "Concepts" };
+
+// Returns the header that the synopsis of a page of section 3 includes.
+function headerOf(name) {
+    return name.endsWith(".3") ? /#include <(.*?)>/.exec(fs.readFileSync(
+        path.join(build, "man3", name), "utf8"))?.[1] : undefined;
+}
 
 // Files that are shown as they are.
 function sourceSection() {
@@ -276,6 +283,12 @@ function footer(page, source) {
         `licence</a></li>\n${from}</ul></footer>\n`;
 }
 
+// Keeps a number and its unit on one line.
+function bound(html) {
+    return html.replace(/<(pre|code|svg)[ >][^]*?<\/\1>|<[^>]*>|(\d)\s(?=%|[KMGT]i?B\b)/g,
+        (all, _, digit) => digit ? `${digit}&nbsp;` : all);
+}
+
 // write PAGE, with a title, its main part, and what its kind needs: `scripts`, a
 // class for its layout, its source, and its weight in the search (0: not found).
 function write(page, title, main,
@@ -283,12 +296,6 @@ function write(page, title, main,
     const root = (to) => escape(relative(page, to));
     const at = sections.find(([to]) => to === page) ??
         sections.find(([to]) => to.endsWith("/index.html") &&
-// Keeps a number and its unit on one line.
-function bound(html) {
-    return html.replace(/<(pre|code|svg)[ >][^]*?<\/\1>|<[^>]*>|(\d)\s(?=%|[KMGT]i?B\b)/g,
-        (all, _, digit) => digit ? `${digit}&nbsp;` : all);
-}
-
             path.dirname(to) === page.split("/")[0]);
     const links = sections.map(([to, name]) => `<a href="${root(to)}"` +
         `${at?.[0] === to ? ' aria-current="page"' : ""}>${name}</a>`);
@@ -434,13 +441,6 @@ function documentPage(source, page, made) {
             weight: source.startsWith("docs/format/kinds/") ? 0.5 : 1 });
 }
 
-// ---- The pages of the kinds --------------------------------------------------
-
-// The order of their sections: what a reader decides by comes first, and the
-// bytes come last. Sections that are not named are between the two.
-const RANKS = [/^What it is/, /^When to use/, /^When not/, /^Cost/, /^What it can/,
-    /^Options/, /^The picture/];
-const LAST = [/^Image/, /^Papers/];
 // Pages that open with a button which leads to a page that computes.
 const BUTTONS = {
     "docs/reference/rates.md": ["calculator.html", "Calculate your own size"],
@@ -449,6 +449,13 @@ const BUTTONS = {
     "docs/choosing/README.md": ["map.html", "Compare all kinds on a map"],
 };
 
+// ---- The pages of the kinds --------------------------------------------------
+
+// The order of their sections: what a reader decides by comes first, and the
+// bytes come last. Sections that are not named are between the two.
+const RANKS = [/^What it is/, /^When to use/, /^When not/, /^Cost/, /^What it can/,
+    /^Options/, /^The picture/];
+const LAST = [/^Image/, /^Papers/];
 
 function rank(section) {
     const title = plain(/^<h2>([^]*?)<\/h2>/.exec(section)?.[1] ?? "");
@@ -504,18 +511,19 @@ ${command("formats", "--markdown")}`)));
 
 // ---- The manual -------------------------------------------------------------
 
-// The source of a man page: the file of a command, or the header of a function.
-const sourceFiles = ["programs", "search", "similar", "include"]
+// The source of a man page: the file of a command, the header of a function, ...
+const sourceFiles = ["include", "programs", "search", "similar"]
     .flatMap((folder) => fs.readdirSync(path.join(tree, folder),
         { recursive: true }).map((name) => `${folder}/${name}`));
-const headers = sourceFiles.filter((name) => /^include\/.*\.h(pp)?$/.test(name))
-    .map((name) => [name, read(name)]);
 
 function manualSource(name) {
     const [, base, part] = /^(.*)\.(\d)$/.exec(name);
     if (part === "3")
-        return headers.find(([, text]) =>
-            new RegExp(`\\b${base}\\(`).test(text))?.[0] ?? "";
+        return sourceFiles.find((one) => one.endsWith(`/${headerOf(name)}`)) ?? "";
+    if (part === "5")
+        return "docs/format/README.md";
+    if (part === "7")
+        return "programs/bloomery/topics.c";
     const [, mpi, verb] = /^bloomery(-mpi)?(?:-(.*))?$/.exec(base) ?? [];
     const file = verb ? `cmd_${verb}.c` : "main.c";
     return sourceFiles.find((one) => path.basename(one) === file &&
@@ -537,9 +545,12 @@ function manual() {
         found.map(({ file }) => file));
     found.forEach(({ name }, i) => write(`man/${name}.html`,
         name.replace(/\.(\d)$/, "($1)"), manualBody(made[i], name, known),
-        { source: manualSource(name), weight: name.endsWith(".3") ? 0.7 : 1 }));
+        { source: manualSource(name), weight: WEIGHTS[name.slice(-1)] }));
     return found.map(({ name, file }) => ({ name, what: manualTitle(file) }));
 }
+
+// The book says in full what the pages of section 5 repeat.
+const WEIGHTS = { 1: 1, 3: 0.7, 5: 0.3, 7: 1 };
 
 // "name - what it is", of a page's section NAME.
 function manualTitle(file) {
@@ -561,9 +572,18 @@ function synopsis(html) {
                     '<span class="option">$&</span>')}</p>`));
 }
 
+// Makes the first row of each table that tbl wrote a row of headings, as in the
+// tables of documents.
+function tables(html) {
+    return html.replace(/<table class="tbl">([^]*?<\/tr>)/g, (_, first) =>
+        `<table>${first.replace(/<td(.*?)><b>(.*?)<\/b><\/td>/g,
+            "<th$1>$2</th>")}`)
+        .replaceAll(' style="text-align: right;"', ' align="right"');
+}
+
 function manualBody(html, name, known) {
     const language = name.endsWith(".3") ? "c" : "";
-    const shift = synopsis(html)
+    const shift = scrollable(tables(synopsis(html)))
         .replace(/<table class="(head|foot)">[^]*?<\/table>/g, "")
         .replace(/<(\/?)h([12])\b/g, (_, end, level) =>
             `<${end}h${Number(level) + 1}`)
@@ -581,14 +601,21 @@ function manualBody(html, name, known) {
         `${escape(name.replace(/\.(\d)$/, "($1)"))}</h1>\n${shift}</article>`;
 }
 
+const manualList = (entries) => '<dl class="index">\n' +
+    entries.map(({ name, what }) =>
+        `<dt><a href="${name}.html">${escape(name.slice(0, -2))}</a></dt>` +
+        `<dd>${escape(what)}</dd>\n`).join("") + "</dl>\n";
+
 function manualIndex(entries) {
     const parts = Object.entries(MANUAL).map(([number, title]) => {
         const some = entries.filter(({ name }) => name.endsWith(`.${number}`));
+        const groups = [...new Set(some.map(({ name }) => headerOf(name)))];
         return some.length === 0 ? ""
             : `<h2 id="${slug(title, new Map())}">${title}</h2>\n` +
-              '<dl class="index">\n' + some.map(({ name, what }) =>
-                `<dt><a href="${name}.html">${escape(name.slice(0, -2))}</a></dt>` +
-                `<dd>${escape(what)}</dd>\n`).join("") + "</dl>\n";
+              groups.map((group) => (group
+                  ? `<h3><code>${escape(group)}</code></h3>\n` : "") +
+                  manualList(some.filter(({ name }) => headerOf(name) === group)))
+                  .join("");
     });
     write("man/index.html", "Manual", "<article><h1>Manual</h1>\n" +
         (entries.length === 0
@@ -643,10 +670,17 @@ function recipes() {
 function front() {
     const first = /^# .*\n([^]*?)(?=^## )/m.exec(readme)[1];
     const install = readmeSection(/^## Install/).replace(/^## .*\n/, "");
+    const drawn = [];
+    const text = (markdown) => readmeText(markdown).replace(
+        /<figure class="picture">[^]*?<\/figure>\n?/g, (all) => {
+            drawn.push(all);
+            return "";
+        });
     write("index.html", "Bloomery", fs.readFileSync(
         path.join(here, "front.html"), "utf8")
-        .replace("{first}", () => readmeText(first))
-        .replace("{install}", () => readmeText(install))
+        .replace("{first}", () => text(first))
+        .replace("{install}", () => text(install))
+        .replace("{pictures}", () => drawn.join(""))
         .replace("{recipes}", recipes), { kind: "front", source: "README.md" });
 }
 
@@ -690,12 +724,6 @@ function sourcePage(name) {
 
 if (fs.existsSync(path.join(build, "lab/report.html"))) {
     fs.cpSync(path.join(build, "lab"), path.join(out, "lab"), {
-    const drawn = [];
-    const text = (markdown) => readmeText(markdown).replace(
-        /<figure class="picture">[^]*?<\/figure>\n?/g, (all) => {
-            drawn.push(all);
-            return "";
-        });
         recursive: true,
         filter: (file) => fs.statSync(file).isDirectory() ||
             /\.(html|svg|png|css)$/.test(file),
