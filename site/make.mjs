@@ -576,8 +576,8 @@ function synopsis(html) {
 // tables of documents.
 function tables(html) {
     return html.replace(/<table class="tbl">([^]*?<\/tr>)/g, (_, first) =>
-        `<table>${first.replace(/<td(.*?)><b>(.*?)<\/b><\/td>/g,
-            "<th$1>$2</th>")}`)
+        `<table><thead>${first.replace(/<td(.*?)><b>(.*?)<\/b><\/td>/g,
+            "<th$1>$2</th>")}</thead>`)
         .replaceAll(' style="text-align: right;"', ' align="right"');
 }
 
