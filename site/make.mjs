@@ -206,13 +206,8 @@ function sourceSection() {
             ...files("examples", "examples", /\.(c|cpp|py|js|mjs|sql)$/)] };
 }
 
-const APPS = [
-    ["playground", "Playground", "Make a filter of some words and see which of " +
-        "its bits give an answer."],
-    ["calculator", "Calculator", "How many bytes a number of keys takes at a " +
-        "rate, and which rate fits a size."],
-    ["map", "Map of the kinds", "What every kind would cost, side by side."],
-];
+const APPS = [["playground", "Playground"], ["calculator", "Calculator"],
+    ["map", "Map of the kinds"]];
 
 function projectSection() {
     const lab = fs.existsSync(path.join(build, "lab/report.html"))
