@@ -486,10 +486,13 @@ function kindsIndex() {
     const page = "kinds/index.html";
     const [first, second, ...rows] = command("kinds", "--all", "--markdown")
         .trim().split("\n");
-    const family = (row) => familyOf.get(/^\| \[?`([\w-]+)`/.exec(row)?.[1]);
+    const family = (row) => familyOf.get(/^\| `([\w-]+)`/.exec(row)?.[1]);
+    const linked = (table) => table.replace(/^\| (`([\w-]+)`)/gm, "| [$1]($2.html)");
+    // The heading of a table names the family, which is its second column.
     const tables = [...new Set(familyOf.values())].map((name) =>
-        `## Family ${name}\n\n` + [first, second,
-            ...rows.filter((row) => family(row) === name)].join("\n"));
+        `## Family ${name}\n\n` + linked([first, second,
+            ...rows.filter((row) => family(row) === name)].join("\n")
+            .replace(/^(\|[^|]*\|)[^|]*\|/gm, "$1")));
     const [text] = headings(scrollable(markdown(`# Kinds
 
 A *kind* is a way to build a filter. Each has a page: what it is, when to use it and
@@ -500,7 +503,7 @@ ${tables.join("\n\n")}
 
 ## Other systems' filters
 
-${command("formats", "--markdown")}`)));
+${linked(command("formats", "--markdown"))}`)));
     write(page, "Kinds", `<article class="wide">${text}</article>`);
 }
 
