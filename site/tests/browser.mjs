@@ -392,7 +392,7 @@ async function keyboard() {
     const tab = await open("playground.html");
     await settled(tab, "playground.html");
     const reached = new Set();
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 80; i++) {
         await tab.keyboard.press("Tab");
         reached.add(await tab.evaluate(() => document.activeElement.id));
     }
