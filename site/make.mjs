@@ -408,7 +408,7 @@ function pictures(html, source) {
 }
 
 const figure = (file, id) =>
-    `<figure class="picture">${picture(read(file), id)}</figure>`;
+    `<figure class="picture" tabindex="0">${picture(read(file), id)}</figure>`;
 
 function documentPage(source, page, made) {
     const kind = page.startsWith("kinds/") ? path.basename(page, ".html") : "";
@@ -670,7 +670,7 @@ function front() {
     const install = readmeSection(/^## Install/).replace(/^## .*\n/, "");
     const drawn = [];
     const text = (markdown) => readmeText(markdown).replace(
-        /<figure class="picture">[^]*?<\/figure>\n?/g, (all) => {
+        /<figure class="picture"[^]*?<\/figure>\n?/g, (all) => {
             drawn.push(all);
             return "";
         });
