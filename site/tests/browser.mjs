@@ -650,7 +650,7 @@ async function synopses() {
             1.5 * parseFloat(getComputedStyle(one).lineHeight))
         .map((one) => one.textContent));
     const count = (await tab.$$(".synopsis .option")).length;
-    check(count > 5 && broken.length === 0, "no option of a synopsis is broken",
+    check(count > 0 && broken.length === 0, "no option of a synopsis is broken",
         `${count}: ${broken.join(", ")}`);
     await tab.close();
 }
