@@ -189,7 +189,7 @@ enum { EGH_OPTION_UNIVERSE, EGH_OPTION_MODULI, EGH_OPTION_BITS };
 static const kind_option egh_options[] = {
     [EGH_OPTION_UNIVERSE] = {
         .name = "universe", .help = "keys are integers below this, as text or "
-                                    "8 bytes (otherwise 2^64, with any hash)",
+                                    "8 bytes (else 2^64, with any hash)",
         .least = 2, .most = UINT64_MAX - 1, .standard = KIND_CHOOSE,
     },
     [EGH_OPTION_MODULI] = {
