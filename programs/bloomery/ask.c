@@ -639,7 +639,10 @@ static int ask_run_numbers(ask_job *job, uint64_t ability, const char *lacks)
         return filter_cannot(job->filters[0], job->want.asked.names[0], lacks,
                              ability);
     status = ask_run(job);
-    if (job->want.json && !damage_seen() && !job->stopped)
+    if (damage_seen() || job->stopped)
+        return status;
+    digests_note(job);
+    if (job->want.json)
         ask_json(job);
     return status;
 }
