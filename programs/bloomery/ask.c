@@ -372,15 +372,17 @@ static int ask_lines(ask_job *job)
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-/* Lines without a key are fine. But a key that could not be read by the form
- * was not looked up, although it may be there. A note has named the line
- * (lines.c), and the exit status must not be that of "certainly not". */
+/* Lines without a key are fine, unless all lines lack it. But a key that could
+ * not be read by the form was not looked up, although it may be there. A note
+ * has named the line (lines.c), and the exit status must not be that of
+ * "certainly not". */
 static int ask_keyless(const ask_job *job, int status)
 {
     bool unread = strange_lost();
 
-    if (job->tally.keys.asked == 0 && !job->want.quiet)
-        report_no_key(job->tally.keys.keyless);
+    if (job->tally.keys.asked == 0 && status != CLI_ERROR
+        && report_unexplained(job->tally.keys.keyless) > 0)
+        return report_error("%s", report_none());
     return unread && !(job->want.quiet && status == CLI_OK) ? CLI_ERROR
                                                             : status;
 }

@@ -48,7 +48,8 @@ static const cli_passage topics_keys[] = {
         "key is the line that they would form, in this order. Columns end "
         "with a TAB unless -t, --csv or --blanks is given. A line without "
         "the column has no key: 'build' and 'add' skip it, 'query' finds "
-        "it in no filter, and a note reports the number." },
+        "it in no filter, and a note reports the number. If no line has it, "
+        "commands end with status 2, but 'dedup' prints all lines." },
     { "-f 2,4-6", "Columns by number, from 1." },
     { "-f email,name",
       "Columns by their names in the first line, which is then not a key. "
