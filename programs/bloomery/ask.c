@@ -459,6 +459,44 @@ static int ask_operands(const cli_command *self, ask_settings *want,
     return ask_check_output(want, operands);
 }
 
+/* Returns whether the file is or contains a filter; true if that is unknown. */
+static bool ask_is_filter(const char *path)
+{
+    bly_filter *filter;
+    bly_status status;
+
+    if (container_is(path))
+        return true;
+    status = bly_open(&filter, path, BLY_MAP, format_how());
+    if (status < 0)
+        return status != BLY_EFORMAT;
+    bly_free(filter);
+    return true;
+}
+
+/* Refuses a filter in the place of the first KEYS. CLI_GO or CLI_ERROR. */
+static int ask_check_keys(const cli_command *self, const ask_settings *want,
+                          const cli_operands *operands)
+{
+    bly_header header;
+    const char *file, *keys;
+
+    if (!want->first || operands->count < 2 || want->inputs.recursive
+        || want->how.text || want->format != NULL
+        || !filter_is_file(operands->names[0])
+        || !filter_peek(&header, operands->names[1]))
+        return CLI_GO;
+    file = operands->names[0];
+    keys = operands->names[1];
+    if (!ask_is_filter(file))
+        return report_error("'%s' is not a filter, but '%s' is: put the filter "
+                            "first", file, keys);
+    if (strcmp(self->name, "query") != 0 || output_same(file, keys))
+        return CLI_GO;
+    return report_error("'%s' is a filter, not a file of keys: to query "
+                        "several filters, use -F %s -F %s", keys, file, keys);
+}
+
 static int ask_options(const cli_command *self, int argc, char **argv,
                        ask_job *job)
 {
@@ -474,6 +512,8 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     if (status == CLI_GO)
         status = filter_how_read(want->key_file, want->format,
                                  want->unpack_limit);
+    if (status == CLI_GO)
+        status = ask_check_keys(self, want, &job->operands);
     return status;
 }
 
