@@ -245,7 +245,7 @@ static int program_option(const char *option, char **next)
     if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
         return program_version(next);
     if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-        help_overview();
+        (option[1] == 'h' ? help_brief : help_overview)();
         return CLI_OK;
     }
     return program_no_option(option);
