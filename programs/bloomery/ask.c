@@ -372,15 +372,17 @@ static int ask_lines(ask_job *job)
     return job->tally.keys.selected > 0 ? CLI_OK : CLI_NONE;
 }
 
-/* Lines without a key are fine. But a key that could not be read by the form
- * was not looked up, although it may be there. A note has named the line
- * (lines.c), and the exit status must not be that of "certainly not". */
+/* Lines without a key are fine, unless all lines lack it. But a key that could
+ * not be read by the form was not looked up, although it may be there. A note
+ * has named the line (lines.c), and the exit status must not be that of
+ * "certainly not". */
 static int ask_keyless(const ask_job *job, int status)
 {
     bool unread = strange_lost();
 
-    if (job->tally.keys.asked == 0 && !job->want.quiet)
-        report_no_key(job->tally.keys.keyless);
+    if (job->tally.keys.asked == 0 && status != CLI_ERROR
+        && report_unexplained(job->tally.keys.keyless) > 0)
+        return report_error("%s", report_none());
     return unread && !(job->want.quiet && status == CLI_OK) ? CLI_ERROR
                                                             : status;
 }
@@ -457,6 +459,44 @@ static int ask_operands(const cli_command *self, ask_settings *want,
     return ask_check_output(want, operands);
 }
 
+/* Returns whether the file is or contains a filter; true if that is unknown. */
+static bool ask_is_filter(const char *path)
+{
+    bly_filter *filter;
+    bly_status status;
+
+    if (container_is(path))
+        return true;
+    status = bly_open(&filter, path, BLY_MAP, format_how());
+    if (status < 0)
+        return status != BLY_EFORMAT;
+    bly_free(filter);
+    return true;
+}
+
+/* Refuses a filter in the place of the first KEYS. CLI_GO or CLI_ERROR. */
+static int ask_check_keys(const cli_command *self, const ask_settings *want,
+                          const cli_operands *operands)
+{
+    bly_header header;
+    const char *file, *keys;
+
+    if (!want->first || operands->count < 2 || want->inputs.recursive
+        || want->how.text || want->format != NULL
+        || !filter_is_file(operands->names[0])
+        || !filter_peek(&header, operands->names[1]))
+        return CLI_GO;
+    file = operands->names[0];
+    keys = operands->names[1];
+    if (!ask_is_filter(file))
+        return report_error("'%s' is not a filter, but '%s' is: put the filter "
+                            "first", file, keys);
+    if (strcmp(self->name, "query") != 0 || output_same(file, keys))
+        return CLI_GO;
+    return report_error("'%s' is a filter, not a file of keys: to query "
+                        "several filters, use -F %s -F %s", keys, file, keys);
+}
+
 static int ask_options(const cli_command *self, int argc, char **argv,
                        ask_job *job)
 {
@@ -472,6 +512,8 @@ static int ask_options(const cli_command *self, int argc, char **argv,
     if (status == CLI_GO)
         status = filter_how_read(want->key_file, want->format,
                                  want->unpack_limit);
+    if (status == CLI_GO)
+        status = ask_check_keys(self, want, &job->operands);
     return status;
 }
 
@@ -639,7 +681,10 @@ static int ask_run_numbers(ask_job *job, uint64_t ability, const char *lacks)
         return filter_cannot(job->filters[0], job->want.asked.names[0], lacks,
                              ability);
     status = ask_run(job);
-    if (job->want.json && !damage_seen() && !job->stopped)
+    if (damage_seen() || job->stopped)
+        return status;
+    digests_note(job);
+    if (job->want.json)
         ask_json(job);
     return status;
 }

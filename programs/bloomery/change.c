@@ -104,6 +104,8 @@ static int change_keys(const change_job *job, const cli_operands *operands,
                                                            file is unchanged */
     if (status != CLI_OK)
         return status;
+    if (fed.keys == 0 && report_unexplained(fed.keyless) > 0)
+        return report_error("%s", report_none());
     if (feed_report(filter, &fed, &report) != CLI_OK
         || (fed.keys == 0 && strange_lost()))
         return CLI_ERROR;

@@ -137,7 +137,8 @@ static int convert_file(const convert_settings *s, const convert_data *data,
     if (lock >= 0)
         status = filter_check_lock(lock, to);
     if (status == CLI_OK)
-        status = s->to != NULL ? filter_save_as(filter, to, s->to)
+        status = s->to != NULL ? filter_save_as(filter, operands->names[0],
+                                                to, s->to)
                                : filter_save(filter, to);
     if (status == CLI_OK)
         made_report(filter, to, s->verbose, s->json, NULL);

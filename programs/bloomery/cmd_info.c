@@ -92,14 +92,12 @@ static void info_keys(const bly_stat_t *stat)
                                                 : "is saturated");
 }
 
-/* Prints the form of the keys; other systems' files have no room for one. */
 static void info_form(const bly_stat_t *stat)
 {
-    if (filter_kind_of_family(stat->kind, "foreign"))
-        return;
-    output_format("  form       %s\n",
-                  stat->form != BLY_KEYS_UNSTATED ? forms_name(stat->form).text
-                                                  : "not stated");
+    output_format("  form       %s\n", stat->form != BLY_KEYS_UNSTATED
+                  ? forms_name(stat->form).text
+                  : "not recorded: give --as and other key options with every "
+                    "command");
 }
 
 /* Prints the rates. A planned rate of 0 is a guarantee. */

@@ -24,15 +24,18 @@ const cli_command cmd_remove = {
     .name = "remove",
     .operands = "FILE [KEYS...]",
     .summary = "remove the keys of lines from a filter",
+    .caution =
+        "Remove only keys that were added: removing another key may remove a "
+        "member.",
     .text =
         "Reads keys, one per line, from the files KEYS or from standard "
         "input, and removes each from the filter FILE, once for each time "
         "that it is read. FILE is replaced at the end. A key that is not "
         "there is skipped, and so is a key whose removal might lose others; a "
         "note says how many.\n\n"
-        "Remove only keys that were added. A key that is there only as a "
-        "false positive may take the traces of another key with it. The kind "
-        "of the filter must be able to remove: see 'bloomery kinds'.",
+        "A key that is there only as a false positive may take the traces of "
+        "another key with it. The kind of the filter must be able to remove: "
+        "see 'bloomery kinds'.",
     .options = change_options,
     .usual = "key field separator recursive ignore-case jobs verbose json",
     .examples = remove_examples,

@@ -180,7 +180,8 @@ int ask_run(ask_job *job);
 enum { DIGESTS_LOWER = 1, DIGESTS_UPPER = 2, DIGESTS_OTHER = 4 };
 unsigned digests_letters(const cli_batch *batch);
 
-/* Prints a note if the keys were probably queried in the wrong case. */
+/* Prints a note if no more keys were found than false positives explain, and
+ * they were probably made in another way than those of the filter. */
 void digests_note(const ask_job *job);
 
 /* Frees everything, also after an error of ask_open; returns the status. */

@@ -1,9 +1,14 @@
-/* digests.c - notices hashes that were asked for in the wrong case.
+/* digests.c - notices keys that were not found because they were made in
+ * another way than the keys of the filter.
  *
  * Lists of known files hold hashes as hexadecimal digits: CIRCL's are in upper
  * case, while sha1sum prints lower case. Such keys are never found, and nothing
  * looks wrong. The first keys of each batch are therefore looked at, up to the
  * first one that is not a hash; other keys cost one comparison per batch.
+ *
+ * Filters of other systems do not record the form of their keys. A key that a
+ * Java program put as a long is not found by its text, and nothing looks wrong
+ * either.
  */
 #include "bloomery/command.h"
 
@@ -47,16 +52,17 @@ unsigned digests_letters(const cli_batch *b)
 
 /* ==== The note ========================================================== */
 
-/* Returns whether a filter with this rate that holds none of the keys would
- * find so many of them. */
-static bool digests_is_chance(const cli_asked *keys, double rate)
+/* Returns how many of these keys a filter with this rate finds at most if it
+ * holds none of them: the mean and three standard deviations. */
+static double digests_chance(const cli_asked *keys, double rate)
 {
-    double n = (double)keys->asked, found = (double)keys->there;
+    double n = (double)keys->asked;
 
-    return found <= n * rate + 3 * sqrt(n * rate * (1 - rate)) + 1;
+    return n * rate + 3 * sqrt(n * rate * (1 - rate));
 }
 
-void digests_note(const ask_job *job)
+/* Prints a note if the keys are hashes in one case. Returns whether it did. */
+static bool digests_note_case(const ask_job *job)
 {
     enum { LEAST = 1000 };
     const cli_asked *keys = &job->tally.keys;
@@ -67,8 +73,8 @@ void digests_note(const ask_job *job)
         || job->n != 1 || job->filters[0] == NULL || job->want.quiet
         || keys->asked < LEAST || job->want.how.lower || job->want.how.upper
         || bly_stat(&stat, job->filters[0]) < 0
-        || !digests_is_chance(keys, stat.rate))
-        return;
+        || (double)keys->there > digests_chance(keys, stat.rate) + 1)
+        return false;
     report_note("note: no more keys were found than by chance, and the keys "
                 "are hashes in %s case: if '%s' holds hashes in %s case, use "
                 "%s",
@@ -76,4 +82,55 @@ void digests_note(const ask_job *job)
                 job->want.asked.names[0],
                 letters == DIGESTS_LOWER ? "upper" : "lower",
                 letters == DIGESTS_LOWER ? "--upper" : "--ignore-case");
+    return true;
+}
+
+/* Returns whether an option says how keys are made. */
+static bool digests_told(const cli_how *how)
+{
+    return how->as != FORMS_UNSAID || how->lower || how->upper || how->trim
+        || how->crlf || how->keep_cr;
+}
+
+/* Returns the sum of the rates of filters of other systems; infinite if one is
+ * missing or is not of another system. */
+static double digests_rate(const ask_job *job)
+{
+    double rate = 0;
+
+    for (size_t i = 0; i < job->n; i++) {
+        bly_stat_t stat;
+
+        if (job->filters[i] == NULL || bly_stat(&stat, job->filters[i]) < 0
+            || !filter_kind_of_family(stat.kind, "foreign"))
+            return INFINITY;
+        rate += stat.rate;
+    }
+    return rate;
+}
+
+/* Returns whether false positives explain the number of found keys. A found key
+ * is taken for a member if none was to be expected. */
+static bool digests_explained(const cli_asked *keys, double rate)
+{
+    bool expected = (double)keys->asked * rate >= 0.5;
+
+    return (double)keys->there <= (expected ? digests_chance(keys, rate) : 0);
+}
+
+void digests_note(const ask_job *job)
+{
+    const cli_asked *keys = &job->tally.keys;
+    double rate;
+
+    if (digests_note_case(job) || job->form != BLY_KEYS_UNSTATED
+        || keys->asked == 0 || job->n == 0 || (job->n > 1 && job->want.all)
+        || digests_told(&job->want.how))
+        return;
+    rate = digests_rate(job);
+    if (rate < 1 && digests_explained(keys, rate))
+        report_note("note: no more keys were found than false positives "
+                    "explain, and '%s' does not record how its keys were made: "
+                    "try --as int64, int32, utf16 or hex (see 'bloomery help "
+                    "keys')", job->form_of);
 }

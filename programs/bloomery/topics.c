@@ -19,6 +19,13 @@ static const cli_passage topics_keys[] = {
     { .text =
         "Without options a key is a whole line, without its newline. The "
         "options below are shared by all commands that read keys." },
+    { .term = "Examples" },
+    { "bloomery build -f 2 -t , -o names.bly users.csv",
+      "The second column of lines that are cut at commas." },
+    { "bloomery build --csv -f email -o mails.bly people.csv",
+      "The column 'email' of a CSV file whose first line names the columns." },
+    { "bloomery build --json-field /user/id -o people.bly events.jsonl",
+      "The member 'id' of the member 'user' in lines of JSON." },
     { .term = "Lines" },
     { .text =
         "Lines end with LF, or with CR LF as in files from Windows. The CR "
@@ -48,7 +55,8 @@ static const cli_passage topics_keys[] = {
         "key is the line that they would form, in this order. Columns end "
         "with a TAB unless -t, --csv or --blanks is given. A line without "
         "the column has no key: 'build' and 'add' skip it, 'query' finds "
-        "it in no filter, and a note reports the number." },
+        "it in no filter, and a note reports the number. If no line has it, "
+        "commands end with status 2, but 'dedup' prints all lines." },
     { "-f 2,4-6", "Columns by number, from 1." },
     { "-f email,name",
       "Columns by their names in the first line, which is then not a key. "
@@ -235,9 +243,11 @@ static const cli_passage topics_kinds[] = {
     { "remove or count keys", "Family removable." },
     { "all keys known at once", "Family frozen: the smallest filters." },
     { "an unknown number", "Kind scalable, which grows." },
-    { "an endless stream", "Family forgetting." },
-    { "a number per key", "Family labelled: 'build -l', 'get' and 'put'." },
-    { "no false positive", "Family exact, and kind cascade." },
+    { "an endless stream",
+      "Family forgetting, such as stable, and kind aging." },
+    { "a number per key", "Family labelled, such as bloomier: 'build "
+      "-l', 'get' and 'put'." },
+    { "no false positive", "Family exact, such as egh, and kind cascade." },
     { "another program's file",
       "Family foreign: see 'bloomery help formats'." },
     { 0 }

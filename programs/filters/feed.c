@@ -628,6 +628,8 @@ int feed_some(const cli_fed *fed)
         return report_error("no line has a key: all %s are blank or comments: "
                             "check --skip-blank and --comment",
                             report_count(fed->skipped).text);
+    if (report_unexplained(fed->keyless) > 0)
+        return report_error("%s", report_none());
     return report_error("no line has a key: %s %s no such %s: check %s",
                         report_count(fed->keyless).text,
                         fed->keyless == 1 ? "line has" : "lines have",

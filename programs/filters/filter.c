@@ -557,17 +557,32 @@ int filter_save(bly_filter *filter, const char *path)
     return filter_save_by(filter, path, NULL) < 0 ? filter_error() : CLI_OK;
 }
 
-int filter_save_as(bly_filter *filter, const char *path,
+/* Reports that the filter from the file `from` cannot be converted. The
+ * library's reason names the output. */
+static int filter_unsuited(const char *from, const char *path)
+{
+    const char *why = filter_why();
+    size_t length = strlen(path);
+
+    if (strncmp(why, path, length) == 0 && strncmp(why + length, ": ", 2) == 0)
+        why += length + 2;
+    return report_error("%s: %s", from, why);
+}
+
+int filter_save_as(bly_filter *filter, const char *from, const char *path,
                    const char *format)
 {
     bool own = strcmp(format, "bloomery") == 0;
+    bly_status status;
 
     if (strcmp(path, "-") == 0
         && (own || strcmp(format, bly_kind_of(filter)) == 0))
         return filter_send(filter, own);
     if (secret_is_in(path))
         return filter_is_both(path, "the file of the secret");
-    return filter_save_by(filter, path, format) < 0 ? filter_error() : CLI_OK;
+    status = filter_save_by(filter, path, format);
+    return status == BLY_EUNSUPPORTED ? filter_unsuited(from, path)
+         : status < 0 ? filter_error() : CLI_OK;
 }
 
 const char *filter_place(const char *path)
@@ -630,6 +645,11 @@ int filter_lock(const char *path)
             return fd;
         if (fd >= 0)
             close(fd);
+        if (holds < 0 && error == ENOENT) {
+            report_error("there is no file '%s': make it with 'bloomery build "
+                         "-o %s'", path, path);
+            return -1;
+        }
         if (holds < 0) {
             report_unread("open and lock", path, error);
             return -1;

@@ -183,8 +183,9 @@ int filter_check_lines(const char *path, bool force,
 /* Saves to the file, or to stdout for "-". Returns CLI_OK or CLI_ERROR. */
 int filter_save(bly_filter *filter, const char *path);
 
-/* Saves in a format: "bloomery", or another system's. */
-int filter_save_as(bly_filter *filter, const char *path,
+/* Saves a filter from the file `from` in a format: "bloomery", or another
+ * system's. */
+int filter_save_as(bly_filter *filter, const char *from, const char *path,
                    const char *format);
 
 /* Returns the name of an output, for messages. */

@@ -26,6 +26,11 @@ static const cli_option help_itself = {
     "-h prints the usual options, --help everything."
 };
 
+static const cli_option help_program = {
+    'h', "help", NULL, CLI_FLAG, 0, false,
+    "-h prints examples and the names of the commands, --help everything."
+};
+
 static const cli_option help_version = {
     'V', "version", NULL, CLI_FLAG, 0, false,
     "Print the version and the parts that were built in; with --verbose, how "
@@ -117,6 +122,20 @@ static void help_usage(const cli_command *c)
 static void help_summary(const char *summary)
 {
     output_format("%c%s.\n", toupper((unsigned char)*summary), summary + 1);
+}
+
+static void help_caution(const cli_command *c)
+{
+    if (c->caution != NULL)
+        help_fill(c->caution, 0, 0);
+}
+
+/* Prints what the operands KEYS are. */
+static void help_keys(const cli_command *c)
+{
+    if (strstr(c->operands, "[KEYS") != NULL)
+        output_text("KEYS are files, one key per line. Default: standard "
+                    "input.\n");
 }
 
 /* ==== Options =========================================================== */
@@ -237,6 +256,8 @@ bool help_short(const cli_command *c)
 {
     help_usage(c);
     help_summary(c->summary);
+    help_caution(c);
+    help_keys(c);
     help_examples(c->examples, 2);
     if (*c->usual != '\0')
         help_usual(c);
@@ -251,6 +272,10 @@ bool help_text(const cli_command *c)
     help_summary(c->summary);
     help_examples(c->examples, SIZE_MAX);
     output_text("\n");
+    if (c->caution != NULL) {
+        help_caution(c);
+        output_text("\n");
+    }
     help_fill(c->text, 0, 0);
     help_options(c);
     output_text("\nExit status: ");
@@ -282,6 +307,42 @@ static void help_topics(void)
         output_format("  %-12s %s\n", topic->name, topic->summary);
 }
 
+/* Prints the names of the commands of a heading, from *c on, and returns the
+ * first command of the next one. */
+static const cli_command *const *help_names(const cli_command *const *c)
+{
+    char names[400] = "";
+
+    do {
+        size_t used = strlen(names);
+
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 used > 0 ? ", " : "", (*c)->name);
+        c++;
+    } while (*c != NULL && help_title(*c) == NULL);
+    output_text("  ");
+    help_fill(names, 2, 2);
+    return c;
+}
+
+bool help_brief(void)
+{
+    const cli_command *const *c = report_program->commands;
+
+    output_format("Usage: %s COMMAND [OPTIONS] [OPERANDS]\n",
+                  report_program->name);
+    help_examples(report_program->first, SIZE_MAX);
+    while (*c != NULL) {
+        const char *title = help_title(*c);
+
+        output_format("\n%s:\n", title != NULL ? title : "Commands");
+        c = help_names(c);
+    }
+    output_format("\n%s COMMAND -h: the usual options; %s --help: "
+                  "everything\n", report_program->name, report_program->name);
+    return !output_failed();
+}
+
 bool help_overview(void)
 {
     output_format("Usage: %s COMMAND [OPTIONS] [OPERANDS]\n\n",
@@ -300,7 +361,7 @@ bool help_overview(void)
     }
     help_topics();
     output_text("\nOptions:\n");
-    help_option(&help_itself, help_itself.help);
+    help_option(&help_program, help_program.help);
     help_option(&help_version, help_version.help);
     output_format("\n%s COMMAND -h: the usual options; %s COMMAND --help: "
                   "everything\n", report_program->name, report_program->name);
@@ -536,6 +597,10 @@ bool help_roff(const cli_command *c)
     output_text("\n");
     help_roff_terms("EXAMPLES", c->examples);
     output_text(".SH DESCRIPTION\n");
+    if (c->caution != NULL) {
+        help_roff_text(c->caution);
+        output_text("\n.PP\n");
+    }
     help_roff_paragraphs(c->text);
     help_roff_options(c);
     output_text(".SH EXIT STATUS\n");
@@ -568,7 +633,7 @@ bool help_overview_roff(void)
         output_text("\n");
     }
     output_text(".SH OPTIONS\n");
-    help_roff_option(&help_itself);
+    help_roff_option(&help_program);
     help_roff_option(&help_version);
     output_text(".SH EXIT STATUS\n");
     help_roff_paragraphs(report_program->status);

@@ -11,6 +11,7 @@
 bool help_text(const cli_command *command);
 bool help_roff(const cli_command *command);
 bool help_overview(void);
+bool help_brief(void);
 bool help_overview_roff(void);
 bool help_topic(const cli_topic *topic);
 bool help_topic_roff(const cli_topic *topic);

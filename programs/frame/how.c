@@ -11,6 +11,8 @@
 #include "frame/members.h"
 #include "frame/options.h"
 
+#include <inttypes.h>
+
 int how_check_member(const cli_how *how)
 {
     const char *wrong;
@@ -54,6 +56,22 @@ static int how_check_forms(const cli_command *command, const cli_how *how)
     return CLI_GO;
 }
 
+/* Names what a line needs to have a key. */
+static void how_name_need(const cli_how *how)
+{
+    const cli_columns *columns = how->field.n > 0 ? &how->field : &how->label;
+
+    if (how->member != NULL)
+        report_need("member '%s'", how->member);
+    else if (how->field.n + how->label.n > 1)
+        report_need("all of these columns");
+    else if (columns->n > 0 && columns->numbers[0] > 0)
+        report_need("column %" PRIu64, columns->numbers[0]);
+    else if (columns->n > 0)
+        report_need("column '%.*s'", (int)columns->names[0].length,
+                    (const char *)columns->names[0].data);
+}
+
 int how_check(const cli_command *command, cli_how *how)
 {
     if (how->csv && (how->separator == '"' || how->separator == '\n'
@@ -73,6 +91,7 @@ int how_check(const cli_command *command, cli_how *how)
         report_lack.options = how->field.n == 0 ? "-l and -t"
                             : how->csv ? "-f, -l and -t"
                             : "-f, -l, -t and --csv";
+    how_name_need(how);
     return how_check_columns(command, how) == CLI_GO
          ? how_check_member(how) : CLI_ERROR;
 }

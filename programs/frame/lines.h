@@ -52,7 +52,8 @@ struct cli_lines {
     unsigned char *rest;        /* the start of an unfinished line         */
     size_t   rest_length, rest_capacity;
     uint64_t passed;            /* lines of this file in earlier chunks    */
-    uint64_t strange;           /* lines so far without a readable key     */
+    uint64_t tallied;           /* lines so far                            */
+    uint64_t strange;           /* those without a readable key            */
     uint64_t first_strange;     /* the number of the first one in its file */
     const char *strange_path;   /* and that file                           */
 };

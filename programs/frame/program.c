@@ -211,17 +211,30 @@ static int program_version(char **more)
     return CLI_OK;
 }
 
+/* Returns the option that the name begins, or whose name is nearest, or
+ * NULL. */
+static const char *program_option_meant(const char *name)
+{
+    static const char *const options[] = { "version", "help" };
+    const size_t n = sizeof options / sizeof *options, length = strlen(name);
+    cli_nearest nearest = nearest_to(name, length);
+
+    for (size_t i = 0; i < n; i++) {
+        if (length > 0 && strncmp(options[i], name, length) == 0)
+            return options[i];
+        nearest_try(&nearest, options[i]);
+    }
+    return length > 1 ? nearest.name : NULL;
+}
+
 static int program_no_option(const char *option)
 {
-    const char *name = option + strspn(option, "-");
-    cli_nearest nearest = nearest_to(name, strlen(name));
+    const char *meant = program_option_meant(option + strspn(option, "-"));
 
-    nearest_try(&nearest, "version");
-    nearest_try(&nearest, "help");
-    if (nearest.name != NULL && strlen(name) > 1)
+    if (meant != NULL)
         return report_error("unknown option '%s' before the command: did you "
-                            "mean '--%s'? See '%s --help'", option,
-                            nearest.name, report_program->name);
+                            "mean '--%s'? See '%s --help'", option, meant,
+                            report_program->name);
     return report_error("unknown option '%s' before the command: see '%s "
                         "--help'", option, report_program->name);
 }
@@ -232,7 +245,7 @@ static int program_option(const char *option, char **next)
     if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0)
         return program_version(next);
     if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
-        help_overview();
+        (option[1] == 'h' ? help_brief : help_overview)();
         return CLI_OK;
     }
     return program_no_option(option);

@@ -307,16 +307,33 @@ void report_keyless(uint64_t lines)
                     lines == 1 ? "was" : "were", report_lack.where);
 }
 
-void report_no_key(uint64_t lines)
+static char report_needed[300] = "a key";
+static bool report_objectless;
+
+void report_need(const char *format, ...)
 {
-    lines = report_unexplained(lines);
-    if (lines == 1)
-        report_note("note: the line has no such %s: check %s",
-                    report_lack.part, report_lack.where);
-    else if (lines > 0)
-        report_note("note: none of the %s lines has such a %s: check %s",
-                    report_count(lines).text, report_lack.part,
-                    report_lack.where);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(report_needed, sizeof report_needed, format, arguments);
+    va_end(arguments);
+}
+
+void report_no_objects(void)
+{
+    report_objectless = true;
+}
+
+const char *report_none(void)
+{
+    static char text[1024];
+
+    if (report_objectless)
+        return "no line is a JSON object: check the input, or leave out "
+               "--json-field";
+    snprintf(text, sizeof text, "no line has %s: check %s", report_needed,
+             report_lack.options);
+    return text;
 }
 
 /* ==== Time ============================================================== */

@@ -94,8 +94,15 @@ void report_advise(const char *where);
 /* Prints a note if keyless lines were skipped. */
 void report_keyless(uint64_t lines);
 
-/* Prints a note if none of the lines has a key, and they were not skipped. */
-void report_no_key(uint64_t lines);
+/* Records what a line needs to have a key: "column 3". */
+void report_need(const char *format, ...) CLI_PRINTF(1, 2);
+
+/* Records that no line of the last input is a JSON object. */
+void report_no_objects(void);
+
+/* Returns a sentence that says what no line of the input has, and what to
+ * check. */
+const char *report_none(void);
 
 /* ==== Time ============================================================== */
 

@@ -12,6 +12,7 @@ void strange_tally(cli_lines *l, const cli_chunk *c)
         l->strange_path = c->path;
     }
     l->strange += c->strange;
+    l->tallied += c->lines;
     l->passed += c->lines;
 }
 
@@ -29,6 +30,10 @@ void strange_note(const cli_lines *l)
     bool form = l->how.member == NULL || forms_changes(l->how.form);
     report_shown s;
 
+    if (!form && l->strange > 0 && l->strange == l->tallied) {
+        report_no_objects();
+        return;
+    }
     report_explain(l->strange);
     strange_lost_some |= l->strange > 0 && form;
     if (l->strange == 0 || l->how.copy

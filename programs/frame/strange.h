@@ -12,7 +12,8 @@
 void strange_tally(cli_lines *lines, const cli_chunk *chunk);
 
 /* Prints how many lines of the input were strange, and names the first one. An
- * input that is read several times gets one note. */
+ * input that is read several times gets one note. If no line is a JSON object,
+ * only records that, for report_none. */
 void strange_note(const cli_lines *lines);
 
 /* Returns whether such a note said that a line has no key of the form. */

@@ -73,6 +73,8 @@ struct cli_command {
     const char        *name;
     const char        *operands;        /* "FILE [KEYS...]"                */
     const char        *summary;         /* one line, no full stop          */
+    const char        *caution;         /* sentences that -h and --help show
+                                           behind the summary, or NULL     */
     const char        *text;            /* paragraphs, an empty line apart */
     const cli_option  *options;         /* --help is not listed here       */
     const char        *usual;           /* names of the up to eight options

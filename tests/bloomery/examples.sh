@@ -38,6 +38,8 @@ lines_and_logs() {
 
 tables() {
     printf '%s,%s\n' 1 alice 2 bob 3 carol 4 bob >users.csv
+    printf 'email,name\na@b.example,"Doe, J."\n' >people.csv
+    printf '{"user":{"id":7}}\n' >events.jsonl
     printf 'carol\n' >blocked.txt
     rows 1 100 'member%s' >members.txt
     printf 'member1\nmember2\n' >left.txt
@@ -132,6 +134,12 @@ runs() {
         command -v curl >found || { skip "$1" 'curl is not there'; return; }
         serves "$1" ;;
     *--socket*) serves "$1" ;;
+    *--json-field*)
+        bloomery --version | grep -q '+json' || {
+            skip "$1" 'built without BLY_JSON'
+            return
+        }
+        sh -c "$1" </dev/null >out 2>err ;;
     *)  sh -c "$1" </dev/null >out 2>err ;;
     esac
     echo $? >status
@@ -169,6 +177,11 @@ for command in $(bloomery --help |
         runs "$example" "$status"
     done 3<"examples-$command"
 done
+bloomery help keys | sed -n 's/^  bloomery /0 bloomery /p' >examples-of-keys
+check 'help keys has three examples' [ "$(wc -l <examples-of-keys)" -eq 3 ]
+while read -r status example <&3; do
+    runs "$example" "$status"
+done 3<examples-of-keys
 cat examples-* >examples
 check "all $tried examples were tried" [ "$tried" -eq "$(wc -l <examples)" ]
 finish

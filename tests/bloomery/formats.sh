@@ -201,7 +201,7 @@ refused 'query: of which block' 'block=HASH'
 try query --format bip158:block=12 block.filter keys
 refused 'query: no block' '64 hexadecimal digits'
 try query -c --format "${block%20}21" block.filter keys
-out_is 'query: of another block' 1 '0\n'
+out_has 'query: of another block' 1 '^0$'
 try convert --format $block --to bloomery block.filter block.bly
 silent 'convert: ours keeps what was told'
 try query -c block.bly keys
@@ -323,13 +323,46 @@ try query -c known.bloom STRANGE
 check 'no hash is known: a note that asks' grep -q 'use --ignore-case' err
 head -n 900 hashes >few
 try query -c known.bloom few
-check 'fewer than 1000 hashes: no note' [ ! -s err ]
+check 'fewer than 1000 hashes: no note' sh -c '! grep "hashes in" err'
 { echo word; cat hashes; } >mixed
 try query -c -j 1 known.bloom mixed
-check 'keys of another kind beside them: no note' [ ! -s err ]
+check 'keys of another kind beside them: no note' \
+    sh -c '! grep "hashes in" err'
 try build -n 2000 -o lower.bly hashes
 try query -c lower.bly STRANGE
 check 'also in a filter of our own' grep -q 'use --ignore-case' err
+
+# ---- Keys of another form ----------------------------------------------------
+seq 1 1000 >numbers
+seq 3001 4000 >strangers
+try build -k guava --as int64 -o ids.guava numbers
+try info ids.guava
+check 'info: a format without a form says so' \
+    grep -q '^  form       not recorded: give --as and other key options' out
+unmade="no more keys .* 'ids\.guava' does not record .*: try --as int64, int32,"
+for options in -c -q --mark -S; do
+    # shellcheck disable=SC2086  # words
+    try query $options ids.guava numbers
+    check "query $options: numbers as text get a note" grep -q "$unmade" err
+done
+try query ids.guava --key 5
+check 'query: so does one key' grep -q "$unmade" err
+check 'and the status stays 1' [ "$(cat status)" = 1 ]
+try query -c --as int64 ids.guava numbers
+out_is 'query --as: all keys are found' 0 '1000\n'
+try query -c --as int64 ids.guava strangers
+check 'query --as: no note about strangers' [ ! -s err ]
+try query -c -i ids.guava numbers
+check 'query -i: no note' [ ! -s err ]
+try query -c ids.guava </dev/null
+out_is 'query: no note without a key' 1 '0\n'
+try build -k guava -o text.guava numbers
+head -n 60 numbers | cat - strangers >mixed
+try query -c text.guava mixed
+check 'query: no note if keys are found' [ ! -s err ]
+try build --as any -o any.bly numbers
+try query -c any.bly strangers
+check 'query: no note for a filter of our own' [ ! -s err ]
 
 # The recipe in the essay of dcso, on a folder.
 if command -v sha1sum >/dev/null 2>&1; then

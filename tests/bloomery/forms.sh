@@ -228,7 +228,7 @@ check 'info --json: the form' grep -q '"keys": "number"' out
 try build -p 1e-9 -o text.bly --key a --key B
 try build --as any -p 1e-9 -o any.bly --key a --key B
 try info any.bly
-check 'info: no form' grep -q '^  form       not stated$' out
+check 'info: no form' grep -q '^  form       not recorded: give --as' out
 try build --as bytes -p 1e-9 -o bytes.bly --key a --key B
 try build --as hex -p 1e-9 -o hex.bly --key 61 --key 42
 for option in -i --upper --trim --keep-cr '--as number' \

@@ -123,7 +123,7 @@ out_is '--comment in CSV: at the start of a line only' 0 'a # b\n'
 check '--comment in CSV: a note about lines without the column' \
     [ "$(try build -o csv.bly -n 10 --csv -f 2 commented.csv; cat status)" = 0 ]
 try build -o no.bly --comment '#' commented.csv --csv -f 4
-refused 'no line has the column, or is no comment' 'no line has a key'
+refused 'no line has the column, or is no comment' 'no line has column 4: check -f and -t$'
 printf '# only\n\n' >remarks
 try build -o no.bly --comment '#' --skip-blank remarks
 refused 'only comments' 'no line has a key: .*--skip-blank and --comment'

@@ -14,9 +14,9 @@ printf 'bob\nmallory\ncarol\nalice\n' >ask
 build -l 2 -o m.bly map
 silent 'build with labels'
 build -l 2 -o none.bly ask
-refused 'no line has a label' 'no line has a key: .*: check -l and -t$'
+refused 'no line has a label' 'no line has column 2: check -l and -t$'
 build -l 2 -f 1 -o none.bly ask
-refused 'nor a label for its column' 'no line has a key: .*: check -f, -l, -t and --csv$'
+refused 'nor a label for its column' 'no line has all of these columns: check -f, -l, -t and --csv$'
 try get m.bly ask
 out_is 'get: those that are there, in their order' 0 '0\tbob\n42\tcarol\n7\talice\n'
 printf 'mallory\ntrudy\n' | try get m.bly

@@ -95,6 +95,31 @@ for job in 'dedup' 'join keys' 'sketch -o new.bly' 'put labels.bly'; do
         "cannot read '10.0.0.1': [^-]*check the name$"
 done
 
+# ---- operands in the wrong places --------------------------------------------
+cp f.bly other.bly
+for command in query count; do
+    try $command keys f.bly
+    refused "$command: keys before the filter" \
+        "'keys' is not a filter, but 'f\.bly' is: put the filter first$"
+done
+try query f.bly other.bly keys
+refused 'query: two filters as operands' \
+    "'other\.bly' is a filter, .*: to query several filters, use -F f\.bly -F other\.bly$"
+try query missing.bly other.bly
+refused 'query: a missing filter before one' 'missing\.bly: cannot open'
+try add nope.bly keys
+refused 'add: a missing filter' \
+    "there is no file 'nope\.bly': make it with 'bloomery build -o nope\.bly'$"
+try convert --to guava counting.bly new.guava
+refused 'convert: an unsuitable filter is named, not the output' \
+    'convert: counting\.bly: a filter of kind counting cannot be written as guava'
+for option in -v --vers; do
+    try $option
+    refused "$option before the command" "did you mean '--version'\?"
+done
+try --hel
+refused '--hel before the command' "did you mean '--help'\?"
+
 try build -k xor8 -p 0.01% -o xor8.bly few
 note 'a rate that the name does not keep' \
     "warning: .* rate of 'xor8' is 0.391 %, not 0.01 %: use -k xor,"

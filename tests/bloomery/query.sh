@@ -132,30 +132,42 @@ try query f.bly </dev/null
 out_is 'no input' 1 ''
 
 # ---- no such column ----------------------------------------------------------
-# nothing_in NAME STATUS: nothing on stdout, and a note.
-nothing_in() {
-    if [ "$(cat status)" = "$2" ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] \
-        && grep -q 'note: none of the 4 lines has such a column: ' err; then
-        pass "$1"
-    else
-        fail "$1" "$(details)"
-    fi
-}
+none='no line has column 9: check -f, -t and --csv$'
 try query -f 9 f.bly ask
-nothing_in 'query says that no line has the column' 1
-try query -q -v -f 9 f.bly ask
-silent 'query -q says nothing'
+refused 'query: no line has the column' "$none"
+try query -q -f 9 f.bly ask
+refused 'query -q: no line has the column' "$none"
+try query -v -f 9 f.bly ask
+check 'query -v prints the lines' cmp -s out ask
+check 'and says so too' grep -q "$none" err
+try query -f 9 f.bly </dev/null
+out_is 'an empty input lacks no column' 1 ''
 printf 'bee\tbee\nbee\n' >some
 try query -f 2 f.bly some
-out_is 'nor where one has it' 0 'bee\tbee\n'
+out_is 'one line has the column' 0 'bee\tbee\n'
+try join -f 9 ask ask
+refused 'join: no line of LINES has the column' "$none"
+try join --list-field 9 -f 1 ask ask
+refused 'join: no line of LIST has the column' \
+    'no line of LIST has such a column: check --list-field and -t$'
+try dedup -f 9 ask
+note 'dedup: no line has the column' "note: $none"
+check 'and all lines are printed' cmp -s out ask
+for job in 'add f.bly' 'diff f.bly' 'sketch -o no.bly' 'build -o no.bly'; do
+    # shellcheck disable=SC2086  # words
+    try $job -f 9 ask
+    refused "$job: no line has the column" "$none"
+done
 try build -k counting -o counts.bly keys
 try count -f 9 -m 1 counts.bly ask
-nothing_in 'count says so too' 1
+refused 'count: no line has the column' "$none"
+keeps 'remove: no line has the column' "$none" counts.bly \
+    remove -f 9 counts.bly ask
 try build -k bloomier:bits=8 -l 1 -o labels.bly <<'EOF'
 7	bee
 EOF
 try get -f 9 labels.bly ask
-nothing_in 'and get' 1
+refused 'get: no line has the column' "$none"
 
 # ---- an output that is also an input -----------------------------------------
 # itself NAME FILE ARGUMENTS...: refused if the output is appended to FILE,

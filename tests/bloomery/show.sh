@@ -151,8 +151,6 @@ out_has '--help' 0 '^Usage: bloomery '
 out_has '--help: groups of commands' 0 '^Work with lines:$'
 check '--help: five groups' [ "$(grep -c '^[A-Z][a-z ]*:$' out)" -eq 7 ]
 cp out overview
-try -h
-check '-h is --help' cmp overview out
 try help
 check 'help is --help' cmp overview out
 try help --roff
@@ -165,6 +163,19 @@ short() {
     check "$1: at most 30 lines" [ "$(wc -l <out)" -le 30 ]
     check "$1: at most 78 columns" awk 'length > 78 { exit 1 }' out
 }
+
+try -h
+short '-h'
+out_has '-h: groups of commands' 0 '^Work with lines:$'
+out_has '-h: where the rest is' 0 '; bloomery --help: everything$'
+for command in $(sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p' overview); do
+    check "-h names $command" grep -Eq "^  (.*, )?$command(,|$)" out
+done
+try remove -h
+out_has 'remove -h: which keys' 0 '^Remove only keys that were added: '
+out_has 'remove -h: what KEYS are' 0 '^KEYS are files, one key per line\.'
+try remove --help
+out_has 'remove --help: which keys' 0 '^Remove only keys that were added: '
 
 # narrow NAME: only commands of examples may be wider than 78 columns.
 narrow() {

@@ -194,7 +194,7 @@ printf '# c\n\n0.0.0.0 a.b\n' >remarked
 try build -o remarked.bly --comment '#' --skip-blank --blanks -f 2 remarked
 silent 'what is skipped lacks no column'
 try build -o new.bly -f 99 a
-refused 'no such column in any line' 'lines have no such column'
+refused 'no such column in any line' 'no line has column 99: check'
 check 'no filter was written' [ ! -e new.bly ]
 try build -k blocked -P -n 10 -o /dev/null a
 refused 'a divided filter to a device' 'regular file'

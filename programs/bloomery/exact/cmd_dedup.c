@@ -398,7 +398,9 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                     report_speed(report_per_second(tally->lines,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
-    if (lacking > 0)
+    if (lacking > 0 && tally->keyless == tally->lines)
+        report_note("note: %s", report_none());
+    else if (lacking > 0)
         report_note("note: %s %s no such %s and %s treated as unique: check %s",
                     report_count(lacking).text,
                     lacking == 1 ? "line has" : "lines have",

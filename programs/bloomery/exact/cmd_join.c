@@ -98,6 +98,19 @@ static void join_json(const join_settings *s, const join_tally *tally,
     json_close_object();
 }
 
+/* Refuses a file in which no line has a key. CLI_GO or CLI_ERROR. */
+static int join_some(const join_settings *s, const join_tally *tally)
+{
+    if (tally->listed == 0 && tally->listed_keyless > 0)
+        return report_error("no line of LIST has such a %s",
+                            s->list_member != NULL
+                            ? "member: check --list-json-field"
+                            : "column: check --list-field and -t");
+    if (tally->lines > 0 && tally->keyless == tally->lines)
+        return report_error("%s", report_none());
+    return CLI_GO;
+}
+
 static void join_report(const join_settings *s, const join_tally *tally,
                         double seconds)
 {
@@ -241,6 +254,8 @@ static int join_start(const cli_command *self, int argc, char **argv)
     if (s.count && !s.json)
         output_format("%llu\n", (unsigned long long)tally.kept);
     if (!output_flush())
+        return CLI_ERROR;
+    if (join_some(&s, &tally) != CLI_GO)
         return CLI_ERROR;
     join_report(&s, &tally, report_clock() - start);
     return tally.kept > 0 ? CLI_OK : CLI_NONE;

@@ -417,6 +417,8 @@ static int diff_report(const diff_job *job)
                       report_spread(job->differ.value, job->differ.sd).text);
     else if (s->verbose)
         diff_verbose(job);
+    if (job->fed.keys == 0 && report_unexplained(job->fed.keyless) > 0)
+        return report_error("%s", report_none());
     report_keyless(job->fed.keyless);
     return strange_lost() ? CLI_ERROR : differ ? CLI_NONE : CLI_OK;
 }
