@@ -48,7 +48,8 @@ static const cli_passage topics_keys[] = {
         "key is the line that they would form, in this order. Columns end "
         "with a TAB unless -t, --csv or --blanks is given. A line without "
         "the column has no key: 'build' and 'add' skip it, 'query' finds "
-        "it in no filter, and a note reports the number." },
+        "it in no filter, and a note reports the number. If no line has the "
+        "column, that is an error." },
     { "-f 2,4-6", "Columns by number, from 1." },
     { "-f email,name",
       "Columns by their names in the first line, which is then not a key. "
@@ -174,9 +175,9 @@ static const cli_passage topics_rates[] = {
         "will be queried and are not in the filter, and by the cost of a "
         "wrong answer." },
     { .text =
-        "A key that is not found was never added. This holds for all kinds "
-        "but those that forget or lose keys; 'bloomery plan -k NAME' shows "
-        "the share." },
+        "A key that is not found was never added, or was removed. This holds "
+        "for all kinds but those that forget or lose keys; 'bloomery plan "
+        "-k NAME' shows the share." },
     { .term = "Cost" },
     { .text =
         "Bits per key, for a million keys:" },
@@ -229,7 +230,9 @@ static const cli_passage topics_kinds[] = {
     { .rows = topics_core },
     { .text =
         "'bloomery kinds --all' lists the other kinds, which are for rarer "
-        "needs. Every command accepts every kind." },
+        "needs. A command refuses a kind that lacks the ability it needs, "
+        "such as 'remove' or 'resize'; 'bloomery kinds NAME' lists the "
+        "abilities." },
     { .term = "Choosing" },
     { "add keys at any time", "Families sets and removable." },
     { "remove or count keys", "Family removable." },
