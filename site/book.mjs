@@ -25,8 +25,8 @@ export function sectionsOf(markdown) {
 }
 
 // The navigation of a site whose sections are [{ title, page, items, book }],
-// each item { title, page, group }; `page` may end in "#place". A section of the book is always listed, any
-// other only on its own pages.
+// each item { title, page, group }; `page` may end in "#place". The items of a
+// section of the book are on every page, those of others on their own pages only.
 export class Book {
     constructor(sections, relative) {
         this.sections = sections;

@@ -23,6 +23,8 @@ const LANGUAGES = { c: "c", h: "c", cpp: "cpp", hpp: "cpp", python: "python",
     javascript: "javascript", ts: "typescript", json: "json", sh: "bash",
     bash: "bash", cmake: "cmake", make: "makefile", html: "markup" };
 require("prismjs/components/")([...new Set(Object.values(LANGUAGES))]);
+// Prism knows no hyphen in the name of an option.
+prism.languages.bash.parameter.pattern = /(^|\s)-{1,2}\w[\w-]*(?=[=\s]|$)/;
 
 // Returns the text of a program as HTML with colours. Only the tokens that
 // style.css gives a colour are marked.

@@ -12,6 +12,9 @@ const require = createRequire(import.meta.url);
 const lunr = require("lunr");
 const LONGEST = 4000;           // letters of a part that are kept for excerpts
 
+// Words end where search.js ends them, as in "bly_new(3)".
+lunr.tokenizer.separator = /[^\p{L}\p{N}_]/u;
+
 const words = (html) => plain(html
     .replace(/<(style|title|desc|nav|script)[ >][^]*?<\/\1>/g, " ")
     .replace(/<\/(p|li|td|th|pre|h\d|dt|dd|span)>/g, "$& "))
@@ -28,7 +31,7 @@ export function partsOf({ page, title, section, main }) {
             .replace(/^<h2[^]*?<\/h2>/, ""));
         if (id === undefined || text !== "")
             parts.push({ page: id === undefined ? page : `${page}#${id}`, title,
-                section, heading: id === undefined ? "" : plain(inner).trim(),
+                section, heading: id === undefined ? "" : words(inner),
                 text });
     }
     return parts;

@@ -179,13 +179,20 @@ function manualSections() {
         fs.existsSync(path.join(build, folder))
             ? fs.readdirSync(path.join(build, folder)).sort() : []);
     const part = (number) => names.filter((name) => name.endsWith(`.${number}`))
-        .map((name) => ({ title: name.slice(0, -2), page: `man/${name}.html` }));
+        .map((name) => ({ title: name.slice(0, -2), page: `man/${name}.html`,
+            group: headerOf(name) }));
     return ["1", "3", "5", "7"].filter((number) => part(number).length > 0)
         .map((number) => ({ title: `Manual: ${MANUAL[number].toLowerCase()}`,
             page: `man/index.html#${slug(MANUAL[number], new Map())}`,
             items: part(number) }));
 }
 const MANUAL = { 1: "Commands", 3: "Functions", 5: "Formats", 7: "Concepts" };
+
+// Returns the header that the synopsis of a page of section 3 includes.
+function headerOf(name) {
+    return name.endsWith(".3") ? /#include <(.*?)>/.exec(fs.readFileSync(
+        path.join(build, "man3", name), "utf8"))?.[1] : undefined;
+}
 
 // Files that are shown as they are.
 function sourceSection() {
@@ -199,13 +206,8 @@ function sourceSection() {
             ...files("examples", "examples", /\.(c|cpp|py|js|mjs|sql)$/)] };
 }
 
-const APPS = [
-    ["playground", "Playground", "Make a filter of some words and see which of " +
-        "its bits give an answer."],
-    ["calculator", "Calculator", "How many bytes a number of keys takes at a " +
-        "rate, and which rate fits a size."],
-    ["map", "Map of the kinds", "What every kind would cost, side by side."],
-];
+const APPS = [["playground", "Playground"], ["calculator", "Calculator"],
+    ["map", "Map of the kinds"]];
 
 function projectSection() {
     const lab = fs.existsSync(path.join(build, "lab/report.html"))
@@ -276,6 +278,12 @@ function footer(page, source) {
         `licence</a></li>\n${from}</ul></footer>\n`;
 }
 
+// Keeps a number and its unit on one line.
+function bound(html) {
+    return html.replace(/<(pre|code|svg)[ >][^]*?<\/\1>|<[^>]*>|(\d)\s(?=%|[KMGT]i?B\b)/g,
+        (all, _, digit) => digit ? `${digit}&nbsp;` : all);
+}
+
 // write PAGE, with a title, its main part, and what its kind needs: `scripts`, a
 // class for its layout, its source, and its weight in the search (0: not found).
 function write(page, title, main,
@@ -315,7 +323,7 @@ ${links.join("\n")}
 ${searchForm(page)}</header>
 <div class="frame">
 ${front ? "" : book.navigation(page)}<main id="main">
-${front ? "" : book.crumbs(page, book.titleOf(page) ?? title)}${main}
+${front ? "" : book.crumbs(page, book.titleOf(page) ?? title)}${bound(main)}
 ${front ? "" : book.turn(page)}</main>
 </div>
 ${footer(page, source)}</body>
@@ -400,7 +408,7 @@ function pictures(html, source) {
 }
 
 const figure = (file, id) =>
-    `<figure class="picture">${picture(read(file), id)}</figure>`;
+    `<figure class="picture" tabindex="0">${picture(read(file), id)}</figure>`;
 
 function documentPage(source, page, made) {
     const kind = page.startsWith("kinds/") ? path.basename(page, ".html") : "";
@@ -414,15 +422,27 @@ function documentPage(source, page, made) {
     titles.set(page, plain(h1?.[1] ?? source));
     const end = h1 ? h1.index + h1[0].length : 0;
     const list = contentsOf(contents);
-    const play = familyOf.has(kind) ? `<p class="go"><a class="button" ` +
-        `href="../playground.html?kind=${kind}">Try <code>${kind}</code> in the ` +
-        "playground</a></p>\n" : "";
+    const [app, words] = familyOf.has(kind)
+        ? [`playground.html?kind=${kind}`,
+            `Try <code>${kind}</code> in the playground`]
+        : BUTTONS[source] ?? [];
+    const go = app ? `<p class="go"><a class="button" ` +
+        `href="${relative(page, app)}">${words}</a></p>\n` : "";
     write(page, titles.get(page),
         `<article${list ? ' class="has-contents"' : ""}>\n` +
         `${text.slice(0, end)}\n${list}<div class="text">` +
-        `${play}${text.slice(end)}</div></article>`,
-        { source: kindSources.get(page) ?? source });
+        `${go}${text.slice(end)}</div></article>`,
+        { source: kindSources.get(page) ?? source,
+            weight: source.startsWith("docs/format/kinds/") ? 0.5 : 1 });
 }
+
+// Pages that open with a button which leads to a page that computes.
+const BUTTONS = {
+    "docs/reference/rates.md": ["calculator.html", "Calculate your own size"],
+    "docs/guide/sizes-and-rates.md":
+        ["calculator.html", "Calculate your own size"],
+    "docs/choosing/README.md": ["map.html", "Compare all kinds on a map"],
+};
 
 // ---- The pages of the kinds --------------------------------------------------
 
@@ -449,13 +469,15 @@ function kindText(html, kind) {
 }
 
 // In the section with the picture, an SVG takes the place of the drawing of
-// letters, and the drawing's words stay.
+// letters, and the drawing's words stay. What the heading says in brackets is
+// about the letters.
 function drawing(section, kind) {
     const file = `docs/pictures/kinds/${kind}.svg`;
     if (!/^<h2>The picture/.test(section) || !exists(file))
         return section;
-    return section.replace(/<pre><code>([^]*?)<\/code><\/pre>/, (_, text) =>
-        figure(file, `picture-${kind}`) + text.split(/\n\s*\n/)
+    return section.replace(/^(<h2>The picture).*(<\/h2>)/, "$1$2")
+        .replace(/<pre><code>([^]*?)<\/code><\/pre>/, (_, text) => figure(
+            file, `picture-${kind}`) + text.split(/\n\s*\n/)
             .filter((one) => /^\s*[A-Z][a-z]* [a-z]/.test(one) && /\.\s*$/.test(one))
             .map((one) => `<p>${one.trim().replace(/\s+/g, " ")}</p>`).join(""));
 }
@@ -464,10 +486,13 @@ function kindsIndex() {
     const page = "kinds/index.html";
     const [first, second, ...rows] = command("kinds", "--all", "--markdown")
         .trim().split("\n");
-    const family = (row) => familyOf.get(/^\| \[?`([\w-]+)`/.exec(row)?.[1]);
+    const family = (row) => familyOf.get(/^\| `([\w-]+)`/.exec(row)?.[1]);
+    const linked = (table) => table.replace(/^\| (`([\w-]+)`)/gm, "| [$1]($2.html)");
+    // The heading of a table names the family, which is its second column.
     const tables = [...new Set(familyOf.values())].map((name) =>
-        `## Family ${name}\n\n` + [first, second,
-            ...rows.filter((row) => family(row) === name)].join("\n"));
+        `## Family ${name}\n\n` + linked([first, second,
+            ...rows.filter((row) => family(row) === name)].join("\n")
+            .replace(/^(\|[^|]*\|)[^|]*\|/gm, "$1")));
     const [text] = headings(scrollable(markdown(`# Kinds
 
 A *kind* is a way to build a filter. Each has a page: what it is, when to use it and
@@ -478,24 +503,25 @@ ${tables.join("\n\n")}
 
 ## Other systems' filters
 
-${command("formats", "--markdown")}`)));
+${linked(command("formats", "--markdown"))}`)));
     write(page, "Kinds", `<article class="wide">${text}</article>`);
 }
 
 // ---- The manual -------------------------------------------------------------
 
-// The source of a man page: the file of a command, or the header of a function.
-const sourceFiles = ["programs", "search", "similar", "include"]
+// The source of a man page: the file of a command, the header of a function, ...
+const sourceFiles = ["include", "programs", "search", "similar"]
     .flatMap((folder) => fs.readdirSync(path.join(tree, folder),
         { recursive: true }).map((name) => `${folder}/${name}`));
-const headers = sourceFiles.filter((name) => /^include\/.*\.h(pp)?$/.test(name))
-    .map((name) => [name, read(name)]);
 
 function manualSource(name) {
     const [, base, part] = /^(.*)\.(\d)$/.exec(name);
     if (part === "3")
-        return headers.find(([, text]) =>
-            new RegExp(`\\b${base}\\(`).test(text))?.[0] ?? "";
+        return sourceFiles.find((one) => one.endsWith(`/${headerOf(name)}`)) ?? "";
+    if (part === "5")
+        return "docs/format/README.md";
+    if (part === "7")
+        return "programs/bloomery/topics.c";
     const [, mpi, verb] = /^bloomery(-mpi)?(?:-(.*))?$/.exec(base) ?? [];
     const file = verb ? `cmd_${verb}.c` : "main.c";
     return sourceFiles.find((one) => path.basename(one) === file &&
@@ -517,9 +543,12 @@ function manual() {
         found.map(({ file }) => file));
     found.forEach(({ name }, i) => write(`man/${name}.html`,
         name.replace(/\.(\d)$/, "($1)"), manualBody(made[i], name, known),
-        { source: manualSource(name), weight: name.endsWith(".3") ? 0.7 : 1 }));
+        { source: manualSource(name), weight: WEIGHTS[name.slice(-1)] }));
     return found.map(({ name, file }) => ({ name, what: manualTitle(file) }));
 }
+
+// The book says in full what the pages of section 5 repeat.
+const WEIGHTS = { 1: 1, 3: 0.7, 5: 0.3, 7: 1 };
 
 // "name - what it is", of a page's section NAME.
 function manualTitle(file) {
@@ -541,9 +570,18 @@ function synopsis(html) {
                     '<span class="option">$&</span>')}</p>`));
 }
 
+// Makes the first row of each table that tbl wrote a row of headings, as in the
+// tables of documents.
+function tables(html) {
+    return html.replace(/<table class="tbl">([^]*?<\/tr>)/g, (_, first) =>
+        `<table><thead>${first.replace(/<td(.*?)><b>(.*?)<\/b><\/td>/g,
+            "<th$1>$2</th>")}</thead>`)
+        .replaceAll(' style="text-align: right;"', ' align="right"');
+}
+
 function manualBody(html, name, known) {
     const language = name.endsWith(".3") ? "c" : "";
-    const shift = synopsis(html)
+    const shift = scrollable(tables(synopsis(html)))
         .replace(/<table class="(head|foot)">[^]*?<\/table>/g, "")
         .replace(/<(\/?)h([12])\b/g, (_, end, level) =>
             `<${end}h${Number(level) + 1}`)
@@ -561,14 +599,21 @@ function manualBody(html, name, known) {
         `${escape(name.replace(/\.(\d)$/, "($1)"))}</h1>\n${shift}</article>`;
 }
 
+const manualList = (entries) => '<dl class="index">\n' +
+    entries.map(({ name, what }) =>
+        `<dt><a href="${name}.html">${escape(name.slice(0, -2))}</a></dt>` +
+        `<dd>${escape(what)}</dd>\n`).join("") + "</dl>\n";
+
 function manualIndex(entries) {
     const parts = Object.entries(MANUAL).map(([number, title]) => {
         const some = entries.filter(({ name }) => name.endsWith(`.${number}`));
+        const groups = [...new Set(some.map(({ name }) => headerOf(name)))];
         return some.length === 0 ? ""
             : `<h2 id="${slug(title, new Map())}">${title}</h2>\n` +
-              '<dl class="index">\n' + some.map(({ name, what }) =>
-                `<dt><a href="${name}.html">${escape(name.slice(0, -2))}</a></dt>` +
-                `<dd>${escape(what)}</dd>\n`).join("") + "</dl>\n";
+              groups.map((group) => (group
+                  ? `<h3><code>${escape(group)}</code></h3>\n` : "") +
+                  manualList(some.filter(({ name }) => headerOf(name) === group)))
+                  .join("");
     });
     write("man/index.html", "Manual", "<article><h1>Manual</h1>\n" +
         (entries.length === 0
@@ -594,7 +639,8 @@ function sectionPage(title, text) {
 
 // ---- The front --------------------------------------------------------------
 
-// Everything on the front page but its links is README's.
+// Everything on the front page but its links is README's. Its pictures are in a
+// column of their own.
 const readme = read("README.md");
 
 const readmeSection = (pattern) => readme.split(/^(?=## )/m)
@@ -622,10 +668,17 @@ function recipes() {
 function front() {
     const first = /^# .*\n([^]*?)(?=^## )/m.exec(readme)[1];
     const install = readmeSection(/^## Install/).replace(/^## .*\n/, "");
+    const drawn = [];
+    const text = (markdown) => readmeText(markdown).replace(
+        /<figure class="picture"[^]*?<\/figure>\n?/g, (all) => {
+            drawn.push(all);
+            return "";
+        });
     write("index.html", "Bloomery", fs.readFileSync(
         path.join(here, "front.html"), "utf8")
-        .replace("{first}", () => readmeText(first))
-        .replace("{install}", () => readmeText(install))
+        .replace("{first}", () => text(first))
+        .replace("{install}", () => text(install))
+        .replace("{pictures}", () => drawn.join(""))
         .replace("{recipes}", recipes), { kind: "front", source: "README.md" });
 }
 

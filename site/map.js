@@ -2,8 +2,8 @@
 "use strict";
 
 const ABILITIES = {
-    remove: "let keys go", count: "count", unite: "be united",
-    label: "carry labels", grow: "grow", forget: "forget", page: "live on disk",
+    remove: "remove keys", count: "count", unite: "unite filters",
+    label: "store labels", grow: "grow", forget: "forget", page: "read from disk",
 };
 
 let engine;
@@ -170,7 +170,7 @@ function show() {
             ? "No kind can do all of that."
             : `The adviser's choice is ${rows[0].kind}: ` +
               `${size(rows[0].plan.bytes)}, ${decimal(rows[0].plan.bitsPerKey, 4)} bits ` +
-              `per key. ${rows.length - 1} more can do what is asked.`;
+              `per key. ${rows.length - 1} more kinds can do this.`;
         $("plot").parentElement.hidden = rows.length === 0;
         if (rows.length > 0)
             plot(rows, $("axis").value);
@@ -181,7 +181,7 @@ function show() {
 }
 
 for (const [word, text] of [...Object.entries(ABILITIES),
-    ["fixed", "no key comes later"]]) {
+    ["fixed", "add no keys later"]]) {
     const box = element("input", { type: "checkbox", id: `can-${word}`,
         value: word });
     box.checked = word === "fixed";

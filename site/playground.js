@@ -45,7 +45,7 @@ class Tracer {
     lend(bytes) {
         const at = this.c.trace_take(bytes.length);
         if (at === 0)
-            throw new Error("there is no more memory");
+            throw new Error("out of memory");
         this.bytes(at, bytes.length).set(bytes);
         return at;
     }
@@ -89,7 +89,7 @@ async function loadTracer() {
     await new Promise((resolve, reject) => {
         const script = element("script", { src: "trace.js" });
         script.onload = resolve;
-        script.onerror = () => reject(new Error("trace.js is not there"));
+        script.onerror = () => reject(new Error("trace.js is missing"));
         document.head.append(script);
     });
     let memory;
@@ -113,7 +113,7 @@ function system(memory) {
         },
         environ_get: () => 0,
         fd_close: none, fd_seek: none, fd_write: none,
-        proc_exit() { throw new Error("the library gave up"); },
+        proc_exit() { throw new Error("the library stopped"); },
     };
 }
 
@@ -202,7 +202,7 @@ function build() {
         return;
     const keys = keysNow();
     if (keys.length === 0) {
-        say("build-error", "There is no word yet.");
+        say("build-error", "Enter at least one word.");
         return;
     }
     try {
@@ -214,7 +214,7 @@ function build() {
         if (!isForeign(made.kind))
             made.stateKeys("text");         // it was built from bytes of lines
         say("build-error", "");
-        say("command", `The same by the command: bloomery build -k ${kind} ` +
+        say("command", `The same with the command: bloomery build -k ${kind} ` +
             `-n ${keys.length} -p ${rate} -o words.bly words.txt`);
         use(made, "", `${why}${whole(keys.length)} words in ` +
             `${decimal(took, 2)} ms.`);
@@ -232,18 +232,18 @@ function use(made, name, said = "") {
     const info = filter.stat();
     if (name) {
         say("build-error", "");
-        say("command", `What the command says of it: bloomery info ${name}`);
+        say("command", `More about it: bloomery info ${name}`);
     }
-    say("said", name ? `The filter of ${name}. Change the words, the kind or the ` +
-        "rate to make another one." : said);
+    say("said", name ? `The filter in ${name}. Change the words, the kind or the ` +
+        "rate to build another one." : said);
     $("facts").replaceChildren(
         fact("kind", info.kind), fact("size", size(image.length)),
         fact("bits per key planned for", decimal(info.bitsPerKey, 4)),
         fact("keys", whole(info.items)),
         fact("fill", percent(info.fill)),
         fact("rate planned", percent(info.plannedRate)),
-        fact("rate now, from its bits", percent(info.rate)));
-    $("kind-page").textContent = `What ${info.kind} is`;
+        fact("current rate, from its bits", percent(info.rate)));
+    $("kind-page").textContent = `About ${info.kind}`;
     $("kind-page").href = `kinds/${info.kind}.html`;
     $("download").disabled = false;
     if (tracer)
@@ -277,7 +277,7 @@ function strangers() {
     for (let i = 0; i < asked; i++)
         taken += filter.has(`stranger ${i}`);
     say("strangers", `Of ${whole(asked)} made-up words that are not in it, it ` +
-        `takes ${whole(taken)} for members: ${percent(taken / asked)}.`);
+        `takes ${whole(taken)} to be present: ${percent(taken / asked)}.`);
 }
 
 // ---- The question ------------------------------------------------------------------
@@ -333,7 +333,7 @@ function ask() {
         return;
     if (!takesText()) {
         $("answer").className = "answer no";
-        $("answer").replaceChildren("The keys of this filter are not texts: they have " +
+        $("answer").replaceChildren("The keys of this filter are not text: they have " +
             `the form ${filter.stat().keys}.`);
         for (const id of ["picture", "legend"])
             $(id).hidden = true;
@@ -377,15 +377,15 @@ function words(places, read, perhaps, all) {
         `${count(places.length, "place")}. `;
     if (decide > 0)
         text += `${count(decide, "bit")} of them ${decide === 1 ? "decides"
-            : "decide"}: were any ${decide === 1 ? "such" : "one of these"} ` +
-            `the other way round, the answer would be ` +
+            : "decide"}: if ${decide === 1 ? "it" : "any one of them"} ` +
+            `changed, the answer would be ` +
             `“${perhaps ? "certainly not" : "perhaps"}”.`;
     else
-        text += "No single bit decides: whichever of them is turned, the " +
+        text += "No single bit decides: whichever bit changes, the " +
             `answer stays “${perhaps ? "perhaps" : "certainly not"}”.`;
     if (closed > 0)
-        text += ` With ${count(closed, "bit")} turned the bytes would be no ` +
-            "filter, and not be opened.";
+        text += ` ${count(closed, "bit")} cannot change, because the bytes ` +
+            "would not be a filter any more.";
     if (!all)
         text += " Not all bits were tried, as there are too many.";
     return text;
@@ -522,9 +522,9 @@ function said(place) {
     const read = place.reads.length === 1 ? ""
         : `Read ${whole(place.reads.length)} times. `;
     if (place.end <= HEADER)
-        return `${read}What kind it is, and how large.`;
+        return `${read}They state the kind and the size.`;
     if (place.decides.length === 0)
-        return `${read}No bit of these decides by itself.`;
+        return `${read}None of these bits decides alone.`;
     return read + some(place.decides);
 }
 
@@ -543,7 +543,7 @@ function begin() {
     const asked = new URLSearchParams(location.search).get("kind");
     if (engine.kinds().some(({ name }) => name === asked))
         $("kind").value = asked;
-    say("state", "What shows the bits is being loaded …");
+    say("state", "The part that shows the bits is being loaded …");
     build();
 }
 

@@ -15,7 +15,7 @@ async function unzipped(base64) {
 
 async function loadEngine() {
     if (ENGINE.wasm === "")
-        throw new Error("these pages were made without it");
+        throw new Error("these pages were built without it");
     const engine = await import(`data:text/javascript;base64,${ENGINE.module}`);
     await engine.load(await unzipped(ENGINE.wasm));
     return engine;
@@ -46,7 +46,7 @@ const whole = (n) => Math.round(n).toLocaleString("en");
 
 function decimal(n, digits = 3) {
     if (!Number.isFinite(n))
-        return "no end";
+        return "unlimited";
     return n >= 1000 ? whole(n) : String(Number(n.toPrecision(digits)));
 }
 

@@ -115,7 +115,7 @@ BLY_API char *bly_form_write(char text[BLY_FORM_TEXT], uint64_t form)
 /* Verifies that a number is a form. BLY_EPARAM: it is not. */
 BLY_API bly_status bly_form_check(uint64_t form);
 
-/* Tells whether two forms make the same bytes from the same key. They do if
+/* Returns whether two forms make the same bytes from the same key. They do if
  * they are equal and stated. So do "bytes" and "hex", which differ only in how
  * people write the bytes. */
 BLY_API bool bly_form_same(uint64_t a, uint64_t b);
@@ -123,7 +123,7 @@ BLY_API bool bly_form_same(uint64_t a, uint64_t b);
 /* Returns the form of a filter's keys. */
 BLY_API uint64_t bly_form_of(const bly_filter *filter) BLY_GIVEN(1);
 
-/* States the form of a filter's keys, of those it holds and of later ones. The
+/* Sets the form of a filter's keys, both of present and of later ones. The
  * filter must not have a form yet. BLY_EMISMATCH (the filter has another form),
  * BLY_EPARAM (not a form; a shared filter), BLY_EREADONLY, BLY_EUNSUPPORTED (a
  * filter of family "foreign", or open page by page), BLY_EIO. */

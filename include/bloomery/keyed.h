@@ -1,4 +1,4 @@
-/* bloomery/keyed.h - a hash for tables in memory whose keys strangers choose.
+/* bloomery/keyed.h - a keyed hash for tables in memory with untrusted keys.
  *
  * Strangers who can compute the hash of a table can send keys that all share a
  * slot. Each lookup then compares thousands of keys. This hash depends on

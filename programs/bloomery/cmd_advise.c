@@ -534,7 +534,7 @@ static void advise_source(const advise_settings *s, const bly_costs *costs,
     if (costs != NULL)
         output_format("Times: as measured on this machine (%s).\n", path);
     else
-        output_text("Times: of the machine that Bloomery was made on; "
+        output_text("Times: as measured on the developers' machine; "
                     "--measure measures this one.\n");
 }
 

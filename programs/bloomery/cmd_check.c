@@ -228,13 +228,12 @@ const cli_command cmd_check = {
     .operands = "FILE...",
     .summary = "check that filters are whole and undamaged",
     .text =
-        "Reads each filter from end to end, trusts nothing in it, and "
-        "verifies its checksums. Prints 'FILE: ok' for a good file. For a "
-        "damaged file, a line on standard error says what is wrong. A warning "
-        "is printed for a filter that is exact up to a number of keys and has "
-        "more.\n\n"
+        "Reads each filter from end to end, trusts nothing in it, and verifies "
+        "its checksums. Prints 'FILE: ok' for a good file. For a damaged file, "
+        "a line on standard error says what is wrong. A warning is printed for "
+        "a filter that is exact up to a number of keys and has more.\n\n"
         "In a Parquet file, or a table of LevelDB or RocksDB, the filters "
-        "inside and the records of their places are checked. A packed filter "
+        "inside and the records that locate them are checked. A packed filter "
         "is checked without unpacking it. An index of 'bloomery index' is "
         "checked as well.",
     .options = check_options,

@@ -96,13 +96,13 @@ const cli_command cmd_formats = {
     .summary = "list the formats of other systems' filters",
     .text =
         "Lists the formats of other systems' filters: their writers, and what "
-        "can be done with each. Every command reads them in place of a "
-        "filter. Where the bytes do not tell the format, --format names it. "
-        "Each format is also a kind: 'build -k NAME' makes such a file, and "
-        "'kinds NAME' shows its options.\n\n"
+        "can be done with each. Every command reads them in place of a filter. "
+        "If the bytes do not identify the format, give --format. Each format "
+        "is also a kind: 'build -k NAME' makes such a file, and 'kinds NAME' "
+        "shows its options.\n\n"
         "Parquet files and tables of LevelDB and RocksDB are not filters but "
-        "contain some: 'info', 'check' and 'query' read these. 'similar' "
-        "reads fingerprints in chemfp's FPS format.",
+        "contain some: 'info', 'check' and 'query' read these. 'similar' reads "
+        "fingerprints in chemfp's FPS format.",
     .options = formats_options,
     .usual = "json markdown",
     .examples = formats_examples,

@@ -194,16 +194,16 @@ static void info_text(const bly_filter *filter, const bly_stat_t *stat,
     info_fill(stat);
     info_rate(stat);
     if (stat->lost > 0 && stat->window < UINT64_MAX)
-        output_format("  lost       %s of the keys are no longer found when %s "
-                      "others have followed\n",
+        output_format("  lost       %s of the keys are no longer found after "
+                      "%s others are added\n",
                       report_percent(stat->lost).text,
                       report_count(stat->capacity).text);
     else if (stat->lost > 0)
         output_format("  lost       %s of the keys that are there are not "
                       "found\n", report_percent(stat->lost).text);
     if (stat->window > 0 && stat->window < UINT64_MAX)
-        output_format("  window     the last %s different keys are surely "
-                      "found\n", report_count(stat->window).text);
+        output_format("  window     the last %s different keys are certain "
+                      "to be found\n", report_count(stat->window).text);
     if (stat->saturated > 0)
         output_format("  saturated  %s counters at their largest value\n",
                       report_count(stat->saturated).text);
@@ -382,18 +382,17 @@ const cli_command cmd_info = {
     .text =
         "Prints the kind of each filter, the number of keys that it holds and "
         "was planned for, its size, its fill, and its present false-positive "
-        "rate, computed from the bits. For kinds with ordered labels "
-        "(spatial, attenuated) it prints a line for each label: the share of "
-        "cells that show it, the share of keys that were never put but seem "
-        "to have it, and the share of its own keys that seem to have another "
-        "label.\n\n"
+        "rate, computed from the bits. For kinds with ordered labels (spatial, "
+        "attenuated) it prints a line for each label: the share of cells that "
+        "show it, the share of keys that were never put but seem to have it, "
+        "and the share of its own keys that seem to have another label.\n\n"
         "For a filter that is hashed with a secret, only the header is shown "
         "unless --key-file is given. Nor is a packed filter of more than 64 "
         "MiB unpacked: only its header is shown.\n\n"
         "For a Parquet file, or a table of LevelDB or RocksDB, the filters "
-        "inside are listed: the part of the keys, the size, the fill, the "
-        "rate and the estimated number of distinct keys. --json also lists "
-        "the parts without a filter.\n\n"
+        "inside are listed: for each, the part of the file that it covers, its "
+        "size, its fill, its rate and the estimated number of distinct keys. "
+        "--json also lists the parts without a filter.\n\n"
         "If a format stores data for the owner of the filter (dcso), the "
         "number of attached bytes is shown, and --data prints them.\n\n"
         "Each filter is read completely and its checksum is verified before "

@@ -70,18 +70,18 @@ static void plan_text(const bly_plan_t *p)
                       report_bytes(p->scratch).text);
     output_format("rate       %s false positives",
                   report_percent(p->rate).text);
-    output_format(" (from filter to filter ± %s)\n",
+    output_format(" (± %s between filters)\n",
                   report_percent(p->rate_sd).text);
     if (p->lost > 0 && p->window < UINT64_MAX)
-        output_format("lost       %s of the keys are no longer found when as "
-                      "many others have followed\n",
+        output_format("lost       %s of the keys are no longer found after as "
+                      "many others are added\n",
                       report_percent(p->lost).text);
     if (p->window > 0 && p->window < UINT64_MAX)
-        output_format("window     the last %s different keys are surely "
-                      "found\n", report_count(p->window).text);
+        output_format("window     the last %s different keys are certain "
+                      "to be found\n", report_count(p->window).text);
     output_format("probes     %" PRIu32 " per key\n", p->probes);
-    output_format("fill       %s of the bits or cells are in use when all keys "
-                  "are in\n", report_percent(p->fill).text);
+    output_format("fill       %s of the bits or cells are in use after all "
+                  "keys are added\n", report_percent(p->fill).text);
     if (p->label_bits > 0)
         output_format("labels     %" PRIu64 " .. %" PRIu64 "\n",
                       p->label_least, p->label_most);

@@ -28,15 +28,15 @@ const cli_command cmd_put = {
     .operands = "FILE [KEYS...]",
     .summary = "give keys of a filter new labels, or add keys with labels",
     .text =
-        "Reads lines of a label and a key, as 'bloomery get' prints them, "
-        "from the files KEYS or from standard input, and gives each key its "
-        "label in the filter FILE. FILE is replaced at the end. The kind of "
-        "the filter must carry labels: see 'bloomery kinds' and 'bloomery "
-        "build -l'. A label that is not a number, or does not fit the filter "
-        "(see 'bloomery info'), is an error that names its line.\n\n"
+        "Reads lines of a label and a key, as 'bloomery get' prints them, from "
+        "the files KEYS or from standard input, and gives each key its label "
+        "in the filter FILE. FILE is replaced at the end. The kind of the "
+        "filter must carry labels: see 'bloomery kinds' and 'bloomery build "
+        "-l'. A label that is not a number, or does not fit the filter (see "
+        "'bloomery info'), is an error that names its line.\n\n"
         "A kind that is built from all its keys (bloomier) changes the labels "
-        "of its keys. If a key has two labels, the later one stays. A key "
-        "that is not there is left out; a note says how many. Give only keys "
+        "of its keys. If a key has two labels, the later one stays. A key that "
+        "is not there is skipped; a note says how many were. Give only keys "
         "that were built in: another key that is a false positive changes the "
         "label of some key.\n\n"
         "Kinds that add keys at any time (approximator, spatial, attenuated) "

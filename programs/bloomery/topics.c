@@ -270,8 +270,8 @@ static const cli_passage topics_formats_text[] = {
         "shows its options, and 'bloomery formats' lists what can be done "
         "with it." },
     { .text =
-        "Where the bytes of a file do not tell its format, give --format "
-        "NAME, which wins over the look of the bytes. A file that is only "
+        "If the bytes of a file do not identify its format, give --format "
+        "NAME, which takes precedence over recognition. A file that is only "
         "read may then also consist of hexadecimal digits." },
     { .term = "Formats" },
     { .rows = topics_formats },

@@ -125,7 +125,7 @@ static void asked_text_rest(const cli_asked *asked, double seconds)
 
 void asked_text(const cli_asked *asked, double planned_rate, double seconds)
 {
-    output_format("keys asked     %s\n", report_count(asked->asked).text);
+    output_format("keys queried   %s\n", report_count(asked->asked).text);
     output_format("perhaps there  %s\n", report_count(asked->there).text);
     asked_text_share(asked->there, asked->asked);
     asked_text_rate(planned_rate);
@@ -135,7 +135,7 @@ void asked_text(const cli_asked *asked, double planned_rate, double seconds)
 void asked_many_text(const cli_asked *asked, const cli_asked_one *each,
                      size_t n, bool all, double seconds)
 {
-    output_format("keys asked     %s\n", report_count(asked->asked).text);
+    output_format("keys queried   %s\n", report_count(asked->asked).text);
     output_format("perhaps there  %s, in %s of %zu filters\n",
                   report_count(asked->there).text, all ? "all" : "any", n);
     asked_text_share(asked->there, asked->asked);

@@ -684,7 +684,7 @@ static void filter_setting(const char *variable, const char *in_force,
     else if (strcmp(value, in_force) == 0)
         output_format(" (%s)\n", variable);
     else
-        output_format(" (%s=%s is not heeded: %s)\n", variable, value, may_be);
+        output_format(" (%s=%s is ignored: %s)\n", variable, value, may_be);
 }
 
 void filter_about(void)

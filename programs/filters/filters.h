@@ -55,7 +55,7 @@ const char        *secret_hash(void);
 #define CLI_FORMAT_OPTION(settings, format)                                   \
     { 0, "format", "NAME", CLI_TEXT, offsetof(settings, format), false,       \
       "The format of another system's filter, for files whose bytes do not "  \
-      "tell it. 'bloomery formats' lists all.",                               \
+      "identify it. 'bloomery formats' lists all.",                           \
       .group = CLI_INPUT }
 
 /* For commands that read filters. */

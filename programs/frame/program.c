@@ -65,8 +65,8 @@ static const cli_example program_help_examples[] = {
     { "bloomery help --roff build > build.1",
       "The man page, for 'man -l build.1'." },
     { "bloomery help --completion bash > completion.bash",
-      "The completion script, for 'source completion.bash'. An installed "
-      "bloomery brings it along." },
+      "The completion script, for 'source completion.bash'. 'make install' "
+      "installs it." },
     { NULL, NULL }
 };
 

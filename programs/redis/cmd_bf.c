@@ -593,40 +593,40 @@ static int bf_loadchunk(server_context *context, server_string **argv,
 
 const command bf_commands[] = {
     { "bf.reserve", "key error_rate capacity [EXPANSION expansion] "
-      "[NONSCALING]", "Makes an empty Bloom filter", "O(1)", "1.0.0",
+      "[NONSCALING]", "Creates an empty Bloom filter", "O(1)", "1.0.0",
       bf_reserve, "write deny-oom", "write fast bloom", -4 },
-    { "bf.add", "key item", "Adds an item to a Bloom filter, which is made if "
-      "it is not there", "O(k), where k is the number of hash functions",
+    { "bf.add", "key item", "Adds an item to a Bloom filter, which is created "
+      "if it does not exist", "O(k), where k is the number of hash functions",
       "1.0.0", bf_add, "write deny-oom", "write bloom", 3 },
-    { "bf.madd", "key item…", "Adds items to a Bloom filter, which is made if "
-      "it is not there", "O(k n), where k is the number of hash functions and "
-      "n the number of items", "1.0.0", bf_madd, "write deny-oom",
+    { "bf.madd", "key item…", "Adds items to a Bloom filter, which is created "
+      "if it does not exist", "O(k n), where k is the number of hash functions "
+      "and n the number of items", "1.0.0", bf_madd, "write deny-oom",
       "write bloom", -3 },
     { "bf.insert", "key [CAPACITY capacity] [ERROR error_rate] [EXPANSION "
       "expansion] [NOCREATE] [NONSCALING] ITEMS item…", "Adds items to a Bloom "
-      "filter, and says how it is made if it is not there", "O(k n), where k "
-      "is the number of hash functions and n the number of items", "1.0.0",
-      bf_insert, "write deny-oom", "write bloom", -4 },
-    { "bf.exists", "key item", "Tells whether an item was perhaps added to a "
+      "filter, with options for creating it if it does not exist", "O(k n), "
+      "where k is the number of hash functions and n the number of items",
+      "1.0.0", bf_insert, "write deny-oom", "write bloom", -4 },
+    { "bf.exists", "key item", "Returns whether an item was perhaps added to a "
       "Bloom filter", "O(k), where k is the number of hash functions", "1.0.0",
       bf_exists, "readonly fast", "read bloom", 3 },
-    { "bf.mexists", "key item…", "Tells of each item whether it was perhaps "
-      "added to a Bloom filter", "O(k n), where k is the number of hash "
-      "functions and n the number of items", "1.0.0", bf_mexists,
-      "readonly fast", "read bloom", -3 },
-    { "bf.info", "key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]", "Tells how "
-      "large a Bloom filter is and what is in it", "O(1)", "1.0.0", bf_info,
+    { "bf.mexists", "key item…", "Returns whether each item was perhaps added "
+      "to a Bloom filter", "O(k n), where k is the number of hash functions "
+      "and n the number of items", "1.0.0", bf_mexists, "readonly fast",
+      "read bloom", -3 },
+    { "bf.info", "key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION]", "Returns the "
+      "size and the contents of a Bloom filter", "O(1)", "1.0.0", bf_info,
       "readonly fast", "read fast bloom", -2 },
-    { "bf.card", "key", "Tells how many items a Bloom filter has that were new "
+    { "bf.card", "key", "Returns how many items of a Bloom filter were new "
       "when they were added", "O(1)", "2.4.4", bf_card, "readonly fast",
       "read fast bloom", 2 },
-    { "bf.scandump", "key iterator", "Gives the next chunk of a Bloom filter",
+    { "bf.scandump", "key iterator", "Returns the next chunk of a Bloom filter",
       "O(n), where n is the bytes of the chunk", "1.0.0", bf_scandump,
       "readonly fast", "read bloom", 3 },
-    { "bf.loadchunk", "key iterator data", "Takes a chunk that BF.SCANDUMP "
-      "gave", "O(n), where n is the bytes of the chunk", "1.0.0", bf_loadchunk,
-      "write deny-oom", "write bloom", 4 },
-    { "bf.debug", "key", "Tells the numbers of each link of a Bloom filter",
+    { "bf.loadchunk", "key iterator data", "Restores a chunk that BF.SCANDUMP "
+      "returned", "O(n), where n is the bytes of the chunk", "1.0.0",
+      bf_loadchunk, "write deny-oom", "write bloom", 4 },
+    { "bf.debug", "key", "Returns the numbers of each link of a Bloom filter",
       "O(n), where n is the number of links", "1.0.0", bf_debug,
       "readonly fast", "read bloom", 2 },
     { .name = NULL },

@@ -585,49 +585,49 @@ static int bly_statekeys_command(server_context *context, server_string **argv,
 
 const command bly_commands[] = {
     { "bly.new", "key kind [CAPACITY capacity] [RATE rate] [KEYS form] "
-      "[KEYED|UNKEYED] [HASH hash] [SEED seed] [SECRET secret]", "Makes an "
-      "empty filter of any kind that can be added to",
-      "O(n), where n is the bytes of the filter", "1.0.0", bly_new_command,
-      "write deny-oom", "write bloomery", -3 },
+      "[KEYED|UNKEYED] [HASH hash] [SEED seed] [SECRET secret]", "Creates an "
+      "empty filter of any kind that can add items", "O(n), where n is the "
+      "bytes of the filter", "1.0.0", bly_new_command, "write deny-oom",
+      "write bloomery", -3 },
     { "bly.build", "key kind [CAPACITY capacity] [RATE rate] [KEYS form] "
       "[KEYED|UNKEYED] [HASH hash] [SEED seed] [SECRET secret] ITEMS item…",
-      "Builds a filter of any kind from all its items",
-      "O(n), where n is the number of items", "1.0.0", bly_build_command,
-      "write deny-oom", "write bloomery", -5 },
-    { "bly.add", "key item", "Adds an item to a filter, which is made if it is "
-      "not there", "O(1), but where a filter of a growing kind grows", "1.0.0",
-      bly_add_command, "write deny-oom", "write bloomery", 3 },
-    { "bly.madd", "key item…", "Adds items to a filter, which is made if it is "
-      "not there", "O(n), where n is the number of items", "1.0.0",
+      "Builds a filter of any kind from all its items", "O(n), where n is the "
+      "number of items", "1.0.0", bly_build_command, "write deny-oom",
+      "write bloomery", -5 },
+    { "bly.add", "key item", "Adds an item to a filter, which is created if it "
+      "does not exist", "O(1), except when a filter of a growing kind grows",
+      "1.0.0", bly_add_command, "write deny-oom", "write bloomery", 3 },
+    { "bly.madd", "key item…", "Adds items to a filter, which is created if it "
+      "does not exist", "O(n), where n is the number of items", "1.0.0",
       bly_madd_command, "write deny-oom", "write bloomery", -3 },
-    { "bly.exists", "key item", "Tells whether an item is perhaps in a filter",
-      "O(1)", "1.0.0", bly_exists_command, "readonly fast",
+    { "bly.exists", "key item", "Returns whether an item is perhaps in a "
+      "filter", "O(1)", "1.0.0", bly_exists_command, "readonly fast",
       "read fast bloomery", 3 },
-    { "bly.mexists", "key item…", "Tells of each item whether it is perhaps in "
-      "a filter", "O(n), where n is the number of items", "1.0.0",
+    { "bly.mexists", "key item…", "Returns whether each item is perhaps in a "
+      "filter", "O(n), where n is the number of items", "1.0.0",
       bly_mexists_command, "readonly fast", "read bloomery", -3 },
     { "bly.remove", "key item", "Removes an item from a filter, once", "O(1)",
       "1.0.0", bly_remove_command, "write", "write bloomery", 3 },
     { "bly.mremove", "key item…", "Removes items from a filter, each once",
       "O(n), where n is the number of items", "1.0.0", bly_mremove_command,
       "write", "write bloomery", -3 },
-    { "bly.count", "key item", "Tells how often an item was added to a filter, "
-      "at most", "O(1)", "1.0.0", bly_count_command, "readonly fast",
-      "read fast bloomery", 3 },
-    { "bly.mcount", "key item…", "Tells of each item how often it was added to "
-      "a filter, at most", "O(n), where n is the number of items", "1.0.0",
-      bly_mcount_command, "readonly fast", "read bloomery", -3 },
-    { "bly.put", "key item label…", "Puts labels with items of a filter",
+    { "bly.count", "key item", "Returns an upper bound of how often an item "
+      "was added to a filter", "O(1)", "1.0.0", bly_count_command,
+      "readonly fast", "read fast bloomery", 3 },
+    { "bly.mcount", "key item…", "Returns an upper bound of how often each "
+      "item was added to a filter", "O(n), where n is the number of items",
+      "1.0.0", bly_mcount_command, "readonly fast", "read bloomery", -3 },
+    { "bly.put", "key item label…", "Stores labels for items of a filter",
       "O(n), where n is the number of items", "1.0.0", bly_put_command,
       "write deny-oom", "write bloomery", -4 },
-    { "bly.get", "key item", "Tells the label of an item, or nothing if it is "
-      "not in the filter", "O(1)", "1.0.0", bly_get_command, "readonly fast",
+    { "bly.get", "key item", "Returns the label of an item, or nothing if it "
+      "is not in the filter", "O(1)", "1.0.0", bly_get_command, "readonly fast",
       "read fast bloomery", 3 },
-    { "bly.mget", "key item…", "Tells the label of each item, or nothing if it "
-      "is not in the filter", "O(n), where n is the number of items", "1.0.0",
-      bly_mget_command, "readonly fast", "read bloomery", -3 },
-    { "bly.statekeys", "key form", "States the form of the keys of a filter "
-      "that states none", "O(1)", "1.0.0", bly_statekeys_command,
-      "write fast", "write fast bloomery", 3 },
+    { "bly.mget", "key item…", "Returns the label of each item, or nothing if "
+      "it is not in the filter", "O(n), where n is the number of items",
+      "1.0.0", bly_mget_command, "readonly fast", "read bloomery", -3 },
+    { "bly.statekeys", "key form", "Sets the form of keys in a filter that "
+      "states none", "O(1)", "1.0.0", bly_statekeys_command, "write fast",
+      "write fast bloomery", 3 },
     { .name = NULL },
 };

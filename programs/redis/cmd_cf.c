@@ -501,42 +501,45 @@ static int cf_loadchunk(server_context *context, server_string **argv,
 
 const command cf_commands[] = {
     { "cf.reserve", "key capacity [BUCKETSIZE bucketsize] [MAXITERATIONS "
-      "maxiterations] [EXPANSION expansion]", "Makes an empty cuckoo filter",
+      "maxiterations] [EXPANSION expansion]", "Creates an empty cuckoo filter",
       "O(1)", "1.0.0", cf_reserve, "write deny-oom", "write fast cuckoo", -3 },
-    { "cf.add", "key item", "Adds an item to a cuckoo filter, which is made if "
-      "it is not there", CF_OF_TABLES, "1.0.0", cf_add, "write deny-oom",
+    { "cf.add", "key item", "Adds an item to a cuckoo filter, which is created "
+      "if it does not exist", CF_OF_TABLES, "1.0.0", cf_add, "write deny-oom",
       "write cuckoo", 3 },
-    { "cf.addnx", "key item", "Adds an item to a cuckoo filter if it is not "
-      "there yet", CF_OF_TABLES, "1.0.0", cf_addnx, "write deny-oom",
+    { "cf.addnx", "key item", "Adds an item to a cuckoo filter unless it is "
+      "perhaps there", CF_OF_TABLES, "1.0.0", cf_addnx, "write deny-oom",
       "write cuckoo", 3 },
     { "cf.insert", "key [CAPACITY capacity] [NOCREATE] ITEMS item…", "Adds "
-      "items to a cuckoo filter, and says how it is made if it is not there",
-      CF_OF_ITEMS, "1.0.0", cf_insert, "write deny-oom", "write cuckoo", -4 },
+      "items to a cuckoo filter, with options for creating it if it does not "
+      "exist", CF_OF_ITEMS, "1.0.0", cf_insert, "write deny-oom",
+      "write cuckoo", -4 },
     { "cf.insertnx", "key [CAPACITY capacity] [NOCREATE] ITEMS item…", "Adds "
-      "those items to a cuckoo filter that are not there yet", CF_OF_ITEMS,
-      "1.0.0", cf_insertnx, "write deny-oom", "write cuckoo", -4 },
-    { "cf.exists", "key item", "Tells whether an item is perhaps in a cuckoo "
+      "items to a cuckoo filter unless they are perhaps there, with options "
+      "for creating it", CF_OF_ITEMS, "1.0.0", cf_insertnx, "write deny-oom",
+      "write cuckoo", -4 },
+    { "cf.exists", "key item", "Returns whether an item is perhaps in a cuckoo "
       "filter", CF_OF_TABLES, "1.0.0", cf_exists, "readonly fast",
       "read cuckoo", 3 },
-    { "cf.mexists", "key item…", "Tells of each item whether it is perhaps in "
-      "a cuckoo filter", CF_OF_ITEMS, "1.0.0", cf_mexists, "readonly fast",
+    { "cf.mexists", "key item…", "Returns whether each item is perhaps in a "
+      "cuckoo filter", CF_OF_ITEMS, "1.0.0", cf_mexists, "readonly fast",
       "read cuckoo", -3 },
-    { "cf.count", "key item", "Tells how often an item is in a cuckoo filter, "
-      "at most", CF_OF_TABLES, "1.0.0", cf_count, "readonly fast",
+    { "cf.count", "key item", "Returns an upper bound of how often an item is "
+      "in a cuckoo filter", CF_OF_TABLES, "1.0.0", cf_count, "readonly fast",
       "read cuckoo", 3 },
-    { "cf.del", "key item", "Removes an item from a cuckoo filter, once",
+    { "cf.del", "key item", "Removes one copy of an item from a cuckoo filter",
       CF_OF_TABLES, "1.0.0", cf_del, "write fast", "write cuckoo", 3 },
-    { "cf.compact", "key", "Moves the fingerprints of a cuckoo filter's later "
+    { "cf.compact", "key", "Moves the fingerprints in a cuckoo filter's later "
       "tables to free slots of its earlier ones", "O(n), where n is the number "
       "of slots", "1.0.0", cf_compact, "write fast", "write cuckoo", -1 },
-    { "cf.info", "key", "Tells how large a cuckoo filter is and what is in it",
+    { "cf.info", "key", "Returns the size and the contents of a cuckoo filter",
       "O(1)", "1.0.0", cf_info, "readonly fast", "read fast cuckoo", 2 },
-    { "cf.scandump", "key iterator", "Gives the next chunk of a cuckoo filter",
-      CF_OF_CHUNK, "1.0.0", cf_scandump, "readonly fast", "read cuckoo", 3 },
-    { "cf.loadchunk", "key iterator data", "Takes a chunk that CF.SCANDUMP "
-      "gave", CF_OF_CHUNK, "1.0.0", cf_loadchunk, "write deny-oom",
+    { "cf.scandump", "key iterator", "Returns the next chunk of a cuckoo "
+      "filter", CF_OF_CHUNK, "1.0.0", cf_scandump, "readonly fast",
+      "read cuckoo", 3 },
+    { "cf.loadchunk", "key iterator data", "Restores a chunk that CF.SCANDUMP "
+      "returned", CF_OF_CHUNK, "1.0.0", cf_loadchunk, "write deny-oom",
       "write cuckoo", 4 },
-    { "cf.debug", "key", "Tells the numbers of a cuckoo filter", "O(1)",
+    { "cf.debug", "key", "Returns the numbers of a cuckoo filter", "O(1)",
       "1.0.0", cf_debug, "readonly fast", "read cuckoo", 2 },
     { .name = NULL },
 };

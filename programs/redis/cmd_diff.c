@@ -165,11 +165,11 @@ static int diff_command(server_context *context, server_string **argv, int argc)
 }
 
 const command diff_commands[] = {
-    { "bly.sketch", "key", "Gives a filter of kind invertible for BLY.DIFF of "
-      "another server", WHOLE_ALL, "1.0.0", diff_sketch_command, "readonly",
+    { "bly.sketch", "key", "Returns a filter of kind invertible for BLY.DIFF "
+      "on another server", WHOLE_ALL, "1.0.0", diff_sketch_command, "readonly",
       "read bloomery", 2 },
-    { "bly.diff", "key sketch", "Lists the items that are here and not in a "
-      "sketch, and the other way round", WHOLE_ALL, "1.0.0", diff_command,
-      "readonly", "read bloomery", 3 },
+    { "bly.diff", "key sketch", "Lists the items that only the filter or only "
+      "a sketch has", WHOLE_ALL, "1.0.0", diff_command, "readonly",
+      "read bloomery", 3 },
     { .name = NULL },
 };

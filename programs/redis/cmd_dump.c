@@ -140,11 +140,11 @@ static int dump_restore_command(server_context *context, server_string **argv,
 }
 
 const command dump_commands[] = {
-    { "bly.dump", "key [offset] [bytes]", "Gives a filter's image, or a part "
-      "of it: what its file would be", WHOLE_ALL, "1.0.0", dump_command,
-      "readonly", "read bloomery", -2 },
-    { "bly.restore", "key image [REPLACE] [SECRET secret]", "Makes a filter of "
-      "an image, or of a file that bloomery wrote", WHOLE_ALL, "1.0.0",
+    { "bly.dump", "key [offset] [bytes]", "Returns the bytes of a filter's "
+      "file, or a part of them", WHOLE_ALL, "1.0.0", dump_command, "readonly",
+      "read bloomery", -2 },
+    { "bly.restore", "key image [REPLACE] [SECRET secret]", "Creates a filter "
+      "from an image, or from the bytes of a bloomery file", WHOLE_ALL, "1.0.0",
       dump_restore_command, "write deny-oom", "write bloomery", -3 },
     { .name = NULL },
 };

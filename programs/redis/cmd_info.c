@@ -37,7 +37,7 @@ static int info_command(server_context *context, server_string **argv, int argc)
 }
 
 const command info_commands[] = {
-    { "bly.info", "key", "Tells what a filter is and how full it is", WHOLE_ALL,
-      "1.0.0", info_command, "readonly", "read bloomery", 2 },
+    { "bly.info", "key", "Returns what a filter is and how full it is",
+      WHOLE_ALL, "1.0.0", info_command, "readonly", "read bloomery", 2 },
     { .name = NULL },
 };

@@ -211,14 +211,15 @@ static int redis_kinds_advise_command(server_context *context,
 }
 
 const command redis_kinds_commands[] = {
-    { "bly.plan", "kind [CAPACITY capacity] [RATE rate]", "Tells what a filter "
-      "would cost", "O(1)", "1.0.0", redis_kinds_plan_command, "readonly fast",
-      "read fast bloomery", -2 },
+    { "bly.plan", "kind [CAPACITY capacity] [RATE rate]", "Returns the cost of "
+      "a filter before it is built", "O(1)", "1.0.0", redis_kinds_plan_command,
+      "readonly fast", "read fast bloomery", -2 },
     { "bly.advise", "CAPACITY capacity [RATE rate] [FIXED] [SMALL|FAST] [CAN "
-      "ability…]", "Tells which kinds suit a need, the best first",
-      "O(1), some tens of milliseconds", "1.0.0", redis_kinds_advise_command,
+      "ability…]", "Returns the kinds that suit a need, the best first",
+      "O(1), a few tens of milliseconds", "1.0.0", redis_kinds_advise_command,
       "readonly", "read bloomery", -3 },
-    { "bly.kinds", "[kind]", "Lists the kinds, or the options of one", "O(1)",
-      "1.0.0", redis_kinds_command, "readonly fast", "read fast bloomery", -1 },
+    { "bly.kinds", "[kind]", "Returns the list of kinds, or the options of one",
+      "O(1)", "1.0.0", redis_kinds_command, "readonly fast", "read fast "
+      "bloomery", -1 },
     { .name = NULL },
 };

@@ -54,10 +54,10 @@ static int resize_fold_command(server_context *context, server_string **argv,
 }
 
 const command resize_commands[] = {
-    { "bly.resize", "key capacity", "Gives a filter room for another number of "
-      "items", WHOLE_ALL, "1.0.0", resize_command, "write deny-oom",
+    { "bly.resize", "key capacity", "Makes room in a filter for another number "
+      "of items", WHOLE_ALL, "1.0.0", resize_command, "write deny-oom",
       "write bloomery", 3 },
-    { "bly.fold", "key times", "Makes a filter so many times smaller",
+    { "bly.fold", "key times", "Makes a filter smaller by a whole factor",
       WHOLE_ALL, "1.0.0", resize_fold_command, "write", "write bloomery", 3 },
     { .name = NULL },
 };

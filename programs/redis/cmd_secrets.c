@@ -87,9 +87,9 @@ bool secrets_register(server_context *context)
 }
 
 const command secrets_commands[] = {
-    { "bly.secret", "key", "Tells the secret of a keyed filter", "O(1)",
-      "1.0.0", secrets_command, "readonly admin",
-      "read admin dangerous bloomery", 2 },
+    { "bly.secret", "key", "Returns the secret of a keyed filter", "O(1)",
+      "1.0.0", secrets_command, "readonly admin", "read admin dangerous "
+      "bloomery", 2 },
     { "bly.knowsecret", "secret", "Announces the secret of a filter that a "
       "master restores next", "O(1)", "1.0.0", secrets_know_command,
       "write admin", "write admin dangerous bloomery", 2 },

@@ -41,9 +41,9 @@ static const cli_option index_options[] = {
       "whole lines, so that 'which' can name a part. Default: 256K. Files of "
       "k-mers are never split, and are read into memory." },
     { 'p', "rate", "RATE", CLI_RATE, offsetof(index_settings, rate), false,
-      "The share of documents that are named for a term that they do not "
-      "have. Default: 1%, or 30% for trigrams and k-mers, of which a question "
-      "has many." },
+      "The share of documents that are named for a term that they do not have. "
+      "Default: 1%, or 30% for trigrams and k-mers, of which a query has "
+      "many." },
     { 'r', "recursive", NULL, CLI_FLAG,
       offsetof(index_settings, inputs.recursive), false,
       "Index all files under the folders among PATHS, or under '.'. Links are "
@@ -491,21 +491,21 @@ const cli_command cmd_index = {
         "files that may have some words without reading them: it names every "
         "file that has them, and a small share, --rate, of the others. "
         "'bloomery search' needs an index by trigrams or words. The index "
-        "takes some percent of the size of the text.\n\n"
+        "takes a few percent of the size of the text.\n\n"
         "The terms of --by are: trigrams, any text of three bytes or more "
-        "within a line, without regard to case; words, runs of letters, "
-        "digits and _, without regard to case, and also whole addresses and "
-        "UUIDs; fields, which stand between blanks; lines; or kmers=31, so "
-        "many bases in a row in FASTA files, on either strand.\n\n"
-        "Compressed files are read decompressed. A file that cannot be read "
-        "is left out with a message; the index is still made, and the exit "
-        "status is 2.\n\n"
-        "FILE is replaced in one step: until then, and after an error, the "
-        "old index stays. Names are kept as PATHS give them: an index of "
-        "absolute names can be used from anywhere, others from the folder "
-        "where it was made. A program that changes a file by mapping it, as "
-        "databases do, may leave its times as they were: --update does not "
-        "see such a change.",
+        "within a line, without regard to case; words, runs of letters, digits "
+        "and _, without regard to case, and also whole addresses and UUIDs; "
+        "fields, which stand between blanks; lines; or kmers=31, so many bases "
+        "in a row in FASTA files, on either strand.\n\n"
+        "Compressed files are read decompressed. A file that cannot be read is "
+        "left out with a message; the index is still made, and the exit status "
+        "is 2.\n\n"
+        "FILE is replaced in one step: until then, and after an error, the old "
+        "index stays. Names are kept as PATHS give them: an index of absolute "
+        "names can be used from anywhere, others from the folder where it was "
+        "made. A program that changes a file by mapping it, as databases do, "
+        "may leave its times as they were: --update does not see such a "
+        "change.",
     .options = index_options,
     .usual = "output by recursive git update rate plan json",
     .examples = index_examples,

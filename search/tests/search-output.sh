@@ -127,7 +127,7 @@ refused 'a pattern too many' 'takes only an INDEX'
 try search trigrams.blx 'a(b'
 refused 'a pattern that is wrong' "'a\(b' is invalid at byte 3: .*use -F"
 try search trigrams.blx -e 'a' -e 'b)'
-refused 'a wrong pattern of two' "'b\)' is wrong"
+refused 'a wrong pattern of two' "'b\)' is invalid"
 try search -m 0 trigrams.blx a
 refused 'no lines at all' 'at least 1: give one'
 try search t/a a
@@ -144,7 +144,7 @@ refused 'another folder' 'run the command there'
 try search --from .. -l trigrams.blx 'lazy'
 out_is 'another folder that is named' 0 't/a\n'
 try search --from nowhere -l trigrams.blx 'lazy'
-refused 'a folder that is not there' "cannot go to 'nowhere'"
+refused 'a folder that is not there' "cannot enter 'nowhere'"
 try index -q -o all.blx -r "$PWD/../t"
 cd ..
 try search -l ways/all.blx lazy

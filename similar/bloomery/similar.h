@@ -1,5 +1,5 @@
-/* bloomery/similar.h - finds similar rows of bits: fingerprints of chemistry,
- * and others whose bits are features.
+/* bloomery/similar.h - finds similar rows of bits, such as the fingerprints of
+ * molecules, or others whose bits are features.
  *
  * A fingerprint is a row of bits, each of which says that a molecule, a text or
  * a picture has some feature. All rows of a library have the same length. For

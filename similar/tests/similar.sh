@@ -114,11 +114,11 @@ bad 'an empty file' 'has no fingerprints' ''
 bad 'another file' "line 1 is not '#FPS1'" 'words\n'
 bad 'a head without rows' 'has no fingerprints' '#FPS1\n'
 bad 'no number of bits' 'line 2: num_bits' '#FPS1\n#num_bits=many\n'
-bad 'num_bits twice' 'line 3 says num_bits' '#FPS1\n#num_bits=8\n#num_bits=8\n'
+bad 'num_bits twice' 'line 3 gives num_bits' '#FPS1\n#num_bits=8\n#num_bits=8\n'
 bad 'a line of the head' 'line 2 begins with #' '#FPS1\n#remark\n'
 bad 'no TAB' 'line 2 has no TAB' '#FPS1\n8103 name\n'
 bad 'no name' 'line 2 has no name' '#FPS1\n8103\t\n'
-bad 'no digits' 'line 2 has something else' '#FPS1\n81zz\tname\n'
+bad 'no digits' 'line 2 has other characters' '#FPS1\n81zz\tname\n'
 bad 'an odd number of digits' 'line 2 begins with 3' '#FPS1\n810\tname\n'
 bad 'unlike rows' 'line 3 has 2 digits' '#FPS1\n8103\ta\n81\tb\n'
 bad 'cut short' 'line 4 has no TAB' '#FPS1\n#num_bits=16\n8103\ta\n81'
@@ -133,7 +133,7 @@ try similar wide.fps library.fps
 refused 'other bits' 'wide.fps. has 24 bits and .*library.fps. has 16'
 sed 's/type=t/type=u/' query.fps >typed.fps
 try similar typed.fps library.fps
-refused 'another type' "of type 'u'.*--any-type"
+refused 'another type' "has type 'u'.*--any-type"
 try similar --any-type --rows 2 typed.fps library.fps
 check 'another type, all the same' cmp -s want2 out
 

@@ -83,9 +83,10 @@ static void change_count(change_tally *tally, bly_status status)
 /* Restores the message of the first key that could not be removed. */
 static bly_status change_told(const change_tally *tally)
 {
-    const char *wrong = tally->first == BLY_EABSENT ? " is not there"
+    const char *wrong = tally->first == BLY_EABSENT
+                      ? " is not in the filter"
                       : tally->first == BLY_EUNSAFE
-                      ? " is not in the filter" : ": ";
+                      ? " cannot be removed safely" : ": ";
     if (tally->first == BLY_OK)
         return BLY_OK;
     return status_fail(tally->first, "key %llu of the batch%s%s; of its %llu "

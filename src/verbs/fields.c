@@ -92,7 +92,7 @@ static const fields_row fields_stat[] = {
     FIELDS_STAT(lost, REAL, BITS, "false-negative rate"),
     FIELDS_NO_SET(
     FIELDS_STAT(window, COUNT, FORGETS,
-                "keys added last that are surely found"),
+                "keys added last that are certain to be found"),
     )
     FIELDS_STAT(distinct, REAL, BITS, "different keys, estimated"),
     FIELDS_STAT(distinct_sd, REAL, BITS, "standard deviation of distinct"),
@@ -114,12 +114,12 @@ static const fields_row fields_plan[] = {
     FIELDS_PLAN(bits_per_key, REAL, ALWAYS, "bits for each key planned"),
     FIELDS_PLAN(rate, REAL, ALWAYS, "predicted false-positive rate"),
     FIELDS_PLAN(rate_sd, REAL, ALWAYS,
-                "standard deviation of the rate, from filter to filter"),
+                "standard deviation of the rate between filters"),
     FIELDS_PLAN(fill, REAL, ALWAYS, "share of bits, cells or slots in use"),
     FIELDS_PLAN(lost, REAL, ALWAYS, "predicted false-negative rate"),
     FIELDS_NO_SET(
     FIELDS_PLAN(window, COUNT, FORGETS,
-                "keys added last that are surely found"),
+                "keys added last that are certain to be found"),
     )
     FIELDS_PLAN(probes, COUNT32, ALWAYS, "bits, cells or places for each key"),
     FIELDS_NO_SET(

@@ -22,7 +22,7 @@ out_has 'advise: how many are not shown' 0 \
     '^[0-9]+ more can, [0-9]+ of them outside the core: --all shows them\.$'
 check 'advise: core kinds only' awk '/^   tier: / { exit 1 }' out
 out_has 'advise: whose times' 0 \
-    '^Times: of the machine that Bloomery was made on'
+    '^Times: as measured on the developers. machine'
 check 'advise: five at most' awk '/ build -k / { n++ } END { exit n > 5 }' out
 try advise -n 1M --all
 out_has 'advise --all: those that cannot' 0 \
@@ -181,7 +181,7 @@ for damage in 's/costs 2/costs 1/' 's/^line 1048576.*/line 1 2/' \
     "$BLOOMERY" advise -n 10k >out 2>err
     echo $? >status
     note "advise: a damaged table of costs is told of: $damage" '--measure'
-    out_has "advise: and not used: $damage" 0 '^Times: of the machine that'
+    out_has "advise: and not used: $damage" 0 '^Times: as measured on the developers'
 done
 
 rm cache/bloomery/costs
@@ -191,7 +191,7 @@ echo $? >status
 note 'advise: a pipe instead of a table of costs' 'cannot be read: .*--measure'
 env -u XDG_CACHE_HOME -u HOME "$BLOOMERY" advise -n 10k >out 2>err
 echo $? >status
-out_has 'advise: no folder for costs' 0 '^Times: of the machine that'
+out_has 'advise: no folder for costs' 0 '^Times: as measured on the developers'
 check 'advise: nor a word about it' [ ! -s err ]
 env -u XDG_CACHE_HOME -u HOME "$BLOOMERY" advise --measure >out 2>err
 echo $? >status

@@ -110,7 +110,7 @@ try get m.bly ask
 out_is 'the later label stays' 0 '9\tbob\n42\tcarol\n16\talice\n'
 printf 'carol,x,1\nmallory,x,2\n' | try put -f 1 -l 3 -t , m.bly
 status_is 'put of a key that is not there: status 1' 1
-check 'a note says so' grep -q 'note: 1 key was not there' err
+check 'a note says so' grep -q 'note: 1 key was not in the filter' err
 printf 'carol\n' | try get m.bly
 out_is 'the others have their labels' 0 '1\tcarol\n'
 printf '1\tmallory\n' >absent
@@ -121,7 +121,7 @@ printf '1\tbob\nx\talice\n' >wrong
 keeps 'put of a label that is none' "line 2 of 'wrong': 'x' is not a label" \
     m.bly put m.bly wrong
 printf '1\tbob\n4294967296\talice\n' >wrong
-keeps 'put of a label that does not fit' "line 2 .*is not one of .* 0 .. 4294967295 " \
+keeps 'put of a label that does not fit' "line 2 .*is not within .* 0 .. 4294967295 " \
     m.bly put m.bly wrong
 try put --json m.bly absent
 check 'put as JSON' grep -q '"absent": *1' out
@@ -160,10 +160,10 @@ printf '1\ta\n0\tb\n' >wrong
 keeps 'put of label 0' "line 2 of 'wrong': label '0' is not within .* 1 .. 2 " \
     a.bly put a.bly wrong
 printf '1\ta\n3\tb\n' >wrong
-keeps 'put of an area that there is not' "line 2 .*'3' is not one of .* 1 .. 2 " \
+keeps 'put of an area that there is not' "line 2 .*'3' is not within .* 1 .. 2 " \
     a.bly put a.bly wrong
 try build -k spatial:areas=2 -l 1 -o no.bly wrong
-refused 'build with one' "line 2 of 'wrong': label '3' is not one of"
+refused 'build with one' "line 2 of 'wrong': label '3' is not within"
 check 'writes nothing' [ ! -e no.bly ]
 sed '$d' long | awk -F '\t' '{ print $1 "\t" $2 + 1 }' >most
 try build -k approximator:bits=9 -l 2 -j 1 -o one.bly most

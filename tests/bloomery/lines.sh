@@ -111,7 +111,7 @@ for command in "dedup many" "join many many" "dedup -a many"; do
     echo $? >status
     grep -v 'note: ' err >told
     mv told err
-    refused "${command%% *} -o: a full disk" "cannot write 'box/new': .*: make room"
+    refused "${command%% *} -o: a full disk" "cannot write 'box/new': .*: free some space"
     check "${command%% *} -o: the old file is as it was" [ "$(cat box/new)" = old ]
     check "${command%% *} -o: nothing is left behind" [ "$(ls -A box)" = new ]
 done
@@ -120,12 +120,12 @@ keeps 'dedup -o: a missing file' "'missing'" box/new \
 try dedup -w 9 --force -o box/new few missing
 status_is 'dedup --window -o: a missing file' 2
 check 'dedup --window -o: the old file is as it was' [ "$(cat box/new)" = old ]
-keeps 'dedup -o: bad input' 'no text' box/new \
+keeps 'dedup -o: bad input' 'is not text' box/new \
     dedup --force -o box/new /dev/zero
 check 'nothing is left behind' [ "$(ls -A box)" = new ]
 if [ -w /dev/full ]; then
     try dedup -o /dev/full few
-    refused 'a full device' "cannot write '/dev/full': .*: make room"
+    refused 'a full device' "cannot write '/dev/full': .*: free some space"
 fi
 mkfifo pipe
 cp box/new was

@@ -21,6 +21,23 @@ done
 sort -u all | awk 'seen[$1]++ { print $1 }' >twice
 check 'each letter has one meaning' cmp /dev/null twice
 
+# The book's table of options says which commands take each letter. A line of
+# `letters` is "LETTER COMMAND...", with a value behind a letter that takes one.
+awk -F '`' '/options begin/ { on = 1 } on && $2 ~ /^-.$/ {
+    gsub(/[|,]/, " ", $5)
+    print $2 ($4 ~ / / ? 1 : ""), $5
+}' "$1/../../docs/reference/commands.md" >letters
+check 'the book has a table of options' grep -q '^-o1 .* sketch' letters
+known=" $(options_commands | tr '\n' ' ')"
+while read -r letter commands; do
+    for command in $commands; do
+        case $known in
+        *" $command "*) "$BLOOMERY" "$command" "$letter" --help </dev/null 2>&1 ;;
+        esac
+    done
+done <letters | grep 'unknown option' >unknown
+check 'commands take the letters that the book shows' cmp /dev/null unknown
+
 # Names that were others once, or are so elsewhere.
 while read -r command wrong right; do
     try "$command" "$wrong" f.bly

@@ -58,7 +58,7 @@ check 'nothing is left behind' [ "$(ls -A box)" = f.bly ]
 try build -k standard -n 10 -M 1M -o box/s.bly keys
 refused 'no pages' 'consist of pages'
 try build -k buffered -n 10 -M 100 -o box/s.bly keys
-refused 'too little memory' 'too little'
+refused 'too little memory' '--memory is too small'
 try build -k buffered -n 100 --memory 900T -o x.bly keys
 refused 'more memory than there is' 'memory'
 check 'nothing is left behind' [ "$(ls -A box)" = f.bly ]

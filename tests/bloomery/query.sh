@@ -76,7 +76,7 @@ status_is '-q: an error and nothing found is 2' 2
 
 # ---- summary ----------------------------------------------------------------
 try query -S f.bly ask
-out_has '-S: keys asked' 0 '^keys asked +4$'
+out_has '-S: keys queried' 0 '^keys queried +4$'
 out_has '-S: perhaps there' 0 '^perhaps there +2$'
 # Wilson's 95 % interval of 2 out of 4 is 15.0 % to 85.0 %,
 out_has '-S: the share with its interval' 0 '^share +50 %.* 15 % to 85 %'
@@ -85,7 +85,7 @@ out_has '-S: planned rate' 0 '^planned rate '
 try query --summary f.bly none
 out_has '--summary, none there: status 1' 1 '^share +0 %.* 0 % to 65.8 %'
 try query -S f.bly /dev/null
-out_has '-S of no keys' 1 '^keys asked +0$'
+out_has '-S of no keys' 1 '^keys queried +0$'
 
 # ---- through pipes ----------------------------------------------------------
 # Each answer comes before the next question: nothing is held back.

@@ -127,7 +127,7 @@ if [ -c /dev/full ]; then
         "$BLOOMERY" "$@" >/dev/full 2>err
         echo $? >status
         : >out
-        refused "$1 to a full disk" 'standard output: .*: make room'
+        refused "$1 to a full disk" 'standard output: .*: free some space'
     }
     full query good.bly keys
     full query -c good.bly keys

@@ -1230,7 +1230,7 @@ def test_place():
     s = Server("--socket", "s", "--mode", "660", "f.bly")
     c = connect("s", s)
     equal(stat.S_IMODE(os.stat("s").st_mode), 0o660)
-    refused("cannot listen at 's'", "--socket", "s", "f.bly")
+    refused("cannot listen on 's'", "--socket", "s", "f.bly")
     ask(c, b"key 1\n", b"1\n")
     s.kill()
     must(stat.S_ISSOCK(os.stat("s").st_mode), "no socket is left")
@@ -1245,7 +1245,7 @@ def test_place():
     os.symlink("nowhere", "s")
     refused("'s' exists and is not a socket", "--socket", "s", "f.bly")
     os.unlink("s")
-    refused("cannot listen at 'none/s'", "--socket", "none/s", "f.bly")
+    refused("cannot listen on 'none/s'", "--socket", "none/s", "f.bly")
 
 
 def test_failed_start():
@@ -1256,12 +1256,12 @@ def test_failed_start():
         taken = str(other.getsockname()[1])
         for option in ("--listen", "--http"):
             for threads in ("1", "3"):
-                refused("cannot listen at '%s'" % taken, "--socket", "s",
+                refused("cannot listen on '%s'" % taken, "--socket", "s",
                         option, taken, "--jobs", threads, "f.bly")
                 must(not os.path.exists("s"), "a socket is left")
     s = Server("--socket", "s", "f.bly")
     connect("s", s).close()
-    refused("cannot listen at './s'", "--http", "./s", "--socket", "t", "f.bly")
+    refused("cannot listen on './s'", "--http", "./s", "--socket", "t", "f.bly")
     must(os.path.exists("s") and not os.path.exists("t"), "sockets")
     ask(connect("s"), b"key 1\n", b"1\n")
     s.stop()

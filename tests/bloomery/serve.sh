@@ -57,7 +57,7 @@ for place in 0.0.0.0:8080 '[::]:8080' 10.0.0.1:8080 '[fe80::1]:80'; do
 done
 wrong '--http of other machines' 'can be reached from other machines' \
     --http 0.0.0.0:8080 f.bly
-wrong '--host at a Unix socket' '--host is for --http at a port' \
+wrong '--host at a Unix socket' '--host is for --http on a port' \
     --http ./w --host a f.bly
 for host in '' a:80 'a b' a/b '[::1]' '*'; do
     wrong "--host '$host'" 'is not a host name' \
@@ -66,7 +66,7 @@ done
 wrong '--socket without a path' 'is not a path' --socket '' f.bly
 wrong '--socket with a long one' 'longer than the path of a socket' \
     --socket "$(printf '%0108d' 0)" f.bly
-wrong 'a folder that is not there' "cannot listen at 'none/s': .*: create the" \
+wrong 'a folder that is not there' "cannot listen on 'none/s': .*: create the" \
     --socket none/s f.bly
 wrong 'a folder as socket' "'folder' exists and is not a socket" \
     --socket folder f.bly

@@ -113,7 +113,7 @@ try query --key-file raw -F t.bly -F s.bly --mark ask
 out_is 'the secret is for all of them' 0 \
     '10\tbee\n01\tdog\n11\tcat\n00\telk\n'
 try query --key-file raw -F a.bly -F s.bly ask
-refused 'a filter without the secret' 'a.bly: .* without a secret, and one was given'
+refused 'a filter without the secret' 'a.bly: .* without a secret, but one was given'
 try query -F a.bly -F s.bly ask
 refused 'a filter with the secret' 'with a secret: give the one .*--key-file'
 
@@ -131,7 +131,7 @@ cp large.bly large.bad
 printf 'XYZ' | dd of=large.bad bs=1 seek=30000000 conv=notrunc 2>/dev/null
 awk 'BEGIN { for (i = 0; i < 6000000; i++) print i % 9 }' >many
 try query -F large.bly -F large.bad -c many
-refused 'a damaged one of two large filters' 'large.bad: the payload is .*; answers'
+refused 'a damaged one of two large filters' 'large.bad: the payload is damaged .*: rebuild the filter; the printed answers are'
 try query -F large.bly -F large.bly -c many
 out_is 'two large ones that are not' 1 '0\n'
 try query -F large.bly -F a.bly -F large.bly -q keys

@@ -41,7 +41,7 @@ out_has 'info of a pipe' 0 '^  kind +standard$'
 try build -k stable -n 100 -o fade.bly keys
 silent 'build of a kind that forgets'
 try info fade.bly
-out_has 'info: what is forgotten' 0 '^  lost +[01][.0-9]* % .*when 100 others have followed$'
+out_has 'info: what is forgotten' 0 '^  lost +[01][.0-9]* % .*after 100 others are added$'
 out_has 'info: no count of it' 0 '^  different +unknown \(the filter forgets\)$'
 try plan -k stable -n 100
 out_has 'plan: what is forgotten' 0 '^lost +[01][.0-9]* % .*as many others'
@@ -137,8 +137,8 @@ out_has 'keys ahead from the environment' 0 '^keys ahead: 7 '
 out_has 'near from the environment' 0 '^near: 9 KiB '
 BLY_AHEAD=7x "$BLOOMERY" -V --verbose >out 2>err
 echo $? >status
-out_has 'a setting that is not heeded says so' 0 \
-    '[(]BLY_AHEAD=7x is not heeded: a whole number from 1 to 65536[)]$'
+out_has 'reports a setting that is ignored' 0 \
+    '[(]BLY_AHEAD=7x is ignored: a whole number from 1 to 65536[)]$'
 try --version nonsense
 refused '--version of something' "--version can be combined only with --verbose"
 try --version --verbose nonsense

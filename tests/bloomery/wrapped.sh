@@ -94,25 +94,25 @@ for how in '-tx1' '-A x -tx1' '-A d -tx1' '-An -x' '-x' '-An -tx4' '-An -tx8' \
     if [ "$how" = '-An -tx1 -w1 -v' ]; then
         out_is "hex: od $how" 0 '56\n'
     else
-        refused "hex: od $how" 'not one byte after the other'
+        refused "hex: od $how" 'not single bytes in order'
     fi
 done
 head -c 8 few.filter >eight
 for how in '-An -tx8' '-An -tx4 -w4' '-tx1'; do
     od $how eight >dump
     try query -c --format exim dump few
-    refused "hex: eight bytes, od $how" 'not one byte after the other'
+    refused "hex: eight bytes, od $how" 'not single bytes in order'
 done
 hex few.filter | tr -d ' \n' | fold -w 60 >runs
 try query -c --format leveldb runs few
 out_is 'hex: runs of 60 digits' 0 '56\n'
 sed '1s/^../& /' runs >broken
 try query -c --format leveldb broken few
-refused 'hex: a run with a blank' 'not one byte after the other'
+refused 'hex: a run with a blank' 'not single bytes in order'
 { sed 1q runs; cat runs; head -c 20 runs; } | tr -d '\n' | fold -w 60 |
     sed '2s/..$//' >uneven
 try query -c --format leveldb uneven few
-refused 'hex: a line that is shorter' 'not one byte after the other'
+refused 'hex: a line that is shorter' 'not single bytes in order'
 printf 'abc\n' >odd.hex
 try query --format bip37 odd.hex keys
 refused 'hex: an odd number' 'odd number of hexadecimal digits: fetch it again'
@@ -138,9 +138,9 @@ try query short.json keys
 refused 'json: too short' 'ethereum'
 printf '{"logsBloom":"none"}' >none.json
 try query none.json keys
-refused 'json: no digits' 'not in hexadecimal digits'
+refused 'json: no digits' 'its logsBloom is not hexadecimal'
 try query --format leveldb block.json keys
-refused 'json: of another format' 'is of format ethereum, not leveldb: leave'
+refused 'json: of another format' 'format is ethereum, not leveldb: leave'
 printf '{"jsonrpc":"2.0","error":{"code":-32000,"message":"no"}}' >error.json
 printf '[1,2,3]' >array.json
 printf '{"filter": "%s"}' "$bloom" >other.json
@@ -203,11 +203,11 @@ head -n 20 keys | "$BLOOMERY" build -k egh:universe=65536 -n 20 -o exact.bly 2>e
 "$BLOOMERY" add exact.bly keys 2>err
 gzip -k exact.bly
 try check exact.bly.gz
-check 'compressed: check tells of a broken promise' grep -q 'warning: more' err
+check 'compressed: check tells of a broken promise' grep -q 'warning: .* holds more' err
 head -c 3000000 /dev/zero | gzip -c >bomb.gz
 try query --unpack-limit 2999999 bomb.gz keys
 refused 'compressed: of nothing but zeros' \
-    "'bomb.gz': more than 2,999,999 bytes .*comes from it.*--unpack-limit"
+    "'bomb.gz': more than 2,999,999 bytes .*--unpack-limit"
 for tool in gzip zstd xz bzip2 lz4; do
     command -v "$tool" >tool || continue
     head -c 300000 /dev/zero | "$tool" -c >bomb
@@ -217,7 +217,7 @@ for tool in gzip zstd xz bzip2 lz4; do
     refused "compressed: zeros by $tool within the limit" 'not a Bloomery filter'
 done
 try query --unpack-limit 1K --format exim - keys <bomb.gz
-refused 'compressed: zeros in a pipe' 'more than 1,024 bytes .*comes from it'
+refused 'compressed: zeros in a pipe' 'more than 1,024 bytes .*of memory'
 try query --unpack-limit 3000000 bomb.gz keys
 refused 'compressed: zeros within the limit' 'bomb.gz: not a Bloomery filter'
 
@@ -261,7 +261,7 @@ out_has 'compressed: cut short, json' 2 '"ok": *false'
 gzip -c keys >text.gz
 try query text.gz keys
 refused 'compressed: no filter in it' 'text.gz: not a Bloomery filter'
-keeps 'compressed: what changes a filter does not take it' 'unpack it first' \
+keeps 'compressed: what changes a filter does not take it' 'decompress it first' \
     a.bloom.gz add a.bloom.gz others
 
 finish

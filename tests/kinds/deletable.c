@@ -215,6 +215,8 @@ static void test_added_twice_stays(void **state)
     assert_status(bly_add_hash(filter, test_random(1, 1)), BLY_OK);
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     assert_status(bly_remove_hash(filter, hash), BLY_EUNSAFE);
+    assert_status(bly_remove_many(filter, &hash, 1, NULL), BLY_EUNSAFE);
+    assert_non_null(strstr(bly_why(), "cannot be removed safely"));
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
     assert_memory_equal(image, bly_image(before, NULL), bytes);

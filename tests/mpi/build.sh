@@ -163,7 +163,7 @@ refused 'no -o' '-o'
 try build -o new.bly -p 2 a
 refused 'a wrong rate' 'RATE'
 try build -o new.bly -k nosuch a
-refused 'a kind that does not exist' 'no kind'
+refused 'a kind that does not exist' 'unknown kind'
 try build -o new.bly -k xor a
 refused 'a kind that cannot be united' "xor cannot be united"
 try build -o new.bly -P a
@@ -171,9 +171,9 @@ refused 'a kind that cannot be divided' "standard cannot be divided"
 try build -o new.bly -P -k buffered a
 refused 'a kind that is built in its file' "buffered is built in its file"
 try build -o - a
-refused 'a filter to standard output' 'give -o a file'
+refused 'a filter to standard output' 'name a file with -o'
 try build -o a -k blocked a
-refused 'the output among the keys' "'a' is the output"
+refused 'the output among the keys' "'a' is both the output"
 echo 'a letter' >letter
 cp letter before
 try build -o letter a
@@ -197,8 +197,8 @@ try build -o new.bly -f 99 a
 refused 'no such column in any line' 'lines have no such column'
 check 'no filter was written' [ ! -e new.bly ]
 try build -k blocked -P -n 10 -o /dev/null a
-refused 'a divided filter to a device' 'ordinary file'
+refused 'a divided filter to a device' 'regular file'
 try build -k blocked -P -o /dev/null a missing
-refused 'and before anything is read' "'/dev/null' is not an ordinary file"
+refused 'and before anything is read' "'/dev/null' is not a regular file"
 
 finish

@@ -296,7 +296,7 @@ else
 fi
 if [ -r /proc/version ] && [ ! -s /proc/version ]; then
     try dedup few /proc/version
-    refused 'a file that only seems empty' "version' is not an ordinary file"
+    refused 'a file that only seems empty' "version' is not a regular file"
 else
     skip 'a file that only seems empty' 'no /proc/version'
 fi

@@ -38,11 +38,11 @@ for ranks in 1 3; do
 done
 RANKS=3
 try dedup --csv -f 1 plain
-refused '--csv' "nobody knows if a part of CSV begins .*: use 'bloomery'"
+refused '--csv' "a part of CSV may begin within quotes: use 'bloomery'"
 for options in '--header' '-f name'; do
     # shellcheck disable=SC2086  # options
     try dedup $options plain
-    refused "$options" "only one has the header: use 'bloomery'"
+    refused "$options" "only one part has the header: use 'bloomery'"
 done
 one build -n 10 --crlf --trim -i -o one.bly bom dos
 try build -n 10 --crlf --trim -i -o all.bly bom dos
@@ -90,12 +90,12 @@ refused 'a filter for keys' "'k.bly' is a filter, not"
 printf 'a\0b\n' >nul
 printf 'one\rtwo\rthree' >mac
 try dedup plain mac
-refused 'lines that end with a CR alone' "'mac' end with a CR alone, and ranks"
+refused 'lines that end with a CR alone' "'mac' end with a CR alone, so ranks"
 printf 'k,n\n"one",1\n' >quoted.csv
 try dedup -f 1 -t , quoted.csv
 check 'columns in quotes without --csv' [ "$(cat status)" = 2 ]
 check 'columns in quotes without --csv: nothing is printed' [ ! -s out ]
-keeps 'NUL bytes' "'nul' is no text" all.bly build -n 10 -o all.bly plain nul
+keeps 'NUL bytes' "'nul' is not text" all.bly build -n 10 -o all.bly plain nul
 try dedup --text nul
 out_is '--text' 0 'a\0b\n'
 finish

@@ -98,12 +98,12 @@ try query - a
 refused 'a filter from standard input' 'must be a file'
 mkfifo pipe
 try query pipe a
-refused 'a filter from a pipe' "'pipe' is not an ordinary file"
+refused 'a filter from a pipe' "'pipe' is not a regular file"
 try query
 refused 'no filter' 'FILE'
 one build -o rehash.bly -k rehash:by=xxh64,key=whole b
 try query rehash.bly a
-refused 'a filter of whole keys' "ask it by 'bloomery query'"
+refused 'a filter of whole keys' "query it with 'bloomery query'"
 try query -c -S blocked.bly a
 refused 'a summary and -c' 'summary'
 mkdir other

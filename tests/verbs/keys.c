@@ -624,11 +624,13 @@ static void test_put_names_its_key(void **state)
                   BLY_OK);
     assert_status(bly_put_many(filter, hashes, labels, 4, &done), BLY_EABSENT);
     assert_int_equal(done, 3);
-    keys_why("key 3 of the batch is not there; the 3 before it were changed");
+    keys_why("key 3 of the batch is not in the filter; the 3 before it were "
+             "changed");
     bly_put_many(filter, hashes + 2, labels, 2, NULL);
-    keys_why("key 1 of the batch is not there; the one before it was changed");
+    keys_why("key 1 of the batch is not in the filter; the one before it was "
+             "changed");
     bly_put_keys(filter, &(bly_keys){ .n = 3, .keys = keys }, labels, &done);
-    keys_why("key 0 of the batch is not there; nothing was changed");
+    keys_why("key 0 of the batch is not in the filter; nothing was changed");
     bly_free(filter);
 }
 
@@ -636,8 +638,8 @@ static void test_remove_names_its_key(void **state)
 {
     static const bly_key keys[] = { { "ant", 3 }, { "bee", 3 }, { "x", 1 },
                                     { "cat", 3 }, { "y", 1 } };
-    static const char line[] = "key 2 of the batch is not there; of its 5 keys "
-                               "3 were removed";
+    static const char line[] = "key 2 of the batch is not in the filter; of its "
+                               "5 keys 3 were removed";
     static const char *const kinds[] = { "counting", "cuckoo", "quotient",
                                          "dleft", "twin", "invertible" };
     (void)state;

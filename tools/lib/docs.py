@@ -18,15 +18,15 @@ import reference
 
 PAGES = {
     "sets": (["sets"], "Sets that grow",
-             "These kinds add keys at any time and look them up. None removes "
-             "a key."),
+             "Keys can be added to these kinds at any time, but never "
+             "removed."),
     "removable": (["removable"], "Sets with removal",
-                  "These kinds add, look up and remove keys; most count repeats "
-                  "as well. Remove only keys that were added: "
+                  "Keys can be added to these kinds and removed again; most "
+                  "kinds also count repeats. Remove only keys that were added: "
                   "[Removing keys](../guide/removing-keys.md) explains why."),
     "frozen": (["frozen"], "Frozen sets",
-               "These kinds are built from all keys at once and do not change "
-               "after that. In return they are the smallest."),
+               "These kinds are built from all keys at once and cannot be "
+               "changed afterwards. In return, they are the smallest."),
     "special": (["forgetting", "labelled", "exact"],
                 "Streams, labels and exact answers",
                 "`stable` forgets old keys of an endless stream. `bloomier`, "

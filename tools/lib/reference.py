@@ -32,7 +32,8 @@ def commands(run):
 
 
 def options(run):
-    """Returns a table of all options with the commands that take each."""
+    """Returns a table of all options with the commands that take each. An option
+    that has a letter in some commands only gets a row for each spelling."""
     names = [name for _, lines in groups(run("--help")) for name, _ in rows(lines)]
     taken = {}
     for name in names:
@@ -40,13 +41,12 @@ def options(run):
             r"(?m)^  (?:(-\w), |    )(--[\w-]+)(?: (\S+(?: \S+)*))?(?:  .*)?$",
             run(name, "--help"))
         for short, long, value in found:
-            letter, values, by = taken.setdefault(long, (set(), [], []))
-            letter.add(short)
+            values, by = taken.setdefault((long, short), ([], []))
             values.append(value)
             by.append(name)
     table = ["| option | commands |\n|---|---|\n"]
-    for long, (short, values, by) in sorted(taken.items()):
-        shown = [f"`{letter}`" for letter in sorted(short - {""})]
+    for (long, short), (values, by) in sorted(taken.items()):
+        shown = [f"`{short}`"] if short else []
         value = max(sorted(values), key=values.count)
         shown.append(f"`{long} {value}`" if value else f"`{long}`")
         which = "all" if len(by) == len(names) else ", ".join(by)

@@ -47,10 +47,10 @@ regression() {
 }
 
 # true_outputs DOCUMENT: its SQL returns the rows that it shows. The foreign server
-# in it is this one.
+# in it is this one, and its folder /data is $work.
 true_outputs() {
     awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
-        sed "s|'db.example.org'|'$work/one'|" >"$work/shown"
+        sed "s|'db.example.org'|'$work/one'|; s|'/data/|'$work/|" >"$work/shown"
     sed -n 's/^--> //p' "$work/shown" >"$work/rows"
     [ -s "$work/rows" ] && sql one -c 'CREATE DATABASE shop' || return 1
     psql -X -qAt -h "$work/one" -U tester -d shop <"$work/shown" \
@@ -541,6 +541,8 @@ sql one -c 'CREATE EXTENSION bloomery'
 page=$root/docs/library/postgresql.md
 sql one -c 'CREATE ROLE reader SUPERUSER LOGIN'
 ok 'the README shows true outputs' true_outputs "$bindings/README.md"
+seq 1 1000 >"$work/ids.txt"
+"$bloomery" build --as number -o "$work/ids.bly" "$work/ids.txt"
 ok 'the page in the book shows true outputs' true_outputs "$page"
 ok 'the page in the book has every function' every_function
 ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes

@@ -80,7 +80,7 @@ static const cli_option dedup_options[] = {
     { 'u', "only-unique", NULL, CLI_FLAG, offsetof(dedup_settings, unique),
       false, "Print only lines that occur once." },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(dedup_settings, memory), false,
-      "Use this much memory, and some MiB per thread: 512M, 2G; at least 1M. "
+      "Use this much memory, and a few MiB per thread: 512M, 2G; at least 1M. "
       "The rest goes to a temporary file in TMPDIR, apart from two bytes for "
       "each line of a pipe. A longer line takes what it needs. Default: 256M, "
       "or for a pipe a sixteenth of the machine's memory if that is more, up "
@@ -98,8 +98,8 @@ static const cli_option dedup_options[] = {
     CLI_LINES_OPTIONS(dedup_settings),
     { 0, "json", NULL, CLI_FLAG, offsetof(dedup_settings, json), false,
       "With -o FILE: print the report of --verbose as a JSON object on "
-      "standard output. 'dropped' is about the most new lines that were "
-      "dropped, and 'rate' is 0 if none was.",
+      "standard output. 'dropped' is roughly the largest number of new lines "
+      "that may have been dropped, and 'rate' is 0 if none was.",
       .needs = "output",
       .group = CLI_OUTPUT },
     { 0, "verbose", NULL, CLI_FLAG, offsetof(dedup_settings, verbose), false,
@@ -512,16 +512,15 @@ const cli_command cmd_dedup = {
         "no line is printed twice.\n\n"
         "A pipe is read once, and each new line is printed at once. Distinct "
         "lines are kept in memory. Those that do not fit in --memory go to a "
-        "temporary file, which is read only for lines that a filter takes for "
-        "repeated. Files are read two or three times, which is faster and "
-        "takes less memory: a filter finds the lines that may be repeated, "
-        "and only these are compared.\n\n"
+        "temporary file, which is read only for lines that may be repeated "
+        "according to a filter. Files are read two or three times, which is "
+        "faster and takes less memory: a filter finds the lines that may be "
+        "repeated, and only these are compared.\n\n"
         "With --approximate, a filter alone decides whether a line is new. No "
         "repeated line is ever printed, but a share of the new lines, at most "
         "RATE, is dropped by mistake. Lines are hashed with a secret that is "
-        "drawn for each run, so nobody can choose lines that drop others. "
-        "With --window, old lines are forgotten, and printed when they "
-        "return.\n\n"
+        "drawn for each run, so nobody can choose lines that drop others. With "
+        "--window, old lines are forgotten, and printed when they return.\n\n"
         "With -f, lines are compared by columns, and the first line with them "
         "is printed whole. A line that lacks a column is different from all "
         "others. A last line without a newline gets one, as in awk, sort and "

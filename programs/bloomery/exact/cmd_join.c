@@ -42,7 +42,7 @@ static const cli_option join_options[] = {
       .excludes = "list-field",
       .group = CLI_KEYS },
     { 'M', "memory", "SIZE", CLI_SIZE, offsetof(join_settings, memory), false,
-      "Use this much memory, and some MiB per thread: 512M, 2G; at least 1M. "
+      "Use this much memory, and a few MiB per thread: 512M, 2G; at least 1M. "
       "If LIST does not fit, keys go to a temporary file in TMPDIR and LINES "
       "is read twice. A longer line takes what it needs. Default: 128M.",
       .group = CLI_SPEED },

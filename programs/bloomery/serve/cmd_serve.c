@@ -26,7 +26,7 @@ static const cli_option serve_options[] = {
       false, "The protocol of clients: lines (the default), squid, socketmap "
       "or tcp_table." },
     { 0, "socket", "PATH", CLI_TEXT, offsetof(serve_settings, socket), false,
-      "Listen at a Unix socket. The socket of an earlier server is replaced; "
+      "Listen on a Unix socket. The socket of an earlier server is replaced; "
       "any other file is not." },
     { 0, "mode", "MODE", CLI_TEXT, offsetof(serve_settings, mode), false,
       "The permissions of Unix sockets, in octal, such as 660: a user who may "
@@ -34,7 +34,7 @@ static const cli_option serve_options[] = {
       .needs = "socket http",
       .group = CLI_SAFETY },
     { 0, "listen", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, port),
-      false, "Listen at a port of 127.0.0.1 (the default) or [::1]." },
+      false, "Listen on a port of 127.0.0.1 (the default) or [::1]." },
     { 0, "http", "[HOST:]PORT", CLI_TEXT, offsetof(serve_settings, web), false,
       "Answer HTTP at this port, or at a Unix socket if there is a slash." },
     { 0, "host", "NAME", CLI_LIST, offsetof(serve_settings, hosts), false,
@@ -205,7 +205,7 @@ static int serve_check_value(const char *value)
 static int serve_check_hosts(const cli_command *self, const serve_settings *s)
 {
     if (s->hosts.count > 0 && (s->web == NULL || strchr(s->web, '/') != NULL))
-        return options_wrong(self, "--host is for --http at a port");
+        return options_wrong(self, "--host is for --http on a port");
     for (size_t i = 0; i < s->hosts.count; i++) {
         const char *name = s->hosts.names[i];
 

@@ -23,7 +23,7 @@ typedef struct {
 
 static const counts_row counts_rows[] = {
     COUNTS_ROW("requests_total", "counter", requests,
-               "Requests that were answered, by an error too."),
+               "Requests answered, including errors."),
     COUNTS_ROW("keys_total", "counter", keys, "Keys that were looked up."),
     COUNTS_ROW("positives_total", "counter", positives,
                "Keys that are perhaps there."),

@@ -138,7 +138,7 @@ static int place_failed(const serve_place *place, int error)
                      ? "allow more open files (ulimit -n)"
                      : "choose another address";
 
-    return report_error("cannot listen at '%s': %s: %s", place->text,
+    return report_error("cannot listen on '%s': %s: %s", place->text,
                         strerror(error), mend);
 }
 

@@ -396,7 +396,7 @@ static void diff_verbose(const diff_job *job)
                     job->only_sketch == 1 ? "key is" : "keys are",
                     report_count(job->only_keys).text);
     else
-        report_note("%s: %s %s surely only here; %s keys differ",
+        report_note("%s: %s %s certainly only here; %s keys differ",
                     job->name, report_count(job->only_keys).text,
                     job->only_keys == 1 ? "key is" : "keys are",
                     report_spread(job->differ.value, job->differ.sd).text);

@@ -3,16 +3,16 @@
  * WHAT IT IS
  *
  * A ring of g filters, the generations. New keys are written to the active one.
- * When it has its share of keys, the oldest generation is cleared and becomes
- * the active one. A key is reported present if any generation has it. A key
- * that comes again is refreshed: if only an older generation has it, it is
- * written to the active one as well.
+ * When that is full, the oldest generation is cleared and becomes the active
+ * one. A key is reported present if any generation has it. A key that is added
+ * again is refreshed: if only an older generation has it, it is written to the
+ * active one as well.
  *
  * WHEN TO USE IT
  *
  * Use it to answer "was this key among the last w?" in an endless stream, if no
- * key of that window may be missed. If keys rarely come twice, `generations=4`
- * saves a quarter of the memory for a slower lookup.
+ * key of that window may be missed. If keys rarely repeat, `generations=4`
+ * saves a quarter of the memory, but makes lookups slower.
  *
  * WHEN NOT TO
  *
@@ -20,7 +20,8 @@
  * but guarantees no window and takes four times the memory.
  * - Nothing may be forgotten: `scalable`, or `standard` if the number of keys
  *   is known.
- * - Two windows must be compared: each clears its filters at its own times.
+ * - Two windows must be compared: each filter clears its generations at
+ *   different times.
  *
  * COST
  *
@@ -160,7 +161,7 @@ static const bly_kind *const aging_kinds[] = { PARTS_BITS(PARTS_KIND) };
 
 static const kind_option aging_options[] = {
     [AGING_OPTION_OF] = {
-        .name = "of", .help = "what kind the generations are",
+        .name = "of", .help = "kind of the generations",
         .choices = aging_names, .standard = PARTS_BLOCKED,
     },
     [AGING_OPTION_GENERATIONS] = {

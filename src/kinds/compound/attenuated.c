@@ -3,8 +3,8 @@
  * WHAT IT IS
  *
  * A stack of D filters of one plan, the levels. A key is put with a label from
- * 1 to D, its distance, and written to the level of that number. A lookup
- * returns the nearest level that has the key. In a network, a node keeps one
+ * 1 to D, its distance, and written to the level with that number. A lookup
+ * returns the lowest level that has the key. In a network, a node keeps one
  * such filter for each link: it says what can be reached over the link, and in
  * how many hops.
  *
@@ -21,8 +21,9 @@
  *   `bloomier` store labels.
  * - The levels differ much in size: all have the same plan, which wastes
  *   memory.
- * - One filter is to serve all links of a node: keep one filter per link, or
- * the bits of different links mix and send requests nowhere.
+ * - One filter is to serve all links of a node: keep one filter per link.
+ *   Otherwise the bits of different links mix, and requests are sent where
+ *   nothing is.
  *
  * COST
  *
@@ -149,11 +150,11 @@ static const bly_kind *const attenuated_kinds[] = { PARTS_BITS(PARTS_KIND) };
 
 static const kind_option attenuated_options[] = {
     [ATTENUATED_OPTION_OF] = {
-        .name = "of", .help = "what kind the levels are",
+        .name = "of", .help = "kind of the levels",
         .choices = attenuated_names, .standard = PARTS_STANDARD,
     },
     [ATTENUATED_OPTION_DEPTH] = {
-        .name = "depth", .help = "levels; labels are 1 to this",
+        .name = "depth", .help = "levels, and the largest label",
         .least = 1, .most = ATTENUATED_MOST, .standard = 4,
     },
     [ATTENUATED_OPTION_M] = {

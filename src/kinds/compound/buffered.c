@@ -4,8 +4,8 @@
  *
  * Many `standard` filters, each one page of a file. A key's hash selects a
  * page, and all bits of the key lie in that page. So a lookup reads one page
- * from the disk instead of k, and adds can be collected in memory and written
- * page by page. BLY_PAGED works on the file in this way. In memory or
+ * from the disk instead of up to k, and adds can be collected in memory and
+ * written page by page. BLY_PAGED works on the file in this way. In memory or
  * memory-mapped, it is a filter like any other.
  *
  * WHEN TO USE IT

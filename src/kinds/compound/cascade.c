@@ -19,7 +19,7 @@
  * - Other keys may be looked up: FOR A KEY THAT IS NEITHER IN R NOR IN S THE
  *   ANSWER MEANS NOTHING. Any other kind answers "certainly not" for most
  *   absent keys.
- * - Keys are added later: no part of it can be changed.
+ * - Keys are added later: nothing in a cascade can be changed.
  * - False positives are acceptable: `ribbon` or `fuse`, which need no S.
  *
  * COST
@@ -180,7 +180,7 @@ enum { CASCADE_OPTION_OF, CASCADE_OPTION_OTHERS };
 
 static const kind_option cascade_options[] = {
     [CASCADE_OPTION_OF] = {
-        .name = "of", .help = "what kind the first levels are",
+        .name = "of", .help = "kind of the first levels",
         .choices = cascade_names, .standard = CASCADE_RIBBON,
     },
     [CASCADE_OPTION_OTHERS] = {

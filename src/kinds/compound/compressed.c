@@ -3,10 +3,10 @@
  * WHAT IT IS
  *
  * A `standard` or `partitioned` filter with more bits and fewer probes than
- * usual, so that few of its bits are set. Coded, it is smaller than a usual
- * filter of the same rate, half of whose bits are set and which no code can
- * shrink. bly_save and bly_pack write the coded form; bly_open and bly_unpack
- * restore the filter bit by bit.
+ * usual, so that few of its bits are set. A code can therefore make it smaller
+ * than a usual filter of the same rate. In that one half of the bits are set,
+ * and no code can shrink it. bly_save and bly_pack write the coded form;
+ * bly_open and bly_unpack restore the filter bit by bit.
  *
  * WHEN TO USE IT
  *
@@ -163,7 +163,7 @@ static const kind_option compressed_options[] = {
         .standard = COMPRESSED_MEMORY,
     },
     [COMPRESSED_OPTION_OF] = {
-        .name = "of", .help = "what kind the filter in memory is",
+        .name = "of", .help = "kind of the filter in memory",
         .choices = compressed_names, .standard = COMPRESSED_STANDARD,
     },
     { .name = NULL },

@@ -9,10 +9,10 @@
  *
  * WHEN TO USE IT
  *
- * Use it to find out whether keys came once, twice or a few times, in a stream
- * where most keys come once: it is then much smaller than `counting`. No count
- * is ever too low. Set `repeated` to the share of keys that come once more, in
- * per cent.
+ * Use it to find out whether keys occurred once, twice or a few times in a
+ * stream where most keys occur once. There it is much smaller than `counting`.
+ * No count is ever too low. Set `repeated` to the percentage of keys that occur
+ * again.
  *
  * WHEN NOT TO
  *
@@ -147,7 +147,7 @@ static const bly_kind *const layered_kinds[] = { PARTS_BITS(PARTS_KIND) };
 
 static const kind_option layered_options[] = {
     [LAYERED_OPTION_OF] = {
-        .name = "of", .help = "what kind the layers are",
+        .name = "of", .help = "kind of the layers",
         .choices = layered_names, .standard = PARTS_BLOCKED,
     },
     [LAYERED_OPTION_LAYERS] = {
@@ -155,8 +155,8 @@ static const kind_option layered_options[] = {
         .least = 2, .most = LAYERED_MOST, .standard = 8,
     },
     [LAYERED_OPTION_REPEATED] = {
-        .name = "repeated", .help = "of 100 keys in one layer, the most that "
-                                    "reach the next one",
+        .name = "repeated", .help = "the most keys of a layer that reach the "
+                                    "next one, in per cent",
         .least = 1, .most = 100, .standard = 75,
     },
     { .name = NULL },

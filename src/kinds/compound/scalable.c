@@ -153,7 +153,7 @@ enum { SCALABLE_OPTION_OF, SCALABLE_OPTION_GROWTH, SCALABLE_OPTION_TIGHTENING };
 
 static const kind_option scalable_options[] = {
     [SCALABLE_OPTION_OF] = {
-        .name = "of", .help = "what kind the slices are",
+        .name = "of", .help = "kind of the slices",
         .choices = scalable_names, .standard = 0,
     },
     [SCALABLE_OPTION_GROWTH] = {

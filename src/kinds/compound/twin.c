@@ -9,16 +9,17 @@
  * WHEN TO USE IT
  *
  * Use it if removals are few and final, as for closed accounts or revoked
- * certificates, and rarely losing a present key does no harm. Build a new
- * filter from the keys when R nears its plan.
+ * certificates, and if it does no harm to lose a present key now and then.
+ * Build a new filter from the keys when R is nearly full.
  *
  * WHEN NOT TO
  *
  * - No key may be lost: a present key that R mistakes for a removed one is NOT
- *   FOUND. That happens to each key with the rate of R, from the first removal
- *   on. Use `counting`, `cuckoo` or `quotient`, which lose none.
- * - A removed key may return: adding it again is refused (BLY_EREMOVED), and
- *   so is, with the rate of R, adding a new key.
+ *   FOUND. From the first removal on, that happens to each key with a
+ *   probability equal to the rate of R. Use `counting`, `cuckoo` or `quotient`,
+ *   which lose none.
+ * - A removed key may return: adding it again is refused (BLY_EREMOVED). New
+ *   keys are refused too, with a probability equal to the rate of R.
  * - Two filters must be united or compared: `counting` or `quotient`.
  *
  * COST
@@ -92,7 +93,7 @@ enum { TWIN_OPTION_OF, TWIN_OPTION_REMOVALS };
 
 static const kind_option twin_options[] = {
     [TWIN_OPTION_OF] = {
-        .name = "of", .help = "what kind the two filters are",
+        .name = "of", .help = "kind of the two filters",
         .choices = twin_names, .standard = 0,
     },
     [TWIN_OPTION_REMOVALS] = {

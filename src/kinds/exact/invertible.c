@@ -11,17 +11,17 @@
  * WHEN TO USE IT
  *
  * Use it to find the keys in which two large sets differ, if the difference is
- * small and its size is known to a factor. Two machines that hold nearly the
- * same million keys can find ten differences by sending 608 bytes: `bloomery
- * sketch` and `bloomery diff` do this.
+ * small and its size is roughly known. Two machines that hold nearly the same
+ * million keys can find ten differences by sending 608 bytes: `bloomery sketch`
+ * and `bloomery diff` do this.
  *
  * WHEN NOT TO
  *
  * - The difference is as large as the sets, or its size is unknown: send a
  *   filter of one side (`standard`, 10 bits per key). The other side finds all
  *   but 1 % of the keys that the first lacks. `bloomery diff` does this too.
- * - The filter is only queried: its rate is 4 % to 34 %, whatever you request;
- *   any other kind is better.
+ * - The filter is only queried: its rate is 4 % to 34 %, whatever you request.
+ *   Any other kind is better.
  * - Keys may be added twice: a repeat counts twice, but its hash cancels, so
  *   it cannot be listed. `bloomery sketch -d` drops repeats; `build` and `add`
  *   do not.

@@ -5,8 +5,8 @@
  * A light wallet uses this filter to find out whether a block may concern it.
  * It is the Golomb-coded set of all scripts that the block spends from and pays
  * to. The payload is the filter, byte for byte, as it follows its length in the
- * message `cfilter`. Its hashes depend on the block, which it does not name:
- * give block=HASH to open it.
+ * message `cfilter`. Its hashes depend on the block, which the filter does not
+ * name: give block=HASH to open it.
  *
  * WHEN TO USE IT
  *

@@ -39,7 +39,7 @@
  *                   lowest byte comes first
  *
  *      Valid if and only if (1) the fields are in these ranges, (2) the number
- *      of bytes is written in as few as it can be, (3) the payload ends behind
+ *      of bytes is written in as few as it can be, (3) the payload ends after
  *      the flags, (4) the geometry says the same.
  *
  * MATHS
@@ -81,7 +81,7 @@ enum {
 
 static const kind_option bip37_options[] = {
     [BIP37_OPTION_TWEAK] = {
-        .name = "tweak", .help = "a number that the hashes are seeded by",
+        .name = "tweak", .help = "a number that seeds the hashes",
         .least = 0, .most = UINT32_MAX, .standard = 0 },
     [BIP37_OPTION_FLAGS] = {
         .name = "flags", .help = "how the peer updates it: 0 not, 1 all, 2 "

@@ -13,7 +13,7 @@
  *
  * - No other program must read the filter: `standard` has the same size and is
  *   faster.
- * - A filter of a few keys must keep a low rate: see MATHS.
+ * - A filter of a few keys must have a low rate: see Maths.
  *
  * COST
  *
@@ -47,14 +47,15 @@
  * ceil(ln 2 m / n), which are the library's own sizes for independent
  * positions. The positions are made of two starts and two steps, so a small
  * filter has more false positives, which plan, info and a warning of build take
- * into account (src/maths/strides.h). Requested 0.01 %, the rate is 1.2 % for
- * one key, 0.044 % for 10, 0.011 % for 100. n is not in the file; for an opened
- * filter it is taken to be m ln 2 / k.
+ * into account (src/maths/strides.h). If 0.01 % is requested, the rate is 1.2 %
+ * for one key, 0.044 % for 10, 0.011 % for 100. n is not in the file; for an
+ * opened filter it is taken to be m ln 2 / k.
  *
  * THE BITS OF A KEY
  *
- * (h0, h1) = MurmurHash3_x64_128 of the key, seed 0, and (h2, h3) of the key
- * with one byte 01 behind it. Bit i, i = 0 .. k-1, modulo 2^64 and then m:
+ * (h0, h1) is MurmurHash3_x64_128 of the key with seed 0, and (h2, h3) is that
+ * of the key followed by a byte 01. Bit i, i = 0 .. k-1, modulo 2^64 and then
+ * m:
  *
  *      h[i mod 2] + i h[2 + ((i + i mod 2) mod 4) / 2]
  *

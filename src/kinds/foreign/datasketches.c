@@ -59,8 +59,8 @@
  * k is one more than that. These are DataSketches' own sizes, made for
  * independent positions. The positions are a progression, so a small filter has
  * more false positives, which plan, info and a warning of build take into
- * account (src/maths/strides.h). Requested 0.01 %, the rate is 0.24 % for one
- * key, 0.21 % for 10, 0.022 % for 100, 0.011 % for 1000. A filter stores
+ * account (src/maths/strides.h). If 0.01 % is requested, the rate is 0.24 % for
+ * one key, 0.21 % for 10, 0.022 % for 100, 0.011 % for 1000. A filter stores
  * neither n nor p; for an opened one, n is taken to be m ln 2 / k.
  *
  * THE BITS OF A KEY
@@ -95,7 +95,7 @@ enum {
 #define SKETCHES_UNCOUNTED UINT64_MAX
 
 static const kind_option sketches_options[] = {
-    { .name = "seed", .help = "a number that the hashes are seeded by",
+    { .name = "seed", .help = "a number that seeds the hashes",
       .least = 0, .most = UINT64_MAX - 1, .standard = 0 },
     { .name = NULL },
 };

@@ -4,9 +4,10 @@
  *
  * A Bloom filter as the command `bloom` of DCSO writes it. Flor, Poppy (its
  * first version) and MISP write it as well, and so does CIRCL's hashlookup: it
- * has the hashes of some hundred million known files in one file of a gigabyte.
- * The payload is that file, byte for byte. So such a file is opened and queried
- * in place, and the other programs can read a filter that Bloomery builds.
+ * has the hashes of several hundred million known files in one file of a
+ * gigabyte. The payload is that file, byte for byte. So such a file is opened
+ * and queried in place, and the other programs can read a filter that Bloomery
+ * builds.
  *
  * WHEN TO USE IT
  *
@@ -54,12 +55,13 @@
  *
  * MATHS
  *
- * m and k are the system's own; it refuses a file of other sizes. The rate is p
- * if k is what the formula gives before it is rounded up, and otherwise
- * slightly higher. The positions of a key are g h, g^2 h, …. Modulo the largest
- * power of two that divides m they follow from h alone, so filters of a few
- * keys, with an m such as 28 or 100, have far more false positives. plan, info
- * and a warning of build take that into account (src/maths/strides.h).
+ * m and k are those of the other system, which refuses files of other sizes.
+ * The rate is p if k is what the formula gives before it is rounded up, and
+ * otherwise slightly higher. The positions of a key are g h, g^2 h, …. Modulo
+ * the largest power of two that divides m they follow from h alone, so filters
+ * of a few keys, with an m such as 28 or 100, have far more false positives.
+ * plan, info and a warning of build take that into account
+ * (src/maths/strides.h).
  *
  * All of this is for keys whose hashes are well mixed. FNV-1 multiplies first,
  * so the last byte of a key changes only the lowest 8 bits of h. The positions

@@ -37,8 +37,8 @@
  * MATHS
  *
  * A filter that Bloomery builds has Exim's size, so no rate can be requested.
- * An event that is found is not counted, so a sender seems slightly slower than
- * he is.
+ * An event that is found is not counted, so a sender seems to send slightly
+ * less than it does.
  *
  * With independent positions, the rate of n events is (1 - e^(-n / 2 L))^8. The
  * positions of an event are a progression, of which two events share more, and

@@ -9,16 +9,26 @@
  *
  * Use it for filters that a Java program with Guava has written or will read. A
  * funnel selects the bytes of an object that are hashed, and these bytes are
- * the key here: for a string its UTF-8 bytes, or its 16-bit units, the low byte
- * first (unencodedCharsFunnel); for an int 4 bytes and for a long 8, the lowest
- * first.
+ * the key. The file does not name the funnel, so an option of the command does:
+ *
+ *      funnel in Java            option        bytes of the key
+ *      stringFunnel(UTF_8)       none          UTF-8
+ *      byteArrayFunnel()         none          the bytes as they are
+ *      unencodedCharsFunnel()    --as utf16    2 per unit, lowest first
+ *      integerFunnel()           --as int32    4, lowest first
+ *      longFunnel()              --as int64    8, lowest first
+ *
+ * With the wrong option almost every key seems to be absent, so look up a known
+ * member first.
  *
  * WHEN NOT TO
  *
  * - No other program must read the filter: `standard` has the same size and is
  *   faster.
- * - A filter of fewer than 1000 keys must keep a rate: plan it for 1000 keys,
- *   see MATHS.
+ * - The filter was written by Java's ObjectOutputStream: such a file is not
+ *   read. Call writeTo instead.
+ * - A filter of fewer than 1000 keys must keep a rate: plan it for 1000 keys
+ *   (see Maths).
  *
  * COST
  *
@@ -62,7 +72,7 @@
  *
  * n is not in the file; for an opened filter it is taken to be the n that m and
  * k are best for, m ln 2 / k. With mitz32 all positions come from 32 bits each,
- * so from some million keys on the rate is above the plan (Guava's own reason
+ * so from a few million keys on, the rate is above the plan (Guava's own reason
  * for the second strategy).
  *
  * THE BITS OF A KEY

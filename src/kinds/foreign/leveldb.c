@@ -16,7 +16,7 @@
  *
  * - No database must read the filter: `blocked` and `standard` use a hash of
  *   64 bits; here it has 32.
- * - There are more than some thousand keys: the rate is then above the plan.
+ * - There are more than a few thousand keys: the rate is then above the plan.
  *
  * COST
  *
@@ -94,7 +94,7 @@ enum {
 #define LEVELDB_M_MAX ((UINT64_C(1) << 32) - 8)
 
 static const kind_option leveldb_options[] = {
-    { .name = "bits", .help = "bits a key, as the policy is made with; instead "
+    { .name = "bits", .help = "bits per key, as passed to the policy; instead "
                               "of a rate",
       .least = 1, .most = LEVELDB_BITS_MOST, .standard = KIND_CHOOSE },
     { .name = NULL },

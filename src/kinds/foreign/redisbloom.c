@@ -63,9 +63,9 @@
  * MATHS
  *
  * The first link has half of the requested rate, each further one half of the
- * one before, so that their sum would stay below it. b = -ln p / 0.480453…, and
- * there are b n bits, rounded up to words of 64: the module's own sizes. A
- * filter that does not grow (growth=0) has the whole rate.
+ * one before, so that their sum would stay below it. There are b n bits, with b
+ * = -ln p / 0.480453…, rounded up to words of 64: these are the module's own
+ * sizes. A filter that does not grow (growth=0) has the whole rate.
  *
  * A link of few keys has more false positives than that, because its positions
  * are a progression (src/maths/strides.h), and so does a chain whose first link
@@ -112,7 +112,8 @@ static const double REDISBLOOM_DRAWN = 0.003;   /* above it a chain's rate is
 
 static const kind_option redisbloom_options[] = {
     { .name = "growth", .help = "how many times as many keys the next link is "
-                                "for, as EXPANSION; 0: none, as NONSCALING",
+                                "for, as EXPANSION; 0: the filter does not "
+                                "grow, as with NONSCALING",
       .least = 0, .most = LINKS_GROWTH_MOST, .standard = 2 },
     { .name = NULL },
 };
@@ -243,7 +244,7 @@ static uint64_t redisbloom_reach(const uint64_t *geometry)
 }
 
 static const kind_foreign redisbloom_foreign = {
-    .writer = "RedisBloom: the chunks of BF.SCANDUMP, one behind the other",
+    .writer = "RedisBloom: the chunks of BF.SCANDUMP, one after another",
     .numbers = {
         { "links", NULL },
         { "growth", NULL },

@@ -15,10 +15,10 @@
  * WHEN NOT TO
  *
  * - No Redis server must read the filter: `cuckoo` has fingerprints of any
- *   width, and grows without further places to look at.
+ *   width, and grows without adding tables to search.
  * - The expansion is above 1 and keys are removed: two keys may be the same in
- *   the small table but not in the large one, so a removal can take out
- *   another key.
+ *   the small table but not in the large one, so a removal can remove another
+ *   key.
  * - The expansion is above 1 and attackers choose the keys: one key that is
  *   added over and over fills its two buckets of each table and makes the
  *   filter add ever larger tables, until memory is full.
@@ -58,12 +58,13 @@
  *
  * MATHS
  *
- * An absent key meets each of the 2 s slots of its buckets in each of t tables,
- * each with probability 1/255 if it is taken: 1 - (1 - a/255)^(2 s t) if a
- * share a is taken. With b <= 255 buckets, the two buckets of a fingerprint
- * that is a multiple of b are one, and s slots are met. The rate follows from
- * the slots, not from the requested rate: only bucket= changes it. RedisBloom
- * sizes filters in this way, and so does this format.
+ * An absent key is compared with the 2 s slots of its buckets in each of t
+ * tables, and matches a taken slot with probability 1/255. If a share a of the
+ * slots is taken, the rate is 1 - (1 - a/255)^(2 s t). With b <= 255 buckets,
+ * the two buckets of a fingerprint that is a multiple of b are the same one,
+ * and only s slots are compared. The rate follows from the slots, not from the
+ * requested rate: only bucket= changes it. RedisBloom sizes filters in this
+ * way, and so does this format.
  *
  * THE PLACES OF A KEY
  *
@@ -106,7 +107,7 @@ static const kind_option rediscuckoo_options[] = {
         .least = 1, .most = TABLES_MOVES_MOST, .standard = 20 },
     [REDISCUCKOO_OPTION_EXPANSION] = {
         .name = "expansion", .help = "how many times as many buckets the next "
-                                     "table has; 0: there is none",
+                                     "table has; 0: the filter does not grow",
         .least = 0, .most = TABLES_EXPANSION_MOST, .standard = 1 },
     { .name = NULL },
 };
@@ -206,7 +207,7 @@ static uint64_t rediscuckoo_reach(const uint64_t *geometry)
 }
 
 static const kind_foreign rediscuckoo_foreign = {
-    .writer = "RedisBloom: the chunks of CF.SCANDUMP, one behind the other",
+    .writer = "RedisBloom: the chunks of CF.SCANDUMP, one after another",
     .numbers = {
         { "buckets", NULL },
         { "slots", "a bucket" },

@@ -38,8 +38,7 @@
  *                   for lines of 64 bytes; 00 00
  *
  *      Valid if and only if the payload is as above, and the numbers are those
- *      of the
- *      geometry.
+ *      of the geometry.
  *
  * A file without lines contains no key. 1 .. 7f in place of the mark is an
  * older filter, whose hash reads the last bytes of a key as signed numbers. fe
@@ -90,7 +89,7 @@ enum {
 #define ROCKSDB_LINES_MAX (UINT64_C(1) << 26)
 
 static const kind_option rocksdb_options[] = {
-    { .name = "bits", .help = "bits a key, as the policy is made with; instead "
+    { .name = "bits", .help = "bits per key, as passed to the policy; instead "
                               "of a rate",
       .least = 1, .most = ROCKSDB_BITS_MOST, .standard = KIND_CHOOSE },
     { .name = NULL },

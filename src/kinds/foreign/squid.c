@@ -16,9 +16,9 @@
  * - No proxy must read the filter: `standard` keeps any rate, and `split`
  *   needs no MD5. The paper about summary caches uses 16 bits per key and six
  *   probes.
- * - The answer must be current: Squid makes a digest anew every hour and
- *   removes nothing from it. Objects that have left the cache since then are
- *   still found, and new ones are not.
+ * - The answer must be current: Squid makes a new digest every hour and removes
+ *   nothing from it. Objects that have left the cache since then are still
+ *   found, and new ones are not.
  *
  * COST
  *
@@ -96,8 +96,7 @@ static const char *const squid_methods[] = { "get", "post", NULL };
 
 static const kind_option squid_options[] = {
     [SQUID_OPTION_BITS] = {
-        .name = "bits", .help = "bits an entry, 5 as Squid has them; instead "
-                                "of a rate",
+        .name = "bits", .help = "bits per entry, 5 in Squid; instead of a rate",
         .least = 1, .most = SQUID_BITS_MOST, .standard = KIND_CHOOSE },
     [SQUID_OPTION_METHOD] = {
         .name = "method", .help = "the method of the requests whose URLs are "

@@ -5,17 +5,16 @@
  * A Bloom filter with a small number, a cell, in place of every bit. Adding a
  * key sets its k cells to their largest value, after lowering P neighbouring
  * cells at a random place by one. So keys that are not added again fade away
- * and make room for new ones. After a while as many cells fade as are set. From
- * then on the false-positive rate stays the same, however long the stream. The
- * price is false negatives: a key that was added long ago is probably not
- * found.
+ * and make room for new ones. After a while, as many cells fade as are set.
+ * From then on the false-positive rate stays the same, however long the stream
+ * is. The price is false negatives: a key that was added long ago is probably
+ * not found.
  *
  * WHEN TO USE IT
  *
  * Use it to find duplicates in an endless stream in fixed memory, if an old key
- * may pass as new. The filter is never cleared, so it has no moments at which
- * it errs more than at others. Adding a key reports at once whether it was
- * there.
+ * may pass as new. The filter is never cleared, so its error rate does not
+ * vary. Adding a key reports at once whether it was there.
  *
  * WHEN NOT TO
  *
@@ -32,8 +31,8 @@
  *      1 %          90.6                  6                  1.8
  *      0.1 %       141.3                  9                  1.9
  *
- * The keys are those of the window, of which 1 % are lost at its end. An add
- * also lowers P cells, 16 at a time: 142 of them at 1 %.
+ * "Per key" means per key of the window, of which 1 % are lost by its end. An
+ * add also lowers P cells, 16 at a time: 142 of them at 1 %.
  *
  * THE PICTURE (m = 12 cells of 2 bits, k = 3, max = 3, P = 4, adding x)
  *
@@ -199,8 +198,8 @@ static const kind_option stable_options[] = {
         .least = 1, .most = STABLE_M_MAX, .standard = KIND_CHOOSE,
     },
     [STABLE_LOST] = {
-        .name = "lost", .help = "of 100 keys, those lost after as many others "
-                                "as the capacity",
+        .name = "lost", .help = "per cent of keys that are lost after as many "
+                                "others as the capacity",
         .least = 1, .most = 50, .standard = 1,
     },
     { .name = NULL },

@@ -13,15 +13,15 @@
  *
  * Use it for a fixed set of keys that is built once and looked up often. At 1 %
  * it takes four fifths of the memory of `blocked`, at 0.1 % three quarters. It
- * keeps any rate down to 2^-32. The option arity=4 makes it 5 % smaller for one
- * more cache line per lookup.
+ * guarantees any rate down to 2^-32. The option arity=4 makes it 5 % smaller,
+ * at the price of one more cache line per lookup.
  *
  * WHEN NOT TO
  *
  * - Keys are added later, or speed matters more than a fifth of the memory:
  * `blocked`, or `split`, the fastest.
- * - The filter is sent or memory is scarce: `ribbon` is 11 % smaller but
- *   slower.
+ * - The filter is sent over a network, or memory is scarce: `ribbon` is 11 %
+ *   smaller but slower.
  * - Two filters must be united or compared: no frozen kind can do that.
  *
  * COST

@@ -4,9 +4,10 @@
  *
  * A Bloom filter with a number in place of every bit. Putting a key with label
  * v raises its k cells to v where they are smaller. The label of a key is the
- * smallest of its cells. So the answer is never below the largest label put
- * with the key, and above it only if other keys with larger labels have covered
- * all its cells. A key with a cell of 0 was never put.
+ * smallest of its cells. So the answer is never below the largest label that
+ * was put with the key. It is above that label only if other keys with larger
+ * labels have covered all cells of the key. A key with a cell of 0 was never
+ * put.
  *
  * WHEN TO USE IT
  *

@@ -2,8 +2,8 @@
  *
  * WHAT IT IS
  *
- * A map from keys to labels of v bits that does not store the keys. For a key
- * that it was built from, it always returns the right label. An absent key is
+ * A map from keys to labels of v bits, which does not store the keys. It always
+ * returns the right label for a key that it was built from. An absent key is
  * reported as absent, except with probability 2^-f, in which case it gets some
  * other label. The keys are fixed when the map is built; their labels may be
  * changed at any time.

@@ -4,10 +4,10 @@
  *
  * A Bloom filter whose cells hold an area, 1 .. s; a larger number is a more
  * important one. Putting a key raises its k cells to its area where they are
- * smaller. A key is reported in the smallest area of its cells, or in none if
- * one of them is 0. So it errs upwards only: a key is never reported in a less
- * important area than its own or outside all of them, and a key of the top area
- * is always right.
+ * smaller. A lookup reports the smallest area in the key's cells, or no area if
+ * one of the cells is 0. So it errs upwards only: a key is never reported in a
+ * less important area than its own or outside all of them, and a key of the top
+ * area is always right.
  *
  * WHEN TO USE IT
  *
@@ -105,8 +105,8 @@ enum { SPATIAL_VERSION = 1, SPATIAL_AREAS = 2, SPATIAL_AREAS_MAX = 65535 };
 static const kind_option spatial_options[] = {
     LABELS_OPTIONS,
     [SPATIAL_AREAS] = {
-        .name = "areas", .help = "areas; labels are 1 to this, the last one "
-                                 "the most important",
+        .name = "areas", .help = "areas, and the largest label, which is the "
+                                 "most important area",
         .least = 1, .most = SPATIAL_AREAS_MAX, .standard = 4,
     },
     { .name = NULL },

@@ -10,9 +10,9 @@
  * WHEN TO USE IT
  *
  * Use it if a few keys are removed now and then, no key is added twice, and it
- * does no harm that one in ten cannot be removed. It needs a quarter more
- * memory than `standard`, where `counting` takes four times as much. Filters of
- * one plan can be united, intersected and compared.
+ * does no harm that one key in ten cannot be removed. It needs a quarter more
+ * memory than `standard`, whereas `counting` takes four times as much. Filters
+ * of one plan can be united, intersected and compared.
  *
  * WHEN NOT TO
  *

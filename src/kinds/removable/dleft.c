@@ -4,14 +4,15 @@
  *
  * A table of fingerprints, each with a small counter. It consists of four
  * subtables with buckets of eight cells. A key has one possible bucket in each
- * subtable and goes to the one with the fewest cells in use, the leftmost if
- * several have as few. That evens out the buckets so well that 25 of 32 cells
+ * subtable and goes to the one with the fewest cells in use, or to the leftmost
+ * of several such buckets. That fills the buckets so evenly that 25 of 32 cells
  * can be filled, and no bucket needs an overflow list.
  *
  * WHEN TO USE IT
  *
  * Use it if keys come and go, may be added twice, and `counting` is too large:
- * it takes half of that memory or less. It doubles in size without the keys.
+ * it takes half of that memory or less. It can be doubled in size without the
+ * keys.
  *
  * WHEN NOT TO
  *

@@ -4,9 +4,9 @@
  *
  * A sorted multiset of fingerprints, stored without loss in little more than
  * the bits that theory demands. The high part of a fingerprint, its *quotient*,
- * names the slot where it would like to be. Only the low r bits, its
- * *remainder*, are stored, in that slot or as near behind it as possible. Two
- * bits per slot record which remainder belongs to which quotient.
+ * is the number of its home slot. Only the low r bits, its *remainder*, are
+ * stored, in that slot or as soon after it as possible. Two bits per slot
+ * record which remainder belongs to which quotient.
  *
  * WHEN TO USE IT
  *
@@ -20,7 +20,7 @@
  *   counts different keys (or, with repeats=yes, adds). `counting` never does.
  * - Speed matters most: `cuckoo` for keys that are removed, `blocked` for keys
  *   that stay.
- * - Memory matters most: `golomb` does the same in half a bit to a bit less
+ * - Memory matters most: `golomb` does the same in half a bit to one bit less
  *   per key, but is much slower.
  * - Attackers choose the keys: hash them with `siphash` and a secret, or they
  *   can make every operation slow.

@@ -4,7 +4,7 @@
  *
  * A counting Bloom filter in which a key raises each of its k counters not by
  * one, but by an increment of L, L+1, … or 2L-1 that its hash selects. The
- * value of a counter then tells more than whether any key raised it. For L = 4,
+ * value of a counter then shows more than whether any key raised it. For L = 4,
  * a counter of 5 cannot contain an increment of 4, because the remaining 1 is
  * not an increment. So fewer absent keys pass, and the filter is a third
  * smaller although each counter has more bits.
@@ -12,7 +12,7 @@
  * WHEN TO USE IT
  *
  * Use it in place of `counting` if memory is short. It has the same abilities
- * (add, remove, count, unite) in two thirds of the memory, and in less than six
+ * (add, remove, count, unite) in two thirds of the memory, or in less than six
  * tenths with set=8-12-14-15.
  *
  * WHEN NOT TO

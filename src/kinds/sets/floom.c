@@ -3,17 +3,18 @@
  * WHAT IT IS
  *
  * The bits of `standard`, divided into b regions, and an extra array of 2^b
- * bits. A key sets its k bits. The set of regions they lie in is a number below
- * 2^b, the key's pattern, and the key sets that bit of the extra array as well.
- * A key is reported present if its k bits and the bit of its pattern are set.
+ * bits. A key sets its k bits. The set of regions that contain them, written as
+ * a number below 2^b, is the key's pattern. The key also sets the bit of the
+ * extra array that has this number. A key is reported present if its k bits and
+ * the bit of its pattern are set.
  *
  * WHEN TO USE IT
  *
- * Use it only to measure a published design. It is never better than `standard`
- * in as many bytes. While patterns are few, the bits of the extra array would
- * do more in the row; once they are many, the array is full and does nothing.
- * tests/kinds/floom.c compares the two for every b, rates from 0.3 to 10^-5 and
- * 1 to 10^8 keys.
+ * Use it only to measure a published design. It is never better than a
+ * `standard` of the same size. While there are few patterns, the bits of the
+ * extra array would be more useful in the row. Once there are many, the array
+ * is full and excludes nothing. tests/kinds/floom.c compares the two for every
+ * b, rates from 0.3 to 10^-5 and 1 to 10^8 keys.
  *
  * WHEN NOT TO
  *

@@ -5,18 +5,19 @@
  * A Bloom filter whose bits are cut into k slices of M bits. Probe i sets and
  * tests one bit in slice i only, so a key's k bits are always different, and
  * the slices can lie in separate memories that work in parallel. The formula
- * for its rate is exact, which is why `scalable` is built of this kind.
+ * for its rate is exact, which is why `scalable` is made of this kind by
+ * default.
  *
  * WHEN TO USE IT
  *
  * Use it if every probe should have memory of its own, as in hardware with
- * parallel memory banks. It adds keys without limit, and filters of one plan
- * can be united, intersected and compared.
+ * parallel memory banks. It never refuses a key, and filters of one plan can be
+ * united, intersected and compared.
  *
  * WHEN NOT TO
  *
- * - On an ordinary processor, `standard` costs the same, has the slightly
- *   lower rate, and can be folded to half its size.
+ * - On an ordinary processor, `standard` costs the same, has a slightly lower
+ *   rate, and can be folded to half its size.
  * - For speed, `blocked`; to remove keys, `cuckoo`, `quotient` or `counting`.
  *
  * COST

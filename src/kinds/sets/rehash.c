@@ -3,15 +3,15 @@
  * WHAT IT IS
  *
  * The Bloom filter as textbooks describe it: k hash functions, each of which
- * gives one bit of the key. Every other kind derives all its positions from one
- * 64-bit hash, which is faster. This kind computes k hashes. It can therefore
- * reproduce filters that others built this way, and use the families of hash
- * functions that theorems are about.
+ * selects one bit for the key. Every other kind derives all its positions from
+ * one 64-bit hash, which is faster. This kind computes k hashes. It can
+ * therefore reproduce filters that others built this way, and use the families
+ * of hash functions that theorems are about.
  *
  * WHEN TO USE IT
  *
- * Use it to be compatible with a filter that hashes the key anew for every bit,
- * or to measure hash functions.
+ * Use it to be compatible with a filter that hashes the key again for every
+ * bit, or to measure hash functions.
  *
  * WHEN NOT TO
  *

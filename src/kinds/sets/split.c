@@ -17,7 +17,7 @@
  * WHEN NOT TO
  *
  * - Memory matters: `blocked` takes fewer bits at every rate.
- * - The rate is far from 1 %: k is always 8, which costs memory.
+ * - The rate is far from 1 %: k is always 8, which then wastes memory.
  * - The filter is larger than 64 GiB (2^31 - 1 blocks), or its keys are hashed
  *   with `fnv1a`. The high half of the hash selects the block, so functions
  *   with weak high bits are refused.

@@ -9,10 +9,10 @@
  *
  * WHEN TO USE IT
  *
- * Use it by default. It keeps any false-positive rate and never refuses a key:
- * beyond the planned number of keys only the rate rises, and `bloomery info`
- * reports it. Filters of one plan can be united, intersected, compared, and
- * folded to half their size.
+ * Use it by default. It guarantees any false-positive rate and never refuses a
+ * key. Beyond the planned number of keys, only the rate rises, and
+ * `bloomery info` reports it. Filters of one plan can be united, intersected,
+ * compared, and folded to half their size.
  *
  * WHEN NOT TO
  *
@@ -29,8 +29,8 @@
  *      0.1 %        14.4                 10                  2
  *
  * A present key has k bits in k cache lines. A lookup of an absent key ends at
- * the first clear bit. Half of the bits are clear, so that takes two lines on
- * average, whatever k is.
+ * the first clear bit. In a full filter half of the bits are clear, so that
+ * takes two lines on average, for any k.
  *
  * THE PICTURE (m = 16, k = 3, after adding x and y)
  *
@@ -450,7 +450,7 @@ static const kind_inlining standard_inlining = {
 const bly_kind bly_kind_standard = {
     .name    = "standard",
     .family  = "sets",
-    .summary = "the classic Bloom filter: k bits in one row of m",
+    .summary = "the classic Bloom filter: k bits in one array of m",
     .version = STANDARD_VERSION,
     .options = standard_options,
 

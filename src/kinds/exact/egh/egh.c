@@ -4,18 +4,18 @@
  *
  * A filter for at most n integers below a bound U. It consists of k blocks of
  * q_1 … q_k bits, where no two q_i share a factor. An integer x sets bit x mod
- * q_i in each block i. The product of the q_i is above (U-1)^n, and therefore,
- * as long as at most n different keys are in, a key that was not added is never
- * found. This is a proof, not a probability. With more keys it becomes a filter
- * like the others; it counts its keys, so it knows.
+ * q_i in each block i. The product of the q_i is above (U-1)^n. Therefore,
+ * while the filter holds at most n different keys, a key that was not added is
+ * never found. This is proved, not merely probable. With more keys, it becomes
+ * a filter like the others; as it counts its keys, it can report that.
  *
  * WHEN TO USE IT
  *
  * Use it for a few integers of a known range if no false positive is
  * acceptable: a hundred ports, a thousand ids below a million. Filters are
  * united by OR, and the union is exact as well while it has at most n keys.
- * With bits=2 or more, keys can be removed and are counted; while it is exact,
- * the keys can be listed.
+ * With bits=2 or more, keys can be removed and are counted. While the filter is
+ * exact, its keys can be listed.
  *
  * WHEN NOT TO
  *
@@ -189,7 +189,7 @@ enum { EGH_OPTION_UNIVERSE, EGH_OPTION_MODULI, EGH_OPTION_BITS };
 static const kind_option egh_options[] = {
     [EGH_OPTION_UNIVERSE] = {
         .name = "universe", .help = "keys are integers below this, as text or "
-                                    "8 bytes (otherwise 2^64, with any hash)",
+                                    "8 bytes (else 2^64, with any hash)",
         .least = 2, .most = UINT64_MAX - 1, .standard = KIND_CHOOSE,
     },
     [EGH_OPTION_MODULI] = {

@@ -42,7 +42,7 @@
  *         8         xor: B, 8 bytes, 1 .. 2^32 - 1; then 3 B cells
  *                   fuse: n, L, S, S L, (S + 2) L, of 4 bytes each, L a power
  *                   of two up to 2^18; then that many cells
- *                   a cell has 1 byte or 2; behind those of fuse16 may be 4
+ *                   a cell has 1 byte or 2; after those of fuse16 may be 4
  *                   bytes of any value, which the library counts and does not
  *                   write
  *
@@ -103,8 +103,8 @@ static const char *const xorfilter_types[] = {
 };
 
 static const kind_option xorfilter_options[] = {
-    { .name = "type", .help = "which of them: by the rate fuse8 or fuse16, "
-                              "where it is not given",
+    { .name = "type", .help = "type of the filter; by default fuse8 or fuse16, "
+                              "as the rate requires",
       .choices = xorfilter_types, .standard = KIND_CHOOSE },
     { .name = NULL },
 };

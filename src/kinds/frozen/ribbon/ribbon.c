@@ -3,18 +3,18 @@
  * WHAT IT IS
  *
  * A table of rows of r bits. A key's hash selects a start, about half of the 64
- * rows from there on, and a fingerprint of r bits. The table is such that these
- * rows of a key, XORed, are its fingerprint. For an absent key they are so by
- * accident, with probability 2^-r. Each key is one linear equation in a narrow
- * band; building the filter solves about as many equations as there are rows.
- * It takes r bits per key and hardly one more.
+ * rows from there on, and a fingerprint of r bits. The table is filled so that
+ * the XOR of these rows is the key's fingerprint. For an absent key this is
+ * true by accident, with probability 2^-r. Each key is one linear equation in a
+ * narrow band; building the filter solves about as many equations as there are
+ * rows. The table takes hardly more than r bits per key.
  *
  * WHEN TO USE IT
  *
  * Use it for a fixed set of keys if every bit of memory counts or the filter is
  * sent over a network: it is the smallest kind, 27 % smaller than `standard` at
- * 1 %. The form `homogeneous` is as large as `fuse`, its build cannot fail, and
- * it answers a batch in the cache in three quarters of the time.
+ * 1 %. The form `homogeneous` is as large as `fuse`, and its build cannot fail.
+ * In the cache, it answers a batch in three quarters of the time.
  *
  * WHEN NOT TO
  *
@@ -29,7 +29,7 @@
  *      0.1 %        10.0              4.0
  *
  * A lookup reads three tiles in a row, 12 r bytes, and a threshold of two bits,
- * which is usually in the cache. One key in 20 needs a second such reading. A
+ * which is usually in the cache. One key in 20 needs a second such read. A
  * batch prefetches these lines 128 keys ahead. A rate is met in whole bits: 1 %
  * is 7 bits, which is 0.78 %.
  *

@@ -23,8 +23,8 @@
  * - Filters must be united or compared: `quotient` can do both.
  * - An add must never be refused: this kind reports "full" shortly beyond its
  *   capacity; `counting` does not.
- * - Keys that were never added might be removed: that can take out another
- *   key, here as in every kind that removes.
+ * - Keys that were never added might be removed: that can remove another key,
+ *   here as in every kind that removes.
  *
  * COST
  *

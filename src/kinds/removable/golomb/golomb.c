@@ -5,8 +5,8 @@
  * Each key becomes one of R values, where R is about n / rate. The filter
  * stores the values in sorted order, as the gaps between them in Rice's code,
  * and how often each was added. It is `gcs` divided into pages with free room,
- * so that keys can be added, counted and removed. A change moves the part of
- * one page that lies behind it.
+ * so that keys can be added, counted and removed. A change moves everything
+ * that follows it in its page.
  *
  * WHEN TO USE IT
  *

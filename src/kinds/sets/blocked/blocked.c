@@ -17,8 +17,8 @@
  * WHEN NOT TO
  *
  * - Keys must be removed or counted: `cuckoo`, `quotient`, `counting`.
- * - The rate is below 0.01 %: keys fall on the lines unevenly, which then
- *   costs more than 15 % in size. `standard` is smaller.
+ * - The rate is below 0.01 %: keys are spread unevenly over the lines, which
+ *   then costs more than 15 % in size. `standard` is smaller.
  * - Speed matters more than 6 % of the memory, or the filter goes into a
  * Parquet file: `split`.
  * - All keys are known and stay: `fuse` is a fifth smaller at 1 %.
