@@ -629,6 +629,8 @@ static void paged_refusals(void **state)
     bly_filter *paged = paged_create("buffered", &paged_spec);
     assert_status(bly_buffer(paged, 4095), BLY_EPARAM);
     assert_status(bly_copy(&none, paged, NULL), BLY_EUNSUPPORTED);
+    assert_status(bly_set_items(paged, 1), BLY_EUNSUPPORTED);
+    assert_non_null(strstr(bly_why(), "cannot be given a number of adds"));
     assert_status(bly_save(paged, "elsewhere"), BLY_EUNSUPPORTED);
     assert_status(bly_unite(paged, paged), BLY_EUNSUPPORTED);
     assert_status(bly_intersect(paged, paged), BLY_EUNSUPPORTED);

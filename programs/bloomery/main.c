@@ -55,7 +55,7 @@ static const cli_example main_environment[] = {
       "memory is prefetched; and how many KiB count as near. Answers and "
       "files do not depend on them. See '--version --verbose'." },
     { "NO_COLOR",
-      "If set, errors on a terminal are not shown in color." },
+      "If set and not empty, errors on a terminal are not shown in color." },
     { NULL, NULL }
 };
 

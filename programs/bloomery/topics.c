@@ -182,9 +182,9 @@ static const cli_passage topics_rates[] = {
         "will be queried and are not in the filter, and by the cost of a "
         "wrong answer." },
     { .text =
-        "A key that is not found was never added. This holds for all kinds "
-        "but those that forget or lose keys; 'bloomery plan -k NAME' shows "
-        "the share." },
+        "A key that is not found was never added, or was removed. This holds "
+        "for all kinds but those that forget or lose keys; 'bloomery plan "
+        "-k NAME' shows the share." },
     { .term = "Cost" },
     { .text =
         "Bits per key, for a million keys:" },
@@ -237,7 +237,9 @@ static const cli_passage topics_kinds[] = {
     { .rows = topics_core },
     { .text =
         "'bloomery kinds --all' lists the other kinds, which are for rarer "
-        "needs. Every command accepts every kind." },
+        "needs. A command refuses a kind that lacks the ability it needs, "
+        "such as 'remove' or 'resize'; 'bloomery kinds NAME' lists the "
+        "abilities." },
     { .term = "Choosing" },
     { "add keys at any time", "Families sets and removable." },
     { "remove or count keys", "Family removable." },

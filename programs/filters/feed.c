@@ -624,10 +624,13 @@ int feed_some(const cli_fed *fed)
 {
     if (fed->keys > 0 || fed->keyless + fed->skipped == 0)
         return CLI_GO;
+    if (fed->keyless == 0 && fed->skipped == 1)
+        return report_error("no line has a key: the only one is %s: check %s",
+                            report_skipped.one, report_skipped.options);
     if (fed->keyless == 0)
-        return report_error("no line has a key: all %s are blank or comments: "
-                            "check --skip-blank and --comment",
-                            report_count(fed->skipped).text);
+        return report_error("no line has a key: all %s are %s: check %s",
+                            report_count(fed->skipped).text,
+                            report_skipped.several, report_skipped.options);
     if (report_unexplained(fed->keyless) > 0)
         return report_error("%s", report_none());
     return report_error("no line has a key: %s %s no such %s: check %s",

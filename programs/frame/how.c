@@ -72,6 +72,17 @@ static void how_name_need(const cli_how *how)
                     (const char *)columns->names[0].data);
 }
 
+/* Chooses the words about skipped lines. */
+static void how_name_skipped(const cli_how *how)
+{
+    report_skipped = how->comment == NULL
+        ? (report_skipped_words){ "blank", "blank", "--skip-blank" }
+        : !how->skip_blank
+        ? (report_skipped_words){ "a comment", "comments", "--comment" }
+        : (report_skipped_words){ "blank or a comment", "blank or comments",
+                                  "--skip-blank and --comment" };
+}
+
 int how_check(const cli_command *command, cli_how *how)
 {
     if (how->csv && (how->separator == '"' || how->separator == '\n'
@@ -84,6 +95,7 @@ int how_check(const cli_command *command, cli_how *how)
     forms_choose(how);
     if (forms_can(how->form) != CLI_GO)
         return CLI_ERROR;
+    how_name_skipped(how);
     if (how->csv)
         report_lack = (report_words){ "column", "its number and -t",
                                       "-f and -t" };

@@ -37,6 +37,9 @@ static int program_help(const cli_command *self, int argc, char **argv);
 
 /* ==== The command `help` ================================================ */
 
+/* Sections of the manual. */
+enum { PROGRAM_ALL = 0, PROGRAM_COMMANDS = 1, PROGRAM_TOPICS = 7 };
+
 typedef struct {
     bool roff;
     uint64_t section;
@@ -155,10 +158,16 @@ static int program_no_topic(const char *name)
 /* Prints the help of one command or topic. */
 static int program_help_about(const program_help_settings *s, const char *name)
 {
-    const cli_topic *topic = s->section == 1 ? NULL : program_topic(name);
-    const cli_command *command = s->section == 7 ? NULL : program_find(name);
+    const cli_topic *topic = program_topic(name);
+    const cli_command *command = program_find(name);
 
-    if (topic != NULL)
+    if (topic != NULL && command == NULL && s->section == PROGRAM_COMMANDS)
+        return report_error("'%s' is not a command but a topic, of section %d: "
+                            "leave --section out", name, PROGRAM_TOPICS);
+    if (topic == NULL && command != NULL && s->section == PROGRAM_TOPICS)
+        return report_error("'%s' is not a topic but a command, of section %d: "
+                            "leave --section out", name, PROGRAM_COMMANDS);
+    if (topic != NULL && s->section != PROGRAM_COMMANDS)
         (s->roff ? help_topic_roff : help_topic)(topic);
     else if (command != NULL)
         (s->roff ? help_roff : help_text)(command);
@@ -169,7 +178,7 @@ static int program_help_about(const program_help_settings *s, const char *name)
 
 static int program_help(const cli_command *self, int argc, char **argv)
 {
-    program_help_settings s = { false, 0, NULL };
+    program_help_settings s = { false, PROGRAM_ALL, NULL };
     cli_operands names;
     int status = options_read(self, argc, argv, &s, &names);
 
@@ -177,6 +186,12 @@ static int program_help(const cli_command *self, int argc, char **argv)
         return status;
     if (names.count > 1)
         return options_wrong(self, "this command takes at most one COMMAND");
+    if (s.section != PROGRAM_ALL && s.section != PROGRAM_COMMANDS
+        && s.section != PROGRAM_TOPICS)
+        return options_wrong(self, "--section is not 1, for commands, or 7, "
+                                   "for topics");
+    if (s.section != PROGRAM_ALL && names.count == 0)
+        return options_wrong(self, "--section needs a COMMAND or a TOPIC");
     if (s.completion != NULL) {
         if (names.count > 0)
             return options_wrong(self, "--completion is for all commands: "

@@ -275,6 +275,8 @@ report_words report_lack = {
     "column", "its number, -t and --csv", "-f, -t and --csv"
 };
 
+report_skipped_words report_skipped;
+
 void report_advise(const char *where)
 {
     static char advice[512];

@@ -81,6 +81,13 @@ typedef struct {
 } report_words;
 extern report_words report_lack;
 
+/* Names skipped lines, one and several, and the options that were given for
+ * that. */
+typedef struct {
+    const char *one, *several, *options;
+} report_skipped_words;
+extern report_skipped_words report_skipped;
+
 /* Records that a note has explained so many keyless lines of the last input. */
 void report_explain(uint64_t lines);
 

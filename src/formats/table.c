@@ -228,8 +228,8 @@ static bly_status table_open_own(table_file *out, const uint8_t *end,
                             sizeof plain, at))
         return table_damaged("the checksum does not match its end", at);
     if (n + TABLE_TRAILER > at)
-        return table_damaged("its end places the metaindex before the file,",
-                             at);
+        return table_damaged("the metaindex is larger than what precedes the "
+                             "end,", at);
     out->metaindex = (table_handle){ at - TABLE_TRAILER - n, n };
     return BLY_OK;
 }

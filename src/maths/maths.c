@@ -218,6 +218,15 @@ double math_set_variance(double m, double t)
     return variance > 0 ? variance : 0;
 }
 
+/* The root of m (e^load - 1 - load), whose terms cancel at small loads. */
+double math_probes_sd(double m, double load)
+{
+    if (isinf(load))
+        return INFINITY;
+    return sqrt(m * (load < 1e-3 ? load * load / 2 * (1 + load / 3)
+                                 : expm1(load) - load));
+}
+
 /* ---- A number below R for a key ---------------------------------------- */
 
 double math_numbers_rate(double range, double n)

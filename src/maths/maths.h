@@ -95,6 +95,12 @@ double math_collision(double n);
 double math_set_mean(double m, double t);
 double math_set_variance(double m, double t);
 
+/* Returns the standard deviation of the number of probes that is estimated from
+ * m bits of which x are set: the number t from which x are expected, for the
+ * load t/m = -log(1 - x/m) [Whang 1990]. Above 0 for any load above 0; infinity
+ * at an infinite load. */
+double math_probes_sd(double m, double load);
+
 /* ---- A number below R for a key ---------------------------------------- */
 
 /* Returns the chance that an absent key has the number of one of n members: 1 -

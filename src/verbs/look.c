@@ -104,7 +104,7 @@ bly_status bly_list_fingerprints(const bly_filter *filter,
                                  bly_visit_fingerprint *visit, void *context)
 {
     if (!KIND_HAS(filter->kind, listing, fingerprints))
-        return handle_unsupported(filter->kind, "list its keys",
+        return handle_unsupported(filter->kind, "list fingerprints",
                                   BLY_CAN_FINGERPRINTS);
     filter->kind->listing->fingerprints(filter->image, visit, context);
     return BLY_OK;

@@ -37,7 +37,7 @@ const void *bly_raw(const bly_filter *filter, size_t *bytes)
 
 bly_status bly_set_items(bly_filter *filter, uint64_t items)
 {
-    bly_status status = handle_here(filter, "asked for its number of adds");
+    bly_status status = handle_here(filter, "given a number of adds");
     if (status == BLY_OK)
         status = handle_begin(filter);
     if (status == BLY_OK)

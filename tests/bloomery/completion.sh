@@ -68,11 +68,13 @@ for shell in bash zsh fish; do
         sed -n '/^Topics/q;s/^  \([a-z][a-z]*\)  .*/\1/p'); do
         bloomery "$command" --help |
             sed -n 's/^  [- ][^-][, ] --\([a-z-]*\).*/\1/p' >options
+        cat options >>all-options
         while read -r option; do
             grep -Eq -e "$command.*(--|-l )$option" -e "^ .*--$option" out ||
                 echo "$command --$option" >>missing
         done <options
     done
+    check "$shell: at least 100 options" [ "$(wc -l <all-options)" -ge 100 ]
     if [ -e missing ]; then
         fail "$shell: every option" "without $(tr '\n' ' ' <missing)"
     else

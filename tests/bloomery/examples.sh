@@ -158,6 +158,7 @@ runs() {
 }
 
 tried=0
+commands=0
 for command in $(bloomery --help |
     sed -n '/^Topics/q;s/^  \([a-z][a-z]*\)  .*/\1/p'); do
     bloomery "$command" --help | awk '
@@ -172,6 +173,7 @@ for command in $(bloomery --help |
         /^$/ { example(); on = 0 }
         on && /^  [^ ]/ { example(); command = substr($0, 3); next }
         on { text = text substr($0, 6) }' >"examples-$command"
+    commands=$((commands + 1))
     check "$command has examples" [ -s "examples-$command" ]
     while read -r status example <&3; do
         runs "$example" "$status"
@@ -182,6 +184,8 @@ check 'help keys has three examples' [ "$(wc -l <examples-of-keys)" -eq 3 ]
 while read -r status example <&3; do
     runs "$example" "$status"
 done 3<examples-of-keys
-cat examples-* >examples
+cat examples-* >examples 2>err
+check "at least 20 commands, not $commands" [ $commands -ge 20 ]
+check "at least 60 examples, not $tried" [ $tried -ge 60 ]
 check "all $tried examples were tried" [ "$tried" -eq "$(wc -l <examples)" ]
 finish

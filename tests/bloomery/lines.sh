@@ -99,7 +99,7 @@ for command in "$dedup" "$join"; do
     silent "$name -o: a device"
     # shellcheck disable=SC2086
     try $command --json -o -
-    refused "$name --json -o -" 'both want'
+    refused "$name --json -o -" 'cannot both write'
 done
 check 'and the folder is empty' [ -z "$(ls -A box)" ]
 

@@ -1,6 +1,6 @@
 # messages.sh - the exact text of the messages that users meet most often. Each
-# command of messages.txt runs here and must print the lines that follow it.
-# After a change, read the difference that this prints and apply it with patch.
+# command of messages.txt runs here and must print the lines that follow it: its
+# standard output, each line after "| ", its messages, and its exit status. After a change, read the difference that this prints and apply it with patch.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -13,6 +13,8 @@ messages=$1/messages.txt
 # ---- The files that the commands name ----------------------------------------
 seq 1 1000 >keys
 : >empty
+echo '# why' >comments
+printf '\n \n' >blanks
 mkdir folder
 printf 'id,mail\n1,a@example.org\n' >table.csv
 printf 'a\0b\n' >binary
@@ -35,14 +37,18 @@ bloomery() {
 sed -n 's/^\$ //p' "$messages" >commands
 : >got
 while IFS= read -r line; do
-    printf '$ %s\n' "$line" >>got
-    (eval "$line") 2>>got >/dev/null </dev/null
+    (eval "$line") >out 2>err </dev/null
+    status=$?
+    {
+        printf '$ %s\n' "$line"
+        sed 's/^/| /' out
+        cat err
+        printf '(status %s)\n' "$status"
+    } >>got
+    [ -s err ] || fail 'each prints a message' "$line"
 done <commands
 
 check 'at least fifty commands' [ "$(wc -l <commands)" -ge 50 ]
-check 'each prints a message' awk '
-    /^\$/ { if (before ~ /^\$/) exit 1 } { before = $0 }
-    END { if (before ~ /^\$/) exit 1 }' got
 if ! cmp -s got "$messages"; then
     diff "$messages" got
     fail 'the messages are those of messages.txt' 'see the difference above'

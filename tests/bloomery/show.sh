@@ -222,6 +222,16 @@ for command in $(sed -n '/^Topics/q;s/^  \([a-z]*\)  .*/\1/p' overview); do
             if (!index(page, option)) exit 1
         }' out help
 done
+try help --section 7 build
+refused 'help --section 7: a command' "'build' is not a topic but a command, of section 1"
+try help --section 1 keys
+refused 'help --section 1: a topic' "'keys' is not a command but a topic, of section 7"
+try help --section 7 nothing
+refused 'help --section 7: an unknown name' "unknown command or topic 'nothing'"
+try help --section 3 build
+refused 'help --section 3' 'section is not 1, for commands, or 7'
+try help --section 7
+refused 'help --section 7 without a name' 'needs a COMMAND or a TOPIC'
 try help --roff
 out_has 'help --roff' 0 '^\.TH BLOOMERY 1 '
 

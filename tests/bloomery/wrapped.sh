@@ -207,7 +207,7 @@ check 'compressed: check tells of a broken promise' grep -q 'warning: .* holds m
 head -c 3000000 /dev/zero | gzip -c >bomb.gz
 try query --unpack-limit 2999999 bomb.gz keys
 refused 'compressed: of nothing but zeros' \
-    "'bomb.gz': more than 2,999,999 bytes .*--unpack-limit"
+    "'bomb.gz': .*more than 2,999,999 bytes .*--unpack-limit"
 for tool in gzip zstd xz bzip2 lz4; do
     command -v "$tool" >tool || continue
     head -c 300000 /dev/zero | "$tool" -c >bomb

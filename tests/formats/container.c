@@ -852,6 +852,19 @@ static void test_damaged_tables(void **state)
     }
 }
 
+/* The end of a table of version 6 or later states only the metaindex's size. */
+static void test_metaindex_too_large(void **state)
+{
+    (void)state;
+    enum { END = 53, SIZE = 13 };
+    static const table parts = { .version = 7, .name = PARTS, .own = 77 };
+    made m;
+    make_table(&m, &parts);
+    m.bytes[m.n - END + SIZE + 3] = 0x7F;
+    refused(&m, BLY_ECORRUPT, "the metaindex is larger than what precedes the "
+                              "end, at byte");
+}
+
 /* ---- Memory ------------------------------------------------------------- */
 
 /* Each allocation failure is reported, and nothing leaks. */
@@ -916,6 +929,7 @@ int main(void)
         AT(test_tables_refused),
         AT(test_damaged_parquet),
         AT(test_damaged_tables),
+        AT(test_metaindex_too_large),
         AT(test_no_memory),
         AT(test_other_files),
     };

@@ -51,10 +51,12 @@ static void law_missing_verbs_say_so(void **state)
                       BLY_EUNSUPPORTED);
     if (laws_kind->resizing == NULL)
         assert_status(bly_resize(filter, 5000), BLY_EUNSUPPORTED);
-    if (!KIND_HAS(laws_kind, listing, fingerprints))
+    if (!KIND_HAS(laws_kind, listing, fingerprints)) {
         assert_status(
             bly_list_fingerprints(filter, laws_visit_fingerprint, NULL),
             BLY_EUNSUPPORTED);
+        assert_non_null(strstr(bly_why(), "cannot list fingerprints"));
+    }
     if (!KIND_HAS(laws_kind, combining, unite_at))
         assert_status(bly_unite_at(filter, filter, 1), BLY_EUNSUPPORTED);
     if (!KIND_HAS(laws_kind, listing, keys))

@@ -638,8 +638,8 @@ static void test_remove_names_its_key(void **state)
 {
     static const bly_key keys[] = { { "ant", 3 }, { "bee", 3 }, { "x", 1 },
                                     { "cat", 3 }, { "y", 1 } };
-    static const char line[] = "key 2 of the batch is not in the filter; of its "
-                               "5 keys 3 were removed";
+    static const char line[] = "key 2 of the batch is not in the filter; of "
+                               "its 5 keys 3 were removed";
     static const char *const kinds[] = { "counting", "cuckoo", "quotient",
                                          "dleft", "twin", "invertible" };
     (void)state;

@@ -5,6 +5,7 @@ of the essay at the head of the kind's file, and what BUILD/bloomery prints
 about the kind. A page of docs/format/kinds about another system's format has
 these, and the sections about its bytes.
 """
+import csv
 import glob
 import json
 import os
@@ -215,9 +216,47 @@ def comparison(folder):
     return "\n".join(rows) + "\n"
 
 
+def speeds():
+    """Returns the rows of the measurements."""
+    with open("docs/pictures/speed.csv", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def speed(folder):
+    """Returns the table of the command's times beside those of other tools."""
+    rows = ["| job | tool | seconds |", "|---|---|--:|"]
+    rows += [f"| {row['job']} | `{row['tool']}` | {row['value']} |"
+             for row in speeds() if row["unit"] == "s"]
+    return "\n".join(rows) + "\n"
+
+
+def unmeasured():
+    """Yields each time in a text about speed that was not measured."""
+    known = {(row["value"], row["unit"]) for row in speeds()}
+    for path, heading, pattern in TIMES:
+        with open(path, encoding="utf-8") as file:
+            text = re.search(rf"(?ms)^{heading}\n.*?(?=^## |\Z)", file.read())[0]
+        found = re.findall(pattern, text)
+        if not found:
+            yield f"{path}: no time after '{heading}'"
+        for time in found:
+            value, unit = time if isinstance(time, tuple) else (time, "ns")
+            if (value, unit) not in known:
+                yield (f"{path}: {value} {unit} is not in "
+                       "docs/pictures/speed.csv")
+
+
+# Texts with times: the page, the heading, and how a time is written. In the
+# second, only the column of lookups was measured with them.
+TIMES = [
+    ("README.md", "## Speed", r"\b(\d[\d.]*)\s(n?s)\b"),
+    ("docs/reference/performance.md", "## Where a peer is ahead",
+     r"(?m)^\| (?:Boost's )?`[^`]*` \| ([\d.]+) \|"),
+]
 PARTS = {
     "comparison": comparison,
     "formats": formats,
+    "speed": speed,
     "redis": lambda folder: run(program="redis-commands"),
     "serve": lambda folder: "```text\n" + re.search(
         r"(?s)Options:.*", run("serve", "--help"))[0] + "```\n",
@@ -256,6 +295,9 @@ def main():
         else:
             print(f"docs: {path} is not current: run make docs")
             stale = 1
+    for fault in unmeasured():
+        print(f"docs: {fault}")
+        stale = 1
     return stale
 
 

@@ -573,7 +573,7 @@ static bly_status scalable_add_many(void *image, const uint64_t *hashes,
 static void scalable_stat(bly_stat_t *out, const void *image)
 {
     scalable_view v = scalable_look(image);
-    double none = 1, keys = 0, unsure = 0, used = 0, bytes = 0;
+    double some = 0, keys = 0, unsure = 0, used = 0, bytes = 0;
     uint64_t capacity = 0;
     uint32_t probes = 0;
     for (size_t i = 0; i < v.slices; i++) {
@@ -581,7 +581,7 @@ static void scalable_stat(bly_stat_t *out, const void *image)
         double size = (double)image_u64(slice, IMAGE_BYTES);
         bly_stat_t s = { .bytes = 0 };
         v.kind->stat(&s, slice);
-        double taken = 1 - none * (1 - s.rate / 3);
+        double taken = some + (1 - some) * s.rate / 3;
         double offered = taken < 1 ? (double)scalable_keys(&v, i) / (1 - taken)
                        : INFINITY;
         keys += offered;
@@ -591,13 +591,13 @@ static void scalable_stat(bly_stat_t *out, const void *image)
         probes += s.probes;
         if (!sizes_add(&capacity, capacity, image_u64(slice, IMAGE_CAPACITY)))
             capacity = UINT64_MAX;
-        none *= 1 - s.rate;
+        some += (1 - some) * s.rate;
     }
     out->capacity = capacity;
     out->distinct = keys;
     out->distinct_sd = sqrt(unsure);
     out->fill = used / bytes;
-    out->rate = 1 - none;
+    out->rate = some;
     out->probes = probes;
 }
 

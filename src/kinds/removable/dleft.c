@@ -921,12 +921,6 @@ static bly_status dleft_resize(void *into, const void *image)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-/* e^x - 1 - x, x >= 0. */
-static double dleft_beyond_linear(double x)
-{
-    return x < 1e-3 ? x * x / 2 * (1 + x / 3) : expm1(x) - x;
-}
-
 /* Keys fall on the R fingerprints like balls into bins; from the number of
  * those met follows that of the keys, with its variance [Whang 1990]. */
 static void dleft_distinct(bly_stat_t *out, double met, double range)
@@ -937,7 +931,7 @@ static void dleft_distinct(bly_stat_t *out, double met, double range)
     }
     double load = -log1p(-met / range);
     out->distinct = met > 0 ? log1p(-met / range) / log1p(-1 / range) : 0;
-    out->distinct_sd = sqrt(range * dleft_beyond_linear(load));
+    out->distinct_sd = math_probes_sd(range, load);
 }
 
 static void dleft_stat(bly_stat_t *out, const void *image)

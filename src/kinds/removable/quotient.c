@@ -1034,9 +1034,7 @@ static void quotient_stat(bly_stat_t *out, const void *image)
         some++;
     double range = (double)v.range, share = (double)some / range;
     out->distinct = some == 0 ? 0 : log1p(-share) / log1p(-1 / range);
-    double clear = 1 - share;
-    out->distinct_sd = clear > 0
-        ? sqrt(math_set_variance(range, out->distinct)) / clear : INFINITY;
+    out->distinct_sd = math_probes_sd(range, -log1p(-share));
     out->fill = fmin((double)runs_used(&v) / (double)v.slots, 1);
     out->rate = share;
     out->probes = 1;

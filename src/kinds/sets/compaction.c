@@ -735,6 +735,9 @@ PLATFORM_APART static double compaction_see_rate(double *all,
     return rate;
 }
 
+/* The number of keys that share an entry has the deviation of rare events. On
+ * average it is half the number of false positives among as many keys, which
+ * counts where it is too small to be seen in the entries. */
 static void compaction_stat(bly_stat_t *out, const void *image)
 {
     compaction_view v = compaction_look(image);
@@ -744,7 +747,8 @@ static void compaction_stat(bly_stat_t *out, const void *image)
     compaction_line_for(&line, v.bits);
     double keys = compaction_keys_for(&line, lines, all / lines);
     out->distinct = fmax(all, lines * keys);
-    out->distinct_sd = sqrt(out->distinct - all);
+    out->distinct_sd = sqrt(fmax(out->distinct - all,
+                                  out->distinct * out->rate / 2));
     out->fill = all / (lines * v.slots);
     out->probes = 1;
 }

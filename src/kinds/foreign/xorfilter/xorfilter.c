@@ -342,13 +342,23 @@ static void xorfilter_contains_many(const void *image, const uint64_t *hashes,
     }
 }
 
+/* The number of keys that a filter was made for includes repeated keys. A fuse
+ * filter states it; from the cells of an xor filter follows the most. */
+static double xorfilter_most(const bly_stat_t *stat,
+                             const xorfilter_shape *shape)
+{
+    if (stat->items_exact)
+        return (double)stat->items;
+    return floor((3 * ((double)shape->length + 1) - 32) / 1.23);
+}
+
 static void xorfilter_stat(bly_stat_t *out, const void *image)
 {
     xorfilter_shape shape = xorfilter_of(image);
     out->fill = 1;
     out->rate = xorfilter_rate(&shape);
-    out->distinct = (double)image_u64(image, IMAGE_CAPACITY);
-    out->distinct_sd = shape.segments > 0 ? 0 : 2;
+    out->distinct = xorfilter_most(out, &shape);
+    out->distinct_sd = out->distinct > 0 ? INFINITY : 0;
     out->probes = 3;
 }
 

@@ -180,6 +180,7 @@
 #include <math.h>
 
 #include "base/task.h"
+#include "maths/maths.h"
 
 enum { CUCKOO_OPTION_F, CUCKOO_OPTION_SORTED };
 
@@ -387,7 +388,7 @@ static void cuckoo_stat(bly_stat_t *out, const void *image)
               / (double)(v.buckets * v.quads * CUCKOO_SLOTS);
     out->rate = rate;
     out->distinct = classes * keys;
-    out->distinct_sd = sqrt(classes * (expm1(keys) - keys));
+    out->distinct_sd = math_probes_sd(classes, keys);
     out->probes = 2;
 }
 

@@ -497,10 +497,8 @@ static void golomb_stat(bly_stat_t *out, const void *image)
     while (golomb_next(&w))
         some++;
     double range = (double)v.range, share = (double)some / range;
-    double clear = 1 - share;
     out->distinct = some == 0 ? 0 : log1p(-share) / log1p(-1 / range);
-    out->distinct_sd = clear > 0
-        ? sqrt(math_set_variance(range, out->distinct)) / clear : INFINITY;
+    out->distinct_sd = math_probes_sd(range, -log1p(-share));
     out->fill = golomb_fill(&v);
     out->rate = share;
     out->probes = 1;
