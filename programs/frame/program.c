@@ -190,7 +190,7 @@ static int program_help(const cli_command *self, int argc, char **argv)
         && s.section != PROGRAM_TOPICS)
         return options_wrong(self, "--section is not 1, for commands, or 7, "
                                    "for topics");
-    if (s.section != PROGRAM_ALL && names.count == 0)
+    if (s.section != PROGRAM_ALL && names.count == 0 && !s.roff)
         return options_wrong(self, "--section needs a COMMAND or a TOPIC");
     if (s.completion != NULL) {
         if (names.count > 0)

@@ -84,14 +84,8 @@
  *
  * CIRCL's hashlookup publishes the SHA-1 hashes of known files as such a
  * filter. Its keys are hexadecimal digits in upper case, while sha1sum prints
- * lower case; --upper changes the keys, but not the names of files. The first
- * query prints the known files of a folder, the second the unknown ones:
- *
- *      find FOLDER -type f -exec sha1sum {} + >sums
- *      bloomery query --upper --blanks -f 1 hashlookup-full.bloom sums |
- *          cut -c 43-
- *      bloomery query --upper --blanks -f 1 -v hashlookup-full.bloom sums |
- *          cut -c 43-
+ * lower case; --upper changes the keys, but not the names of files. The
+ * cookbook (docs/cookbook/known-files.md) has the commands.
  *
  * Without --upper no file is found. `query` then prints a note, if at least
  * 1,000 files were looked up.
