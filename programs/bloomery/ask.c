@@ -17,6 +17,7 @@
 #include "frame/refuse.h"
 #include "frame/strange.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,13 +329,13 @@ static int ask_commit(void *argument, cli_worker *w)
     bool printed;
 
     prefix_file(job, w->chunk.path);
+    if (w->failed || w->chunk.error == ENOMEM)
+        return report_no_memory();
     if (w->chunk.error != 0) {          /* the other files are still read */
         refuse_chunk(&w->chunk);
         job->failed = job->file.failed = true;
         return CLI_GO;
     }
-    if (w->failed)
-        return report_no_memory();
     if (damage_seen())
         return CLI_ERROR;
     printed = ask_print(job, w);

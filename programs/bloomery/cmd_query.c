@@ -142,7 +142,7 @@ static int query_report(const ask_job *job, int status)
 {
     const ask_settings *s = &job->want;
 
-    if (s->count && !s->quiet && !s->names)
+    if (s->count && !s->quiet && !s->names && !job->failed)
         output_format("%" PRIu64 "\n", job->tally.keys.selected);
     digests_note(job);
     if ((s->json || s->summary) && query_summary(job) != CLI_GO)

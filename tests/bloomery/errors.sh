@@ -64,10 +64,10 @@ bad_build 'missing file after a good one' "'missing'" keys missing
 bad_build 'missing file with -n' "'missing'" -n 10 keys missing
 bad_build 'folder as file' "'folder' is a folder: name" folder
 bad_build 'folder as file with -n' "'folder' is a folder" -n 10 folder
-bad_build 'no line has the column' 'no line has a key: 3 lines .*: check' -f 2 keys
-bad_build 'the same of a kind that is built at once' 'no line has a key: .*check' \
+bad_build 'no line has the column' 'no line has column 2: check' -f 2 keys
+bad_build 'the same of a kind that is built at once' 'no line has column 2: check' \
     -k fuse -f 2 keys
-bad_build 'and of two files' 'no line has a key: 4 lines .*: check' -f 2 keys text
+bad_build 'and of two files' 'no line has column 2: check' -f 2 keys text
 echo x | bad_build 'a pipe without -n' 'cannot be counted .*: give .* -n'
 mkfifo pipe
 bad_build 'a named pipe without -n' 'cannot be counted .*: give .* -n' keys pipe

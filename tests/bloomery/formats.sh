@@ -379,30 +379,4 @@ try build --as any -o any.bly numbers
 try query -c any.bly strangers
 check 'query: no note for a filter of our own' [ ! -s err ]
 
-# The recipe in the essay of dcso, on a folder.
-if command -v sha1sum >/dev/null 2>&1; then
-    mkdir -p folder/sub
-    for i in $(seq 1 40); do
-        echo "$i" >"folder/fad e$i"
-        echo "unknown $i" >"folder/sub/ace$i"
-    done
-    find folder -type f -name 'fad*' -exec sha1sum {} + | cut -c 1-40 |
-        tr a-f A-F >known
-    try build -k dcso -n 100 -p 1e-9 -o hashlookup-full.bloom known
-    find folder -type f -name 'fad*' | sort >want-known
-    find folder -type f -name 'ace*' | sort >want-unknown
-    sed -n '/^ \*  *find FOLDER/,/^ \*$/s/^ \* *//p' \
-        "$1/../../src/kinds/foreign/dcso.c" >recipe
-    check 'the recipe for files is there' [ "$(grep -c query recipe)" = 2 ]
-    sed -e 's/FOLDER/folder/' -e "s|bloomery|'$BLOOMERY'|" recipe >run.sh
-    sh run.sh >listed 2>err
-    head -n 40 listed | sort >got-known
-    tail -n 40 listed | sort >got-unknown
-    check 'the recipe: known files by their names' cmp -s want-known got-known
-    check 'the recipe: unknown files by their names' \
-        cmp -s want-unknown got-unknown
-else
-    skip 'the recipe for files' 'no sha1sum'
-fi
-
 finish

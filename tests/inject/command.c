@@ -268,9 +268,9 @@ static void command_check(const command_job *job, const char *way, uint64_t at,
     if (wrong == NULL && others != entries)
         wrong = "it left a file behind";
     if (wrong != NULL)
-        fail_msg("%s, call %llu %s: %s: status %d: %s", job->words,
+        fail_msg("%s, call %llu %s: %s: status %d: %s%s", job->words,
                  (unsigned long long)at, way, wrong, end.status,
-                 end.err.bytes);
+                 end.err.bytes, end.out.bytes);
     if (job->writes != NULL)
         command_write(job->writes, old);
     command_end_free(&end);

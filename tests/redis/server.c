@@ -838,7 +838,7 @@ static void logs_the_rate_of_a_hopeless_shape(void **state)
     assert_answer(&c, "BF.RESERVE small 0.0001 20 NONSCALING", "+OK");
     log = server_log(&s);
     assert_non_null(strstr(log, "a filter reserved for 1 items at an error "
-                                "rate of 0.01 errs at 0.0"));
+                                "rate of 0.01 has a rate of 0.0"));
     assert_non_null(strstr(log, "with 8 items, and a higher one as it grows: "
                                 "reserve a larger capacity"));
     assert_non_null(strstr(log, "with 20 items: reserve a larger capacity"));
