@@ -141,8 +141,9 @@ static int query_summary(const ask_job *job)
 static int query_report(const ask_job *job, int status)
 {
     const ask_settings *s = &job->want;
+    bool nothing = job->failed && job->tally.keys.lines == 0;
 
-    if (s->count && !s->quiet && !s->names && !job->failed)
+    if (s->count && !s->quiet && !s->names && !nothing)
         output_format("%" PRIu64 "\n", job->tally.keys.selected);
     digests_note(job);
     if ((s->json || s->summary) && query_summary(job) != CLI_GO)
