@@ -302,7 +302,7 @@ export class Filter {
     /** Store a label with a key. */
     put(key: Key, label: Whole): void;
     /** The label of a key; undefined: it is certainly not there. Code EUNSUPPORTED:
-     * this kind carries no labels. */
+     * this kind stores no labels. */
     get(key: Key): Whole | undefined;
     /** The 64-bit hash by which this filter knows the key. */
     hash(key: Key): bigint;

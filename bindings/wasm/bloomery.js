@@ -1329,8 +1329,8 @@ export class Filter {
         const k = this.#k;
         this.#labelled ??= k.told(k.c.stat(this.#f)).can.includes("label");
         if (!this.#labelled)
-            throw new BloomeryError(`kind ${this.kind} carries no labels: ` +
-                "Filter.build(\"bloomier\", keys, { labels }) is of one that does",
+            throw new BloomeryError(`kind ${this.kind} stores no labels: ` +
+                "build one that does with Filter.build(\"bloomier\", keys, { labels })",
                 -15, "EUNSUPPORTED");
     }
 

@@ -286,9 +286,9 @@ it("bytes are themselves, in whatever holds them", () => {
     refused(() => f.hasAll({ bytes, width: 0 }), "EPARAM", "width");
     refused(() => f.hasAll({ bytes }), "EPARAM", "width");
     refused(() => f.hasAll({ bytes, offsets: [0, 1] }), "EPARAM", "Uint32Array");
-    refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(2, 1) }), "EPARAM", "fall");
+    refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(2, 1) }), "EPARAM", "decrease");
     refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(0, 6) }), "EPARAM",
-            "behind");
+            "after the bytes");
 });
 
 it("what is no key is refused", () => {
@@ -486,8 +486,8 @@ it("keys are added, counted, removed and labelled", () => {
     const none = made(kinds().find(({ name }) => name === "blocked"));
     for (const ask of [() => none.get(ALL[0]), () => none.getAll(ALL)])
         refused(ask, "EUNSUPPORTED", "kind blocked stores no labels");
-    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys have 2 labels");
-    refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys have 1 labels");
+    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys need 2 labels");
+    refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys need 1 labels");
     refused(() => h.putAll({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
             "fewer labels");
     same([h.get("a"), h.get("b")], [9, 8]);
@@ -886,7 +886,7 @@ it("keys of several types fill batches of any size", () => {
             ok(f.has(key), `${n} keys: ${key} was lost`);
         ok(f.hasAll(keys).every((yes) => yes === 1));
         refused(() => new Filter("standard", { items: n }).addAll(
-            [...Array(n).fill("a"), 5]), "EPARAM", `key ${n} is of numbers`);
+            [...Array(n).fill("a"), 5]), "EPARAM", `key ${n} is a number`);
     }
 });
 
@@ -1266,9 +1266,9 @@ it("a progress callback uses the library between two calls only", () =>
         same(seen, 1);
         same(g.hasAll(LONG).indexOf(0), -1);
         g.addAll(LONG, { progress: watching(1, () => void f.has(1)).progress });
-        refused(() => g.unite(f, { progress: 3 }), "EPARAM", "progress is a function");
+        refused(() => g.unite(f, { progress: 3 }), "EPARAM", "progress must be a function");
         refused(() => g.addAll([1], { progress: null }), "EPARAM");
-        refused(() => g.addAll([1], { progres: use }), "EPARAM", "no option");
+        refused(() => g.addAll([1], { progres: use }), "EPARAM", "unknown option");
     }));
 
 it("an instance that stopped is told, and another one is loaded", async () => {
