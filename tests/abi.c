@@ -393,7 +393,7 @@ ABI_AT(bly_kind_info, tier, 40);
 
 ABI_AT(bly_format_info, kind, 0);
 ABI_AT(bly_format_info, writer, 8);
-ABI_AT(bly_format_info, told, 16);
+ABI_AT(bly_format_info, recognised, 16);
 ABI_AT(bly_format_info, numbers, 24);
 ABI_SIZE(bly_number_info, 16);
 ABI_AT(bly_number_info, name, 0);

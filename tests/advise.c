@@ -263,7 +263,7 @@ static void test_praise(void **state)
     (void)state;
     bly_need need = advise_some(NEED_PAGE);
     advise_count(&need);
-    assert_string_equal(advise_out[0].why, "the only one that can");
+    assert_string_equal(advise_out[0].why, "the only kind that can");
     for (int aim = BLY_AIM_FAST; aim <= BLY_AIM_SMALL; aim++)
         for (need.rate = 0.3; need.rate > 1e-9; need.rate /= 3) {
             need.can = 0;

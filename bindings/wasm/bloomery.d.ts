@@ -124,7 +124,7 @@ export interface Plan {
     rateSd: number;
     fill: number;
     lost: number;
-    /** So many of the keys added last are surely found; missing: all of them. */
+    /** The number of keys, added last, that are certainly found; missing: all. */
     window?: number;
     linesPresent: number;
     linesAbsent: number;
@@ -159,7 +159,7 @@ export interface Stat {
     rate: number;
     plannedRate: number;
     lost: number;
-    /** So many of the keys added last are surely found; missing: all of them. */
+    /** The number of keys, added last, that are certainly found; missing: all. */
     window?: number;
     saturated: number;
     probes: number;

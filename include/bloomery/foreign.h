@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     const bly_kind_info *kind;  /* its name is the format's name             */
     const char *writer;         /* "DCSO's bloom, …": whose files these are  */
-    bool        told;           /* recognised by its bytes                   */
+    bool        recognised;     /* by its bytes                              */
     const bly_number_info *numbers;     /* 4, one for each field             */
 } bly_format_info;
 

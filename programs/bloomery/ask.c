@@ -381,9 +381,10 @@ static int ask_keyless(const ask_job *job, int status)
 {
     bool unread = strange_lost();
 
-    if (job->tally.keys.asked == 0 && status != CLI_ERROR
-        && report_unexplained(job->tally.keys.keyless) > 0)
-        return report_error("%s", report_none());
+    if (status != CLI_ERROR
+        && report_some(job->tally.keys.asked, job->tally.keys.keyless)
+               == CLI_ERROR)
+        return CLI_ERROR;
     return unread && !(job->want.quiet && status == CLI_OK) ? CLI_ERROR
                                                             : status;
 }

@@ -104,9 +104,8 @@ static int change_keys(const change_job *job, const cli_operands *operands,
                                                            file is unchanged */
     if (status != CLI_OK)
         return status;
-    if (fed.keys == 0 && report_unexplained(fed.keyless) > 0)
-        return report_error("%s", report_none());
-    if (feed_report(filter, &fed, &report) != CLI_OK
+    if (report_some(fed.keys, fed.keyless) == CLI_ERROR
+        || feed_report(filter, &fed, &report) != CLI_OK
         || (fed.keys == 0 && strange_lost()))
         return CLI_ERROR;
     return fed.absent + fed.unsafe > 0 ? CLI_NONE : CLI_OK;

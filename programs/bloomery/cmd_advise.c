@@ -215,9 +215,9 @@ static void advise_json(const bly_advice *a, size_t place,
 static void advise_heading(void)
 {
     output_format("%26s %9s %18s %9s %24s\n", "", "bits", "", "",
-                  "nanoseconds, a key");
+                  "nanoseconds per key");
     output_format("%26s %9s %18s %9s %8s %7s %7s\n", "", "per key", "bytes",
-                  "rate", "there", "not", "add");
+                  "rate", "present", "absent", "add");
 }
 
 static bool advise_core(const bly_advice *a)
@@ -277,10 +277,11 @@ static void advise_rest(const bly_ranking *all, size_t shown)
         core += advise_core(a);
     if (fit == shown)
         return;
-    output_format("%zu more can", fit - shown);
+    output_format("%zu other kind%s can", fit - shown,
+                  fit - shown == 1 ? "" : "s");
     if (core < fit && core >= shown)
-        output_format(", %zu of them outside the core", fit - core);
-    output_text(": --all shows them.\n");
+        output_format(", %zu outside the core", fit - core);
+    output_text(": --all shows all.\n");
 }
 
 /* Shows the best five of a ranking, without beaten kinds: these have other

@@ -73,7 +73,7 @@ static const char *check_doubt(const char *kind)
     while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
         formats++;
     return *formats == NULL ? NULL
-         : (*formats)->told ? "its format has no checksum: its numbers were "
+         : (*formats)->recognised ? "its format has no checksum: its numbers were "
                               "looked at"
                             : "its format has no checksum, nor tells whether "
                               "this is all of it, or such a filter at all";

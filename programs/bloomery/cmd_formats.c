@@ -39,19 +39,19 @@ static void formats_json(const bly_format_info *format)
     json_open_object(NULL);
     kinds_json_members(format->kind);
     json_string("writer", format->writer);
-    json_bool("told", format->told);
+    json_bool("recognised", format->recognised);
     json_close_object();
 }
 
-static const char *formats_told(const bly_format_info *format)
+static const char *formats_how(const bly_format_info *format)
 {
-    return format->told ? "recognised" : "needs --format";
+    return format->recognised ? "recognised" : "needs --format";
 }
 
 static void formats_row(const bly_format_info *format)
 {
     output_format("%-14s %-14s %s\n%30s", format->kind->name,
-                  formats_told(format), format->writer, "");
+                  formats_how(format), format->writer, "");
     kinds_abilities(format->kind, formats_alike);
     output_text("\n");
 }
@@ -59,7 +59,7 @@ static void formats_row(const bly_format_info *format)
 static void formats_markdown(const bly_format_info *format)
 {
     output_format("| `%s` | %s | %s | ", format->kind->name, format->writer,
-                  formats_told(format));
+                  formats_how(format));
     kinds_abilities(format->kind, formats_alike);
     output_text(" |\n");
 }

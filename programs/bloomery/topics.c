@@ -267,7 +267,7 @@ static void topics_formats(topics_row *row)
         char text[200];
 
         snprintf(text, sizeof text, "%s%s", formats[i]->writer,
-                 formats[i]->told ? "" : " (needs --format)");
+                 formats[i]->recognised ? "" : " (needs --format)");
         row(formats[i]->kind->name, text);
     }
 }

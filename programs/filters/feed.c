@@ -631,8 +631,8 @@ int feed_some(const cli_fed *fed)
         return report_error("no line has a key: all %s are %s: check %s",
                             report_count(fed->skipped).text,
                             report_skipped.several, report_skipped.options);
-    if (report_unexplained(fed->keyless) > 0)
-        return report_error("%s", report_none());
+    if (report_some(0, fed->keyless) == CLI_ERROR)
+        return CLI_ERROR;
     return report_error("no line has a key: %s %s no such %s: check %s",
                         report_count(fed->keyless).text,
                         fed->keyless == 1 ? "line has" : "lines have",

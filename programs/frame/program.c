@@ -185,7 +185,8 @@ static int program_help(const cli_command *self, int argc, char **argv)
     if (status != CLI_GO)
         return status;
     if (names.count > 1)
-        return options_wrong(self, "this command takes at most one COMMAND");
+        return options_wrong(self, "this command takes at most one "
+                                   "COMMAND or TOPIC");
     if (s.section != PROGRAM_ALL && s.section != PROGRAM_COMMANDS
         && s.section != PROGRAM_TOPICS)
         return options_wrong(self, "--section is not 1, for commands, or 7, "

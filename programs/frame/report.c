@@ -299,14 +299,25 @@ uint64_t report_unexplained(uint64_t lines)
     return lines < report_explained ? 0 : lines - report_explained;
 }
 
-void report_keyless(uint64_t lines)
+/* Says what happened to the keyless lines that no note has explained. */
+static void report_lacking(uint64_t lines, const char *fate, const char *check)
 {
     lines = report_unexplained(lines);
     if (lines > 0)
-        report_note("note: %s %s no such %s and %s skipped: check %s",
+        report_note("note: %s %s no such %s and %s %s: check %s",
                     report_count(lines).text,
                     lines == 1 ? "line has" : "lines have", report_lack.part,
-                    lines == 1 ? "was" : "were", report_lack.where);
+                    lines == 1 ? "was" : "were", fate, check);
+}
+
+void report_keyless(uint64_t lines)
+{
+    report_lacking(lines, "skipped", report_lack.where);
+}
+
+void report_unique(uint64_t lines)
+{
+    report_lacking(lines, "treated as unique", report_lack.options);
 }
 
 static char report_needed[300] = "a key";
@@ -336,6 +347,13 @@ const char *report_none(void)
     snprintf(text, sizeof text, "no line has %s: check %s", report_needed,
              report_lack.options);
     return text;
+}
+
+int report_some(uint64_t keys, uint64_t keyless)
+{
+    if (keys > 0 || report_unexplained(keyless) == 0)
+        return CLI_GO;
+    return report_error("%s", report_none());
 }
 
 /* ==== Time ============================================================== */

@@ -101,6 +101,9 @@ void report_advise(const char *where);
 /* Prints a note if keyless lines were skipped. */
 void report_keyless(uint64_t lines);
 
+/* Prints a note if keyless lines were treated as unique. */
+void report_unique(uint64_t lines);
+
 /* Records what a line needs to have a key: "column 3". */
 void report_need(const char *format, ...) CLI_PRINTF(1, 2);
 
@@ -110,6 +113,10 @@ void report_no_objects(void);
 /* Returns a sentence that says what no line of the input has, and what to
  * check. */
 const char *report_none(void);
+
+/* Refuses input without a single key, if no note has explained that. Returns
+ * CLI_GO or CLI_ERROR. */
+int report_some(uint64_t keys, uint64_t keyless);
 
 /* ==== Time ============================================================== */
 

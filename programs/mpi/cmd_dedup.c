@@ -459,21 +459,13 @@ static void dedup_json(const dedup_job *job, double seconds)
 
 static void dedup_report(dedup_job *job, double seconds)
 {
-    uint64_t lacking;
-
     job->printed = job_sum(job->printed);
     share_note_strange(&job->share);
-    lacking = report_unexplained(job->all.lacking);
     if (job->want->verbose)
         dedup_say(job, seconds);
     if (job->want->json)
         dedup_json(job, seconds);
-    if (lacking > 0)
-        report_note("note: %s %s no such %s and %s treated as unique: check %s",
-                    report_count(lacking).text,
-                    lacking == 1 ? "line has" : "lines have",
-                    report_lack.part, lacking == 1 ? "was" : "were",
-                    report_lack.options);
+    report_unique(job->all.lacking);
 }
 
 /* ==== The command ======================================================= */

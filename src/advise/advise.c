@@ -683,9 +683,9 @@ static void advise_praise(bly_advice *const *all, size_t fit, bly_aim aim)
                                               : "faster than the smallest, and "
                                                 "nearly as small,";
     if (fit == 1)
-        snprintf(first->why, sizeof first->why, "the only one that can");
+        snprintf(first->why, sizeof first->why, "the only kind that can");
     else
-        snprintf(first->why, sizeof first->why, "%s of the %zu that can",
+        snprintf(first->why, sizeof first->why, "%s of the %zu kinds that can",
                  place, fit);
 }
 

@@ -143,7 +143,7 @@ static void formats_fill(void)
         formats_infos[i] = (bly_format_info){
             .kind = bly_kind_find(kind->name),
             .writer = kind->foreign->writer,
-            .told = kind->foreign->looks != NULL,
+            .recognised = kind->foreign->looks != NULL,
             .numbers = kind->foreign->numbers,
         };
         formats_list[i] = &formats_infos[i];

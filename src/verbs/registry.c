@@ -424,7 +424,7 @@ static threads_once registry_once = THREADS_ONCE;
 static void registry_standard(char *out, size_t room, const kind_option *o)
 {
     if (o->high > 0)
-        snprintf(out, room, "to be given");
+        snprintf(out, room, "none: required");
     else if (o->standard == KIND_CHOOSE)
         snprintf(out, room, "chosen");
     else if (o->choices != NULL)

@@ -548,7 +548,7 @@ static void law_it_is_listed(void **state)
         if (strcmp(formats[i]->kind->name, laws_kind->name) == 0) {
             found++;
             assert_true(strlen(formats[i]->writer) > 0);
-            assert_int_equal(formats[i]->told,
+            assert_int_equal(formats[i]->recognised,
                              laws_kind->foreign->looks != NULL);
             assert_string_equal(formats[i]->kind->family, "foreign");
         }

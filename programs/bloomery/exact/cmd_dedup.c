@@ -385,7 +385,6 @@ static void dedup_json(const dedup_settings *s, const dedup_tally *tally,
 static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                          double seconds)
 {
-    uint64_t lacking = report_unexplained(tally->keyless);
     char way[128];
 
     if (s->json)
@@ -398,14 +397,10 @@ static void dedup_report(const dedup_settings *s, const dedup_tally *tally,
                     report_speed(report_per_second(tally->lines,
                                                    seconds)).text,
                     report_count(tally->kept).text, way);
-    if (lacking > 0 && tally->keyless == tally->lines)
+    if (tally->keyless < tally->lines)
+        report_unique(tally->keyless);
+    else if (report_unexplained(tally->keyless) > 0)
         report_note("note: %s", report_none());
-    else if (lacking > 0)
-        report_note("note: %s %s no such %s and %s treated as unique: check %s",
-                    report_count(lacking).text,
-                    lacking == 1 ? "line has" : "lines have",
-                    report_lack.part, lacking == 1 ? "was" : "were",
-                    report_lack.options);
     if (s->approximate)
         dedup_tell_loss(s, tally);
 }

@@ -417,8 +417,8 @@ static int diff_report(const diff_job *job)
                       report_spread(job->differ.value, job->differ.sd).text);
     else if (s->verbose)
         diff_verbose(job);
-    if (job->fed.keys == 0 && report_unexplained(job->fed.keyless) > 0)
-        return report_error("%s", report_none());
+    if (report_some(job->fed.keys, job->fed.keyless) == CLI_ERROR)
+        return CLI_ERROR;
     report_keyless(job->fed.keyless);
     return strange_lost() ? CLI_ERROR : differ ? CLI_NONE : CLI_OK;
 }
