@@ -10,7 +10,10 @@
  *     build.c      aggregates that build a filter from keys
  *     sets.c       aggregates that combine filters
  *     rows.c       tables of keys and of kinds
- *     table.c      a table that is a filter's file
+ *     table.c      tables of a filter, over a file or stored in the database
+ *     arguments.c  arguments of CREATE VIRTUAL TABLE
+ *     stored.c     the filter of a stored table
+ *     pages.c      its shadow tables
  *     init.c       loading: registers all of these
  *
  * The library is used through its public headers only.
@@ -173,6 +176,103 @@ bly_filter *sql_held_own(sqlite3_context *context, sqlite3_value *value);
 
 /* Returns the filter as bly_save writes it, and frees it. */
 void sql_held_give(sqlite3_context *context, bly_filter *filter);
+
+/* ---- arguments.c --------------------------------------------------------- */
+
+/* The arguments of a table of filters. */
+typedef struct {
+    bool      stored;                   /* in the database, not over a file  */
+    char     *path, *format;            /* of a file                         */
+    int       flags;
+    uint64_t  limit;                    /* of memory; 0 if not given         */
+    char     *kind, *hash;              /* of a stored filter                */
+    bly_spec  spec;                     /* its `hash` is the one above       */
+    bool      any;                      /* keys of any class                 */
+} sql_arguments;
+
+/* Reads n arguments. Returns false with *error, or with NULL if out of memory;
+ * the caller frees *out in any case. */
+bool sql_arguments_read(sql_arguments *out, sqlite3 *db, int n,
+                        const char *const *arguments, char **error);
+void sql_arguments_free(sql_arguments *arguments);
+
+/* ---- pages.c ------------------------------------------------------------- */
+
+typedef struct sql_pages sql_pages;
+
+/* A state of the shadow tables: the last row of the log. */
+typedef struct { sqlite3_int64 id, tag; } sql_pages_mark;
+
+/* Returns whether the name after NAME_ is that of a shadow table. */
+int sql_pages_is_shadow(const char *name);
+
+/* Returns NULL if out of memory. */
+sql_pages *sql_pages_new(sqlite3 *db, const char *schema, const char *name);
+void sql_pages_free(sql_pages *pages);
+
+/* These return a status of SQLite, like all functions below. */
+int sql_pages_create(sql_pages *pages);
+int sql_pages_drop(sql_pages *pages);
+int sql_pages_rename(sql_pages *pages, const char *name);
+
+/* Reads the last mark, and whether the log still has an earlier one. */
+int sql_pages_last(sql_pages *pages, sql_pages_mark *out);
+int sql_pages_has(sql_pages *pages, const sql_pages_mark *mark, bool *out);
+
+/* Visits the rows of the log after a mark. */
+typedef int sql_pages_visit(void *context, const void *ops, size_t bytes);
+int sql_pages_since(sql_pages *pages, const sql_pages_mark *mark,
+                    sql_pages_visit *visit, void *context);
+
+/* Adds a row to the log; *mark is the last mark and then the new one. */
+int sql_pages_log(sql_pages *pages, sql_pages_mark *mark, const void *ops,
+                  size_t bytes);
+
+/* Reads the image, for sqlite3_free; NULL if it is empty. */
+int sql_pages_read(sql_pages *pages, void **image, size_t *bytes);
+
+/* Writes the pages of an image that have changed, and begins the log anew. */
+int sql_pages_write(sql_pages *pages, sql_pages_mark *mark, const void *image,
+                    size_t bytes);
+
+/* ---- stored.c ------------------------------------------------------------ */
+
+typedef struct sql_stored sql_stored;
+
+/* Returns NULL if out of memory. Messages go to `table`. All functions that
+ * return an int return a status of SQLite. */
+sql_stored *sql_stored_new(sqlite3 *db, sqlite3_vtab *table, const char *schema,
+                           const char *name, bool any);
+void sql_stored_free(sql_stored *stored);
+
+/* Makes a new filter and its shadow tables, drops them, or renames them. */
+int sql_stored_create(sql_stored *stored, const char *kind,
+                      const bly_spec *spec);
+int sql_stored_drop(sql_stored *stored);
+int sql_stored_rename(sql_stored *stored, const char *name);
+
+/* Returns the filter in its present state, valid until the statement ends or a
+ * transaction is rolled back. */
+int sql_stored_current(sql_stored *stored, bly_filter **out);
+
+/* Adds ('a') or removes ('r') a key, or puts a label with it ('p'). NULL is not
+ * a key. *seen: adding it would have changed nothing. */
+int sql_stored_change(sql_stored *stored, char op, sqlite3_value *value,
+                      uint64_t label, bool *seen);
+
+/* Unites the filter with one of a value. */
+int sql_stored_unite(sql_stored *stored, sqlite3_value *value);
+
+/* Begins a transaction, writes all changes to the shadow tables, notes that
+ * changes were rolled back, and ends the transaction. */
+void sql_stored_begin(sql_stored *stored);
+int sql_stored_flush(sql_stored *stored);
+void sql_stored_roll_back(sql_stored *stored);
+void sql_stored_end(sql_stored *stored);
+
+/* Reads shadow tables completely, to check them. */
+int sql_stored_check(sqlite3 *db, sqlite3_vtab *table, const char *schema,
+                     const char *name);
 
 /* ---- Registration -------------------------------------------------------- */
 
