@@ -29,6 +29,7 @@ typedef struct {
     uint64_t  form;
     bool      stated;                   /* the form, by `keys`               */
     bool      started, labelled, whole, once, foreign, failed;
+    bool      last;                     /* no row follows                    */
     char     *data;                     /* keys that are not hashed yet      */
     size_t    used, data_room;
     uint64_t *ends;                     /* key ends, after a leading 0       */
@@ -173,13 +174,17 @@ static bool sql_build_is_once(uint64_t can)
 
 /* Checks everything that needs no keys. A kind whose size depends only on them
  * is planned for one key. */
-static bly_status sql_build_try(const build *b)
+static bool sql_build_try(sqlite3_context *context, const build *b)
 {
     bly_spec spec = b->spec;
     bly_plan_t plan;
     if (spec.capacity == 0)
         spec.capacity = 1;
-    return bly_plan(&plan, b->kind, &spec);
+    bly_status status = bly_plan(&plan, b->kind, &spec);
+    if (status < 0)
+        extension_fail(context, status);
+    return status >= 0 && (plan.packed > 0 || !extension_too_big(
+        context, sql_memory_blob_refused(b->db, plan.bytes)));
 }
 
 /* Reads the arguments of the first row. */
@@ -201,17 +206,14 @@ static bool sql_build_start(sqlite3_context *context, build *b, int n,
         return false;
     }
     b->spec.hash = b->hash;
-    bly_status status = sql_build_try(b);
-    if (status < 0) {
-        extension_fail(context, status);
+    if (!sql_build_try(context, b))
         return false;
-    }
     const bly_kind_info *info = bly_kind_find(b->kind);
     b->whole = info == NULL || (info->can & BLY_CAN_WHOLE_KEYS) != 0
             || strcmp(info->family, "foreign") == 0;
     b->foreign = info != NULL && strcmp(info->family, "foreign") == 0;
     b->once = !b->whole && spec.capacity == 0 && sql_build_is_once(info->can);
-    status = b->once ? bly_keyed_draw(&b->keyed) : BLY_OK;
+    bly_status status = b->once ? bly_keyed_draw(&b->keyed) : BLY_OK;
     if (status < 0) {
         extension_fail(context, status);
         return false;
@@ -331,10 +333,12 @@ static bly_status sql_build_of_hashes(bly_filter **out, build *b)
     bly_status status = sql_build_hash(b);
     if (status < 0)
         return status;
-    sqlite3_free(b->data);
-    sqlite3_free(b->table);
-    b->data = NULL;
-    b->table = NULL;
+    if (b->last) {
+        sqlite3_free(b->data);
+        sqlite3_free(b->table);
+        b->data = NULL;
+        b->table = NULL;
+    }
     if (b->once)
         b->spec.capacity = b->different + b->zero;
     return bly_build(out, b->kind, &b->spec, b->hashes,
@@ -354,38 +358,47 @@ static bly_status sql_build_make(bly_filter **out, build *b)
                           b->labelled ? b->labels : NULL);
 }
 
-/* Returns NULL if there were no keys, like sum(). */
-static void sql_build_final(sqlite3_context *context)
+/* Gives the filter of the rows so far, for a window; or NULL if there were no
+   keys, like sum(). */
+static void sql_build_value(sqlite3_context *context)
 {
     build *b = sqlite3_aggregate_context(context, 0);
     bly_filter *filter = NULL;
+    if (b == NULL || !b->started || b->failed)
+        return;
+    const bly_spec spec = b->spec;
+    bly_status status = sql_build_make(&filter, b);
+    b->spec = spec;
+    if (status >= 0)
+        status = bly_form_set(filter, b->form);
+    if (status >= 0) {
+        sql_held_give(context, filter);
+        return;
+    }
+    extension_fail(context, status);
+    bly_free(filter);
+}
+
+static void sql_build_final(sqlite3_context *context)
+{
+    build *b = sqlite3_aggregate_context(context, 0);
     if (b == NULL)
         return;
-    bly_status status = BLY_OK;
-    if (b->started && !b->failed)
-        status = sql_build_make(&filter, b);
-    if (filter != NULL && status >= 0)
-        status = bly_form_set(filter, b->form);
+    b->last = true;
+    sql_build_value(context);
     sql_build_end(b);
-    if (status < 0)
-        extension_fail(context, status);
-    if (status < 0)
-        bly_free(filter);
-    else if (filter != NULL)
-        sql_held_give(context, filter);
 }
 
 int sql_build_register(sqlite3 *db)
 {
-    int status = SQLITE_OK, flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
+    int status = SQLITE_OK;
     for (int n = 1; n <= 7 && status == SQLITE_OK; n++) {
-        status = sqlite3_create_function_v2(db, "bloomery_build", n, flags,
-                                            NULL, NULL, sql_build_step,
-                                            sql_build_final, NULL);
+        status = extension_aggregate(db, "bloomery_build", n, sql_build_step,
+                                     sql_build_final, sql_build_value);
         if (status == SQLITE_OK)
-            status = sqlite3_create_function_v2(
-                db, "bloomery_build_labels", n + 1, flags, NULL, NULL,
-                sql_build_step_labels, sql_build_final, NULL);
+            status = extension_aggregate(db, "bloomery_build_labels", n + 1,
+                                         sql_build_step_labels,
+                                         sql_build_final, sql_build_value);
     }
     return status;
 }

@@ -53,6 +53,16 @@ void extension_error(sqlite3_context *context, const char *format, ...)
     sqlite3_free(line);
 }
 
+bool extension_too_big(sqlite3_context *context, char *why)
+{
+    if (why == NULL)
+        return false;
+    sqlite3_result_error(context, why, -1);
+    sqlite3_result_error_code(context, SQLITE_TOOBIG);
+    sqlite3_free(why);
+    return true;
+}
+
 int extension_fail_table(sqlite3_vtab *table, bly_status status,
                          const char *limit)
 {
@@ -63,4 +73,23 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status,
     sqlite3_free(table->zErrMsg);
     table->zErrMsg = extension_why(limit);
     return status == BLY_ELIMIT ? SQLITE_TOOBIG : SQLITE_ERROR;
+}
+
+static void extension_inverse(sqlite3_context *context, int n,
+                              sqlite3_value **values)
+{
+    (void)n;
+    (void)values;
+    extension_error(context, "a filter cannot take rows back, as this window "
+                    "requires: begin its frame with UNBOUNDED PRECEDING");
+}
+
+int extension_aggregate(sqlite3 *db, const char *name, int n,
+                        void (*step)(sqlite3_context *, int, sqlite3_value **),
+                        void (*final)(sqlite3_context *),
+                        void (*value)(sqlite3_context *))
+{
+    return sqlite3_create_window_function(
+        db, name, n, SQLITE_UTF8 | SQLITE_INNOCUOUS, NULL, step, final, value,
+        extension_inverse, NULL);
 }

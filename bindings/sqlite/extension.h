@@ -8,7 +8,7 @@
  *     scalar.c     functions of a filter and keys
  *     tell.c       functions that describe filters and plans in JSON
  *     build.c      aggregates that build a filter from keys
- *     sets.c       aggregates that combine filters
+ *     sets.c       aggregates and functions that combine filters
  *     rows.c       tables of keys and of kinds
  *     table.c      tables of a filter, over a file or stored in the database
  *     arguments.c  arguments of CREATE VIRTUAL TABLE
@@ -32,6 +32,21 @@ extern const sqlite3_api_routines *sqlite3_api;
 /* The flags of functions without side effects. */
 enum { EXTENSION_PURE = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS };
 
+/* The flag of functions that return JSON, which later versions require. */
+#ifdef SQLITE_RESULT_SUBTYPE
+enum { EXTENSION_SUBTYPE = SQLITE_RESULT_SUBTYPE };
+#else
+enum { EXTENSION_SUBTYPE = 0 };
+#endif
+
+/* Registers an aggregate that is also a window function. `value` gives the
+ * result of the rows so far. A filter cannot take rows back, so a frame whose
+ * begin moves is an error. */
+int extension_aggregate(sqlite3 *db, const char *name, int n,
+                        void (*step)(sqlite3_context *, int, sqlite3_value **),
+                        void (*final)(sqlite3_context *),
+                        void (*value)(sqlite3_context *));
+
 /* Raises the error of a status: the library's message, out of memory, or an
    interrupt. */
 void extension_fail(sqlite3_context *context, bly_status status);
@@ -39,6 +54,10 @@ void extension_fail(sqlite3_context *context, bly_status status);
 /* Raises an error of our own, in one line. */
 __attribute__((format(printf, 2, 3)))
 void extension_error(sqlite3_context *context, const char *format, ...);
+
+/* Raises SQLITE_TOOBIG with this message, and frees it. Returns whether there is
+   one. */
+bool extension_too_big(sqlite3_context *context, char *why);
 
 /* Sets the error of a table; `limit` names its memory limit. */
 int extension_fail_table(sqlite3_vtab *table, bly_status status,
@@ -56,6 +75,11 @@ bly_options sql_memory_options(uint64_t limit);
 /* Returns the limit for a filter from a BLOB of that size: the library's,
  * capped by the connection's maximum for a BLOB (SQLITE_LIMIT_LENGTH). */
 uint64_t sql_memory_limit(sqlite3 *db, uint64_t bytes);
+
+/* Return why a filter of that size cannot be a BLOB, or be stored in a table,
+ * for sqlite3_free. NULL: it can, or out of memory. */
+char *sql_memory_blob_refused(sqlite3 *db, uint64_t bytes);
+char *sql_memory_table_refused(uint64_t bytes);
 
 /* Grows an array to at least `needed` elements. Returns NULL, with the array
  * unchanged, if out of memory. */
@@ -174,7 +198,10 @@ char *sql_held_no_filter(sqlite3_value *value);
 /* Does the same for a function, and raises the error. */
 bly_filter *sql_held_own(sqlite3_context *context, sqlite3_value *value);
 
-/* Returns the filter as bly_save writes it, and frees it. */
+/* Gives the filter as bly_save writes it, as the result. */
+void sql_held_show(sqlite3_context *context, bly_filter *filter);
+
+/* Does the same, and frees the filter. */
 void sql_held_give(sqlite3_context *context, bly_filter *filter);
 
 /* ---- arguments.c --------------------------------------------------------- */
@@ -294,5 +321,8 @@ void tell_give(sqlite3_context *context, bly_json *json);
 void tell_open(bly_json *json, bly_field_type type);
 void tell_close(bly_json *json);
 void tell_text(bly_json *json, const char *name, const char *text);
+
+/* Implements bloomery_overlap(a, b), whose pApp is a sql_held_home. */
+void tell_overlap(sqlite3_context *context, int n, sqlite3_value **values);
 
 #endif /* SQLITE_EXTENSION_H */

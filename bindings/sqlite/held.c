@@ -359,22 +359,35 @@ void sql_held_end(sql_held_filter held)
 
 /* ---- Back ---------------------------------------------------------------- */
 
-void sql_held_give(sqlite3_context *context, bly_filter *filter)
+void sql_held_show(sqlite3_context *context, bly_filter *filter)
 {
+    sqlite3 *db = sqlite3_context_db_handle(context);
     size_t room = 0, bytes = 0;
-    interrupt_watch(filter, sqlite3_context_db_handle(context));
+    interrupt_watch(filter, db);
     const void *image = bly_image(filter, &room);
     void *out = image != NULL ? sqlite3_malloc64(room) : NULL;
     bly_status status = image == NULL ? BLY_ECANCELED
                       : out == NULL ? BLY_ENOMEM
                       : bly_pack(filter, out, room, &bytes);
-    bly_free(filter);
+    if (status == BLY_ECANCELED
+        || !extension_too_big(context, sql_memory_blob_refused(
+               db, status == BLY_OK ? bytes : room))) {
+        if (status < 0)
+            extension_fail(context, status);
+    } else {
+        status = BLY_ETOOBIG;
+    }
     if (status < 0) {
-        extension_fail(context, status);
         sqlite3_free(out);
         return;
     }
     void *cut = bytes < room ? sqlite3_realloc64(out, bytes) : out;
     sqlite3_result_blob64(context, cut != NULL ? cut : out, bytes,
                           sqlite3_free);
+}
+
+void sql_held_give(sqlite3_context *context, bly_filter *filter)
+{
+    sql_held_show(context, filter);
+    bly_free(filter);
 }

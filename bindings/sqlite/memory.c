@@ -47,6 +47,30 @@ uint64_t sql_memory_limit(sqlite3 *db, uint64_t bytes)
     return length > 0 && (uint64_t)length < limit ? (uint64_t)length : limit;
 }
 
+/* The most bytes that sqlite3_malloc64 returns, with some for alignment. */
+#define SQL_MEMORY_MOST ((uint64_t)2147483391 - 4096)
+
+char *sql_memory_blob_refused(sqlite3 *db, uint64_t bytes)
+{
+    const int most = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
+    if (bytes <= (uint64_t)most && bytes <= SQL_MEMORY_MOST)
+        return NULL;
+    return sqlite3_mprintf(
+        "the filter would have %llu bytes, and a BLOB has at most %d "
+        "(SQLITE_LIMIT_LENGTH): store it by CREATE VIRTUAL TABLE, or plan it "
+        "for fewer items", (unsigned long long)bytes, most);
+}
+
+char *sql_memory_table_refused(uint64_t bytes)
+{
+    if (bytes <= SQL_MEMORY_MOST)
+        return NULL;
+    return sqlite3_mprintf(
+        "the filter would have %llu bytes, and the largest block of memory "
+        "that SQLite allocates has 2147483391: divide the keys among several "
+        "tables", (unsigned long long)bytes);
+}
+
 void *sql_memory_grow(void *old, size_t *room, size_t needed, size_t size)
 {
     size_t more = *room + *room / 2 + 64;

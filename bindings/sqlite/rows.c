@@ -1,4 +1,4 @@
-/* rows.c - tables that functions are: bloomery_list(filter) and
+/* rows.c - tables that functions are: bloomery_list_keys(filter) and
  * bloomery_diff(a, b), whose rows are keys, and bloomery_kinds.
  *
  * The keys are gathered when a statement asks, and then handed out. */
@@ -82,7 +82,7 @@ static int sql_rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
         if (!there[i]) {
             sqlite3_free(base->zErrMsg);
             base->zErrMsg = sqlite3_mprintf(
-                table->filters == 1 ? "a filter is missing: bloomery_list(blob)"
+                table->filters == 1 ? "a filter is missing: bloomery_list_keys(blob)"
                 : "two filters are needed: bloomery_diff(blob, blob)");
             return SQLITE_ERROR;
         }
@@ -415,7 +415,7 @@ static const sqlite3_module kinds_module = {
 int sql_rows_register(sqlite3 *db)
 {
     int status =
-        sqlite3_create_module_v2(db, "bloomery_list", &sql_rows_module,
+        sqlite3_create_module_v2(db, "bloomery_list_keys", &sql_rows_module,
                                  (void *)(uintptr_t)&sql_rows_one, NULL);
     if (status == SQLITE_OK)
         status =

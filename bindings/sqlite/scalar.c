@@ -233,6 +233,24 @@ static void scalar_state_keys(sqlite3_context *context, int n,
     bly_free(filter);
 }
 
+/* Makes an empty filter, unless a BLOB could not hold it. A filter that is
+ * packed when it is saved may be larger in memory. */
+static bool scalar_make(sqlite3_context *context, bly_filter **out,
+                        const char *kind, const bly_spec *spec)
+{
+    bly_plan_t plan;
+    bly_status status = bly_plan(&plan, kind, spec);
+    if (status >= 0 && plan.packed == 0
+        && extension_too_big(context, sql_memory_blob_refused(
+               sqlite3_context_db_handle(context), plan.bytes)))
+        return false;
+    if (status >= 0)
+        status = bly_new(out, kind, spec);
+    if (status < 0)
+        extension_fail(context, status);
+    return status >= 0;
+}
+
 /* Implements bloomery_new(kind, items[, rate[, seed[, hash[, keys]]]]). */
 static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
 {
@@ -248,9 +266,9 @@ static void scalar_new(sqlite3_context *context, int n, sqlite3_value **values)
         || (n > 5 && !sql_keys_form(context, &form, &given, values[5]))
         || scalar_is_any(context, form, given))
         return;
-    bly_status status = bly_new(&filter, kind, &spec);
-    if (status >= 0)
-        status = bly_form_set(filter, form);
+    if (!scalar_make(context, &filter, kind, &spec))
+        return;
+    bly_status status = bly_form_set(filter, form);
     if (status >= 0) {
         sql_held_give(context, filter);
         return;
@@ -278,6 +296,8 @@ static int scalar_asked(sqlite3 *db, sql_held_home *home)
         { "bloomery_get",      2, EXTENSION_PURE, scalar_get },
         { "bloomery_open",     1, SQLITE_UTF8 | SQLITE_INNOCUOUS,
           sql_held_open_call },
+        { "bloomery_overlap",  2, EXTENSION_PURE | EXTENSION_SUBTYPE,
+          tell_overlap },
     };
     int status = SQLITE_OK;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)

@@ -1,5 +1,5 @@
-/* sets.c - aggregates that make a filter of filters: bloomery_unite(blob) and
- * bloomery_intersect(blob), of one plan, hash and seed. */
+/* sets.c - bloomery_unite and bloomery_intersect: aggregates of one argument,
+ * and functions of two, for filters of one plan, hash and seed. */
 #include "extension.h"
 
 #include <bloomery/parts.h>
@@ -77,15 +77,68 @@ static void sql_sets_final(sqlite3_context *context)
         sql_held_give(context, into);
 }
 
+/* Gives the result of the rows so far, for a window. */
+static void sql_sets_value(sqlite3_context *context)
+{
+    sql_sets_state *s = sqlite3_aggregate_context(context, 0);
+    if (s == NULL || s->into == NULL || s->failed)
+        return;
+    sql_held_show(context, s->into);
+    sql_sets_unwatch_quick(s->into);
+}
+
+/* ---- Two filters --------------------------------------------------------- */
+
+/* Gives NULL if one of them is NULL. */
+static void sql_sets_two(sqlite3_context *context, sqlite3_value **values,
+                         sql_sets_verb *verb)
+{
+    if (sqlite3_value_type(values[1]) == SQLITE_NULL)
+        return;
+    bly_filter *into = sql_held_own(context, values[0]);
+    if (into == NULL)
+        return;
+    bly_filter *other = sql_held_own(context, values[1]);
+    bly_status status = other != NULL ? verb(into, other) : BLY_OK;
+    if (status < 0)
+        extension_fail(context, status);
+    else if (other != NULL)
+        sql_held_show(context, into);
+    bly_free(into);
+    bly_free(other);
+}
+
+static void sql_sets_unite_two(sqlite3_context *context, int n,
+                               sqlite3_value **values)
+{
+    (void)n;
+    sql_sets_two(context, values, bly_unite);
+}
+
+static void sql_sets_intersect_two(sqlite3_context *context, int n,
+                                   sqlite3_value **values)
+{
+    (void)n;
+    sql_sets_two(context, values, bly_intersect);
+}
+
 int sql_sets_register(sqlite3 *db)
 {
-    int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
-    int status =
-        sqlite3_create_function_v2(db, "bloomery_unite", 1, flags, NULL, NULL,
-                                   sql_sets_unite, sql_sets_final, NULL);
+    int status = extension_aggregate(db, "bloomery_unite", 1, sql_sets_unite,
+                                     sql_sets_final, sql_sets_value);
     if (status == SQLITE_OK)
-        status = sqlite3_create_function_v2(db, "bloomery_intersect", 1, flags,
-                                            NULL, NULL, sql_sets_intersect,
-                                            sql_sets_final, NULL);
+        status = extension_aggregate(db, "bloomery_intersect", 1,
+                                     sql_sets_intersect, sql_sets_final,
+                                     sql_sets_value);
+    if (status == SQLITE_OK)
+        status = sqlite3_create_function_v2(db, "bloomery_unite", 2,
+                                            EXTENSION_PURE, NULL,
+                                            sql_sets_unite_two, NULL, NULL,
+                                            NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_create_function_v2(db, "bloomery_intersect", 2,
+                                            EXTENSION_PURE, NULL,
+                                            sql_sets_intersect_two, NULL, NULL,
+                                            NULL);
     return status;
 }

@@ -481,7 +481,14 @@ int sql_stored_unite(sql_stored *s, sqlite3_value *value)
 
 int sql_stored_create(sql_stored *s, const char *kind, const bly_spec *spec)
 {
-    bly_status done = bly_new(&s->filter, kind, spec);
+    bly_plan_t plan;
+    bly_status done = bly_plan(&plan, kind, spec);
+    if (done >= 0) {
+        s->table->zErrMsg = sql_memory_table_refused(plan.bytes);
+        if (s->table->zErrMsg != NULL)
+            return SQLITE_TOOBIG;
+        done = bly_new(&s->filter, kind, spec);
+    }
     if (done < 0)
         return sql_stored_fail(s, done);
     sql_stored_learn(s, 0);

@@ -494,7 +494,7 @@ static int sql_table_update(sqlite3_vtab *base, int n, sqlite3_value **values,
 {
     table *t = (table *)base;
     bool seen;
-    (void)rowid;
+    *rowid = sqlite3_last_insert_rowid(t->db);  /* it remains that           */
     if (t->stored == NULL)
         return sql_table_wrong(base, "a table over a file may not be modified: "
                                "USING bloomery(kind=…, capacity=…) makes one "

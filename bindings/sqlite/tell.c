@@ -7,10 +7,6 @@
 /* The subtype by which SQLite's JSON functions recognise JSON. */
 enum { TELL_SUBTYPE = 'J' };
 
-#ifndef SQLITE_RESULT_SUBTYPE
-#define SQLITE_RESULT_SUBTYPE 0
-#endif
-
 static bool tell_put(void *text, const char *more, size_t length)
 {
     sqlite3_str_append(text, more, (int)length);
@@ -93,6 +89,48 @@ static void tell_plan(sqlite3_context *context, int n, sqlite3_value **values)
     tell_give(context, &json);
 }
 
+static void tell_estimate(bly_json *json, const char *name, const char *sd,
+                          const bly_estimate *estimate)
+{
+    bly_json_field(json, &(bly_field){ .name = name, .type = BLY_FIELD_REAL,
+                                       .real = estimate->value });
+    bly_json_field(json, &(bly_field){ .name = sd, .type = BLY_FIELD_REAL,
+                                       .real = estimate->sd });
+}
+
+static void tell_overlap_json(sqlite3_context *context, const bly_overlap_t *o)
+{
+    bly_json json = tell_json(context);
+    tell_open(&json, BLY_FIELD_OBJECT);
+    tell_estimate(&json, "a", "a_sd", &o->a);
+    tell_estimate(&json, "b", "b_sd", &o->b);
+    tell_estimate(&json, "either", "either_sd", &o->either);
+    tell_estimate(&json, "both", "both_sd", &o->both);
+    tell_estimate(&json, "differ", "differ_sd", &o->differ);
+    tell_estimate(&json, "jaccard", "jaccard_sd", &o->jaccard);
+    tell_close(&json);
+    tell_give(context, &json);
+}
+
+void tell_overlap(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    bly_overlap_t overlap;
+    (void)n;
+    sql_held_filter a = sql_held_begin(context, 0, values[0]);
+    if (a.filter == NULL)
+        return;
+    sql_held_filter b = sql_held_begin(context, 1, values[1]);
+    if (b.filter != NULL) {
+        bly_status status = bly_overlap(&overlap, a.filter, b.filter);
+        if (status < 0)
+            extension_fail(context, status);
+        else
+            tell_overlap_json(context, &overlap);
+        sql_held_end(b);
+    }
+    sql_held_end(a);
+}
+
 static void tell_version(sqlite3_context *context, int n,
                          sqlite3_value **values)
 {
@@ -103,7 +141,7 @@ static void tell_version(sqlite3_context *context, int n,
 
 int tell_register(sqlite3 *db)
 {
-    int flags = EXTENSION_PURE | SQLITE_RESULT_SUBTYPE;
+    int flags = EXTENSION_PURE | EXTENSION_SUBTYPE;
     int status = sqlite3_create_function_v2(db, "bloomery_info", 1, flags, NULL,
                                             tell_info, NULL, NULL, NULL);
     for (int n = 2; n <= 3 && status == SQLITE_OK; n++)

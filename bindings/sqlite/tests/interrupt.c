@@ -87,7 +87,7 @@ static const char *const interrupt_asked[] = {
     "kind = 'large'",
     "SELECT bloomery_contains(bloomery_open(b), 7) FROM f WHERE "
     "kind = 'large'",
-    "SELECT count(*), sum(integer) FROM f, bloomery_list(b) WHERE "
+    "SELECT count(*), sum(integer) FROM f, bloomery_list_keys(b) WHERE "
     "kind = 'sketch'",
     "SELECT count(*) FROM f, bloomery_diff(b, b) WHERE kind = 'sketch'",
     "UPDATE f SET b = bloomery_add(b, 5) WHERE kind = 'large'",

@@ -84,7 +84,7 @@ static const char *const scarce_asked[] = {
     "SELECT bloomery_plan('blocked', 1000, 0.01)",
     "SELECT bloomery_unite(b) FROM (SELECT b FROM f WHERE kind = 'blocked' "
     "UNION ALL SELECT b FROM f WHERE kind = 'blocked')",
-    "SELECT count(*), sum(integer) FROM f, bloomery_list(b) WHERE "
+    "SELECT count(*), sum(integer) FROM f, bloomery_list_keys(b) WHERE "
     "kind = 'sketch'",
     "SELECT count(*) FROM f, bloomery_diff(b, b) WHERE kind = 'sketch'",
     "SELECT count(*), max(options), max(abilities) FROM bloomery_kinds",

@@ -75,7 +75,7 @@ def test_null(db):
     assert value(db, "SELECT bloomery_add(NULL, 'a')") is None
     assert value(db, "SELECT bloomery_open(NULL)") is None
     assert value(db, "SELECT bloomery_info(NULL)") is None
-    assert db.execute("SELECT * FROM bloomery_list(NULL)").fetchall() == []
+    assert db.execute("SELECT * FROM bloomery_list_keys(NULL)").fetchall() == []
     assert db.execute("SELECT * FROM bloomery_diff(NULL, NULL)").fetchall() == []
 
 
@@ -350,23 +350,23 @@ def test_lists(db):
                       "ORDER BY side, key", (a, b)).fetchall()
     assert rows == [(b"c", None, -1), (struct.pack("<q", -6), -6, -1),
                     (struct.pack("<q", 5), 5, 1), (b"a", None, 1)]
-    rows = db.execute("SELECT CAST(key AS TEXT) FROM bloomery_list(?) WHERE "
+    rows = db.execute("SELECT CAST(key AS TEXT) FROM bloomery_list_keys(?) WHERE "
                       "integer IS NULL ORDER BY 1", (a,)).fetchall()
     assert rows == [("a",), ("b",)]
     egh = value(db, "SELECT bloomery_build(CAST(value AS TEXT), "
                 "'egh:universe=1000', NULL, 10) FROM json_each('[1, 5, 7]')")
-    rows = db.execute("SELECT integer FROM bloomery_list(?) ORDER BY 1",
+    rows = db.execute("SELECT integer FROM bloomery_list_keys(?) ORDER BY 1",
                       (egh,)).fetchall()
     assert rows == [(1,), (5,), (7,)]
     full = build(db, "invertible:key=8", WORDS[:50], items=2)
-    refused(db, "SELECT * FROM bloomery_list(?)", full)
-    refused(db, "SELECT * FROM bloomery_list(?)", build(db, "fuse", ["a"]))
-    assert "missing" in refused(db, "SELECT * FROM bloomery_list")
+    refused(db, "SELECT * FROM bloomery_list_keys(?)", full)
+    refused(db, "SELECT * FROM bloomery_list_keys(?)", build(db, "fuse", ["a"]))
+    assert "missing" in refused(db, "SELECT * FROM bloomery_list_keys")
     assert "two" in refused(db, "SELECT * FROM bloomery_diff(?)", a)
-    assert "BLOB" in refused(db, "SELECT * FROM bloomery_list('a')")
+    assert "BLOB" in refused(db, "SELECT * FROM bloomery_list_keys('a')")
     db.execute("CREATE TABLE s(x, b)")
     db.execute("INSERT INTO s VALUES('a', ?), ('b', ?)", (a, b))
-    rows = db.execute("SELECT x, count(*) FROM s, bloomery_list(s.b) GROUP BY x"
+    rows = db.execute("SELECT x, count(*) FROM s, bloomery_list_keys(s.b) GROUP BY x"
                       ).fetchall()
     assert rows == [("a", 3), ("b", 3)]
 
@@ -399,7 +399,7 @@ def test_lists(db):
     ("bloomery_info(5)", "INTEGER"),
     ("bloomery_info(bloomery_open(bloomery_build(1)))", "give the filter itself"),
     ("bloomery_add(bloomery_open(bloomery_build(1)), 2)", "give the filter itself"),
-    ("count(*) FROM bloomery_list(bloomery_open(bloomery_new('egh', 9)))",
+    ("count(*) FROM bloomery_list_keys(bloomery_open(bloomery_new('egh', 9)))",
      "give the filter itself"),
 ])
 def test_refused(db, text, word):

@@ -19,7 +19,7 @@ SELECT bloomery_put(:b, 'key 1', 1)
 SELECT bloomery_info(:b)
 SELECT bloomery_unite(v) FROM (SELECT :b v UNION ALL SELECT :b)
 SELECT bloomery_intersect(v) FROM (SELECT :b v UNION ALL SELECT :good)
-SELECT count(*) FROM bloomery_list(:b)
+SELECT count(*) FROM bloomery_list_keys(:b)
 SELECT count(*) FROM bloomery_diff(:b, :good)
 SELECT bloomery_contains(bloomery_open(:b), 'key 1')
 """.strip().splitlines()
@@ -54,7 +54,7 @@ def test_a_limit_of_memory(tmp_path):
     for ask in ("SELECT bloomery_contains(?, 'key 1')",
                 "SELECT bloomery_info(?)",
                 "SELECT bloomery_contains(bloomery_open(?), 'key 1')",
-                "SELECT count(*) FROM bloomery_list(?)"):
+                "SELECT count(*) FROM bloomery_list_keys(?)"):
         with pytest.raises(sqlite3.DataError,
                            match="SQLITE_LIMIT_LENGTH") as told:
             value(db, ask, f)
@@ -195,7 +195,7 @@ SECRET = bytes.fromhex("b8fe6c3923a44bbe7c01812cf721ad1c")   # XXH3's begins so
 
 def hashed(db, data):
     """XXH3-64, which a filter lists of its keys and images have as checksum."""
-    return value(db, "SELECT hash FROM bloomery_list("
+    return value(db, "SELECT hash FROM bloomery_list_keys("
                  "(SELECT bloomery_build(?, 'invertible', 0.01, 10)))", data) \
         .to_bytes(8, "little", signed=True)
 
