@@ -96,17 +96,17 @@ static bly_status query_ask(const bly_filter *filter, const bly_keys *keys,
                             bool *there, uint64_t *numbers)
 {
     (void)numbers;
-    return bly_contains_keys(filter, keys, there);
+    return bly_contains_many(filter, keys, there);
 }
 
 /* Collects facts about each filter. Returns false after an error. */
 static bool query_each(const ask_job *job, cli_asked_one *each)
 {
     for (size_t i = 0; i < job->n; i++) {
-        bly_stat_t stat = { .planned_rate = 1 };
+        bly_info_t stat = { .planned_rate = 1 };
         const ask_place *place = &job->places[i];
 
-        if (job->filters[i] != NULL && bly_stat(&stat, job->filters[i]) < 0) {
+        if (job->filters[i] != NULL && bly_info(&stat, job->filters[i]) < 0) {
             filter_error();
             return false;
         }

@@ -84,7 +84,7 @@
  * in memory save next to nothing.
  *
  * (1) uses the mean of p, which differs little from filter to filter.
- * bly_plan's `packed` is (1) with the header, and bly_stat's is the same for
+ * bly_plan's `packed` is (1) with the header, and bly_info's is the same for
  * the bits as they are.
  *
  * HOSTILE BYTES
@@ -472,7 +472,7 @@ static void compressed_overlap(bly_overlap_t *out, const void *a,
     f.kind->combining->overlap(out, f.image, compressed_inner(b).image);
 }
 
-static void compressed_stat(bly_stat_t *out, const void *image)
+static void compressed_stat(bly_info_t *out, const void *image)
 {
     inner f = compressed_inner(image);
     f.kind->stat(out, f.image);

@@ -90,7 +90,7 @@
  * first slice's for P = 0.01, these are 25 more in 100,000, and at 0.495 (P =
  * 0.5, r = 0.01) 1.4 times as many.
  *
- * bly_stat computes F from the slices as they are. The plan reports P, which
+ * bly_info computes F from the slices as they are. The plan reports P, which
  * holds for any number of keys; while there are only `capacity` keys, the true
  * rate is about P (1-r). After l slices, the last one, which holds most of the
  * keys, is planned for P (1-r) r^(l-1). A Bloom filter takes 1.44 log2 of its
@@ -570,7 +570,7 @@ static bly_status scalable_add_many(void *image, const uint64_t *hashes,
 /* Some new keys were taken for keys that were there, and not added: with a
  * chance that was F before the slice, from (1), and on average about a third
  * of the slice's own more while it filled. */
-static void scalable_stat(bly_stat_t *out, const void *image)
+static void scalable_stat(bly_info_t *out, const void *image)
 {
     scalable_view v = scalable_look(image);
     double some = 0, keys = 0, unsure = 0, used = 0, bytes = 0;
@@ -579,7 +579,7 @@ static void scalable_stat(bly_stat_t *out, const void *image)
     for (size_t i = 0; i < v.slices; i++) {
         const uint8_t *slice = scalable_slice(&v, i);
         double size = (double)image_u64(slice, IMAGE_BYTES);
-        bly_stat_t s = { .bytes = 0 };
+        bly_info_t s = { .bytes = 0 };
         v.kind->stat(&s, slice);
         double taken = some + (1 - some) * s.rate / 3;
         double offered = taken < 1 ? (double)scalable_keys(&v, i) / (1 - taken)

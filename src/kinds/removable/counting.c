@@ -85,7 +85,7 @@
  * A counter at its largest value never changes again. Nobody knows how many
  * further adds it would have seen, and lowering it too far would lose a key.
  * Saturation therefore never causes a false negative, but removed keys may
- * still be found. bly_stat reports the number of saturated counters. A key
+ * still be found. bly_info reports the number of saturated counters. A key
  * whose counters are all saturated cannot be removed (BLY_EUNSAFE), and its
  * count is unbounded (UINT64_MAX). With b = 1 a counter saturates at once, and
  * the kind is `standard`, byte for byte.

@@ -1025,7 +1025,7 @@ static void quotient_each(const void *image, bly_visit_fingerprint *visit,
 /* Reports statistics. The number of keys is the one from which the number of
  * fingerprints is expected; its deviation is that of the number of collisions.
  * */
-static void quotient_stat(bly_stat_t *out, const void *image)
+static void quotient_stat(bly_info_t *out, const void *image)
 {
     runs_view v = runs_look(image);
     runs_cursor c = runs_first(&v);

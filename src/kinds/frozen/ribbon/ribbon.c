@@ -338,7 +338,7 @@ static bly_status ribbon_check(const void *image)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-static void ribbon_stat(bly_stat_t *out, const void *image)
+static void ribbon_stat(bly_info_t *out, const void *image)
 {
     ribbon_shape g = ribbon_shape_of(image);
     size_t bytes = image_payload_bytes(image);
