@@ -31,8 +31,8 @@
  * In Python, after `f = Filter.open("seen.guava")`, a lookup is `"apple" in f`
  * for UTF-8, `7 in f` for a long, `(7).to_bytes(4, "little") in f` for an int,
  * and `b"..." in f` for other bytes. In C, `bly_open` opens the file, and
- * `bly_contains` takes the bytes: a unit of UTF-16 is 2, an int 4, a long 8, all
- * with the lowest byte first.
+ * `bly_contains` takes the bytes: 2 for a unit of UTF-16, 4 for an int and 8
+ * for a long, with the lowest byte first.
  *
  * WHEN NOT TO
  *
