@@ -193,6 +193,8 @@ const cli_command cmd_query = {
     .options = query_options,
     .usual = "filter invert-match count quiet key field separator mark",
     .examples = query_examples,
-    .status = "0 if a line was selected, 1 if none was, 2 after an error.",
+    .status = "0 if a line was selected, 1 if none was, 2 after an error. With "
+              "-v, status 0 means that a key is certainly not there, and 1 "
+              "that every key is perhaps there.",
     .run = query_run,
 };

@@ -27,11 +27,9 @@
  *
  * COST
  *
- *      rate     bits per key    cache lines read: present    absent key
- *      1 %          38.4                 13                  8
- *      0.1 %        57.5                 16                  8
- *
- * These are for D = 4, the default: D times the memory of `standard`.
+ *      D, rate     bits per key    cache lines read: present    absent key
+ *      4, 1 %          38.4                 13                  8
+ *      4, 0.1 %        57.5                 16                  8
  *
  * THE PICTURE (D = 3; a link of node u leads to v, behind which are w and z)
  *

@@ -3,16 +3,14 @@
  * WHAT IT IS
  *
  * A `standard` or `partitioned` filter with more bits and fewer probes than
- * usual, so that few of its bits are set. A code can therefore make it smaller
- * than a usual filter of the same rate. In that one half of the bits are set,
- * and no code can shrink it. bly_save and bly_pack write the coded form;
- * bly_open and bly_unpack restore the filter bit by bit.
+ * usual, so that few of its bits are set. A code makes it smaller than a usual
+ * filter, half of whose bits are set, so that no code can shrink it. bly_save
+ * and bly_pack write the coded form; bly_open and bly_unpack read it.
  *
  * WHEN TO USE IT
  *
  * Use it for filters that are sent or stored often and still change after they
- * arrive, if memory costs less than the transfer. Lookups are fast: there are
- * few probes.
+ * arrive, if memory costs less than the transfer. Few probes make lookups fast.
  *
  * WHEN NOT TO
  *

@@ -5,8 +5,8 @@
  * A filter for an unknown number of keys. It starts with one filter, a *slice*,
  * for the planned number of keys. When that is full, a second slice for twice
  * as many joins it, and so on. A key is reported present if any slice has it.
- * Each slice has a lower rate than the one before, so that their sum stays
- * below the requested rate.
+ * The rates of all slices add up. So each slice has a lower rate than the one
+ * before, and the sum stays below the requested rate.
  *
  * WHEN TO USE IT
  *
@@ -20,8 +20,8 @@
  * - The number of keys is known within a factor of two, or the keys can be read
  * again: plan another kind for the larger number. It is smaller and faster.
  * - Old keys may be forgotten instead: `aging`.
- * - Filters must be united or compared: `quotient`, which also grows, but only
- *   while its fingerprints have bits to spare.
+ * - Filters must be united or compared: `quotient`. It can grow as well, but
+ *   its rate doubles each time that its size is doubled.
  *
  * COST
  *
@@ -29,9 +29,11 @@
  *      1 %          13.6                  9                  2
  *      0.1 %        18.3                 13                  2
  *
- * These are for the first slice alone. A present key is mostly found in the
- * last slices, which are queried first; an absent key is looked up in all of
- * them.
+ * These are for the first slice alone. A filter that was planned for 1000 keys
+ * and has grown to 10^6 keys, when its last slice is full, takes 16.6 bits per
+ * key (at 0.1 %: 21.5). At 10^7 keys its last slice is a fifth full, and it
+ * takes 28.8 (36.7). A present key is mostly found in the last slices, which
+ * are queried first; an absent key is looked up in all of them.
  *
  * THE PICTURE
  *

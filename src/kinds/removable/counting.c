@@ -22,8 +22,9 @@
  * - Keys that were never added might be removed: if such a key is a false
  *   positive, its removal lowers counters of other keys, which may then be
  *   lost.
- * - Counts go beyond 15 (or `bits` up to 16): `quotient` counts exactly and
- *   without a limit.
+ * - Keys are added more than 14 times, or 2^b - 2 times with counters of b
+ *   bits: such a key can no longer be removed. `quotient` counts without a
+ *   limit.
  *
  * COST
  *

@@ -16,8 +16,8 @@
  *
  * WHEN NOT TO
  *
- * - An add must never be refused: it reports "full" at its capacity, which
- *   counts different keys (or, with repeats=yes, adds). `counting` never does.
+ * - An add must never be refused: use `counting`. This kind is full when it
+ *   has as many different keys as planned; with repeats=yes, as many adds.
  * - Speed matters most: `cuckoo` for keys that are removed, `blocked` for keys
  *   that stay.
  * - Memory matters most: `golomb` does the same in half a bit to one bit less
