@@ -182,7 +182,7 @@ static bool sql_arguments_keep(char **to, char *text)
 static bool sql_arguments_form(sql_arguments *a, const char *text, char **error)
 {
     if (bly_form_read(&a->spec.form, text) < 0) {
-        *error = sqlite3_mprintf("%s", bly_why());
+        *error = sqlite3_mprintf("%s", extension_why());
         return false;
     }
     a->any = a->spec.form == BLY_KEYS_UNSTATED;

@@ -6,29 +6,26 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* Returns the library's message, with the limit's name in SQL and without the
- * names of functions, each in brackets; NULL if out of memory. */
-static char *extension_why(const char *limit)
+const char *extension_why(void)
 {
-    static const char own[] = "(bly_options.memory_limit)";
-    const char *why = bly_why(), *at = strstr(why, own);
-    char *text = at == NULL ? sqlite3_mprintf("%s", why)
-               : sqlite3_mprintf("%.*s(%s)%s", (int)(at - why), why, limit,
-                                 at + sizeof own - 1);
-    for (char *name = text; name != NULL
-         && (name = strstr(name, " (bly_")) != NULL; ) {
-        const char *end = strchr(name, ')');
-        if (end == NULL)
-            break;
-        memmove(name, end + 1, strlen(end + 1) + 1);
-    }
-    return text;
+    return bly_why_in("sqlite");
+}
+
+/* Returns the library's message with this name of the memory limit; NULL if out
+   of memory. */
+static char *extension_why_of(const char *limit)
+{
+    static const char name[] = "(SQLITE_LIMIT_LENGTH)";
+    const char *why = extension_why(), *at = strstr(why, name);
+    return at == NULL ? sqlite3_mprintf("%s", why)
+         : sqlite3_mprintf("%.*s(%s)%s", (int)(at - why), why, limit,
+                           at + sizeof name - 1);
 }
 
 void extension_fail(sqlite3_context *context, bly_status status)
 {
-    char *why = status == BLY_ENOMEM ? NULL
-                                     : extension_why("SQLITE_LIMIT_LENGTH");
+    char *why = status == BLY_ENOMEM
+              ? NULL : sqlite3_mprintf("%s", extension_why());
     if (why == NULL)
         sqlite3_result_error_nomem(context);
     else if (status == BLY_ECANCELED)
@@ -71,7 +68,7 @@ int extension_fail_table(sqlite3_vtab *table, bly_status status,
     if (status == BLY_ECANCELED)
         return SQLITE_INTERRUPT;
     sqlite3_free(table->zErrMsg);
-    table->zErrMsg = extension_why(limit);
+    table->zErrMsg = extension_why_of(limit);
     return status == BLY_ELIMIT ? SQLITE_TOOBIG : SQLITE_ERROR;
 }
 

@@ -47,6 +47,9 @@ int extension_aggregate(sqlite3 *db, const char *name, int n,
                         void (*final)(sqlite3_context *),
                         void (*value)(sqlite3_context *));
 
+/* Returns the library's message with the names of SQL. */
+const char *extension_why(void);
+
 /* Raises the error of a status: the library's message, out of memory, or an
    interrupt. */
 void extension_fail(sqlite3_context *context, bly_status status);

@@ -137,8 +137,8 @@ void sql_keys_done(sql_keys_key *key)
 
 char *sql_keys_why(const sql_keys_key *key)
 {
-    return key->cast == NULL ? sqlite3_mprintf("%s", bly_why())
-        : sqlite3_mprintf("%s, as by %s", bly_why(), key->cast);
+    return key->cast == NULL ? sqlite3_mprintf("%s", extension_why())
+        : sqlite3_mprintf("%s, as by %s", extension_why(), key->cast);
 }
 
 void sql_keys_fail(sqlite3_context *context, sql_keys_found found,

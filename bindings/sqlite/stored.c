@@ -212,7 +212,7 @@ static int sql_stored_repeat(void *context, const void *ops, size_t bytes)
         if (status == BLY_ENOMEM)
             return SQLITE_NOMEM;
         if (status < 0)
-            return sql_stored_damaged(s, bly_why());
+            return sql_stored_damaged(s, extension_why());
         s->takes_form = false;
     }
     s->logged += bytes;
@@ -479,15 +479,18 @@ int sql_stored_unite(sql_stored *s, sqlite3_value *value)
 
 /* ---- The tables ---------------------------------------------------------- */
 
-int sql_stored_create(sql_stored *s, const char *kind, const bly_spec *spec)
+int sql_stored_create(sql_stored *s, const char *kind, const bly_spec *wanted)
 {
+    const bly_progress progress = interrupt_progress(s->db);
+    bly_spec spec = *wanted;
     bly_plan_t plan;
-    bly_status done = bly_plan(&plan, kind, spec);
+    spec.progress = &progress;
+    bly_status done = bly_plan(&plan, kind, &spec);
     if (done >= 0) {
         s->table->zErrMsg = sql_memory_table_refused(plan.bytes);
         if (s->table->zErrMsg != NULL)
             return SQLITE_TOOBIG;
-        done = bly_new(&s->filter, kind, spec);
+        done = bly_new(&s->filter, kind, &spec);
     }
     if (done < 0)
         return sql_stored_fail(s, done);

@@ -57,10 +57,14 @@ static const char interrupt_prepared[] =
     "2000000) FROM k;"
     "INSERT INTO f SELECT 'quotient', bloomery_build(x, 'quotient', 0.01, "
     "80000) FROM k;"
+    "CREATE VIRTUAL TABLE stored USING bloomery(kind=blocked, "
+    "capacity=2000000);"
     "INSERT INTO f SELECT 'counting', bloomery_build(x, 'counting', 0.01, "
     "400000) FROM k;"
     "INSERT INTO f SELECT 'sketch', bloomery_build(x, 'invertible:key=8', "
-    "NULL, 40000) FROM k;";
+    "NULL, 40000) FROM k;"
+    /* now it is read again whenever it is used, as after each run */
+    "BEGIN; INSERT INTO stored VALUES (1); ROLLBACK;";
 
 static const char *const interrupt_asked[] = {
     "SELECT bloomery_build(x) FROM k",
@@ -91,6 +95,9 @@ static const char *const interrupt_asked[] = {
     "kind = 'sketch'",
     "SELECT count(*) FROM f, bloomery_diff(b, b) WHERE kind = 'sketch'",
     "UPDATE f SET b = bloomery_add(b, 5) WHERE kind = 'large'",
+    "SELECT bloomery_unite(b, b), bloomery_overlap(b, b) FROM f WHERE "
+    "kind = 'large'",
+    "INSERT INTO stored(filter) SELECT b FROM f WHERE kind = 'large'",
 };
 
 /* ---- The tests ----------------------------------------------------------- */

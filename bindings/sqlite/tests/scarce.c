@@ -64,7 +64,9 @@ static const char scarce_prepared[] =
     "INSERT INTO f SELECT 'counting', bloomery_build(x, 'counting') FROM k;"
     "INSERT INTO f SELECT 'bloomier', bloomery_build_labels(x, x % 7) FROM k;"
     "INSERT INTO f SELECT 'sketch', bloomery_build(x, 'invertible:key=8', "
-    "NULL, 400) FROM k;";
+    "NULL, 400) FROM k;"
+    "CREATE VIRTUAL TABLE stored USING bloomery(kind=counting, capacity=20000);"
+    "INSERT INTO stored SELECT x FROM k;";
 
 static const char *const scarce_asked[] = {
     "SELECT bloomery_build(x, 'standard', 0.01, 500, 3, 'xxh64') FROM k",
@@ -88,6 +90,19 @@ static const char *const scarce_asked[] = {
     "kind = 'sketch'",
     "SELECT count(*) FROM f, bloomery_diff(b, b) WHERE kind = 'sketch'",
     "SELECT count(*), max(options), max(abilities) FROM bloomery_kinds",
+    "SELECT bloomery_unite(a.b, b.b), bloomery_overlap(a.b, b.b) FROM f a, f b "
+    "WHERE a.kind = 'blocked' AND b.kind = 'blocked'",
+    "SELECT bloomery_unite(b) OVER (ORDER BY rowid) FROM f WHERE "
+    "kind = 'blocked'",
+    "SELECT bloomery_build(x) OVER (ORDER BY x) FROM k WHERE x < 5",
+    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.made USING bloomery(kind=blocked, "
+    "capacity=10, rate=0.01, seed=7, hash=xxh64, keys=text)",
+    "SELECT count(*) FROM k JOIN stored ON stored.key = x",
+    "INSERT INTO stored SELECT x + 1000 FROM k WHERE x < 9",
+    "UPDATE f SET kind = kind WHERE rowid IN (SELECT key FROM stored WHERE "
+    "key = 7)",
+    "DELETE FROM stored WHERE key IN (1001, 1002)",
+    "SELECT length(filter) FROM stored",
 };
 
 /* ---- The tests ----------------------------------------------------------- */
@@ -119,6 +134,44 @@ static void scarce_statement(sqlite3 *db, const char *text)
         printf("# call %lld: status %d, %s\n", (long long)n, status,
                sqlite3_errmsg(db));
     scarce_tell(fine, text, n);
+}
+
+/* Memory fails in one of the statements that end a transaction of many keys, or
+ * that read a stored filter again. Then the table has the state before. */
+static bool scarce_stored_once(sqlite3 *db, int64_t n, const char *ends)
+{
+    static const char begins[] =
+        "BEGIN; INSERT INTO stored SELECT x + 1000 * (n.x + 5) FROM k n, k";
+    static const char here[] =
+        "SELECT count(*) FROM k JOIN stored ON stored.key = x";
+    int status;
+    sqlite3_exec(db, ends[0] == 'R' ? "BEGIN; INSERT INTO stored VALUES (7); "
+                 "ROLLBACK" : begins, NULL, NULL, NULL);
+    scarce_failed = false;
+    scarce_left = n;
+    int ended = sqlite3_exec(db, ends[0] == 'R' ? here : ends, NULL, NULL,
+                             NULL);
+    scarce_left = -1;
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    uint64_t found = run_statement(db, here, &status);
+    uint64_t right = run_statement(db, "SELECT count(*) FROM k", &status);
+    return found == right && status == SQLITE_OK
+        && (ended == SQLITE_OK || (scarce_failed && ended == SQLITE_NOMEM));
+}
+
+static void scarce_stored(sqlite3 *db)
+{
+    static const char *const ends[] = { "COMMIT", "SAVEPOINT s", "READ" };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int64_t n = 0;
+        bool fine = true;
+        for (scarce_failed = true; fine && scarce_failed; n++)
+            fine = scarce_stored_once(db, n, ends[i]);
+        if (!fine)
+            printf("# call %lld: %s\n", (long long)n, sqlite3_errmsg(db));
+        scarce_tell(fine, ends[i], n);
+    }
 }
 
 static void scarce_load(const char *extension)
@@ -174,6 +227,7 @@ int main(int argc, char **argv)
         printf("# %s\n", sqlite3_errmsg(db));
     for (size_t i = 0; i < sizeof scarce_asked / sizeof *scarce_asked; i++)
         scarce_statement(db, scarce_asked[i]);
+    scarce_stored(db);
     scarce_flat(db, 2500 * (times > 0 ? times : 1));
     sqlite3_close(db);
     scarce_load(argv[1]);

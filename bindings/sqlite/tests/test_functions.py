@@ -415,9 +415,98 @@ def test_rows_that_disagree(db):
 
 
 def test_what_is_too_large(db):
-    with pytest.raises((MemoryError, sqlite3.Error)):
-        db.execute("SELECT length(bloomery_new('standard', 1e12))").fetchall()
-    with pytest.raises((MemoryError, sqlite3.Error)):
-        db.execute("SELECT length(bloomery_build(1, 'standard', 1e-9, 1e10))"
-                   ).fetchall()
+    """More than a BLOB may have is SQLITE_TOOBIG, with a sentence."""
+    for call in ("bloomery_new('blocked', 2000000000)",
+                 "bloomery_new('standard', 1e12)",
+                 "bloomery_build(1, 'standard', 1e-9, 1e10)",
+                 "bloomery_build(1, 'cuckoo', 1e-3, 1e9)"):
+        with pytest.raises(sqlite3.DataError,
+                           match="a BLOB has at most 1000000000") as told:
+            db.execute(f"SELECT length({call})").fetchall()
+        if hasattr(told.value, "sqlite_errorcode"):
+            assert told.value.sqlite_errorcode == sqlite3.SQLITE_TOOBIG
     assert value(db, "SELECT 1") == 1
+
+
+def test_a_result_that_is_too_large(db):
+    """A result that outgrows the limit only when it is made."""
+    if not hasattr(db, "setlimit"):
+        pytest.skip("this Python sets no limits")
+    small = value(db, "SELECT bloomery_new('scalable', 100)")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 20000)
+    with pytest.raises(sqlite3.DataError, match="a BLOB has at most 20000"):
+        db.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
+            "20000) SELECT bloomery_build(i, 'scalable', 0.01, 100) FROM n"
+        ).fetchall()
+    assert value(db, "SELECT bloomery_contains(?, 1)", small) == 0
+
+
+# ---- Two filters and windows -----------------------------------------------------
+
+
+def test_overlap(db):
+    a = build(db, "standard", WORDS[:200], items=300)
+    b = build(db, "standard", WORDS[100:], items=300)
+    said = json.loads(value(db, "SELECT bloomery_overlap(?, ?)", a, b))
+    assert list(said) == [name + end for name in (
+        "a", "b", "either", "both", "differ", "jaccard") for end in ("", "_sd")]
+    for name, true in (("a", 200), ("b", 200), ("either", 300), ("both", 100),
+                       ("differ", 200), ("jaccard", 1 / 3)):
+        assert abs(said[name] - true) <= 5 * said[name + "_sd"] + 1e-9, name
+    opened = json.loads(value(db, "SELECT bloomery_overlap(bloomery_open(?), ?)",
+                              a, b))
+    assert opened == said
+    assert value(db, "SELECT bloomery_overlap(?, ?) ->> 'jaccard'", a, a) == 1 \
+        if sqlite3.sqlite_version_info >= (3, 38) else True
+    for pair in ((None, a), (a, None), (None, None)):
+        assert value(db, "SELECT bloomery_overlap(?, ?)", *pair) is None
+    other = build(db, "standard", WORDS, items=1000)
+    assert "plan" in refused(db, "SELECT bloomery_overlap(?, ?)", a, other)
+    assert "INTEGER" in refused(db, "SELECT bloomery_overlap(?, 1)", a)
+
+
+def test_two_filters(db):
+    a = build(db, "standard", WORDS[:200], items=300)
+    b = build(db, "standard", WORDS[100:], items=300)
+    two = "(SELECT ?1 AS b UNION ALL SELECT ?2)"
+    for verb in ("unite", "intersect"):
+        assert value(db, f"SELECT bloomery_{verb}(?, ?)", a, b) \
+            == value(db, f"SELECT bloomery_{verb}(b) FROM {two}", a, b)
+        for pair in ((None, a), (a, None), (None, None)):
+            assert value(db, f"SELECT bloomery_{verb}(?, ?)", *pair) is None
+        assert "BLOB" in refused(db, f"SELECT bloomery_{verb}(?, 'a')", a)
+        assert "kind" in refused(db, f"SELECT bloomery_{verb}(?, ?)", a,
+                                 build(db, "blocked", WORDS))
+
+
+def test_windows(db):
+    """A running filter is that of the rows so far; a filter cannot forget rows."""
+    db.execute("CREATE TABLE days(day, name)")
+    db.executemany("INSERT INTO days VALUES (?, ?)",
+                   [(i // 10, w) for i, w in enumerate(WORDS[:60])])
+    text = ("SELECT day, bloomery_build(name, 'standard', 0.01, 60) OVER (ORDER BY "
+            "day) FROM days")
+    running = dict(db.execute(text))
+    assert list(running) == [0, 1, 2, 3, 4, 5]
+    for day, image in running.items():
+        assert image == build(db, "standard", WORDS[:10 * day + 10], items=60)
+    text = ("SELECT day, bloomery_unite(b) OVER (ORDER BY day) FROM (SELECT day, "
+            "bloomery_build(name, 'standard', 0.01, 60) AS b FROM days GROUP BY day)")
+    seen = 0
+    for day, image in db.execute(text):
+        seen += 1
+        assert [value(db, "SELECT bloomery_contains(?, ?)", image, w)
+                for w in WORDS[:60:10]] >= [1] * (day + 1)
+    assert seen == 6
+    whole = db.execute("SELECT DISTINCT bloomery_build(name) OVER () FROM days"
+                       ).fetchall()
+    assert whole == [(build(db, "standard", WORDS[:60]),)]
+    labels = db.execute("SELECT bloomery_build_labels(name, day) OVER (ORDER BY day) "
+                        "FROM days").fetchall()
+    assert value(db, "SELECT bloomery_get(?, ?)", labels[-1][0], WORDS[45]) == 4
+    for call in ("bloomery_build(name)", "bloomery_unite(bloomery_new('blocked', 9))",
+                 "bloomery_intersect(bloomery_new('blocked', 9))",
+                 "bloomery_build_labels(name, day)"):
+        assert "UNBOUNDED PRECEDING" in refused(
+            db, f"SELECT {call} OVER (ORDER BY day ROWS 2 PRECEDING) FROM days")

@@ -46,6 +46,12 @@ def insert(db, *keys):
     db.executemany("INSERT INTO seen VALUES (?)", [(key,) for key in keys])
 
 
+def insert_at_once(db, *keys):
+    db.execute("BEGIN")
+    insert(db, *keys)
+    db.execute("COMMIT")
+
+
 def pages(db):
     return value(db, "SELECT count(*) FROM seen_pages")
 
@@ -237,10 +243,7 @@ def test_every_kind_that_can_add(path):
 
 
 def test_labels(path):
-    db = opened(path, "approximator:bits=8,cells=4")
-    if "label" not in json.loads(value(db, "SELECT abilities FROM bloomery_kinds "
-                                       "WHERE name = 'approximator'")):
-        pytest.skip("no kind has both abilities")
+    db = opened(path, "approximator:bits=8")
     db.execute("INSERT INTO seen(key, label) VALUES ('a', 3), ('b', 1)")
     db.execute("UPDATE seen SET label = 5 WHERE key = 'b'")
     assert value(again(path), "SELECT label FROM seen WHERE key = 'b'") >= 1
@@ -255,7 +258,7 @@ def test_labels(path):
 def test_delete_where_the_kind_cannot(path):
     db = opened(path)
     insert(db, "a")
-    assert "removed" in refused(db, "DELETE FROM seen WHERE key = 'a'")
+    assert "cannot remove" in refused(db, "DELETE FROM seen WHERE key = 'a'")
     assert db.execute("DELETE FROM seen WHERE key = 'b'").rowcount == 0
     assert has(db, "a") == ["a"]
 
@@ -348,7 +351,6 @@ def test_only_changed_pages_are_written(path):
     for _ in range(3):
         insert(db, "the same", "keys")
     assert value(db, "SELECT count(*) FROM written") == 0
-    insert(db, *(f"key {i % 20}" for i in range(8000)))
     image = value(db, "SELECT bloomery_add(bloomery_new('blocked', 1000000, 1e-6), "
                   "'another')")
     db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
@@ -423,9 +425,9 @@ def test_two_connections(path, mode):
     a.execute("DELETE FROM seen WHERE key = 'one'")
     assert has(b, "one", "two") == ["two"]
     before = rewritten(a)
-    insert(a, *(f"n{i}" for i in range(5000)))
+    insert_at_once(a, *(f"n{i % 500}" for i in range(5000)))
     assert rewritten(a) > before        # b must read all pages
-    assert has(b, "two", "n1", "n4999", "m") == ["two", "n1", "n4999"]
+    assert has(b, "two", "n1", "n499", "m") == ["two", "n1", "n499"]
     if mode == "wal":
         b.execute("BEGIN")
         assert has(b, "late") == []
@@ -541,7 +543,7 @@ def test_page_sizes_vacuum_and_encodings(path, size):
     insert(db, "é", "漢字")
     db.execute("PRAGMA page_size = 4096")
     db.execute("VACUUM")
-    insert(db, *(f"k{i}" for i in range(6000)))
+    insert_at_once(db, *(f"k{i}" for i in range(6000)))
     assert has(db, "é", "漢字", "k5999") == has(again(path), "é", "漢字", "k5999") \
         == ["é", "漢字", "k5999"]
     assert value(db, "PRAGMA integrity_check") == "ok"
@@ -634,8 +636,9 @@ def test_shadow_tables_are_not_trusted(path):
                "UPDATE seen_log SET ops = x'41ffffffffffffffff'",
                "UPDATE seen_log SET ops = x'700000000000000000'",
                "UPDATE seen_log SET ops = x'72' || zeroblob(8)",
-               "UPDATE seen_log SET id = 9223372036854775807 WHERE id > 1",
+               "UPDATE seen_log SET id = 9223372036854775807 WHERE id = 51",
                "INSERT INTO seen_log VALUES (-5, 1, x'00')",
+               "DELETE FROM seen_log WHERE id < 50",
                "ALTER TABLE seen_log RENAME COLUMN ops TO opz"]
     rng = seeded("shadow")
     for i in range(20 * EFFORT):
