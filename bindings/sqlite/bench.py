@@ -1,4 +1,5 @@
-"""A semi-join by SQLite alone, and with a filter: `make bench WHAT=sqlite`.
+"""A semi-join by SQLite alone, and with a filter, and inserts into a stored filter:
+`make bench WHAT=sqlite`.
 
     python3 bench.py BUILD
 
@@ -7,6 +8,11 @@ does? They come in no order, or, which SQLite likes best, in that of the keys. T
 are in a table with an index, in a file; a filter of them is a row of another. Each
 statement runs alone, first once and then three times; the least is told, in
 milliseconds of this process, with the share of SQLite alone.
+
+Then keys are inserted into a table with an index, and into a stored filter: many in
+one transaction, and each in a transaction of its own. All keys are new. The least of
+three runs is printed, in microseconds of the clock for each key, with its ratio to the
+index.
 """
 import os
 import sqlite3
@@ -15,6 +21,7 @@ import tempfile
 import time
 
 KEYS, LINES, RUNS = 1_000_000, 200_000, 3
+MANY, SINGLE = 200_000, 200
 
 # Numbers in no order, each once: a multiplication by a prime. What is missing lies
 # among what is there, and no line is near the one before it in the index.
@@ -91,12 +98,82 @@ def measure(folder, build, name, keys, lines):
         print("   ", row[3])
 
 
+STORED = ("blocked", "standard", "split", "counting", "cuckoo", "quotient")
+MODES = (("journal_mode = delete", "synchronous = full"),
+         ("journal_mode = wal", "synchronous = normal"),
+         ("journal_mode = wal", "synchronous = off"))
+INDEXED, SORTED = "a table with an index", "a table with an index, keys in its order"
+
+
+def targets(db):
+    """Makes the tables; returns the statement that inserts into each."""
+    db.execute("CREATE TABLE plain(k TEXT)")
+    db.execute("CREATE INDEX plain_k ON plain(k)")
+    db.execute("CREATE TABLE plain_sorted(k TEXT)")
+    db.execute("CREATE INDEX plain_sorted_k ON plain_sorted(k)")
+    statements = {INDEXED: "INSERT INTO plain VALUES (?)",
+                  SORTED: "INSERT INTO plain_sorted VALUES (?)"}
+    for kind in STORED:
+        db.execute(f"CREATE VIRTUAL TABLE {kind}_ USING bloomery(kind={kind}, "
+                   f"capacity={KEYS}, rate=0.01)")
+        statements[f"kind={kind}"] = f"INSERT INTO {kind}_ VALUES (?)"
+    for name, into in ("logged", "INSERT INTO blocked_ VALUES (new.k)"), \
+            ("untriggered", None):
+        db.execute(f"CREATE TABLE {name}(k TEXT)")
+        if into:
+            db.execute(f"CREATE TRIGGER {name}_r AFTER INSERT ON {name} BEGIN "
+                       f"{into}; END")
+    statements["a table, no index"] = "INSERT INTO untriggered VALUES (?)"
+    statements["a table, a trigger into blocked"] = "INSERT INTO logged VALUES (?)"
+    return statements
+
+
+def inserted(db, what, statement, run, at_once):
+    """Microseconds for each key. Keys differ in every run and for every table."""
+    n = MANY if at_once else SINGLE
+    keys = [(f"user-{run:03}-{i * 7919 % 1_000_003:07}@example.org",)
+            for i in range(n)]
+    if what == SORTED:
+        keys.sort()
+    start = time.perf_counter()
+    if at_once:
+        db.execute("BEGIN")
+    db.executemany(statement, keys)
+    if at_once:
+        db.execute("COMMIT")
+    return (time.perf_counter() - start) * 1e6 / n
+
+
+def measure_inserts(folder, build, mode):
+    db = sqlite3.connect(os.path.join(folder, "inserts.db"), isolation_level=None)
+    db.enable_load_extension(True)
+    db.load_extension(os.path.join(build, "bloomery_sqlite"))
+    for pragma in mode:
+        db.execute(f"PRAGMA {pragma}")
+    statements, run = targets(db), 0
+    for at_once in True, False:
+        least_of = {}
+        for _ in range(RUNS):
+            for what, statement in statements.items():
+                run += 1
+                took = inserted(db, what, statement, run, at_once)
+                least_of[what] = min(took, least_of.get(what, took))
+        print(f"inserts, {', '.join(mode)}: " + (
+            f"{MANY} in one transaction" if at_once else "each in a transaction"))
+        for what, took in least_of.items():
+            print(f"  {what:40} {took:9.2f} us {took / least_of[INDEXED]:6.2f}")
+    db.close()
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(f"usage: {sys.argv[0]} BUILD")
     with tempfile.TemporaryDirectory() as folder:
         for name, (keys, lines) in ASKED.items():
             measure(folder, os.path.abspath(sys.argv[1]), name, keys, lines)
+    for mode in MODES:
+        with tempfile.TemporaryDirectory() as folder:
+            measure_inserts(folder, os.path.abspath(sys.argv[1]), mode)
 
 
 main()
