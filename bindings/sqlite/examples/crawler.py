@@ -57,6 +57,7 @@ def fetch(db, url):
 def main():
     db = connect(*sys.argv[1:])
     db.execute("PRAGMA journal_mode = wal")
+    db.execute("PRAGMA synchronous = normal")
     db.executescript(SCHEMA)
     db.execute("INSERT INTO pages(url) VALUES ('https://example.org/1')")
     for _ in range(500):
