@@ -113,28 +113,50 @@ static int sql_arguments_name(const char *argument, const char **value)
     return ARGUMENTS_NAMES;
 }
 
-/* Parses a number as SQL does, whatever the locale. Returns NAN if it is not a
-   number; *whole is 0 if it is not an INTEGER. */
+/* Returns whether a text is a number: digits with a point and an exponent, as
+ * SQL has them. */
+static bool sql_arguments_is_number(const char *text)
+{
+    static const char digits[] = "0123456789";
+    text += *text == '-' || *text == '+';
+    size_t whole = strspn(text, digits), part = 0;
+    text += whole;
+    if (*text == '.') {
+        part = strspn(++text, digits);
+        text += part;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text++;
+        text += *text == '-' || *text == '+';
+        size_t power = strspn(text, digits);
+        whole = power > 0 ? whole : 0;
+        part = power > 0 ? part : 0;
+        text += power;
+    }
+    return whole + part > 0 && *text == '\0';
+}
+
+/* Parses a number as SQL does, whatever the locale. *real is NAN if it is not a
+   number, and *whole is 0 if it is not an INTEGER. */
 static int sql_arguments_number(sqlite3 *db, const char *text, double *real,
                                 sqlite3_int64 *whole)
 {
     sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(db, "SELECT ?1", -1, &statement, NULL);
+    *real = (double)NAN;
+    *whole = 0;
+    if (!sql_arguments_is_number(text))
+        return SQLITE_OK;
+    int status = sqlite3_prepare_v2(db, "SELECT CAST(?1 AS NUMERIC)", -1,
+                                    &statement, NULL);
     if (status == SQLITE_OK)
         status = sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
     if (status == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
-        sqlite3_value *value =
-            sqlite3_value_dup(sqlite3_column_value(statement, 0));
-        const int type = value == NULL ? SQLITE_NULL
-                                       : sqlite3_value_numeric_type(value);
-        *real = type == SQLITE_INTEGER || type == SQLITE_FLOAT
-              ? sqlite3_value_double(value) : (double)NAN;
-        *whole = type == SQLITE_INTEGER ? sqlite3_value_int64(value) : 0;
-        status = value != NULL ? SQLITE_OK : SQLITE_NOMEM;
-        sqlite3_value_free(value);
+        *real = sqlite3_column_double(statement, 0);
+        if (sqlite3_column_type(statement, 0) == SQLITE_INTEGER)
+            *whole = sqlite3_column_int64(statement, 0);
     }
-    sqlite3_finalize(statement);
-    return status;
+    int ended = sqlite3_finalize(statement);
+    return status == SQLITE_OK ? ended : status;
 }
 
 static bool sql_arguments_wrong(char **error, int name, const char *wanted,
@@ -149,8 +171,8 @@ static bool sql_arguments_wrong(char **error, int name, const char *wanted,
 static bool sql_arguments_numeric(sql_arguments *a, sqlite3 *db, int name,
                                   const char *text, char **error)
 {
-    double real = (double)NAN;
-    sqlite3_int64 whole = 0;
+    double real;
+    sqlite3_int64 whole;
     if (sql_arguments_number(db, text, &real, &whole) != SQLITE_OK)
         return false;
     if (name == ARGUMENTS_RATE) {

@@ -58,8 +58,8 @@ void extension_fail(sqlite3_context *context, bly_status status);
 __attribute__((format(printf, 2, 3)))
 void extension_error(sqlite3_context *context, const char *format, ...);
 
-/* Raises SQLITE_TOOBIG with this message, and frees it. Returns whether there is
-   one. */
+/* Raises SQLITE_TOOBIG with this message, and frees it. Returns whether there
+   is one. */
 bool extension_too_big(sqlite3_context *context, char *why);
 
 /* Sets the error of a table; `limit` names its memory limit. */

@@ -82,7 +82,8 @@ static int sql_rows_best(sqlite3_vtab *base, sqlite3_index_info *info)
         if (!there[i]) {
             sqlite3_free(base->zErrMsg);
             base->zErrMsg = sqlite3_mprintf(
-                table->filters == 1 ? "a filter is missing: bloomery_list_keys(blob)"
+                table->filters == 1
+                ? "a filter is missing: bloomery_list_keys(blob)"
                 : "two filters are needed: bloomery_diff(blob, blob)");
             return SQLITE_ERROR;
         }

@@ -205,12 +205,14 @@ static void sql_table_best_refused(sqlite3_index_info *info, int number)
     info->estimatedRows = INT64_MAX;
 }
 
-/* Returns whether a statement reads the filter itself and nothing else. */
+/* Returns whether a statement reads the filter itself. It may read the key
+ * then, which is NULL: some versions of SQLite always do. */
 static bool sql_table_is_whole(const sqlite3_vtab *base,
                                const sqlite3_index_info *info)
 {
+    const sqlite3_uint64 key = (sqlite3_uint64)1 << TABLE_KEY;
     return ((const table *)base)->stored != NULL
-        && info->colUsed == (sqlite3_uint64)1 << TABLE_FILTER;
+        && (info->colUsed | key) == (key | (sqlite3_uint64)1 << TABLE_FILTER);
 }
 
 static int sql_table_best(sqlite3_vtab *base, sqlite3_index_info *info)

@@ -130,6 +130,7 @@ def test_threads(path):
     shared.execute("PRAGMA busy_timeout = 60000")
     shared.execute("PRAGMA synchronous = off")
     lock, wrong = threading.Lock(), []
+    worked, counted = threading.Barrier(5), threading.Barrier(5)
 
     def work(number):
         try:
@@ -144,11 +145,15 @@ def test_threads(path):
             mine.close()
         except BaseException as error:
             wrong.append(error)
+        worked.wait()
+        counted.wait()
     threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
     for thread in threads:
         thread.start()
+    worked.wait()
     if os.path.exists("/proc/self/task"):
-        assert len(os.listdir("/proc/self/task")) <= threading.active_count()
+        assert len(os.listdir("/proc/self/task")) == threading.active_count()
+    counted.wait()
     for thread in threads:
         thread.join()
     assert wrong == []

@@ -91,7 +91,7 @@ def test_a_list_is_refused(path):
     db = opened(path)
     insert(db, "a")
     for text in ("SELECT * FROM seen", "SELECT count(*) FROM seen",
-                 "SELECT key, filter FROM seen", "DELETE FROM seen",
+                 "SELECT label, filter FROM seen", "DELETE FROM seen",
                  "SELECT 1 FROM seen WHERE key > 'a'"):
         assert "no list of its keys" in refused(db, text), text
     assert "collation" in refused(db, "SELECT 1 FROM seen WHERE key = 'A' COLLATE "
@@ -105,6 +105,13 @@ def test_a_list_is_refused(path):
     ("kind=blocked, capacity=0", "1 or more"),
     ("kind=blocked, capacity=ten", "ten"),
     ("kind=blocked, capacity=1.5", "1.5"),
+    ("kind=blocked, capacity='1e'", "not 1e"),
+    ("kind=blocked, capacity='.'", "not ."),
+    ("kind=blocked, capacity='10 '", "not 10 "),
+    ("kind=blocked, capacity=-5", "1 or more"),
+    ("kind=blocked, capacity=1e30", "1 or more"),
+    ("kind=blocked, capacity=10, rate=", "between 0 and 1"),
+    ("kind=blocked, capacity=10, seed=99999999999999999999", "integer"),
     ("kind=blocked, capacity=10, rate=2", "between 0 and 1"),
     ("kind=blocked, capacity=10, seed=x", "integer"),
     ("kind=blocked, capacity=10, keys=nonsense", "nonsense"),
@@ -159,6 +166,7 @@ def test_whole_filter_in_and_out(path):
     db = opened(path)
     insert(db, "a", "b")
     image = value(db, "SELECT filter FROM seen")
+    assert db.execute("SELECT key, filter FROM seen").fetchall() == [(None, image)]
     assert value(db, "SELECT bloomery_contains(?, 'a')", image) == 1
     db.execute("CREATE VIRTUAL TABLE other USING bloomery(kind=blocked, "
                "capacity=1000, rate=1e-6)")
