@@ -285,6 +285,10 @@ int sql_stored_rename(sql_stored *stored, const char *name);
  * transaction is rolled back. */
 int sql_stored_current(sql_stored *stored, bly_filter **out);
 
+/* Does the same later in a statement that has called it, without a look at what
+ * others have committed: the statement does not see that. */
+int sql_stored_same(sql_stored *stored, bly_filter **out);
+
 /* Adds ('a') or removes ('r') a key, or puts a label with it ('p'). NULL is not
  * a key. *seen: adding it would have changed nothing. */
 int sql_stored_change(sql_stored *stored, char op, sqlite3_value *value,

@@ -45,6 +45,7 @@ struct sql_stored {
     bool           takes_form;          /* the first key states the form     */
     bool           writing;             /* a transaction has begun           */
     bool           fresh;               /* checked in this transaction       */
+    bool           rolled_back;         /* after the last check              */
     bool           rewrite;             /* the pages must be written         */
 };
 
@@ -302,7 +303,16 @@ int sql_stored_current(sql_stored *s, bly_filter **out)
             return status;
         s->at = last;
         s->fresh = s->writing;
+        s->rolled_back = false;
     }
+    *out = s->filter;
+    return SQLITE_OK;
+}
+
+int sql_stored_same(sql_stored *s, bly_filter **out)
+{
+    if (s->filter == NULL || s->rolled_back)
+        return sql_stored_current(s, out);
     *out = s->filter;
     return SQLITE_OK;
 }
@@ -369,6 +379,7 @@ void sql_stored_roll_back(sql_stored *s)
     if (s->used > 0 || s->rewrite)
         sql_stored_drop_memory(s);
     s->fresh = false;
+    s->rolled_back = true;
 }
 
 /* ---- Changes ------------------------------------------------------------- */

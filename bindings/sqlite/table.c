@@ -268,7 +268,9 @@ static int sql_table_refuse(sqlite3_vtab *base, int number)
 static int sql_table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out)
 {
     table *t = (table *)base;
-    int status = t->stored == NULL ? sql_table_current(t) : SQLITE_OK;
+    bly_filter *filter;
+    int status = t->stored == NULL ? sql_table_current(t)
+                                   : sql_stored_current(t->stored, &filter);
     if (status != SQLITE_OK)
         return status;
     sql_table_cursor *c = sqlite3_malloc64(sizeof *c);
@@ -296,7 +298,7 @@ static int sql_table_of(const sql_table_cursor *c, bly_filter **out)
 {
     table *t = (table *)c->base.pVtab;
     if (t->stored != NULL)
-        return sql_stored_current(t->stored, out);
+        return sql_stored_same(t->stored, out);
     *out = c->file->filter;
     return SQLITE_OK;
 }

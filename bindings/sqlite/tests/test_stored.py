@@ -448,6 +448,28 @@ def test_two_connections(path, mode):
     assert has(b, "late", "x") == ["late"]
 
 
+def test_a_rollback_while_a_statement_reads(path):
+    """A statement that goes on after a rollback finds the state after it."""
+    db = opened(path, "counting")
+    insert(db, "a", "b")
+    db.execute("CREATE TABLE names(x)")
+    db.executemany("INSERT INTO names VALUES (?)", [(x,) for x in "aabbccabc"])
+    db.execute("BEGIN")
+    db.execute("SAVEPOINT s")
+    db.execute("DELETE FROM seen WHERE key = 'b'")
+    insert(db, "c")
+    db.execute("SAVEPOINT t")           # writes the log
+    rows = db.execute("SELECT x, (SELECT count FROM seen WHERE key = x) FROM names")
+    assert rows.fetchone() == rows.fetchone() == ("a", 1)
+    db.execute("ROLLBACK TO s")
+    rest = rows.fetchall()
+    # Python has stepped once more than it has returned
+    assert rest[1:] == [("b", 1), ("c", None), ("c", None), ("a", 1), ("b", 1),
+                        ("c", None)]
+    db.execute("COMMIT")
+    assert has(again(path), *"abc") == list("ab")
+
+
 def test_a_number_is_used_again_after_a_rollback(path):
     """A state that was rolled back has the number of one that was committed."""
     a, b = opened(path), again(path)
