@@ -11,7 +11,7 @@ README = HERE.parent / "README.md"
 PAGE = HERE.parents[2] / "docs" / "library" / "sqlite.md"
 
 
-@pytest.mark.parametrize("document, answers", [(README, 1), (PAGE, 9)])
+@pytest.mark.parametrize("document, answers", [(README, 2), (PAGE, 17)])
 def test_shows_true_outputs(document, answers, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     db = connect()
