@@ -418,6 +418,37 @@ sys.stdin.read()
     assert has(again(path), "kept", "more", "lost 1") == ["kept", "more"]
 
 
+def test_killed_at_any_moment(path):
+    """A process that commits 100 keys at a time is killed. All keys that it has
+    reported are there, and of the next 100 all or none."""
+    rng = seeded("killed")
+    opened(path, "quotient", 200000).close()
+    first = 0
+    for _ in range(2 * EFFORT):
+        child = subprocess.Popen([sys.executable, "-c", """
+import sys
+from test_stored import again, insert_at_once
+db = again(sys.argv[1])
+for i in range(int(sys.argv[2]), 2000):
+    insert_at_once(db, *(f"{i} {j}" for j in range(100)))
+    print(i, flush=True)
+""", str(path), str(first)], stdout=subprocess.PIPE, text=True,
+            cwd=os.path.dirname(__file__))
+        for _ in range(rng.randrange(30, 90)):
+            last = int(child.stdout.readline())
+        child.send_signal(signal.SIGKILL)
+        last = int(([str(last)] + child.communicate()[0].split())[-1])
+        db = again(path)
+        keys = [f"{i} {j}" for i in range(last + 1) for j in range(0, 100, 33)]
+        assert has(db, *keys) == keys
+        after = has(db, *(f"{last + 1} {j}" for j in range(100)))
+        assert len(after) in (0, 1, 100)
+        first = last + 1 + (len(after) == 100)
+        db.close()
+    db = again(path)
+    assert rewritten(db) > 1
+
+
 # ---- Connections -------------------------------------------------------------------
 
 
