@@ -98,6 +98,7 @@ static void sql_sets_two(sqlite3_context *context, sqlite3_value **values,
     bly_filter *into = sql_held_own(context, values[0]);
     if (into == NULL)
         return;
+    sql_sets_unwatch_quick(into);
     bly_filter *other = sql_held_own(context, values[1]);
     bly_status status = other != NULL ? verb(into, other) : BLY_OK;
     if (status < 0)

@@ -134,14 +134,15 @@ static bool sql_stored_read_number(uint64_t *out, const unsigned char **from,
     return true;
 }
 
-/* Appends a record to those that are to be written. */
+/* Appends a record to those that are to be written. Afterwards there is room
+ * for a record of a form, which follows the first key. */
 static int sql_stored_keep(sql_stored *s, const sql_stored_record *record)
 {
     enum { MOST = 1 + 8 + 8 };
     const bool whole = record->key != NULL;
     const size_t length = whole ? record->length : 0;
     unsigned char *grown =
-        sql_memory_grow(s->pending, &s->room, s->used + MOST + length, 1);
+        sql_memory_grow(s->pending, &s->room, s->used + 2 * MOST + length, 1);
     if (grown == NULL)
         return SQLITE_NOMEM;
     s->pending = grown;
@@ -440,8 +441,6 @@ int sql_stored_change(sql_stored *s, char op, sqlite3_value *value,
     int status = sql_stored_current(s, &filter);
     if (status == SQLITE_OK && s->used >= STORED_PENDING)
         status = sql_stored_flush(s);
-    if (status == SQLITE_OK && sqlite3_value_type(value) != SQLITE_NULL)
-        status = sql_stored_state(s, sql_keys_class(value));
     if (status != SQLITE_OK)
         return status;
     sql_keys_found found = sql_keys_of(&key, bly_form_of(filter), value);
@@ -458,7 +457,8 @@ int sql_stored_change(sql_stored *s, char op, sqlite3_value *value,
     if (!*seen)
         status = sql_stored_do(s, &record);
     sql_keys_done(&key);
-    return status;
+    return status == SQLITE_OK ? sql_stored_state(s, sql_keys_class(value))
+                               : status;
 }
 
 int sql_stored_unite(sql_stored *s, sqlite3_value *value)
@@ -476,6 +476,7 @@ int sql_stored_unite(sql_stored *s, sqlite3_value *value)
         s->table->zErrMsg = sql_held_no_filter(value);
         return s->table->zErrMsg != NULL ? SQLITE_ERROR : SQLITE_NOMEM;
     }
+    const bool stated = !s->takes_form;
     status = sql_stored_state(s, bly_form_of(other));
     if (status == SQLITE_OK) {
         done = bly_unite(filter, other);
@@ -485,6 +486,8 @@ int sql_stored_unite(sql_stored *s, sqlite3_value *value)
             s->rewrite = true;
     }
     bly_free(other);
+    if (status != SQLITE_OK && !stated)
+        sql_stored_drop_memory(s);      /* it was empty, and has a form now  */
     return status;
 }
 

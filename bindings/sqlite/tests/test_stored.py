@@ -162,6 +162,15 @@ def test_rolled_back_class_is_forgotten(path):
     assert has(db, "text") == ["text"]
 
 
+def test_a_first_key_that_is_refused_states_no_class(path):
+    db = opened(path, "approximator:bits=8")
+    refused(db, "INSERT INTO seen(key, label) VALUES ('text', 1000)")
+    other = value(db, "SELECT bloomery_build('text', 'blocked')")
+    assert "kind" in refused(db, "INSERT INTO seen(filter) VALUES (?)", other)
+    db.execute("INSERT INTO seen(key, label) VALUES (7, 1)")
+    assert has(db, 7, 8) == has(again(path), 7, 8) == [7]
+
+
 def test_whole_filter_in_and_out(path):
     db = opened(path)
     insert(db, "a", "b")
@@ -575,11 +584,14 @@ def test_rename_and_drop(path):
     db = opened(path)
     insert(db, "a")
     db.execute("BEGIN")
+    other = again(path)
+    assert has(other, "a", "b") == ["a"]
     insert(db, "b")
     db.execute("ALTER TABLE seen RENAME TO \"known \"\"keys\"")
     db.execute("INSERT INTO \"known \"\"keys\" VALUES ('c')")
     db.execute("COMMIT")
-    assert has(again(path), *"abcd", table='"known ""keys"') == list("abc")
+    for one in other, again(path):
+        assert has(one, *"abcd", table='"known ""keys"') == list("abc")
     db.execute("DROP TABLE \"known \"\"keys\"")
     assert value(db, "SELECT count(*) FROM sqlite_master") == 0
     db.execute("BEGIN")
