@@ -30,6 +30,7 @@ TESTED = {
     "`COMMIT` writes a row": ["test_production.test_rows_of_the_log"],
     "When this log has": ["test_production.test_rows_of_the_log",
                           "test_stored.test_only_changed_pages_are_written"],
+    "This one `COMMIT`": ["bench"],
     "A key that is perhaps": ["test_production.test_rows_of_the_log"],
     "After a rollback of": ["test_stored.test_rollback_of_many"],
     "That costs as much": ["bench"],
