@@ -8,7 +8,8 @@ interfaces are skipped. Each interface builds a filter from four keys of a class
 as its users would write them, and all interfaces look these keys up. An answer
 must be "found" or an error: "no" for a key that was added fails. The keys of the
 class NULL are not keys, so they are never found. All interfaces must also show
-the same fields of a filter, with the same values.
+the same fields of a filter, with the same values, and have the names of
+bindings/names.md (names.py).
 
 The answers are in a table of PAGE, docs/reference/surfaces.md: --write replaces
 it, and --check fails if an answer differs from it. Prints a line for each
@@ -29,6 +30,8 @@ import tempfile
 import time
 import urllib.parse
 import uuid
+
+import names
 
 FOUND, ERROR, NO = "found", "error", "no"
 
@@ -573,6 +576,7 @@ def main():
         try:
             answers = answers_of(there)
             fields = list(fields_that_differ(there))
+            fields += names.check(pathlib.Path(sys.argv[3]).resolve())
         finally:
             for one in there:
                 one.end()
