@@ -155,7 +155,7 @@ void datum_must(bly_status status)
 {
     datum_must_or(status, status == BLY_EFULL
                   ? "Build it for more items: the last argument of "
-                     "bloomery_agg and bloomery_map_agg."
+                     "bloomery_build and bloomery_build_labels."
                   : status == BLY_ELIMIT
                   ? "A value, and so a filter, has less than 1 GB." : NULL);
 }

@@ -3,8 +3,8 @@
 # type of a parameter. A client that is not installed is skipped.
 # shellcheck disable=SC2154
 
-sql one -c "CREATE TABLE clients AS SELECT bloomery_agg(i) AS number,
-    bloomery_agg(i::text) AS text FROM generate_series(1, 1000) i"
+sql one -c "CREATE TABLE clients AS SELECT bloomery_build(i) AS number,
+    bloomery_build(i::text) AS text FROM generate_series(1, 1000) i"
 
 # client EXPECTED COMMAND...: prints what is expected.
 client() {
@@ -27,8 +27,8 @@ t|SELECT text @> $1 FROM clients|1043:7
 t|SELECT number @> ANY ($1) FROM clients|{7777,7}
 42804|SELECT number @> lower($1) FROM clients|7
 t|SELECT bloomery_add(number, $1) @> $2 FROM clients|7777|20:7777
-NULL|SELECT bloomery_get(bloomery_map_agg(i, i, 'bloomier', 1e-9), $1) FROM generate_series(1, 9) i|77
-7|SELECT bloomery_get(bloomery_map_agg(i, i), $1) FROM generate_series(1, 9) i|7
+NULL|SELECT bloomery_get(bloomery_build_labels(i, i, 'bloomier', 1e-9), $1) FROM generate_series(1, 9) i|77
+7|SELECT bloomery_get(bloomery_build_labels(i, i), $1) FROM generate_series(1, 9) i|7
 END
 
 protocol() {
@@ -50,7 +50,6 @@ bench() {
     done
 }
 
-python=/usr/bin/python3
 if [ -x "$python" ]; then
     ok 'a parameter without a type has the class of the filter' protocol
 else

@@ -26,7 +26,7 @@ cost() {
 sql one <<-'END'
 	CREATE TABLE million AS SELECT i, 'key ' || i AS t
 	    FROM generate_series(1, 1000000) i;
-	CREATE TABLE toasted AS SELECT bloomery_agg(i) AS f, bloomery_agg(t) AS g
+	CREATE TABLE toasted AS SELECT bloomery_build(i) AS f, bloomery_build(t) AS g
 	    FROM million;
 	VACUUM ANALYZE million;
 	ANALYZE toasted;
@@ -40,11 +40,11 @@ cost 'i in a filter of 1.2 MB' \
 cost 'text in one of texts' "SELECT count(*) FROM million WHERE $words @> t" "$texts"
 cost 'i IN a list by hash' "SELECT count(*) FROM million WHERE i IN
     (SELECT i FROM million)" "$plain"
-cost 'bloomery_agg(i)' 'SELECT bloomery_agg(i) FROM million' \
+cost 'bloomery_build(i)' 'SELECT bloomery_build(i) FROM million' \
     'SELECT max(i) FROM million'
-cost 'bloomery_agg(t)' 'SELECT bloomery_agg(t) FROM million' \
+cost 'bloomery_build(t)' 'SELECT bloomery_build(t) FROM million' \
     'SELECT max(t) FROM million'
-cost "bloomery_agg(i, 'fuse')" "SELECT bloomery_agg(i, 'fuse') FROM million" \
+cost "bloomery_build(i, 'fuse')" "SELECT bloomery_build(i, 'fuse') FROM million" \
     'SELECT max(i) FROM million'
 cost 'count(DISTINCT i)' 'SELECT count(DISTINCT i) FROM million' \
     'SELECT max(i) FROM million'
