@@ -124,23 +124,11 @@ static int error_code(bly_status status)
     }
 }
 
-/* Removes the names of the library's functions, each in brackets. */
-static void error_unname(char *text)
-{
-    while ((text = strstr(text, " (bly_")) != NULL) {
-        char *end = strchr(text, ')');
-        if (end == NULL)
-            return;
-        memmove(text, end + 1, strlen(end + 1) + 1);
-    }
-}
-
 /* Returns the library's message for SQL. It may quote bytes that are not valid
  * text here. */
 static char *error_text(const char *why)
 {
     char *text = pstrdup(why);
-    error_unname(text);
     if (GetDatabaseEncoding() == PG_UTF8
         && pg_verify_mbstr(PG_UTF8, text, (int)strlen(text), true))
         return text;
@@ -154,8 +142,8 @@ static char *error_text(const char *why)
 void datum_must(bly_status status)
 {
     datum_must_or(status, status == BLY_EFULL
-                  ? "Build it for more items: the last argument of "
-                     "bloomery_build and bloomery_build_labels."
+                  ? "Build it for more items: give `items` to bloomery_build "
+                    "or bloomery_build_labels."
                   : status == BLY_ELIMIT
                   ? "A value, and so a filter, has less than 1 GB." : NULL);
 }
@@ -164,7 +152,7 @@ void datum_must_or(bly_status status, const char *hint)
 {
     if (status == BLY_ECANCELED)
         CHECK_FOR_INTERRUPTS();         /* raises the server's own error */
-    char *why = status < 0 ? error_text(bly_why()) : NULL;
+    char *why = status < 0 ? error_text(bly_why_in("postgresql")) : NULL;
     char *advice = status == BLY_ELIMIT ? strstr(why, ": raise the limit")
                                         : NULL;
     if (advice != NULL)

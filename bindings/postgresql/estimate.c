@@ -49,12 +49,12 @@ typedef struct {
 
 static void estimated_read(estimated *e, Datum value)
 {
-    bly_stat_t stat;
+    bly_info_t info;
     e->filter = datum_read(value, CurrentMemoryContext);
-    if (bly_stat(&stat, e->filter) < 0)
+    if (bly_info(&info, e->filter) < 0)
         return;
-    e->rate = stat.rate;
-    e->items = stat.items_exact ? (double)stat.items : stat.distinct;
+    e->rate = info.rate;
+    e->items = info.items_exact ? (double)info.items : info.distinct;
 }
 
 /* Reads a filter. One with a secret can only be queried elsewhere. */
