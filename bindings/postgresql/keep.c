@@ -140,7 +140,8 @@ static bool kept_is_simple(const char *kind)
 /* Returns whether the handle for the last image in place serves this one. */
 static bool keeper_lies(const keeper *all, datum_bytes image)
 {
-    return image.at == all->place.at && image.bytes == all->place.bytes
+    return all->place.bytes >= sizeof all->head
+        && image.bytes == all->place.bytes && image.at == all->place.at
         && memcmp(image.at, all->head, sizeof all->head) == 0;
 }
 

@@ -16,6 +16,17 @@ CREATE EXTENSION bloomery SCHEMA regress_shop;
 SELECT extowner::regrole AS owner, extversion = bloomery_version() AS version_of_library
 FROM pg_extension WHERE extname = 'bloomery';
 
+-- Nothing that exists is replaced: neither a schema nor a function.
+DROP EXTENSION bloomery;
+CREATE SCHEMA bloomery_internal;
+CREATE EXTENSION bloomery SCHEMA regress_shop;
+DROP SCHEMA bloomery_internal;
+CREATE FUNCTION bloomery_version() RETURNS text LANGUAGE sql AS $$SELECT 'mine'$$;
+CREATE EXTENSION bloomery SCHEMA regress_shop;
+SELECT bloomery_version();
+DROP FUNCTION bloomery_version();
+CREATE EXTENSION bloomery SCHEMA regress_shop;
+
 -- What a user sees: nothing of it is internal, and everything has a comment.
 SELECT count(*) AS functions FROM pg_proc p
 WHERE pronamespace = 'regress_shop'::regnamespace

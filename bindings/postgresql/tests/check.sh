@@ -83,16 +83,39 @@ every_function() {
 
 # ---- Build and update --------------------------------------------------------
 
-# Without the headers, or without PostgreSQL, `make` says so in one line.
+# fails_clearly ARGUMENT...: `make` says in one line what to install.
+fails_clearly() {
+    ! make -s -C "$out/source" "$@" >"$work/said" 2>&1 && cat "$work/said" &&
+        [ "$(wc -l <"$work/said")" -eq 1 ] && grep -q 'install' "$work/said"
+}
+
+# Without the server's headers, PostgreSQL, or the library.
 one_clear_line() {
     printf '#!/bin/sh\necho "%s"\n' "$work/nowhere" >"$work/pg_config"
     chmod +x "$work/pg_config"
-    for config in "$work/pg_config" "$work/nowhere"; do
-        ! make -s -C "$out/source" PG_CONFIG="$config" BLOOMERY_BUILD="$build" \
-            >"$work/said" 2>&1 && cat "$work/said" &&
-            [ "$(wc -l <"$work/said")" -eq 1 ] &&
-            grep -q 'install' "$work/said" || return 1
-    done
+    fails_clearly PG_CONFIG="$work/pg_config" BLOOMERY_BUILD="$build" &&
+        fails_clearly PG_CONFIG="$work/nowhere" BLOOMERY_BUILD="$build" || return 1
+    (
+        unset PKG_CONFIG_PATH
+        export PKG_CONFIG_LIBDIR="$work/nowhere"
+        fails_clearly PG_CONFIG="$pg_config"
+    )
+}
+
+# The folder alone, as in a package of sources, is built against an installed
+# library, which is not linked into it.
+from_package() {
+    mkdir -p "$work/library/lib"
+    cp -R "$bindings" "$work/package"
+    cp -R "$root/include" "$work/library"
+    cp -P "$build"/libbloomery.so* "$work/library/lib/"
+    sed "s|^prefix=.*|prefix=$work/library|; s|^libdir=.*|libdir=$work/library/lib|
+         s|^includedir=.*|includedir=$work/library/include|" \
+        "$build/bloomery.pc" >"$work/library/bloomery.pc"
+    PKG_CONFIG_PATH=$work/library make -s -C "$work/package" \
+        PG_CONFIG="$pg_config" WARN=-Werror &&
+        LD_LIBRARY_PATH=$work/library/lib ldd "$work/package/bloomery.so" |
+        grep "libbloomery.so.*$work/library"
 }
 
 # The distribution's META.json names files that exist, and this version.
@@ -637,13 +660,14 @@ ok 'the page in the book shows true outputs' true_outputs "$page"
 ok 'the page about production shows true outputs' true_outputs \
     "$root/docs/library/postgresql-production.md"
 ok 'the page in the book has every function' every_function
-ok 'a missing header or PostgreSQL is one clear line' one_clear_line
+ok 'missing headers, PostgreSQL or library are one clear line' one_clear_line
 python=/usr/bin/python3
 if [ -x "$python" ]; then
     ok 'META.json is true' meta
 else
     echo 'skipped: python3 is not installed'
 fi
+ok 'the folder alone is built against an installed library' from_package
 ok 'an older version is updated' updated
 for example in "$bindings"/examples/*.sql; do
     ok "the example ${example##*/} is true" true_example "$example"
