@@ -25,7 +25,7 @@
 #include "access/detoast.h"
 #include "miscadmin.h"
 
-enum { kept_most = 400 };             /* a year of days, and some */
+enum { kept_most = 400 };               /* a year of days, and more         */
 
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */

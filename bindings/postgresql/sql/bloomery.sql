@@ -1,4 +1,4 @@
--- What each function says, by pg_regress: expected/bloomery.out has the answers.
+-- Every function of the extension, in SQL.
 CREATE EXTENSION bloomery;
 SET extra_float_digits = 0;
 CREATE FUNCTION refusal(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -18,7 +18,7 @@ EXCEPTION WHEN OTHERS THEN
     GET STACKED DIAGNOSTICS said = PG_EXCEPTION_HINT;
     RETURN said;
 END $$;
--- A filter finds what it was built of, and of strangers it knows most.
+-- A filter finds the keys that it was built from, and few others.
 CREATE TABLE words AS SELECT 'word ' || i AS word FROM generate_series(1, 1000) i;
 CREATE TABLE filters AS
     SELECT kind, bloomery_build(word, kind, 0.01) AS f
@@ -30,7 +30,7 @@ SELECT kind, bool_and(f @> word) AS all,
 SELECT bloomery_contains(f, 'word 7'), f @> 'word 1001' FROM filters
     WHERE kind = 'blocked';
 
--- The kind where none is named, and one by another name.
+-- The default kind, and a kind by another name.
 SELECT bloomery_info(bloomery_build(word)) ->> 'kind' AS usual,
        bloomery_info(bloomery_build(word, 'cbf')) ->> 'kind' AS other FROM words;
 -- Equal numbers are one key, whatever their type.
@@ -57,7 +57,7 @@ SELECT bloomery_build(x) @> 'Infinity'::float8 AS infinite,
                  (('0.' || repeat('0', 16000) || '1')::numeric),
                  (5e-324::numeric)) v (x);
 
--- Bytes, ids, and what casts to text.
+-- Bytes, ids, and types that are cast to text.
 SELECT bloomery_build(u) @> '2f1b5d0e-0000-4000-8000-0123456789ab'::uuid AS id,
        bloomery_build(u) @> decode('2f1b5d0e0000400080000123456789ab', 'hex')
            AS bytes
@@ -77,7 +77,7 @@ SELECT bloomery_info(bloomery_build(x)) ->> 'items' AS items
 SELECT f @> NULL::text IS NULL AS unknown FROM numbers;
 SELECT bloomery_build(x, NULL, NULL, NULL) @> 1 FROM (VALUES (1)) v (x);
 
--- What is in it, and what it would be.
+-- Information about filters and plans.
 SELECT i ->> 'kind' AS kind, i ->> 'items' AS items, i ->> 'bytes' AS bytes,
        (i ->> 'rate')::float8 < 1e-5 AS rare
     FROM (SELECT bloomery_info(f) AS i FROM numbers) q;
@@ -159,7 +159,7 @@ SELECT refusal($$SELECT set_byte(f::bytea, 200, get_byte(f::bytea, 200) # 1)::bl
     FROM numbers$$);
 SELECT refusal($$SELECT substr(f::bytea, 1, 100)::bloomery FROM numbers$$);
 
--- What cannot be asked for.
+-- Wrong arguments are refused.
 SELECT refusal($$SELECT bloomery_build(1, 'blocket')$$);
 SELECT refusal($$SELECT bloomery_build(1, 'blocked:k=x')$$);
 SELECT refusal($$SELECT bloomery_build(1, 'blocked', 0)$$);

@@ -4,7 +4,7 @@ CREATE EXTENSION bloomery;
 CREATE FUNCTION form(f bloomery) RETURNS text LANGUAGE sql AS
     $$SELECT bloomery_info(f) ->> 'keys'$$;
 
--- What a query answers, or the error with its hint.
+-- Returns the answer of a query, or the error with its hint.
 CREATE FUNCTION said(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     answer text;

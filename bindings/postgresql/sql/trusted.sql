@@ -27,7 +27,7 @@ SELECT bloomery_version();
 DROP FUNCTION bloomery_version();
 CREATE EXTENSION bloomery SCHEMA regress_shop;
 
--- What a user sees: nothing of it is internal, and everything has a comment.
+-- A user sees nothing internal, and everything has a comment.
 SELECT count(*) AS functions FROM pg_proc p
 WHERE pronamespace = 'regress_shop'::regnamespace
     AND 'internal'::regtype IN (SELECT unnest(proargtypes) UNION ALL SELECT prorettype);

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# check.sh - sourced by tools/make/postgresql: the tests, on servers of our own.
+# check.sh - sourced by tools/make/postgresql: tests the extension on temporary
+# servers.
 # shellcheck disable=SC2154  # $work, $bin, $out, $build, $effort, $bindings
 passed=0 failed=0
 more=1 plain=
@@ -247,7 +248,7 @@ form_of_command() {
 }
 
 # form_of_ours KEY VALUE: the command finds the key in a filter of the value.
-# What stands before and behind the one field of a binary copy is cut off.
+# The header and the trailer of the binary copy are cut off.
 form_of_ours() {
     sql one -c "COPY (SELECT bloomery_build($2)) TO STDOUT (FORMAT binary)" |
         tail -c +26 | head -c -2 >"$work/f.bly"
@@ -269,7 +270,8 @@ same_forms() {
         form_of_ours "$uuid" "'$uuid'::uuid" && form_of_ours a "'a'::text"
 }
 
-# A value of 256 KiB that unpacks to 2 GiB is one, and asking it takes no memory.
+# A value of 256 KiB that unpacks to 2 GiB is accepted, and a query of it is refused
+# before memory is allocated.
 beyond_the_limit() {
     forged="SELECT ('\x$(cat "$root/tests/packed-2gib.hex")'::bytea
         || decode(repeat('00', 262016), 'hex'))::bloomery"
@@ -317,8 +319,8 @@ golden_images() {
     return 1
 }
 
-# Filters that are asked in turns are each taken out of TOAST once: that reads
-# some hundred blocks, and 36000 where each question does.
+# Filters that are queried in turns are each read from TOAST once. That reads some
+# hundred blocks; reading them for each lookup would take 36000.
 in_turns() {
     sql one <<-'END' >"$work/said" && [ "$(cat "$work/said")" = 't
 
@@ -349,7 +351,7 @@ make_filters() {
 digest="SELECT count(*) || ' ' || md5(string_agg(md5(f::bytea), ' ' ORDER BY id))
     FROM stored"
 
-# restored DATABASE: has what the first one has.
+# restored DATABASE: it has the same filters as the first one.
 restored() {
     [ "$(psql -X -qAt -h "$work/one" -U tester -d "$1" -c "$digest")" = \
         "$(sql one -c "$digest")" ]
@@ -381,7 +383,7 @@ binary_copy() {
         2>"$work/said" && grep -q 'Bloomery\|damaged' "$work/said"
 }
 
-# Text is its UTF-8, whatever the database keeps it in.
+# The key of a text is its UTF-8, whatever the encoding of the database is.
 encodings() {
     printf 'caf\303\251\n' >"$work/keys"
     by_command standard >"$work/hex" || return 1
@@ -418,8 +420,8 @@ fuzz() {
     tail -n 1 "$work/told" | grep -qx 't|t|t|t' && alive one
 }
 
-# The queries of one session, and what its memory was before and after. What is
-# refused is among them.
+# Prints the queries of one session, some of which are refused, and queries of its
+# memory near the beginning and at the end.
 memory_queries() {
     watch="SELECT 'memory ' || sum(total_bytes)
                || ' contexts ' || count(*) FROM pg_backend_memory_contexts;
@@ -445,8 +447,8 @@ memory_queries() {
     done
 }
 
-# The second look finds no more than the first, but for 1 MiB that the server's
-# own caches and malloc may take.
+# At the end the session has no more memory than near the beginning, except for
+# 1 MiB that the server's caches and malloc may take.
 memory() {
     memory_queries >"$work/queries"
     sql one -v ON_ERROR_STOP=0 -f "$work/queries" >"$work/said" 2>"$work/errors"
@@ -649,7 +651,7 @@ foreign_filters() {
 make_prefix
 extension install DESTDIR="$prefix"
 cluster one 'wal_level = logical' 'max_connections = 20'
-ok 'what each function says' regression
+ok 'make installcheck passes' regression
 sql one -c 'CREATE EXTENSION bloomery'
 page=$root/docs/library/postgresql.md
 sql one -c 'CREATE ROLE reader SUPERUSER LOGIN'
@@ -667,7 +669,6 @@ if [ -x "$python" ]; then
 else
     echo 'skipped: python3 is not installed'
 fi
-ok 'the folder alone is built against an installed library' from_package
 ok 'an older version is updated' updated
 for example in "$bindings"/examples/*.sql; do
     ok "the example ${example##*/} is true" true_example "$example"
@@ -692,6 +693,7 @@ ok 'forged images and wrong calls are errors' fuzz
 ok 'memory stays over many queries' memory
 figure "memory: $(grep -E '^(memory|rss) ' "$work/said" | tr '\n' ' ')"
 if [ "$effort" = full ]; then
+    ok 'the folder alone is built against an installed library' from_package
     ok 'text is UTF-8 whatever the encoding of the database' encodings
     ok 'no memory is an error' no_memory
     cluster two

@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# figures.sh - sourced by check.sh: what it costs, beside what the server does
-# anyway, in one run. No test.
+# figures.sh - sourced by check.sh: measures costs beside those of the same query
+# without the extension, in one run. It tests nothing.
 # shellcheck disable=SC2154
 
-# ns_of QUERY: processor time of the backend, the least of five; others may work
-# on this machine, too.
+# ns_of QUERY: prints the processor time of the backend, the least of five runs,
+# because other programs may use the machine as well.
 ns_of() {
     spent="SELECT split_part(pg_read_file('/proc/' || pg_backend_pid()
         || '/schedstat', 0, 100), ' ', 1)"
@@ -16,7 +16,7 @@ ns_of() {
     done | awk '{ print $2 - $1 }' | sort -n | head -n 1
 }
 
-# cost NAME QUERY BASE: what it takes of each of a million rows.
+# cost NAME QUERY BASE: prints the cost per row of a million rows.
 cost() {
     figure "$1: $(echo "$(ns_of "$2") $(ns_of "$3")" |
         awk '{ printf "%.0f ns a row, beside %.0f of the same query without",
