@@ -21,6 +21,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "access/detoast.h"
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "nodes/nodeFuncs.h"
@@ -57,19 +58,28 @@ static void estimated_read(estimated *e, Datum value)
     e->items = info.items_exact ? (double)info.items : info.distinct;
 }
 
+/* Returns the header of a filter without reading all of a large one. */
+static datum_bytes estimated_head(Datum value)
+{
+    struct varlena *head = PG_DETOAST_DATUM_SLICE(value, 0, BLY_HEADER_BYTES);
+    return (datum_bytes){ (const unsigned char *)VARDATA_ANY(head),
+                          VARSIZE_ANY_EXHDR(head) };
+}
+
 /* Reads a filter. One with a secret can only be queried elsewhere. */
 static bool estimated_of(estimated *e, Datum value)
 {
-    datum_bytes image = datum_bytes_of(value);
+    datum_bytes head = estimated_head(value);
     bly_header header;
-    if (bly_peek(&header, image.at, image.bytes) < 0
+    if (bly_peek(&header, head.at, head.bytes) < 0
         || strcmp(header.hash, "siphash") == 0)
         return false;
     *e = (estimated){
         .rate = header.rate, .form = header.form,
         .items = header.items == UINT64_MAX ? INFINITY : (double)header.items
     };
-    if (image.bytes <= estimate_most && header.unpacked <= estimate_packed_most)
+    if (toast_raw_datum_size(value) <= estimate_most
+        && header.unpacked <= estimate_packed_most)
         estimated_read(e, value);
     return true;
 }
