@@ -83,12 +83,12 @@ SELECT estimated(format('SELECT FROM events WHERE %L::bloomery @> id',
 
 -- Only the header of a large filter is read: its rate, and its number of keys. The
 -- result of a stable function is known when the query is planned.
-CREATE TABLE large AS SELECT f FROM bloomery_new('blocked', 9000000) f;
+CREATE TABLE larger AS SELECT f FROM bloomery_new('blocked', 9000000) f;
 CREATE FUNCTION large() RETURNS bloomery STABLE LANGUAGE plpgsql AS
-    'BEGIN RETURN f FROM large; END';
+    'BEGIN RETURN f FROM larger; END';
 SELECT length(large()::bytea) > 9000000 AS large,
        estimated('SELECT FROM events WHERE large() @> id') BETWEEN 200 AND 400 AS rate;
-UPDATE large SET f = (SELECT bloomery_build(i, 'blocked', 0.01, 9000000)
+UPDATE larger SET f = (SELECT bloomery_build(i, 'blocked', 0.01, 9000000)
                       FROM generate_series(1, 3000) i);
 SELECT estimated('SELECT FROM events WHERE large() @> id') BETWEEN 3200 AND 3400
     AS rate_and_keys;
