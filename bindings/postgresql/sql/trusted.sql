@@ -54,6 +54,16 @@ SELECT f @> 7 AS has, 7 <@ f AS within, f @> '7' AS written, (f | f) @> 7 AS uni
 FROM held;
 SELECT count(DISTINCT f) AS different, bloomery_unite(f) @> 7 AS has FROM held;
 SELECT bloomery_internal.gather(NULL, 1);
+
+-- Nor can the owner put the internals to other uses.
+SET ROLE regress_bloomery_owner;
+CREATE OPERATOR ### (LEFTARG = integer, RIGHTARG = integer, FUNCTION = int4eq,
+    RESTRICT = bloomery_internal.contains_sel);
+CREATE AGGREGATE gathered(integer) (SFUNC = bloomery_internal.gather, STYPE = internal,
+    FINALFUNC = bloomery_internal.build);
+CREATE FUNCTION unchecked(bytea) RETURNS bloomery LANGUAGE internal AS 'byteasend';
+CREATE CAST (text AS bloomery) WITHOUT FUNCTION;
+GRANT USAGE ON SCHEMA bloomery_internal TO regress_bloomery_user;
 RESET ROLE;
 
 -- Dropping the extension drops the schema of internals.
