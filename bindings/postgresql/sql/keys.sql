@@ -115,6 +115,14 @@ PREPARE words AS SELECT f @> $1 AS found FROM classes WHERE keys = 'text';
 EXECUTE words('7');
 EXECUTE words(7);
 EXECUTE words('8');
+PREPARE within AS SELECT $1 <@ f AS found FROM classes WHERE keys = 'number';
+SELECT name, parameter_types FROM pg_prepared_statements WHERE name = 'within';
+EXECUTE within(7);
+EXECUTE within('7.0');
+EXECUTE within('seven');
+SELECT said($$SELECT '7'::text <@ f FROM classes WHERE keys = 'number'$$);
+SELECT 7 <@ ANY (array_agg(f)) AS some, 7 <@ ALL (array_agg(f)) AS each
+FROM classes WHERE keys IN ('number', 'int32');
 SELECT count(*) FROM generate_series(1, 9) i, maps WHERE m @> ANY ('{7,seven}');
 SELECT m @> ANY ('{70,7}') AS some, m @> ALL ('{7,70}') AS each,
        m @> ANY (ARRAY[70, 7]) AS numbers FROM maps;
