@@ -277,6 +277,18 @@ ANALYZE large_parts;
 SELECT both_ways('SELECT bloomery_unite(f) FROM large_parts');
 SELECT both_ways('SELECT bloomery_intersect(f) FROM large_parts');
 
+-- An aggregate takes 8 bytes per key, or 16 with labels, and some room to grow.
+CREATE FUNCTION used() RETURNS bigint LANGUAGE sql VOLATILE AS
+    'SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts';
+SET max_parallel_workers_per_gather = 0;
+SELECT max(CASE i WHEN 60000 THEN used() END) - min(CASE i WHEN 1000 THEN used() END)
+           BETWEEN 8 * 59000 AND 20 * 59000 AS keys, bloomery_build(i) IS NULL AS none
+FROM large;
+SELECT max(CASE i WHEN 60000 THEN used() END) - min(CASE i WHEN 1000 THEN used() END)
+           BETWEEN 16 * 59000 AND 40 * 59000 AS labels,
+       bloomery_build_labels(i, i) IS NULL AS none
+FROM large;
+
 SELECT refusal($$DROP EXTENSION bloomery$$);
 SET client_min_messages = warning;
 DROP EXTENSION bloomery CASCADE;
