@@ -74,9 +74,9 @@ datum_memory *datum_memory_in(MemoryContext room)
 /* Bytes of bits that are combined within some milliseconds. */
 enum { interrupt_quick = 32 << 20 };
 
-/* Does the server want the query to end, and can it end here? Only asks:
- * CHECK_FOR_INTERRUPTS itself would jump over the library's frames. Whatever
- * else is pending does not end the query and waits until the call is over. */
+/* Returns whether the server wants to end the query, and can do so here.
+ * CHECK_FOR_INTERRUPTS itself would jump over the library's frames. Other
+ * pending interrupts do not end the query and wait until the call is over. */
 static int interrupt_report(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
@@ -156,7 +156,7 @@ void datum_must_or(bly_status status, const char *hint)
     char *advice = status == BLY_ELIMIT ? strstr(why, ": raise the limit")
                                         : NULL;
     if (advice != NULL)
-        *advice = '\0';                 /* nobody can, here */
+        *advice = '\0';                 /* SQL has no such limit to raise */
     if (status < 0)
         ereport(ERROR, (errcode(error_code(status)), errmsg("%s", why),
                         hint != NULL ? errhint("%s", hint) : 0));
@@ -303,7 +303,7 @@ void datum_fits(const char *kind, const bly_spec *spec)
 
 /* ---- The type ------------------------------------------------------------ */
 
-/* Bytes that come from anywhere. */
+/* Checks untrusted bytes. */
 static Datum type_checked(bytea *value)
 {
     const bly_options how = { .progress = &datum_progress };
