@@ -299,7 +299,7 @@ class Postgresql(Surface):
 
     def build_all(self, jobs):
         answers = self.run([
-            "SELECT encode(bloomery_agg(k, 'standard', 0.01, 4)::bytea, 'hex')"
+            "SELECT encode(bloomery_build(k, 'standard', 0.01, 4)::bytea, 'hex')"
             " FROM (VALUES " + ", ".join(f"({self.typed(key)})"
                                          for key in keys) + ") AS v(k)"
             for keys in jobs.values()])
