@@ -150,7 +150,7 @@ def _real(number: Union[numbers.Real, Decimal]) -> tuple[int, bytes]:
     try:
         real = float(number)
     except OverflowError:
-        real = math.inf if number > 0 else -math.inf
+        real = -math.inf if number < 0 else math.inf
     return REAL, _DOUBLE.pack(real)
 
 
