@@ -12,7 +12,7 @@ keys are found at the false-positive rate that you choose. There are about
 thirty kinds, which `kinds()` lists and `advise()` ranks; if one lacks an
 ability, UnsupportedError names those that have it.
 
-A *key* is text, bytes or a number; a UUID, a date, a datetime or a timedelta is
+A *key* is text, bytes or a number; a UUID, date, datetime, time or timedelta is
 converted to one of these. All keys of a filter belong to one class, which
 `keys=` or the first keys added determine. A key of another class raises
 FormError.
