@@ -106,8 +106,9 @@ def options():
 
 ffi = cffi.FFI()
 ffi.cdef((here / "native.h").read_text().split("/* cffi: */", 1)[1])
-ffi.set_source("bloomery._native", (here / "native.c").read_text(),
-               **options())
+ffi.set_source("bloomery._native", "\n".join(
+    (here / f"{name}.c").read_text()
+    for name in ("native_keys", "native_gather", "native")), **options())
 
 if __name__ == "__main__":
     ffi.compile(verbose=True)

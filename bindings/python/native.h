@@ -34,18 +34,21 @@
 #define HELD_PLAIN ...
 #define HELD_NUMBERS ...
 #define HELD_UCS4 ...
+#define HELD_WORDS ...
 
 typedef struct held held;
-typedef struct { size_t n; const void *data; const uint32_t *offsets32;
+typedef struct held_batch {
+                 size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
                  int type; const unsigned char *types, *valid;
                  size_t done, before; int layout; char number;
-                 ...; } held_batch;
-typedef struct { held_batch batch; ...; } held_row;
+                 const struct held_batch *words; ...; } held_batch;
+typedef struct { held_batch batch; bool nan_missing; ...; } held_row;
 typedef struct { held_batch batch; ...; } held_arrow;
 typedef struct { size_t rows, n; bool whole; ...; } held_building;
-typedef struct held_schema { const char *format; struct held_schema *dictionary;
-                             ...; } held_schema;
+typedef struct held_schema {
+                 const char *format; struct held_schema *dictionary; ...;
+               } held_schema;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;
@@ -163,6 +166,8 @@ void held_give_at(void *memory);
 size_t held_missing(const held_batch *batch);
 held_row *held_row_place(void);
 void held_row_free(held_row *row);
+int held_layout(char number);
+size_t held_labels(uint64_t *labels, const held_batch *batch);
 held_batch *held_row_end(held_row *row);
 int held_row_join(held_row *row, const held_batch *from);
 intptr_t held_gather(held_row *row, void *items, intptr_t most, void *encode);

@@ -20,6 +20,7 @@ typedef struct {
     size_t     used;
     bool       numbers, gaps, mixed;    /* only numbers so far; missing values;
                                            several types                     */
+    bool       nan_missing;             /* NaN is a missing value            */
 } held_row;
 
 static held_row *held_row_place(void)
@@ -48,6 +49,10 @@ static bool held_row_add(held_row *row, int type, const char *data,
                          size_t length)
 {
     size_t n = row->batch.n;
+    if (row->nan_missing && type == BLY_REAL && isnan(held_real(data))) {
+        type = HELD_MISSING;
+        length = 0;
+    }
     if (length > SIZE_MAX / 4
         || held_grow(&row->data, row->used + length) == NULL
         || held_grow(&row->ends, (n + 2) * sizeof(uint64_t)) == NULL
@@ -114,6 +119,28 @@ static int held_row_join(held_row *row, const held_batch *from)
     }
     held_ready_free(&ready);
     return status;
+}
+
+/* Converts labels. Returns how many are integers from 0 to 2^64 - 1 before one
+ * that is not, or that is missing. */
+static size_t held_labels(uint64_t *labels, const held_batch *from)
+{
+    held_ready ready = { .status = 0 };
+    held_batch b = *from;
+    size_t n = 0;
+    if (b.layout == HELD_NUMBERS && b.type == BLY_INTEGER
+        && held_widen(&ready, &b) < 0)
+        b.n = 0;
+    for (; n < b.n; n++) {
+        bly_key key = { NULL, 0 };
+        int type = b.layout == HELD_NUMBERS ? BLY_REAL : held_at(&key, &b, n);
+        if (type != HELD_LARGE && (type != BLY_INTEGER
+                                   || (int64_t)held_u64(key.data) < 0))
+            break;
+        labels[n] = held_u64(key.data);
+    }
+    held_ready_free(&ready);
+    return n;
 }
 
 /* ---- Python's objects ---------------------------------------------------- */
@@ -367,6 +394,13 @@ static bool held_lowest_first(void)
     return first == 1;
 }
 
+/* Returns the layout of numbers by their letter. */
+static int held_layout(char number)
+{
+    return held_lowest_first() && (number == 'l' || number == 'g')
+         ? HELD_PLAIN : HELD_NUMBERS;
+}
+
 /* Numbers, indexes and rows of one width. */
 static const char *held_arrow_rows(held_batch *b, const held_array *a,
                                    size_t width)
@@ -386,8 +420,7 @@ static const char *held_arrow_numbers(held_batch *b, const held_array *a,
 {
     b->number = format[0];
     b->type = strchr("efg", format[0]) != NULL ? BLY_REAL : BLY_INTEGER;
-    b->layout = held_lowest_first() && strchr("lg", format[0]) != NULL
-              ? HELD_PLAIN : HELD_NUMBERS;
+    b->layout = held_layout(format[0]);
     return held_arrow_rows(b, a, held_arrow_size(format));
 }
 

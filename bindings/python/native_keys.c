@@ -19,6 +19,7 @@
 #include <bloomery.h>
 #include <bloomery/form.h>
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
