@@ -20,10 +20,10 @@ def same(keys, values, **how):
     f, g = Filter(items=1000, rate=1e-6), Filter(items=1000, rate=1e-6)
     f.update(keys() if callable(keys) else keys), g.update(values)
     assert f == g
-    found = f.contains(keys() if callable(keys) else keys)
+    found = f.contains_many(keys() if callable(keys) else keys)
     assert found.dtype == bool and found.tolist() == [v in g for v in values]
-    assert np.array_equal(bloomery.hashes(keys() if callable(keys) else keys),
-                          bloomery.hashes(values))
+    assert np.array_equal(bloomery.hash_many(keys() if callable(keys) else keys),
+                          bloomery.hash_many(values))
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "<i2", ">i2", "<u4", ">i4",
@@ -37,7 +37,7 @@ def test_integers(dtype):
 def test_large_integers():
     a = np.array([1, 2 ** 63], "u8")
     with pytest.raises(OverflowError, match="view"):
-        Filter(items=10).contains(a)
+        Filter(items=10).contains_many(a)
     same(a.view("V8"), [v.tobytes() for v in a])
 
 
@@ -58,7 +58,7 @@ def test_text():
     same(np.array(words, object), words)
     same(np.array([""]), [""])
     with pytest.raises(ValueError, match="surrogate"):
-        Filter(items=10).contains(np.array(["ok", "\ud800"]))
+        Filter(items=10).contains_many(np.array(["ok", "\ud800"]))
 
 
 def test_bytes():
@@ -75,12 +75,12 @@ def test_empty_and_odd():
         same(np.array([], dtype), [])
     for wrong in (np.zeros((2, 2)), np.array(3)):
         with pytest.raises(ValueError, match="dimensions"):
-            Filter(items=10).contains(wrong)
+            Filter(items=10).contains_many(wrong)
     for wrong in (np.array([1j]), np.array(["2026-01-01"], "M8[D]"),
                   np.array([5], "m8[s]"),
                   np.zeros(2, [("a", "i4"), ("b", "i4")])):
         with pytest.raises(TypeError):
-            Filter(items=10).contains(wrong)
+            Filter(items=10).contains_many(wrong)
         with pytest.raises(TypeError):
             Filter(items=10).update(wrong)
 
@@ -121,9 +121,9 @@ def test_arrow_text(bits):
     f, g = Filter(items=100), Filter(items=100)
     f.update(arrow.text(WORDS, bits)), g.update(whole)
     assert f == g
-    assert f.contains(arrow.text(WORDS, bits)).tolist() == \
+    assert f.contains_many(arrow.text(WORDS, bits)).tolist() == \
         [w is not None for w in WORDS]
-    assert f.contains(arrow.text(WORDS, bits, offset=3)).tolist() == \
+    assert f.contains_many(arrow.text(WORDS, bits, offset=3)).tolist() == \
         [w is not None for w in WORDS[3:]]
 
 
@@ -147,8 +147,8 @@ def test_arrow_numbers():
              [6, 7])
     f = Filter(items=10)
     f.update(arrow.integers([0, None, 2]))
-    assert f.stat().items == 2
-    assert f.contains(arrow.integers([0, None, 2, 3])).tolist() == \
+    assert f.info().items == 2
+    assert f.contains_many(arrow.integers([0, None, 2, 3])).tolist() == \
         [True, False, True, False]
 
 
@@ -160,10 +160,10 @@ def test_arrow_fixed_and_dictionary():
                               np.array([0, 2, 0, 1, 0], "i4")], 5, 0, 1, words)
     f = Filter(items=10)
     f.update(["red", "blue"])
-    assert f.contains(index).tolist() == [True, True, False, False, True]
+    assert f.contains_many(index).tolist() == [True, True, False, False, True]
     g = Filter(items=10)
     g.update(index)
-    assert g.stat().items == 3
+    assert g.info().items == 3
 
 
 @pytest.mark.filterwarnings("ignore:memory leak in callback")
@@ -172,25 +172,25 @@ def test_arrow_streams():
     before = len(arrow.released)
     f = Filter(items=100)
     f.update(arrow.Chunked([arrow.text(p) for p in parts]))
-    assert f.contains(arrow.Chunked([arrow.text(p) for p in parts])).tolist() \
+    assert f.contains_many(arrow.Chunked([arrow.text(p) for p in parts])).tolist() \
         == [w is not None for w in WORDS]
     assert len(arrow.released) == before + 6
-    assert f.contains(arrow.Chunked([])).tolist() == []
+    assert f.contains_many(arrow.Chunked([])).tolist() == []
     with pytest.raises(ValueError, match="the disk is gone"):
-        f.contains(arrow.Chunked([arrow.text(["a"])] * 3, fail=1))
+        f.contains_many(arrow.Chunked([arrow.text(["a"])] * 3, fail=1))
 
 
 def test_arrow_of_no_keys():
     for format in ("+s", "tdD", "tsu:UTC", "d:9,2", "+l", "?"):
         with pytest.raises(TypeError, match="is not a row of keys"):
-            Filter(items=10).contains(arrow.Array(format, [None, b"x"], 1))
+            Filter(items=10).contains_many(arrow.Array(format, [None, b"x"], 1))
 
 
 def test_build():
     words = ["red", "green", "blue"]
     for keys in (words, tuple(words), np.array(words), arrow.text(words),
                  iter(words)):
-        assert all(Filter.build("fuse", keys).contains(words))
+        assert all(Filter.build("fuse", keys).contains_many(words))
     f = Filter.build("fuse", arrow.text(["a", None]))
     assert len(f) == 1 and "a" in f
     for text in ("words", b"words", bytearray(b"words")):
@@ -204,14 +204,14 @@ def test_build_of_what_has_parts():
     words = ["red", "green", "blue", ""]
     f = Filter.build("fuse", arrow.Chunked([arrow.text(words[:2]),
                                             arrow.text(words[2:])]))
-    assert all(f.contains(words)) and len(f) == 4
+    assert all(f.contains_many(words)) and len(f) == 4
     f = Filter.build("fuse", arrow.Chunked([arrow.text(words)]))
-    assert all(f.contains(words)) and len(f) == 4
+    assert all(f.contains_many(words)) and len(f) == 4
     f = Filter.build("fuse", arrow.Chunked([arrow.text(words),
                                             arrow.text([None])]))
-    assert all(f.contains(words)) and len(f) == 4
+    assert all(f.contains_many(words)) and len(f) == 4
     assert len(Filter.build("fuse", arrow.Chunked([]))) == 0
-    assert all(Filter.build("fuse", memoryview(np.arange(9))).contains(range(9)))
+    assert all(Filter.build("fuse", memoryview(np.arange(9))).contains_many(range(9)))
 
 
 def views(values, offset=0):
@@ -238,8 +238,8 @@ def test_arrow_views(offset):
     f = Filter("standard", items=100, rate=1e-9)
     f.update(views(values, offset))
     here = [v for v in values[offset:] if v is not None]
-    assert len(f) == len(here) and all(f.contains(here))
-    assert f.contains(views(values, offset)).tolist() \
+    assert len(f) == len(here) and all(f.contains_many(here))
+    assert f.contains_many(views(values, offset)).tolist() \
         == [v is not None for v in values[offset:]]
 
 
@@ -247,10 +247,10 @@ def test_bools_and_halves():
     f = Filter("standard", items=10, rate=1e-9)
     f.update([1, 7.0])
     bits = arrow.Array("b", [None, b"\x06"], 3, 1)         # 1, 1, 0
-    assert f.contains(bits).tolist() == [True, True, False]
+    assert f.contains_many(bits).tolist() == [True, True, False]
     halves = arrow.Array("e", [None, np.array([7, 8], "f2")], 2)
-    assert f.contains(halves).tolist() == [True, False]
+    assert f.contains_many(halves).tolist() == [True, False]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.bool_(True) in f and np.bool_(False) not in f
-        assert f.contains([np.bool_(True), np.float32(7)]).all()
+        assert f.contains_many([np.bool_(True), np.float32(7)]).all()

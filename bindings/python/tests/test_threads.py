@@ -20,13 +20,13 @@ from bloomery import Filter
 sys.setswitchinterval(1e-5)
 f = Filter(items=100)
 f.add("a")
-calls = [lambda: list(f.contains(["a", "b"])) == [True, False],
+calls = [lambda: list(f.contains_many(["a", "b"])) == [True, False],
          lambda: f.update(["c"]) is None,
-         lambda: list(f.counts(["a", "b"]))[1] == 0,
+         lambda: list(f.count_many(["a", "b"]))[1] == 0,
          lambda: "a" in Filter.build("fuse", ["a", "b"]),
-         lambda: len(bloomery.hashes(["a", "b"])) == 2,
-         lambda: list(f.add_new(["a"])) == [False],
-         lambda: list(Filter(items=1).contains(memoryview(bytes(8)))) != [],
+         lambda: len(bloomery.hash_many(["a", "b"])) == 2,
+         lambda: list(f.add_many(["a"])) == [False],
+         lambda: list(Filter(items=1).contains_many(memoryview(bytes(8)))) != [],
          lambda: list(bloomery.dedup(["a", "a"])) == ["a"]]
 begin = threading.Barrier(len(calls))
 
@@ -56,7 +56,7 @@ loading.start()
 half.wait()
 f = Filter(items=10)
 f.update(["a"])
-assert list(f.contains(["a", "b"])) == [True, False]
+assert list(f.contains_many(["a", "b"])) == [True, False]
 assert "a" in Filter.build("fuse", ["a", "b"])
 loading.join()
 """

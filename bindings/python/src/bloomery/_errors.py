@@ -11,8 +11,8 @@ from bloomery._native import ffi, lib
 
 
 class Error(Exception):
-    """What the library refused. Its text is one line that says what is wrong
-    and how to mend it; `status` is the library's number for it."""
+    """The base of all errors of this package. The text is one line that says
+    what is wrong and what to do; `status` is the library's number for it, or 0."""
 
     status = 0
 
@@ -67,12 +67,12 @@ class LimitError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """The system refused to read or write. `errno` is its number for why, or
-    None; where there is no file it is a FileNotFoundError, too, and where
-    nothing is permitted a PermissionError."""
+    """The system refused to read or write. `errno` is its number for the
+    reason, or None. `filename` is the file that the call was given."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _file_error, (str(self), self.status, self.errno or 0)
+        return _file_error, (str(self), self.status, self.errno or 0,
+                             self.filename)
 
 
 class MissingFileError(FileError, FileNotFoundError):
@@ -83,7 +83,8 @@ class ForbiddenFileError(FileError, PermissionError):
     """The system denied access."""
 
 
-def _file_error(why: str, status: int, number: int) -> FileError:
+def _file_error(why: str, status: int, number: int,
+                filename: object) -> FileError:
     of = {errno.ENOENT: MissingFileError, errno.EACCES: ForbiddenFileError,
           errno.EPERM: ForbiddenFileError}
     error = of.get(number, FileError)(why)
@@ -91,6 +92,7 @@ def _file_error(why: str, status: int, number: int) -> FileError:
     if number != 0:
         error.errno = number
         error.strerror = os.strerror(number)
+    error.filename = filename
     return error
 
 
@@ -110,6 +112,11 @@ class Cancelled(Error):
 
     done = 0
 
+
+# Tracebacks and pickles name them as programs do.
+for _class in list(globals().values()):
+    if isinstance(_class, type) and issubclass(_class, Error):
+        _class.__module__ = "bloomery"
 
 _CLASSES: dict[int, type[Error]] = {
     -2: ParameterError, -3: ParameterError, -4: ParameterError,
@@ -170,8 +177,9 @@ def _why() -> str:
     return re.sub(r" \(bly_\w+\)", "", why)
 
 
-def check(status: int) -> int:
-    """Returns the status, or raises the error that it stands for."""
+def check(status: int, file: object = None) -> int:
+    """Returns the status, or raises the error that it stands for. file: the
+    file that was read or written."""
     if status >= 0:
         return status
     if status <= lib.HELD_CLOSED:
@@ -181,12 +189,13 @@ def check(status: int) -> int:
         raise MemoryError(why)
     of = _CLASSES.get(status, Error)
     if of is FileError:
-        raise _file_error(why, status, lib.bly_errno())
+        raise _file_error(why, status, lib.bly_errno(), file)
     if of is FormError:
         begin, _, give = why.rpartition(": ")
         give = _PYTHON.get(give, give)
         if begin.endswith("is bytes"):
-            give = give.replace("str(key)", "key.decode()")
+            give = give.replace("str(key)", "key.decode(), or "
+                                "str(key) for a UUID")
         why = f"{begin}: {give}"
     error = of(why)
     error.status = status

@@ -26,6 +26,7 @@ import math
 import numbers
 import operator
 import struct
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, SupportsIndex, Union
@@ -157,6 +158,8 @@ def _refusal(key: object) -> str:
     name = type(key).__name__
     how = (".isoformat() or str() makes text of it"
            if hasattr(key, "isoformat") else
+           "the calls that end in _many take many keys"
+           if isinstance(key, Iterable) else
            ".item() makes a date or a duration of it"
            if hasattr(key, "dtype") else
            ".as_py() makes a key of it" if hasattr(key, "as_py") else

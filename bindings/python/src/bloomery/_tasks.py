@@ -16,7 +16,7 @@ from bloomery._native import ffi, lib
 
 # Called with how many keys or bytes are done and how many there are, which is
 # None for keys that come from an iterator. A true result cancels the call.
-Progress = Callable[[int, Optional[int]], Any]
+Progress = Callable[[int, Optional[int]], object]
 
 MORE = lib.HELD_MORE
 NONE = (ffi.NULL,)
