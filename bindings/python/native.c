@@ -45,6 +45,8 @@
 #include <bloomery/sketch.h>
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,7 @@ typedef struct {
     atomic_uint      forks;             /* held_forks when the lock was made */
     bool             open, any;
     bool             in_place;          /* changes go to its file            */
+    bool             mapped;            /* lookups read its file             */
 } held;
 
 /* ---- Forks --------------------------------------------------------------- */
@@ -275,6 +278,46 @@ static int held_added(held *h, uint64_t form, int status)
         return status;
     int stated = held_state_first(h, form);
     return status >= 0 && stated < 0 ? stated : status;
+}
+
+/* ---- Mapped files that are cut short ------------------------------------- */
+
+/* Reading a mapped page that is no longer in its file raises SIGBUS. A lookup
+ * then ends with HELD_CUT: the handler jumps back to where it began, which is
+ * safe because a lookup of the library only reads, without locks, memory or
+ * tasks of its own. Any other SIGBUS has the effect that it had before.
+ *
+ * `held_back`: where this thread's lookup began; NULL: it is in none. */
+static pthread_once_t held_bus_once = PTHREAD_ONCE_INIT;
+static _Thread_local sigjmp_buf *volatile held_back;
+static struct sigaction held_old_bus;
+
+static void held_bus_error(int number, siginfo_t *info, void *context)
+{
+    sigjmp_buf *back = held_back;
+    if (back != NULL) {
+        held_back = NULL;
+        siglongjmp(*back, 1);
+    }
+    if ((held_old_bus.sa_flags & SA_SIGINFO) != 0) {
+        held_old_bus.sa_sigaction(number, info, context);
+    } else if (held_old_bus.sa_handler != SIG_DFL
+               && held_old_bus.sa_handler != SIG_IGN) {
+        held_old_bus.sa_handler(number);
+    } else {                            /* ends the process                  */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+static void held_catch_bus(void)
+{
+    struct sigaction own = {
+        .sa_sigaction = held_bus_error,
+        .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+    };
+    sigemptyset(&own.sa_mask);
+    sigaction(SIGBUS, &own, &held_old_bus);
 }
 
 /* ---- Make and close ------------------------------------------------------ */
@@ -570,8 +613,12 @@ static int held_open(held *out, const char *path, int flags,
     int status = held_end_watch(&w, (int)bly_open(&made, path, flags,
                                                   options));
     status = held_read(status, out, made);
-    if (status >= 0)
-        out->in_place = (flags & BLY_WRITE) != 0;
+    if (status < 0)
+        return status;
+    out->in_place = (flags & BLY_WRITE) != 0;
+    out->mapped = (flags & BLY_MAP) != 0;
+    if (out->mapped)
+        pthread_once(&held_bus_once, held_catch_bus);
     return status;
 }
 
@@ -695,10 +742,33 @@ static int held_state_form(held *h, uint64_t form)
  * deed that adds may be the first to set the form. */
 typedef int held_deed(bly_filter *f, bly_key key, uint64_t *number);
 
+static int held_do_mapped(bly_filter *f, held_deed *deed, bly_key key,
+                          uint64_t *number)
+{
+    sigjmp_buf back;
+    if (sigsetjmp(back, 0) != 0)
+        return HELD_CUT;
+    held_back = &back;
+    int status = deed(f, key, number);
+    held_back = NULL;
+    return status;
+}
+
+/* Only lookups of a mapped file can be ended. */
+static inline int held_do(held *h, bool looks, held_deed *deed, bly_key key,
+                          uint64_t *number)
+{
+    return looks && h->mapped ? held_do_mapped(h->filter, deed, key, number)
+                              : deed(h->filter, key, number);
+}
+
 enum { HELD_ROOM = 256 };
 
-static int held_slowly(held *h, uint64_t form, bool adds, int type, bly_key key,
-                       held_deed *deed, uint64_t *number)
+/* What a deed does. */
+typedef enum { HELD_LOOKS, HELD_ADDS, HELD_REMOVES } held_use;
+
+static int held_slowly(held *h, uint64_t form, held_use use, int type,
+                       bly_key key, held_deed *deed, uint64_t *number)
 {
     bool text = type == BLY_TEXT || type == BLY_BYTES;
     size_t size = bly_form_room(form, text ? key.length : 0);
@@ -708,21 +778,22 @@ static int held_slowly(held *h, uint64_t form, bool adds, int type, bly_key key,
     int status = room == NULL ? BLY_ENOMEM
                : held_key_by(&key, form, type, key.data, key.length, room);
     if (status >= 0)
-        status = deed(h->filter, key, number);
+        status = held_do(h, use == HELD_LOOKS, deed, key, number);
     if (room != few)
         free(room);
-    return status >= 0 && adds ? held_added(h, form, status) : status;
+    return status >= 0 && use == HELD_ADDS ? held_added(h, form, status)
+                                           : status;
 }
 
-static inline int held_one(held *h, bool adds, int type, const char *data,
+static inline int held_one(held *h, held_use use, int type, const char *data,
                            size_t length, held_deed *deed, uint64_t *number)
 {
     bly_key key = { data, length };
     uint64_t form = bly_form_of(h->filter);
-    bool first = adds && h->open;
+    bool first = use == HELD_ADDS && h->open;
     if (!first && held_is_key(form, type))
-        return deed(h->filter, key, number);
-    return held_slowly(h, first ? held_form_of_type(type) : form, adds, type,
+        return held_do(h, use == HELD_LOOKS, deed, key, number);
+    return held_slowly(h, first ? held_form_of_type(type) : form, use, type,
                        key, deed, number);
 }
 
@@ -762,7 +833,7 @@ static int held_do_get(bly_filter *f, bly_key key, uint64_t *number)
 
 static int held_contains(held *h, int type, const char *data, size_t length)
 {
-    HELD_READ(held_one(h, false, type, data, length, held_do_contains, NULL));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_contains, NULL));
 }
 
 /* Specialised for one type: one argument less is measurable here. */
@@ -778,30 +849,30 @@ static int held_contains_bytes(held *h, const char *data, size_t length)
 
 static int held_add(held *h, int type, const char *data, size_t length)
 {
-    HELD_CHANGE(held_one(h, true, type, data, length, held_do_add, NULL));
+    HELD_CHANGE(held_one(h, HELD_ADDS, type, data, length, held_do_add, NULL));
 }
 
 static int held_remove(held *h, int type, const char *data, size_t length)
 {
-    HELD_CHANGE(held_one(h, false, type, data, length, held_do_remove, NULL));
+    HELD_CHANGE(held_one(h, HELD_REMOVES, type, data, length, held_do_remove, NULL));
 }
 
 static int held_count(held *h, int type, const char *data, size_t length,
                       uint64_t *count)
 {
-    HELD_READ(held_one(h, false, type, data, length, held_do_count, count));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_count, count));
 }
 
 static int held_put(held *h, int type, const char *data, size_t length,
                     uint64_t label)
 {
-    HELD_CHANGE(held_one(h, true, type, data, length, held_do_put, &label));
+    HELD_CHANGE(held_one(h, HELD_ADDS, type, data, length, held_do_put, &label));
 }
 
 static int held_get(held *h, int type, const char *data, size_t length,
                     uint64_t *label)
 {
-    HELD_READ(held_one(h, false, type, data, length, held_do_get, label));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_get, label));
 }
 
 /* Applies `job` to the keys that the filter's form makes, a part at a time. */
@@ -810,12 +881,26 @@ typedef struct {
     bool           *flags;              /* answers; NULL: not wanted         */
     uint64_t       *numbers;
     const uint64_t *labels;
-    bool            adds;
-    bool            goes_on;            /* after keys that are not there     */
+    held_use        use;                /* removing goes on after keys that
+                                           are not there                     */
 } held_work;
 
 typedef int held_job(bly_filter *f, const bly_keys *keys,
                      const held_work *work);
+
+static int held_do_job(held *h, const bly_keys *keys, const held_work *work,
+                       held_job *job)
+{
+    sigjmp_buf back;
+    if (!h->mapped || work->use != HELD_LOOKS)
+        return job(h->filter, keys, work);
+    if (sigsetjmp(back, 0) != 0)
+        return HELD_CUT;
+    held_back = &back;
+    int status = job(h->filter, keys, work);
+    held_back = NULL;
+    return status;
+}
 
 /* Does the keys of a slice, and sets its answers. */
 static int held_do_part(held *h, uint64_t form, const held_work *work,
@@ -823,9 +908,9 @@ static int held_do_part(held *h, uint64_t form, const held_work *work,
 {
     int status = BLY_OK;
     held_make_ready(ready, form, work->batch);
-    if (work->adds || ready->status >= 0)
-        status = job(h->filter, &ready->keys, work);
-    if (work->adds)
+    if (work->use == HELD_ADDS || ready->status >= 0)
+        status = held_do_job(h, &ready->keys, work, job);
+    if (work->use == HELD_ADDS)
         status = held_added(h, form, status);
     if (status >= 0 && ready->status >= 0) {
         if (work->flags != NULL)
@@ -844,7 +929,7 @@ static int held_next(held *h, held_work work, held_ready *ready, held_job *job)
     held_batch *all = work.batch, slice;
     uint64_t form = bly_form_of(h->filter);
     int status = BLY_OK;
-    if (work.adds && h->open)
+    if (work.use == HELD_ADDS && h->open)
         status = held_first_form(&form, all);
     if (status >= 0 && !held_slice(&slice, all, all->done, form))
         status = HELD_FALLS;
@@ -859,7 +944,7 @@ static int held_next(held *h, held_work work, held_ready *ready, held_job *job)
         work.labels += all->done;
     size_t rows = slice.n;              /* fewer after a fault in one of them*/
     status = held_do_part(h, form, &work, ready, job);
-    if (status >= 0 || (work.goes_on && (status == BLY_EABSENT
+    if (status >= 0 || (work.use == HELD_REMOVES && (status == BLY_EABSENT
                                          || status == BLY_EUNSAFE)))
         all->done += rows;
     return status;
@@ -904,7 +989,7 @@ static int held_job_add(bly_filter *f, const bly_keys *keys,
 /* added[i], unless NULL, becomes whether the key was new. */
 static int held_add_keys(held *h, held_batch *batch, bool *added)
 {
-    held_work work = { .batch = batch, .flags = added, .adds = true };
+    held_work work = { .batch = batch, .flags = added, .use = HELD_ADDS };
     HELD_CHANGE(held_many(h, work, held_job_add));
 }
 
@@ -917,7 +1002,7 @@ static int held_job_remove(bly_filter *f, const bly_keys *keys,
 
 static int held_remove_keys(held *h, held_batch *batch)
 {
-    held_work work = { .batch = batch, .goes_on = true };
+    held_work work = { .batch = batch, .use = HELD_REMOVES };
     HELD_CHANGE(held_many(h, work, held_job_remove));
 }
 
@@ -953,7 +1038,7 @@ static int held_job_put(bly_filter *f, const bly_keys *keys,
 
 static int held_put_keys(held *h, held_batch *batch, const uint64_t *labels)
 {
-    held_work work = { .batch = batch, .labels = labels, .adds = true };
+    held_work work = { .batch = batch, .labels = labels, .use = HELD_ADDS };
     HELD_CHANGE(held_many(h, work, held_job_put));
 }
 

@@ -34,7 +34,8 @@ enum {
     HELD_RAISED    = -1005,             /* Python raised while it was asked  */
     HELD_OUTSIDE_V = -1006,             /* a view of bytes that do not exist */
     HELD_NO_WORD   = -1007,             /* an index outside the dictionary   */
-    HELD_SURROGATE = -1008              /* text with half a surrogate        */
+    HELD_SURROGATE = -1008,             /* text with half a surrogate        */
+    HELD_CUT       = -1009              /* a mapped file was cut short       */
 };
 
 /* Keys of a batch between two questions to Python: some milliseconds. Keys that

@@ -671,20 +671,12 @@ class Filter:
         """
         report = _tasks.report(progress, members)
         spec, kept = _spec(items, rate, seed, hash, secret, threads, keys)
-        name, out = _name(kind, "kind"), _place()
-        building = ffi.gc(lib.held_building_place(), lib.held_building_free)
-        given, n = _labels(labels)
-        lib.held_building_begin(building, name, spec, keys is not None, given,
-                                n)
+        building = _keys.Building(_name(kind, "kind"), spec, keys is not None,
+                                  _labels(labels), report)
         for some in _gather(members):
-            check(lib.held_building_add(building, some.c,
-                                        _tasks.handle(report and report.inner)))
-            if report is not None:
-                report.before += some.n
-                report.tell(report.before)
-        if labels is not None:
-            _check_labels(building.rows, n)
-        check(lib.held_building_end(out, building, _tasks.handle(progress)))
+            building.add(some)
+        out = _place()
+        building.end(out)
         return cls._of(out)
 
     @classmethod
@@ -1047,8 +1039,7 @@ class Filter:
         """
         report = _tasks.report(progress, keys)
         all_keys = _keys.whole(_gather(keys), report and report.tell)
-        given, n = _labels(labels)
-        _check_labels(all_keys.n, n)
+        given = _keys.check_labels(all_keys.n, _labels(labels))
         try:
             self._part(lib.held_put_keys, all_keys, report, (given,))
         except (Cancelled, KeyboardInterrupt) as stop:
@@ -1502,15 +1493,8 @@ def _bar(width: float) -> str:
             f'height="6" x="2" y="2" fill="steelblue"/></svg>')
 
 
-def _labels(labels: Optional[Iterable[SupportsIndex]]) -> tuple[Any, int]:
-    """Returns labels for C, and how many there are; NULL if there are none."""
-    return (ffi.NULL, 0) if labels is None else _keys.labels(_gather(labels))
-
-
-def _check_labels(n: int, labels: int) -> None:
-    if n != labels:
-        raise ParameterError(f"there are {n} keys and {labels} labels: "
-                             "give one for each")
+def _labels(labels: Optional[Iterable[SupportsIndex]]) -> Any:
+    return None if labels is None else _keys.labels(_gather(labels))
 
 
 # ---- Jobs --------------------------------------------------------------------

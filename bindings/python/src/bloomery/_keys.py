@@ -17,7 +17,8 @@ from collections.abc import Mapping
 from io import IOBase
 from typing import Any, Iterable, Iterator
 
-from bloomery._errors import check
+from bloomery import _tasks
+from bloomery._errors import ParameterError, check
 from bloomery._native import ffi, lib
 from bloomery._scalars import (BYTES, INTEGER, LARGE, REAL, TEXT, encode,
                                plain)
@@ -206,6 +207,53 @@ def labels(parts: Iterable[Keys]) -> tuple[Any, int]:
         ffi.memmove(out + at, row, 8 * some)
         at += some
     return out, n
+
+
+def check_labels(n: int, given: tuple[Any, int]) -> Any:
+    """Returns the labels of n keys."""
+    if given[1] != n:
+        raise ParameterError(f"there are {n} keys and {given[1]} labels: give "
+                             "one for each")
+    return given[0]
+
+
+class Building:
+    """A filter that is built from batches of keys. They are hashed as they
+    arrive, which a tenth of the progress stands for. labels: those of all keys,
+    from labels(), or None."""
+
+    def __init__(self, kind: Any, spec: Any, any_class: bool, labels: Any,
+                 report: Any) -> None:
+        place = lib.held_building_place()
+        if place == ffi.NULL:
+            raise MemoryError
+        self.c = ffi.gc(place, lib.held_building_free)
+        self.labels, self.report = labels, report
+        self._kept = kind, spec
+        lib.held_building_begin(self.c, kind, spec, any_class,
+                                *(labels or (ffi.NULL, 0)))
+
+    def add(self, keys: Keys) -> None:
+        report = self.report
+        check(lib.held_building_add(self.c, keys.c, _tasks.handle(
+            report and self._hashed)))
+        if report is not None:
+            report.before += keys.n
+            report.tell(report.before // 10)
+
+    def _hashed(self, done: int, _total: int) -> Any:
+        report = self.report
+        return report.progress((report.before + done) // 10, report.total)
+
+    def _built(self, done: int, total: int) -> Any:
+        return self.report.progress(total - (total - done) * 9 // 10, total)
+
+    def end(self, out: Any) -> None:
+        """Makes the filter."""
+        if self.labels is not None:
+            check_labels(self.c.rows, self.labels)
+        check(lib.held_building_end(out, self.c, _tasks.handle(
+            self.report and self._built)))
 
 
 # ---- Arrays of numpy ---------------------------------------------------------
@@ -516,7 +564,9 @@ def gather(keys: Any, numpy: Any) -> Iterable[Keys]:
     if isinstance(keys, memoryview):
         return (_from_view(numpy(), keys),)
     if has_array(keys) and numpy() is not None:
-        return (from_numpy(numpy(), numpy().asarray(keys)),)
+        values = numpy().asarray(keys)
+        if values.ndim > 0:
+            return (from_numpy(numpy(), values),)
     return chunks(keys)
 
 
