@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sysconfig
 
 import cffi
 
@@ -104,10 +105,22 @@ def options():
     }
 
 
+def macros():
+    """Returns macros of every build. The interpreter's interface of 3.10 is the
+    first with PyUnicode_AsUTF8AndSize. cffi uses that of 3.2 by default, and
+    none in an interpreter without the global lock."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return []
+    return [("Py_LIMITED_API", "0x030A0000")]
+
+
+words = options()
+words["define_macros"] = words.get("define_macros", []) + macros()
 ffi = cffi.FFI()
 ffi.cdef((here / "native.h").read_text().split("/* cffi: */", 1)[1])
-ffi.set_source("bloomery._native", (here / "native.c").read_text(),
-               **options())
+ffi.set_source("bloomery._native", "\n".join(
+    (here / f"{name}.c").read_text()
+    for name in ("native_keys", "native_gather", "native")), **words)
 
 if __name__ == "__main__":
     ffi.compile(verbose=True)

@@ -28,12 +28,28 @@
 #define HELD_BUSY ...
 #define HELD_RAISED ...
 #define HELD_MORE ...
+#define HELD_OUTSIDE_V ...
+#define HELD_NO_WORD ...
+#define HELD_SURROGATE ...
+#define HELD_CUT ...
+#define HELD_PLAIN ...
+#define HELD_NUMBERS ...
+#define HELD_UCS4 ...
+#define HELD_WORDS ...
 
 typedef struct held held;
-typedef struct { size_t n; const void *data; const uint32_t *offsets32;
+typedef struct held_batch {
+                 size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
                  int type; const unsigned char *types, *valid;
-                 size_t done, before; } held_batch;
+                 size_t done, before; int layout; char number;
+                 const struct held_batch *words; ...; } held_batch;
+typedef struct { held_batch batch; bool nan_missing; ...; } held_row;
+typedef struct { held_batch batch; ...; } held_arrow;
+typedef struct { size_t rows; ...; } held_building;
+typedef struct held_schema {
+                 const char *format; struct held_schema *dictionary; ...;
+               } held_schema;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;
@@ -88,9 +104,13 @@ extern uint64_t held_every;
 held *held_place(void);
 int held_new(held *out, const char *kind, bly_spec *spec, bool any,
              void *task);
-int held_build(held *out, const char *kind, bly_spec *spec, bool any,
-               const held_batch *batch, const uint64_t *labels, void *task);
-int held_hash_keys(uint64_t *hashes, const char *kind, bly_spec *spec,
+held_building *held_building_place(void);
+void held_building_free(held_building *b);
+void held_building_begin(held_building *b, const char *kind, bly_spec *spec,
+                         bool any, uint64_t *labels, size_t n_labels);
+int held_building_add(held_building *b, const held_batch *batch, void *task);
+int held_building_end(held *out, held_building *b, void *task);
+int held_hash_keys(uint64_t *hashes, const char *kind, const bly_spec *spec,
                    const held_batch *batch, void *task);
 int held_open(held *out, const char *path, int flags, bly_options *options,
               void *task);
@@ -143,7 +163,23 @@ int held_image(held *h, char **image, size_t *bytes, bool packed, void *task);
 int held_list(held *h, held_key **keys, size_t *n, char **bytes, void *task);
 void held_give_at(void *memory);
 
-void held_append_offsets(uint64_t *to, const uint64_t *from, size_t n,
-                         uint64_t used);
-size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
-                 uint64_t *offsets, size_t at);
+
+size_t held_missing(const held_batch *batch);
+held_row *held_row_place(void);
+void held_row_free(held_row *row);
+int held_layout(char number);
+size_t held_labels(uint64_t *labels, const held_batch *batch);
+held_batch *held_row_end(held_row *row);
+int held_row_join(held_row *row, const held_batch *from);
+intptr_t held_gather(held_row *row, void *items, intptr_t most, void *encode);
+
+held_arrow *held_arrow_place(void);
+void held_arrow_free(held_arrow *arrow);
+const char *held_arrow_read(held_arrow *to, const held_schema *schema,
+                            const void *array);
+void *held_arrow_own(held_arrow *arrow);
+held_schema *held_schema_place(void);
+void held_schema_free(held_schema *schema);
+int held_stream_schema(void *stream, held_schema *out);
+int held_stream_next(void *stream, held_arrow *out);
+const char *held_stream_error(void *stream);

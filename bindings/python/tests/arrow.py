@@ -4,8 +4,49 @@ import ctypes
 
 import numpy as np
 
-from bloomery._keys import (_GET_NEXT, _GET_SCHEMA, _LAST_ERROR, _Array,
-                            _Schema, _Stream)
+
+
+# The structs of Arrow's C data and stream interfaces.
+class _Schema(ctypes.Structure):
+    pass
+
+
+_Schema._fields_ = [
+    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p),
+    ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
+    ("dictionary", ctypes.POINTER(_Schema)), ("release", ctypes.c_void_p),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+class _Array(ctypes.Structure):
+    pass
+
+
+_Array._fields_ = [
+    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64),
+    ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
+    ("n_children", ctypes.c_int64),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.c_void_p), ("dictionary", ctypes.POINTER(_Array)),
+    ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
+]
+
+_GET_NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
+                             ctypes.POINTER(_Array))
+_GET_SCHEMA = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
+                               ctypes.POINTER(_Schema))
+_LAST_ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)
+
+
+class _Stream(ctypes.Structure):
+    _fields_ = [
+        ("get_schema", _GET_SCHEMA), ("get_next", _GET_NEXT),
+        ("get_last_error", _LAST_ERROR), ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
 
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype = ctypes.py_object

@@ -76,8 +76,8 @@ def test_empty_and_odd():
     for wrong in (np.zeros((2, 2)), np.array(3)):
         with pytest.raises(ValueError, match="dimensions"):
             Filter(items=10).contains_many(wrong)
-    for wrong in (np.array([1j]), np.array(["2026-01-01"], "M8[D]"),
-                  np.array([5], "m8[s]"),
+    for wrong in (np.array([1j]), np.array(["2026-01"], "M8[M]"),
+                  np.array([5], "m8[Y]"), np.array([5], "m8"),
                   np.zeros(2, [("a", "i4"), ("b", "i4")])):
         with pytest.raises(TypeError):
             Filter(items=10).contains_many(wrong)
@@ -106,7 +106,7 @@ def test_keys_are_not_copied():
     assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s).c.data)) \
         == s.ctypes.data
     t = arrow.text(["a", "b"])
-    assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(np, t).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(t).c.data)) \
         == t.kept[2].ctypes.data
 
 

@@ -489,55 +489,13 @@ def _options(secret: Optional[bytes], threads: int, format: Optional[str],
 # ---- Keys --------------------------------------------------------------------
 
 
-def _array(keys: Any) -> Optional[Iterable[_keys.Keys]]:
-    """Returns the keys of an array, in place if possible; None for other
-    objects."""
-    if type(keys) in (list, tuple, set):
-        return None
-    numpy = _numpy_if_loaded()
-    if numpy is not None and isinstance(keys, numpy.ndarray):
-        return (_keys.from_numpy(numpy, keys),)
-    _keys.check_row(keys)
-    if _keys.is_column(keys) and not (
-            hasattr(keys, "__arrow_c_stream__")
-            and str(keys.dtype) in ("str", "string")):
-        return (_keys.from_column(_numpy(), keys),)
-    if hasattr(keys, "__arrow_c_array__"):
-        return (_keys.from_arrow_array(_numpy(), keys),)
-    if hasattr(keys, "__arrow_c_stream__"):
-        return _keys.from_arrow_stream(_numpy(), keys)
-    if isinstance(keys, memoryview):
-        return _gather_view(keys)
-    return None
-
-
 def _gather(keys: Any) -> Iterable[_keys.Keys]:
     """Yields the keys of an array in place, or those of anything else by
     chunks."""
-    array = _array(keys)
-    return _keys.chunks(keys) if array is None else array
-
-
-def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
-    """Returns a view of numbers, or of rows of bytes, in place with numpy."""
-    numpy = _numpy()
-    rows = view.ndim == 2 and view.itemsize == 1
-    if (rows or view.format[-1:] == "c") and view.c_contiguous:
-        n, width = view.shape if rows else (len(view), 1)
-        yield _keys._of_width(numpy.asarray(view) if numpy is not None
-                              else view.tobytes(), n, width, _keys.BYTES)
-    elif view.ndim == 1 and numpy is not None and view.format != "c":
-        yield _keys.from_numpy(numpy, numpy.asarray(view))
-    else:
-        yield from _keys.chunks(view.tolist())
-
-
-def _all(keys: Keys, report: Any) -> _keys.Keys:
-    """Returns all keys at once, for building a filter."""
-    array = _array(keys)
-    if array is None:
-        return _keys.whole(keys, report and report.tell)
-    return _keys.joined(list(array))
+    numpy = _numpy_if_loaded()
+    if numpy is not None and isinstance(keys, numpy.ndarray):
+        return (_keys.from_numpy(numpy, keys),)
+    return _keys.gather(keys, _numpy)
 
 
 def hash(key: Key, kind: Optional[str] = None, *, seed: int = 0,
@@ -583,7 +541,7 @@ def hash_many(members: Keys, kind: Optional[str] = None, *, seed: int = 0,
 
 
 def _no_missing(some: _keys.Keys) -> None:
-    if some.valid is not None and not all(some.valid):
+    if some.missing():
         raise ValueError("some of the values are missing (None, NaN or null): "
                          "leave them out")
 
@@ -716,13 +674,14 @@ class Filter:
         >>> Filter.build("bloomier", ["red", "green"], [1, 2])["green"]
         2
         """
-        all_keys = _all(members, _tasks.report(progress, members))
-        spec, kept = _spec(items or max(all_keys.n, 1), rate, seed, hash,
-                           secret, threads, keys)
-        held = _labels(labels, all_keys.n)
+        report = _tasks.report(progress, members)
+        spec, kept = _spec(items, rate, seed, hash, secret, threads, keys)
+        building = _keys.Building(_name(kind, "kind"), spec, keys is not None,
+                                  _labels(labels), report)
+        for some in _gather(members):
+            building.add(some)
         out = _place()
-        check(lib.held_build(out, _name(kind, "kind"), spec, keys is not None,
-                             all_keys.c, held, _tasks.handle(progress)))
+        building.end(out)
         return cls._of(out)
 
     @classmethod
@@ -1084,8 +1043,8 @@ class Filter:
         Errors are those of put(), and `done` is as in update().
         """
         report = _tasks.report(progress, keys)
-        all_keys = _all(keys, report)
-        given = _labels(labels, all_keys.n)
+        all_keys = _keys.whole(_gather(keys), report and report.tell)
+        given = _keys.check_labels(all_keys.n, _labels(labels))
         try:
             self._part(lib.held_put_keys, all_keys, report, (given,))
         except (Cancelled, KeyboardInterrupt) as stop:
@@ -1539,18 +1498,8 @@ def _bar(width: float) -> str:
             f'height="6" x="2" y="2" fill="steelblue"/></svg>')
 
 
-def _labels(labels: Optional[Iterable[SupportsIndex]], n: int) -> Any:
-    """Returns labels for C; NULL if there are none."""
-    if labels is None:
-        return ffi.NULL
-    listed = [operator.index(label) for label in labels]
-    if len(listed) != n:
-        raise ParameterError(f"there are {n} keys and {len(listed)} labels: "
-                             "give one for each")
-    out = ffi.new("uint64_t[]", n + 1)
-    for i, j in _keys.steps(n):
-        out[i:j] = listed[i:j]
-    return out
+def _labels(labels: Optional[Iterable[SupportsIndex]]) -> Any:
+    return None if labels is None else _keys.labels(_gather(labels))
 
 
 # ---- Jobs --------------------------------------------------------------------

@@ -147,6 +147,16 @@ def _again() -> BaseException:
     return KeyboardInterrupt() if raised is None else raised
 
 
+_MALFORMED = {
+    lib.HELD_FALLS: "an Arrow array has decreasing offsets",
+    lib.HELD_OUTSIDE_V: "an Arrow array has a view of bytes that it does not "
+                        "have",
+    lib.HELD_NO_WORD: "an Arrow array has an index outside its dictionary",
+    lib.HELD_SURROGATE: "the array has text with half a surrogate, which is "
+                        "not a character",
+}
+
+
 def _own(status: int) -> BaseException:
     """Errors that native.c reports, not the library."""
     if status == lib.HELD_CLOSED:
@@ -165,7 +175,10 @@ def _own(status: int) -> BaseException:
                              "numbers that the filter's keys are: give it as "
                              "text or bytes (an array as array.view('V8')), or "
                              "make the filter with keys='int64'")
-    return ValueError("an Arrow array has decreasing offsets")
+    if status == lib.HELD_CUT:
+        return FileError("the mapped file was cut short, or cannot be read: "
+                         "open it again, and replace files by renaming")
+    return ValueError(_MALFORMED[status])
 
 
 def _why() -> str:
