@@ -708,9 +708,8 @@ class Filter:
         """Opens a file of a filter, also one of another system.
 
         file: a path, or an object whose read() returns bytes, which is read to
-        its end. mmap: query the file in place, reading only what is needed;
-        the file must not be cut short meanwhile, or the system ends the
-        process. write: write changes to the file, until close(); needs mmap.
+        its end. mmap: query the file in place, reading only what is needed. If
+        it is cut short meanwhile, lookups raise FileError. write: write changes to the file, until close(); needs mmap.
         verify: first read all of a mapped file and verify its checksum. secret:
         that of a filter with hash="siphash". format: the name of another
         system's format, as `bloomery formats` lists them. threads: as for
