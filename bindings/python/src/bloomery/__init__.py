@@ -442,8 +442,8 @@ class Filter:
 
         file: a path, or an object whose read() returns bytes, which is read to
         its end. mmap: query the file in place, reading only what is needed. If
-        it is cut short meanwhile, lookups raise FileError. write: write changes to the file, until close(); needs mmap.
-        verify: first read all of a mapped file and verify its checksum. secret:
+        it is cut short meanwhile, lookups raise FileError. write: write changes
+        to the file, until close(); needs mmap. verify: first read all of a mapped file and verify its checksum. secret:
         that of a filter with hash="siphash". format: the name of another
         system's format, as `bloomery formats` lists them. threads: as for
         Filter. memory_limit: the most bytes that the filter may take in memory
