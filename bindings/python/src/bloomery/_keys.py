@@ -90,10 +90,16 @@ def steps(n: int) -> list[tuple[int, int]]:
 
 # ---- Objects -----------------------------------------------------------------
 
-# cffi would release the interpreter's lock during the call.
-_gather = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.py_object,
-                            ctypes.c_ssize_t, ctypes.py_object)(
-    int(ffi.cast("intptr_t", ffi.addressof(lib, "held_gather"))))
+def _with_lock(name: str, items: Any) -> Any:
+    """Returns a function of C that runs with the interpreter's lock, which cffi
+    would release."""
+    of = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, items,
+                           ctypes.c_ssize_t, ctypes.py_object)
+    return of(int(ffi.cast("intptr_t", ffi.addressof(lib, name))))
+
+
+_gather = _with_lock("held_gather", ctypes.py_object)
+_gather_array = _with_lock("held_gather_array", ctypes.c_void_p)
 
 
 class _Row:
@@ -105,12 +111,18 @@ class _Row:
             raise MemoryError
         self.row = ffi.gc(place, lib.held_row_free)
         self.row.nan_missing = nan_missing
+        self._at = int(ffi.cast("intptr_t", place))
 
     def more(self, items: Iterator[Any], most: int) -> int:
         """Appends the next keys of an iterator, and returns how many. After an
         exception, those before it are here."""
-        return int(_gather(int(ffi.cast("intptr_t", self.row)), items, most,
-                           encode))
+        return int(_gather(self._at, items, most, encode))
+
+    def more_of(self, values: Any) -> None:
+        """Appends the objects of an array of numpy."""
+        at, size = values.__array_interface__["data"][0], values.itemsize
+        for i, j in steps(len(values)):
+            _gather_array(self._at, at + i * size, j - i, encode)
 
     def join(self, keys: Keys) -> None:
         """Appends the keys of a batch."""
@@ -120,11 +132,17 @@ class _Row:
         return Keys(lib.held_row_end(self.row), self.row)
 
 
-def from_objects(keys: Iterable[Any], nan_missing: bool = False) -> Keys:
-    """Returns the keys of any iterable of values."""
-    row, items = _Row(nan_missing), iter(keys)
-    while row.more(items, STEP) == STEP:
-        pass
+def from_objects(numpy: Any, values: Any, nan_missing: bool = False) -> Keys:
+    """Returns the keys of an array of objects."""
+    row = _Row(nan_missing)
+    row.more_of(numpy.ascontiguousarray(values))
+    return row.end()
+
+
+def from_list(values: list[Any]) -> Keys:
+    """Returns the keys of a list as one batch."""
+    row = _Row()
+    row.more(iter(values), len(values))
     return row.end()
 
 
@@ -327,11 +345,11 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
                         "one of them, as update(array[\"user_id\"])")
     if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
         return _of_masked(numpy, values)
-    if kind in "OT":
+    if kind == "O":
+        return from_objects(numpy, values)
+    if kind == "T":                     # text of any length
         absent = getattr(values.dtype, "na_object", None)
-        return from_objects(values.tolist() if absent is None else
-                            [None if v is absent else v
-                             for v in values.tolist()])
+        return from_list([None if v is absent else v for v in values.tolist()])
     values = numpy.ascontiguousarray(values)
     if kind == "S":
         return of_width(values, len(values), size, BYTES, padded=1)
@@ -428,7 +446,7 @@ def from_column(numpy: Any, column: Any) -> Keys:
         else:
             values = numpy.asarray(column.to_numpy())
     if values.dtype.kind == "O":
-        return from_objects(values.tolist(), nan_missing=True)
+        return from_objects(numpy, values, nan_missing=True)
     if values.dtype.kind == "f":
         absent = numpy.isnan(values)
     keys = from_numpy(numpy, values)
@@ -579,4 +597,4 @@ def _from_view(numpy: Any, view: memoryview) -> Keys:
                         else view.tobytes(), n, width, BYTES)
     if view.ndim == 1 and numpy is not None and view.format != "c":
         return from_numpy(numpy, numpy.asarray(view))
-    return from_objects(view.tolist())
+    return from_list(view.tolist())
