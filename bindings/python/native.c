@@ -914,9 +914,9 @@ static int held_do_part(held *h, uint64_t form, const held_work *work,
         status = held_added(h, form, status);
     if (status >= 0 && ready->status >= 0) {
         if (work->flags != NULL)
-            held_spread(work->flags, sizeof *work->flags, work->batch);
+            held_spread_flags(work->flags, work->batch);
         if (work->numbers != NULL)
-            held_spread(work->numbers, sizeof *work->numbers, work->batch);
+            held_spread_numbers(work->numbers, work->batch);
     }
     return status < 0 ? status : ready->status < 0 ? ready->status : status;
 }

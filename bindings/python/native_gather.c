@@ -81,6 +81,20 @@ static bool held_row_differ(held_row *row, int type)
     return true;
 }
 
+/* Copies a short run of bytes, such as most keys are. */
+static inline void held_copy_bytes(char *to, const char *from, size_t length)
+{
+    uint64_t first, last;
+    if (length < 8 || length > 16) {
+        memcpy(to, from, length);
+        return;
+    }
+    memcpy(&first, from, 8);
+    memcpy(&last, from + length - 8, 8);
+    memcpy(to, &first, 8);
+    memcpy(to + length - 8, &last, 8);
+}
+
 /* Appends a value, or HELD_MISSING with a length of 0. Returns false if out of
  * memory. */
 static inline bool held_row_add(held_row *row, int type, const char *data,
@@ -98,7 +112,7 @@ static inline bool held_row_add(held_row *row, int type, const char *data,
              || row->valid_at != NULL) && !held_row_differ(row, type)))
         return false;
     if (length > 0)
-        memcpy((char *)row->data.at + row->used, data, length);
+        held_copy_bytes((char *)row->data.at + row->used, data, length);
     row->used += length;
     ((uint64_t *)row->ends.at)[n + 1] = row->used;
     row->texts |= type == BLY_TEXT || type == BLY_BYTES;
@@ -239,6 +253,14 @@ static int held_gather_easy(held_row *row, PyObject *item)
     return 0;
 }
 
+/* Makes sure of an exception. */
+static int held_gather_failed(void)
+{
+    if (PyErr_Occurred() == NULL)
+        PyErr_NoMemory();
+    return -1;
+}
+
 /* Appends an object; `encode` is called for those of other types than Python's
  * own. Returns false after an exception. */
 static inline bool held_gather_one(held_row *row, PyObject *item,
@@ -247,9 +269,7 @@ static inline bool held_gather_one(held_row *row, PyObject *item,
     int easy = held_gather_easy(row, item);
     if (easy == 0)
         return held_gather_hard(row, item, encode);
-    if (easy < 0 && PyErr_Occurred() == NULL)
-        PyErr_NoMemory();
-    return easy > 0;
+    return easy > 0 || held_gather_failed() == 0;
 }
 
 /* Appends the next objects of an iterator, at most `most`. Returns how many
@@ -263,6 +283,32 @@ static Py_ssize_t held_gather(held_row *row, PyObject *items, Py_ssize_t most,
         if (item == NULL)
             return PyErr_Occurred() == NULL ? n : -1;
         bool fine = held_gather_one(row, item, encode);
+        Py_DECREF(item);
+        if (!fine)
+            return -1;
+    }
+    return most;
+}
+
+/* Appends the objects of a list from number `from` on, as held_gather does. An
+ * object is not kept alive, which would write to it, but while `encode` runs:
+ * other code runs only then. */
+static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
+                                   Py_ssize_t from, Py_ssize_t most,
+                                   PyObject *encode)
+{
+    for (Py_ssize_t n = 0; n < most; n++) {
+        if (from + n >= PyList_Size(list))
+            return n;
+        PyObject *item = PyList_GetItem(list, from + n);
+        int easy = item != NULL ? held_gather_easy(row, item) : -1;
+        if (easy != 0) {
+            if (easy > 0)
+                continue;
+            return held_gather_failed();
+        }
+        Py_INCREF(item);
+        bool fine = held_gather_hard(row, item, encode);
         Py_DECREF(item);
         if (!fine)
             return -1;
@@ -352,32 +398,31 @@ static void held_arrow_free(held_arrow *a)
 
 static const char HELD_NO_MEMORY[] = "out of memory";
 
-/* Returns n bits as bytes, or NULL. Some or all of them may be 1. */
-static unsigned char *held_spread_bits(const void *bits, size_t at, size_t n,
-                                       bool *all)
+/* Returns n bits as bytes, or NULL. */
+static unsigned char *held_spread_bits(const void *bits, size_t at, size_t n)
 {
     const unsigned char *from = bits;
-    unsigned char *out = malloc(n + 1), every = 1;
-    for (size_t i = 0; out != NULL && i < n; i++, at++) {
+    unsigned char *out = malloc(n + 8);
+    size_t i = 0;
+    for (; out != NULL && i < n && at % 8 != 0; i++, at++)
         out[i] = from[at / 8] >> at % 8 & 1;
-        every &= out[i];
+    for (; out != NULL && i < n; i += 8, at += 8) {
+        unsigned byte = from[at / 8];
+        for (unsigned j = 0; j < 8; j++)
+            out[i + j] = (unsigned char)(byte >> j & 1);
     }
-    *all = every != 0;
     return out;
 }
 
 /* Finds the missing values. */
 static const char *held_arrow_valid(held_arrow *to, const held_array *a)
 {
-    bool all = true;
     if (a->null_count == 0 || a->n_buffers == 0 || a->buffers[0] == NULL)
         return NULL;
     to->valid = held_spread_bits(a->buffers[0], (size_t)a->offset,
-                                 (size_t)a->length, &all);
-    if (to->valid == NULL)
-        return HELD_NO_MEMORY;
-    to->batch.valid = all ? NULL : to->valid;
-    return NULL;
+                                 (size_t)a->length);
+    to->batch.valid = to->valid;
+    return to->valid == NULL ? HELD_NO_MEMORY : NULL;
 }
 
 /* Text or bytes that offsets of 32 or 64 bits divide. */
@@ -470,12 +515,11 @@ static const char *held_arrow_numbers(held_batch *b, const held_array *a,
 
 static const char *held_arrow_bools(held_arrow *to, const held_array *a)
 {
-    bool all;
     const char *wrong = held_arrow_rows(&to->batch, a, 1);
     if (wrong != NULL)
         return wrong;
     to->bits = held_spread_bits(a->buffers[1], (size_t)a->offset,
-                                (size_t)a->length, &all);
+                                (size_t)a->length);
     to->batch.data = to->bits;
     to->batch.number = 'C';
     to->batch.type = BLY_INTEGER;

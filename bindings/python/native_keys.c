@@ -40,10 +40,10 @@ enum {
 
 /* Keys of a batch between two questions to Python: some milliseconds. Keys that
  * are made ready together. */
-enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 12 };
+enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 10 };
 
 /* The bytes of numpy's texts that are made ready together. */
-enum { HELD_SLICE_BYTES = 1 << 18 };
+enum { HELD_SLICE_BYTES = 1 << 16 };
 
 /* Types of keys are those of bly_value, and one for integers from 2^63 to
  * 2^64 - 1. Numbers are 8 bytes, the lowest first: an integer as such, a real
@@ -723,17 +723,21 @@ static int held_first_form(uint64_t *form, const held_batch *b)
 }
 
 /* Moves the answers of the keys to the rows where the keys are; a missing one
- * has the answer 0. */
-static void held_spread(void *answers, size_t size, const held_batch *b)
+ * has the answer 0. Key `left` is the last one of the first i + 1 rows. */
+static void held_spread_flags(bool *answers, const held_batch *b)
 {
     size_t left = b->n - held_missing(b);
-    char *each = answers;
-    if (b->valid == NULL)
-        return;
-    for (size_t i = b->n; i-- > 0; ) {
-        if (b->valid[i] != 0)
-            memmove(each + i * size, each + --left * size, size);
-        else
-            memset(each + i * size, 0, size);
+    for (size_t i = b->n; b->valid != NULL && i-- > 0; ) {
+        left -= b->valid[i] != 0;
+        answers[i] = (b->valid[i] != 0) & answers[left];
+    }
+}
+
+static void held_spread_numbers(uint64_t *answers, const held_batch *b)
+{
+    size_t left = b->n - held_missing(b);
+    for (size_t i = b->n; b->valid != NULL && i-- > 0; ) {
+        left -= b->valid[i] != 0;
+        answers[i] = b->valid[i] != 0 ? answers[left] : 0;
     }
 }

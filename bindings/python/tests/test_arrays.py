@@ -100,10 +100,10 @@ def test_keys_are_not_copied():
     from bloomery import _keys
     from bloomery._native import ffi
     a = np.arange(10)
-    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, a).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, a)[0].c.data)) \
         == a.ctypes.data
     s = np.array([b"a", b"bcd"])
-    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s)[0].c.data)) \
         == s.ctypes.data
     t = arrow.text(["a", "b"])
     assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(t).c.data)) \
