@@ -21,7 +21,7 @@ import arrow
 
 CLASSES = {"text": ["a", "7", "", "grün"], "bytes": [b"a", b"7", b"", b"\xff"],
            "number": [7, 7.0, True, -3, 2.5]}
-NO_KEYS = [datetime.time(8), 1j, (1,), [1], object()]
+NO_KEYS = [datetime.time(8, tzinfo=datetime.timezone.utc), 1j, (1,), [1], object()]
 
 
 def verbs(f):
@@ -116,7 +116,7 @@ def test_errors_say_how_to_convert():
         assert isinstance(told.value, bloomery.Error)
     with pytest.raises(FormError, match=r"bytes.fromhex\(key\)"):
         "da39" in Filter(items=10, keys="hex")
-    for key, how in ((datetime.time(8), "isoformat"), ([1], "_many"),
+    for key, how in ((NO_KEYS[0], "isoformat"), ([1], "_many"),
                      (object(), r"str\(\)")):
         with pytest.raises(TypeError, match=how):
             Filter(items=10).add(key)

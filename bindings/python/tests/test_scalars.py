@@ -4,7 +4,7 @@ import os
 import random
 import struct
 import subprocess
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from uuid import UUID
@@ -23,6 +23,8 @@ KEYS = [
     (datetime(2026, 11, 27, 8, tzinfo=BERLIN), TEXT, b"2026-11-27T07:00:00+00:00"),
     (datetime(2026, 11, 27, 7, tzinfo=timezone.utc), TEXT,
      b"2026-11-27T07:00:00+00:00"),
+    (time(8, 5), TEXT, b"08:05:00"),
+    (time(8, 5, 9, 120), TEXT, b"08:05:09.000120"),
     (UUID("2f1b5d0e-0000-4000-8000-0123456789ab"), BYTES,
      bytes.fromhex("2f1b5d0e0000400080000123456789ab")),
     (timedelta(days=2, seconds=5), INTEGER, struct.pack("<q", 172805)),

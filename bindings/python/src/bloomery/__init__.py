@@ -12,7 +12,7 @@ keys are found at the false-positive rate that you choose. There are about
 thirty kinds, which `kinds()` lists and `advise()` ranks; if one lacks an
 ability, UnsupportedError names those that have it.
 
-A *key* is text, bytes or a number; a UUID, a date, a datetime or a timedelta is
+A *key* is text, bytes or a number; a UUID, date, datetime, time or timedelta is
 converted to one of these. All keys of a filter belong to one class, which
 `keys=` or the first keys added determine. A key of another class raises
 FormError.
@@ -101,8 +101,12 @@ _F = TypeVar("_F", bound="Filter")
 _K = TypeVar("_K", bound=Optional[Key])
 if TYPE_CHECKING:
     # As answers are numpy's if it is installed, so are their types.
+    import array
+    import mmap as _mmap
+
     import numpy
-    from typing_extensions import Buffer
+    _Buffer = Union[bytes, bytearray, memoryview, _mmap.mmap, array.array[Any],
+                    numpy.ndarray[Any, Any]]
     _Bools = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
     _Numbers = numpy.ndarray[Any, numpy.dtype[numpy.uint64]]
 
@@ -236,7 +240,7 @@ def _field(field: Any, rest: Iterator[Any]) -> Any:
 class _Record:
     """The fields that the library lists, as attributes."""
 
-    def __init__(self, fill: Callable[[Any], int]) -> None:
+    def __init__(self, fill: Callable[[Any], Any]) -> None:
         fields = ffi.gc(lib.held_fields_place(), lib.held_fields_free)
         if not fields:
             raise MemoryError
@@ -526,8 +530,9 @@ def hash_many(members: Keys, kind: Optional[str] = None, *, seed: int = 0,
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(members):
         _no_missing(some)
+        inner = None if report is None else report.inner
         check(lib.held_hash_keys(out.more(some.n), name, spec, some.c,
-                                 _tasks.handle(report and report.inner)))
+                                 _tasks.handle(inner)))
         if report is not None:
             report.before += some.n
             report.tell(report.before)
@@ -703,9 +708,8 @@ class Filter:
         """Opens a file of a filter, also one of another system.
 
         file: a path, or an object whose read() returns bytes, which is read to
-        its end. mmap: query the file in place, reading only what is needed;
-        the file must not be cut short meanwhile, or the system ends the
-        process. write: write changes to the file, until close(); needs mmap.
+        its end. mmap: query the file in place, reading only what is needed. If
+        it is cut short meanwhile, lookups raise FileError. write: write changes to the file, until close(); needs mmap.
         verify: first read all of a mapped file and verify its checksum. secret:
         that of a filter with hash="siphash". format: the name of another
         system's format, as `bloomery formats` lists them. threads: as for
@@ -744,7 +748,7 @@ class Filter:
         return cls._of(out)
 
     @classmethod
-    def from_bytes(cls: type[_F], image: Buffer, *,
+    def from_bytes(cls: type[_F], image: _Buffer, *,
                    secret: Optional[bytes] = None,
                    format: Optional[str] = None, memory_limit: int = 0,
                    progress: Optional[Progress] = None) -> _F:
@@ -1462,9 +1466,9 @@ def _content(file: _Reader) -> bytes:
 
 def _write(file: _Writer, data: bytes) -> None:
     """Writes all of the data. A raw file may write less at a time."""
-    rest = memoryview(data)
+    rest: Any = memoryview(data)
     while len(rest) > 0:
-        written = file.write(rest)  # type: ignore[arg-type]
+        written = file.write(rest)
         if not isinstance(file, io.RawIOBase):
             return
         rest = rest[written or 0:]

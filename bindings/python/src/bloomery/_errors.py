@@ -5,7 +5,7 @@ import errno
 import os
 import re
 import threading
-from typing import Any
+from typing import Any, Optional
 
 from bloomery._native import ffi, lib
 
@@ -143,7 +143,7 @@ here = threading.local()
 def _again() -> BaseException:
     """What was raised during the call. It is lost if a second signal came just
     then, so the first one was a signal, too."""
-    raised = here.__dict__.pop("raised", None)
+    raised: Optional[BaseException] = here.__dict__.pop("raised", None)
     return KeyboardInterrupt() if raised is None else raised
 
 

@@ -11,6 +11,7 @@
 | date | text | 2026-11-27 |
 | datetime without a time zone | text | 2026-11-27T08:00:00 |
 | datetime with a time zone | text | 2026-11-27T07:00:00+00:00, in UTC |
+| time without a time zone | text | 08:00:00 |
 
 Values that Python calls equal have equal keys. A time has a fraction of a second only
 if that is not 0, with six digits. native.c changes these bytes if the form of a filter
@@ -27,7 +28,7 @@ import numbers
 import operator
 import struct
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from typing import Any, SupportsIndex, Union
 from uuid import UUID
@@ -35,7 +36,7 @@ from uuid import UUID
 from bloomery._native import lib
 
 Key = Union[str, bytes, bytearray, memoryview, SupportsIndex, float,
-            numbers.Real, Decimal, date, timedelta, UUID]
+            numbers.Real, Decimal, date, time, timedelta, UUID]
 
 TEXT, BYTES, INTEGER, REAL, LARGE = (
     lib.BLY_TEXT, lib.BLY_BYTES, lib.BLY_INTEGER, lib.BLY_REAL, lib.HELD_LARGE)
@@ -86,6 +87,8 @@ def encode(key: Any) -> tuple[int, bytes]:
         return BYTES, key.bytes
     if isinstance(key, date):
         return TEXT, _moment(key).encode()
+    if isinstance(key, time) and key.tzinfo is None:
+        return TEXT, key.isoformat().encode()
     return _number(key)
 
 
@@ -128,10 +131,10 @@ def _integer(number: int) -> tuple[int, bytes]:
                         "text or bytes")
 
 
-def _seconds(time: timedelta) -> tuple[int, bytes]:
-    if time.microseconds == 0:
-        return _integer(time.days * 86400 + time.seconds)
-    return REAL, _DOUBLE.pack(time.total_seconds())
+def _seconds(span: timedelta) -> tuple[int, bytes]:
+    if span.microseconds == 0:
+        return _integer(span.days * 86400 + span.seconds)
+    return REAL, _DOUBLE.pack(span.total_seconds())
 
 
 def _real(number: Union[numbers.Real, Decimal]) -> tuple[int, bytes]:
@@ -150,7 +153,7 @@ def _real(number: Union[numbers.Real, Decimal]) -> tuple[int, bytes]:
     try:
         real = float(number)
     except OverflowError:
-        real = math.inf if number > 0 else -math.inf
+        real = -math.inf if number < 0 else math.inf
     return REAL, _DOUBLE.pack(real)
 
 

@@ -55,10 +55,11 @@ async def run(function: Callable[..., _T], /, *args: Any,
     """
     call = _Call(function, progress)
     context = contextvars.copy_context()
-    work = asyncio.get_running_loop().run_in_executor(
-        None, functools.partial(context.run, call, *args, **named))
+    job: Any = functools.partial(context.run, call, *args, **named)
+    work = asyncio.get_running_loop().run_in_executor(None, job)
     try:
-        return await asyncio.shield(work)  # type: ignore[return-value]
+        result: _T = await asyncio.shield(work)
+        return result
     except asyncio.CancelledError:
         call.stop.set()
         if call.begun.is_set():
