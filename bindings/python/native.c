@@ -273,8 +273,8 @@ static int held_state_first(held *h, uint64_t form)
  * which may have stopped half way. */
 static int held_added(held *h, uint64_t form, int status)
 {
-    bly_stat_t stat;
-    if (!h->open || bly_stat(&stat, h->filter) < 0 || stat.items == 0)
+    bly_info_t info;
+    if (!h->open || bly_info(&info, h->filter) < 0 || info.items == 0)
         return status;
     int stated = held_state_first(h, form);
     return status >= 0 && stated < 0 ? stated : status;
@@ -492,7 +492,7 @@ static int held_building_hash(held_building *b, held_batch *slice)
                      : NULL;
     if (hashes == NULL)
         return BLY_ENOMEM;
-    int status = (int)bly_hash_keys(hashes + b->n, b->kind, b->spec,
+    int status = (int)bly_hash_many(hashes + b->n, b->kind, b->spec,
                                     &b->ready.keys);
     if (status < 0)
         return status;
@@ -547,7 +547,7 @@ static int held_build_whole(bly_filter **made, held_building *b)
     held_make_ready(ready, b->form, batch);
     if (ready->status < 0)
         return ready->status;
-    return (int)bly_build_keys(made, b->kind, b->spec, &ready->keys, NULL);
+    return (int)bly_build(made, b->kind, b->spec, &ready->keys);
 }
 
 /* Builds the filter. */
@@ -562,10 +562,10 @@ static int held_building_end(held *out, held_building *b, void *task)
     b->spec->form = b->form;
     b->spec->progress = &held_progress;
     held_begin_watch(&w, task);
+    bly_keys keys = { .n = b->n, .labels = b->labels,
+                      .hashes = b->n > 0 ? b->hashes.at : &none };
     int status = b->whole ? held_build_whole(&made, b)
-               : (int)bly_build(&made, b->kind, b->spec,
-                                b->n > 0 ? b->hashes.at : &none, b->labels,
-                                b->n);
+               : (int)bly_build(&made, b->kind, b->spec, &keys);
     status = held_end_watch(&w, status);
     return held_made(status, out, made, wanted, b->any, b->n == 0);
 }
@@ -586,7 +586,7 @@ static int held_do_hash(uint64_t *hashes, const char *kind,
             break;
         held_make_ready(&ready, spec->form, &slice);
         status = ready.status < 0 ? ready.status
-               : (int)bly_hash_keys(hashes + at, kind, spec, &ready.keys);
+               : (int)bly_hash_many(hashes + at, kind, spec, &ready.keys);
         at += slice.n;
     }
     held_ready_free(&ready);
@@ -914,9 +914,9 @@ static int held_do_part(held *h, uint64_t form, const held_work *work,
         status = held_added(h, form, status);
     if (status >= 0 && ready->status >= 0) {
         if (work->flags != NULL)
-            held_spread(work->flags, sizeof *work->flags, work->batch);
+            held_spread_flags(work->flags, work->batch);
         if (work->numbers != NULL)
-            held_spread(work->numbers, sizeof *work->numbers, work->batch);
+            held_spread_numbers(work->numbers, work->batch);
     }
     return status < 0 ? status : ready->status < 0 ? ready->status : status;
 }
@@ -968,7 +968,7 @@ static int held_many(held *h, held_work work, held_job *job)
 static int held_job_contains(bly_filter *f, const bly_keys *keys,
                              const held_work *work)
 {
-    return (int)bly_contains_keys(f, keys, work->flags);
+    return (int)bly_contains_many(f, keys, work->flags);
 }
 
 static int held_contains_keys(held *h, held_batch *batch, bool *present)
@@ -980,7 +980,7 @@ static int held_contains_keys(held *h, held_batch *batch, bool *present)
 static int held_job_add(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
-    int status = (int)bly_add_keys(f, keys, work->flags, NULL);
+    int status = (int)bly_add_many(f, keys, work->flags, NULL);
     for (size_t i = 0; work->flags != NULL && i < keys->n; i++)
         work->flags[i] = !work->flags[i];
     return status;
@@ -997,7 +997,7 @@ static int held_job_remove(bly_filter *f, const bly_keys *keys,
                            const held_work *work)
 {
     (void)work;
-    return (int)bly_remove_keys(f, keys, NULL);
+    return (int)bly_remove_many(f, keys, NULL);
 }
 
 static int held_remove_keys(held *h, held_batch *batch)
@@ -1009,7 +1009,7 @@ static int held_remove_keys(held *h, held_batch *batch)
 static int held_job_count(bly_filter *f, const bly_keys *keys,
                           const held_work *work)
 {
-    return (int)bly_count_keys(f, keys, work->numbers);
+    return (int)bly_count_many(f, keys, work->numbers);
 }
 
 static int held_count_keys(held *h, held_batch *batch, uint64_t *counts)
@@ -1024,14 +1024,14 @@ static int held_job_put(bly_filter *f, const bly_keys *keys,
 {
     const held_batch *b = work->batch;
     if (b->valid == NULL || work->labels == NULL)
-        return (int)bly_put_keys(f, keys, work->labels, NULL);
+        return (int)bly_put_many(f, keys, work->labels, NULL);
     uint64_t *some = malloc((b->n + 1) * sizeof *some);
     size_t n = 0;
     for (size_t i = 0; some != NULL && i < b->n; i++)
         if (held_is_there(b, i))
             some[n++] = work->labels[i];
     int status = some == NULL ? BLY_ENOMEM
-               : (int)bly_put_keys(f, keys, some, NULL);
+               : (int)bly_put_many(f, keys, some, NULL);
     free(some);
     return status;
 }
@@ -1045,7 +1045,7 @@ static int held_put_keys(held *h, held_batch *batch, const uint64_t *labels)
 static int held_job_get(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
-    return (int)bly_get_keys(f, keys, work->flags, work->numbers);
+    return (int)bly_get_many(f, keys, work->flags, work->numbers);
 }
 
 static int held_get_keys(held *h, held_batch *batch, bool *found,
@@ -1122,11 +1122,11 @@ static bool held_collect(void *context, const bly_field *field)
 
 static int held_stat_each(held_fields *out, const bly_filter *f)
 {
-    bly_stat_t stat;
-    int status = (int)bly_stat(&stat, f);
+    bly_info_t info;
+    int status = (int)bly_info(&info, f);
     if (status < 0)
         return status;
-    return bly_stat_each(&stat, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
+    return bly_info_each(&info, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
 }
 
 static int held_stat(held *h, held_fields *out, void *task)

@@ -172,6 +172,10 @@ size_t held_labels(uint64_t *labels, const held_batch *batch);
 held_batch *held_row_end(held_row *row);
 int held_row_join(held_row *row, const held_batch *from);
 intptr_t held_gather(held_row *row, void *items, intptr_t most, void *encode);
+intptr_t held_gather_list(held_row *row, void *list, intptr_t from,
+                          intptr_t most, void *encode);
+intptr_t held_gather_array(held_row *row, void *items, intptr_t n,
+                           void *encode);
 
 held_arrow *held_arrow_place(void);
 void held_arrow_free(held_arrow *arrow);

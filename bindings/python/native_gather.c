@@ -12,23 +12,26 @@
 
 /* ---- Keys in a row ------------------------------------------------------- */
 
-/* Keys that are appended one after another: first the fields of a batch, which
- * held_row_end sets. */
+/* Keys that are appended one after another; held_row_end makes the batch.
+ * `types` and `valid` are used from the first key on that is of another type
+ * than those before it, or missing. */
 typedef struct {
-    held_batch batch;
-    held_space data, ends, types, valid;
-    size_t     used;
-    bool       numbers, gaps, mixed;    /* only numbers so far; missing values;
-                                           several types                     */
-    bool       nan_missing;             /* NaN is a missing value            */
+    held_batch     batch;               /* n and type, for the time being    */
+    held_space     data, ends, types, valid;
+    size_t         used;
+    bool           texts;               /* there are some, or bytes          */
+    bool           nan_missing;         /* NaN is a missing value            */
+    unsigned char *type_at, *valid_at;  /* NULL: not used yet                */
 } held_row;
+
+/* The type before the first value. */
+enum { HELD_NONE = -2 };
 
 static held_row *held_row_place(void)
 {
     held_row *row = calloc(1, sizeof *row);
     if (row != NULL)
-        *row = (held_row){ .batch = { .type = HELD_MISSING },
-                           .numbers = true };
+        row->batch.type = HELD_NONE;
     return row;
 }
 
@@ -43,10 +46,59 @@ static void held_row_free(held_row *row)
     free(row);
 }
 
+/* Returns a byte for each key, those before key n filled; NULL if out of
+ * memory. */
+static unsigned char *held_row_bytes(held_row *row, held_space *space,
+                                     bool used, int fill)
+{
+    size_t n = row->batch.n;
+    unsigned char *at = held_grow(space, n + 1);
+    if (at != NULL && !used && n > 0)
+        memset(at, fill, n);
+    return at;
+}
+
+/* Notes the type of key n where keys differ. Returns false if out of memory. */
+static bool held_row_differ(held_row *row, int type)
+{
+    held_batch *b = &row->batch;
+    if (type < 0 || row->valid_at != NULL) {
+        row->valid_at = held_row_bytes(row, &row->valid, row->valid_at != NULL,
+                                       1);
+        if (row->valid_at == NULL)
+            return false;
+        row->valid_at[b->n] = type >= 0;
+    }
+    if (b->type == HELD_NONE && type >= 0)
+        b->type = type;
+    if ((type >= 0 && type != b->type) || row->type_at != NULL) {
+        row->type_at = held_row_bytes(row, &row->types, row->type_at != NULL,
+                                      b->type);
+        if (row->type_at == NULL)
+            return false;
+        row->type_at[b->n] = (unsigned char)(type < 0 ? b->type : type);
+    }
+    return true;
+}
+
+/* Copies a short run of bytes, such as most keys are. */
+static inline void held_copy_bytes(char *to, const char *from, size_t length)
+{
+    uint64_t first, last;
+    if (length < 8 || length > 16) {
+        memcpy(to, from, length);
+        return;
+    }
+    memcpy(&first, from, 8);
+    memcpy(&last, from + length - 8, 8);
+    memcpy(to, &first, 8);
+    memcpy(to + length - 8, &last, 8);
+}
+
 /* Appends a value, or HELD_MISSING with a length of 0. Returns false if out of
  * memory. */
-static bool held_row_add(held_row *row, int type, const char *data,
-                         size_t length)
+static inline bool held_row_add(held_row *row, int type, const char *data,
+                                size_t length)
 {
     size_t n = row->batch.n;
     if (row->nan_missing && type == BLY_REAL && isnan(held_real(data))) {
@@ -56,25 +108,14 @@ static bool held_row_add(held_row *row, int type, const char *data,
     if (length > SIZE_MAX / 4
         || held_grow(&row->data, row->used + length) == NULL
         || held_grow(&row->ends, (n + 2) * sizeof(uint64_t)) == NULL
-        || held_grow(&row->types, n + 1) == NULL
-        || held_grow(&row->valid, n + 1) == NULL)
+        || ((type != row->batch.type || row->type_at != NULL
+             || row->valid_at != NULL) && !held_row_differ(row, type)))
         return false;
     if (length > 0)
-        memcpy((char *)row->data.at + row->used, data, length);
+        held_copy_bytes((char *)row->data.at + row->used, data, length);
     row->used += length;
-    uint64_t *ends = row->ends.at;
-    ends[0] = 0;
-    ends[n + 1] = row->used;
-    ((unsigned char *)row->types.at)[n] = (unsigned char)(type < 0 ? 0 : type);
-    ((unsigned char *)row->valid.at)[n] = type >= 0;
-    if (type < 0)
-        row->gaps = true;
-    else if (row->batch.type < 0)
-        row->batch.type = type;
-    else if (row->batch.type != type)
-        row->mixed = true;
-    if (type == BLY_TEXT || type == BLY_BYTES || type < 0)
-        row->numbers = false;
+    ((uint64_t *)row->ends.at)[n + 1] = row->used;
+    row->texts |= type == BLY_TEXT || type == BLY_BYTES;
     row->batch.n++;
     return true;
 }
@@ -83,13 +124,14 @@ static bool held_row_add(held_row *row, int type, const char *data,
 static held_batch *held_row_end(held_row *row)
 {
     held_batch *b = &row->batch;
-    bool width = row->numbers && b->n > 0;
+    bool width = !row->texts && row->valid_at == NULL && b->n > 0;
+    if (b->n > 0)
+        ((uint64_t *)row->ends.at)[0] = 0;
     *b = (held_batch){
         .n = b->n, .type = b->type < 0 ? BLY_TEXT : b->type,
         .data = row->data.at != NULL ? row->data.at : "",
         .offsets64 = width ? NULL : row->ends.at, .width = width ? 8 : 0,
-        .types = row->mixed ? row->types.at : NULL,
-        .valid = row->gaps ? row->valid.at : NULL,
+        .types = row->type_at, .valid = row->valid_at,
     };
     return b;
 }
@@ -110,7 +152,7 @@ static int held_row_join(held_row *row, const held_batch *from)
                : b.layout == HELD_UCS4 ? held_narrow(&ready, &b) : BLY_OK;
         for (size_t i = 0; status >= 0 && i < b.n; i++) {
             bly_key key = { NULL, 0 };
-            int type = held_at(&key, &b, i);
+            int type = held_at(&key, &b, b.layout, i);
             if (type < HELD_MISSING)
                 status = type;
             else if (!held_row_add(row, type, key.data, key.length))
@@ -133,7 +175,7 @@ static size_t held_labels(uint64_t *labels, const held_batch *from)
         b.n = 0;
     for (; n < b.n; n++) {
         bly_key key = { NULL, 0 };
-        int type = b.layout == HELD_NUMBERS ? BLY_REAL : held_at(&key, &b, n);
+        int type = b.layout == HELD_NUMBERS ? BLY_REAL : held_at(&key, &b, b.layout, n);
         if (type != HELD_LARGE && (type != BLY_INTEGER
                                    || (int64_t)held_u64(key.data) < 0))
             break;
@@ -211,10 +253,28 @@ static int held_gather_easy(held_row *row, PyObject *item)
     return 0;
 }
 
-/* Appends the next objects of an iterator, at most `most`. `encode` is called
- * for objects of other types than Python's own. Returns how many were appended;
- * fewer than `most` if there are no more; -1 after an exception, with those
- * before it in the row. */
+/* Makes sure of an exception. */
+static int held_gather_failed(void)
+{
+    if (PyErr_Occurred() == NULL)
+        PyErr_NoMemory();
+    return -1;
+}
+
+/* Appends an object; `encode` is called for those of other types than Python's
+ * own. Returns false after an exception. */
+static inline bool held_gather_one(held_row *row, PyObject *item,
+                                   PyObject *encode)
+{
+    int easy = held_gather_easy(row, item);
+    if (easy == 0)
+        return held_gather_hard(row, item, encode);
+    return easy > 0 || held_gather_failed() == 0;
+}
+
+/* Appends the next objects of an iterator, at most `most`. Returns how many
+ * were appended; fewer than `most` if there are no more; -1 after an exception,
+ * with those before it in the row. */
 static Py_ssize_t held_gather(held_row *row, PyObject *items, Py_ssize_t most,
                               PyObject *encode)
 {
@@ -222,17 +282,53 @@ static Py_ssize_t held_gather(held_row *row, PyObject *items, Py_ssize_t most,
         PyObject *item = PyIter_Next(items);
         if (item == NULL)
             return PyErr_Occurred() == NULL ? n : -1;
-        int easy = held_gather_easy(row, item);
-        bool fine = easy != 0 ? easy > 0
-                              : held_gather_hard(row, item, encode);
+        bool fine = held_gather_one(row, item, encode);
         Py_DECREF(item);
-        if (!fine) {
-            if (PyErr_Occurred() == NULL)
-                PyErr_NoMemory();
+        if (!fine)
             return -1;
-        }
     }
     return most;
+}
+
+/* Appends the objects of a list from number `from` on, as held_gather does. An
+ * object is not kept alive, which would write to it, but while `encode` runs:
+ * other code runs only then. */
+static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
+                                   Py_ssize_t from, Py_ssize_t most,
+                                   PyObject *encode)
+{
+    for (Py_ssize_t n = 0; n < most; n++) {
+        if (from + n >= PyList_Size(list))
+            return n;
+        PyObject *item = PyList_GetItem(list, from + n);
+        int easy = item != NULL ? held_gather_easy(row, item) : -1;
+        if (easy != 0) {
+            if (easy > 0)
+                continue;
+            return held_gather_failed();
+        }
+        Py_INCREF(item);
+        bool fine = held_gather_hard(row, item, encode);
+        Py_DECREF(item);
+        if (!fine)
+            return -1;
+    }
+    return most;
+}
+
+/* Appends n objects of an array. Returns n, or -1 after an exception. */
+static Py_ssize_t held_gather_array(held_row *row, PyObject **items,
+                                    Py_ssize_t n, PyObject *encode)
+{
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = items[i] != NULL ? items[i] : Py_None;
+        Py_INCREF(item);                /* others may change the array       */
+        bool fine = held_gather_one(row, item, encode);
+        Py_DECREF(item);
+        if (!fine)
+            return -1;
+    }
+    return n;
 }
 
 /* ---- Arrow --------------------------------------------------------------- */
@@ -273,6 +369,7 @@ struct held_arrow {
     held_arrow    *words;
     held_row      *converted;
     unsigned char *valid, *bits;
+    bly_key       *each;
 };
 
 static held_arrow *held_arrow_place(void)
@@ -295,37 +392,37 @@ static void held_arrow_free(held_arrow *a)
         a->array.release(&a->array);
     free(a->valid);
     free(a->bits);
+    free(a->each);
     free(a);
 }
 
 static const char HELD_NO_MEMORY[] = "out of memory";
 
-/* Returns n bits as bytes, or NULL. Some or all of them may be 1. */
-static unsigned char *held_spread_bits(const void *bits, size_t at, size_t n,
-                                       bool *all)
+/* Returns n bits as bytes, or NULL. */
+static unsigned char *held_spread_bits(const void *bits, size_t at, size_t n)
 {
     const unsigned char *from = bits;
-    unsigned char *out = malloc(n + 1), every = 1;
-    for (size_t i = 0; out != NULL && i < n; i++, at++) {
+    unsigned char *out = malloc(n + 8);
+    size_t i = 0;
+    for (; out != NULL && i < n && at % 8 != 0; i++, at++)
         out[i] = from[at / 8] >> at % 8 & 1;
-        every &= out[i];
+    for (; out != NULL && i < n; i += 8, at += 8) {
+        unsigned byte = from[at / 8];
+        for (unsigned j = 0; j < 8; j++)
+            out[i + j] = (unsigned char)(byte >> j & 1);
     }
-    *all = every != 0;
     return out;
 }
 
 /* Finds the missing values. */
 static const char *held_arrow_valid(held_arrow *to, const held_array *a)
 {
-    bool all = true;
     if (a->null_count == 0 || a->n_buffers == 0 || a->buffers[0] == NULL)
         return NULL;
     to->valid = held_spread_bits(a->buffers[0], (size_t)a->offset,
-                                 (size_t)a->length, &all);
-    if (to->valid == NULL)
-        return HELD_NO_MEMORY;
-    to->batch.valid = all ? NULL : to->valid;
-    return NULL;
+                                 (size_t)a->length);
+    to->batch.valid = to->valid;
+    return to->valid == NULL ? HELD_NO_MEMORY : NULL;
 }
 
 /* Text or bytes that offsets of 32 or 64 bits divide. */
@@ -386,14 +483,6 @@ static size_t held_arrow_size(const char *format)
     return at != NULL ? sizes[at - letters] : 0;
 }
 
-static bool held_lowest_first(void)
-{
-    const uint16_t one = 1;
-    char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
-}
-
 /* Returns the layout of numbers by their letter. */
 static int held_layout(char number)
 {
@@ -426,12 +515,11 @@ static const char *held_arrow_numbers(held_batch *b, const held_array *a,
 
 static const char *held_arrow_bools(held_arrow *to, const held_array *a)
 {
-    bool all;
     const char *wrong = held_arrow_rows(&to->batch, a, 1);
     if (wrong != NULL)
         return wrong;
     to->bits = held_spread_bits(a->buffers[1], (size_t)a->offset,
-                                (size_t)a->length, &all);
+                                (size_t)a->length);
     to->batch.data = to->bits;
     to->batch.number = 'C';
     to->batch.type = BLY_INTEGER;
@@ -490,6 +578,22 @@ static const char *held_arrow_miss(held_arrow *to)
     return NULL;
 }
 
+/* Finds the keys of a dictionary once, if it is not larger than its rows. */
+static const char *held_arrow_each(held_arrow *to)
+{
+    const held_batch *words = to->batch.words;
+    if (words->n > to->batch.n)
+        return NULL;
+    to->each = calloc(words->n + 1, sizeof *to->each);
+    if (to->each == NULL)
+        return HELD_NO_MEMORY;
+    for (size_t i = 0; i < words->n; i++)
+        if (held_at(&to->each[i], words, words->layout, i) < HELD_MISSING)
+            return "an Arrow array has a malformed dictionary";
+    to->batch.each = to->each;
+    return NULL;
+}
+
 /* Reads a dictionary; its numbers are converted once. */
 static const char *held_arrow_words(held_arrow *to, const held_schema *s,
                                     const held_array *a)
@@ -535,6 +639,8 @@ static const char *held_arrow_read(held_arrow *to, const held_schema *s,
         wrong = held_arrow_rows(b, a, held_arrow_size(s->format));
     b->layout = HELD_WORDS;
     b->number = s->format[0];
+    if (wrong == NULL)
+        wrong = held_arrow_each(to);
     return wrong != NULL ? wrong : held_arrow_miss(to);
 }
 

@@ -40,10 +40,10 @@ enum {
 
 /* Keys of a batch between two questions to Python: some milliseconds. Keys that
  * are made ready together. */
-enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 12 };
+enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 10 };
 
 /* The bytes of numpy's texts that are made ready together. */
-enum { HELD_SLICE_BYTES = 1 << 18 };
+enum { HELD_SLICE_BYTES = 1 << 16 };
 
 /* Types of keys are those of bly_value, and one for integers from 2^63 to
  * 2^64 - 1. Numbers are 8 bytes, the lowest first: an integer as such, a real
@@ -74,7 +74,8 @@ struct held_batch {
     const void *const   *buffers;       /* VIEWS: of long texts, …           */
     const int64_t       *sizes;         /* … their sizes, …                  */
     size_t               n_buffers;     /* … and how many there are          */
-    const held_batch    *words;         /* WORDS: the dictionary             */
+    const held_batch    *words;         /* WORDS: the dictionary, …          */
+    const bly_key       *each;          /* … and its keys, or NULL           */
 };
 
 /* ---- Forms --------------------------------------------------------------- */
@@ -114,8 +115,15 @@ static uint64_t held_u64(const char *data)
 
 static void held_set_u64(char *data, uint64_t number)
 {
-    for (int i = 0; i < 8; i++)
-        data[i] = (char)(unsigned char)(number >> 8 * i);
+    unsigned char *b = (unsigned char *)data;
+    b[0] = (unsigned char)number;
+    b[1] = (unsigned char)(number >> 8);
+    b[2] = (unsigned char)(number >> 16);
+    b[3] = (unsigned char)(number >> 24);
+    b[4] = (unsigned char)(number >> 32);
+    b[5] = (unsigned char)(number >> 40);
+    b[6] = (unsigned char)(number >> 48);
+    b[7] = (unsigned char)(number >> 56);
 }
 
 static uint64_t held_bits(double real)
@@ -131,6 +139,25 @@ static double held_real(const char *data)
     double real;
     memcpy(&real, &bits, sizeof real);
     return real;
+}
+
+static bool held_lowest_first(void)
+{
+    const uint16_t one = 1;
+    char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+/* Returns the key of a real number, equal to that of bly_real_key. */
+static uint64_t held_real_key(double real)
+{
+    if (real >= -0x1p63 && real < 0x1p63) {
+        int64_t whole = (int64_t)real;
+        if ((double)whole == real)
+            return (uint64_t)whole;
+    }
+    return isnan(real) ? UINT64_C(0x7FF8) << 48 : held_bits(real);
 }
 
 /* Makes the key of an integer from 2^63 to 2^64 - 1. Classes of other keys
@@ -203,7 +230,7 @@ static int held_type(const held_batch *b, size_t i)
 }
 
 /* Reads a number of the host, sign-extended. Reals have held_widen. */
-static uint64_t held_integer(const char *at, char number)
+static inline uint64_t held_integer(const char *at, char number)
 {
     union {
         int8_t   c;
@@ -225,7 +252,7 @@ static uint64_t held_integer(const char *at, char number)
     }
 }
 
-static int held_plain_at(bly_key *key, const held_batch *b, size_t i)
+static inline int held_plain_at(bly_key *key, const held_batch *b, size_t i)
 {
     const char *data = b->data;
     uint64_t begin = i * b->width, end = begin + b->width, last = end;
@@ -250,7 +277,7 @@ static int held_plain_at(bly_key *key, const held_batch *b, size_t i)
  */
 enum { HELD_VIEW = 16, HELD_VIEW_SHORT = 12 };
 
-static int held_view_at(bly_key *key, const held_batch *b, size_t i)
+static inline int held_view_at(bly_key *key, const held_batch *b, size_t i)
 {
     const char *view = (const char *)b->data + i * HELD_VIEW;
     int32_t length, buffer, at;
@@ -268,21 +295,25 @@ static int held_view_at(bly_key *key, const held_batch *b, size_t i)
     return b->type;
 }
 
-/* Finds the value of row i, of a batch whose rows are no numbers to convert.
- * Returns its type, HELD_MISSING, or an error. */
-static inline int held_at(bly_key *key, const held_batch *b, size_t i)
+/* Finds the value of row i, of a batch in this layout, which is not one of rows
+ * to convert. Returns its type, HELD_MISSING, or an error. */
+static inline int held_at(bly_key *key, const held_batch *b, int layout,
+                          size_t i)
 {
     if (!held_is_there(b, i))
         return HELD_MISSING;
-    if (b->layout == HELD_WORDS) {
-        i = (size_t)held_integer((const char *)b->data + i * b->width,
-                                 b->number);
-        b = b->words;
-        if (i >= b->n)
-            return HELD_NO_WORD;
+    if (layout != HELD_WORDS)
+        return layout == HELD_VIEWS ? held_view_at(key, b, i)
+                                    : held_plain_at(key, b, i);
+    i = (size_t)held_integer((const char *)b->data + i * b->width, b->number);
+    if (i >= b->words->n)
+        return HELD_NO_WORD;
+    if (b->each != NULL) {
+        *key = b->each[i];
+        return b->type;
     }
-    return b->layout == HELD_VIEWS ? held_view_at(key, b, i)
-                                   : held_plain_at(key, b, i);
+    return b->words->layout == HELD_VIEWS ? held_view_at(key, b->words, i)
+                                          : held_plain_at(key, b->words, i);
 }
 
 /* ---- Memory that is used again ------------------------------------------- */
@@ -433,30 +464,47 @@ static size_t held_put_utf8(char *out, uint32_t c)
     return 4;
 }
 
+static uint64_t held_two(const char *text)
+{
+    uint64_t two;
+    memcpy(&two, text, sizeof two);
+    return two;
+}
+
+/* Writes the characters before the first four that are not all ASCII. Returns
+ * how many they are, a multiple of 4. Two characters are read as one number. */
+static size_t held_ascii(char *out, const char *text, size_t length)
+{
+    const uint64_t beyond = UINT64_C(0xFFFFFF80FFFFFF80);
+    const unsigned high = held_lowest_first() ? 32 : 0, low = 32 - high;
+    size_t i = 0;
+    for (; i + 4 <= length; i += 4) {
+        uint64_t a = held_two(text + 4 * i), b = held_two(text + 4 * i + 8);
+        if (((a | b) & beyond) != 0)
+            break;
+        out[i] = (char)(a >> low);
+        out[i + 1] = (char)(a >> high);
+        out[i + 2] = (char)(b >> low);
+        out[i + 3] = (char)(b >> high);
+    }
+    return i;
+}
+
 /* Writes the UTF-8 of a text, of which escaped bytes (surrogateescape) become
  * the original bytes. Returns its length; SIZE_MAX: something is not a
  * character. */
 static size_t held_utf8(char *out, const char *text, size_t length)
 {
-    size_t used = 0, i = 0;
-    uint32_t c[4];
-    for (; i + 4 <= length; i += 4) {   /* ASCII */
-        memcpy(c, text + 4 * i, sizeof c);
-        if ((c[0] | c[1] | c[2] | c[3]) >= 0x80)
-            break;
-        uint32_t four = c[0] | c[1] << 8 | c[2] << 16 | c[3] << 24;
-        for (int j = 0; j < 4; j++)
-            out[used + (size_t)j] = (char)(four >> 8 * j);
-        used += 4;
-    }
-    for (; i < length; i++) {
-        memcpy(c, text + 4 * i, 4);
-        if (c[0] >= 0xDC80 && c[0] <= 0xDCFF)
-            out[used++] = (char)(c[0] & 0xFF);
-        else if ((c[0] >= 0xD800 && c[0] <= 0xDFFF) || c[0] > 0x10FFFF)
+    size_t used = held_ascii(out, text, length);
+    for (size_t i = used; i < length; i++) {
+        uint32_t c;
+        memcpy(&c, text + 4 * i, 4);
+        if (c >= 0xDC80 && c <= 0xDCFF)
+            out[used++] = (char)(c & 0xFF);
+        else if ((c >= 0xD800 && c <= 0xDFFF) || c > 0x10FFFF)
             return SIZE_MAX;
         else
-            used += held_put_utf8(out + used, c[0]);
+            used += held_put_utf8(out + used, c);
     }
     return used;
 }
@@ -464,11 +512,13 @@ static size_t held_utf8(char *out, const char *text, size_t length)
 /* Returns the characters of a row before the zeros at its end. */
 static size_t held_ucs4_length(const char *text, size_t width)
 {
-    static const char zeros[16];
-    while (width >= 16 && memcmp(text + width - 16, zeros, 16) == 0)
-        width -= 16;
-    while (width >= 4 && memcmp(text + width - 4, zeros, 4) == 0)
-        width -= 4;
+    uint32_t last;
+    while (width >= 8 && held_two(text + width - 8) == 0)
+        width -= 8;
+    if (width >= 4) {
+        memcpy(&last, text + width - 4, sizeof last);
+        width -= last == 0 ? 4 : 0;
+    }
     return width / 4;
 }
 
@@ -532,7 +582,7 @@ static int held_append_all(held_ready *r, uint64_t form, const held_batch *b)
         ends[0] = 0;
     for (size_t i = 0; status >= 0 && i < b->n; i++) {
         bly_key from;
-        int type = held_at(&from, b, i);
+        int type = held_at(&from, b, b->layout, i);
         if (type >= 0)
             status = held_append(r, form, type, from);
         else if (type != HELD_MISSING)
@@ -553,30 +603,40 @@ static bool held_make_reals(held_ready *r, uint64_t form, const held_batch *b)
         || (form != BLY_KEYS_UNSTATED && form != BLY_KEYS_NUMBER)
         || held_grow(&r->data, 8 * b->n) == NULL)
         return false;
-    unsigned char *to = r->data.at;
+    char *to = r->data.at;
     for (size_t i = 0; i < b->n; i++) {
-        bly_real_key(to, held_real(from + 8 * i));
+        held_set_u64(to, held_real_key(held_real(from + 8 * i)));
         to += held_is_there(b, i) ? 8 : 0;
     }
     r->keys = (bly_keys){ .data = r->data.at, .width = 8,
-                          .n = (size_t)(to - (unsigned char *)r->data.at) / 8 };
+                          .n = (size_t)(to - (char *)r->data.at) / 8 };
     return true;
+}
+
+static inline int held_point_in(held_ready *r, const held_batch *b, int layout)
+{
+    bly_key *to = r->each.at;
+    for (size_t i = 0; i < b->n; i++) {
+        int type = held_at(to, b, layout, i);
+        if (type < HELD_MISSING)
+            return type;
+        to += type >= 0;
+        r->keys.n = (size_t)(to - (bly_key *)r->each.at);
+    }
+    return BLY_OK;
 }
 
 /* Points to keys that no form changes, without the missing ones. */
 static int held_point(held_ready *r, const held_batch *b)
 {
-    bly_key *each = held_grow(&r->each, (b->n + 1) * sizeof *each);
-    r->keys = (bly_keys){ .keys = each };
-    if (each == NULL)
+    r->keys.keys = held_grow(&r->each, (b->n + 1) * sizeof(bly_key));
+    if (r->keys.keys == NULL)
         return BLY_ENOMEM;
-    for (size_t i = 0; i < b->n; i++) {
-        int type = held_at(&each[r->keys.n], b, i);
-        if (type < HELD_MISSING)
-            return type;
-        r->keys.n += type >= 0;
-    }
-    return BLY_OK;
+    if (b->layout == HELD_VIEWS)
+        return held_point_in(r, b, HELD_VIEWS);
+    if (b->layout == HELD_WORDS)
+        return held_point_in(r, b, HELD_WORDS);
+    return held_point_in(r, b, HELD_PLAIN);
 }
 
 /* Returns whether the values of a batch are keys as they are, missing ones
@@ -663,17 +723,21 @@ static int held_first_form(uint64_t *form, const held_batch *b)
 }
 
 /* Moves the answers of the keys to the rows where the keys are; a missing one
- * has the answer 0. */
-static void held_spread(void *answers, size_t size, const held_batch *b)
+ * has the answer 0. Key `left` is the last one of the first i + 1 rows. */
+static void held_spread_flags(bool *answers, const held_batch *b)
 {
     size_t left = b->n - held_missing(b);
-    char *each = answers;
-    if (b->valid == NULL)
-        return;
-    for (size_t i = b->n; i-- > 0; ) {
-        if (b->valid[i] != 0)
-            memmove(each + i * size, each + --left * size, size);
-        else
-            memset(each + i * size, 0, size);
+    for (size_t i = b->n; b->valid != NULL && i-- > 0; ) {
+        left -= b->valid[i] != 0;
+        answers[i] = (b->valid[i] != 0) & answers[left];
+    }
+}
+
+static void held_spread_numbers(uint64_t *answers, const held_batch *b)
+{
+    size_t left = b->n - held_missing(b);
+    for (size_t i = b->n; b->valid != NULL && i-- > 0; ) {
+        left -= b->valid[i] != 0;
+        answers[i] = b->valid[i] != 0 ? answers[left] : 0;
     }
 }

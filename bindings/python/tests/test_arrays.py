@@ -100,10 +100,10 @@ def test_keys_are_not_copied():
     from bloomery import _keys
     from bloomery._native import ffi
     a = np.arange(10)
-    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, a).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, a)[0].c.data)) \
         == a.ctypes.data
     s = np.array([b"a", b"bcd"])
-    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s)[0].c.data)) \
         == s.ctypes.data
     t = arrow.text(["a", "b"])
     assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(t).c.data)) \
@@ -214,32 +214,15 @@ def test_build_of_what_has_parts():
     assert all(Filter.build("fuse", memoryview(np.arange(9))).contains_many(range(9)))
 
 
-def views(values, offset=0):
-    """A column of text as polars and newer ones of Arrow have it."""
-    data, rows = [b"-", b"--"], []
-    for i, v in enumerate(values):
-        text = (v or "").encode()
-        at = len(data[i % 2])
-        if len(text) > 12:
-            data[i % 2] += text
-            rows.append(struct.pack("=i4sii", len(text), text[:4], i % 2, at))
-        else:
-            rows.append(struct.pack("=i12s", len(text), text))
-    return arrow.Array("vu", [arrow.valid(values), b"".join(rows), *data,
-                              np.array([len(d) for d in data], "i8")],
-                       len(values) - offset, offset,
-                       sum(v is None for v in values))
-
-
 @pytest.mark.parametrize("offset", [0, 3])
 def test_arrow_views(offset):
     values = ["", "é", "twelve bytes", "thirteen byte", None, "x" * 1000,
               "a" * 13, None]
     f = Filter("standard", items=100, rate=1e-9)
-    f.update(views(values, offset))
+    f.update(arrow.views(values, offset))
     here = [v for v in values[offset:] if v is not None]
     assert len(f) == len(here) and all(f.contains_many(here))
-    assert f.contains_many(views(values, offset)).tolist() \
+    assert f.contains_many(arrow.views(values, offset)).tolist() \
         == [v is not None for v in values[offset:]]
 
 

@@ -227,7 +227,7 @@ def _gather(keys: Any) -> Iterable[_keys.Keys]:
     chunks."""
     numpy = _numpy_if_loaded()
     if numpy is not None and isinstance(keys, numpy.ndarray):
-        return (_keys.from_numpy(numpy, keys),)
+        return _keys.from_numpy(numpy, keys)
     return _keys.gather(keys, _numpy)
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import sys
 from array import array
 from collections.abc import Mapping
 from io import IOBase
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
 from bloomery import _tasks
 from bloomery._errors import ParameterError, check
@@ -90,10 +91,19 @@ def steps(n: int) -> list[tuple[int, int]]:
 
 # ---- Objects -----------------------------------------------------------------
 
-# cffi would release the interpreter's lock during the call.
-_gather = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, ctypes.py_object,
-                            ctypes.c_ssize_t, ctypes.py_object)(
-    int(ffi.cast("intptr_t", ffi.addressof(lib, "held_gather"))))
+def _with_lock(name: str, *items: Any) -> Any:
+    """Returns a function of C that runs with the interpreter's lock, which cffi
+    would release."""
+    of = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, *items,
+                           ctypes.c_ssize_t, ctypes.py_object)
+    return of(int(ffi.cast("intptr_t", ffi.addressof(lib, name))))
+
+
+_gather = _with_lock("held_gather", ctypes.py_object)
+_gather_list = _with_lock("held_gather_list", ctypes.py_object, ctypes.c_ssize_t)
+_gather_array = _with_lock("held_gather_array", ctypes.c_void_p)
+# Without a global lock, another thread may change a list at any time.
+_LOCKED = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 class _Row:
@@ -105,12 +115,21 @@ class _Row:
             raise MemoryError
         self.row = ffi.gc(place, lib.held_row_free)
         self.row.nan_missing = nan_missing
+        self._at = int(ffi.cast("intptr_t", place))
 
     def more(self, items: Iterator[Any], most: int) -> int:
         """Appends the next keys of an iterator, and returns how many. After an
         exception, those before it are here."""
-        return int(_gather(int(ffi.cast("intptr_t", self.row)), items, most,
-                           encode))
+        return int(_gather(self._at, items, most, encode))
+
+    def more_of(self, some: list[Any], first: int, most: int) -> int:
+        """Appends keys of a list from `first` on, and returns how many."""
+        return int(_gather_list(self._at, some, first, most, encode))
+
+    def array(self, values: Any) -> None:
+        """Appends the objects of an array of numpy, one after another."""
+        _gather_array(self._at, values.__array_interface__["data"][0],
+                      len(values), encode)
 
     def join(self, keys: Keys) -> None:
         """Appends the keys of a batch."""
@@ -120,29 +139,45 @@ class _Row:
         return Keys(lib.held_row_end(self.row), self.row)
 
 
-def from_objects(keys: Iterable[Any], nan_missing: bool = False) -> Keys:
-    """Returns the keys of any iterable of values."""
-    row, items = _Row(nan_missing), iter(keys)
-    while row.more(items, STEP) == STEP:
-        pass
-    return row.end()
+def _filled(fill: Callable[[_Row], object], nan_missing: bool = False
+            ) -> Iterator[Keys]:
+    """Yields what `fill` appends to a row. Those before a value that is not a
+    key are yielded before the exception."""
+    row = _Row(nan_missing)
+    try:
+        fill(row)
+    except BaseException:
+        yield row.end()
+        raise
+    yield row.end()
+
+
+def from_objects(numpy: Any, values: Any, nan_missing: bool = False
+                 ) -> Iterator[Keys]:
+    """Yields the keys of an array of objects, some at a time."""
+    values = numpy.ascontiguousarray(values)
+    for i, j in steps(len(values)):
+        yield from _filled(lambda row: row.array(values[i:j]), nan_missing)
+
+
+def _of_list(some: list[Any]) -> Iterator[Keys]:
+    at = 0
+    while at < len(some):
+        yield from _filled(lambda row: row.more_of(some, at, STEP))
+        at += STEP
 
 
 def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
-    """Yields the keys of any iterable, some at a time. Those before a value
-    that is not a key are yielded before the exception."""
+    """Yields the keys of any iterable, some at a time."""
+    if type(keys) is list and _LOCKED:
+        yield from _of_list(keys)
+        return
     items = iter(keys)
-    most = STEP if type(keys) in (list, tuple) else CHUNK
-    n = most
-    while n == most:
-        row = _Row()
-        try:
-            n = row.more(items, most)
-        except BaseException:
-            yield row.end()
-            raise
-        if n > 0:
-            yield row.end()
+    n = CHUNK
+    while n == CHUNK:
+        for some in _filled(lambda row: row.more(items, CHUNK)):
+            n = some.n
+            yield some
 
 
 def whole(parts: Iterable[Keys], tell: Any = None) -> Keys:
@@ -305,19 +340,33 @@ def _of_masked(numpy: Any, values: Any) -> Keys:
     data, valid = numpy.ma.getdata(values), ~numpy.ma.getmaskarray(values)
     if data.dtype.kind == "f":
         valid &= ~numpy.isnan(data)
-    if data.dtype.kind == "O":
-        data = data.copy()
-        data[~valid] = None
-        return from_numpy(numpy, data)
-    return _valid(numpy, from_numpy(numpy, data), valid)
+    return _valid(numpy, _from_numpy(numpy, data), valid)
 
 
 def _valid(numpy: Any, keys: Keys, valid: Any) -> Keys:
     return keys if valid.all() else keys.only(numpy.ascontiguousarray(valid))
 
 
-def from_numpy(numpy: Any, values: Any) -> Keys:
-    """Returns the keys of an array of numpy of one dimension."""
+def from_numpy(numpy: Any, values: Any) -> Iterable[Keys]:
+    """Returns the keys of an array of numpy: as one batch, if they are not
+    objects."""
+    if values.dtype.kind in "OT" and values.ndim == 1:
+        return _of_objects(numpy, values)
+    return (_from_numpy(numpy, values),)
+
+
+def _of_objects(numpy: Any, values: Any) -> Iterable[Keys]:
+    if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
+        valid = ~numpy.ma.getmaskarray(values)
+        values = numpy.ma.getdata(values).copy()
+        values[~valid] = None
+    if values.dtype.kind == "O":
+        return from_objects(numpy, values)
+    absent = getattr(values.dtype, "na_object", None)
+    return chunks([None if v is absent else v for v in values.tolist()])
+
+
+def _from_numpy(numpy: Any, values: Any) -> Keys:
     if values.ndim != 1:
         raise ValueError(f"an array of {values.ndim} dimensions is not a row "
                          "of keys: give one of its rows, or ravel() it")
@@ -327,11 +376,6 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
                         "one of them, as update(array[\"user_id\"])")
     if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
         return _of_masked(numpy, values)
-    if kind in "OT":
-        absent = getattr(values.dtype, "na_object", None)
-        return from_objects(values.tolist() if absent is None else
-                            [None if v is absent else v
-                             for v in values.tolist()])
     values = numpy.ascontiguousarray(values)
     if kind == "S":
         return of_width(values, len(values), size, BYTES, padded=1)
@@ -408,7 +452,7 @@ def is_column(keys: Any) -> bool:
     return hasattr(of, "isna") and hasattr(of, "to_numpy")
 
 
-def from_column(numpy: Any, column: Any) -> Keys:
+def from_column(numpy: Any, column: Any) -> Iterable[Keys]:
     """Returns the keys of a Series, Index or array of pandas. Its missing
     values include NaN, which is how columns of floats hold them."""
     dtype = column.dtype
@@ -416,7 +460,7 @@ def from_column(numpy: Any, column: Any) -> Keys:
         raise TypeError(f"a {type(column).__name__} is not a row of keys: give "
                         "one of its levels")
     if getattr(dtype, "name", None) == "category":
-        return _of_categories(numpy, getattr(column, "cat", column))
+        return (_of_categories(numpy, getattr(column, "cat", column)),)
     absent = None
     if isinstance(dtype, numpy.dtype):
         values = numpy.asarray(column.to_numpy())
@@ -428,18 +472,19 @@ def from_column(numpy: Any, column: Any) -> Keys:
         else:
             values = numpy.asarray(column.to_numpy())
     if values.dtype.kind == "O":
-        return from_objects(values.tolist(), nan_missing=True)
+        return from_objects(numpy, values, nan_missing=True)
     if values.dtype.kind == "f":
         absent = numpy.isnan(values)
-    keys = from_numpy(numpy, values)
-    return keys if absent is None else _valid(numpy, keys, ~absent)
+    keys = _from_numpy(numpy, values)
+    return (keys if absent is None else _valid(numpy, keys, ~absent),)
 
 
 def _of_categories(numpy: Any, of: Any) -> Keys:
     """Returns keys that are indexes of others; -1 is a missing value."""
     codes = numpy.ascontiguousarray(of.codes)
     words = _Row()
-    words.join(from_column(numpy, of.categories))
+    for keys in from_column(numpy, of.categories):
+        words.join(keys)
     some = words.end()
     keys = _of_numbers(codes)
     if keys.n == 0:
@@ -554,7 +599,7 @@ def gather(keys: Any, numpy: Any) -> Iterable[Keys]:
     check_row(keys)
     if is_column(keys) and not (hasattr(keys, "__arrow_c_stream__")
                                 and str(keys.dtype) in ("str", "string")):
-        return (from_column(numpy(), keys),)
+        return from_column(numpy(), keys)
     if hasattr(keys, "__arrow_c_array__"):
         return (from_arrow_array(keys),)
     if hasattr(keys, "__arrow_c_stream__"):
@@ -562,21 +607,21 @@ def gather(keys: Any, numpy: Any) -> Iterable[Keys]:
     if isinstance(keys, array):
         keys = memoryview(keys)
     if isinstance(keys, memoryview):
-        return (_from_view(numpy(), keys),)
+        return _from_view(numpy(), keys)
     if has_array(keys) and numpy() is not None:
         values = numpy().asarray(keys)
         if values.ndim > 0:
-            return (from_numpy(numpy(), values),)
+            return from_numpy(numpy(), values)
     return chunks(keys)
 
 
-def _from_view(numpy: Any, view: memoryview) -> Keys:
+def _from_view(numpy: Any, view: memoryview) -> Iterable[Keys]:
     """Returns a view of numbers, or of rows of bytes, in place with numpy."""
     rows = view.ndim == 2 and view.itemsize == 1
     if (rows or view.format[-1:] == "c") and view.c_contiguous:
         n, width = view.shape if rows else (len(view), 1)
-        return of_width(numpy.asarray(view) if numpy is not None
-                        else view.tobytes(), n, width, BYTES)
+        return (of_width(numpy.asarray(view) if numpy is not None
+                         else view.tobytes(), n, width, BYTES),)
     if view.ndim == 1 and numpy is not None and view.format != "c":
         return from_numpy(numpy, numpy.asarray(view))
-    return from_objects(view.tolist())
+    return chunks(view.tolist())
