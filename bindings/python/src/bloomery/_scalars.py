@@ -7,8 +7,8 @@
 | UUID | bytes | its 16 bytes, as in PostgreSQL |
 | an integer, a bool | number | 8 bytes, the lowest first: int64 |
 | float, Fraction, Decimal | number | of the integer it equals, else of a double |
-| timedelta | number | of its seconds |
-| date | text | 2026-11-27 |
+| timedelta, timedelta64 | number | of its seconds |
+| date, datetime64 | text | 2026-11-27 |
 | datetime without a time zone | text | 2026-11-27T08:00:00 |
 | datetime with a time zone | text | 2026-11-27T07:00:00+00:00, in UTC |
 | time without a time zone | text | 08:00:00 |
@@ -105,8 +105,8 @@ def _number(key: Any) -> tuple[int, bytes]:
         kind = getattr(key.dtype, "kind", "")
         if kind == "b":
             key = bool(key)             # numpy's bool has no __index__
-        elif kind in "mM":              # numpy takes a duration for an integer
-            raise TypeError(_refusal(key))
+        elif kind in "mM":
+            return _numpy_time(key)
     try:
         number = operator.index(key)
     except TypeError:
@@ -118,6 +118,25 @@ def _number(key: Any) -> tuple[int, bytes]:
     if isinstance(key, (numbers.Real, Decimal)):
         return _real(key)
     raise TypeError(_refusal(key))
+
+
+def _numpy_time(key: Any) -> tuple[int, bytes]:
+    """Encodes numpy's datetime64 as a date or datetime, and its timedelta64 as
+    a timedelta; parts of a microsecond have nine digits."""
+    kind, unit = key.dtype.kind, key.dtype.str[4:-1].lstrip("0123456789")
+    if unit not in ("W", "D", "h", "m", "s", "ms", "us", "ns"):
+        raise TypeError(_refusal(key))
+    if key != key:                      # NaT
+        return MISSING, b""
+    coarse = key.astype("M8[D]" if kind == "M" and unit in ("W", "D")
+                        else f"{kind}8[us]")
+    value = coarse.item()
+    if coarse == key and not isinstance(value, int):
+        return encode(value)
+    if kind == "M":
+        return TEXT, str(key).encode()
+    ticks = int(key.astype(f"m8[{unit}]").astype("i8"))
+    return REAL, _DOUBLE.pack(ticks / 10 ** 9)
 
 
 def _integer(number: int) -> tuple[int, bytes]:
