@@ -12,6 +12,8 @@ from bloomery import Filter
 import arrow
 
 np = pytest.importorskip("numpy")
+# That of ctypes, which the streams of arrow.py are made with.
+pytestmark = pytest.mark.filterwarnings("ignore:memory leak in callback")
 
 
 def same(keys, values, **how):
@@ -166,7 +168,6 @@ def test_arrow_fixed_and_dictionary():
     assert g.info().items == 3
 
 
-@pytest.mark.filterwarnings("ignore:memory leak in callback")
 def test_arrow_streams():
     parts = [WORDS[:3], [], WORDS[3:]]
     before = len(arrow.released)
@@ -264,9 +265,9 @@ def every_layout(values):
                           len(values), nulls=-1, dictionary=dictionary), False
 
 
-@pytest.mark.parametrize("n", [0, 1, 7, 5000, 200_000])
+@pytest.mark.parametrize("n", [0, 1, 7, 5000])
 def test_every_layout_of_arrow(n):
-    values = [None if i % 11 == 3 else f"key {i % 100} " + "x" * (i % 14)
+    values = [None if i % 11 == 3 else f"key {i % 90} " + "x" * (i % 90 % 14)
               for i in range(n)]
     for form in "text", "any", "text:case=upper,trim":
         texts = Filter("standard", items=2000, keys=form)
@@ -324,7 +325,7 @@ def peak(call):
         tracemalloc.stop()
 
 
-N = 100_000
+N = 50_000
 
 
 def test_arrays_make_no_objects_of_keys():
@@ -386,13 +387,13 @@ def test_built_from_chunks_is_built_from_all(kind):
         assert Filter.build(kind, keys, labels, **how) == whole
 
 
-@pytest.mark.parametrize("kind", ["invertible:key=9", "rehash:key=whole"])
+@pytest.mark.parametrize("kind", ["invertible:key=9", "rehash:key=whole,by=xxh64"])
 def test_kinds_that_need_whole_keys_are_built_from_chunks(kind):
     words = [f"word {i}" for i in range(40)]
     whole = Filter.build(kind, words, items=50)
     assert whole.contains_many(words).all()
     chunks = arrow.Chunked([arrow.text(words[:20]), arrow.text([None]),
-                            arrow.views(words[20:])])
+                            arrow.text(words[20:])])
     assert bytes(Filter.build(kind, chunks, items=50)) == bytes(whole)
 
 
@@ -481,8 +482,8 @@ def test_times():
     for dtype in "M8[D]", "M8[h]", "M8[ns]", "m8[D]", "m8[10s]", "m8[ns]":
         column = np.array([0, 1, 10 ** 9 + 7, -5], dtype)
         same(column, list(column))
-        assert np.datetime64("NaT") not in Filter(items=1)
     f = Filter(items=9)
+    assert np.datetime64("NaT") not in f and not f.add(np.timedelta64("NaT"))
     f.update(np.array([7, "NaT"], "m8[ns]"))
     assert len(f) == 1 and 7e-9 in f
 

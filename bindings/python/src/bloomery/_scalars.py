@@ -120,23 +120,29 @@ def _number(key: Any) -> tuple[int, bytes]:
     raise TypeError(_refusal(key))
 
 
+# Units of numpy's times, in seconds or as parts of one.
+SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
+PARTS = {"ms": 10 ** 3, "us": 10 ** 6, "ns": 10 ** 9}
+
+
 def _numpy_time(key: Any) -> tuple[int, bytes]:
     """Encodes numpy's datetime64 as a date or datetime, and its timedelta64 as
-    a timedelta; parts of a microsecond have nine digits."""
+    a timedelta. Nanoseconds have nine digits if six are not enough."""
     kind, unit = key.dtype.kind, key.dtype.str[4:-1].lstrip("0123456789")
-    if unit not in ("W", "D", "h", "m", "s", "ms", "us", "ns"):
-        raise TypeError(_refusal(key))
     if key != key:                      # NaT
         return MISSING, b""
-    coarse = key.astype("M8[D]" if kind == "M" and unit in ("W", "D")
-                        else f"{kind}8[us]")
-    value = coarse.item()
-    if coarse == key and not isinstance(value, int):
-        return encode(value)
+    if unit not in SECONDS and unit not in PARTS:
+        raise TypeError(_refusal(key))
     if kind == "M":
-        return TEXT, str(key).encode()
+        for finer in "D" if unit in ("W", "D") else ("s", "us", "ns"):
+            moment = key.astype(f"M8[{finer}]")
+            if moment == key:
+                break
+        return TEXT, str(moment).encode()
     ticks = int(key.astype(f"m8[{unit}]").astype("i8"))
-    return REAL, _DOUBLE.pack(ticks / 10 ** 9)
+    seconds, part = divmod(ticks * SECONDS.get(unit, 1), PARTS.get(unit, 1))
+    return (_integer(seconds) if part == 0
+            else (REAL, _DOUBLE.pack(ticks / PARTS[unit])))
 
 
 def _integer(number: int) -> tuple[int, bytes]:
