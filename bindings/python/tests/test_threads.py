@@ -100,10 +100,15 @@ COUNTED = """
 import sys
 from bloomery import Filter, FormError
 words = [f"word {i}" for i in range(2000)] + ["gr\u00fcn"]
-mixed = ["a", None, 7, 2.5, b"bytes", 2 ** 62, True]
 
 class Odd:
     pass
+
+class Index:
+    def __index__(self):
+        return 5
+
+mixed = ["one", None, 7.25, b"bytes", 2 ** 62, Index()]
 
 def refused(call):
     try:
