@@ -330,9 +330,51 @@ def processes():
                 assert answers.get() == (True, True, True)
 
 
+def use_everything(f, words, answers):
+    signal.alarm(GUARD)
+    built = Filter.build("fuse", words)
+    f.update(["another", *words])
+    answers.put((all(f.contains_many(words)), "another" in f,
+                 all(built.contains_many(iter(words))), 7 in f.copy()))
+
+
+def start_processes():
+    """Threads start processes in each of the three ways at the same time, while
+    others change and query the same filter by lists, arrays and single keys."""
+    words = [f"number {i}" for i in range(3000)]
+    f = Filter(items=200_000, keys="any")
+    f.update(words)
+    f.add(7)
+    keys = rows(0, 100_000)
+    problems = []
+
+    def start(way):
+        context = multiprocessing.get_context(way)
+        answers = context.SimpleQueue()
+        for _ in range(min(EFFORT, 4)):
+            process = context.Process(target=use_everything,
+                                      args=(f, words, answers))
+            process.start()
+            process.join()
+            if process.exitcode != 0 or answers.get() != (True,) * 4:
+                problems.append((way, process.exitcode))
+
+    with Beside(lambda: f.update(keys), lambda: f.update(words),
+                lambda: f.contains_many(iter(words)),
+                lambda: [word in f for word in words],
+                lambda: Filter.build("fuse", words)):
+        starting = [threading.Thread(target=start, args=(way,)) for way in
+                    2 * multiprocessing.get_all_start_methods()]
+        for thread in starting:
+            thread.start()
+        for thread in starting:
+            thread.join()
+    assert not problems, problems
+
+
 SCENARIOS = [update, change_again, look_up, copy, two_filters, asked,
              made_and_dropped, file, slow_save, locked, fork_in_c, grandchild,
-             import_numpy, processes]
+             import_numpy, processes, start_processes]
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as tempfile.tempdir:

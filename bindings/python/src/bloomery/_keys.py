@@ -21,8 +21,8 @@ from typing import Any, Callable, Iterable, Iterator
 from bloomery import _tasks
 from bloomery._errors import ParameterError, check
 from bloomery._native import ffi, lib
-from bloomery._scalars import (BYTES, INTEGER, LARGE, REAL, TEXT, encode,
-                               plain)
+from bloomery._scalars import (BYTES, INTEGER, PARTS, REAL, SECONDS, TEXT,
+                               encode, plain)
 
 CHUNK = 1 << 12         # keys of an iterable that are read together
 STEP = 1 << 14          # and those of a list
@@ -391,17 +391,13 @@ def _from_numpy(numpy: Any, values: Any) -> Keys:
                     "bytes, integers and real numbers are")
 
 
-_SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
-_PARTS = {"ms": 3, "us": 6, "ns": 9}    # digits of a second's fraction
-
-
 def _of_times(numpy: Any, values: Any) -> Keys:
     """Returns dates and times, or durations, as _scalars.py has them."""
     unit = numpy.datetime_data(values.dtype)[0]
-    if unit not in _SECONDS and unit not in _PARTS:
+    if unit not in SECONDS and unit not in PARTS:
         raise TypeError(f"an array of {values.dtype} is not a row of keys, "
                         "because its unit is not one of "
-                        f"{', '.join((*_SECONDS, *_PARTS))}: "
+                        f"{', '.join((*SECONDS, *PARTS))}: "
                         "array.astype(str) makes text of it")
     of = _of_moments if values.dtype.kind == "M" else _of_durations
     values = values.astype(f"{values.dtype.kind}8[{unit}]")
@@ -412,8 +408,8 @@ def _of_moments(numpy: Any, values: Any, unit: str) -> Keys:
     if unit in ("W", "D"):
         return _of_text(numpy.datetime_as_string(values.astype("M8[D]")))
     texts = numpy.datetime_as_string(values.astype("M8[s]"))
-    if unit in _PARTS:
-        parts = values.view("i8") % 10 ** _PARTS[unit]
+    if unit in PARTS:
+        parts = values.view("i8") % PARTS[unit]
         texts = numpy.where(parts == 0, texts, numpy.datetime_as_string(
             values.astype("M8[us]")))
         if unit == "ns":
@@ -424,9 +420,9 @@ def _of_moments(numpy: Any, values: Any, unit: str) -> Keys:
 
 def _of_durations(numpy: Any, values: Any, unit: str) -> Keys:
     """Returns seconds: integers, or the doubles nearest to them."""
-    if unit in _SECONDS:
+    if unit in SECONDS:
         return _of_numbers(values.astype("m8[s]").view("i8"))
-    ticks, second = values.view("i8"), 10 ** _PARTS[unit]
+    ticks, second = values.view("i8"), PARTS[unit]
     seconds, parts = ticks // second, ticks % second
     fine = numpy.flatnonzero(parts)     # which one division rounds once
     seconds[fine] = numpy.array([tick / second for tick in

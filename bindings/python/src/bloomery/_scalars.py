@@ -7,8 +7,8 @@
 | UUID | bytes | its 16 bytes, as in PostgreSQL |
 | an integer, a bool | number | 8 bytes, the lowest first: int64 |
 | float, Fraction, Decimal | number | of the integer it equals, else of a double |
-| timedelta | number | of its seconds |
-| date | text | 2026-11-27 |
+| timedelta, timedelta64 | number | of its seconds |
+| date, datetime64 | text | 2026-11-27 |
 | datetime without a time zone | text | 2026-11-27T08:00:00 |
 | datetime with a time zone | text | 2026-11-27T07:00:00+00:00, in UTC |
 | time without a time zone | text | 08:00:00 |
@@ -105,8 +105,8 @@ def _number(key: Any) -> tuple[int, bytes]:
         kind = getattr(key.dtype, "kind", "")
         if kind == "b":
             key = bool(key)             # numpy's bool has no __index__
-        elif kind in "mM":              # numpy takes a duration for an integer
-            raise TypeError(_refusal(key))
+        elif kind in "mM":
+            return _numpy_time(key)
     try:
         number = operator.index(key)
     except TypeError:
@@ -118,6 +118,31 @@ def _number(key: Any) -> tuple[int, bytes]:
     if isinstance(key, (numbers.Real, Decimal)):
         return _real(key)
     raise TypeError(_refusal(key))
+
+
+# Units of numpy's times, in seconds or as parts of one.
+SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
+PARTS = {"ms": 10 ** 3, "us": 10 ** 6, "ns": 10 ** 9}
+
+
+def _numpy_time(key: Any) -> tuple[int, bytes]:
+    """Encodes numpy's datetime64 as a date or datetime, and its timedelta64 as
+    a timedelta. Nanoseconds have nine digits if six are not enough."""
+    kind, unit = key.dtype.kind, key.dtype.str[4:-1].lstrip("0123456789")
+    if key != key:                      # NaT
+        return MISSING, b""
+    if unit not in SECONDS and unit not in PARTS:
+        raise TypeError(_refusal(key))
+    if kind == "M":
+        for finer in "D" if unit in ("W", "D") else ("s", "us", "ns"):
+            moment = key.astype(f"M8[{finer}]")
+            if moment == key:
+                break
+        return TEXT, str(moment).encode()
+    ticks = int(key.astype(f"m8[{unit}]").astype("i8"))
+    seconds, part = divmod(ticks * SECONDS.get(unit, 1), PARTS.get(unit, 1))
+    return (_integer(seconds) if part == 0
+            else (REAL, _DOUBLE.pack(ticks / PARTS[unit])))
 
 
 def _integer(number: int) -> tuple[int, bytes]:
