@@ -443,12 +443,13 @@ class Filter:
         file: a path, or an object whose read() returns bytes, which is read to
         its end. mmap: query the file in place, reading only what is needed. If
         it is cut short meanwhile, lookups raise FileError. write: write changes
-        to the file, until close(); needs mmap. verify: first read all of a mapped file and verify its checksum. secret:
-        that of a filter with hash="siphash". format: the name of another
-        system's format, as `bloomery formats` lists them. threads: as for
-        Filter. memory_limit: the most bytes that the filter may take in memory
-        when it is unpacked and when it grows; 0 for 1 GiB or 8 times the file,
-        whichever is more, but at most half of the memory.
+        to the file, until close(); needs mmap. verify: first read all of a
+        mapped file and verify its checksum. secret: that of a filter with
+        hash="siphash". format: the name of another system's format, as
+        `bloomery formats` lists them. threads: as for Filter. memory_limit: the
+        most bytes that the filter may take in memory when it is unpacked and
+        when it grows; 0 for 1 GiB or 8 times the file, whichever is more, but
+        at most half of the memory.
 
         Raises FileError, an OSError with errno and filename, and ImageError,
         SecretError, LimitError and ParameterError.
