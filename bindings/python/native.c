@@ -770,8 +770,7 @@ typedef enum { HELD_LOOKS, HELD_ADDS, HELD_REMOVES } held_use;
 static int held_slowly(held *h, uint64_t form, held_use use, int type,
                        bly_key key, held_deed *deed, uint64_t *number)
 {
-    bool text = type == BLY_TEXT || type == BLY_BYTES;
-    size_t size = bly_form_room(form, text ? key.length : 0);
+    size_t size = bly_form_room(form, held_is_text(type) ? key.length : 0);
     char few[HELD_ROOM], *room = few;
     if (size > sizeof few)
         room = size <= SIZE_MAX / 4 ? malloc(size) : NULL;
@@ -1132,6 +1131,11 @@ static int held_stat_each(held_fields *out, const bly_filter *f)
 static int held_stat(held *h, held_fields *out, void *task)
 {
     HELD_LONG(false, held_stat_each(out, f));
+}
+
+static int held_header(held *h, bly_header *out)
+{
+    HELD_READ((bly_header_of(out, f), BLY_OK));
 }
 
 static int held_plan(held_fields *out, const bly_plan_t *plan)

@@ -21,6 +21,7 @@
 #define BLY_FIELD_OBJECT ...
 #define BLY_FIELD_END ...
 #define HELD_LARGE ...
+#define HELD_UUID ...
 #define HELD_CLOSED ...
 #define HELD_MIXED ...
 #define HELD_BEYOND ...
@@ -59,6 +60,8 @@ typedef struct { uint64_t bytes; double bits_per_key, rate; ...; } bly_plan_t;
 typedef struct { const char *name, *help; int type; bool absent;
                  uint64_t count; double real; char text[64]; } held_field;
 typedef struct { held_field *at; size_t n, room; } held_fields;
+typedef struct { char kind[24], hash[16]; uint64_t bytes, items, capacity;
+                 double rate; uint64_t form; ...; } bly_header;
 typedef struct { double value, sd; } bly_estimate;
 typedef struct { bly_estimate a, b, either, both, differ, jaccard; ...;
                } bly_overlap_t;
@@ -83,7 +86,7 @@ typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
 static char *const BLY_DEFAULT_KIND;
 
 const char *bly_version(void);
-const char *bly_why(void);
+const char *bly_why_in(const char *language);
 int bly_errno(void);
 const char *bly_strerror(int status);
 const char *bly_ability(uint64_t flag);
@@ -154,6 +157,7 @@ int held_sync(held *h);
 int held_seal(held *h);
 
 int held_stat(held *h, held_fields *out, void *task);
+int held_header(held *h, bly_header *out);
 int held_plan(held_fields *out, const bly_plan_t *plan);
 held_fields *held_fields_place(void);
 void held_fields_free(held_fields *all);

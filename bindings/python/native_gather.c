@@ -115,7 +115,7 @@ static inline bool held_row_add(held_row *row, int type, const char *data,
         held_copy_bytes((char *)row->data.at + row->used, data, length);
     row->used += length;
     ((uint64_t *)row->ends.at)[n + 1] = row->used;
-    row->texts |= type == BLY_TEXT || type == BLY_BYTES;
+    row->texts |= held_is_text(type);
     row->batch.n++;
     return true;
 }

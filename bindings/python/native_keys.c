@@ -45,11 +45,12 @@ enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 10 };
 /* The bytes of numpy's texts that are made ready together. */
 enum { HELD_SLICE_BYTES = 1 << 16 };
 
-/* Types of keys are those of bly_value, and one for integers from 2^63 to
- * 2^64 - 1. Numbers are 8 bytes, the lowest first: an integer as such, a real
- * number as a double. Texts, bytes and integers are keys as they are, if the
- * form of the filter is the whole class or is not stated. */
-enum { HELD_LARGE = BLY_REAL + 1, HELD_MISSING = -1 };
+/* Types of keys are those of bly_value, one for integers from 2^63 to 2^64 - 1,
+ * and one for UUIDs, which are bytes that people write in hexadecimal digits.
+ * Numbers are 8 bytes, the lowest first: an integer as such, a real number as a
+ * double. Texts, bytes and integers are keys as they are, if the form of the
+ * filter is the whole class or is not stated. */
+enum { HELD_LARGE = BLY_REAL + 1, HELD_UUID, HELD_MISSING = -1 };
 
 enum { HELD_PLAIN, HELD_VIEWS, HELD_WORDS, HELD_NUMBERS, HELD_UCS4 };
 
@@ -80,16 +81,23 @@ struct held_batch {
 
 /* ---- Forms --------------------------------------------------------------- */
 
+/* Returns whether keys of a type can have any length. */
+static bool held_is_text(int type)
+{
+    return type == BLY_TEXT || type == BLY_BYTES || type == HELD_UUID;
+}
+
 static bool held_is_key(uint64_t form, int type)
 {
     uint64_t class = form & BLY_FORM_CLASS;
     if (form == BLY_KEYS_UNSTATED)
-        return type == BLY_TEXT || type == BLY_BYTES || type == BLY_INTEGER;
+        return held_is_text(type) || type == BLY_INTEGER;
     switch (type) {
     case BLY_TEXT:
         return class == BLY_KEYS_TEXT
             && (form & (BLY_FORM_CASE | BLY_FORM_TRIM)) == 0;
     case BLY_BYTES:
+    case HELD_UUID:
         return class == BLY_KEYS_BYTES || class == BLY_KEYS_HEX;
     case BLY_INTEGER:
         return class == BLY_KEYS_NUMBER || class == BLY_KEYS_INT64;
@@ -102,7 +110,8 @@ static bool held_is_key(uint64_t form, int type)
 static uint64_t held_form_of_type(int type)
 {
     return type == BLY_TEXT ? BLY_KEYS_TEXT
-         : type == BLY_BYTES ? BLY_KEYS_BYTES : BLY_KEYS_NUMBER;
+         : type == BLY_BYTES ? BLY_KEYS_BYTES
+         : type == HELD_UUID ? BLY_KEYS_HEX : BLY_KEYS_NUMBER;
 }
 
 static uint64_t held_u64(const char *data)
@@ -196,7 +205,9 @@ static int held_key_by(bly_key *key, uint64_t form, int type, const char *data,
         return BLY_OK;
     if (type == HELD_LARGE)
         return held_large_key(key, form, data, room);
-    bly_value value = { .type = (bly_value_type)type };
+    bly_value value = {
+        .type = type == HELD_UUID ? BLY_BYTES : (bly_value_type)type,
+    };
     if (type == BLY_INTEGER) {
         value.integer = (int64_t)held_u64(data);
     } else if (type == BLY_REAL) {
@@ -554,8 +565,7 @@ static int held_narrow(held_ready *r, held_batch *b)
 /* Appends the key that the form makes of a value. */
 static int held_append(held_ready *r, uint64_t form, int type, bly_key from)
 {
-    bool text = type == BLY_TEXT || type == BLY_BYTES;
-    size_t room = bly_form_room(form, text ? from.length : 0);
+    size_t room = bly_form_room(form, held_is_text(type) ? from.length : 0);
     bly_key key;
     if (room < from.length)
         room = from.length;
@@ -713,9 +723,10 @@ static int held_first_form(uint64_t *form, const held_batch *b)
         if (!held_is_there(b, i))
             continue;
         uint64_t states = held_form_of_type(held_type(b, i));
-        if (*form != BLY_KEYS_UNSTATED && states != *form)
+        if (*form == BLY_KEYS_UNSTATED)
+            *form = states;
+        else if (!bly_form_same(states, *form))
             return HELD_MIXED;
-        *form = states;
         if (b->types == NULL)
             break;
     }

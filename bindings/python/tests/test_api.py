@@ -110,7 +110,8 @@ def test_properties():
                        f"{info.bytes:,} bytes>")
     grown = Filter("scalable", items=100)
     grown.update(range(5000))
-    assert grown.capacity >= 5000 and grown.items == 5000
+    assert grown.capacity == 100 and grown.items == 5000
+    assert grown.info().capacity >= 5000
     f.close()
     for name in "kind", "capacity", "rate", "items", "keys", "can":
         with pytest.raises(bloomery.ClosedError):

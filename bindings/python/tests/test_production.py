@@ -42,6 +42,7 @@ TESTED = {
     "A filter can be pickled": "test_production.py test_size_of_a_pickle",
     "A filter takes": "test_production.py test_memory_is_outside_python",
     "The memory is released": "test_production.py test_memory_is_released",
+    "`repr(f)`, `f.kind`": "test_production.py test_files_cut_short",
     "`copy()`, `|`, `&` and `-`": "test_production.py test_memory_of_sets",
     "If memory runs out": "test_production.py test_memory_that_runs_out",
     "A small packed file": "test_hostile.py test_a_limit_of_memory",
@@ -282,6 +283,11 @@ else:
     os.truncate(path, 4096)
 if how == "info":
     f.info()
+if how == "header":                     # the only page that is left
+    assert (f.kind, f.capacity, f.items, len(f)) == ("blocked", 1_000_000, 5000,
+                                                     5000)
+    assert "blocked: 5,000 keys added" in repr(f) and f.keys == "text" and f.rate
+    raise SystemExit
 try:
     assert f.contains_many(keys).tolist() == [True] * 5000 and how != "mapped"
     assert keys[0] in f and how != "mapped"
@@ -291,7 +297,8 @@ except bloomery.FileError:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS")
-@pytest.mark.parametrize("how", ["read", "mapped", "replaced", "info"])
+@pytest.mark.parametrize("how", ["read", "mapped", "replaced", "info",
+                                 "header"])
 def test_files_cut_short(tmp_path, how):
     pytest.importorskip("numpy")
     done = subprocess.run([sys.executable, "-c", CUT_SHORT, tmp_path / "f", how],

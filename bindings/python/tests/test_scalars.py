@@ -12,7 +12,7 @@ from uuid import UUID
 import pytest
 
 from bloomery import Filter, FormError
-from bloomery._scalars import BYTES, INTEGER, REAL, TEXT, encode
+from bloomery._scalars import HEX, INTEGER, REAL, TEXT, encode
 
 BERLIN = timezone(timedelta(hours=1))
 KEYS = [
@@ -25,7 +25,7 @@ KEYS = [
      b"2026-11-27T07:00:00+00:00"),
     (time(8, 5), TEXT, b"08:05:00"),
     (time(8, 5, 9, 120), TEXT, b"08:05:09.000120"),
-    (UUID("2f1b5d0e-0000-4000-8000-0123456789ab"), BYTES,
+    (UUID("2f1b5d0e-0000-4000-8000-0123456789ab"), HEX,
      bytes.fromhex("2f1b5d0e0000400080000123456789ab")),
     (timedelta(days=2, seconds=5), INTEGER, struct.pack("<q", 172805)),
     (timedelta(seconds=-3), INTEGER, struct.pack("<q", -3)),
@@ -52,12 +52,12 @@ def test_bytes_of_a_key(key, of, data):
     one.add(key), many.update([key, None])
     assert one == many and key in one and one.count(key) == 1
     assert list(one.contains_many(iter([key]))) == [True]
-    if of in (TEXT, BYTES):
+    if of in (TEXT, HEX):
         assert data in one
     f = Filter(items=10)
     f.add(key)
-    assert f.keys == {TEXT: "text", BYTES: "bytes"}.get(of, "number")
-    other = 1 if of in (TEXT, BYTES) else "1"
+    assert f.keys == {TEXT: "text", HEX: "hex"}.get(of, "number")
+    other = 1 if of in (TEXT, HEX) else "1"
     with pytest.raises(FormError):
         other in f
 
@@ -83,9 +83,14 @@ def test_equal_values_are_equal_keys():
 
 def test_a_uuid_is_bytes_and_its_text_is_another_key():
     key = UUID(int=7)
-    f = Filter(items=10, keys="hex")            # as PostgreSQL states it
-    f.add(key)
-    assert key in f and key.bytes in f
+    for keys in [key], [key, b"x", None], iter([key, UUID(int=8)]):
+        f = Filter(items=10)
+        f.update(keys)
+        assert f.keys == "hex"                  # as PostgreSQL states it
+        assert key in f and key.bytes in f
+    f = Filter(items=10)
+    f.update([b"x", key])
+    assert f.keys == "bytes" and key in f and f.contains_many([key])[0]
     lines = Filter(items=10)
     lines.add(str(key))
     with pytest.raises(FormError, match=r"str\(key\)"):

@@ -112,7 +112,7 @@ if TYPE_CHECKING:
     _Bools = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
     _Numbers = numpy.ndarray[Any, numpy.dtype[numpy.uint64]]
 
-_NO_BOUND = (1 << 64) - 1
+_NO_BOUND = _UNKNOWN = (1 << 64) - 1
 
 
 _loading = threading.RLock()
@@ -326,7 +326,7 @@ class _Header(NamedTuple):
     rate: float
     items: Optional[int]
     keys: str
-    hash: Optional[str]
+    hash: str
 
 
 class Filter:
@@ -983,10 +983,11 @@ class Filter:
         return Estimate(info.distinct, info.distinct_sd)
 
     def _header(self) -> _Header:
-        info = self.info()
-        return _Header(info.kind, info.capacity, info.bytes, info.planned_rate,
-                       info.items if info.items_exact else None,
-                       info.keys or "any", info.hash)
+        h = ffi.new("bly_header *")
+        check(lib.held_header(self._h, h))
+        return _Header(c_text(h.kind), h.capacity, h.bytes, h.rate,
+                       None if h.items == _UNKNOWN else h.items,
+                       _form_text(h.form), c_text(h.hash))
 
     @property
     def kind(self) -> str:
@@ -995,7 +996,8 @@ class Filter:
 
     @property
     def capacity(self) -> int:
-        """The number of keys it was planned for, or has grown to."""
+        """The number of keys it was planned for. info().capacity is the number
+        that a filter which grows has grown to."""
         return self._header().capacity
 
     @property
@@ -1037,7 +1039,7 @@ class Filter:
             h = self._header()
         except ClosedError:
             return f"<{name}, closed>"
-        except (AttributeError, UnsupportedError):
+        except AttributeError:          # __init__ has failed
             return f"<{name}>"
         return (f"<{name} {h.kind}: {_added(h)}, planned for {h.capacity:,} "
                 f"at rate {h.rate:.3g}, of form {h.keys}, {h.bytes:,} bytes>")

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import threading
 from typing import Any, Optional
 
@@ -182,12 +181,8 @@ def _own(status: int) -> BaseException:
 
 
 def _why() -> str:
-    """The library's message. It names functions of C in brackets, which have
-    other names here, or are left out."""
-    why = ffi.string(lib.bly_why()).decode(errors="replace")
-    why = why.replace("(bly_options.memory_limit)", "(memory_limit=)")
-    why = why.replace("(bly_form_set)", "(state_keys)")
-    return re.sub(r" \(bly_\w+\)", "", why)
+    """Returns the library's message, with the names of Python."""
+    return str(ffi.string(lib.bly_why_in(b"python")).decode(errors="replace"))
 
 
 def check(status: int, file: object = None) -> int:

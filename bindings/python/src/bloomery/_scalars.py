@@ -4,7 +4,7 @@
 |---|---|---|
 | text | text | UTF-8 |
 | bytes, bytearray, memoryview | bytes | as they are |
-| UUID | bytes | its 16 bytes, as in PostgreSQL |
+| UUID | hex, the class of bytes that are written as digits | its 16 bytes |
 | an integer, a bool | number | 8 bytes, the lowest first: int64 |
 | float, Fraction, Decimal | number | of the integer it equals, else of a double |
 | timedelta, timedelta64 | number | of its seconds |
@@ -38,8 +38,9 @@ from bloomery._native import lib
 Key = Union[str, bytes, bytearray, memoryview, SupportsIndex, float,
             numbers.Real, Decimal, date, time, timedelta, UUID]
 
-TEXT, BYTES, INTEGER, REAL, LARGE = (
-    lib.BLY_TEXT, lib.BLY_BYTES, lib.BLY_INTEGER, lib.BLY_REAL, lib.HELD_LARGE)
+TEXT, BYTES, INTEGER, REAL, LARGE, HEX = (
+    lib.BLY_TEXT, lib.BLY_BYTES, lib.BLY_INTEGER, lib.BLY_REAL, lib.HELD_LARGE,
+    lib.HELD_UUID)
 MISSING = -1
 
 _INT64 = struct.Struct("<q")
@@ -84,7 +85,7 @@ def encode(key: Any) -> tuple[int, bytes]:
     if missing(key):
         return MISSING, b""
     if isinstance(key, UUID):
-        return BYTES, key.bytes
+        return HEX, key.bytes
     if isinstance(key, date):
         return TEXT, _moment(key).encode()
     if isinstance(key, time) and key.tzinfo is None:
