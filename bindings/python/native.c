@@ -538,13 +538,14 @@ static int held_building_add(held_building *b, const held_batch *batch,
 static int held_build_whole(bly_filter **made, held_building *b)
 {
     held_ready *ready = &b->ready;
-    held_batch *batch = held_row_end(b->row);
-    int status = held_building_form(b, batch);
+    held_batch batch;
+    held_row_end(b->row, &batch);
+    int status = held_building_form(b, &batch);
     if (status < 0)
         return status;
     b->spec->form = b->form;
-    b->n = batch->n - held_missing(batch);
-    held_make_ready(ready, b->form, batch);
+    b->n = batch.n - held_missing(&batch);
+    held_make_ready(ready, b->form, &batch);
     if (ready->status < 0)
         return ready->status;
     return (int)bly_build(made, b->kind, b->spec, &ready->keys);
