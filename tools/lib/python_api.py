@@ -155,14 +155,18 @@ def the_filter(node, sections):
 
 def the_package():
     text = (SOURCE / "__init__.py").read_text()
-    nodes, sections = ast.parse(text).body, banners(text.splitlines())
+    facts = (SOURCE / "_facts.py").read_text()
+    sections = banners(text.splitlines())
+    exported = set(ast.literal_eval(re.search(
+        r"^__all__ = (\[.*?\])", text, re.M | re.S)[1])) | {"hash"}
     out, rest, records = [], [], []
-    for node in public(nodes):
+    for node in public([*ast.parse(text).body, *ast.parse(facts).body]):
+        if node.name not in exported:
+            continue
         if node.name == "Filter":
             out += ["## Filter", *the_filter(node, sections)]
         elif isinstance(node, ast.ClassDef):
-            if not any("Protocol" in ast.unparse(b) for b in node.bases):
-                records += [f"### {node.name}", a_record(node)]
+            records += [f"### {node.name}", a_record(node)]
         else:
             rest += [f"### {node.name}", a_call(node)]
     return [*out, "## Functions", *rest, "## Records", *records]
