@@ -205,7 +205,8 @@ static size_t held_labels(uint64_t *labels, const held_batch *from)
         b.n = 0;
     for (; n < b.n; n++) {
         bly_key key = { NULL, 0 };
-        int type = b.layout == HELD_NUMBERS ? BLY_REAL : held_at(&key, &b, b.layout, n);
+        int type = b.layout == HELD_NUMBERS ? BLY_REAL
+                 : held_at(&key, &b, b.layout, n);
         if (type != HELD_LARGE && (type != BLY_INTEGER
                                    || (int64_t)held_u64(key.data) < 0))
             break;
@@ -226,7 +227,8 @@ static bool held_gather_hard(held_row *row, PyObject *item, PyObject *encode)
     PyObject *pair = PyObject_CallFunctionObjArgs(encode, item, NULL);
     if (pair == NULL)
         return false;
-    PyObject *type = PyTuple_GetItem(pair, 0), *bytes = PyTuple_GetItem(pair, 1);
+    PyObject *type = PyTuple_GetItem(pair, 0);
+    PyObject *bytes = PyTuple_GetItem(pair, 1);
     bool fine = type != NULL && bytes != NULL
              && PyBytes_AsStringAndSize(bytes, &data, &length) == 0;
     int of = fine ? (int)PyLong_AsLong(type) : 0;
