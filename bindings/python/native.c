@@ -538,13 +538,14 @@ static int held_building_add(held_building *b, const held_batch *batch,
 static int held_build_whole(bly_filter **made, held_building *b)
 {
     held_ready *ready = &b->ready;
-    held_batch *batch = held_row_end(b->row);
-    int status = held_building_form(b, batch);
+    held_batch batch;
+    held_row_end(b->row, &batch);
+    int status = held_building_form(b, &batch);
     if (status < 0)
         return status;
     b->spec->form = b->form;
-    b->n = batch->n - held_missing(batch);
-    held_make_ready(ready, b->form, batch);
+    b->n = batch.n - held_missing(&batch);
+    held_make_ready(ready, b->form, &batch);
     if (ready->status < 0)
         return ready->status;
     return (int)bly_build(made, b->kind, b->spec, &ready->keys);
@@ -764,7 +765,7 @@ static inline int held_do(held *h, bool looks, held_deed *deed, bly_key key,
 
 enum { HELD_ROOM = 256 };
 
-/* What a deed does. */
+/* A lookup, an add or a removal. */
 typedef enum { HELD_LOOKS, HELD_ADDS, HELD_REMOVES } held_use;
 
 static int held_slowly(held *h, uint64_t form, held_use use, int type,
@@ -833,7 +834,8 @@ static int held_do_get(bly_filter *f, bly_key key, uint64_t *number)
 
 static int held_contains(held *h, int type, const char *data, size_t length)
 {
-    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_contains, NULL));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_contains,
+                       NULL));
 }
 
 /* Specialised for one type: one argument less is measurable here. */
@@ -854,19 +856,22 @@ static int held_add(held *h, int type, const char *data, size_t length)
 
 static int held_remove(held *h, int type, const char *data, size_t length)
 {
-    HELD_CHANGE(held_one(h, HELD_REMOVES, type, data, length, held_do_remove, NULL));
+    HELD_CHANGE(held_one(h, HELD_REMOVES, type, data, length, held_do_remove,
+                         NULL));
 }
 
 static int held_count(held *h, int type, const char *data, size_t length,
                       uint64_t *count)
 {
-    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_count, count));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_count,
+                       count));
 }
 
 static int held_put(held *h, int type, const char *data, size_t length,
                     uint64_t label)
 {
-    HELD_CHANGE(held_one(h, HELD_ADDS, type, data, length, held_do_put, &label));
+    HELD_CHANGE(held_one(h, HELD_ADDS, type, data, length, held_do_put,
+                         &label));
 }
 
 static int held_get(held *h, int type, const char *data, size_t length,

@@ -44,7 +44,7 @@ typedef struct held_batch {
                  int type; const unsigned char *types, *valid;
                  size_t done, before; int layout; char number;
                  const struct held_batch *words; ...; } held_batch;
-typedef struct { held_batch batch; bool nan_missing; ...; } held_row;
+typedef struct { bool nan_missing; ...; } held_row;
 typedef struct { held_batch batch; ...; } held_arrow;
 typedef struct { size_t rows; ...; } held_building;
 typedef struct held_schema {
@@ -169,7 +169,8 @@ held_row *held_row_place(void);
 void held_row_free(held_row *row);
 int held_layout(char number);
 size_t held_labels(uint64_t *labels, const held_batch *batch);
-held_batch *held_row_end(held_row *row);
+void held_row_end(held_row *row, held_batch *out);
+void held_row_clear(held_row *row);
 int held_row_join(held_row *row, const held_batch *from);
 intptr_t held_gather(held_row *row, void *items, intptr_t most, void *encode);
 intptr_t held_gather_list(held_row *row, void *list, intptr_t from,

@@ -19,6 +19,8 @@ typedef struct {
     held_batch     batch;               /* n and type, for the time being    */
     held_space     data, ends, types, valid;
     size_t         used;
+    int            same;                /* the type of all keys so far;
+                                           HELD_NONE: look at each           */
     bool           texts;               /* there are some, or bytes          */
     bool           nan_missing;         /* NaN is a missing value            */
     unsigned char *type_at, *valid_at;  /* NULL: not used yet                */
@@ -31,8 +33,18 @@ static held_row *held_row_place(void)
 {
     held_row *row = calloc(1, sizeof *row);
     if (row != NULL)
-        row->batch.type = HELD_NONE;
+        row->batch.type = row->same = HELD_NONE;
     return row;
+}
+
+/* Takes all keys out, and keeps the memory. */
+static void held_row_clear(held_row *row)
+{
+    row->batch = (held_batch){ .type = HELD_NONE };
+    row->used = 0;
+    row->same = HELD_NONE;
+    row->texts = false;
+    row->type_at = row->valid_at = NULL;
 }
 
 static void held_row_free(held_row *row)
@@ -78,21 +90,40 @@ static bool held_row_differ(held_row *row, int type)
             return false;
         row->type_at[b->n] = (unsigned char)(type < 0 ? b->type : type);
     }
+    row->texts |= type == BLY_TEXT || type == BLY_BYTES;
+    row->same = row->type_at == NULL && row->valid_at == NULL
+             && !row->nan_missing ? b->type : HELD_NONE;
     return true;
 }
 
-/* Copies a short run of bytes, such as most keys are. */
+/* Copies bytes; most keys are short, and then a call would take longer. */
 static inline void held_copy_bytes(char *to, const char *from, size_t length)
 {
-    uint64_t first, last;
-    if (length < 8 || length > 16) {
-        memcpy(to, from, length);
-        return;
+    uint64_t part[4];
+    if (length < 8 || length > 32) {
+        if (length > 0)
+            memcpy(to, from, length);
+    } else if (length <= 16) {
+        memcpy(part, from, 8);
+        memcpy(part + 1, from + length - 8, 8);
+        memcpy(to, part, 8);
+        memcpy(to + length - 8, part + 1, 8);
+    } else {
+        memcpy(part, from, 16);
+        memcpy(part + 2, from + length - 16, 16);
+        memcpy(to, part, 16);
+        memcpy(to + length - 16, part + 2, 16);
     }
-    memcpy(&first, from, 8);
-    memcpy(&last, from + length - 8, 8);
-    memcpy(to, &first, 8);
-    memcpy(to + length - 8, &last, 8);
+}
+
+/* Makes room for as many keys as will be appended, of the usual length. */
+static bool held_row_expect(held_row *row, size_t n)
+{
+    enum { USUAL = 16, LARGE = 1 << 16 };
+    size_t more = n < LARGE ? n : LARGE;
+    return held_grow(&row->ends, (row->batch.n + more + 2) * sizeof(uint64_t))
+               != NULL
+        && held_grow(&row->data, row->used + USUAL * more) != NULL;
 }
 
 /* Appends a value, or HELD_MISSING with a length of 0. Returns false if out of
@@ -101,39 +132,38 @@ static inline bool held_row_add(held_row *row, int type, const char *data,
                                 size_t length)
 {
     size_t n = row->batch.n;
-    if (row->nan_missing && type == BLY_REAL && isnan(held_real(data))) {
-        type = HELD_MISSING;
-        length = 0;
+    if (type != row->same) {
+        if (row->nan_missing && type == BLY_REAL && isnan(held_real(data))) {
+            type = HELD_MISSING;
+            length = 0;
+        }
+        if (!held_row_differ(row, type))
+            return false;
     }
     if (length > SIZE_MAX / 4
         || held_grow(&row->data, row->used + length) == NULL
-        || held_grow(&row->ends, (n + 2) * sizeof(uint64_t)) == NULL
-        || ((type != row->batch.type || row->type_at != NULL
-             || row->valid_at != NULL) && !held_row_differ(row, type)))
+        || held_grow(&row->ends, (n + 2) * sizeof(uint64_t)) == NULL)
         return false;
-    if (length > 0)
-        held_copy_bytes((char *)row->data.at + row->used, data, length);
+    held_copy_bytes((char *)row->data.at + row->used, data, length);
     row->used += length;
     ((uint64_t *)row->ends.at)[n + 1] = row->used;
-    row->texts |= type == BLY_TEXT || type == BLY_BYTES;
     row->batch.n++;
     return true;
 }
 
 /* Makes a batch of what was appended. */
-static held_batch *held_row_end(held_row *row)
+static void held_row_end(held_row *row, held_batch *out)
 {
-    held_batch *b = &row->batch;
+    const held_batch *b = &row->batch;
     bool width = !row->texts && row->valid_at == NULL && b->n > 0;
     if (b->n > 0)
         ((uint64_t *)row->ends.at)[0] = 0;
-    *b = (held_batch){
+    *out = (held_batch){
         .n = b->n, .type = b->type < 0 ? BLY_TEXT : b->type,
         .data = row->data.at != NULL ? row->data.at : "",
         .offsets64 = width ? NULL : row->ends.at, .width = width ? 8 : 0,
         .types = row->type_at, .valid = row->valid_at,
     };
-    return b;
 }
 
 /* Appends all values of a batch. */
@@ -175,7 +205,8 @@ static size_t held_labels(uint64_t *labels, const held_batch *from)
         b.n = 0;
     for (; n < b.n; n++) {
         bly_key key = { NULL, 0 };
-        int type = b.layout == HELD_NUMBERS ? BLY_REAL : held_at(&key, &b, b.layout, n);
+        int type = b.layout == HELD_NUMBERS ? BLY_REAL
+                 : held_at(&key, &b, b.layout, n);
         if (type != HELD_LARGE && (type != BLY_INTEGER
                                    || (int64_t)held_u64(key.data) < 0))
             break;
@@ -196,7 +227,8 @@ static bool held_gather_hard(held_row *row, PyObject *item, PyObject *encode)
     PyObject *pair = PyObject_CallFunctionObjArgs(encode, item, NULL);
     if (pair == NULL)
         return false;
-    PyObject *type = PyTuple_GetItem(pair, 0), *bytes = PyTuple_GetItem(pair, 1);
+    PyObject *type = PyTuple_GetItem(pair, 0);
+    PyObject *bytes = PyTuple_GetItem(pair, 1);
     bool fine = type != NULL && bytes != NULL
              && PyBytes_AsStringAndSize(bytes, &data, &length) == 0;
     int of = fine ? (int)PyLong_AsLong(type) : 0;
@@ -278,6 +310,8 @@ static inline bool held_gather_one(held_row *row, PyObject *item,
 static Py_ssize_t held_gather(held_row *row, PyObject *items, Py_ssize_t most,
                               PyObject *encode)
 {
+    if (!held_row_expect(row, (size_t)most))
+        return held_gather_failed();
     for (Py_ssize_t n = 0; n < most; n++) {
         PyObject *item = PyIter_Next(items);
         if (item == NULL)
@@ -297,11 +331,15 @@ static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
                                    Py_ssize_t from, Py_ssize_t most,
                                    PyObject *encode)
 {
+    if (!held_row_expect(row, (size_t)most))
+        return held_gather_failed();
     for (Py_ssize_t n = 0; n < most; n++) {
-        if (from + n >= PyList_Size(list))
-            return n;
         PyObject *item = PyList_GetItem(list, from + n);
-        int easy = item != NULL ? held_gather_easy(row, item) : -1;
+        if (item == NULL) {             /* the list became shorter           */
+            PyErr_Clear();
+            return n;
+        }
+        int easy = held_gather_easy(row, item);
         if (easy != 0) {
             if (easy > 0)
                 continue;
@@ -320,6 +358,8 @@ static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
 static Py_ssize_t held_gather_array(held_row *row, PyObject **items,
                                     Py_ssize_t n, PyObject *encode)
 {
+    if (!held_row_expect(row, (size_t)n))
+        return held_gather_failed();
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = items[i] != NULL ? items[i] : Py_None;
         Py_INCREF(item);                /* others may change the array       */
@@ -610,7 +650,7 @@ static const char *held_arrow_words(held_arrow *to, const held_schema *s,
     if (words->converted == NULL
         || held_row_join(words->converted, &words->batch) < 0)
         return HELD_NO_MEMORY;
-    to->batch.words = held_row_end(words->converted);
+    held_row_end(words->converted, &words->batch);
     return NULL;
 }
 

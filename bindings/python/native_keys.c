@@ -105,25 +105,35 @@ static uint64_t held_form_of_type(int type)
          : type == BLY_BYTES ? BLY_KEYS_BYTES : BLY_KEYS_NUMBER;
 }
 
-static uint64_t held_u64(const char *data)
+static inline bool held_lowest_first(void)
 {
-    const unsigned char *b = (const unsigned char *)data;
-    return b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16
-         | (uint64_t)b[3] << 24 | (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40
-         | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
+    const uint16_t one = 1;
+    char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
 }
 
-static void held_set_u64(char *data, uint64_t number)
+static inline uint64_t held_swap(uint64_t number)
 {
-    unsigned char *b = (unsigned char *)data;
-    b[0] = (unsigned char)number;
-    b[1] = (unsigned char)(number >> 8);
-    b[2] = (unsigned char)(number >> 16);
-    b[3] = (unsigned char)(number >> 24);
-    b[4] = (unsigned char)(number >> 32);
-    b[5] = (unsigned char)(number >> 40);
-    b[6] = (unsigned char)(number >> 48);
-    b[7] = (unsigned char)(number >> 56);
+    number = (number & UINT64_C(0x00FF00FF00FF00FF)) << 8
+           | (number >> 8 & UINT64_C(0x00FF00FF00FF00FF));
+    number = (number & UINT64_C(0x0000FFFF0000FFFF)) << 16
+           | (number >> 16 & UINT64_C(0x0000FFFF0000FFFF));
+    return number << 32 | number >> 32;
+}
+
+static inline uint64_t held_u64(const char *data)
+{
+    uint64_t number;
+    memcpy(&number, data, sizeof number);
+    return held_lowest_first() ? number : held_swap(number);
+}
+
+static inline void held_set_u64(char *data, uint64_t number)
+{
+    if (!held_lowest_first())
+        number = held_swap(number);
+    memcpy(data, &number, sizeof number);
 }
 
 static uint64_t held_bits(double real)
@@ -139,14 +149,6 @@ static double held_real(const char *data)
     double real;
     memcpy(&real, &bits, sizeof real);
     return real;
-}
-
-static bool held_lowest_first(void)
-{
-    const uint16_t one = 1;
-    char first;
-    memcpy(&first, &one, 1);
-    return first == 1;
 }
 
 /* Returns the key of a real number, equal to that of bly_real_key. */
@@ -604,26 +606,53 @@ static bool held_make_reals(held_ready *r, uint64_t form, const held_batch *b)
         || held_grow(&r->data, 8 * b->n) == NULL)
         return false;
     char *to = r->data.at;
+    size_t n = 0;
     for (size_t i = 0; i < b->n; i++) {
-        held_set_u64(to, held_real_key(held_real(from + 8 * i)));
-        to += held_is_there(b, i) ? 8 : 0;
+        held_set_u64(to + 8 * n, held_real_key(held_real(from + 8 * i)));
+        n += held_is_there(b, i);
     }
-    r->keys = (bly_keys){ .data = r->data.at, .width = 8,
-                          .n = (size_t)(to - (char *)r->data.at) / 8 };
+    r->keys = (bly_keys){ .data = to, .width = 8, .n = n };
     return true;
 }
 
-static inline int held_point_in(held_ready *r, const held_batch *b, int layout)
+static inline int held_point_in(held_ready *r, const held_batch *from,
+                                int layout)
 {
+    const held_batch b = *from;         /* which no store below can change   */
     bly_key *to = r->each.at;
-    for (size_t i = 0; i < b->n; i++) {
-        int type = held_at(to, b, layout, i);
-        if (type < HELD_MISSING)
-            return type;
-        to += type >= 0;
-        r->keys.n = (size_t)(to - (bly_key *)r->each.at);
+    int status = BLY_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < b.n; i++) {
+        int type = held_at(&to[n], &b, layout, i);
+        if (type < HELD_MISSING) {
+            status = type;
+            break;
+        }
+        n += type >= 0;
     }
-    return BLY_OK;
+    r->keys.n = n;
+    return status;
+}
+
+/* Points to text or bytes between offsets. */
+static inline int held_point_between(held_ready *r, const held_batch *from,
+                                     bool large)
+{
+    const held_batch b = *from;
+    const char *data = b.data;
+    bly_key *to = r->each.at;
+    uint64_t last = large ? b.offsets64[b.n] : b.offsets32[b.n];
+    bool falls = false;
+    size_t n = 0;
+    for (size_t i = 0; i < b.n; i++) {
+        uint64_t begin = large ? b.offsets64[i] : b.offsets32[i];
+        uint64_t end = large ? b.offsets64[i + 1] : b.offsets32[i + 1];
+        falls |= begin > end || end > last;
+        to[n] = (bly_key){ data + begin, (size_t)(end - begin) };
+        n += held_is_there(&b, i);
+    }
+    r->keys.n = falls ? 0 : n;
+    return falls ? HELD_FALLS : BLY_OK;
 }
 
 /* Points to keys that no form changes, without the missing ones. */
@@ -636,6 +665,10 @@ static int held_point(held_ready *r, const held_batch *b)
         return held_point_in(r, b, HELD_VIEWS);
     if (b->layout == HELD_WORDS)
         return held_point_in(r, b, HELD_WORDS);
+    if (b->offsets32 != NULL)
+        return held_point_between(r, b, false);
+    if (b->offsets64 != NULL)
+        return held_point_between(r, b, true);
     return held_point_in(r, b, HELD_PLAIN);
 }
 

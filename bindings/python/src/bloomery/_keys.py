@@ -136,16 +136,24 @@ class _Row:
         check(lib.held_row_join(self.row, keys.c))
 
     def end(self) -> Keys:
-        return Keys(lib.held_row_end(self.row), self.row)
+        """Returns the keys, which are here until clear()."""
+        c = ffi.new("held_batch *")
+        lib.held_row_end(self.row, c)
+        return Keys(c, self.row)
+
+    def clear(self) -> None:
+        lib.held_row_clear(self.row)
 
 
-def _filled(fill: Callable[[_Row], object], nan_missing: bool = False
-            ) -> Iterator[Keys]:
+# A chunk is valid until the next one: all are in the same memory.
+
+
+def _filled(row: _Row, fill: Callable[[], object]) -> Iterator[Keys]:
     """Yields what `fill` appends to a row. Those before a value that is not a
     key are yielded before the exception."""
-    row = _Row(nan_missing)
+    row.clear()
     try:
-        fill(row)
+        fill()
     except BaseException:
         yield row.end()
         raise
@@ -155,39 +163,33 @@ def _filled(fill: Callable[[_Row], object], nan_missing: bool = False
 def from_objects(numpy: Any, values: Any, nan_missing: bool = False
                  ) -> Iterator[Keys]:
     """Yields the keys of an array of objects, some at a time."""
-    values = numpy.ascontiguousarray(values)
+    row, values = _Row(nan_missing), numpy.ascontiguousarray(values)
     for i, j in steps(len(values)):
-        yield from _filled(lambda row: row.array(values[i:j]), nan_missing)
-
-
-def _of_list(some: list[Any]) -> Iterator[Keys]:
-    at = 0
-    while at < len(some):
-        yield from _filled(lambda row: row.more_of(some, at, STEP))
-        at += STEP
+        yield from _filled(row, lambda: row.array(values[i:j]))
 
 
 def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
     """Yields the keys of any iterable, some at a time."""
+    row, at = _Row(), 0
     if type(keys) is list and _LOCKED:
-        yield from _of_list(keys)
+        while at < len(keys):
+            yield from _filled(row, lambda: row.more_of(keys, at, STEP))
+            at += STEP
         return
     items = iter(keys)
     n = CHUNK
     while n == CHUNK:
-        for some in _filled(lambda row: row.more(items, CHUNK)):
+        for some in _filled(row, lambda: row.more(items, CHUNK)):
             n = some.n
             yield some
 
 
 def whole(parts: Iterable[Keys], tell: Any = None) -> Keys:
     """Returns all keys of some batches as one. tell: is called on the way."""
-    rest = iter(parts)
-    some = list(itertools.islice(rest, 2))
-    if len(some) == 1:
-        return some[0]
+    if isinstance(parts, tuple) and len(parts) == 1:
+        return parts[0]                 # an array
     row = _Row()
-    for part in itertools.chain(some, rest):
+    for part in parts:
         row.join(part)
         if tell is not None:
             tell()
