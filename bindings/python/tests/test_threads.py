@@ -5,6 +5,7 @@ Each try needs a fresh interpreter, because a module is loaded only once.
 import importlib.util
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -80,7 +81,7 @@ def change():
         del row[::2]
 
 def use():
-    for _ in range(300):
+    for _ in range(100):
         f.update(row)
         f.contains_many(row)
         f.count_many(iter(list(row)))
@@ -147,6 +148,47 @@ for call in calls:
     grown = sys.getallocatedblocks() - blocks
     assert grown < 20, (calls.index(call), grown)
 """
+# A file is cut short while threads look up keys in its map. Then another map is
+# read beyond its file.
+CUT = """
+import faulthandler, mmap, os, sys, tempfile, threading
+from bloomery import FileError, Filter
+if sys.argv[1:] == ["faulthandler"]:
+    faulthandler.enable()
+path = tempfile.mkdtemp() + "/f"
+whole = Filter("blocked", items=4_000_000)
+whole.add("a")
+whole.save(path)
+f = Filter.open(path, mmap=True)
+keys = [f"key {i}" for i in range(20_000)]
+lost = [0] * 3
+begun = threading.Barrier(4)
+
+def look(number):
+    begun.wait()
+    while lost[number] < 5:
+        try:
+            f.contains_many(keys)
+            [key in f for key in keys[:500]]
+        except FileError as error:
+            assert "cut short" in str(error)
+            lost[number] += 1
+
+threads = [threading.Thread(target=look, args=(i,)) for i in range(3)]
+for thread in threads:
+    thread.start()
+begun.wait()
+os.truncate(path, 8192)
+for thread in threads:
+    thread.join()
+assert "a" in whole and not any(whole.contains_many(keys[:9]))
+f.close()
+with open(path, "rb") as file:
+    other = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+os.truncate(path, 0)
+print("as before", flush=True)
+other[0]
+"""
 DEBUGGER = shutil.which("python3-dbg")
 
 
@@ -182,6 +224,17 @@ def test_lists_that_other_threads_change():
 
 def test_no_call_keeps_what_it_is_given():
     run(COUNTED)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS")
+@pytest.mark.parametrize("how", [[], ["faulthandler"]], ids=["", "faulthandler"])
+def test_mapped_file_that_is_cut_short(how, tmp_path):
+    """Lookups raise FileError; any other such signal does what it did."""
+    done = subprocess.run([sys.executable, "-c", CUT, *how], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=300, env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert done.stdout == "as before\n", done.stderr
+    assert done.returncode == -signal.SIGBUS
 
 
 @pytest.mark.skipif(
