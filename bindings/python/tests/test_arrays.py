@@ -1,5 +1,6 @@
 """Keys in arrays: numpy's, Arrow's and views of memory."""
 import ctypes
+import datetime
 import tracemalloc
 import warnings
 from array import array
@@ -108,7 +109,7 @@ def test_keys_are_not_copied():
     assert int(ffi.cast("uintptr_t", _keys.from_numpy(np, s)[0].c.data)) \
         == s.ctypes.data
     t = arrow.text(["a", "b"])
-    assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(t).c.data)) \
+    assert int(ffi.cast("uintptr_t", _keys.from_arrow_array(t, lambda: np).c.data)) \
         == t.kept[2].ctypes.data
 
 
@@ -182,7 +183,7 @@ def test_arrow_streams():
 
 
 def test_arrow_of_no_keys():
-    for format in ("+s", "tdD", "tsu:UTC", "d:9,2", "+l", "?"):
+    for format in ("+s", "tts", "tiM", "d:9,2", "+l", "?", "t", ""):
         with pytest.raises(TypeError, match="is not a row of keys"):
             Filter(items=10).contains_many(arrow.Array(format, [None, b"x"], 1))
 
@@ -524,3 +525,27 @@ def test_text_that_no_key_can_be():
         f = Filter(items=10)
         f.update(keys)
         assert escaped in f and f.keys == "text"
+
+
+def test_times_of_arrow():
+    days = np.array(["2026-11-27", "1969-01-01"], "M8[D]")
+    same(lambda: arrow.integers(days.astype("i8"), "tdD", "i4"), days.tolist())
+    same(lambda: arrow.integers(days.astype("M8[ms]").astype("i8"), "tdm"),
+         days.astype("M8[ms]").tolist())
+    for letter, unit in ("s", "s"), ("m", "ms"), ("u", "us"), ("n", "ns"):
+        ticks = [0, 5, -1500, 10 ** 9]
+        moments = np.array(ticks, f"M8[{unit}]")
+        spans = np.array(ticks, f"m8[{unit}]")
+        same(lambda: arrow.integers(ticks, f"ts{letter}:", "i8", 1), moments[1:])
+        same(lambda: arrow.integers(ticks, f"tD{letter}"), spans)
+        f = Filter(items=9)
+        f.update(arrow.Chunked([arrow.integers([7, None], f"ts{letter}:CET"),
+                                arrow.integers([None], f"ts{letter}:CET")]))
+        assert len(f) == 1 and f.contains_many(
+            arrow.integers([None, 7], f"ts{letter}:UTC")).tolist() == [False, True]
+    zoned = Filter(items=9)
+    zoned.update(arrow.integers([1_600_000_000_500_000], "tsu:Asia/Tokyo"))
+    assert datetime.datetime(2020, 9, 13, 21, 26, 40, 500_000, datetime.timezone(
+        datetime.timedelta(hours=9))) in zoned
+    assert len(zoned) == 1
+    assert Filter(items=1).contains_many(arrow.integers([], "tsn:UTC")).size == 0

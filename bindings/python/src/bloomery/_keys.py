@@ -407,8 +407,13 @@ def _of_times(numpy: Any, values: Any) -> Keys:
 
 
 def _of_moments(numpy: Any, values: Any, unit: str) -> Keys:
+    return _of_text(_moments(numpy, values, unit))
+
+
+def _moments(numpy: Any, values: Any, unit: str) -> Any:
+    """Returns the texts of dates or moments."""
     if unit in ("W", "D"):
-        return _of_text(numpy.datetime_as_string(values.astype("M8[D]")))
+        return numpy.datetime_as_string(values.astype("M8[D]"))
     texts = numpy.datetime_as_string(values.astype("M8[s]"))
     if unit in PARTS:
         parts = values.view("i8") % PARTS[unit]
@@ -417,7 +422,7 @@ def _of_moments(numpy: Any, values: Any, unit: str) -> Keys:
         if unit == "ns":
             texts = numpy.where(parts % 1000 == 0, texts,
                                 numpy.datetime_as_string(values))
-    return _of_text(texts)
+    return texts
 
 
 def _of_durations(numpy: Any, values: Any, unit: str) -> Keys:
@@ -509,7 +514,13 @@ _capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object,
                              ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi))
 
-_REFUSED = {"t": "timestamps, dates and durations", "d": "decimals"}
+_REFUSED = {"t": "times of a day or intervals", "d": "decimals"}
+# Formats of dates, moments and durations, as types of numpy.
+_TIMES = {"tdD": ("i4", "M8[D]"), "tdm": ("i8", "M8[ms]"),
+          **{f"t{of}{letter}": ("i8", f"{kind}8[{unit}]")
+             for of, kind in (("s", "M"), ("D", "m"))
+             for letter, unit in (("s", "s"), ("m", "ms"), ("u", "us"),
+                                  ("n", "ns"))}}
 
 
 def _pointer(capsule: Any, name: bytes) -> Any:
@@ -534,8 +545,40 @@ def _check_format(schema: Any) -> None:
         _check_format(schema.dictionary)
 
 
-def _from_arrow(arrow: Any, schema: Any, array_: Any, *kept: Any) -> Keys:
+def _from_arrow(numpy: Any, arrow: Any, schema: Any, array_: Any,
+                *kept: Any) -> Keys:
+    time, _, zone = ffi.string(schema.format).decode(
+        errors="replace").partition(":")
+    if time in _TIMES and not schema.dictionary:
+        return _from_times(numpy(), arrow, array_, time, zone, *kept)
     _check_format(schema)
+    return _read_arrow(arrow, schema, array_, *kept)
+
+
+def _from_times(numpy: Any, arrow: Any, array_: Any, time: str, zone: str,
+                *kept: Any) -> Keys:
+    """Returns dates, moments or durations. A moment with a zone is in UTC."""
+    if numpy is None:
+        raise TypeError("numpy is needed for dates and times of Arrow")
+    width, dtype = _TIMES[time]
+    format = ffi.new("char[]", _LETTERS[width].encode())
+    ticks = _read_arrow(arrow, ffi.new("held_schema *", {"format": format}),
+                        array_, *kept)
+    if ticks.n == 0:
+        return _keys(0, TEXT)
+    values = numpy.frombuffer(ffi.buffer(ticks.c.data, ticks.n * int(width[1])),
+                              width).astype(dtype)
+    valid = ~numpy.isnat(values)
+    if ticks.c.valid != ffi.NULL:
+        valid &= numpy.frombuffer(ffi.buffer(ticks.c.valid, ticks.n), "?")
+    if not zone:
+        return _valid(numpy, _of_times(numpy, values), valid)
+    texts = numpy.char.add(_moments(numpy, values,
+                                    numpy.datetime_data(dtype)[0]), "+00:00")
+    return _valid(numpy, _of_text(texts), valid)
+
+
+def _read_arrow(arrow: Any, schema: Any, array_: Any, *kept: Any) -> Keys:
     wrong = lib.held_arrow_read(arrow, schema, array_)
     if wrong != ffi.NULL:
         why = ffi.string(wrong).decode()
@@ -550,16 +593,18 @@ def _arrow() -> Any:
     return ffi.gc(place, lib.held_arrow_free)
 
 
-def from_arrow_array(source: Any) -> Keys:
+def from_arrow_array(source: Any, numpy: Callable[[], Any]) -> Keys:
     """Returns the keys of an array of the Arrow PyCapsule interface, where they
     lie."""
     schema, array_ = source.__arrow_c_array__()
     return _from_arrow(
-        _arrow(), ffi.cast("held_schema *", _pointer(schema, b"arrow_schema")),
+        numpy, _arrow(),
+        ffi.cast("held_schema *", _pointer(schema, b"arrow_schema")),
         _pointer(array_, b"arrow_array"), schema, array_)
 
 
-def from_arrow_stream(source: Any) -> Iterator[Keys]:
+def from_arrow_stream(source: Any, numpy: Callable[[], Any]
+                      ) -> Iterator[Keys]:
     """Yields the arrays of a chunked one."""
     capsule = source.__arrow_c_stream__()
     stream = _pointer(capsule, b"arrow_array_stream")
@@ -582,7 +627,8 @@ def from_arrow_stream(source: Any) -> Iterator[Keys]:
         must(status)
         if status < 0:
             return
-        yield _from_arrow(arrow, schema, lib.held_arrow_own(arrow), capsule)
+        yield _from_arrow(numpy, arrow, schema, lib.held_arrow_own(arrow),
+                          capsule)
 
 
 # ---- Any of these ------------------------------------------------------------
@@ -599,9 +645,9 @@ def gather(keys: Any, numpy: Any) -> Iterable[Keys]:
                                 and str(keys.dtype) in ("str", "string")):
         return from_column(numpy(), keys)
     if hasattr(keys, "__arrow_c_array__"):
-        return (from_arrow_array(keys),)
+        return (from_arrow_array(keys, numpy),)
     if hasattr(keys, "__arrow_c_stream__"):
-        return from_arrow_stream(keys)
+        return from_arrow_stream(keys, numpy)
     if isinstance(keys, array):
         keys = memoryview(keys)
     if isinstance(keys, memoryview):
