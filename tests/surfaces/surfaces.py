@@ -192,13 +192,8 @@ class Serve(Surface):
 class Python(Surface):
     title = "Python"
 
-    @staticmethod
-    def value(key):
-        return float(key) if isinstance(key, Decimal) else key
-
     def build(self, keys):
         from bloomery import Filter
-        keys = [self.value(key) for key in keys]
         try:
             image = bytes(Filter.build("standard", keys, items=4))
         except (TypeError, ValueError) as error:
@@ -208,7 +203,7 @@ class Python(Surface):
     def query(self, image, key):
         from bloomery import Filter
         try:
-            there = self.value(key) in Filter.open(self.file(image))
+            there = key in Filter.open(self.file(image))
             return FOUND if there else NO
         except (TypeError, ValueError) as error:
             raise Refused from error
@@ -216,8 +211,8 @@ class Python(Surface):
 
     def info(self, image):
         from bloomery import Filter
-        stat = vars(Filter.open(self.file(image)).stat())
-        text = json.dumps({name: value for name, value in stat.items()
+        info = vars(Filter.open(self.file(image)).info())
+        text = json.dumps({name: value for name, value in info.items()
                            if value is not None})
         return json.loads(text, parse_constant=lambda infinity: None)
 
