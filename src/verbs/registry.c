@@ -217,7 +217,8 @@ static bool registry_choice(uint64_t *out, const kind_option *o,
     const bly_kind *kind;
     if (registry_choose(out, o, text, length))
         return true;
-    kind = registry_lookup(&options, text, length);
+    kind = REGISTRY_LISTS_ALIASES ? registry_lookup(&options, text, length)
+                                  : NULL;
     return kind != NULL && *options == '\0'
         && registry_choose(out, o, kind->name, strlen(kind->name));
 }
@@ -448,7 +449,7 @@ static void registry_standard(char *out, size_t room, const kind_option *o)
 static void registry_list_aliases(size_t i)
 {
     size_t n = 0;
-    for (size_t j = 0; j < REGISTRY_ALIAS_COUNT; j++)
+    for (size_t j = 0; REGISTRY_LISTS_ALIASES && j < REGISTRY_ALIAS_COUNT; j++)
         if (strcmp(registry_aliases[j].kind, registry_at(i)->name) == 0)
             registry_store[i].aliases[n++] = &registry_aliases[j].info;
 }

@@ -216,9 +216,13 @@ static_assert(REGISTRY_SIZE > 0, "BLY_KINDS names a kind, not only formats");
     X("sbbf",               "split",        "")                                \
     X("hash-compaction",    "compaction",   "")
 
+/* `sets` alone is for a web page, which must download the library: bly_kinds()
+ * then lists no aliases. */
 #if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_sets_alone
+enum { REGISTRY_LISTS_ALIASES = 0 };
 #define REGISTRY_ALIASES(X) REGISTRY_SET_ALIASES(X)
 #else
+enum { REGISTRY_LISTS_ALIASES = 1 };
 #define REGISTRY_ALIASES(X)                                                    \
     REGISTRY_SET_ALIASES(X)                                                    \
     X("counting-bloom",     "counting",     "")                                \
