@@ -135,7 +135,7 @@ export interface Plan {
     geometry: Whole[];
 }
 
-/** What a filter is: the fields of bly_stat_t in bloomery.h. Fields that do not apply
+/** What a filter is: the fields of bly_info_t in bloomery.h. Fields that do not apply
  * are missing. */
 export interface Stat {
     kind: string;

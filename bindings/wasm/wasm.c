@@ -549,9 +549,10 @@ WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels)
     keys.data = wasm_kept.data;
     keys.offsets64 = wasm_kept.ends;
     keys.width = wasm_kept.n > 0 ? wasm_kept.width : 8;
+    keys.labels = labels;
     if (wasm_spec.capacity == 0)
         wasm_spec.capacity = wasm_kept.n > 0 ? wasm_kept.n : 1;
-    return bly_build_keys(&wasm_made, kind, &wasm_spec, &keys, labels);
+    return bly_build(&wasm_made, kind, &wasm_spec, &keys);
 }
 
 WASM_EXPORT(unpack) int wasm_unpack(const void *packed, size_t bytes)
@@ -619,39 +620,39 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
 
 WASM_EXPORT(has_keys) int wasm_has_keys(const bly_filter *f)
 {
-    return bly_contains_keys(f, &wasm_keys, wasm.yes);
+    return bly_contains_many(f, &wasm_keys, wasm.yes);
 }
 
 WASM_EXPORT(add_keys) int wasm_add_keys(bly_filter *f)
 {
-    return bly_add_keys(f, &wasm_keys, NULL, NULL);
+    return bly_add_many(f, &wasm_keys, NULL, NULL);
 }
 
 /* Sets `yes` for keys that may have been present. */
 WASM_EXPORT(add_seen) int wasm_add_seen(bly_filter *f)
 {
-    return bly_add_keys(f, &wasm_keys, wasm.yes, NULL);
+    return bly_add_many(f, &wasm_keys, wasm.yes, NULL);
 }
 
 WASM_EXPORT(remove_keys) int wasm_remove_keys(bly_filter *f)
 {
-    return bly_remove_keys(f, &wasm_keys, NULL);
+    return bly_remove_many(f, &wasm_keys, NULL);
 }
 
 WASM_EXPORT(count_keys) int wasm_count_keys(const bly_filter *f)
 {
-    return bly_count_keys(f, &wasm_keys, wasm.numbers);
+    return bly_count_many(f, &wasm_keys, wasm.numbers);
 }
 
 WASM_EXPORT(put_keys) int wasm_put_keys(bly_filter *f)
 {
-    return bly_put_keys(f, &wasm_keys, wasm.labels, NULL);
+    return bly_put_many(f, &wasm_keys, wasm.labels, NULL);
 }
 
 WASM_EXPORT(get_keys) int wasm_get_keys(const bly_filter *f)
 {
     memset(wasm.numbers, 0, wasm_keys.n * sizeof *wasm.numbers);
-    return bly_get_keys(f, &wasm_keys, wasm.yes, wasm.numbers);
+    return bly_get_many(f, &wasm_keys, wasm.yes, wasm.numbers);
 }
 
 /* ---- Filters ------------------------------------------------------------- */
@@ -714,12 +715,12 @@ WASM_EXPORT(fold) int wasm_fold(bly_filter *f, uint64_t times)
 
 WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
 {
-    bly_stat_t s;
-    wasm_done = bly_stat(&s, f);
+    bly_info_t s;
+    wasm_done = bly_info(&s, f);
     if (wasm_done < 0)
         return NULL;
     wasm_begin(BLY_FIELD_OBJECT);
-    bly_stat_each(&s, f, bly_json_field, &wasm_json);
+    bly_info_each(&s, f, bly_json_field, &wasm_json);
     return wasm_end();
 }
 
