@@ -52,8 +52,8 @@ static void test_makes_the_chosen_kinds(void **state)
     const uint64_t hashes[] = { bly_mix64(1), bly_mix64(2), bly_mix64(3) };
     for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++) {
         bly_filter *filter;
-        assert_status(bly_build(&filter, (*k)->name, NULL, hashes, NULL, 3),
-                      BLY_OK);
+        bly_keys keys = { .n = 3, .hashes = hashes };
+        assert_status(bly_build(&filter, (*k)->name, NULL, &keys), BLY_OK);
         for (size_t i = 0; i < 3; i++)
             assert_true(bly_contains_hash(filter, hashes[i]));
         bly_free(filter);
