@@ -14,9 +14,9 @@
  * ERRORS
  *
  * An error of bloomery.h is thrown as bloomery::error, which holds the status
- * and the text of bly_why_in("c++"). Ordinary answers are not errors: add() tells
- * new from seen keys, remove() reports whether the key was removed, and get()
- * whether there is a label. Functions that cannot fail are noexcept.
+ * and the text of bly_why_in("c++"). Ordinary answers are not errors: add()
+ * tells new from seen keys, remove() reports whether the key was removed, and
+ * get() whether there is a label. Functions that cannot fail are noexcept.
  *
  * KEYS
  *
@@ -75,8 +75,8 @@ namespace bloomery {
 
 /* ==== Errors ============================================================ */
 
-/* A failed call. what() is the text of bly_why_in("c++"): what was wrong and how
- * to fix it. done() is the number of keys that a batch processed before. */
+/* A failed call. what() is the text of bly_why_in("c++"): what was wrong and
+ * how to fix it. done() is the number of keys that a batch processed before. */
 class error : public std::runtime_error {
 public:
     explicit error(bly_status status, std::size_t done = 0)
@@ -175,8 +175,8 @@ inline std::string_view bytes(const void *data, std::size_t length) noexcept
     return { static_cast<const char *>(data), length };
 }
 
-/* The key of a number: bly_integer_key, or bly_real_key for a real number. Equal
- * numbers have equal keys, of any type. */
+/* The key of a number, by bly_integer_key, or bly_real_key for a real number.
+ * Equal numbers of any types have equal keys. */
 class number {
 public:
     template <typename T,

@@ -2,8 +2,8 @@
  * the members of a group, a kind and a format, and refuses everything else with
  * a line that names the list.
  *
- * The test is linked as tests/core.c is. tools/check/amalgamation tests that the
- * code of other kinds is dropped.
+ * The test is linked as tests/core.c is. tools/check/amalgamation checks that
+ * the code of other kinds is dropped.
  */
 #include "test.h"
 

@@ -215,7 +215,7 @@ static void test_programs_inherit_no_file(void **state)
     bly_free(kept[1]);
 }
 
-/* ---- Files that are cut short --------------------------------------------- */
+/* ---- Files that are cut short ------------------------------------------- */
 
 static int production_cut(void *context)
 {

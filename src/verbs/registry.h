@@ -19,9 +19,9 @@
  *      blocked   a kind or a format, by its name in the lists below
  *
  * Only the tables in registry.c differ. A kind that no table names is dropped,
- * by the linker (--gc-sections) or, in the amalgamation, by the compiler, unless
- * another kind contains it: "scalable:of=partitioned" works in every build that
- * has "scalable". */
+ * by the linker (--gc-sections) or, in the amalgamation, by the compiler. It
+ * stays if another kind contains it: "scalable:of=partitioned" works in every
+ * build that has "scalable". */
 #ifndef BLY_KINDS
 #define BLY_KINDS all
 #endif

@@ -1,5 +1,6 @@
-// refused.cpp - calls that must not compile, one for each value of REFUSED, with
-// the words that the compiler must print (tools/check/cpp). With 0 all compiles.
+// refused.cpp - calls that must not compile, one for each value of REFUSED,
+// with the words that the compiler must print (tools/check/cpp). With 0, all
+// compiles.
 #include <bloomery.hpp>
 
 #include <array>
