@@ -453,6 +453,9 @@ struct has_numbers<T, std::void_t<decltype(
               decltype(*std::begin(std::declval<const T &>()))>>>> {
 };
 
+template <typename T>
+using if_number = std::enable_if_t<std::is_arithmetic_v<T>, int>;
+
 /* Anything that is not a view. Only ranges of keys compile. */
 template <typename T>
 using if_range = std::enable_if_t<!std::is_convertible_v<const T &, keys>
@@ -778,6 +781,18 @@ public:
     {
         return filter_.release();
     }
+
+    /* A number is not a key: write number(x), or bytes(x). */
+    template <typename T, inside::if_number<T> = 0> void add(T) = delete;
+    template <typename T, inside::if_number<T> = 0>
+    void contains(T) const = delete;
+    template <typename T, inside::if_number<T> = 0>
+    void count(T) const = delete;
+    template <typename T, inside::if_number<T> = 0> void remove(T) = delete;
+    template <typename T, inside::if_number<T> = 0>
+    void put(T, std::uint64_t) = delete;
+    template <typename T, inside::if_number<T> = 0> void get(T) const = delete;
+    template <typename T, inside::if_number<T> = 0> void hash(T) const = delete;
 
     /* ---- Add ----------------------------------------------------------- */
 

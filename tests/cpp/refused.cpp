@@ -39,6 +39,10 @@ int main()
     filter::build("fuse", spec(), one);
 #elif REFUSED == 7      // give many keys: a range of
     f.remove_many(17);
+#elif REFUSED == 8      // deleted
+    f.add(0);
+#elif REFUSED == 9      // deleted
+    f.contains(17);
 #endif
     return is[0] ? 0 : 1;
 }
