@@ -8,7 +8,8 @@
 ##                    WHAT=redis: a session with a Redis server and the module
 ##   bindings         build and test the bindings; WHAT=python, sqlite, postgresql
 ##                    or wasm: that one
-##   install          install into PREFIX (default /usr/local); DESTDIR is honoured
+##   install          install into PREFIX (default /usr/local); DESTDIR is honoured;
+##                    STRIP=0: with the symbols for debuggers
 ##   uninstall        remove what the last install from BUILD put there
 ##   deb              make the Debian packages, in BUILD/deb
 ##   dist             make a tarball of the committed source, in BUILD
@@ -46,6 +47,7 @@
 BUILD   ?= build
 PREFIX  ?= /usr/local
 override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
+STRIP   ?= 1
 SECONDS ?= 60
 HOURS   ?= 1
 SEED    ?=
@@ -152,7 +154,7 @@ site: build
 	@tools/make/site $(BUILD)
 
 install: build
-	@cmake --install $(BUILD) --prefix "$(PREFIX)"
+	@cmake --install $(BUILD) --prefix "$(PREFIX)" $(if $(filter-out 0,$(STRIP)),--strip)
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig || true; fi
 
 uninstall:

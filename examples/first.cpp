@@ -16,9 +16,9 @@ try {
                                              "xyzzy" };
     bloomery::filter made("standard", bloomery::spec(1000, 0.01));
 
-    made.insert_keys(words);
+    made.add_many(words);
     std::cout << "xyzzy is "
-              << (made.insert("xyzzy") ? "new" : "perhaps there already")
+              << (made.add("xyzzy") ? "new" : "perhaps there already")
               << '\n';
     made.save("passwords.bly");
 
@@ -30,7 +30,7 @@ try {
               << (f.contains("xyzzy") ? "perhaps there" : "certainly not")
               << ", plugh: "
               << (f.contains("plugh") ? "perhaps there" : "certainly not")
-              << "; " << f.stat().items << " adds in " << f.image().size()
+              << "; " << f.info().items << " adds in " << f.image().size()
               << " bytes\n";
     std::remove("passwords.bly");
     return 0;

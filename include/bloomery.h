@@ -895,6 +895,13 @@ enum { BLY_HEADER_BYTES = 128 };
 BLY_API bly_status bly_peek(bly_header *out, const void *image, size_t n)
                             BLY_GIVEN(1, 2);
 
+/* Writes the header of a filter, with its present count of adds. Reads only the
+ * header, so the time does not depend on the size; `sealed` is whether the
+ * image has no later changes, and `packed` is false. Thread-safe, like lookups.
+ */
+BLY_API void bly_header_of(bly_header *out, const bly_filter *filter)
+                           BLY_GIVEN(1, 2);
+
 /* Reads the header of a file without opening the filter. Errors of bly_peek;
  * BLY_EIO. Thread-safe. */
 BLY_API bly_status bly_peek_file(bly_header *out, const char *path)

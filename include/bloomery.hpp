@@ -6,7 +6,7 @@
  * bloomery.h is the manual, and this comment describes the differences.
  *
  *      bloomery::filter f("standard", bloomery::spec(1'000'000, 0.01));
- *      f.insert("swordfish");
+ *      f.add("swordfish");
  *      if (f.contains("swordfish"))            // true: no false negatives
  *          std::puts("perhaps there");
  *      f.save("passwords.bly");
@@ -14,21 +14,26 @@
  * ERRORS
  *
  * An error of bloomery.h is thrown as bloomery::error, which holds the status
- * and the text of bly_why(). Ordinary answers are not errors: insert() tells
- * new from seen keys, remove() reports whether the key was removed, and get()
- * whether there is a label. Functions that cannot fail are noexcept.
+ * and the text of bly_why_in("c++"). Ordinary answers are not errors: add()
+ * tells new from seen keys, remove() reports whether the key was removed, and
+ * get() whether there is a label. Functions that cannot fail are noexcept.
  *
  * KEYS
  *
  * A key is a std::string_view, or anything that converts to one. To use the
- * bytes of an object, such as an integer, as a key, write bytes(x). This is
- * never implicit, because such keys differ on machines of another byte order. A
- * hash is a std::uint64_t, which only the functions …_hash and …_many take.
+ * bytes of an object as a key, write bytes(x). This is never implicit, because
+ * such keys differ on machines of another byte order. number(x) is the key that
+ * every machine and every binding uses for a number.
  *
- * The functions …_keys take many keys. A `keys` is a view of keys in memory and
+ * The functions …_many take many keys. A `keys` is a view of keys in memory and
  * copies none. Alternatively, pass any range whose elements convert to
  * string_view and live as long as the call, such as a std::vector<std::string>
- * or a std::set; they are processed in batches of 256.
+ * or a std::set; they are processed in batches of 256. A range of integers does
+ * not compile, because integers are neither keys nor hashes: numbers(x) makes
+ * keys of them.
+ *
+ * A hash is a std::uint64_t, which only the functions …_hash and …_hashes take.
+ * filter::build() takes keys, or hashes as hashes{x}.
  *
  * A `span` is a view of contiguous memory: a std::vector, std::array, std::span
  * or C array converts to it. A span that a function writes to must have room
@@ -46,6 +51,7 @@
 
 #include <bloomery.h>
 #include <bloomery/advice.h>
+#include <bloomery/form.h>
 #include <bloomery/gaps.h>
 #include <bloomery/paged.h>
 #include <bloomery/parts.h>
@@ -69,12 +75,12 @@ namespace bloomery {
 
 /* ==== Errors ============================================================ */
 
-/* A failed call. what() is the text of bly_why(): what was wrong and how to fix
- * it. done() is the number of keys that a batch processed before. */
+/* A failed call. what() is the text of bly_why_in("c++"): what was wrong and
+ * how to fix it. done() is the number of keys that a batch processed before. */
 class error : public std::runtime_error {
 public:
     explicit error(bly_status status, std::size_t done = 0)
-        : std::runtime_error(*bly_why() != '\0' ? bly_why()
+        : std::runtime_error(*bly_why() != '\0' ? bly_why_in("c++")
                                                 : bly_strerror(status)),
           status_(status), done_(done)
     {
@@ -169,6 +175,32 @@ inline std::string_view bytes(const void *data, std::size_t length) noexcept
     return { static_cast<const char *>(data), length };
 }
 
+/* The key of a number, by bly_integer_key, or bly_real_key for a real number.
+ * Equal numbers of any types have equal keys. */
+class number {
+public:
+    template <typename T,
+              typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+    explicit number(T value) noexcept
+    {
+        constexpr std::uint64_t most = INT64_MAX;
+
+        if constexpr (std::is_floating_point_v<T>)
+            bly_real_key(key_, static_cast<double>(value));
+        else if (value > 0 && static_cast<std::uint64_t>(value) > most)
+            bly_real_key(key_, static_cast<double>(value));
+        else
+            bly_integer_key(key_, static_cast<std::int64_t>(value));
+    }
+    operator std::string_view() const noexcept
+    {
+        return { reinterpret_cast<const char *>(key_), sizeof key_ };
+    }
+
+private:
+    unsigned char key_[8];
+};
+
 /* Text that ends in NUL: a literal or a std::string. */
 class text {
 public:
@@ -244,6 +276,43 @@ public:
 
 private:
     bly_keys all_ = {};
+};
+
+/* The keys of the numbers in a range, each as by number(). */
+class numbers {
+public:
+    template <typename R> explicit numbers(const R &range)
+    {
+        for (const auto &each : range)
+            all_.emplace_back(each);
+    }
+    operator keys() const noexcept
+    {
+        return { all_.data(), all_.size(), sizeof(number) };
+    }
+
+private:
+    std::vector<number> all_;
+};
+
+/* A view of hashes that are already known (hash_many, filter::hash), for
+ * filter::build(). */
+class hashes {
+public:
+    explicit hashes(span<const std::uint64_t> all) noexcept : all_(all)
+    {
+    }
+    std::size_t size() const noexcept
+    {
+        return all_.size();
+    }
+    const std::uint64_t *data() const noexcept
+    {
+        return all_.data();
+    }
+
+private:
+    span<const std::uint64_t> all_;
 };
 
 /* ==== Requests ========================================================== */
@@ -371,8 +440,40 @@ struct is_range<T, std::void_t<decltype(std::string_view(
                        *std::begin(std::declval<const T &>())))>>
     : std::bool_constant<!std::is_convertible_v<const T &, std::string_view>> {
 };
+
+/* Is T a range of numbers that is not text? */
+template <typename T, typename = void> struct has_numbers : std::false_type {
+};
 template <typename T>
-using if_range = std::enable_if_t<is_range<T>::value, int>;
+struct has_numbers<T, std::void_t<decltype(
+                          *std::begin(std::declval<const T &>()))>>
+    : std::bool_constant<
+          !std::is_convertible_v<const T &, std::string_view>
+          && std::is_arithmetic_v<std::remove_cv_t<std::remove_reference_t<
+              decltype(*std::begin(std::declval<const T &>()))>>>> {
+};
+
+template <typename T>
+using if_number = std::enable_if_t<std::is_arithmetic_v<T>, int>;
+
+/* Anything that is not a view. Only ranges of keys compile. */
+template <typename T>
+using if_range = std::enable_if_t<!std::is_convertible_v<const T &, keys>
+                                      && !std::is_same_v<T, hashes>,
+                                  int>;
+template <typename T> constexpr bool must_be_range() noexcept
+{
+    static_assert(!has_numbers<T>::value,
+                  "integers are neither keys nor hashes: write "
+                  "bloomery::numbers(x) for their values as keys, or "
+                  "bloomery::keys::rows(x) for their bytes; hashes are "
+                  "bloomery::hashes{x} for filter::build(), and elsewhere x in "
+                  "the functions that end in _hashes");
+    static_assert(has_numbers<T>::value || is_range<T>::value,
+                  "give many keys: a range of std::string or std::string_view, "
+                  "or a bloomery::keys");
+    return is_range<T>::value;
+}
 
 /* Can a range be read only once? Its iterator may then write each element to
  * the same place. (The C++20 category of an iterator is more precise than that
@@ -397,29 +498,32 @@ struct is_fleeting<I, std::void_t<typename I::iterator_concept>>
 /* Passes the keys of a range in batches: what(keys, first) for each. */
 template <typename R, typename F> void batches(const R &range, F &&what)
 {
-    using found = decltype(*std::begin(range));
-    static_assert(!is_fleeting<decltype(std::begin(range))>::value,
-                  "the keys must outlive the call: a range that can be read "
-                  "only once may overwrite them, so copy it to a std::vector");
-    static_assert(std::is_reference_v<found>
-                      || std::is_same_v<found, std::string_view>,
-                  "the keys must outlive the call: a range that makes "
-                  "strings as it goes cannot be used");
-    std::array<bly_key, 256> some;
-    std::size_t n = 0, first = 0;
+    if constexpr (must_be_range<R>()) {
+        using found = decltype(*std::begin(range));
+        static_assert(!is_fleeting<decltype(std::begin(range))>::value,
+                      "the keys must outlive the call: a range that can be "
+                      "read only once may overwrite them, so copy it to a "
+                      "std::vector");
+        static_assert(std::is_reference_v<found>
+                          || std::is_same_v<found, std::string_view>,
+                      "the keys must outlive the call: a range that makes "
+                      "strings as it goes cannot be used");
+        std::array<bly_key, 256> some;
+        std::size_t n = 0, first = 0;
 
-    for (const auto &each : range) {
-        std::string_view key(each);
+        for (const auto &each : range) {
+            std::string_view key(each);
 
-        some[n++] = { key.data(), key.size() };
-        if (n == some.size()) {
-            what(keys(span<const bly_key>(some.data(), n)), first);
-            first += n;
-            n = 0;
+            some[n++] = { key.data(), key.size() };
+            if (n == some.size()) {
+                what(keys(span<const bly_key>(some.data(), n)), first);
+                first += n;
+                n = 0;
+            }
         }
+        if (n > 0)
+            what(keys(span<const bly_key>(some.data(), n)), first);
     }
-    if (n > 0)
-        what(keys(span<const bly_key>(some.data(), n)), first);
 }
 
 /* Returns all keys of a range. */
@@ -514,7 +618,7 @@ inline bly_plan_t plan(text kind, const bly_spec &wanted)
 
 /* Returns the hashes of keys, for build() or other uses; kind nullptr: any. */
 inline std::vector<std::uint64_t>
-hash_keys(text kind, const bly_spec &wanted, const keys &all)
+hash_many(text kind, const bly_spec &wanted, const keys &all)
 {
     std::vector<std::uint64_t> hashes(all.size());
 
@@ -523,9 +627,9 @@ hash_keys(text kind, const bly_spec &wanted, const keys &all)
 }
 template <typename R, inside::if_range<R> = 0>
 std::vector<std::uint64_t>
-hash_keys(text kind, const bly_spec &wanted, const R &range)
+hash_many(text kind, const bly_spec &wanted, const R &range)
 {
-    return hash_keys(kind, wanted, keys(inside::gather(range)));
+    return hash_many(kind, wanted, keys(inside::gather(range)));
 }
 
 /* Verifies that the bytes are a complete and undamaged image. */
@@ -578,34 +682,27 @@ public:
     {
     }
 
-    /* Builds a filter from all its keys, for every kind; `labels` is empty or
-     * has one for each key. */
-    static filter build(text kind, const bly_spec &wanted,
-                        span<const std::uint64_t> hashes,
+    /* Builds a filter from all its keys, for every kind: a view of them, or a
+     * range of strings. `labels` is empty or has one for each key. */
+    static filter build(text kind, const bly_spec &wanted, const keys &all,
                         span<const std::uint64_t> labels = {})
     {
-        return made([&](bly_filter **out) {
-            bly_keys all = {};
-            all.n = hashes.size();
-            all.hashes = hashes.data();
-            all.labels = inside::labels(labels, hashes.size());
-            return bly_build(out, kind.get(), &wanted, &all);
-        });
-    }
-    static filter build_keys(text kind, const bly_spec &wanted, const keys &all,
-                             span<const std::uint64_t> labels = {})
-    {
-        return made([&](bly_filter **out) {
-            bly_keys labelled = *all.get();
-            labelled.labels = inside::labels(labels, all.size());
-            return bly_build(out, kind.get(), &wanted, &labelled);
-        });
+        return built(kind, wanted, *all.get(), labels);
     }
     template <typename R, inside::if_range<R> = 0>
-    static filter build_keys(text kind, const bly_spec &wanted, const R &range,
-                             span<const std::uint64_t> labels = {})
+    static filter build(text kind, const bly_spec &wanted, const R &range,
+                        span<const std::uint64_t> labels = {})
     {
-        return build_keys(kind, wanted, keys(inside::gather(range)), labels);
+        return build(kind, wanted, keys(inside::gather(range)), labels);
+    }
+    static filter build(text kind, const bly_spec &wanted, const hashes &known,
+                        span<const std::uint64_t> labels = {})
+    {
+        bly_keys all = {};
+
+        all.n = known.size();
+        all.hashes = known.data();
+        return built(kind, wanted, all, labels);
     }
 
     static filter open(text path, int flags = 0, const bly_options &how = {})
@@ -685,14 +782,26 @@ public:
         return filter_.release();
     }
 
+    /* A number is not a key: write number(x), or bytes(x). */
+    template <typename T, inside::if_number<T> = 0> void add(T) = delete;
+    template <typename T, inside::if_number<T> = 0>
+    void contains(T) const = delete;
+    template <typename T, inside::if_number<T> = 0>
+    void count(T) const = delete;
+    template <typename T, inside::if_number<T> = 0> void remove(T) = delete;
+    template <typename T, inside::if_number<T> = 0>
+    void put(T, std::uint64_t) = delete;
+    template <typename T, inside::if_number<T> = 0> void get(T) const = delete;
+    template <typename T, inside::if_number<T> = 0> void hash(T) const = delete;
+
     /* ---- Add ----------------------------------------------------------- */
 
     /* Returns true if the key is new, false if it was perhaps there before. */
-    bool insert(std::string_view key)
+    bool add(std::string_view key)
     {
         return must(bly_add(get(), key.data(), key.size())) != BLY_SEEN;
     }
-    bool insert_hash(std::uint64_t hash)
+    bool add_hash(std::uint64_t hash)
     {
         return must(bly_add_hash(get(), hash)) != BLY_SEEN;
     }
@@ -700,7 +809,7 @@ public:
     /* If a key fails, error::done() is the number of keys added before it.
      * `seen` is empty, or receives for each key whether it was perhaps there
      * before. */
-    void insert_many(span<const std::uint64_t> hashes, span<bool> seen = {})
+    void add_hashes(span<const std::uint64_t> hashes, span<bool> seen = {})
     {
         std::size_t done = 0;
 
@@ -708,15 +817,15 @@ public:
                                  inside::wanted(seen, hashes.size()), &done),
                   done);
     }
-    void insert_keys(const keys &all, span<bool> seen = {})
+    void add_many(const keys &all, span<bool> seen = {})
     {
-        insert_batch(all, seen, 0);
+        add_batch(all, seen, 0);
     }
     template <typename R, inside::if_range<R> = 0>
-    void insert_keys(const R &range, span<bool> seen = {})
+    void add_many(const R &range, span<bool> seen = {})
     {
         inside::batches(range, [&](const keys &some, std::size_t first) {
-            insert_batch(some, inside::part(seen, first, some.size()), first);
+            add_batch(some, inside::part(seen, first, some.size()), first);
         });
     }
 
@@ -731,7 +840,7 @@ public:
     {
         return bly_contains_hash(get(), hash);
     }
-    void contains_many(span<const std::uint64_t> hashes,
+    void contains_hashes(span<const std::uint64_t> hashes,
                        span<bool> present) const
     {
         inside::room(present.size(), hashes.size());
@@ -747,17 +856,17 @@ public:
         return bly_contains_mask(get(), hashes.data(), hashes.size(),
                                  mask.data());
     }
-    void contains_keys(const keys &all, span<bool> present) const
+    void contains_many(const keys &all, span<bool> present) const
     {
         inside::room(present.size(), all.size());
         must(bly_contains_many(get(), all.get(), present.data()));
     }
     template <typename R, inside::if_range<R> = 0>
-    void contains_keys(const R &range, span<bool> present) const
+    void contains_many(const R &range, span<bool> present) const
     {
         inside::batches(range, [&](const keys &some, std::size_t first) {
             inside::room(present.size(), first + some.size());
-            contains_keys(some, inside::part(present, first, some.size()));
+            contains_many(some, inside::part(present, first, some.size()));
         });
     }
 
@@ -771,23 +880,23 @@ public:
     {
         return bly_count_hash(get(), hash);
     }
-    void count_many(span<const std::uint64_t> hashes,
+    void count_hashes(span<const std::uint64_t> hashes,
                     span<std::uint64_t> counts) const
     {
         inside::room(counts.size(), hashes.size());
         bly_count_hashes(get(), hashes.data(), hashes.size(), counts.data());
     }
-    void count_keys(const keys &all, span<std::uint64_t> counts) const
+    void count_many(const keys &all, span<std::uint64_t> counts) const
     {
         inside::room(counts.size(), all.size());
         must(bly_count_many(get(), all.get(), counts.data()));
     }
     template <typename R, inside::if_range<R> = 0>
-    void count_keys(const R &range, span<std::uint64_t> counts) const
+    void count_many(const R &range, span<std::uint64_t> counts) const
     {
         inside::batches(range, [&](const keys &some, std::size_t first) {
             inside::room(counts.size(), first + some.size());
-            count_keys(some, inside::part(counts, first, some.size()));
+            count_many(some, inside::part(counts, first, some.size()));
         });
     }
 
@@ -815,24 +924,24 @@ public:
     {
         return removed(bly_remove_hash(get(), hash));
     }
-    bool remove_many(span<const std::uint64_t> hashes,
+    bool remove_hashes(span<const std::uint64_t> hashes,
                      span<bly_status> each = {})
     {
         return removed(bly_remove_hashes(get(), hashes.data(), hashes.size(),
                                          inside::wanted(each, hashes.size())));
     }
-    bool remove_keys(const keys &all, span<bly_status> each = {})
+    bool remove_many(const keys &all, span<bly_status> each = {})
     {
         return removed(bly_remove_many(get(), all.get(),
                                        inside::wanted(each, all.size())));
     }
     template <typename R, inside::if_range<R> = 0>
-    bool remove_keys(const R &range, span<bly_status> each = {})
+    bool remove_many(const R &range, span<bly_status> each = {})
     {
         bool all = true;
 
         inside::batches(range, [&](const keys &some, std::size_t first) {
-            all = remove_keys(some, inside::part(each, first, some.size()))
+            all = remove_many(some, inside::part(each, first, some.size()))
                 && all;
         });
         return all;
@@ -841,7 +950,7 @@ public:
     /* ---- Labels -------------------------------------------------------- */
 
     /* Returns false if the present label is as good or better; nothing is then
-     * changed. error::done() is as for insert_many. */
+     * changed. error::done() is as for add_hashes. */
     bool put(std::string_view key, std::uint64_t label)
     {
         return must(bly_put(get(), key.data(), key.size(), label)) != BLY_SEEN;
@@ -850,7 +959,7 @@ public:
     {
         return must(bly_put_hash(get(), hash, label)) != BLY_SEEN;
     }
-    void put_many(span<const std::uint64_t> hashes,
+    void put_hashes(span<const std::uint64_t> hashes,
                   span<const std::uint64_t> labels)
     {
         std::size_t done = 0;
@@ -859,12 +968,12 @@ public:
         must_done(bly_put_hashes(get(), hashes.data(), labels.data(),
                                  hashes.size(), &done), done);
     }
-    void put_keys(const keys &all, span<const std::uint64_t> labels)
+    void put_many(const keys &all, span<const std::uint64_t> labels)
     {
         put_batch(all, labels, 0);
     }
     template <typename R, inside::if_range<R> = 0>
-    void put_keys(const R &range, span<const std::uint64_t> labels)
+    void put_many(const R &range, span<const std::uint64_t> labels)
     {
         inside::batches(range, [&](const keys &some, std::size_t first) {
             inside::room(labels.size(), first + some.size());
@@ -889,7 +998,7 @@ public:
             return std::nullopt;
         return label;
     }
-    void get_many(span<const std::uint64_t> hashes, span<bool> found,
+    void get_hashes(span<const std::uint64_t> hashes, span<bool> found,
                   span<std::uint64_t> labels) const
     {
         inside::room(found.size(), hashes.size());
@@ -897,7 +1006,7 @@ public:
         bly_get_hashes(get(), hashes.data(), hashes.size(), found.data(),
                        labels.data());
     }
-    void get_keys(const keys &all, span<bool> found,
+    void get_many(const keys &all, span<bool> found,
                   span<std::uint64_t> labels) const
     {
         inside::room(found.size(), all.size());
@@ -905,19 +1014,28 @@ public:
         must(bly_get_many(get(), all.get(), found.data(), labels.data()));
     }
     template <typename R, inside::if_range<R> = 0>
-    void get_keys(const R &range, span<bool> found,
+    void get_many(const R &range, span<bool> found,
                   span<std::uint64_t> labels) const
     {
         inside::batches(range, [&](const keys &some, std::size_t first) {
             inside::room(found.size(), first + some.size());
             inside::room(labels.size(), first + some.size());
-            get_keys(some, inside::part(found, first, some.size()),
+            get_many(some, inside::part(found, first, some.size()),
                      inside::part(labels, first, some.size()));
         });
     }
 
     /* ---- Look inside --------------------------------------------------- */
 
+    /* The form of the keys: <bloomery/form.h>. */
+    std::uint64_t form() const noexcept
+    {
+        return bly_form_of(get());
+    }
+    void set_form(std::uint64_t of_keys)
+    {
+        must(bly_form_set(get(), of_keys));
+    }
     std::uint64_t can() const noexcept
     {
         return bly_can(get());
@@ -926,7 +1044,7 @@ public:
     {
         return bly_kind_of(get());
     }
-    bly_info_t stat() const
+    bly_info_t info() const
     {
         bly_info_t out;
 
@@ -1118,6 +1236,14 @@ private:
         must(make(&out));
         return filter(out);
     }
+    static filter built(text kind, const bly_spec &wanted, bly_keys all,
+                        span<const std::uint64_t> labels)
+    {
+        all.labels = inside::labels(labels, all.n);
+        return made([&](bly_filter **out) {
+            return bly_build(out, kind.get(), &wanted, &all);
+        });
+    }
     static bool removed(bly_status status)
     {
         if (status == BLY_EABSENT || status == BLY_EUNSAFE)
@@ -1129,7 +1255,7 @@ private:
     {
         must(status, done);
     }
-    void insert_batch(const keys &all, span<bool> seen, std::size_t before)
+    void add_batch(const keys &all, span<bool> seen, std::size_t before)
     {
         std::size_t done = 0;
         bly_status status = bly_add_many(
@@ -1237,6 +1363,10 @@ public:
 private:
     std::unique_ptr<bly_ranking, inside::free_ranking> ranking_;
 };
+inline ranking advise(const bly_need &need)
+{
+    return ranking(need);
+}
 
 /* ==== Lists of numbers: <bloomery/gaps.h> =============================== */
 

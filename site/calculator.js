@@ -61,7 +61,7 @@ function most(kind, bytes, rate) {
     return low;
 }
 
-// ---- What the fields say ---------------------------------------------------------
+// ---- The fields' values  ---------------------------------------------------------
 
 const SCALES = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 const UNITS = { "": 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };

@@ -9,7 +9,14 @@
 static Datum ask_contains(FunctionCallInfo fcinfo, bool written)
 {
     key k;
-    bly_filter *filter = keep_asked(fcinfo, written, &k);
+    bly_filter *filter = keep_asked(fcinfo, 0, 1, written, &k);
+    PG_RETURN_BOOL(bly_contains(filter, k.data, k.length));
+}
+
+static Datum ask_contained(FunctionCallInfo fcinfo, bool written)
+{
+    key k;
+    bly_filter *filter = keep_asked(fcinfo, 1, 0, written, &k);
     PG_RETURN_BOOL(bly_contains(filter, k.data, k.length));
 }
 
@@ -18,7 +25,7 @@ static Datum ask_count(FunctionCallInfo fcinfo, bool written)
 {
     key k;
     uint64_t count;
-    bly_filter *filter = keep_asked(fcinfo, written, &k);
+    bly_filter *filter = keep_asked(fcinfo, 0, 1, written, &k);
     count = bly_count(filter, k.data, k.length);
     if (count == UINT64_MAX)
         PG_RETURN_NULL();
@@ -29,7 +36,7 @@ static Datum ask_get(FunctionCallInfo fcinfo, bool written)
 {
     key k;
     uint64_t label = 0;
-    bly_filter *filter = keep_asked(fcinfo, written, &k);
+    bly_filter *filter = keep_asked(fcinfo, 0, 1, written, &k);
     if (!(bly_can(filter) & BLY_CAN_LABEL))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("kind \"%s\" stores no labels: build a filter "
@@ -41,6 +48,7 @@ static Datum ask_get(FunctionCallInfo fcinfo, bool written)
 }
 
 KEY_FUNCTIONS(bloomery_contains, ask_contains)
+KEY_FUNCTIONS(bloomery_contained, ask_contained)
 KEY_FUNCTIONS(bloomery_count, ask_count)
 KEY_FUNCTIONS(bloomery_get, ask_get)
 
@@ -50,12 +58,12 @@ KEY_FUNCTIONS(bloomery_get, ask_get)
  * systems' files cannot store one. */
 static void change_state(bly_filter *filter, uint64_t class)
 {
-    bly_info_t stat;
+    bly_info_t info;
     bly_status status;
     if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
         return;
-    datum_must(bly_info(&stat, filter));
-    status = stat.items == 0 ? bly_form_set(filter, class) : BLY_OK;
+    datum_must(bly_info(&info, filter));
+    status = info.items == 0 ? bly_form_set(filter, class) : BLY_OK;
     if (status != BLY_EUNSUPPORTED)
         datum_must(status);
 }
@@ -121,7 +129,7 @@ static uint64_t new_form(Datum keys)
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("an empty filter takes keys of one class, which "
                                "the first key decides"),
-                        errhint("bloomery_agg builds a filter for keys of any "
+                        errhint("bloomery_build makes a filter for keys of any "
                                 "class.")));
     return form;
 }
@@ -141,7 +149,7 @@ Datum bloomery_new(PG_FUNCTION_ARGS)
     datum_fits(kind, &spec);
     status = bly_new(&filter, kind, &spec);
     datum_must_or(status, status == BLY_EUNSUPPORTED
-                  ? "bloomery_agg and bloomery_map_agg build it." : NULL);
+                  ? "Use bloomery_build or bloomery_build_labels." : NULL);
     return change_made(filter, bly_form_set(filter, form));
 }
 

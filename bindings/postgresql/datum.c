@@ -74,9 +74,9 @@ datum_memory *datum_memory_in(MemoryContext room)
 /* Bytes of bits that are combined within some milliseconds. */
 enum { interrupt_quick = 32 << 20 };
 
-/* Does the server want the query to end, and can it end here? Only asks:
- * CHECK_FOR_INTERRUPTS itself would jump over the library's frames. Whatever
- * else is pending does not end the query and waits until the call is over. */
+/* Returns whether the server wants to end the query, and can do so here.
+ * CHECK_FOR_INTERRUPTS itself would jump over the library's frames. Other
+ * pending interrupts do not end the query and wait until the call is over. */
 static int interrupt_report(void *context, uint64_t done, uint64_t total)
 {
     (void)context;
@@ -124,23 +124,11 @@ static int error_code(bly_status status)
     }
 }
 
-/* Removes the names of the library's functions, each in brackets. */
-static void error_unname(char *text)
-{
-    while ((text = strstr(text, " (bly_")) != NULL) {
-        char *end = strchr(text, ')');
-        if (end == NULL)
-            return;
-        memmove(text, end + 1, strlen(end + 1) + 1);
-    }
-}
-
 /* Returns the library's message for SQL. It may quote bytes that are not valid
  * text here. */
 static char *error_text(const char *why)
 {
     char *text = pstrdup(why);
-    error_unname(text);
     if (GetDatabaseEncoding() == PG_UTF8
         && pg_verify_mbstr(PG_UTF8, text, (int)strlen(text), true))
         return text;
@@ -154,8 +142,8 @@ static char *error_text(const char *why)
 void datum_must(bly_status status)
 {
     datum_must_or(status, status == BLY_EFULL
-                  ? "Build it for more items: the last argument of "
-                     "bloomery_agg and bloomery_map_agg."
+                  ? "Build it for more items: give `items` to bloomery_build "
+                    "or bloomery_build_labels."
                   : status == BLY_ELIMIT
                   ? "A value, and so a filter, has less than 1 GB." : NULL);
 }
@@ -164,11 +152,11 @@ void datum_must_or(bly_status status, const char *hint)
 {
     if (status == BLY_ECANCELED)
         CHECK_FOR_INTERRUPTS();         /* raises the server's own error */
-    char *why = status < 0 ? error_text(bly_why()) : NULL;
+    char *why = status < 0 ? error_text(bly_why_in("postgresql")) : NULL;
     char *advice = status == BLY_ELIMIT ? strstr(why, ": raise the limit")
                                         : NULL;
     if (advice != NULL)
-        *advice = '\0';                 /* nobody can, here */
+        *advice = '\0';                 /* SQL has no such limit to raise */
     if (status < 0)
         ereport(ERROR, (errcode(error_code(status)), errmsg("%s", why),
                         hint != NULL ? errhint("%s", hint) : 0));
@@ -315,7 +303,7 @@ void datum_fits(const char *kind, const bly_spec *spec)
 
 /* ---- The type ------------------------------------------------------------ */
 
-/* Bytes that come from anywhere. */
+/* Checks untrusted bytes. */
 static Datum type_checked(bytea *value)
 {
     const bly_options how = { .progress = &datum_progress };

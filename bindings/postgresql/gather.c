@@ -1,12 +1,12 @@
-/* gather.c - the aggregates that make a filter of keys.
+/* gather.c - provides the aggregates that build a filter from keys.
  *
- * Rows give keys, which wait until there are enough for a batch and are then
- * hashed: 8 bytes for each stay. At the end the filter is built of all hashes
- * at once, for only so every kind can be, and it is planned for as many as
- * came. Filters that keep whole keys (invertible:key=9) are built of the keys,
- * which all wait then.
+ * The keys of rows are collected until they fill a batch, and then hashed: each
+ * takes 8 bytes from then on. At the end, the filter is planned for the number
+ * of hashes and built from all of them at once, because many kinds cannot be
+ * built otherwise. Filters that store whole keys (invertible:key=9) are built
+ * from the keys, which are all kept.
  *
- * Workers gather parts, whose hashes go to the leader in one bytea.
+ * Parallel workers collect parts, whose hashes go to the leader in one bytea.
  */
 #include "datum.h"
 #include "key.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    gather_batch       = 1024,          /* keys that wait, or their bytes    */
+    gather_batch       = 1024,          /* keys in a batch, or their bytes   */
     gather_batch_bytes = 1 << 16,
     gather_small       = 100000         /* keys that fit into any value      */
 };
@@ -28,25 +28,25 @@ typedef struct {
 typedef struct {
     datum_bytes kind, keys;
     double       rate;
-    int64        items;                 /* 0: as many as come                */
+    int64        items;                 /* 0: the number of keys             */
 } wanted;
 
 typedef struct {
     MemoryContext room;
-    wanted        asked;                /* whose texts are these:            */
+    wanted        asked;                /* points to these texts:            */
     char         *kind;
     char         *keys;                 /* the form; "": the class decides   */
     uint64_t      form;
-    bool          whole;                /* the filter wants keys, not hashes */
+    bool          whole;                /* the filter needs keys, not hashes */
     bool          labelled;
-    heap          bytes, ends;          /* keys that wait; offsets of ends   */
+    heap          bytes, ends;          /* pending keys; offsets of ends     */
     heap          hashes;               /* of all earlier keys               */
     heap          labels;               /* of all keys                       */
 } gathered;
 
 /* ---- Room ---------------------------------------------------------------- */
 
-/* Returns where to put n more bytes. */
+/* Returns the place for n more bytes. */
 static char *heap_room(gathered *g, heap *h, size_t n)
 {
     if (n > h->room - h->used) {

@@ -1,16 +1,22 @@
-/* keep.c - the filters of the last calls.
+/* keep.c - keeps the filters of the last calls.
  *
- * A query asks one filter for a million keys, or a few. An image that lies in
- * memory as it is costs little: it is asked where it lies. Taking a filter out
- * of TOAST, or unpacking it, reads all of it, which is too much for each key.
- * Such filters are kept, and recognized by their pointer to TOAST or by all of
- * their bytes. The header is not enough, because whoever makes filters can give
- * its checksum to another one. Nor is the place, because the memory of a row is
- * used again for the next one.
+ * A query looks up a million keys in one filter, or in a few. An image that is
+ * in memory as it is costs little: it is queried in place. Reading a filter
+ * from TOAST, or unpacking it, touches all of its bytes, which is too much for
+ * each key. Such filters are kept, and recognized by their pointer to TOAST or
+ * by all of their bytes. The header does not suffice, because whoever makes
+ * filters can give its checksum to another filter. The address does not
+ * either, because the memory of a row is used again for the next one.
+ *
+ * Address and header together suffice for the handle of an image in place: a
+ * handle of a simple kind holds what the header says and where the image is,
+ * and reads all else from the image at each lookup. So the next image at this
+ * address with this header needs no new handle.
  *
  * Filters come one after another, each for many keys, or in turns, all for each
- * key. So the first ones stay, as many as fit into work_mem, and the others
- * share one place: dropping the oldest one would find none of those in turns.
+ * key. So the first filters stay, as many as fit into work_mem, and the others
+ * share one place: dropping the oldest filter would find none of those in
+ * turns.
  */
 #include "keep.h"
 
@@ -19,7 +25,7 @@
 #include "access/detoast.h"
 #include "miscadmin.h"
 
-enum { kept_most = 400 };             /* a year of days, and some */
+enum { kept_most = 400 };               /* a year of days, and more         */
 
 typedef struct {
     MemoryContext      room;            /* of the copy and its filter        */
@@ -31,8 +37,12 @@ typedef struct {
 
 typedef struct {
     MemoryContext room;
-    datum_memory memory;                /* of the filter queried in place    */
+    datum_memory  memory;               /* of the filter queried in place:   */
     bly_filter   *lying;
+    const char   *kind;
+    bool          simple;               /* see kept_is_simple                */
+    datum_bytes   place;                /* 0 bytes: needs a new handle       */
+    unsigned char head[BLY_HEADER_BYTES];
     key_source    source;               /* how to read the keys              */
     int           n, last;              /* how many, and which was asked     */
     kept         *some[kept_most];
@@ -118,12 +128,38 @@ static void kept_renew(kept *k, datum_bytes image)
               : datum_wrap(k->image, datum_memory_in(k->room));
 }
 
+/* Returns whether a handle of this kind depends on nothing but the header and
+ * the address of the image. Compound kinds have headers in the payload. */
+static bool kept_is_simple(const char *kind)
+{
+    const char *family = bly_kind_find(kind)->family;
+    return strcmp(family, "sets") == 0 || strcmp(family, "removable") == 0
+        || strcmp(family, "frozen") == 0;
+}
+
+/* Returns whether the handle for the last image in place serves this one. */
+static bool keeper_lies(const keeper *all, datum_bytes image)
+{
+    return all->place.bytes >= sizeof all->head
+        && image.bytes == all->place.bytes && image.at == all->place.at
+        && memcmp(image.at, all->head, sizeof all->head) == 0;
+}
+
 /* Queries the image in place; valid until the next call. */
 static bly_filter *keeper_in_place(keeper *all, datum_bytes image)
 {
     bly_free(all->lying);
     all->lying = NULL;
+    all->place.bytes = 0;
     all->lying = datum_wrap(image, &all->memory);
+    if (bly_kind_of(all->lying) != all->kind) {
+        all->kind = bly_kind_of(all->lying);
+        all->simple = kept_is_simple(all->kind);
+    }
+    if (all->simple) {
+        all->place = image;
+        memcpy(all->head, image.at, sizeof all->head);
+    }
     return all->lying;
 }
 
@@ -150,6 +186,8 @@ static bly_filter *keeper_filter(keeper *all, Datum value)
     if (k != NULL)
         return k->filter;
     image = datum_bytes_of(value);
+    if (!VARATT_IS_EXTENDED(v) && keeper_lies(all, image))
+        return all->lying;
     if (!VARATT_IS_EXTENDED(v) && !datum_packed(image))
         return keeper_in_place(all, image);
     k = keeper_image(all, image);
@@ -164,13 +202,15 @@ static bly_filter *keeper_filter(keeper *all, Datum value)
     return k->filter;
 }
 
-bly_filter *keep_asked(FunctionCallInfo fcinfo, bool written, key *k)
+bly_filter *keep_asked(FunctionCallInfo fcinfo, int filter_at, int key_at,
+                       bool written, key *k)
 {
     keeper *all = keeper_of(fcinfo->flinfo);
     bly_filter *filter;
     if (all->source.read == NULL)
-        key_find(&all->source, fcinfo, 1, written, fcinfo->flinfo->fn_mcxt);
-    filter = keeper_filter(all, PG_GETARG_DATUM(0));
-    key_read(k, &all->source, bly_form_of(filter), PG_GETARG_DATUM(1));
+        key_find(&all->source, fcinfo, key_at, written,
+                 fcinfo->flinfo->fn_mcxt);
+    filter = keeper_filter(all, PG_GETARG_DATUM(filter_at));
+    key_read(k, &all->source, bly_form_of(filter), PG_GETARG_DATUM(key_at));
     return filter;
 }

@@ -7,8 +7,9 @@
 #include "datum.h"
 #include "key.h"
 
-/* Returns the filter that is the first argument, to read, and makes the key
- * that is the second. Both are valid until the next call. */
-bly_filter *keep_asked(FunctionCallInfo fcinfo, bool written, key *k);
+/* Returns the filter that is the argument `filter_at`, to read, and makes the
+ * key that is the argument `key_at`. Both are valid until the next call. */
+bly_filter *keep_asked(FunctionCallInfo fcinfo, int filter_at, int key_at,
+                       bool written, key *k);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "datum.h"
 #include "key.h"
+#include "moment.h"
 
 #include <string.h>
 
@@ -26,12 +27,12 @@ static void key_bytea(bly_value *out, Datum value)
     out->length = VARSIZE_ANY_EXHDR(v);
 }
 
-/* The encoding of text in SQL_ASCII is unknown, so its bytes are the key. */
-static void key_text(bly_value *out, Datum value)
+/* Converts text to UTF-8. The encoding of text in SQL_ASCII is unknown, so its
+ * bytes are the key. */
+static void key_encode(bly_value *out)
 {
     int encoding = GetDatabaseEncoding();
     char *text;
-    key_bytea(out, value);
     out->type = BLY_TEXT;
     if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII)
         return;
@@ -40,6 +41,12 @@ static void key_text(bly_value *out, Datum value)
         out->data = text;
         out->length = strlen(text);
     }
+}
+
+static void key_text(bly_value *out, Datum value)
+{
+    key_bytea(out, value);
+    key_encode(out);
 }
 
 static void key_written(bly_value *out, Datum value)
@@ -58,6 +65,12 @@ static void key_int4(bly_value *out, Datum value)
 {
     out->type = BLY_INTEGER;
     out->integer = DatumGetInt32(value);
+}
+
+static void key_oid(bly_value *out, Datum value)
+{
+    out->type = BLY_INTEGER;
+    out->integer = DatumGetObjectId(value);
 }
 
 static void key_float4(bly_value *out, Datum value)
@@ -105,6 +118,48 @@ static void key_uuid(bly_value *out, Datum value)
     out->length = UUID_LEN;
 }
 
+static void key_bool(bly_value *out, Datum value)
+{
+    out->type = BLY_INTEGER;
+    out->integer = DatumGetBool(value);
+}
+
+/* Takes the text that the type's output function writes. It must not depend on
+ * settings. */
+static void key_output(bly_value *out, Datum value, PGFunction how)
+{
+    out->data = DatumGetCString(DirectFunctionCall1(how, value));
+    out->length = strlen(out->data);
+    key_encode(out);
+}
+
+static void key_enum(bly_value *out, Datum value)
+{
+    key_output(out, value, enum_out);
+}
+
+/* Reads a cidr like an inet, so that a single address has no "/32", and equal
+ * ones have one key. */
+static void key_inet(bly_value *out, Datum value)
+{
+    key_output(out, value, inet_out);
+}
+
+static void key_macaddr(bly_value *out, Datum value)
+{
+    key_output(out, value, macaddr_out);
+}
+
+static void key_macaddr8(bly_value *out, Datum value)
+{
+    key_output(out, value, macaddr8_out);
+}
+
+static void key_bit(bly_value *out, Datum value)
+{
+    key_output(out, value, varbit_out);
+}
+
 /* ---- Types --------------------------------------------------------------- */
 
 /* A uuid is written in hexadecimal digits, which the class "hex" describes. A
@@ -125,6 +180,19 @@ static const struct {
     { FLOAT4OID,  key_float4,  BLY_KEYS_FLOAT },
     { FLOAT8OID,  key_float8,  BLY_KEYS_NUMBER },
     { NUMERICOID, key_numeric, BLY_KEYS_NUMBER },
+    { BOOLOID,    key_bool,    BLY_KEYS_NUMBER },
+    { OIDOID,     key_oid,     BLY_KEYS_NUMBER },
+    { INETOID,    key_inet,    BLY_KEYS_TEXT },
+    { MACADDROID, key_macaddr, BLY_KEYS_TEXT },
+    { MACADDR8OID, key_macaddr8, BLY_KEYS_TEXT },
+    { VARBITOID,  key_bit,     BLY_KEYS_TEXT },
+    { DATEOID,    moment_date, BLY_KEYS_TEXT },
+    { TIMESTAMPOID, moment_timestamp, BLY_KEYS_TEXT },
+    { TIMESTAMPTZOID, moment_timestamptz, BLY_KEYS_TEXT },
+    { TIMEOID,    moment_time, BLY_KEYS_TEXT },
+    { TIMETZOID,  moment_timetz, BLY_KEYS_TEXT },
+    { INTERVALOID, moment_interval, BLY_KEYS_NUMBER },
+    { ANYENUMOID, key_enum,    BLY_KEYS_TEXT },
 };
 
 enum { KEY_TYPES = sizeof key_types / sizeof key_types[0] };
@@ -133,6 +201,8 @@ enum { KEY_TYPES = sizeof key_types / sizeof key_types[0] };
 static int key_type_of(Oid type, Oid *cast)
 {
     *cast = InvalidOid;
+    if (type_is_enum(type))
+        type = ANYENUMOID;
     for (int i = 0; i < KEY_TYPES; i++)
         if (key_types[i].type == type)
             return i;
@@ -146,11 +216,23 @@ static int key_type_of(Oid type, Oid *cast)
     return KEY_TYPES;
 }
 
+bool key_find_type(key_source *source, Oid type, MemoryContext room)
+{
+    Oid cast;
+    int at = key_type_of(getBaseType(type), &cast);
+    if (at == KEY_TYPES)
+        return false;
+    *source = (key_source){ .read = key_types[at].read,
+                            .class = key_types[at].class };
+    if (cast != InvalidOid)
+        fmgr_info_cxt(cast, &source->cast, room);
+    return true;
+}
+
 void key_find(key_source *source, FunctionCallInfo fcinfo, int argument,
               bool written, MemoryContext room)
 {
-    Oid cast, type = get_fn_expr_argtype(fcinfo->flinfo, argument);
-    int at;
+    Oid type = get_fn_expr_argtype(fcinfo->flinfo, argument);
     *source = (key_source){ .read = key_written, .class = BLY_KEYS_TEXT };
     if (written)
         return;
@@ -158,17 +240,12 @@ void key_find(key_source *source, FunctionCallInfo fcinfo, int argument,
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("the type of the key is unknown: call this "
                                "function in a query")));
-    at = key_type_of(getBaseType(type), &cast);
-    if (at == KEY_TYPES)
+    if (!key_find_type(source, type, room))
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("a key cannot have the type %s",
                                format_type_be(type)),
                         errhint("Convert it, and do so in the same way "
                                 "everywhere, for example x::text.")));
-    source->read = key_types[at].read;
-    source->class = key_types[at].class;
-    if (cast != InvalidOid)
-        fmgr_info_cxt(cast, &source->cast, room);
 }
 
 /* ---- Keys ---------------------------------------------------------------- */
@@ -201,7 +278,7 @@ static void key_unquote(bly_value *value, uint64_t form)
     key_bytea(value, DirectFunctionCall1(byteain, CStringGetDatum(copy)));
 }
 
-static void key_by_form(key *out, uint64_t form, bly_value *value)
+static bly_status key_by_form(key *out, uint64_t form, bly_value *value)
 {
     void *room = out->number;
     bly_status status;
@@ -217,12 +294,15 @@ static void key_by_form(key *out, uint64_t form, bly_value *value)
                         errmsg("out of memory for a key of %zu bytes",
                                value->length)));
     status = bly_form_key(&made, form, value, room);
-    datum_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
-    out->data = made.data;
-    out->length = made.length;
+    if (status >= 0) {
+        out->data = made.data;
+        out->length = made.length;
+    }
+    return status;
 }
 
-/* Does the form keep the bytes that a filter without a form would have? */
+/* Returns whether the form keeps the bytes that a filter without a form would
+ * have. */
 static bool key_is_plain(const key_source *source, uint64_t form)
 {
     return form == BLY_KEYS_UNSTATED
@@ -244,16 +324,24 @@ static void key_plain(key *out, const bly_value *value)
     out->length = sizeof out->number;
 }
 
-void key_read(key *out, const key_source *source, uint64_t form, Datum value)
+bly_status key_try(key *out, const key_source *source, uint64_t form,
+                   Datum value)
 {
     bly_value v = { .length = 0 };
     if (source->cast.fn_oid != InvalidOid)
         value = FunctionCall1(unconstify(FmgrInfo *, &source->cast), value);
     source->read(&v, value);
-    if (key_is_plain(source, form))
-        key_plain(out, &v);
-    else
-        key_by_form(out, form, &v);
+    if (!key_is_plain(source, form))
+        return key_by_form(out, form, &v);
+    key_plain(out, &v);
+    return BLY_OK;
+}
+
+void key_read(key *out, const key_source *source, uint64_t form, Datum value)
+{
+    bly_status status = key_try(out, source, form, value);
+    if (status < 0)
+        datum_must_or(status, status == BLY_EFORM ? key_hint(form) : NULL);
 }
 
 uint64_t key_form(const char *name)

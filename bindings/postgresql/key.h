@@ -39,8 +39,17 @@ typedef struct {
 void key_find(key_source *source, FunctionCallInfo fcinfo, int argument,
               bool written, MemoryContext room);
 
-/* Makes the key of a value for a filter of this form. Raises an error for a key
- * of another class. The key may point into the value. */
+/* Finds out how to read values of a type. Returns false if the type cannot be a
+ * key. */
+bool key_find_type(key_source *source, Oid type, MemoryContext room);
+
+/* Makes the key of a value for a filter of this form. Returns the library's
+ * error for a value that is not a key of this form. The key may point into the
+ * value. */
+bly_status key_try(key *out, const key_source *source, uint64_t form,
+                   Datum value);
+
+/* Does the same, and raises the error. */
 void key_read(key *out, const key_source *source, uint64_t form, Datum value);
 
 /* Reads the name of a form. */

@@ -33,14 +33,14 @@ static Datum two_value(FunctionCallInfo fcinfo, verb *how)
     return value;
 }
 
-PG_FUNCTION_INFO_V1(bloomery_or);
-Datum bloomery_or(PG_FUNCTION_ARGS)
+PG_FUNCTION_INFO_V1(bloomery_unite);
+Datum bloomery_unite(PG_FUNCTION_ARGS)
 {
     return two_value(fcinfo, bly_unite);
 }
 
-PG_FUNCTION_INFO_V1(bloomery_and);
-Datum bloomery_and(PG_FUNCTION_ARGS)
+PG_FUNCTION_INFO_V1(bloomery_intersect);
+Datum bloomery_intersect(PG_FUNCTION_ARGS)
 {
     return two_value(fcinfo, bly_intersect);
 }
@@ -217,8 +217,8 @@ static Datum list_rows(FunctionCallInfo fcinfo, const bly_filter *filter)
     PG_RETURN_NULL();
 }
 
-PG_FUNCTION_INFO_V1(bloomery_keys);
-Datum bloomery_keys(PG_FUNCTION_ARGS)
+PG_FUNCTION_INFO_V1(bloomery_list_keys);
+Datum bloomery_list_keys(PG_FUNCTION_ARGS)
 {
     return list_rows(fcinfo, datum_read(PG_GETARG_DATUM(0),
                                         CurrentMemoryContext));

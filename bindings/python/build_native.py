@@ -3,13 +3,17 @@
 The library is compiled in, from the single file in `source/` beside this file.
 A source package has that folder; in a checkout it is made by tools/make/amalgamate.
 With BLOOMERY_BUILD in the environment, the static library of that build folder
-is put in instead. With BLOOMERY_SYSTEM=1 the system's library is linked.
+is put in instead. With BLOOMERY_SYSTEM=1 the system's library is linked. With
+BLOOMERY_STATIC=1 no other library is needed later, as wheels for other systems
+require: those that the library uses are put in, too.
 """
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import sysconfig
 
 import cffi
 
@@ -21,6 +25,23 @@ def pkg_config(option, package):
     done = subprocess.run(["pkg-config", option, package], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.stdout.split() if done.returncode == 0 else []
+
+
+def static(words):
+    """Returns linker arguments with archives in place of shared libraries that
+    not every system has, as far as there are archives."""
+    if os.environ.get("BLOOMERY_STATIC") != "1":
+        return words
+    return [f"-l:lib{word[2:]}.a" if word in ("-lnettle", "-luring")
+            and has_archive(word[2:]) else word for word in words]
+
+
+def has_archive(name):
+    """Returns whether the compiler finds an archive: it answers with a path."""
+    compiler = os.environ.get("CC", "cc").split()
+    done = subprocess.run([*compiler, f"-print-file-name=lib{name}.a"],
+                          text=True, stdout=subprocess.PIPE)
+    return os.path.isabs(done.stdout.strip())
 
 
 def newest(*paths):
@@ -77,7 +98,7 @@ def options():
             "include_dirs": [os.environ["BLOOMERY_INCLUDE"]],
             "define_macros": [("BLY_STATIC", None)],
             "extra_objects": [str(build / "libbloomery.a")],
-            "extra_link_args": needs,
+            "extra_link_args": static(needs),
             "depends": [str(build / "libbloomery.a")],
         }
     nettle = pkg_config("--libs", "nettle")
@@ -99,15 +120,37 @@ def options():
                                "-ffp-contract=off"]
                               + pkg_config("--cflags", "libxxhash")
                               + pkg_config("--cflags", "icu-uc"),
-        "extra_link_args": nettle + ["-lm", "-lpthread"]
+        "extra_link_args": static(nettle) + ["-lm", "-lpthread"]
                            + (["-ldl"] if icu else []),
     }
 
 
+def macros():
+    """Returns macros of every build. The interpreter's interface of 3.10 is the
+    first with PyUnicode_AsUTF8AndSize. cffi uses that of 3.2 by default, and
+    none in an interpreter without the global lock."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return []
+    return [("Py_LIMITED_API", "0x030A0000")]
+
+
+def build():
+    """Returns the arguments for cffi. A module for debuggers would be 7 times
+    as large."""
+    words = options()
+    words["define_macros"] = words.get("define_macros", []) + macros()
+    words["extra_compile_args"] = words.get("extra_compile_args", []) + ["-g0"]
+    if sys.platform.startswith("linux"):
+        words["extra_link_args"] += ["-Wl,--strip-all",
+                                     "-Wl,--exclude-libs,ALL"]
+    return words
+
+
 ffi = cffi.FFI()
 ffi.cdef((here / "native.h").read_text().split("/* cffi: */", 1)[1])
-ffi.set_source("bloomery._native", (here / "native.c").read_text(),
-               **options())
+ffi.set_source("bloomery._native", "\n".join(
+    (here / f"{name}.c").read_text()
+    for name in ("native_keys", "native_gather", "native")), **build())
 
 if __name__ == "__main__":
     ffi.compile(verbose=True)

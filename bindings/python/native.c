@@ -45,20 +45,12 @@
 #include <bloomery/sketch.h>
 
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum {
-    HELD_MORE   = 1000,                 /* a part of the keys is done        */
-    HELD_CLOSED = -1000,
-    HELD_MIXED  = -1001,                /* a first batch of several classes  */
-    HELD_BEYOND = -1002,                /* an integer beyond the form's range*/
-    HELD_FALLS  = -1003,                /* offsets that fall                 */
-    HELD_BUSY   = -1004,                /* in use by a call of this thread   */
-    HELD_RAISED = -1005                 /* Python raised while it was asked  */
-};
 
 /* `open`: the filter is empty and has no form, so the first keys added set it.
  * `any`: they do not, as the caller chose. */
@@ -68,6 +60,7 @@ typedef struct {
     atomic_uint      forks;             /* held_forks when the lock was made */
     bool             open, any;
     bool             in_place;          /* changes go to its file            */
+    bool             mapped;            /* lookups read its file             */
 } held;
 
 /* ---- Forks --------------------------------------------------------------- */
@@ -260,292 +253,7 @@ static bool held_is_busy(const held *h)
     return false;
 }
 
-/* ---- Keys ---------------------------------------------------------------- */
-
-/* Keys of a batch between two questions: some milliseconds; and of a loop over
- * them that is no call of the library. */
-enum { HELD_PART = 1 << 17, HELD_STEP = 1 << 13 };
-
-/* Types of keys are those of bly_value, and one for integers from 2^63 to
- * 2^64 - 1. Numbers are 8 bytes, the lowest first: an integer as such, a real
- * number as a double. Texts, bytes and integers are keys as they are, if the
- * form of the filter is the whole class or is not stated. */
-enum { HELD_LARGE = BLY_REAL + 1 };
-
-/* Keys as in bly_keys, of one type, or each of its own in `types`. valid[i] is
- * 0 for a missing value, which is not a key; NULL: none is missing. */
-typedef struct {
-    size_t               n;
-    const void          *data;
-    const uint32_t      *offsets32;
-    const uint64_t      *offsets64;
-    size_t               width;
-    uint64_t             padded;
-    int                  type;
-    const unsigned char *types, *valid;
-    size_t               done;          /* rows that are done                */
-    size_t               before;        /* rows of batches before this one   */
-} held_batch;
-
-static bool held_is_key(uint64_t form, int type)
-{
-    uint64_t class = form & BLY_FORM_CLASS;
-    if (form == BLY_KEYS_UNSTATED)
-        return type == BLY_TEXT || type == BLY_BYTES || type == BLY_INTEGER;
-    switch (type) {
-    case BLY_TEXT:
-        return class == BLY_KEYS_TEXT
-            && (form & (BLY_FORM_CASE | BLY_FORM_TRIM)) == 0;
-    case BLY_BYTES:
-        return class == BLY_KEYS_BYTES || class == BLY_KEYS_HEX;
-    case BLY_INTEGER:
-        return class == BLY_KEYS_NUMBER || class == BLY_KEYS_INT64;
-    default:
-        return false;
-    }
-}
-
-/* Returns the form set by the first keys of a filter, from their type. */
-static uint64_t held_form_of_type(int type)
-{
-    return type == BLY_TEXT ? BLY_KEYS_TEXT
-         : type == BLY_BYTES ? BLY_KEYS_BYTES : BLY_KEYS_NUMBER;
-}
-
-static uint64_t held_u64(const char *data)
-{
-    const unsigned char *b = (const unsigned char *)data;
-    return b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16
-         | (uint64_t)b[3] << 24 | (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40
-         | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
-}
-
-/* Makes the key of an integer from 2^63 to 2^64 - 1. Classes of other keys
- * refuse it whatever its value. */
-static int held_large_key(bly_key *key, uint64_t form, const char *data,
-                          void *room)
-{
-    uint64_t class = form & BLY_FORM_CLASS, large = held_u64(data);
-    double real = (double)large;
-    bly_value value = { .type = BLY_INTEGER };
-    switch (class) {
-    case BLY_KEYS_INT64:
-        *key = (bly_key){ data, 8 };
-        return BLY_OK;
-    case BLY_KEYS_FLOAT:
-    case BLY_KEYS_DOUBLE:
-        if (!(real < 0x1p64) || (uint64_t)real != large)
-            return HELD_BEYOND;
-        value.type = BLY_REAL;
-        value.real = real;
-        break;
-    case BLY_KEYS_UNSTATED:
-    case BLY_KEYS_NUMBER:
-    case BLY_KEYS_INT32:
-        return HELD_BEYOND;
-    }
-    return (int)bly_form_key(key, form, &value, room);
-}
-
-/* Makes the key of a value in a form; `room` has bly_form_room bytes. */
-static int held_key_by(bly_key *key, uint64_t form, int type, const char *data,
-                       size_t length, void *room)
-{
-    *key = (bly_key){ data, length };
-    if (held_is_key(form, type))
-        return BLY_OK;
-    if (type == HELD_LARGE)
-        return held_large_key(key, form, data, room);
-    bly_value value = { .type = (bly_value_type)type };
-    if (type == BLY_INTEGER) {
-        value.integer = (int64_t)held_u64(data);
-    } else if (type == BLY_REAL) {
-        uint64_t bits = held_u64(data);
-        memcpy(&value.real, &bits, sizeof value.real);
-    } else {
-        value.data = data;
-        value.length = length;
-    }
-    return (int)bly_form_key(key, form, &value, room);
-}
-
-/* Keys made by a form, in memory of its own where they had to be changed.
- * Where one of them cannot be, `status` says why, and those before it are
- * here. */
-typedef struct {
-    bly_keys  keys;
-    int       status;
-    char     *data;
-    uint64_t *ends;
-    size_t    used, size;
-} held_ready;
-
-static void held_ready_free(held_ready *r)
-{
-    free(r->data);
-    free(r->ends);
-}
-
-/* Finds key i of a batch. Returns false if its offsets decrease. */
-static bool held_at(bly_key *key, const held_batch *b, size_t i)
-{
-    const char *data = b->data;
-    uint64_t begin = i * b->width, end = begin + b->width, last = end;
-    if (b->offsets32 != NULL) {
-        begin = b->offsets32[i];
-        end = b->offsets32[i + 1];
-        last = b->offsets32[b->n];
-    } else if (b->offsets64 != NULL) {
-        begin = b->offsets64[i];
-        end = b->offsets64[i + 1];
-        last = b->offsets64[b->n];
-    }
-    if (begin > end || end > last)
-        return false;
-    while (b->padded != 0 && end > begin && data[end - 1] == 0)
-        end--;
-    *key = (bly_key){ end > begin ? data + begin : "", (size_t)(end - begin) };
-    return true;
-}
-
-static bool held_more(held_ready *r, size_t needed)
-{
-    if (needed <= r->size - r->used)
-        return true;
-    size_t size = 2 * r->size + 4096;
-    if (needed > SIZE_MAX / 4 || size - r->used < needed)
-        size = needed > SIZE_MAX / 4 ? 0 : r->used + needed;
-    char *more = size != 0 ? realloc(r->data, size) : NULL;
-    if (more == NULL)
-        return false;
-    r->data = more;
-    r->size = size;
-    return true;
-}
-
-static int held_append(held_ready *r, uint64_t form, int type, bly_key from)
-{
-    bool text = type == BLY_TEXT || type == BLY_BYTES;
-    size_t room = bly_form_room(form, text ? from.length : 0);
-    bly_key key;
-    if (!held_more(r, room > from.length ? room : from.length))
-        return BLY_ENOMEM;
-    char *to = r->data + r->used;
-    int status = held_key_by(&key, form, type, from.data, from.length, to);
-    if (status < 0)
-        return status;
-    if (key.data != to && key.length > 0)
-        memmove(to, key.data, key.length);
-    r->used += key.length;
-    r->ends[++r->keys.n] = r->used;
-    return BLY_OK;
-}
-
-static int held_type(const held_batch *b, size_t i)
-{
-    return b->types != NULL ? b->types[i] : b->type;
-}
-
-static bool held_is_there(const held_batch *b, size_t i)
-{
-    return b->valid == NULL || b->valid[i] != 0;
-}
-
-/* Makes keys of real numbers, equal to those of bly_form_key but faster, for a
- * filter whose numbers are keys by value, or without a form. Returns false in
- * other cases. */
-static bool held_make_reals(held_ready *r, uint64_t form, const held_batch *b)
-{
-    const char *from = b->data;
-    if (b->types != NULL || b->valid != NULL || b->type != BLY_REAL
-        || (form != BLY_KEYS_UNSTATED && form != BLY_KEYS_NUMBER)
-        || b->width != 8 || !held_more(r, 8 * b->n))
-        return false;
-    for (size_t i = 0; i < b->n; i++) {
-        uint64_t bits = held_u64(from + 8 * i);
-        double real;
-        memcpy(&real, &bits, sizeof real);
-        bly_real_key((unsigned char *)r->data + 8 * i, real);
-    }
-    r->keys.data = r->data;
-    return true;
-}
-
-/* `w` may be NULL. */
-static void held_make_ready(held_ready *r, uint64_t form, const held_batch *b,
-                            held_watch *w)
-{
-    *r = (held_ready){ .keys = {
-        .n = b->n, .data = b->data, .offsets32 = b->offsets32,
-        .offsets64 = b->offsets64, .width = b->width, .padded = b->padded,
-    } };
-    if (b->types == NULL && b->valid == NULL && held_is_key(form, b->type))
-        return;
-    if (held_make_reals(r, form, b))
-        return;
-    r->ends = calloc(b->n + 1, sizeof *r->ends);
-    r->keys = (bly_keys){ .offsets64 = r->ends };
-    r->status = r->ends == NULL ? BLY_ENOMEM : BLY_OK;
-    for (size_t i = 0; r->status >= 0 && i < b->n; i++) {
-        bly_key from;
-        if (w != NULL && i % HELD_STEP == 0 && held_tell(w, 0, b->n))
-            r->status = HELD_RAISED;
-        else if (!held_at(&from, b, i))
-            r->status = HELD_FALLS;
-        else if (held_is_there(b, i))
-            r->status = held_append(r, form, held_type(b, i), from);
-    }
-    r->keys.data = r->data != NULL ? r->data : "";
-}
-
-/* Moves the answers of the keys to the rows where the keys are; a missing one
- * has the answer 0. */
-static void held_spread(void *answers, size_t size, const held_batch *b)
-{
-    size_t left = 0;
-    char *each = answers;
-    if (b->valid == NULL)
-        return;
-    for (size_t i = 0; i < b->n; i++)
-        left += b->valid[i] != 0;
-    for (size_t i = b->n; i-- > 0; ) {
-        if (b->valid[i] != 0)
-            memmove(each + i * size, each + --left * size, size);
-        else
-            memset(each + i * size, 0, size);
-    }
-}
-
-/* Returns the labels of keys that are not missing, copied if some are. Returns
- * NULL, with n > 0, if out of memory. */
-static uint64_t *held_labels(const uint64_t *labels, const held_batch *b)
-{
-    uint64_t *some = malloc((b->n + 1) * sizeof *some);
-    size_t n = 0;
-    for (size_t i = 0; some != NULL && i < b->n; i++)
-        if (held_is_there(b, i))
-            some[n++] = labels[i];
-    return some;
-}
-
 /* ---- The form of a filter's keys ----------------------------------------- */
-
-/* Returns the form that a first batch sets. */
-static int held_first_form(uint64_t *form, const held_batch *b)
-{
-    *form = BLY_KEYS_UNSTATED;
-    for (size_t i = 0; i < b->n; i++) {
-        if (!held_is_there(b, i))
-            continue;
-        uint64_t states = held_form_of_type(held_type(b, i));
-        if (*form != BLY_KEYS_UNSTATED && states != *form)
-            return HELD_MIXED;
-        *form = states;
-        if (b->types == NULL)
-            break;
-    }
-    return BLY_OK;
-}
 
 /* Keys are about to be added that were made by this form. Files of other
  * systems have no room for it, and take any. */
@@ -565,11 +273,51 @@ static int held_state_first(held *h, uint64_t form)
  * which may have stopped half way. */
 static int held_added(held *h, uint64_t form, int status)
 {
-    bly_info_t stat;
-    if (!h->open || bly_info(&stat, h->filter) < 0 || stat.items == 0)
+    bly_info_t info;
+    if (!h->open || bly_info(&info, h->filter) < 0 || info.items == 0)
         return status;
     int stated = held_state_first(h, form);
     return status >= 0 && stated < 0 ? stated : status;
+}
+
+/* ---- Mapped files that are cut short ------------------------------------- */
+
+/* Reading a mapped page that is no longer in its file raises SIGBUS. A lookup
+ * then ends with HELD_CUT: the handler jumps back to where it began, which is
+ * safe because a lookup of the library only reads, without locks, memory or
+ * tasks of its own. Any other SIGBUS has the effect that it had before.
+ *
+ * `held_back`: where this thread's lookup began; NULL: it is in none. */
+static pthread_once_t held_bus_once = PTHREAD_ONCE_INIT;
+static _Thread_local sigjmp_buf *volatile held_back;
+static struct sigaction held_old_bus;
+
+static void held_bus_error(int number, siginfo_t *info, void *context)
+{
+    sigjmp_buf *back = held_back;
+    if (back != NULL) {
+        held_back = NULL;
+        siglongjmp(*back, 1);
+    }
+    if ((held_old_bus.sa_flags & SA_SIGINFO) != 0) {
+        held_old_bus.sa_sigaction(number, info, context);
+    } else if (held_old_bus.sa_handler != SIG_DFL
+               && held_old_bus.sa_handler != SIG_IGN) {
+        held_old_bus.sa_handler(number);
+    } else {                            /* ends the process                  */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+static void held_catch_bus(void)
+{
+    struct sigaction own = {
+        .sa_sigaction = held_bus_error,
+        .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK,
+    };
+    sigemptyset(&own.sa_mask);
+    sigaction(SIGBUS, &own, &held_old_bus);
 }
 
 /* ---- Make and close ------------------------------------------------------ */
@@ -643,66 +391,217 @@ static int held_new(held *out, const char *kind, bly_spec *spec, bool any,
     return held_made(status, out, made, spec->form, any, true);
 }
 
-/* spec has the form of the keys. */
-static int held_build_by(bly_filter **made, const char *kind, bly_spec *spec,
-                         const held_batch *batch, const uint64_t *labels,
-                         held_watch *w)
+/* A filter that is built from keys which arrive a batch at a time. They are
+ * hashed as they arrive, or kept by kinds that need whole keys. */
+typedef struct {
+    const char *kind;
+    bly_spec   *spec;
+    bool        any, stated, whole;     /* whole: keys are kept in `row`     */
+    uint64_t    form;                   /* of the keys so far                */
+    size_t      rows, n;                /* with missing values, and without  */
+    size_t      n_labels;
+    uint64_t   *labels;                 /* of all rows; NULL: none. Those of
+                                           missing values are taken out      */
+    held_space  hashes;
+    held_ready  ready;
+    held_row   *row;
+} held_building;
+
+static held_building *held_building_place(void)
 {
-    held_ready ready;
-    uint64_t *some = NULL;
-    held_make_ready(&ready, spec->form, batch, w);
-    int status = ready.status;
-    if (labels != NULL && status >= 0) {
-        some = held_labels(labels, batch);
-        status = some == NULL ? BLY_ENOMEM : BLY_OK;
+    held_building *b = calloc(1, sizeof *b);
+    if (b != NULL)
+        b->row = held_row_place();
+    if (b == NULL || b->row != NULL)
+        return b;
+    free(b);
+    return NULL;
+}
+
+static void held_building_free(held_building *b)
+{
+    if (b == NULL)
+        return;
+    held_row_free(b->row);
+    held_ready_free(&b->ready);
+    free(b->hashes.at);
+    free(b);
+}
+
+/* Returns whether a kind, or its options, need whole keys: then it can be made
+ * empty, but refuses a hash. */
+static bool held_needs_keys(const char *kind, const bly_spec *spec)
+{
+    bly_filter *made = NULL;
+    bly_spec small = *spec;
+    small.capacity = 1;
+    small.progress = NULL;
+    bool needs = bly_new(&made, kind, &small) >= 0
+              && bly_add_hash(made, bly_hash(made, "", 0)) == BLY_EUNSUPPORTED;
+    bly_free(made);
+    return needs;
+}
+
+/* Begins to build. Without a form in spec, the keys set it unless `any`. */
+static void held_building_begin(held_building *b, const char *kind,
+                                bly_spec *spec, bool any, uint64_t *labels,
+                                size_t n_labels)
+{
+    b->kind = kind;
+    b->spec = spec;
+    b->any = any;
+    b->form = spec->form;
+    b->stated = any || spec->form != BLY_KEYS_UNSTATED;
+    b->labels = labels;
+    b->n_labels = n_labels;
+    b->whole = labels == NULL && held_needs_keys(kind, spec);
+}
+
+/* Finds the form of all keys so far. */
+static int held_building_form(held_building *b, const held_batch *batch)
+{
+    uint64_t form;
+    if (b->stated)
+        return BLY_OK;
+    int status = held_first_form(&form, batch);
+    if (status < 0 || form == BLY_KEYS_UNSTATED)
+        return status;
+    if (b->form != BLY_KEYS_UNSTATED && b->form != form)
+        return HELD_MIXED;
+    b->form = form;
+    return BLY_OK;
+}
+
+/* Takes the labels of missing values out. */
+static void held_building_labels(held_building *b, const held_batch *slice)
+{
+    size_t to = b->n, from = b->rows;
+    for (size_t i = 0; i < slice->n && from + i < b->n_labels; i++)
+        if (held_is_there(slice, i))
+            b->labels[to++] = b->labels[from + i];
+}
+
+static int held_building_hash(held_building *b, held_batch *slice)
+{
+    held_make_ready(&b->ready, b->form, slice);
+    if (b->ready.status < 0)
+        return b->ready.status;
+    size_t n = b->ready.keys.n;
+    uint64_t *hashes = n <= SIZE_MAX / 16 - b->n
+                     ? held_grow(&b->hashes, (b->n + n + 1) * sizeof *hashes)
+                     : NULL;
+    if (hashes == NULL)
+        return BLY_ENOMEM;
+    int status = (int)bly_hash_many(hashes + b->n, b->kind, b->spec,
+                                    &b->ready.keys);
+    if (status < 0)
+        return status;
+    if (b->labels != NULL)
+        held_building_labels(b, slice);
+    b->n += n;
+    b->rows += slice->n;
+    return BLY_OK;
+}
+
+static int held_building_take(held_building *b, const held_batch *batch,
+                              held_watch *w)
+{
+    int status = held_building_form(b, batch);
+    b->spec->progress = NULL;
+    for (size_t at = 0; status >= 0 && at < batch->n; ) {
+        held_batch slice;
+        if (!held_slice(&slice, batch, at, b->form))
+            status = HELD_FALLS;
+        else if (held_tell(w, at, batch->n))
+            status = HELD_RAISED;
+        else
+            status = held_building_hash(b, &slice);
+        at += slice.n;
     }
-    spec->progress = &held_progress;
-    ready.keys.labels = some;
-    if (status >= 0)
-        status = (int)bly_build(made, kind, spec, &ready.keys);
-    free(some);
+    return status;
+}
+
+/* Adds the keys of a batch. */
+static int held_building_add(held_building *b, const held_batch *batch,
+                             void *task)
+{
+    held_watch w;
+    if (b->whole) {
+        b->rows += batch->n;
+        return held_row_join(b->row, batch);
+    }
+    held_begin_watch(&w, task);
+    return held_end_watch(&w, held_building_take(b, batch, &w));
+}
+
+/* Builds from the keys themselves. */
+static int held_build_whole(bly_filter **made, held_building *b)
+{
+    held_ready *ready = &b->ready;
+    held_batch batch;
+    held_row_end(b->row, &batch);
+    int status = held_building_form(b, &batch);
+    if (status < 0)
+        return status;
+    b->spec->form = b->form;
+    b->n = batch.n - held_missing(&batch);
+    held_make_ready(ready, b->form, &batch);
+    if (ready->status < 0)
+        return ready->status;
+    return (int)bly_build(made, b->kind, b->spec, &ready->keys);
+}
+
+/* Builds the filter. */
+static int held_building_end(held *out, held_building *b, void *task)
+{
+    static const uint64_t none;
+    bly_filter *made = NULL;
+    held_watch w;
+    uint64_t wanted = b->stated ? b->form : BLY_KEYS_UNSTATED;
+    if (b->spec->capacity == 0)
+        b->spec->capacity = b->rows > 0 ? b->rows : 1;
+    b->spec->form = b->form;
+    b->spec->progress = &held_progress;
+    held_begin_watch(&w, task);
+    bly_keys keys = { .n = b->n, .labels = b->labels,
+                      .hashes = b->n > 0 ? b->hashes.at : &none };
+    int status = b->whole ? held_build_whole(&made, b)
+               : (int)bly_build(&made, b->kind, b->spec, &keys);
+    status = held_end_watch(&w, status);
+    return held_made(status, out, made, wanted, b->any, b->n == 0);
+}
+
+static int held_do_hash(uint64_t *hashes, const char *kind,
+                        const bly_spec *spec, const held_batch *batch,
+                        held_watch *w)
+{
+    held_ready ready = { .status = BLY_OK };
+    int status = BLY_OK;
+    for (size_t at = 0; status >= 0 && at < batch->n; ) {
+        held_batch slice;
+        status = held_slice(&slice, batch, at, spec->form) ? BLY_OK
+               : HELD_FALLS;
+        if (status >= 0 && held_tell(w, at, batch->n))
+            status = HELD_RAISED;
+        if (status < 0)
+            break;
+        held_make_ready(&ready, spec->form, &slice);
+        status = ready.status < 0 ? ready.status
+               : (int)bly_hash_many(hashes + at, kind, spec, &ready.keys);
+        at += slice.n;
+    }
     held_ready_free(&ready);
     return status;
 }
 
-static bool held_none(const held_batch *b)
+/* Hashes the keys of a batch without missing values. */
+static int held_hash_keys(uint64_t *hashes, const char *kind,
+                          const bly_spec *spec, const held_batch *batch,
+                          void *task)
 {
-    for (size_t i = 0; i < b->n; i++)
-        if (held_is_there(b, i))
-            return false;
-    return true;
-}
-
-/* Builds without a form in spec; unless `any`, the keys set it. */
-static int held_build(held *out, const char *kind, bly_spec *spec, bool any,
-                      const held_batch *batch, const uint64_t *labels,
-                      void *task)
-{
-    uint64_t wanted = spec->form;
-    bly_filter *made = NULL;
-    held_watch w;
-    int status = wanted == BLY_KEYS_UNSTATED && !any
-               ? held_first_form(&spec->form, batch) : BLY_OK;
-    if (status < 0)
-        return status;
-    held_begin_watch(&w, task);
-    status = held_end_watch(&w, held_build_by(&made, kind, spec, batch, labels,
-                                              &w));
-    return held_made(status, out, made, wanted, any, held_none(batch));
-}
-
-static int held_hash_keys(uint64_t *hashes, const char *kind, bly_spec *spec,
-                          const held_batch *batch, void *task)
-{
-    held_ready ready;
     held_watch w;
     held_begin_watch(&w, task);
-    held_make_ready(&ready, spec->form, batch, &w);
-    spec->progress = &held_progress;
-    int status = ready.status < 0 ? ready.status
-               : (int)bly_hash_many(hashes, kind, spec, &ready.keys);
-    held_ready_free(&ready);
-    return held_end_watch(&w, status);
+    return held_end_watch(&w, held_do_hash(hashes, kind, spec, batch, &w));
 }
 
 static int held_open(held *out, const char *path, int flags,
@@ -715,8 +614,12 @@ static int held_open(held *out, const char *path, int flags,
     int status = held_end_watch(&w, (int)bly_open(&made, path, flags,
                                                   options));
     status = held_read(status, out, made);
-    if (status >= 0)
-        out->in_place = (flags & BLY_WRITE) != 0;
+    if (status < 0)
+        return status;
+    out->in_place = (flags & BLY_WRITE) != 0;
+    out->mapped = (flags & BLY_MAP) != 0;
+    if (out->mapped)
+        pthread_once(&held_bus_once, held_catch_bus);
     return status;
 }
 
@@ -840,34 +743,57 @@ static int held_state_form(held *h, uint64_t form)
  * deed that adds may be the first to set the form. */
 typedef int held_deed(bly_filter *f, bly_key key, uint64_t *number);
 
+static int held_do_mapped(bly_filter *f, held_deed *deed, bly_key key,
+                          uint64_t *number)
+{
+    sigjmp_buf back;
+    if (sigsetjmp(back, 0) != 0)
+        return HELD_CUT;
+    held_back = &back;
+    int status = deed(f, key, number);
+    held_back = NULL;
+    return status;
+}
+
+/* Only lookups of a mapped file can be ended. */
+static inline int held_do(held *h, bool looks, held_deed *deed, bly_key key,
+                          uint64_t *number)
+{
+    return looks && h->mapped ? held_do_mapped(h->filter, deed, key, number)
+                              : deed(h->filter, key, number);
+}
+
 enum { HELD_ROOM = 256 };
 
-static int held_slowly(held *h, uint64_t form, bool adds, int type, bly_key key,
-                       held_deed *deed, uint64_t *number)
+/* A lookup, an add or a removal. */
+typedef enum { HELD_LOOKS, HELD_ADDS, HELD_REMOVES } held_use;
+
+static int held_slowly(held *h, uint64_t form, held_use use, int type,
+                       bly_key key, held_deed *deed, uint64_t *number)
 {
-    bool text = type == BLY_TEXT || type == BLY_BYTES;
-    size_t size = bly_form_room(form, text ? key.length : 0);
+    size_t size = bly_form_room(form, held_is_text(type) ? key.length : 0);
     char few[HELD_ROOM], *room = few;
     if (size > sizeof few)
         room = size <= SIZE_MAX / 4 ? malloc(size) : NULL;
     int status = room == NULL ? BLY_ENOMEM
                : held_key_by(&key, form, type, key.data, key.length, room);
     if (status >= 0)
-        status = deed(h->filter, key, number);
+        status = held_do(h, use == HELD_LOOKS, deed, key, number);
     if (room != few)
         free(room);
-    return status >= 0 && adds ? held_added(h, form, status) : status;
+    return status >= 0 && use == HELD_ADDS ? held_added(h, form, status)
+                                           : status;
 }
 
-static inline int held_one(held *h, bool adds, int type, const char *data,
+static inline int held_one(held *h, held_use use, int type, const char *data,
                            size_t length, held_deed *deed, uint64_t *number)
 {
     bly_key key = { data, length };
     uint64_t form = bly_form_of(h->filter);
-    bool first = adds && h->open;
+    bool first = use == HELD_ADDS && h->open;
     if (!first && held_is_key(form, type))
-        return deed(h->filter, key, number);
-    return held_slowly(h, first ? held_form_of_type(type) : form, adds, type,
+        return held_do(h, use == HELD_LOOKS, deed, key, number);
+    return held_slowly(h, first ? held_form_of_type(type) : form, use, type,
                        key, deed, number);
 }
 
@@ -907,7 +833,8 @@ static int held_do_get(bly_filter *f, bly_key key, uint64_t *number)
 
 static int held_contains(held *h, int type, const char *data, size_t length)
 {
-    HELD_READ(held_one(h, false, type, data, length, held_do_contains, NULL));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_contains,
+                       NULL));
 }
 
 /* Specialised for one type: one argument less is measurable here. */
@@ -923,30 +850,33 @@ static int held_contains_bytes(held *h, const char *data, size_t length)
 
 static int held_add(held *h, int type, const char *data, size_t length)
 {
-    HELD_CHANGE(held_one(h, true, type, data, length, held_do_add, NULL));
+    HELD_CHANGE(held_one(h, HELD_ADDS, type, data, length, held_do_add, NULL));
 }
 
 static int held_remove(held *h, int type, const char *data, size_t length)
 {
-    HELD_CHANGE(held_one(h, false, type, data, length, held_do_remove, NULL));
+    HELD_CHANGE(held_one(h, HELD_REMOVES, type, data, length, held_do_remove,
+                         NULL));
 }
 
 static int held_count(held *h, int type, const char *data, size_t length,
                       uint64_t *count)
 {
-    HELD_READ(held_one(h, false, type, data, length, held_do_count, count));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_count,
+                       count));
 }
 
 static int held_put(held *h, int type, const char *data, size_t length,
                     uint64_t label)
 {
-    HELD_CHANGE(held_one(h, true, type, data, length, held_do_put, &label));
+    HELD_CHANGE(held_one(h, HELD_ADDS, type, data, length, held_do_put,
+                         &label));
 }
 
 static int held_get(held *h, int type, const char *data, size_t length,
                     uint64_t *label)
 {
-    HELD_READ(held_one(h, false, type, data, length, held_do_get, label));
+    HELD_READ(held_one(h, HELD_LOOKS, type, data, length, held_do_get, label));
 }
 
 /* Applies `job` to the keys that the filter's form makes, a part at a time. */
@@ -955,80 +885,87 @@ typedef struct {
     bool           *flags;              /* answers; NULL: not wanted         */
     uint64_t       *numbers;
     const uint64_t *labels;
-    bool            adds;
-    bool            goes_on;            /* after keys that are not there     */
+    held_use        use;                /* removing goes on after keys that
+                                           are not there                     */
 } held_work;
 
 typedef int held_job(bly_filter *f, const bly_keys *keys,
                      const held_work *work);
 
-/* Takes the next rows of a batch as a batch. Returns false if its offsets
- * decrease, as they might lead beyond its data. */
-static bool held_part(held_batch *part, const held_batch *b)
+static int held_do_job(held *h, const bly_keys *keys, const held_work *work,
+                       held_job *job)
 {
-    size_t at = b->done, n = b->n - at < HELD_PART ? b->n - at : HELD_PART;
-    *part = *b;
-    part->n = n;
-    if (b->types != NULL)
-        part->types += at;
-    if (b->valid != NULL)
-        part->valid += at;
-    if (b->offsets32 != NULL) {
-        part->offsets32 += at;
-        return part->offsets32[n] <= b->offsets32[b->n];
-    }
-    if (b->offsets64 != NULL) {
-        part->offsets64 += at;
-        return part->offsets64[n] <= b->offsets64[b->n];
-    }
-    part->data = (const char *)b->data + at * b->width;
-    return true;
+    sigjmp_buf back;
+    if (!h->mapped || work->use != HELD_LOOKS)
+        return job(h->filter, keys, work);
+    if (sigsetjmp(back, 0) != 0)
+        return HELD_CUT;
+    held_back = &back;
+    int status = job(h->filter, keys, work);
+    held_back = NULL;
+    return status;
 }
 
+/* Does the keys of a slice, and sets its answers. */
 static int held_do_part(held *h, uint64_t form, const held_work *work,
-                        held_job *job)
+                        held_ready *ready, held_job *job)
 {
-    held_ready ready;
     int status = BLY_OK;
-    held_make_ready(&ready, form, work->batch, NULL);
-    if (work->adds || ready.status >= 0)
-        status = job(h->filter, &ready.keys, work);
-    if (work->adds)
+    held_make_ready(ready, form, work->batch);
+    if (work->use == HELD_ADDS || ready->status >= 0)
+        status = held_do_job(h, &ready->keys, work, job);
+    if (work->use == HELD_ADDS)
         status = held_added(h, form, status);
-    if (status >= 0 && ready.status >= 0) {
+    if (status >= 0 && ready->status >= 0) {
         if (work->flags != NULL)
-            held_spread(work->flags, sizeof *work->flags, work->batch);
+            held_spread_flags(work->flags, work->batch);
         if (work->numbers != NULL)
-            held_spread(work->numbers, sizeof *work->numbers, work->batch);
+            held_spread_numbers(work->numbers, work->batch);
     }
-    held_ready_free(&ready);
-    return status < 0 ? status : ready.status < 0 ? ready.status : status;
+    return status < 0 ? status : ready->status < 0 ? ready->status : status;
 }
 
-/* Does the next part of a batch, and says HELD_MORE if others are left. Answers
- * are about all keys or none, while those before one that cannot be are added.
- * A first batch of several classes adds nothing. */
-static int held_many(held *h, held_work work, held_job *job)
+/* Does the next slice of a batch. Answers are about all keys or none, while
+ * those before one that cannot be are added. A first batch of several classes
+ * adds nothing. */
+static int held_next(held *h, held_work work, held_ready *ready, held_job *job)
 {
-    held_batch *all = work.batch, part;
+    held_batch *all = work.batch, slice;
     uint64_t form = bly_form_of(h->filter);
-    int status = held_part(&part, all) ? BLY_OK : HELD_FALLS;
-    if (status >= 0 && work.adds && h->open)
+    int status = BLY_OK;
+    if (work.use == HELD_ADDS && h->open)
         status = held_first_form(&form, all);
+    if (status >= 0 && !held_slice(&slice, all, all->done, form))
+        status = HELD_FALLS;
     if (status < 0)
         return status;
-    work.batch = &part;
+    work.batch = &slice;
     if (work.flags != NULL)
         work.flags += all->done;
     if (work.numbers != NULL)
         work.numbers += all->done;
     if (work.labels != NULL)
         work.labels += all->done;
-    status = held_do_part(h, form, &work, job);
-    if (status < 0 && !(work.goes_on && (status == BLY_EABSENT
+    size_t rows = slice.n;              /* fewer after a fault in one of them*/
+    status = held_do_part(h, form, &work, ready, job);
+    if (status >= 0 || (work.use == HELD_REMOVES && (status == BLY_EABSENT
                                          || status == BLY_EUNSAFE)))
-        return status;
-    all->done += part.n;
+        all->done += rows;
+    return status;
+}
+
+/* Does the next slices of a batch, and returns HELD_MORE if others are left. */
+static int held_many(held *h, held_work work, held_job *job)
+{
+    held_batch *all = work.batch;
+    held_ready ready = { .status = BLY_OK };
+    size_t until = all->n - all->done < HELD_PART ? all->n
+                                                  : all->done + HELD_PART;
+    int status;
+    do
+        status = held_next(h, work, &ready, job);
+    while (status >= 0 && all->done < until);
+    held_ready_free(&ready);
     return status >= 0 && all->done < all->n ? HELD_MORE : status;
 }
 
@@ -1056,7 +993,7 @@ static int held_job_add(bly_filter *f, const bly_keys *keys,
 /* added[i], unless NULL, becomes whether the key was new. */
 static int held_add_keys(held *h, held_batch *batch, bool *added)
 {
-    held_work work = { .batch = batch, .flags = added, .adds = true };
+    held_work work = { .batch = batch, .flags = added, .use = HELD_ADDS };
     HELD_CHANGE(held_many(h, work, held_job_add));
 }
 
@@ -1069,7 +1006,7 @@ static int held_job_remove(bly_filter *f, const bly_keys *keys,
 
 static int held_remove_keys(held *h, held_batch *batch)
 {
-    held_work work = { .batch = batch, .goes_on = true };
+    held_work work = { .batch = batch, .use = HELD_REMOVES };
     HELD_CHANGE(held_many(h, work, held_job_remove));
 }
 
@@ -1085,12 +1022,18 @@ static int held_count_keys(held *h, held_batch *batch, uint64_t *counts)
     HELD_READ(held_many(h, work, held_job_count));
 }
 
+/* Puts the labels of keys; `labels` has those of missing values, too. */
 static int held_job_put(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
-    if (work->batch->valid == NULL || work->labels == NULL)
+    const held_batch *b = work->batch;
+    if (b->valid == NULL || work->labels == NULL)
         return (int)bly_put_many(f, keys, work->labels, NULL);
-    uint64_t *some = held_labels(work->labels, work->batch);
+    uint64_t *some = malloc((b->n + 1) * sizeof *some);
+    size_t n = 0;
+    for (size_t i = 0; some != NULL && i < b->n; i++)
+        if (held_is_there(b, i))
+            some[n++] = work->labels[i];
     int status = some == NULL ? BLY_ENOMEM
                : (int)bly_put_many(f, keys, some, NULL);
     free(some);
@@ -1099,7 +1042,7 @@ static int held_job_put(bly_filter *f, const bly_keys *keys,
 
 static int held_put_keys(held *h, held_batch *batch, const uint64_t *labels)
 {
-    held_work work = { .batch = batch, .labels = labels, .adds = true };
+    held_work work = { .batch = batch, .labels = labels, .use = HELD_ADDS };
     HELD_CHANGE(held_many(h, work, held_job_put));
 }
 
@@ -1183,16 +1126,21 @@ static bool held_collect(void *context, const bly_field *field)
 
 static int held_stat_each(held_fields *out, const bly_filter *f)
 {
-    bly_info_t stat;
-    int status = (int)bly_info(&stat, f);
+    bly_info_t info;
+    int status = (int)bly_info(&info, f);
     if (status < 0)
         return status;
-    return bly_info_each(&stat, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
+    return bly_info_each(&info, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
 }
 
 static int held_stat(held *h, held_fields *out, void *task)
 {
     HELD_LONG(false, held_stat_each(out, f));
+}
+
+static int held_header(held *h, bly_header *out)
+{
+    HELD_READ((bly_header_of(out, f), BLY_OK));
 }
 
 static int held_plan(held_fields *out, const bly_plan_t *plan)
@@ -1504,65 +1452,4 @@ static void held_give_at(void *memory)
     void *given;
     memcpy(&given, memory, sizeof given);
     free(given);
-}
-
-/* Appends the offsets of n keys to those of others, whose bytes end at used. */
-static void held_append_offsets(uint64_t *to, const uint64_t *from, size_t n,
-                                uint64_t used)
-{
-    for (size_t i = 0; i <= n; i++)
-        to[i] = used + from[i];
-}
-
-/* ---- Text ---------------------------------------------------------------- */
-
-static size_t held_put_utf8(char *out, uint32_t c)
-{
-    unsigned char *to = (unsigned char *)out;
-    if (c < 0x80) {
-        to[0] = (unsigned char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        to[0] = (unsigned char)(0xC0 | c >> 6);
-        to[1] = (unsigned char)(0x80 | (c & 0x3F));
-        return 2;
-    }
-    if (c < 0x10000) {
-        to[0] = (unsigned char)(0xE0 | c >> 12);
-        to[1] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
-        to[2] = (unsigned char)(0x80 | (c & 0x3F));
-        return 3;
-    }
-    to[0] = (unsigned char)(0xF0 | (c >> 18 & 7));
-    to[1] = (unsigned char)(0x80 | (c >> 12 & 0x3F));
-    to[2] = (unsigned char)(0x80 | (c >> 6 & 0x3F));
-    to[3] = (unsigned char)(0x80 | (c & 0x3F));
-    return 4;
-}
-
-/* Converts numpy text, n rows of `width` 32-bit characters padded with zeros,
- * to UTF-8 from out[at] on; `out` has room for 4 bytes per character. Escaped
- * bytes (surrogateescape) become the original bytes. Returns the end, or
- * SIZE_MAX if something is not a character. */
-static size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
-                        uint64_t *offsets, size_t at)
-{
-    for (size_t i = 0; i < n; i++, text += width) {
-        size_t length = width;
-        offsets[i] = at;
-        while (length > 0 && text[length - 1] == 0)
-            length--;
-        for (size_t j = 0; j < length; j++) {
-            uint32_t c = text[j];
-            if (c >= 0xDC80 && c <= 0xDCFF)
-                out[at++] = (char)(c & 0xFF);
-            else if ((c >= 0xD800 && c <= 0xDFFF) || c > 0x10FFFF)
-                return SIZE_MAX;
-            else
-                at += held_put_utf8(out + at, c);
-        }
-    }
-    offsets[n] = at;
-    return at;
 }

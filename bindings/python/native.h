@@ -21,6 +21,7 @@
 #define BLY_FIELD_OBJECT ...
 #define BLY_FIELD_END ...
 #define HELD_LARGE ...
+#define HELD_UUID ...
 #define HELD_CLOSED ...
 #define HELD_MIXED ...
 #define HELD_BEYOND ...
@@ -28,12 +29,28 @@
 #define HELD_BUSY ...
 #define HELD_RAISED ...
 #define HELD_MORE ...
+#define HELD_OUTSIDE_V ...
+#define HELD_NO_WORD ...
+#define HELD_SURROGATE ...
+#define HELD_CUT ...
+#define HELD_PLAIN ...
+#define HELD_NUMBERS ...
+#define HELD_UCS4 ...
+#define HELD_WORDS ...
 
 typedef struct held held;
-typedef struct { size_t n; const void *data; const uint32_t *offsets32;
+typedef struct held_batch {
+                 size_t n; const void *data; const uint32_t *offsets32;
                  const uint64_t *offsets64; size_t width; uint64_t padded;
                  int type; const unsigned char *types, *valid;
-                 size_t done, before; } held_batch;
+                 size_t done, before; int layout; char number;
+                 const struct held_batch *words; ...; } held_batch;
+typedef struct { bool nan_missing; ...; } held_row;
+typedef struct { held_batch batch; ...; } held_arrow;
+typedef struct { size_t rows; ...; } held_building;
+typedef struct held_schema {
+                 const char *format; struct held_schema *dictionary; ...;
+               } held_schema;
 typedef struct { uint64_t capacity; double rate; uint64_t seed;
                  const char *hash; const void *secret; uint32_t threads;
                  uint64_t form; ...; } bly_spec;
@@ -43,6 +60,8 @@ typedef struct { uint64_t bytes; double bits_per_key, rate; ...; } bly_plan_t;
 typedef struct { const char *name, *help; int type; bool absent;
                  uint64_t count; double real; char text[64]; } held_field;
 typedef struct { held_field *at; size_t n, room; } held_fields;
+typedef struct { char kind[24], hash[16]; uint64_t bytes, items, capacity;
+                 double rate; uint64_t form; ...; } bly_header;
 typedef struct { double value, sd; } bly_estimate;
 typedef struct { bly_estimate a, b, either, both, differ, jaccard; ...;
                } bly_overlap_t;
@@ -67,7 +86,7 @@ typedef struct { uint64_t hash; size_t at, length; int side; } held_key;
 static char *const BLY_DEFAULT_KIND;
 
 const char *bly_version(void);
-const char *bly_why(void);
+const char *bly_why_in(const char *language);
 int bly_errno(void);
 const char *bly_strerror(int status);
 const char *bly_ability(uint64_t flag);
@@ -88,9 +107,13 @@ extern uint64_t held_every;
 held *held_place(void);
 int held_new(held *out, const char *kind, bly_spec *spec, bool any,
              void *task);
-int held_build(held *out, const char *kind, bly_spec *spec, bool any,
-               const held_batch *batch, const uint64_t *labels, void *task);
-int held_hash_keys(uint64_t *hashes, const char *kind, bly_spec *spec,
+held_building *held_building_place(void);
+void held_building_free(held_building *b);
+void held_building_begin(held_building *b, const char *kind, bly_spec *spec,
+                         bool any, uint64_t *labels, size_t n_labels);
+int held_building_add(held_building *b, const held_batch *batch, void *task);
+int held_building_end(held *out, held_building *b, void *task);
+int held_hash_keys(uint64_t *hashes, const char *kind, const bly_spec *spec,
                    const held_batch *batch, void *task);
 int held_open(held *out, const char *path, int flags, bly_options *options,
               void *task);
@@ -134,6 +157,7 @@ int held_sync(held *h);
 int held_seal(held *h);
 
 int held_stat(held *h, held_fields *out, void *task);
+int held_header(held *h, bly_header *out);
 int held_plan(held_fields *out, const bly_plan_t *plan);
 held_fields *held_fields_place(void);
 void held_fields_free(held_fields *all);
@@ -143,7 +167,28 @@ int held_image(held *h, char **image, size_t *bytes, bool packed, void *task);
 int held_list(held *h, held_key **keys, size_t *n, char **bytes, void *task);
 void held_give_at(void *memory);
 
-void held_append_offsets(uint64_t *to, const uint64_t *from, size_t n,
-                         uint64_t used);
-size_t held_utf8(const uint32_t *text, size_t n, size_t width, char *out,
-                 uint64_t *offsets, size_t at);
+
+size_t held_missing(const held_batch *batch);
+held_row *held_row_place(void);
+void held_row_free(held_row *row);
+int held_layout(char number);
+size_t held_labels(uint64_t *labels, const held_batch *batch);
+void held_row_end(held_row *row, held_batch *out);
+void held_row_clear(held_row *row);
+int held_row_join(held_row *row, const held_batch *from);
+intptr_t held_gather(held_row *row, void *items, intptr_t most, void *encode);
+intptr_t held_gather_list(held_row *row, void *list, intptr_t from,
+                          intptr_t most, void *encode);
+intptr_t held_gather_array(held_row *row, void *items, intptr_t n,
+                           void *encode);
+
+held_arrow *held_arrow_place(void);
+void held_arrow_free(held_arrow *arrow);
+const char *held_arrow_read(held_arrow *to, const held_schema *schema,
+                            const void *array);
+void *held_arrow_own(held_arrow *arrow);
+held_schema *held_schema_place(void);
+void held_schema_free(held_schema *schema);
+int held_stream_schema(void *stream, held_schema *out);
+int held_stream_next(void *stream, held_arrow *out);
+const char *held_stream_error(void *stream);

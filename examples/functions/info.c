@@ -21,6 +21,17 @@ static void facts(const bly_filter *f)
         errx(1, "%ju keys", (uintmax_t)is.items);
 }
 
+static uint64_t adds(const bly_filter *f)
+{
+    /* example */
+    bly_header header;
+    bly_header_of(&header, f);
+    printf("%s: %ju keys added, planned for %ju\n", header.kind,
+           (uintmax_t)header.items, (uintmax_t)header.capacity);
+    /* end */
+    return header.items;
+}
+
 /* example */
 static bool print_field(void *context, const bly_field *field)
 {
@@ -72,6 +83,8 @@ int main(void)
         bly_plan(&plan, "standard", &want) < 0)
         errx(1, "%s", bly_why());
     facts(f);
+    if (adds(f) != 1)
+        errx(1, "the header has another number of keys");
     const void *image = bly_image(f, &bytes);
     if (bly_peek(&header, image, bytes) < 0)
         errx(1, "%s", bly_why());

@@ -293,7 +293,7 @@ extern const cli_topic topics[];
 extern const cli_command cmd_build, cmd_add, cmd_remove, cmd_query, cmd_count,
     cmd_put, cmd_get, cmd_dedup, cmd_resize, cmd_info, cmd_check, cmd_plan,
     cmd_advise, cmd_kinds, cmd_formats, cmd_convert, cmd_list, cmd_unite,
-    cmd_intersect, cmd_compare, cmd_sketch, cmd_diff, cmd_join, cmd_similar,
+    cmd_intersect, cmd_overlap, cmd_sketch, cmd_diff, cmd_join, cmd_similar,
     cmd_serve,                  /* programs/bloomery/serve/ */
     cmd_index, cmd_which, cmd_search;   /* search/commands/ */
 

@@ -10,7 +10,7 @@ static const cli_command *const main_commands[] = {
     &cmd_build, &cmd_add, &cmd_remove, &cmd_query, &cmd_count, &cmd_put,
     &cmd_get, &cmd_info, &cmd_check, &cmd_resize, &cmd_convert, &cmd_list,
     &cmd_plan, &cmd_advise, &cmd_kinds, &cmd_formats, &program_cmd_help,
-    &cmd_unite, &cmd_intersect, &cmd_compare, &cmd_sketch, &cmd_diff,
+    &cmd_unite, &cmd_intersect, &cmd_overlap, &cmd_sketch, &cmd_diff,
     &cmd_index, &cmd_which,
 #if defined(BLY_SEARCH)
     &cmd_search,
@@ -71,7 +71,8 @@ static const cli_example main_others[] = {
     { "combine", "unite" }, { "intersection", "intersect" },
     { "stat", "info" }, { "stats", "info" }, { "show", "info" },
     { "verify", "check" }, { "recommend", "advise" }, { "suggest", "advise" },
-    { "similarity", "compare" }, { "nearest", "similar" },
+    { "compare", "overlap" }, { "similarity", "overlap" },
+    { "nearest", "similar" },
     { "catalog", "index" }, { "catalogue", "index" }, { "reindex", "index" },
     { "simsearch", "similar" }, { "tanimoto", "similar" }, { "label", "put" },
     { "set", "put" }, { "dump", "list" }, { NULL, NULL }

@@ -56,11 +56,11 @@
     X("remove many keys", "bly_remove_many", "remove_many", "remove_many", \
       "", "", "removeMany", "BLY.MREMOVE", "bloomery remove") \
     X("store a label with a key", "bly_put", "put", "put", "bloomery_put", \
-      "bloomery_put", "put", "BLY.PUT", "") \
+      "bloomery_put", "put", "BLY.PUT", "bloomery put") \
     X("store labels with many keys", "bly_put_many", "put_many", "put_many", \
       "", "", "putMany", "BLY.PUT", "") \
     X("get the label of a key", "bly_get", "get", "get", "bloomery_get", \
-      "bloomery_get", "get", "BLY.GET", "") \
+      "bloomery_get", "get", "BLY.GET", "bloomery get") \
     X("get the labels of many keys", "bly_get_many", "get_many", "get_many", \
       "", "", "getMany", "BLY.MGET", "") \
     X("unite two filters", "bly_unite", "unite", "unite", "bloomery_unite", \
@@ -81,7 +81,7 @@
     X("make room for more keys", "bly_resize", "resize", "resize", "", "", \
       "resize", "BLY.RESIZE", "bloomery resize") \
     X("make a filter smaller", "bly_fold", "fold", "fold", "", "", "fold", \
-      "BLY.FOLD", "bloomery fold") \
+      "BLY.FOLD", "bloomery resize --fold") \
     X("report size, fill and rate", "bly_info", "info", "info", \
       "bloomery_info", "bloomery_info", "info", "BLY.INFO", "bloomery info") \
     X("list the keys of a sketch", "bly_list_keys", "list_keys", \

@@ -129,12 +129,8 @@ bly_status formats_head(uint8_t header[IMAGE_HEADER],
 
 /* ---- The listing ------------------------------------------------------- */
 
-#define FORMATS_ONE(name) + 1
-enum { FORMATS_COUNT = 0 REGISTRY_FOREIGN(FORMATS_ONE) };
-#undef FORMATS_ONE
-
-static bly_format_info formats_infos[FORMATS_COUNT + 1];
-static const bly_format_info *formats_list[FORMATS_COUNT + 1];
+static bly_format_info formats_infos[REGISTRY_OTHERS + 1];
+static const bly_format_info *formats_list[REGISTRY_OTHERS + 1];
 
 static void formats_fill(void)
 {
@@ -155,6 +151,6 @@ const bly_format_info *const *bly_formats(size_t *n)
     static threads_once once = THREADS_ONCE;
     threads_do_once(&once, formats_fill);
     if (n != NULL)
-        *n = FORMATS_COUNT;
+        *n = REGISTRY_OTHERS;
     return formats_list;
 }

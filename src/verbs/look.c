@@ -122,11 +122,9 @@ static void look_known(bly_header *h, const void *image)
     status_restore(&before);
 }
 
-bly_status bly_peek(bly_header *out, const void *image, size_t n)
+/* Returns the fields of a header. */
+static bly_header look_header(const void *image)
 {
-    bly_status status = image_check_start(image, n);
-    if (status != BLY_OK)
-        return status;
     bly_header h = {
         .bytes = image_u64(image, IMAGE_BYTES),
         .items = image_u64(image, IMAGE_ITEMS),
@@ -141,7 +139,24 @@ bly_status bly_peek(bly_header *out, const void *image, size_t n)
     memcpy(h.hash, (const char *)image + IMAGE_HASH, HASH_NAME);
     for (size_t i = 0; i < IMAGE_GEOMETRY_FIELDS; i++)
         h.geometry[i] = image_geometry(image, i);
-    look_known(&h, image);
-    *out = h;
+    return h;
+}
+
+bly_status bly_peek(bly_header *out, const void *image, size_t n)
+{
+    bly_status status = image_check_start(image, n);
+    if (status != BLY_OK)
+        return status;
+    *out = look_header(image);
+    look_known(out, image);
     return BLY_OK;
+}
+
+void bly_header_of(bly_header *out, const bly_filter *filter)
+{
+    *out = look_header(filter->image);
+    out->bytes = filter->bytes;
+    out->items = platform_load64(&filter->items);
+    out->known = true;
+    out->sealed = out->sealed && !platform_load_flag(&filter->changed);
 }

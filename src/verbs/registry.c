@@ -11,33 +11,45 @@
 #include "base/sizes.h"
 #include "base/threads.h"
 
-const bly_kind *const registry_kinds[] = {
-#define REGISTRY_ADDRESS(name, tier) REGISTRY_WITH_##tier(&bly_kind_##name,)
-    REGISTRY_KINDS(REGISTRY_ADDRESS)
-#undef REGISTRY_ADDRESS
-    NULL,
+/* The place of each kind in its table. The kinds that this build lacks come
+ * after the others, as NULL. */
+#define REGISTRY_RANK(name, tier)                                              \
+    REGISTRY_RANK_##name,                                                      \
+    REGISTRY_RANKED_##name = REGISTRY_RANK_##name - 1 + REGISTRY_HAS_##name,
+enum { REGISTRY_KINDS(REGISTRY_RANK) };
+enum { REGISTRY_FOREIGN(REGISTRY_RANK) };
+#undef REGISTRY_RANK
+
+#define REGISTRY_SLOT(name, before, size)                                      \
+    [REGISTRY_HAS_##name ? REGISTRY_RANK_##name                                \
+     : (size) + REGISTRY_AT_##name - (before) - REGISTRY_RANK_##name]
+#define REGISTRY_ADDRESS(name) REGISTRY_HAS_##name ? &bly_kind_##name : NULL
+
+const bly_kind *const registry_kinds[REGISTRY_KINDS_END + 1] = {
+#define REGISTRY_ROW(name, tier)                                               \
+    REGISTRY_SLOT(name, 0, REGISTRY_SIZE) = REGISTRY_ADDRESS(name),
+    REGISTRY_KINDS(REGISTRY_ROW)
+#undef REGISTRY_ROW
 };
 
-const bly_kind *const registry_foreign[] = {
-#define REGISTRY_ADDRESS(name) &bly_kind_##name,
-    REGISTRY_FOREIGN(REGISTRY_ADDRESS)
-#undef REGISTRY_ADDRESS
-    NULL,
+const bly_kind *const registry_foreign[REGISTRY_FOREIGN_END
+                                       - REGISTRY_KINDS_END + 1] = {
+#define REGISTRY_ROW(name, tier)                                               \
+    REGISTRY_SLOT(name, REGISTRY_KINDS_END, REGISTRY_OTHERS) =                 \
+        REGISTRY_ADDRESS(name),
+    REGISTRY_FOREIGN(REGISTRY_ROW)
+#undef REGISTRY_ROW
 };
 
 /* The tier of each of registry_kinds, as a place among the words. */
-enum { REGISTRY_CORE, REGISTRY_MORE, REGISTRY_EXPERIMENTAL };
 static const uint8_t registry_tiers[] = {
-#define REGISTRY_TIER(name, tier) REGISTRY_WITH_##tier(REGISTRY_##tier,)
-    REGISTRY_KINDS(REGISTRY_TIER)
-#undef REGISTRY_TIER
+#define REGISTRY_ROW(name, tier)                                               \
+    REGISTRY_SLOT(name, 0, REGISTRY_SIZE) = REGISTRY_##tier,
+    REGISTRY_KINDS(REGISTRY_ROW)
+#undef REGISTRY_ROW
 };
 
-enum {
-    REGISTRY_SIZE = sizeof registry_kinds / sizeof *registry_kinds - 1,
-    REGISTRY_OTHERS = sizeof registry_foreign / sizeof *registry_foreign - 1,
-    REGISTRY_ALL = REGISTRY_SIZE + REGISTRY_OTHERS
-};
+enum { REGISTRY_ALL = REGISTRY_SIZE + REGISTRY_OTHERS };
 
 /* Returns kind number i of all: first the kinds of our own, then those of
  * other systems' formats. */
@@ -205,7 +217,8 @@ static bool registry_choice(uint64_t *out, const kind_option *o,
     const bly_kind *kind;
     if (registry_choose(out, o, text, length))
         return true;
-    kind = REGISTRY_WHOLE ? registry_lookup(&options, text, length) : NULL;
+    kind = REGISTRY_LISTS_ALIASES ? registry_lookup(&options, text, length)
+                                  : NULL;
     return kind != NULL && *options == '\0'
         && registry_choose(out, o, kind->name, strlen(kind->name));
 }
@@ -443,7 +456,7 @@ static void registry_standard(char *out, size_t room, const kind_option *o)
 static void registry_list_aliases(size_t i)
 {
     size_t n = 0;
-    for (size_t j = 0; REGISTRY_WHOLE && j < REGISTRY_ALIAS_COUNT; j++)
+    for (size_t j = 0; REGISTRY_LISTS_ALIASES && j < REGISTRY_ALIAS_COUNT; j++)
         if (strcmp(registry_aliases[j].kind, registry_at(i)->name) == 0)
             registry_store[i].aliases[n++] = &registry_aliases[j].info;
 }

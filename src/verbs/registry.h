@@ -1,47 +1,44 @@
-/* registry.h - the list of all kinds with their support tiers, and the lookup
- * of a kind by its name.
+/* registry.h - the list of all kinds with their support tiers, the choice of
+ * those in this build, and the lookup of a kind by its name.
  */
 #ifndef BLY_VERBS_REGISTRY_H
 #define BLY_VERBS_REGISTRY_H
 
+#include <assert.h>
+
 #include "image/kind_foreign.h"
 
-/* ---- Built-in kinds -----------------------------------------------------
+/* ---- The kinds of a build ------------------------------------------------
  *
- * BLY_KINDS, set with -DBLY_KINDS=core or the like, is one of
+ * BLY_KINDS, set with -DBLY_KINDS=core or the like, is `all` (the default), or
+ * a list of words, such as core,bloomier or blocked,fuse:
  *
- *      all     every kind and format (the default);
- *      core    the kinds of tier CORE below, and no other system's formats;
- *      sets    only the family "sets", for a web page, which must download
- *              the library. bly_kinds() then lists no aliases.
+ *      core      the kinds of tier CORE below, and no other system's formats
+ *      sets      the family "sets"
+ *      formats   the formats of other systems
+ *      blocked   a kind or a format, by its name in the lists below
  *
- * Only the tables in registry.c differ. The linker (--gc-sections) drops a kind
- * that no table names, unless another kind contains it:
- * "scalable:of=partitioned" works in every build that has "scalable". */
+ * Only the tables in registry.c differ. A kind that no table names is dropped,
+ * by the linker (--gc-sections) or, in the amalgamation, by the compiler. It
+ * stays if another kind contains it: "scalable:of=partitioned" works in every
+ * build that has "scalable". */
 #ifndef BLY_KINDS
 #define BLY_KINDS all
 #endif
-#define REGISTRY_IS_all  1
-#define REGISTRY_IS_core 2
-#define REGISTRY_IS_sets 3
-#define REGISTRY_PASTE(a, b) a##b
-#define REGISTRY_IS(name)    REGISTRY_PASTE(REGISTRY_IS_, name)
-
-#if REGISTRY_IS(BLY_KINDS) == 0
-#error "BLY_KINDS is not one of all, core and sets"
-#endif
-
-enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
+#define REGISTRY_IS_all_alone   1
+#define REGISTRY_IS_sets_alone  2
+#define REGISTRY_IS_OF(a, b, ...)  REGISTRY_IS_##a##_##b
+#define REGISTRY_IS(...)           REGISTRY_IS_OF(__VA_ARGS__, alone, alone)
 
 /* The end of the message about a kind that this build does not have. */
-#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all
+#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all_alone
 #define REGISTRY_HERE ""
 #define REGISTRY_ELSEWHERE                                                     \
     "this version does not know: use the library that wrote it"
 #else
-#define REGISTRY_TEXT_OF(name) #name
-#define REGISTRY_WORD(name)    REGISTRY_TEXT_OF(name)
-#define REGISTRY_HERE " in this build (BLY_KINDS=" REGISTRY_WORD(BLY_KINDS) ")"
+#define REGISTRY_TEXT_OF(...)  #__VA_ARGS__
+#define REGISTRY_TEXT(...)     REGISTRY_TEXT_OF(__VA_ARGS__)
+#define REGISTRY_HERE " in this build (BLY_KINDS=" REGISTRY_TEXT(BLY_KINDS) ")"
 #define REGISTRY_ELSEWHERE                                                     \
     "is not" REGISTRY_HERE ": use a build with BLY_KINDS=all"
 #endif
@@ -88,9 +85,6 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
     X(floom, EXPERIMENTAL)                                                     \
     X(rehash, MORE)
 
-#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_sets
-#define REGISTRY_KINDS(X) REGISTRY_SETS(X)
-#else
 #define REGISTRY_KINDS(X)                                                      \
     REGISTRY_SETS(X)                                                           \
     X(counting, CORE)                                                          \
@@ -118,45 +112,97 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
     X(attenuated, MORE)                                                        \
     X(cascade, CORE)                                                           \
     X(buffered, MORE)
-#endif
-
-/* REGISTRY_WITH_CORE(…), and so on: the arguments, if this build has the kinds
- * of that tier; else nothing. */
-#define REGISTRY_WITH_CORE(...) __VA_ARGS__
-#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_core
-#define REGISTRY_WITH_MORE(...)
-#define REGISTRY_WITH_EXPERIMENTAL(...)
-#else
-#define REGISTRY_WITH_MORE(...)         __VA_ARGS__
-#define REGISTRY_WITH_EXPERIMENTAL(...) __VA_ARGS__
-#endif
 
 /* The kinds of other systems' formats (src/kinds/foreign/). They have names as
  * the other kinds do, but a list of their own (bly_formats): they exist for
  * files that other programs wrote, and hash whole keys. Bytes that several
  * formats would accept are read as the first of them. */
-#if REGISTRY_IS(BLY_KINDS) != REGISTRY_IS_all
-#define REGISTRY_FOREIGN(X)
-#else
 #define REGISTRY_FOREIGN(X)                                                    \
-    X(dcso)                                                                    \
-    X(parquet)                                                                 \
-    X(datasketches)                                                            \
-    X(bitsandblooms)                                                           \
-    X(guava)                                                                   \
-    X(leveldb)                                                                 \
-    X(bip37)                                                                   \
-    X(rocksdb)                                                                 \
-    X(ethereum)                                                                \
-    X(squid)                                                                   \
-    X(venti)                                                                   \
-    X(exim)                                                                    \
-    X(redisbloom)                                                              \
-    X(rediscuckoo)                                                             \
-    X(bip158)                                                                  \
-    X(xorfilter)                                                               \
-    X(crlite)
+    X(dcso, MORE)                                                              \
+    X(parquet, MORE)                                                           \
+    X(datasketches, MORE)                                                      \
+    X(bitsandblooms, MORE)                                                     \
+    X(guava, MORE)                                                             \
+    X(leveldb, MORE)                                                           \
+    X(bip37, MORE)                                                             \
+    X(rocksdb, MORE)                                                           \
+    X(ethereum, MORE)                                                          \
+    X(squid, MORE)                                                             \
+    X(venti, MORE)                                                             \
+    X(exim, MORE)                                                              \
+    X(redisbloom, MORE)                                                        \
+    X(rediscuckoo, MORE)                                                       \
+    X(bip158, MORE)                                                            \
+    X(xorfilter, MORE)                                                         \
+    X(crlite, MORE)
+
+/* ---- The choice ---------------------------------------------------------
+ *
+ * REGISTRY_HAS_name is 1 if this build has the kind or format, else 0. */
+#define REGISTRY_PLACE(name, tier) REGISTRY_AT_##name,
+#define REGISTRY_ONE(name, tier)   + 1
+enum {
+    REGISTRY_KINDS(REGISTRY_PLACE)
+    REGISTRY_FOREIGN(REGISTRY_PLACE)
+    REGISTRY_AT_core, REGISTRY_AT_sets, REGISTRY_AT_formats,
+    REGISTRY_AT_nothing, REGISTRY_AFTER_24_WORDS_nothing = 0,
+    REGISTRY_SETS_END = 0 REGISTRY_SETS(REGISTRY_ONE),
+    REGISTRY_KINDS_END = 0 REGISTRY_KINDS(REGISTRY_ONE),
+    REGISTRY_FOREIGN_END = REGISTRY_AT_core
+};
+#undef REGISTRY_ONE
+#undef REGISTRY_PLACE
+static_assert(REGISTRY_AT_nothing < 64, "each word has a bit");
+
+#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all_alone
+#define REGISTRY_CHOSEN(word) 1
+#else
+/* The words of BLY_KINDS as the bits of a number: at most 24, eight by eight. A
+ * word that is neither a kind nor a group is an undeclared REGISTRY_AT_word. */
+#define REGISTRY_BIT(word) (uint64_t)1 << REGISTRY_AT_##word
+#define REGISTRY_BITS(a, b, c, d, e, f, g, h)                                  \
+    REGISTRY_BIT(a) | REGISTRY_BIT(b) | REGISTRY_BIT(c) | REGISTRY_BIT(d)      \
+        | REGISTRY_BIT(e) | REGISTRY_BIT(f) | REGISTRY_BIT(g) | REGISTRY_BIT(h)
+#define REGISTRY_WORDS_1(a, b, c, d, e, f, g, h, ...)                          \
+    REGISTRY_BITS(a, b, c, d, e, f, g, h) | REGISTRY_WORDS_2(__VA_ARGS__)
+#define REGISTRY_WORDS_2(a, b, c, d, e, f, g, h, ...)                          \
+    REGISTRY_BITS(a, b, c, d, e, f, g, h) | REGISTRY_WORDS_3(__VA_ARGS__)
+#define REGISTRY_WORDS_3(a, b, c, d, e, f, g, h, after, ...)                   \
+    REGISTRY_BITS(a, b, c, d, e, f, g, h) | REGISTRY_AFTER_24_WORDS_##after
+#define REGISTRY_NOTHING                                                       \
+    nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing
+#define REGISTRY_WORDS(...) (REGISTRY_WORDS_1(__VA_ARGS__))
+#define REGISTRY_CHOSEN(word)                                                  \
+    (int)(REGISTRY_WORDS(BLY_KINDS, REGISTRY_NOTHING, REGISTRY_NOTHING,        \
+                         REGISTRY_NOTHING, nothing, nothing)                   \
+          >> REGISTRY_AT_##word & 1)
 #endif
+
+enum { REGISTRY_CORE, REGISTRY_MORE, REGISTRY_EXPERIMENTAL };
+enum {
+    REGISTRY_HAS_core = REGISTRY_CHOSEN(core),
+    REGISTRY_HAS_sets = REGISTRY_CHOSEN(sets),
+    REGISTRY_HAS_formats = REGISTRY_CHOSEN(formats),
+#define REGISTRY_HAS(name, tier)                                               \
+    REGISTRY_HAS_##name = REGISTRY_CHOSEN(name)                                \
+        || (REGISTRY_HAS_core && REGISTRY_##tier == REGISTRY_CORE)             \
+        || (REGISTRY_HAS_sets && REGISTRY_AT_##name < REGISTRY_SETS_END),
+    REGISTRY_KINDS(REGISTRY_HAS)
+#undef REGISTRY_HAS
+#define REGISTRY_HAS(name, tier)                                               \
+    REGISTRY_HAS_##name = REGISTRY_CHOSEN(name) || REGISTRY_HAS_formats,
+    REGISTRY_FOREIGN(REGISTRY_HAS)
+#undef REGISTRY_HAS
+};
+
+/* The numbers of kinds and of formats in this build. */
+#define REGISTRY_ADD(name, tier) + REGISTRY_HAS_##name
+enum {
+    REGISTRY_SIZE = 0 REGISTRY_KINDS(REGISTRY_ADD),
+    REGISTRY_OTHERS = 0 REGISTRY_FOREIGN(REGISTRY_ADD),
+};
+#undef REGISTRY_ADD
+static_assert(REGISTRY_SIZE > 0, "BLY_KINDS names a kind, not only formats");
 
 /* Aliases: names that papers and other libraries use for a kind, with the
  * options that the name implies. Every function that takes the name of a kind
@@ -170,9 +216,13 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
     X("sbbf",               "split",        "")                                \
     X("hash-compaction",    "compaction",   "")
 
-#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_sets
+/* `sets` alone is for a web page, which must download the library: bly_kinds()
+ * then lists no aliases. */
+#if REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_sets_alone
+enum { REGISTRY_LISTS_ALIASES = 0 };
 #define REGISTRY_ALIASES(X) REGISTRY_SET_ALIASES(X)
 #else
+enum { REGISTRY_LISTS_ALIASES = 1 };
 #define REGISTRY_ALIASES(X)                                                    \
     REGISTRY_SET_ALIASES(X)                                                    \
     X("counting-bloom",     "counting",     "")                                \
@@ -199,10 +249,8 @@ enum { REGISTRY_WHOLE = REGISTRY_IS(BLY_KINDS) == REGISTRY_IS_all };
 #endif
 
 #define REGISTRY_DECLARE(name, tier) extern const bly_kind bly_kind_##name;
-#define REGISTRY_DECLARE_FOREIGN(name) REGISTRY_DECLARE(name, MORE)
 REGISTRY_KINDS(REGISTRY_DECLARE)
-REGISTRY_FOREIGN(REGISTRY_DECLARE_FOREIGN)
-#undef REGISTRY_DECLARE_FOREIGN
+REGISTRY_FOREIGN(REGISTRY_DECLARE)
 #undef REGISTRY_DECLARE
 
 /* The kinds of this build; NULL ends each list. */

@@ -34,9 +34,9 @@ complete_is() {
 
 echo 0 >status
 if command -v bash >/dev/null; then
-    complete_is 'bash: a command' comp -- compare
+    complete_is 'bash: a command' ov -- overlap
     complete_is 'bash: several commands' un -- unite
-    complete_is 'bash: two commands' co -- count convert compare
+    complete_is 'bash: two commands' co -- count convert
     complete_is 'bash: a long option' build --out -- --output
     complete_is 'bash: options after others' query -c --inv -- --invert-match
     complete_is 'bash: not those of another command' query --out --

@@ -46,10 +46,10 @@ try info f.bad
 refused 'info' "$damaged"
 try info --json f.bad
 refused 'info --json' "$damaged"
-try compare f.bly f.bad
-refused 'compare' "$damaged"
-try compare f.bad f.bly
-refused 'compare, the first one' "$damaged"
+try overlap f.bly f.bad
+refused 'overlap' "$damaged"
+try overlap f.bad f.bly
+refused 'overlap, the first one' "$damaged"
 try query -c --no-verify f.bad keys
 check 'query --no-verify trusts it' [ "$(cat out)" -lt 20000 ]
 try count --no-verify --json counts.bad keys

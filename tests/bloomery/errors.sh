@@ -174,10 +174,10 @@ for file in text empty folder missing short.bly header.bly; do
         try $command $file </dev/null
         refused "$command: $file is no filter" "$file"
     done
-    try compare f.bly $file
-    refused "compare: $file is no filter" "$file"
-    try compare $file f.bly
-    refused "compare: $file is no filter, the first" "$file"
+    try overlap f.bly $file
+    refused "overlap: $file is no filter" "$file"
+    try overlap $file f.bly
+    refused "overlap: $file is no filter, the first" "$file"
     for command in unite intersect; do
         keeps "$command: $file is no filter" "$file" out.bly \
             $command -o out.bly f.bly $file
@@ -237,7 +237,7 @@ try help frobnicate
 refused 'help for an unknown command' "unknown command or topic 'frobnicate': "
 try help build add
 refused 'help for two commands' 'one COMMAND'
-for command in build add query info check plan kinds unite intersect compare
+for command in build add query info check plan kinds unite intersect overlap
 do
     try $command --frobnicate
     refused "$command: unknown long option" \
@@ -326,8 +326,8 @@ for command in unite intersect; do
     try $command -o folder f.bly f.bly
     refused "$command -o FOLDER" "'folder' is a folder"
 done
-try compare f.bly
-refused 'compare of one filter' 'two filters: see'
+try overlap f.bly
+refused 'overlap of one filter' 'two filters: see'
 
 # A filter in a pipe would be lost, or waited for.
 mkfifo changed

@@ -47,8 +47,8 @@ try info --json a.bloom
 out_has 'info: json' 0 '"kind": *"dcso"'
 try check a.bloom
 out_has 'check' 0 '^a.bloom: ok .its format has no checksum'
-try compare a.bloom b.bloom
-out_has 'compare' 0 '^in either +[12],[0-9]{3} ± '
+try overlap a.bloom b.bloom
+out_has 'overlap' 0 '^in either +[12],[0-9]{3} ± '
 try unite -o ab.bloom a.bloom b.bloom
 silent 'unite'
 try query -c ab.bloom keys others

@@ -281,10 +281,10 @@ for command in unite intersect; do
 done
 try unite hex.bly bytes.bly -o both.bly
 silent 'unite: bytes and hex are the same keys'
-try compare text.bly any.bly
-refused 'compare: one without a form' 'use --assume-form if both are alike'
-try compare --assume-form text.bly any.bly
-check 'compare --assume-form' grep -q '^in both  *2' out
+try overlap text.bly any.bly
+refused 'overlap: one without a form' 'use --assume-form if both are alike'
+try overlap --assume-form text.bly any.bly
+check 'overlap --assume-form' grep -q '^in both  *2' out
 try query -F text.bly -F host.bly --key a
 refused 'query: different forms' 'build both with the same'
 try query -F text.bly -F any.bly --key a

@@ -113,13 +113,13 @@ json_is 'kinds' 0 'all(set(k) == {"name", "family", "tier", "summary",
 try kinds --json standard
 json_is 'kinds KIND: an object' 0 'v["name"] == "standard" and
     "add" in v["abilities"] and "k" in [o["name"] for o in v["options"]]'
-try compare --json a.bly b.bly
-json_is 'compare' 0 'set(v) == {"a", "b", "either", "both", "differ",
+try overlap --json a.bly b.bly
+json_is 'overlap' 0 'set(v) == {"a", "b", "either", "both", "differ",
     "jaccard"} and
     all(set(e) == {"value", "sd"} for e in v.values()) and
     900 < v["a"]["value"] < 1100 and 1350 < v["b"]["value"] < 1650'
-try compare --json full.bly full.bly
-json_is 'compare, saturated: null' 0 'v["a"]["value"] is None'
+try overlap --json full.bly full.bly
+json_is 'overlap, saturated: null' 0 'v["a"]["value"] is None'
 
 # ---- names ------------------------------------------------------------------
 name=$(printf 'q"b\\s\tt\303\244\360\237\230\200')

@@ -215,11 +215,11 @@ try intersect --key-file raw -o i.bly u.bly b.bly
 silent 'intersect'
 try query --key-file raw -c i.bly keys more
 out_is 'keys of both are found' 0 '100\n'
-only 'compare' a.bly compare a.bly u.bly
-try compare --key-file raw a.bly u.bly
-out_has 'compare' 0 '^in both  *[0-9,]+'
-try compare --key-file raw a.bly other.bly
-refused 'compare of two keys' "$another"
+only 'overlap' a.bly overlap a.bly u.bly
+try overlap --key-file raw a.bly u.bly
+out_has 'overlap' 0 '^in both  *[0-9,]+'
+try overlap --key-file raw a.bly other.bly
+refused 'overlap of two keys' "$another"
 
 # ---- sketches ---------------------------------------------------------------
 for how in '--differences 200' '--differences 200 --whole 8' '-p 1e-9 -n 2000'; do

@@ -205,7 +205,7 @@ done
 
 # ---- a file of another command -----------------------------------------------
 try index -o t.blx keys few
-for job in 'info' 'query' 'compare counting.bly' 'add'; do
+for job in 'info' 'query' 'overlap counting.bly' 'add'; do
     # shellcheck disable=SC2086
     try $job t.blx </dev/null
     check "${job%% *} of an index names the commands for it" \

@@ -43,8 +43,8 @@ try unite -o u.bly a.bly c.bly
 silent 'unite'
 check 'unite: the bytes of adding both' sh -c '
     tail -c +129 u.bly >x; tail -c +129 b.bly >y; cmp x y'
-try compare a.bly c.bly
-out_has 'compare' 0 'both'
+try overlap a.bly c.bly
+out_has 'overlap' 0 'both'
 
 printf 'XYZ' | dd of=a.bly bs=1 seek=$((size - 40)) conv=notrunc 2>/dev/null
 try query a.bly keys

@@ -136,7 +136,7 @@ if [ -c /dev/full ]; then
     full check good.bly
     full plan -n 10
     full kinds
-    full compare good.bly good.bly
+    full overlap good.bly good.bly
     full build -n 30000 -o - keys
     full unite -o - good.bly good.bly
     full help

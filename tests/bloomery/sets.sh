@@ -1,4 +1,4 @@
-# sets.sh - unite, intersect, compare.
+# sets.sh - unite, intersect, overlap.
 # shellcheck source=lib.sh
 . "$1/lib.sh"
 
@@ -117,25 +117,25 @@ silent 'intersect into an input'
 try query -c i.bly both
 out_is 'the common keys stay' 0 '200\n'
 
-# ---- compare ----------------------------------------------------------------
-try compare low.bly high.bly
-out_has 'compare: a' 0 '^in a +(59[0-9]|60[0-9]|610) ± [0-9]+ keys$'
-out_has 'compare: both' 0 '^in both +(1[89][0-9]|2[01][0-9]) ± [0-9]+ keys$'
-out_has 'compare: either' 0 '^in either +(9[89][0-9]|1,0[012][0-9]) ±'
-out_has 'compare: just one' 0 '^in just one +(79[0-9]|80[0-9]) ± [0-9]+ keys$'
-out_has 'compare: jaccard' 0 '^jaccard +0\.(1[89]|2[01])[0-9]* ± 0\.'
-try compare low.bly low.bly
-out_has 'compare with itself: none in just one' 0 '^in just one +0 keys$'
-out_has 'compare with itself: all in both' 0 '^jaccard +1.0000 ± 0.0000 '
+# ---- overlap ----------------------------------------------------------------
+try overlap low.bly high.bly
+out_has 'overlap: a' 0 '^in a +(59[0-9]|60[0-9]|610) ± [0-9]+ keys$'
+out_has 'overlap: both' 0 '^in both +(1[89][0-9]|2[01][0-9]) ± [0-9]+ keys$'
+out_has 'overlap: either' 0 '^in either +(9[89][0-9]|1,0[012][0-9]) ±'
+out_has 'overlap: just one' 0 '^in just one +(79[0-9]|80[0-9]) ± [0-9]+ keys$'
+out_has 'overlap: jaccard' 0 '^jaccard +0\.(1[89]|2[01])[0-9]* ± 0\.'
+try overlap low.bly low.bly
+out_has 'overlap with itself: none in just one' 0 '^in just one +0 keys$'
+out_has 'overlap with itself: all in both' 0 '^jaccard +1.0000 ± 0.0000 '
 for kind in quotient layered; do
     try build -n 1000 -p 1e-5 -k $kind -o low.$kind low
     try build -n 1000 -p 1e-5 -k $kind -o high.$kind high
-    try compare low.$kind high.$kind
-    out_has "compare: $kind" 0 '^in just one +(7[6-9][0-9]|8[0-3][0-9]) ± [0-9.]+ keys$'
+    try overlap low.$kind high.$kind
+    out_has "overlap: $kind" 0 '^in just one +(7[6-9][0-9]|8[0-3][0-9]) ± [0-9.]+ keys$'
 done
 try build -n 1 --overfill -o s.bly all
-try compare s.bly s.bly
-out_has 'compare: saturated' 0 '^in a +unknown \(the filter is saturated\)$'
+try overlap s.bly s.bly
+out_has 'overlap: saturated' 0 '^in a +unknown \(the filter is saturated\)$'
 
 # ---- refusals ---------------------------------------------------------------
 cp u.bly out.bly
@@ -149,8 +149,8 @@ for differs in seed size hash kind; do
             "'high.bly' and '$differs.bly' cannot be .*: .*: " \
             out.bly $command -o out.bly high.bly $differs.bly
     done
-    try compare high.bly $differs.bly
-    refused "compare: another $differs" \
+    try overlap high.bly $differs.bly
+    refused "overlap: another $differs" \
         "'high.bly' and '$differs.bly' cannot be compared: .*: "
 done
 

@@ -226,7 +226,7 @@ refused 'compressed: zeros within the limit' 'bomb.gz: not a Bloomery filter'
 gzip -k large.bly
 check 'both layers: 700,000 times' [ "$(wc -c <large.bly.gz)" -lt 177 ]
 for file in large.bly large.bly.gz; do
-    for command in query count compare diff 'unite -o x' 'serve --socket s'
+    for command in query count overlap diff 'unite -o x' 'serve --socket s'
     do
         # shellcheck disable=SC2086  # a command and its options
         try $command --unpack-limit 100M "$file" keys

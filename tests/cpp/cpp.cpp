@@ -82,10 +82,10 @@ static void test_make_and_own()
     filter moved = std::move(f);
     CHECK(moved && !f);             // NOLINT: a filter that was moved is false
     f = std::move(moved);
-    CHECK(f.insert("key"));
+    CHECK(f.add("key"));
 
     filter copy = f.copy(), like = f.like();
-    CHECK(copy.contains("key") && copy.insert("other"));
+    CHECK(copy.contains("key") && copy.add("other"));
     CHECK(!f.contains("other") && !like.contains("key"));
 
     filter owned(copy.release());
@@ -96,7 +96,7 @@ static void test_make_and_own()
     CHECK(planned.unite(f).contains("key"));
     bly_spec plain = {};
     plain.capacity = 10;
-    CHECK(filter(std::string("blocked"), plain).insert("key"));
+    CHECK(filter(std::string("blocked"), plain).add("key"));
 }
 
 static void test_spec()
@@ -118,12 +118,12 @@ static void test_spec()
                    .with_allocator(&memory);
     filter f("standard", all);
 
-    CHECK(f.stat().seed == 7 && std::string(f.stat().hash) == "xxh64");
-    CHECK(f.insert("key") && f.contains("key"));
+    CHECK(f.info().seed == 7 && std::string(f.info().hash) == "xxh64");
+    CHECK(f.add("key") && f.contains("key"));
 
     filter hidden("standard",
                   spec(100).with_hash("siphash").with_secret(secret));
-    hidden.insert("key");
+    hidden.add("key");
     auto packed = hidden.pack();
     CHECK(thrown([&] { filter::unpack(packed.data(), packed.size()); })
           == BLY_ESECRET);
@@ -153,10 +153,12 @@ static void test_progress()
     std::vector<std::uint64_t> keys(200000);
     for (std::size_t i = 0; i < keys.size(); i++)
         keys[i] = bly_mix64(i);
-    auto whole = filter::build("fuse", spec().with_progress(&follow), keys);
+    auto whole = filter::build("fuse", spec().with_progress(&follow),
+                               bloomery::hashes(keys));
     CHECK(none.calls > 2 && whole.contains_hash(keys[7]));
     CHECK(thrown([&] {
-              filter::build("fuse", spec().with_progress(&cancel), keys);
+              filter::build("fuse", spec().with_progress(&cancel),
+                            bloomery::hashes(keys));
           }) == BLY_ECANCELED);
     const bly_progress first = { watch::report, &none };
     none = { 0, 0 };
@@ -166,7 +168,7 @@ static void test_progress()
     filter some("standard", spec(keys.size()));
     second.calls = 0;
     some.watch(&cancel);
-    CHECK(thrown([&] { some.insert_many(keys); }) == BLY_ECANCELED);
+    CHECK(thrown([&] { some.add_hashes(keys); }) == BLY_ECANCELED);
     some.watch(nullptr);
     CHECK(some.contains_hash(keys[0]));
 }
@@ -179,24 +181,31 @@ static void test_errors()
     CHECK(thrown([] { bloomery::plan("standard:k=0", spec(1)); })
           == BLY_EOPTION);
 
-    filter frozen = filter::build_keys("xor", spec(), words(10));
-    CHECK(thrown([&] { frozen.insert("key"); }) == BLY_EUNSUPPORTED);
-    CHECK(thrown([&] { frozen.insert_hash(1); }) == BLY_EUNSUPPORTED);
+    filter frozen = filter::build("xor", spec(), words(10));
+    CHECK(thrown([&] { frozen.add("key"); }) == BLY_EUNSUPPORTED);
+    CHECK(thrown([&] { frozen.add_hash(1); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { frozen.remove("key"); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { frozen.put("key", 1); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { frozen.like(); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { frozen.resize(20); }) == BLY_EUNSUPPORTED);
 
+    // what() names the operation of C++
+    try {
+        frozen.add("key");
+    } catch (const bloomery::error &e) {
+        CHECK(std::strstr(e.what(), "bly_") == nullptr);
+    }
+
     // the number added, from a range of several batches too
     filter small("cuckoo", spec(300));
     std::size_t done = 0;
     try {
-        small.insert_keys(words(5000));
+        small.add_many(words(5000));
     } catch (const bloomery::error &e) {
         CHECK(e.status() == BLY_EFULL);
         done = e.done();
     }
-    CHECK(done >= 300 && small.stat().items == done);
+    CHECK(done >= 300 && small.info().items == done);
     CHECK(small.contains("word " + std::to_string(done - 1)));
 }
 
@@ -204,8 +213,8 @@ static void test_one_key()
 {
     filter f("counting", spec(1000));
 
-    CHECK(f.insert("a") && !f.insert("a"));
-    CHECK(f.insert_hash(f.hash("b")) && f.contains("b"));
+    CHECK(f.add("a") && !f.add("a"));
+    CHECK(f.add_hash(f.hash("b")) && f.contains("b"));
     CHECK(f.contains_hash(f.hash("a")) && !f.contains("c"));
     CHECK(f.count("a") == 2 && f.count_hash(f.hash("b")) == 1);
     CHECK(f.remove("a") && f.count("a") == 1);
@@ -213,7 +222,7 @@ static void test_one_key()
     CHECK(!f.remove("a"));
 
     const std::uint64_t number = 17;
-    CHECK(f.insert(bloomery::bytes(number)));
+    CHECK(f.add(bloomery::bytes(number)));
     CHECK(f.contains(bloomery::bytes(&number, sizeof number)));
 }
 
@@ -221,17 +230,17 @@ static void test_many_hashes()
 {
     filter f("counting", spec(1000));
     const std::vector<std::uint64_t> hashes =
-        bloomery::hash_keys(nullptr, spec(), words(3));
+        bloomery::hash_many(nullptr, spec(), words(3));
     std::array<bool, 3> is{};
     std::uint64_t counts[3];
     std::array<bly_status, 3> each{};
 
     CHECK(hashes[1] == f.hash("word 1"));
-    f.insert_many(hashes);
-    f.insert_many(hashes, is);
+    f.add_hashes(hashes);
+    f.add_hashes(hashes, is);
     CHECK(is[0] && is[1] && is[2]);
     is = {};
-    f.contains_many(hashes, is);
+    f.contains_hashes(hashes, is);
     std::vector<std::uint8_t> mask((hashes.size() + 7) / 8);
     std::uint64_t ones = 0;
     for (bool one : is)
@@ -243,20 +252,20 @@ static void test_many_hashes()
           })
           == BLY_EPARAM);
     CHECK(is[0] && is[1] && is[2]);
-    f.count_many(hashes, counts);
+    f.count_hashes(hashes, counts);
     CHECK(counts[0] == 2 && counts[2] == 2);
-    CHECK(f.remove_many(hashes) && f.remove_many(hashes, each));
-    CHECK(each[1] == BLY_OK && !f.remove_many(hashes, each));
+    CHECK(f.remove_hashes(hashes) && f.remove_hashes(hashes, each));
+    CHECK(each[1] == BLY_OK && !f.remove_hashes(hashes, each));
     CHECK(each[1] == BLY_EABSENT);
-    CHECK(thrown([&] { f.contains_many(hashes, bloomery::span<bool>()); })
+    CHECK(thrown([&] { f.contains_hashes(hashes, bloomery::span<bool>()); })
           == BLY_EPARAM);
     CHECK(thrown([&] {
-              f.insert_many(hashes, bloomery::span<bool>(is.data(), 2));
+              f.add_hashes(hashes, bloomery::span<bool>(is.data(), 2));
           })
           == BLY_EPARAM);
     CHECK(f.count("word 0") == 0);
 #if __cplusplus >= 202002L
-    f.insert_many(std::span(hashes).first(1), std::span(is));
+    f.add_hashes(std::span(hashes).first(1), std::span(is));
     CHECK(!is[0] && f.contains("word 0"));
 #endif
 }
@@ -271,21 +280,21 @@ static void test_forms_of_keys()
     filter f("standard", spec(1000));
     bool is[3] = {};
 
-    f.insert_keys(keys(buffer, narrow), is);
+    f.add_many(keys(buffer, narrow), is);
     CHECK(!is[0] && f.contains("one") && f.contains("three"));
-    f.insert_keys(keys(buffer, wide), is);
+    f.add_many(keys(buffer, wide), is);
     CHECK(is[0] && is[1] && is[2]);
-    f.contains_keys(single, is);
+    f.contains_many(single, is);
     CHECK(is[0] && is[1]);
-    f.contains_keys(keys("oneabctwo", 3, 3), is);
+    f.contains_many(keys("oneabctwo", 3, 3), is);
     CHECK(is[0] && !is[1] && is[2]);
-    f.insert_keys(keys::rows(numbers));
+    f.add_many(keys::rows(numbers));
     CHECK(f.contains(bloomery::bytes(numbers[2])));
     CHECK(keys::rows(numbers).size() == 3);
     bly_keys wrong = {};
     wrong.n = 1;
-    CHECK(thrown([&] { f.insert_keys(keys(wrong)); }) == BLY_EPARAM);
-    f.insert_keys(keys(bloomery::span<const bly_key>(single.data(), 1)));
+    CHECK(thrown([&] { f.add_many(keys(wrong)); }) == BLY_EPARAM);
+    f.add_many(keys(bloomery::span<const bly_key>(single.data(), 1)));
 }
 
 /* Ranges of more than one batch. */
@@ -300,27 +309,27 @@ static void test_ranges_of_keys()
     std::array<bly_status, 600> each{};
     filter f("counting", spec(2000));
 
-    f.insert_keys(some, is);
+    f.add_many(some, is);
     CHECK(!is[0] && f.contains("word 599"));
-    f.insert_keys(views, is);
+    f.add_many(views, is);
     CHECK(is[0] && is[255] && is[256] && is[599]);
-    f.insert_keys(sorted);
-    f.insert_keys(literals);
+    f.add_many(sorted);
+    f.add_many(literals);
     CHECK(f.contains("y"));
     is = {};
-    f.contains_keys(views, is);
+    f.contains_many(views, is);
     CHECK(is[0] && is[255] && is[256] && is[599]);
-    f.count_keys(some, counts);
+    f.count_many(some, counts);
     CHECK(counts[0] == 3 && counts[256] == 3 && counts[599] == 3);
-    CHECK(f.remove_keys(some) && f.remove_keys(some, each));
-    CHECK(f.remove_keys(some) && !f.remove_keys(some, each));
+    CHECK(f.remove_many(some) && f.remove_many(some, each));
+    CHECK(f.remove_many(some) && !f.remove_many(some, each));
     CHECK(each[0] == BLY_EABSENT && each[599] == BLY_EABSENT);
     CHECK(thrown([&] {
-              f.contains_keys(some, bloomery::span<bool>(is.data(), 599));
+              f.contains_many(some, bloomery::span<bool>(is.data(), 599));
           })
           == BLY_EPARAM);
     CHECK(thrown([&] {
-              f.count_keys(some,
+              f.count_many(some,
                            bloomery::span<std::uint64_t>(counts.data(), 10));
           })
           == BLY_EPARAM);
@@ -329,32 +338,34 @@ static void test_ranges_of_keys()
 static void test_build_and_labels()
 {
     const std::vector<std::string> some = words(300);
-    const auto hashes = bloomery::hash_keys("xor", spec(), some);
+    const auto hashes = bloomery::hash_many("xor", spec(), some);
     std::vector<std::uint64_t> labels(300);
     for (std::size_t i = 0; i < labels.size(); i++)
         labels[i] = i % 7;
 
-    CHECK(filter::build("xor", spec(), hashes).contains("word 5"));
-    filter f = filter::build("bloomier:bits=8", spec(), hashes, labels);
+    const bloomery::hashes known{ hashes };
+    CHECK(known.size() == 300);
+    CHECK(filter::build("xor", spec(), known).contains("word 5"));
+    filter f = filter::build("bloomier:bits=8", spec(), known, labels);
     CHECK(f.get("word 9") == 2u && f.get_hash(hashes[10]) == 3u);
     CHECK(f.put("word 9", 200) && f.get("word 9") == 200u);
     CHECK(f.put_hash(hashes[9], 2));
     CHECK(thrown([&] { f.put("nowhere", 1); }) == BLY_EABSENT);
     CHECK(!f.get("nowhere at all"));
 
-    filter same = filter::build_keys("bloomier:bits=8", spec(), some, labels);
+    filter same = filter::build("bloomier:bits=8", spec(), some, labels);
     std::array<bool, 300> found{};
     std::array<std::uint64_t, 300> out{};
-    same.get_many(hashes, found, out);
+    same.get_hashes(hashes, found, out);
     CHECK(found[299] && out[299] == 299 % 7);
     out = {};
-    same.get_keys(some, found, out);
+    same.get_many(some, found, out);
     CHECK(found[0] && found[299] && out[299] == 299 % 7);
     const std::vector<bly_key> single = { { "word 8", 6 } };
-    same.get_keys(keys(single), found, out);
+    same.get_many(keys(single), found, out);
     CHECK(found[0] && out[0] == 1);
     CHECK(thrown([&] {
-              filter::build("bloomier", spec(), hashes,
+              filter::build("bloomier", spec(), known,
                             bloomery::span<const std::uint64_t>(labels.data(),
                                                                 3));
           })
@@ -363,12 +374,12 @@ static void test_build_and_labels()
     filter zones("spatial:areas=3", spec(1000));
     for (auto &label : labels)
         label = 1 + label % 3;
-    zones.put_keys(some, labels);
-    zones.put_keys(keys(single), labels);
+    zones.put_many(some, labels);
+    zones.put_many(keys(single), labels);
     CHECK(zones.get("word 8").value_or(0) >= labels[8]);
-    zones.put_many({ hashes.data(), 2 }, { labels.data(), 2 });
+    zones.put_hashes({ hashes.data(), 2 }, { labels.data(), 2 });
     CHECK(zones.put("new", 1) && !zones.put("new", 1));
-    CHECK(thrown([&] { zones.put_keys(some, { labels.data(), 299 }); })
+    CHECK(thrown([&] { zones.put_many(some, { labels.data(), 299 }); })
           == BLY_EPARAM);
 
     std::vector<std::uint64_t> seen;
@@ -383,15 +394,70 @@ static void test_build_and_labels()
     CHECK(seen.size() == 2);
 }
 
+/* build() decides by the type of what it is given. */
+static void test_build_of_each_type()
+{
+    const std::vector<std::string> strings = { "one", "three" };
+    const std::array<std::string_view, 2> views = { "one", "three" };
+    const char *const literals[] = { "one", "three" };
+    const std::vector<bly_key> single = { { "one", 3 }, { "three", 5 } };
+    const std::set<std::string> sorted(strings.begin(), strings.end());
+    const auto hashed = bloomery::hash_many("fuse", spec(), strings);
+    const keys rows("onetwo", 2, 3);
+    const filter made[] = {
+        filter::build("fuse", spec(), strings),
+        filter::build("fuse", spec(), views),
+        filter::build("fuse", spec(), literals),
+        filter::build("fuse", spec(), sorted),
+        filter::build("fuse", spec(), single),
+        filter::build("fuse", spec(), keys(single)),
+        filter::build("fuse", spec(), bloomery::hashes{ hashed }),
+    };
+    const auto first = made[0].image();
+
+    for (const filter &f : made) {
+        const auto image = f.image();
+        CHECK(image.size() == first.size());
+        CHECK(std::memcmp(image.data(), first.data(), first.size()) == 0);
+        CHECK(f.contains("one") && f.contains("three"));
+    }
+    CHECK(filter::build("fuse", spec(), rows).contains("two"));
+    const std::vector<std::string> none;
+    CHECK(!filter::build("fuse", spec(10), none).contains("one"));
+}
+
+/* number() makes the key of bly_integer_key and bly_real_key. */
+static void test_numbers()
+{
+    const std::vector<int> ids = { 1, 20, -3 };
+    const std::set<std::uint64_t> large = { 1, UINT64_MAX };
+    std::array<bool, 3> is{};
+    unsigned char key[8];
+
+    const filter f = filter::build("fuse", spec(), bloomery::numbers(ids));
+    bly_integer_key(key, -3);
+    CHECK(f.contains(bloomery::bytes(key, sizeof key)));
+    CHECK(f.contains(bloomery::number(20L)));
+    CHECK(f.contains(bloomery::number(1.0)));
+    CHECK(!f.contains(bloomery::number(1.5)));
+    f.contains_many(bloomery::numbers(ids), is);
+    CHECK(is[0] && is[1] && is[2]);
+    const filter g = filter::build("fuse", spec(), bloomery::numbers(large));
+    bly_real_key(key, static_cast<double>(UINT64_MAX));
+    CHECK(g.contains(bloomery::bytes(key, sizeof key)));
+    CHECK(g.contains(bloomery::number(std::uint64_t{ 1 })));
+    CHECK(!g.contains(bloomery::number(-1)));
+}
+
 static void test_lists()
 {
     filter here("invertible:key=8", spec(20)), there = here.like();
     std::set<std::string> ours, theirs;
 
-    here.insert("both");
-    here.insert("ours");
-    there.insert("both");
-    there.insert("theirs");
+    here.add("both");
+    here.add("ours");
+    there.add("both");
+    there.add("theirs");
     here.subtract(there);
     here.list_keys([&](const bly_listed &listed) {
         std::string key(static_cast<const char *>(listed.key), listed.length);
@@ -414,8 +480,8 @@ static void test_lists()
 
     filter q("quotient", spec(100));
     std::uint64_t total = 0;
-    q.insert_keys(words(10));
-    q.insert("word 3");
+    q.add_many(words(10));
+    q.add("word 3");
     q.list_fingerprints(
         [&](std::uint64_t, unsigned, std::uint64_t count) { total += count; });
     CHECK(total == 11);
@@ -427,9 +493,9 @@ static void test_sets()
 {
     filter a("standard", spec(1000)), b = a.like();
 
-    a.insert_keys(words(600));
-    b.insert("word 1");
-    b.insert("elsewhere");
+    a.add_many(words(600));
+    b.add("word 1");
+    b.add("elsewhere");
     CHECK(a.overlap(b).both.value < 50 && a.overlap(b).either.value > 550);
     CHECK(a.copy().intersect(b).contains("word 1"));
     CHECK(a.unite(b).contains("elsewhere"));
@@ -443,15 +509,19 @@ static void test_sets()
     CHECK(far.unite_at(near, 1).get("key") == 2u);
 
     filter grows("quotient", spec(100));
-    grows.insert("key");
+    grows.add("key");
     grows.resize(1000);
-    CHECK(grows.contains("key") && grows.stat().capacity >= 1000);
+    CHECK(grows.contains("key") && grows.info().capacity >= 1000);
 
     filter wide("standard:m=65536", spec(4000).with_form(BLY_KEYS_TEXT));
-    wide.insert("key");
+    wide.add("key");
     wide.fold(4);
-    CHECK(wide.contains("key") && wide.stat().geometry[0] == 65536 / 4);
-    CHECK(wide.stat().form == BLY_KEYS_TEXT);
+    CHECK(wide.contains("key") && wide.info().geometry[0] == 65536 / 4);
+    CHECK(wide.info().form == BLY_KEYS_TEXT && wide.form() == BLY_KEYS_TEXT);
+    CHECK(thrown([&] { wide.set_form(BLY_KEYS_BYTES); }) == BLY_EMISMATCH);
+    filter plain("standard", spec(10));
+    plain.set_form(BLY_KEYS_BYTES);
+    CHECK(plain.form() == BLY_KEYS_BYTES);
     CHECK(thrown([&] { wide.fold(3); }) == BLY_EPARAM);
 }
 
@@ -460,16 +530,16 @@ static void test_files()
     const std::string path = "words.bly";
     filter f("compressed", spec(1000));
 
-    f.insert("key");
+    f.add("key");
     f.save(path);
     CHECK(bloomery::peek_file(path).packed);
     CHECK(filter::open(path).contains("key"));
 
     filter plain("standard", spec(1000));
-    plain.insert("key");
+    plain.add("key");
     plain.save("plain.bly");
     filter mapped = filter::open("plain.bly", BLY_MAP | BLY_WRITE);
-    CHECK(mapped.insert("more"));
+    CHECK(mapped.add("more"));
     mapped.sync();
     mapped.seal();
     CHECK(!mapped.replaced("plain.bly"));
@@ -497,7 +567,7 @@ static void test_paged_and_parts()
     std::remove("paged.bly");
     filter f = filter::create("paged.bly", "buffered", spec(100000));
     f.buffer(1 << 20);
-    f.insert_keys(words(500));
+    f.add_many(words(500));
     CHECK(f.contains("word 499") && f.image().size() == 0);
     CHECK(thrown([&] { f.pack(); }) == BLY_EUNSUPPORTED);
     CHECK(thrown([&] { f.copy(); }) == BLY_EUNSUPPORTED);
@@ -508,14 +578,14 @@ static void test_paged_and_parts()
     std::remove("paged.bly");
 
     filter local("blocked", spec(1000));
-    local.insert("key");
+    local.add("key");
     const std::array<std::uint64_t, 1> hash = { local.hash("key") };
     std::array<std::uint64_t, 1> places{};
     std::size_t line = local.places(hash, places);
     CHECK(line == 64 && places[0] % line == 0
           && places[0] < local.raw().size());
     local.set_items(5);
-    CHECK(local.stat().items == 5);
+    CHECK(local.info().items == 5);
     local.save_parts("parts.bly", 1,
                      [&](std::uint64_t from, bloomery::span<std::byte> into) {
                          std::memcpy(into.data(), local.raw().data() + from,
@@ -544,7 +614,7 @@ static void test_what_there_is()
     CHECK(bloomery::kind_find("no such kind") == nullptr);
 
     need.capacity = 1000000;
-    bloomery::ranking advice(need);
+    const bloomery::ranking advice = bloomery::advise(need);
     std::size_t fit = 0;
     for (const bly_advice &one : advice)
         fit += one.fits;
@@ -552,7 +622,7 @@ static void test_what_there_is()
     auto first = advice.begin(), second = first++;
     CHECK(first != second && &*second == &advice[0]);
     need.capacity = 0;
-    CHECK(thrown([&] { bloomery::ranking bad(need); }) == BLY_EPARAM);
+    CHECK(thrown([&] { bloomery::advise(need); }) == BLY_EPARAM);
 
     bly_threshold twice{};
     twice.capacity = 1000;
@@ -578,7 +648,7 @@ static void test_inline_views()
     const std::vector<std::string> some = words(600);
     filter blocked("blocked", spec(1000)), split("split", spec(1000)),
         standard("standard", spec(1000)), cuckoo("cuckoo", spec(1000)),
-        fuse = filter::build_keys("fuse", spec(), some);
+        fuse = filter::build("fuse", spec(), some);
     bly_inline_blocked b;
     bly_inline_split s;
     bly_inline_standard t;
@@ -591,7 +661,7 @@ static void test_inline_views()
     CHECK(bly_inline_standard_of(&t, standard.get()) == BLY_OK);
     CHECK(bly_inline_fuse_of(&x, fuse.get()) == BLY_OK);
     CHECK(bly_inline_cuckoo_of(&c, cuckoo.get()) == BLY_OK);
-    cuckoo.insert_keys(some);
+    cuckoo.add_many(some);
     CHECK(bly_inline_begin(blocked.get()) == BLY_OK);
     CHECK(bly_inline_begin(split.get()) == BLY_OK);
     CHECK(bly_inline_begin(standard.get()) == BLY_OK);
@@ -603,7 +673,7 @@ static void test_inline_views()
     bly_inline_end(blocked.get(), some.size());
     bly_inline_end(split.get(), some.size());
     bly_inline_end(standard.get(), some.size());
-    CHECK(blocked.stat().items == 600 && split.contains("word 599"));
+    CHECK(blocked.info().items == 600 && split.contains("word 599"));
     for (int i = 0; i < 1200; i++) {
         const std::string word = "word " + std::to_string(i);
         const std::uint64_t h = fuse.hash(word);
@@ -640,6 +710,8 @@ int main()
     run("forms of keys", test_forms_of_keys);
     run("ranges of keys", test_ranges_of_keys);
     run("build and labels", test_build_and_labels);
+    run("build of each type", test_build_of_each_type);
+    run("numbers", test_numbers);
     run("lists", test_lists);
     run("sets", test_sets);
     run("files", test_files);

@@ -8,7 +8,8 @@ interfaces are skipped. Each interface builds a filter from four keys of a class
 as its users would write them, and all interfaces look these keys up. An answer
 must be "found" or an error: "no" for a key that was added fails. The keys of the
 class NULL are not keys, so they are never found. All interfaces must also show
-the same fields of a filter, with the same values.
+the same fields of a filter, with the same values, and have the names of
+bindings/names.md (names.py).
 
 The answers are in a table of PAGE, docs/reference/surfaces.md: --write replaces
 it, and --check fails if an answer differs from it. Prints a line for each
@@ -29,6 +30,8 @@ import tempfile
 import time
 import urllib.parse
 import uuid
+
+import names
 
 FOUND, ERROR, NO = "found", "error", "no"
 
@@ -189,13 +192,8 @@ class Serve(Surface):
 class Python(Surface):
     title = "Python"
 
-    @staticmethod
-    def value(key):
-        return float(key) if isinstance(key, Decimal) else key
-
     def build(self, keys):
         from bloomery import Filter
-        keys = [self.value(key) for key in keys]
         try:
             image = bytes(Filter.build("standard", keys, items=4))
         except (TypeError, ValueError) as error:
@@ -205,7 +203,7 @@ class Python(Surface):
     def query(self, image, key):
         from bloomery import Filter
         try:
-            there = self.value(key) in Filter.open(self.file(image))
+            there = key in Filter.open(self.file(image))
             return FOUND if there else NO
         except (TypeError, ValueError) as error:
             raise Refused from error
@@ -213,8 +211,8 @@ class Python(Surface):
 
     def info(self, image):
         from bloomery import Filter
-        stat = vars(Filter.open(self.file(image)).stat())
-        text = json.dumps({name: value for name, value in stat.items()
+        info = vars(Filter.open(self.file(image)).info())
+        text = json.dumps({name: value for name, value in info.items()
                            if value is not None})
         return json.loads(text, parse_constant=lambda infinity: None)
 
@@ -296,7 +294,7 @@ class Postgresql(Surface):
 
     def build_all(self, jobs):
         answers = self.run([
-            "SELECT encode(bloomery_agg(k, 'standard', 0.01, 4)::bytea, 'hex')"
+            "SELECT encode(bloomery_build(k, 'standard', 0.01, 4)::bytea, 'hex')"
             " FROM (VALUES " + ", ".join(f"({self.typed(key)})"
                                          for key in keys) + ") AS v(k)"
             for keys in jobs.values()])
@@ -573,6 +571,7 @@ def main():
         try:
             answers = answers_of(there)
             fields = list(fields_that_differ(there))
+            fields += names.check(pathlib.Path(sys.argv[3]).resolve())
         finally:
             for one in there:
                 one.end()

@@ -176,6 +176,44 @@ static void test_unknown_kind_is_no_error(void **state)
     bly_free(filter);
 }
 
+/* The header of a filter is that of its image, before and after changes, and
+ * knows the adds that the image does not state yet. */
+static bool look_visit_filter(const bly_kind_info *kind)
+{
+    bly_spec spec = { .capacity = 100, .seed = 7 };
+    bly_filter *filter = NULL;
+    bly_header now, header;
+    if (bly_new(&filter, kind->name, &spec) < 0)
+        return false;
+    for (uint64_t i = 0; i < 3; i++) {
+        size_t bytes;
+        bly_header_of(&now, filter);
+        assert_int_equal(now.items, i);
+        const void *image = bly_image(filter, &bytes);
+        each_status(kind->name, bly_peek(&header, image, bytes), BLY_OK);
+        bly_header_of(&now, filter);
+        assert_memory_equal(&now, &header, sizeof now);
+        assert_true(now.sealed);
+        each_status(kind->name, bly_add(filter, &i, sizeof i), BLY_OK);
+        bly_header_of(&now, filter);
+        assert_false(now.sealed);
+    }
+    bly_free(filter);
+    return true;
+}
+
+static void test_headers_of_filters(void **state)
+{
+    (void)state;
+    size_t n, tried = 0;
+    const bly_kind_info *const *kinds = bly_kinds(&n);
+    for (size_t i = 0; i < n; i++)
+        if ((kinds[i]->can & BLY_CAN_ADD) != 0
+            && (kinds[i]->can & BLY_CAN_SEPARATE) == 0)
+            tried += look_visit_filter(kinds[i]);
+    assert_true(tried > 10);
+}
+
 static void test_no_such_file(void **state)
 {
     (void)state;
@@ -731,6 +769,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_headers),
         cmocka_unit_test(test_unknown_kind_is_no_error),
+        cmocka_unit_test(test_headers_of_filters),
         cmocka_unit_test(test_no_such_file),
         cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_written_within_a_second),

@@ -4,7 +4,7 @@ CREATE EXTENSION bloomery;
 CREATE FUNCTION form(f bloomery) RETURNS text LANGUAGE sql AS
     $$SELECT bloomery_info(f) ->> 'keys'$$;
 
--- What a query answers, or the error with its hint.
+-- Returns the answer of a query, or the error with its hint.
 CREATE FUNCTION said(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     answer text;
@@ -21,27 +21,27 @@ END $$;
 -- The class is that of the type.
 CREATE DOMAIN domain_id AS bigint;
 CREATE DOMAIN domain_name AS varchar(9);
-SELECT type, said(format($$SELECT form(bloomery_agg('7'::%s))$$, type)) AS keys
+SELECT type, said(format($$SELECT form(bloomery_build('7'::%s))$$, type)) AS keys
     FROM unnest('{text,varchar,char(3),name,"char",domain_name,bytea,uuid,
                   smallint,integer,bigint,real,"double precision",numeric,oid,
-                  domain_id,boolean,date,int[],json}'::text[]) type
+                  domain_id,boolean,int[],json,money,xml}'::text[]) type
     WHERE type <> 'uuid'
-UNION ALL SELECT 'uuid', form(bloomery_agg(gen_random_uuid()));
+UNION ALL SELECT 'uuid', form(bloomery_build(gen_random_uuid()));
 
 -- Filters of all classes, and keys of all types, each of which is the member.
 CREATE TABLE classes (keys text, f bloomery);
 INSERT INTO classes VALUES
-    ('text', (SELECT bloomery_agg('7'::text, NULL, 1e-9))),
-    ('number', (SELECT bloomery_agg(7, NULL, 1e-9))),
-    ('bytes', (SELECT bloomery_agg('7'::bytea, NULL, 1e-9))),
-    ('hex', (SELECT bloomery_agg('37373737-3737-3737-3737-373737373737'::uuid,
+    ('text', (SELECT bloomery_build('7'::text, NULL, 1e-9))),
+    ('number', (SELECT bloomery_build(7, NULL, 1e-9))),
+    ('bytes', (SELECT bloomery_build('7'::bytea, NULL, 1e-9))),
+    ('hex', (SELECT bloomery_build('37373737-3737-3737-3737-373737373737'::uuid,
                                  NULL, 1e-9))),
-    ('any', (SELECT bloomery_agg('7'::text, NULL, 1e-9, NULL, 'any'))),
-    ('int32', (SELECT bloomery_agg(7, NULL, 1e-9, NULL, 'int32'))),
-    ('int64', (SELECT bloomery_agg(7, NULL, 1e-9, NULL, 'int64'))),
-    ('float', (SELECT bloomery_agg(7, NULL, 1e-9, NULL, 'float'))),
-    ('double', (SELECT bloomery_agg(7, NULL, 1e-9, NULL, 'double'))),
-    ('utf16', (SELECT bloomery_agg('7'::text, NULL, 1e-9, NULL, 'utf16')));
+    ('any', (SELECT bloomery_build('7'::text, NULL, 1e-9, NULL, 'any'))),
+    ('int32', (SELECT bloomery_build(7, NULL, 1e-9, NULL, 'int32'))),
+    ('int64', (SELECT bloomery_build(7, NULL, 1e-9, NULL, 'int64'))),
+    ('float', (SELECT bloomery_build(7, NULL, 1e-9, NULL, 'float'))),
+    ('double', (SELECT bloomery_build(7, NULL, 1e-9, NULL, 'double'))),
+    ('utf16', (SELECT bloomery_build('7'::text, NULL, 1e-9, NULL, 'utf16')));
 CREATE FUNCTION short(said text) RETURNS text LANGUAGE sql AS
     $$SELECT CASE WHEN said ~ '^[0-9]{5} ' THEN left(said, 5) ELSE said END$$;
 CREATE TABLE asked (n serial, key text);
@@ -52,7 +52,7 @@ INSERT INTO asked (key) VALUES
     ($$'37373737-3737-3737-3737-373737373737'$$),
     ($$'7'::text$$), ($$'7'::varchar$$), ($$'7'::char(3)$$), ($$'7'::name$$),
     ($$'7'::bytea$$), ($$'37373737-3737-3737-3737-373737373737'::uuid$$),
-    ('true'), ('current_date'), ('ARRAY[7]'), ('NULL'), ('NULL::int');
+    ('true'), ('''infinity''::date'), ('ARRAY[7]'), ('NULL'), ('NULL::int');
 SELECT key, text, number, bytes, hex, "any", int32, int64, float, double, utf16
 FROM (SELECT a.n, a.key, s.* FROM asked a, LATERAL (
     SELECT max(said) FILTER (WHERE keys = 'text') AS text,
@@ -70,22 +70,22 @@ FROM (SELECT a.n, a.key, s.* FROM asked a, LATERAL (
           FROM classes) q (keys, said)) s) r ORDER BY n;
 
 -- A key that is equal in SQL is found, however it is written.
-SELECT bloomery_agg(r) @> 0.1 AS numeric, bloomery_agg(r) @> '0.1' AS untyped,
-       bloomery_agg(r) @> 0.1::real AS real, bloomery_agg(r) @> 7 AS integer,
-       bloomery_agg(r) @> '7.0' AS written,
-       bloomery_agg(r::float8) @> 0.1::real AS float8,
-       bloomery_agg(r, NULL, NULL, NULL, 'any') @> 0.1::real AS any,
-       said($$SELECT bloomery_agg(0.1::real) @> 'a'::text$$)
+SELECT bloomery_build(r) @> 0.1 AS numeric, bloomery_build(r) @> '0.1' AS untyped,
+       bloomery_build(r) @> 0.1::real AS real, bloomery_build(r) @> 7 AS integer,
+       bloomery_build(r) @> '7.0' AS written,
+       bloomery_build(r::float8) @> 0.1::real AS float8,
+       bloomery_build(r, NULL, NULL, NULL, 'any') @> 0.1::real AS any,
+       said($$SELECT bloomery_build(0.1::real) @> 'a'::text$$)
     FROM (VALUES (0.1::real), (7)) v (r);
-SELECT bloomery_agg(n) @> '9007199254740993.00' AS whole,
-       bloomery_agg(n) @> 9007199254740993 AS integer,
-       bloomery_agg(n) @> '1.50' AS half, bloomery_agg(n) @> '-0.00' AS zero,
-       bloomery_agg(DISTINCT n) @> 0 AS once
+SELECT bloomery_build(n) @> '9007199254740993.00' AS whole,
+       bloomery_build(n) @> 9007199254740993 AS integer,
+       bloomery_build(n) @> '1.50' AS half, bloomery_build(n) @> '-0.00' AS zero,
+       bloomery_build(DISTINCT n) @> 0 AS once
     FROM (VALUES (9007199254740993.00), (1.5), (0)) v (n);
 
 -- Every function says so, and how to convert.
-CREATE TABLE maps AS SELECT bloomery_map_agg(i, i) AS m,
-    (SELECT bloomery_agg(i, 'counting') FROM generate_series(1, 9) i) AS c
+CREATE TABLE maps AS SELECT bloomery_build_labels(i, i) AS m,
+    (SELECT bloomery_build(i, 'counting') FROM generate_series(1, 9) i) AS c
     FROM generate_series(1, 9) i;
 SELECT call, said('SELECT ' || call || ' FROM maps') AS said
     FROM unnest(ARRAY['m @> ''7''::text', 'bloomery_contains(m, ''7''::text)',
@@ -103,7 +103,7 @@ SELECT keys, said(format('SELECT f @> %s FROM classes WHERE keys = %L', key, key
                  ('text', 'ARRAY[7]')) v (keys, key);
 
 -- A parameter whose type is not stated.
-PREPARE one AS SELECT bloomery_agg(i) @> $1 AS found FROM generate_series(1, 9) i;
+PREPARE one AS SELECT bloomery_build(i) @> $1 AS found FROM generate_series(1, 9) i;
 SELECT parameter_types FROM pg_prepared_statements;
 EXECUTE one(7);
 EXECUTE one('7');
@@ -115,6 +115,14 @@ PREPARE words AS SELECT f @> $1 AS found FROM classes WHERE keys = 'text';
 EXECUTE words('7');
 EXECUTE words(7);
 EXECUTE words('8');
+PREPARE within AS SELECT $1 <@ f AS found FROM classes WHERE keys = 'number';
+SELECT name, parameter_types FROM pg_prepared_statements WHERE name = 'within';
+EXECUTE within(7);
+EXECUTE within('7.0');
+EXECUTE within('seven');
+SELECT said($$SELECT '7'::text <@ f FROM classes WHERE keys = 'number'$$);
+SELECT 7 <@ ANY (array_agg(f)) AS some, 7 <@ ALL (array_agg(f)) AS each
+FROM classes WHERE keys IN ('number', 'int32');
 SELECT count(*) FROM generate_series(1, 9) i, maps WHERE m @> ANY ('{7,seven}');
 SELECT m @> ANY ('{70,7}') AS some, m @> ALL ('{7,70}') AS each,
        m @> ANY (ARRAY[70, 7]) AS numbers FROM maps;
@@ -125,20 +133,20 @@ CREATE FUNCTION ask(x text) RETURNS boolean LANGUAGE plpgsql AS
 SELECT said($$SELECT ask('7')$$);
 
 -- The form is the one that is asked for.
-SELECT said($$SELECT bloomery_agg(x, NULL, 1e-9, NULL, 'text:case=lower,trim') @> y
+SELECT said($$SELECT bloomery_build(x, NULL, 1e-9, NULL, 'text:case=lower,trim') @> y
     FROM (VALUES (' Red', 'RED '::text)) v (x, y) GROUP BY y$$) AS typed,
-    said($$SELECT bloomery_agg(x, NULL, 1e-9, NULL, 'text:case=lower,trim') @> 'RED '
+    said($$SELECT bloomery_build(x, NULL, 1e-9, NULL, 'text:case=lower,trim') @> 'RED '
     FROM (VALUES (' Red')) v (x)$$) AS untyped;
-SELECT keys, said(format('SELECT form(bloomery_agg(%s, NULL, NULL, NULL, %L))', key, keys))
+SELECT keys, said(format('SELECT form(bloomery_build(%s, NULL, NULL, NULL, %L))', key, keys))
     FROM (VALUES ('7', 'text'), ('7', 'int64'), ('7.5', 'int64'), ('7', ''), ('7', NULL),
-                 ('7', 'any'), ('7', 'words'), ('true', 'any'),
+                 ('7', 'any'), ('7', 'words'), ('point(1, 2)', 'any'),
                  ('NULL::int', 'text')) v (key, keys);
-SELECT said($$SELECT bloomery_agg(i, NULL, NULL, NULL, CASE i WHEN 1 THEN 'int32' ELSE 'int64' END)
+SELECT said($$SELECT bloomery_build(i, NULL, NULL, NULL, CASE i WHEN 1 THEN 'int32' ELSE 'int64' END)
     FROM generate_series(1, 2) i$$);
-SELECT form(bloomery_map_agg(i, i, 'bloomier', 0.01, 9, 'int64')) AS map
+SELECT form(bloomery_build_labels(i, i, 'bloomier', 0.01, 9, 'int64')) AS map
     FROM generate_series(1, 9) i;
-SELECT said($$SELECT bloomery_agg('a'::text, 'guava') @> 'a'$$) AS foreign,
-       said($$SELECT bloomery_agg('a'::text, 'guava', NULL, NULL, 'text')$$) AS form;
+SELECT said($$SELECT bloomery_build('a'::text, 'guava') @> 'a'$$) AS foreign,
+       said($$SELECT bloomery_build('a'::text, 'guava', NULL, NULL, 'text')$$) AS form;
 
 -- An empty filter takes the class of its first key, or the form that it states.
 SELECT form(n) AS none, form(bloomery_add(n, 7)) AS number,
@@ -166,11 +174,11 @@ UNION ALL SELECT said($$SELECT bloomery_unite(f) FROM (SELECT f FROM classes
 UNION ALL SELECT said($$SELECT bloomery_intersect(f) FROM (SELECT f FROM classes
         WHERE keys IN ('int32', 'any') ORDER BY keys) q$$)
 UNION ALL SELECT said($$SELECT count(*) FROM bloomery_diff(
-        (SELECT bloomery_agg(1, 'invertible:key=8', 0.01, 9)),
-        (SELECT bloomery_agg('1'::text, 'invertible:key=8', 0.01, 9)))$$);
+        (SELECT bloomery_build(1, 'invertible:key=8', 0.01, 9)),
+        (SELECT bloomery_build('1'::text, 'invertible:key=8', 0.01, 9)))$$);
 
 -- NULL is not a key, of whatever type.
-SELECT form(bloomery_agg(x)) AS form, bloomery_info(bloomery_agg(x)) ->> 'items' AS items,
+SELECT form(bloomery_build(x)) AS form, bloomery_info(bloomery_build(x)) ->> 'items' AS items,
        count(*) - count(x) AS nulls
     FROM (VALUES (1), (NULL), (3)) v (x);
 

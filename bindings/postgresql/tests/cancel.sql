@@ -40,19 +40,19 @@ CREATE AGGREGATE reaching(regclass)
 \set last 'reaching(''reached'') FROM generate_series(1, 40000) i'
 \set two 'reaching(''reached'') FROM (SELECT'
 
-:first bloomery_agg(i), :last;
-:first bloomery_agg(i, 'blocked'), :last;
-:first bloomery_agg(i, 'fuse'), :last;
-:first bloomery_agg(i, 'ribbon'), :last;
-:first bloomery_agg(i, 'gcs'), :last;
-:first bloomery_agg(i, 'cuckoo'), :last;
-:first bloomery_agg(i, 'quotient'), :last;
-:first bloomery_agg(i, 'invertible:key=9'), :last;
-:first bloomery_map_agg(i, i % 7), :last;
-:first bloomery_map_agg(i, (i < 9)::int, 'cascade'), :last;
+:first bloomery_build(i), :last;
+:first bloomery_build(i, 'blocked'), :last;
+:first bloomery_build(i, 'fuse'), :last;
+:first bloomery_build(i, 'ribbon'), :last;
+:first bloomery_build(i, 'gcs'), :last;
+:first bloomery_build(i, 'cuckoo'), :last;
+:first bloomery_build(i, 'quotient'), :last;
+:first bloomery_build(i, 'invertible:key=9'), :last;
+:first bloomery_build_labels(i, i % 7), :last;
+:first bloomery_build_labels(i, (i < 9)::int, 'cascade'), :last;
 :first bloomery_unite(f), :two :large;
 :first bloomery_intersect(f), :two :large;
 
 -- Nothing was reached, and the next query is answered.
-SELECT is_called, bloomery_agg(i) @> 5 FROM reached, generate_series(1, 9) i
+SELECT is_called, bloomery_build(i) @> 5 FROM reached, generate_series(1, 9) i
     GROUP BY 1;

@@ -1,5 +1,6 @@
 # shellcheck shell=sh
-# check.sh - sourced by tools/make/postgresql: the tests, on servers of our own.
+# check.sh - sourced by tools/make/postgresql: tests the extension on temporary
+# servers.
 # shellcheck disable=SC2154  # $work, $bin, $out, $build, $effort, $bindings
 passed=0 failed=0
 more=1 plain=
@@ -46,29 +47,138 @@ regression() {
     return 1
 }
 
-# true_outputs DOCUMENT: its SQL returns the rows that it shows. The foreign server
-# in it is this one, and its folder /data is $work.
-true_outputs() {
-    awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
-        sed "s|'db.example.org'|'$work/one'|; s|'/data/|'$work/|" >"$work/shown"
-    sed -n 's/^--> //p' "$work/shown" >"$work/rows"
-    [ -s "$work/rows" ] && sql one -c 'CREATE DATABASE shop' || return 1
-    psql -X -qAt -h "$work/one" -U tester -d shop <"$work/shown" \
+# true_rows DATABASE: the SQL in `shown` prints the rows that its lines "--> ROW"
+# show. The foreign server in it is this one, and its folder /data is $work.
+true_rows() {
+    sed "s|'db.example.org'|'$work/one'|; s|'/data/|'$work/|" "$work/shown" \
+        >"$work/run"
+    sed -n 's/^--> //p' "$work/run" >"$work/rows"
+    [ -s "$work/rows" ] && sql one -c "CREATE DATABASE $1" || return 1
+    psql -X -qAt -h "$work/one" -U tester -d "$1" <"$work/run" \
         >"$work/said" 2>&1
-    diff "$work/rows" "$work/said" && sql one -c 'DROP DATABASE shop (FORCE)'
+    diff "$work/rows" "$work/said" && sql one -c "DROP DATABASE $1 (FORCE)"
+}
+
+# true_outputs DOCUMENT: its SQL returns the rows that it shows.
+true_outputs() {
+    awk '/^```sql$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" \
+        >"$work/shown" && true_rows shop
+}
+
+# true_example FILE: the same for a file of SQL.
+true_example() {
+    cp "$1" "$work/shown" && true_rows shop
 }
 
 # The page in the book names every function and aggregate that a user calls.
 every_function() {
     sql one -c "SELECT DISTINCT proname FROM pg_proc p JOIN pg_depend d
             ON d.objid = p.oid AND d.deptype = 'e' AND d.classid = 'pg_proc'::regclass
-        WHERE proname LIKE 'bloomery\_%' AND prorettype <> 'internal'::regtype
-            AND NOT 'internal'::regtype = ANY (proargtypes)
-            AND proname !~ '_(in|out|recv|send|or|and)$'" >"$work/names"
+        WHERE pronamespace = 'public'::regnamespace
+            AND proname LIKE 'bloomery\_%'" >"$work/names"
     [ "$(wc -l <"$work/names")" -ge 19 ] || return 1
     while read -r name; do
         grep -q "\`$name(" "$page" || { echo "$page lacks $name"; return 1; }
     done <"$work/names"
+}
+
+# ---- Build and update --------------------------------------------------------
+
+# fails_clearly ARGUMENT...: `make` says in one line what to install.
+fails_clearly() {
+    ! make -s -C "$out/source" "$@" >"$work/said" 2>&1 && cat "$work/said" &&
+        [ "$(wc -l <"$work/said")" -eq 1 ] && grep -q 'install' "$work/said"
+}
+
+# Without the server's headers, PostgreSQL, or the library.
+one_clear_line() {
+    printf '#!/bin/sh\necho "%s"\n' "$work/nowhere" >"$work/pg_config"
+    chmod +x "$work/pg_config"
+    fails_clearly PG_CONFIG="$work/pg_config" BLOOMERY_BUILD="$build" &&
+        fails_clearly PG_CONFIG="$work/nowhere" BLOOMERY_BUILD="$build" || return 1
+    (
+        unset PKG_CONFIG_PATH
+        export PKG_CONFIG_LIBDIR="$work/nowhere"
+        fails_clearly PG_CONFIG="$pg_config"
+    )
+}
+
+# The folder alone, as in a package of sources, is built against an installed
+# library, which is not linked into it.
+from_package() {
+    mkdir -p "$work/library/lib"
+    cp -R "$bindings" "$work/package"
+    cp -R "$root/include" "$work/library"
+    cp -P "$build"/libbloomery.so* "$work/library/lib/"
+    sed "s|^prefix=.*|prefix=$work/library|; s|^libdir=.*|libdir=$work/library/lib|
+         s|^includedir=.*|includedir=$work/library/include|" \
+        "$build/bloomery.pc" >"$work/library/bloomery.pc"
+    PKG_CONFIG_PATH=$work/library make -s -C "$work/package" \
+        PG_CONFIG="$pg_config" WARN=-Werror &&
+        LD_LIBRARY_PATH=$work/library/lib ldd "$work/package/bloomery.so" |
+        grep "libbloomery.so.*$work/library"
+}
+
+# The distribution's META.json names files that exist, and this version.
+meta() {
+    "$python" - "$bindings" <<-'END'
+	import json, os, re, sys
+	here = sys.argv[1]
+	meta = json.load(open(os.path.join(here, "META.json")))
+	for field in ("name", "abstract", "version", "maintainer", "license",
+	              "provides", "meta-spec"):
+	    assert meta[field], field
+	control = open(os.path.join(here, "bloomery.control")).read()
+	version = re.search("default_version = '(.*)'", control).group(1)
+	ours = meta["provides"][meta["name"]]
+	assert meta["version"] == ours["version"] == version
+	for field in ("file", "docfile"):
+	    assert os.path.exists(os.path.join(here, ours[field])), field
+	END
+}
+
+# The members of the extension, with their definitions and comments.
+catalogue="SELECT pg_describe_object(classid, objid, 0),
+        obj_description(objid, c.relname),
+        CASE WHEN prokind <> 'a' THEN pg_get_functiondef(objid) END
+    FROM pg_depend d JOIN pg_class c ON c.oid = classid
+        LEFT JOIN pg_proc p ON p.oid = objid AND classid = 'pg_proc'::regclass
+    WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass
+        AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bloomery')
+    ORDER BY 1"
+
+# An older version, which lacks the aggregates of keys, is updated to this one:
+# its filters stay, and it has what a new installation has.
+updated() {
+    scripts=$prefix$("$pg_config" --sharedir)/extension
+    version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" \
+        "$bindings/bloomery.control")
+    awk -v old="$scripts/bloomery--0.4.99.sql" \
+        -v update="$scripts/bloomery--0.4.99--$version.sql" '
+        BEGIN { to = old }
+        /^-- The aggregates of keys/ { to = update }
+        { print >to }' "$bindings/bloomery--$version.sql"
+    sql one -c 'CREATE DATABASE updated' || return 1
+    psql -X -qAt -v ON_ERROR_STOP=1 -h "$work/one" -U tester -d updated \
+        >"$work/said" 2>&1 <<-END
+	CREATE EXTENSION bloomery VERSION '0.4.99';
+	CREATE TABLE older AS SELECT bloomery_add(bloomery_new('blocked', 9), 7) AS f;
+	SELECT count(*) FROM pg_proc WHERE proname = 'bloomery_build';
+	ALTER EXTENSION bloomery UPDATE;
+	SELECT extversion = bloomery_version() FROM pg_extension
+	    WHERE extname = 'bloomery';
+	SELECT f @> 7, f @> 8, bloomery_build(i) @> 5 FROM older, generate_series(1, 9) i
+	    GROUP BY f;
+	\o $work/after
+	$catalogue;
+	END
+    cat "$work/said"
+    printf '0\nt\nt|f|t\n' | diff - "$work/said" &&
+        sql one -c "$catalogue" >"$work/fresh" &&
+        [ "$(wc -l <"$work/fresh")" -gt 300 ] &&
+        diff "$work/fresh" "$work/after" &&
+        sql one -c 'DROP DATABASE updated' &&
+        rm "$scripts"/bloomery--0.4.99*
 }
 
 # ---- Filters equal to the command's ------------------------------------------
@@ -107,7 +217,7 @@ same_bytes() {
         sql one <<-END >"$work/ours" || return 1
 	CREATE TABLE asked (n serial, kind text);
 	\\copy asked (kind) FROM '$work/kinds'
-	SELECT kind, (SELECT encode(bloomery_agg('key ' || i, kind, 0.01, 500)::bytea,
+	SELECT kind, (SELECT encode(bloomery_build('key ' || i, kind, 0.01, 500)::bytea,
 	                            'hex') FROM generate_series(1, 500) i)
 	    FROM asked ORDER BY n;
 	END
@@ -119,7 +229,7 @@ same_numbers() {
     printf '%s\n' 1 2 -3 0.5 1e300 9007199254740993 >"$work/keys"
     "$bloomery" build --as number -k standard -n 6 --force -o "$work/f.bly" \
         "$work/keys" || return 1
-    says one "SELECT encode(bloomery_agg(x, 'standard', 0.01, 6)::bytea, 'hex')
+    says one "SELECT encode(bloomery_build(x, 'standard', 0.01, 6)::bytea, 'hex')
         FROM (VALUES (1::numeric), (2), (-3), (0.5), (1e300),
                      (9007199254740993)) v (x)" \
         "$(od -An -v -tx1 "$work/f.bly" | tr -d ' \n')"
@@ -138,9 +248,9 @@ form_of_command() {
 }
 
 # form_of_ours KEY VALUE: the command finds the key in a filter of the value.
-# What stands before and behind the one field of a binary copy is cut off.
+# The header and the trailer of the binary copy are cut off.
 form_of_ours() {
-    sql one -c "COPY (SELECT bloomery_agg($2)) TO STDOUT (FORMAT binary)" |
+    sql one -c "COPY (SELECT bloomery_build($2)) TO STDOUT (FORMAT binary)" |
         tail -c +26 | head -c -2 >"$work/f.bly"
     "$bloomery" query "$work/f.bly" --key "$1"
 }
@@ -160,7 +270,8 @@ same_forms() {
         form_of_ours "$uuid" "'$uuid'::uuid" && form_of_ours a "'a'::text"
 }
 
-# A value of 256 KiB that unpacks to 2 GiB is one, and asking it takes no memory.
+# A value of 256 KiB that unpacks to 2 GiB is accepted, and a query of it is refused
+# before memory is allocated.
 beyond_the_limit() {
     forged="SELECT ('\x$(cat "$root/tests/packed-2gib.hex")'::bytea
         || decode(repeat('00', 262016), 'hex'))::bloomery"
@@ -208,13 +319,13 @@ golden_images() {
     return 1
 }
 
-# Filters that are asked in turns are each taken out of TOAST once: that reads
-# some hundred blocks, and 36000 where each question does.
+# Filters that are queried in turns are each read from TOAST once. That reads some
+# hundred blocks; reading them for each lookup would take 36000.
 in_turns() {
     sql one <<-'END' >"$work/said" && [ "$(cat "$work/said")" = 't
 
 t' ] && return
-	CREATE TABLE turns AS SELECT i % 7 AS part, bloomery_agg(i) AS f
+	CREATE TABLE turns AS SELECT i % 7 AS part, bloomery_build(i) AS f
 	    FROM generate_series(1, 70000) i GROUP BY 1;
 	SELECT bool_and((SELECT bool_or(f @> i AND part = i % 7) FROM turns))
 	    FROM generate_series(1, 2000) i;
@@ -230,7 +341,7 @@ t' ] && return
 
 make_filters() {
     sql one -c "CREATE TABLE stored AS
-        SELECT g AS id, bloomery_agg(g * 1000000 + i,
+        SELECT g AS id, bloomery_build(g * 1000000 + i,
             (ARRAY['blocked', 'fuse', 'compressed', 'standard'])[1 + g % 4]) AS f
         FROM generate_series(1, 8) g, generate_series(1, (3 * 4 ^ g)::int) i
         GROUP BY g;
@@ -240,7 +351,7 @@ make_filters() {
 digest="SELECT count(*) || ' ' || md5(string_agg(md5(f::bytea), ' ' ORDER BY id))
     FROM stored"
 
-# restored DATABASE: has what the first one has.
+# restored DATABASE: it has the same filters as the first one.
 restored() {
     [ "$(psql -X -qAt -h "$work/one" -U tester -d "$1" -c "$digest")" = \
         "$(sql one -c "$digest")" ]
@@ -272,7 +383,7 @@ binary_copy() {
         2>"$work/said" && grep -q 'Bloomery\|damaged' "$work/said"
 }
 
-# Text is its UTF-8, whatever the database keeps it in.
+# The key of a text is its UTF-8, whatever the encoding of the database is.
 encodings() {
     printf 'caf\303\251\n' >"$work/keys"
     by_command standard >"$work/hex" || return 1
@@ -280,11 +391,15 @@ encodings() {
         sql one -c "CREATE DATABASE $encoding TEMPLATE template0
             ENCODING $encoding LC_COLLATE 'C' LC_CTYPE 'C'" || return 1
         printf "CREATE EXTENSION bloomery; SELECT '\\\\x%s'::bloomery @> 'caf\303\251';
-            SELECT bloomery_agg(1, 'stand\303\251');" "$(cat "$work/hex")" |
+            CREATE TYPE places AS ENUM ('caf\303\251');
+            SELECT '\\\\x%s'::bloomery @> 'caf\303\251'::places;
+            SELECT bloomery_build(1, 'stand\303\251');" "$(cat "$work/hex")" \
+            "$(cat "$work/hex")" |
             PGCLIENTENCODING=UTF8 psql -X -qAt -h "$work/one" -U tester \
                 -d "$(echo $encoding | tr '[:upper:]' '[:lower:]')" \
                 >"$work/said" 2>&1
-        if ! grep -qx t "$work/said" || ! grep -q 'no kind' "$work/said"; then
+        if [ "$(grep -cx t "$work/said")" -ne 2 ] ||
+            ! grep -q 'unknown kind' "$work/said"; then
             cat "$work/said"
             return 1
         fi
@@ -305,8 +420,8 @@ fuzz() {
     tail -n 1 "$work/told" | grep -qx 't|t|t|t' && alive one
 }
 
-# The queries of one session, and what its memory was before and after. What is
-# refused is among them.
+# Prints the queries of one session, some of which are refused, and queries of its
+# memory near the beginning and at the end.
 memory_queries() {
     watch="SELECT 'memory ' || sum(total_bytes)
                || ' contexts ' || count(*) FROM pg_backend_memory_contexts;
@@ -314,15 +429,15 @@ memory_queries() {
                pg_backend_pid() || '/status', 0, 100000),
                'VmRSS:\s+(\d+)'))[1];"
     some="SELECT f @> 5 FROM stored;
-          SELECT bloomery_agg(i) @> 3 FROM generate_series(1, 50) i;
-          SELECT bloomery_agg(i, 'fuse') @> 3 FROM generate_series(1, 50) i;
+          SELECT bloomery_build(i) @> 3 FROM generate_series(1, 50) i;
+          SELECT bloomery_build(i, 'fuse') @> 3 FROM generate_series(1, 50) i;
           SELECT bloomery_remove(f, 5) FROM stored WHERE id = 1;
           SELECT '\\x00'::bloomery;
-          SELECT bloomery_agg(i, 'blocket') FROM generate_series(1, 50) i;
+          SELECT bloomery_build(i, 'blocket') FROM generate_series(1, 50) i;
           SELECT a.f | b.f FROM stored a, stored b WHERE a.id = 1 AND b.id = 2;
           SELECT bloomery_info(f | f) FROM stored WHERE id IN (4, 7);
           SELECT bloomery_get(f, 5) FROM stored WHERE id = 2;
-          SELECT * FROM bloomery_keys((SELECT bloomery_agg(i,
+          SELECT * FROM bloomery_list_keys((SELECT bloomery_build(i,
               'invertible:key=8', 0.01, 3) FROM generate_series(1, 90) i));"
     round=0
     while [ $round -lt $((250 * more)) ]; do
@@ -332,8 +447,8 @@ memory_queries() {
     done
 }
 
-# The second look finds no more than the first, but for 1 MiB that the server's
-# own caches and malloc may take.
+# At the end the session has no more memory than near the beginning, except for
+# 1 MiB that the server's caches and malloc may take.
 memory() {
     memory_queries >"$work/queries"
     sql one -v ON_ERROR_STOP=0 -f "$work/queries" >"$work/said" 2>"$work/errors"
@@ -349,9 +464,9 @@ memory() {
 cancelled() {
     sql one -v ON_ERROR_STOP=0 >"$work/said" 2>&1 <<-'END'
 	SET statement_timeout = '100ms';
-	SELECT bloomery_agg(i, 'fuse') @> 1 FROM generate_series(1, 100000000) i;
+	SELECT bloomery_build(i, 'fuse') @> 1 FROM generate_series(1, 100000000) i;
 	SET statement_timeout = 0;
-	SELECT bloomery_agg(i, 'fuse') @> 1 FROM generate_series(1, 1000) i;
+	SELECT bloomery_build(i, 'fuse') @> 1 FROM generate_series(1, 1000) i;
 	END
     grep -q 'canceling statement' "$work/said" &&
         tail -n 1 "$work/said" | grep -qx t && alive one
@@ -391,12 +506,12 @@ cancel_moments() {
     for after in $(seq 1 $((20 < more * 4 ? 20 : more * 4))); do
         for kind in standard fuse ribbon gcs quotient 'invertible:key=9'; do
             echo "SET statement_timeout = $((after * after * 2 + 3));
-                SELECT bloomery_agg(i, '$kind') @> 5 FROM many_keys;"
+                SELECT bloomery_build(i, '$kind') @> 5 FROM many_keys;"
         done
         echo "SELECT bloomery_unite(f) @> 5 FROM many_filters;
             SELECT bloomery_intersect(f) @> 5 FROM many_filters;
-            SELECT bloomery_map_agg(i, i % 7) @> 5 FROM many_keys;
-            SELECT count(*) > 1 FROM bloomery_keys((SELECT bloomery_agg(i,
+            SELECT bloomery_build_labels(i, i % 7) @> 5 FROM many_keys;
+            SELECT count(*) > 1 FROM bloomery_list_keys((SELECT bloomery_build(i,
                 'invertible:key=8', 0.01, 50000) FROM many_keys
                 WHERE i < 50000));
             UPDATE many_filters SET f = bloomery_add(f, 5);
@@ -411,7 +526,7 @@ cancelled_anywhere() {
         FROM many_filters"
     sql one -c 'CREATE TABLE many_keys AS SELECT i
             FROM generate_series(1, 300000) i; ANALYZE many_keys' \
-        -c "CREATE TABLE many_filters AS SELECT id, bloomery_agg(i * 20 + id,
+        -c "CREATE TABLE many_filters AS SELECT id, bloomery_build(i * 20 + id,
             'blocked', 0.01, 1000000) f FROM generate_series(1, 5) id, many_keys
             WHERE i < 20000 GROUP BY id" \
         -c 'UPDATE many_filters SET f = bloomery_add(f, 5)' || return 1
@@ -421,7 +536,7 @@ cancelled_anywhere() {
     sort "$work/said" | sed 's/.*ERROR/ERROR/' | uniq -c
     ! grep ERROR "$work/said" | grep -v 57014 &&
         ! grep -x f "$work/said" && grep -q 57014 "$work/said" &&
-        says one 'SELECT bloomery_agg(i) @> 5 FROM many_keys' t &&
+        says one 'SELECT bloomery_build(i) @> 5 FROM many_keys' t &&
         says one "UPDATE many_filters SET f = bloomery_add(f, 5) WHERE id < 0;
             $digest_many" "$before" && alive one
 }
@@ -433,8 +548,8 @@ no_memory() {
     sql small -v ON_ERROR_STOP=0 >"$work/said" 2>&1 <<-'END'
 	CREATE EXTENSION bloomery;
 	SELECT length(bloomery_new('blocked', 500000000)::bytea);
-	SELECT bloomery_agg(i, 'fuse') IS NULL FROM generate_series(1, 9000000) i;
-	SELECT bloomery_agg(i, 'fuse') @> 1 FROM generate_series(1, 1000) i;
+	SELECT bloomery_build(i, 'fuse') IS NULL FROM generate_series(1, 9000000) i;
+	SELECT bloomery_build(i, 'fuse') @> 1 FROM generate_series(1, 1000) i;
 	END
     cat "$work/said"
     [ "$(grep -c 'out of memory' "$work/said")" -eq 2 ] &&
@@ -451,7 +566,7 @@ replication() {
                 PUBLICATION filters WITH (binary = $1)" &&
         sql one -c "UPDATE stored SET f = bloomery_add(f, 7)
             WHERE id = 3" -c "DELETE FROM stored WHERE id = 5" \
-            -c "INSERT INTO stored SELECT 9, bloomery_agg(i)
+            -c "INSERT INTO stored SELECT 9, bloomery_build(i)
                 FROM generate_series(1, 9000) i" || return 1
     tries=0
     until [ "$(sql two -c "$digest")" = "$(sql one -c "$digest")" ]; do
@@ -461,7 +576,7 @@ replication() {
     done
     sql two -c 'DROP SUBSCRIPTION filters' -c 'DROP TABLE stored' &&
         sql one -c 'DROP PUBLICATION filters' -c 'DELETE FROM stored
-            WHERE id = 9' -c "INSERT INTO stored SELECT 5, bloomery_agg(i)
+            WHERE id = 9' -c "INSERT INTO stored SELECT 5, bloomery_build(i)
                 FROM generate_series(1, 9) i"
 }
 
@@ -494,7 +609,7 @@ foreign_server() {
     plainly='SELECT count(*), md5(string_agg(note, NULL ORDER BY id))
         FROM orders JOIN wanted USING (id)'
     filtered="$plainly
-        WHERE (SELECT bloomery_agg(id, 'blocked', 0.001) FROM wanted) @> orders.id"
+        WHERE (SELECT bloomery_build(id, 'blocked', 0.001) FROM wanted) @> orders.id"
     says two "$filtered" "$(sql two -c "$plainly")" || return 1
     sql two -c "EXPLAIN (ANALYZE, VERBOSE, TIMING off, COSTS off) $filtered" \
         >"$work/plan" && cat "$work/plan" &&
@@ -507,7 +622,7 @@ foreign_server() {
 # The other way round: a filter here of the keys there answers for most strangers
 # that nothing is there.
 foreign_keys() {
-    sql two -c "CREATE TABLE held AS SELECT bloomery_agg(id, 'fuse') AS f
+    sql two -c "CREATE TABLE held AS SELECT bloomery_build(id, 'fuse') AS f
             FROM orders" -c "ANALYZE held" || return 1
     asked='SELECT count((SELECT note FROM orders o WHERE o.id = s.id))
         FROM (SELECT i * 1000 AS id FROM generate_series(1, 2000) i) s'
@@ -536,7 +651,7 @@ foreign_filters() {
 make_prefix
 extension install DESTDIR="$prefix"
 cluster one 'wal_level = logical' 'max_connections = 20'
-ok 'what each function says' regression
+ok 'make installcheck passes' regression
 sql one -c 'CREATE EXTENSION bloomery'
 page=$root/docs/library/postgresql.md
 sql one -c 'CREATE ROLE reader SUPERUSER LOGIN'
@@ -544,7 +659,20 @@ ok 'the README shows true outputs' true_outputs "$bindings/README.md"
 seq 1 1000 >"$work/ids.txt"
 "$bloomery" build --as number -o "$work/ids.bly" "$work/ids.txt"
 ok 'the page in the book shows true outputs' true_outputs "$page"
+ok 'the page about production shows true outputs' true_outputs \
+    "$root/docs/library/postgresql-production.md"
 ok 'the page in the book has every function' every_function
+ok 'missing headers, PostgreSQL or library are one clear line' one_clear_line
+python=/usr/bin/python3
+if [ -x "$python" ]; then
+    ok 'META.json is true' meta
+else
+    echo 'skipped: python3 is not installed'
+fi
+ok 'an older version is updated' updated
+for example in "$bindings"/examples/*.sql; do
+    ok "the example ${example##*/} is true" true_example "$example"
+done
 ok 'filters are the command'"'"'s, byte for byte, of every kind' same_bytes
 ok 'numbers are keys as in the command' same_numbers
 ok 'files of the command are values' takes_files
@@ -565,6 +693,7 @@ ok 'forged images and wrong calls are errors' fuzz
 ok 'memory stays over many queries' memory
 figure "memory: $(grep -E '^(memory|rss) ' "$work/said" | tr '\n' ' ')"
 if [ "$effort" = full ]; then
+    ok 'the folder alone is built against an installed library' from_package
     ok 'text is UTF-8 whatever the encoding of the database' encodings
     ok 'no memory is an error' no_memory
     cluster two

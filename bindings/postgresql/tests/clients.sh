@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# clients.sh - sourced by check.sh: what clients get when they do not state the
-# type of a parameter. A client that is not installed is skipped.
+# clients.sh - sourced by check.sh: tests clients that do not state the type of a
+# parameter. A client that is not installed is skipped.
 # shellcheck disable=SC2154
 
-sql one -c "CREATE TABLE clients AS SELECT bloomery_agg(i) AS number,
-    bloomery_agg(i::text) AS text FROM generate_series(1, 1000) i"
+sql one -c "CREATE TABLE clients AS SELECT bloomery_build(i) AS number,
+    bloomery_build(i::text) AS text FROM generate_series(1, 1000) i"
 
-# client EXPECTED COMMAND...: prints what is expected.
+# client EXPECTED COMMAND...: the command prints the expected lines.
 client() {
     expected=$1
     shift
@@ -27,8 +27,8 @@ t|SELECT text @> $1 FROM clients|1043:7
 t|SELECT number @> ANY ($1) FROM clients|{7777,7}
 42804|SELECT number @> lower($1) FROM clients|7
 t|SELECT bloomery_add(number, $1) @> $2 FROM clients|7777|20:7777
-NULL|SELECT bloomery_get(bloomery_map_agg(i, i, 'bloomier', 1e-9), $1) FROM generate_series(1, 9) i|77
-7|SELECT bloomery_get(bloomery_map_agg(i, i), $1) FROM generate_series(1, 9) i|7
+NULL|SELECT bloomery_get(bloomery_build_labels(i, i, 'bloomier', 1e-9), $1) FROM generate_series(1, 9) i|77
+7|SELECT bloomery_get(bloomery_build_labels(i, i), $1) FROM generate_series(1, 9) i|7
 END
 
 protocol() {
@@ -50,15 +50,14 @@ bench() {
     done
 }
 
-python=/usr/bin/python3
 if [ -x "$python" ]; then
     ok 'a parameter without a type has the class of the filter' protocol
 else
     echo 'skipped: python3 is not installed'
 fi
-ok 'the same of pgbench, by both of its protocols' bench
+ok 'and so it has in both protocols of pgbench' bench
 if "$python" -c 'import psycopg' 2>"$work/said"; then
-    ok 'the same of psycopg' client 'integers 1000
+    ok 'and so it has in psycopg' client 'integers 1000
 numbers 1000
 texts 1000
 error 22023
@@ -69,7 +68,7 @@ fi
 NODE_PATH=${NODE_PATH:-/usr/share/nodejs}
 export NODE_PATH
 if node -e 'require("pg")' 2>"$work/said"; then
-    ok 'the same of node-postgres' client 'numbers 1000
+    ok 'and so it has in node-postgres' client 'numbers 1000
 texts 1000
 error 22023' node "$bindings/tests/client.js"
 else

@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# figures.sh - sourced by check.sh: what it costs, beside what the server does
-# anyway, in one run. No test.
+# figures.sh - sourced by check.sh: measures costs beside those of the same query
+# without the extension, in one run. It tests nothing.
 # shellcheck disable=SC2154
 
-# ns_of QUERY: processor time of the backend, the least of five; others may work
-# on this machine, too.
+# ns_of QUERY: prints the processor time of the backend, the least of five runs,
+# because other programs may use the machine as well.
 ns_of() {
     spent="SELECT split_part(pg_read_file('/proc/' || pg_backend_pid()
         || '/schedstat', 0, 100), ' ', 1)"
@@ -16,7 +16,7 @@ ns_of() {
     done | awk '{ print $2 - $1 }' | sort -n | head -n 1
 }
 
-# cost NAME QUERY BASE: what it takes of each of a million rows.
+# cost NAME QUERY BASE: prints the cost per row of a million rows.
 cost() {
     figure "$1: $(echo "$(ns_of "$2") $(ns_of "$3")" |
         awk '{ printf "%.0f ns a row, beside %.0f of the same query without",
@@ -26,7 +26,7 @@ cost() {
 sql one <<-'END'
 	CREATE TABLE million AS SELECT i, 'key ' || i AS t
 	    FROM generate_series(1, 1000000) i;
-	CREATE TABLE toasted AS SELECT bloomery_agg(i) AS f, bloomery_agg(t) AS g
+	CREATE TABLE toasted AS SELECT bloomery_build(i) AS f, bloomery_build(t) AS g
 	    FROM million;
 	VACUUM ANALYZE million;
 	ANALYZE toasted;
@@ -40,11 +40,11 @@ cost 'i in a filter of 1.2 MB' \
 cost 'text in one of texts' "SELECT count(*) FROM million WHERE $words @> t" "$texts"
 cost 'i IN a list by hash' "SELECT count(*) FROM million WHERE i IN
     (SELECT i FROM million)" "$plain"
-cost 'bloomery_agg(i)' 'SELECT bloomery_agg(i) FROM million' \
+cost 'bloomery_build(i)' 'SELECT bloomery_build(i) FROM million' \
     'SELECT max(i) FROM million'
-cost 'bloomery_agg(t)' 'SELECT bloomery_agg(t) FROM million' \
+cost 'bloomery_build(t)' 'SELECT bloomery_build(t) FROM million' \
     'SELECT max(t) FROM million'
-cost "bloomery_agg(i, 'fuse')" "SELECT bloomery_agg(i, 'fuse') FROM million" \
+cost "bloomery_build(i, 'fuse')" "SELECT bloomery_build(i, 'fuse') FROM million" \
     'SELECT max(i) FROM million'
 cost 'count(DISTINCT i)' 'SELECT count(DISTINCT i) FROM million' \
     'SELECT max(i) FROM million'

@@ -1,12 +1,12 @@
 # shellcheck shell=sh
-# server.sh - sourced: servers of PostgreSQL with the extension, of our own.
+# server.sh - provides temporary servers of PostgreSQL with the extension. It is
+# sourced by scripts that have `set -eu` and set $pg_config.
 #
-# All is in the folder $work: a copy of the installed PostgreSQL, whose programs
-# find their files by where they are themselves, so that the extension goes into
-# the copy and the system's folders stay as they are; and the clusters, which
-# answer on sockets in there, to no network. A server does not run as root: then
-# it is the user postgres who does. All end with the script. Who sources this
-# has `set -eu`, and has set $pg_config.
+# Everything is in the folder $work. It has a copy of the installed PostgreSQL,
+# whose programs find their files relative to themselves, so that the extension
+# goes into the copy and not into the system's folders. The clusters listen on
+# sockets in this folder, and on no network. Because a server refuses to run as
+# root, it runs as the user postgres then. All servers end with the script.
 work=$(mktemp -d "${TMPDIR:-/tmp}/bloomery.XXXXXX")
 chmod 755 "$work"
 prefix=$work/prefix
@@ -32,7 +32,7 @@ end_clusters() {
 trap end_clusters EXIT
 trap 'exit 130' INT TERM
 
-# A copy of the programs that look where they are, and links to all else.
+# Copies the programs that look for files beside themselves, and links the others.
 make_prefix() {
     bin_of=$("$pg_config" --bindir)
     share_of=$("$pg_config" --sharedir)
@@ -51,7 +51,7 @@ make_prefix() {
     done
 }
 
-# cluster NAME [SETTING...]: one that answers in $work/NAME.
+# cluster NAME [SETTING...]: starts a server that listens in $work/NAME.
 cluster() {
     name=$1
     shift
@@ -78,7 +78,7 @@ cluster() {
     }
 }
 
-# sql CLUSTER [ARGUMENT...]: psql of it, plain.
+# sql CLUSTER [ARGUMENT...]: runs psql on it, with plain output.
 sql() {
     in=$1
     shift

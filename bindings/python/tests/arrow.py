@@ -1,11 +1,52 @@
 """arrow.py - arrays as the Arrow PyCapsule interface hands them over, made here
-with ctypes, for no package of the system has a producer."""
+with ctypes, because no package of the system has a producer."""
 import ctypes
+import struct
 
 import numpy as np
 
-from bloomery._keys import (_GET_NEXT, _GET_SCHEMA, _LAST_ERROR, _Array,
-                            _Schema, _Stream)
+
+# The structs of Arrow's C data and stream interfaces.
+class _Schema(ctypes.Structure):
+    pass
+
+
+_Schema._fields_ = [
+    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p),
+    ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
+    ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
+    ("dictionary", ctypes.POINTER(_Schema)), ("release", ctypes.c_void_p),
+    ("private_data", ctypes.c_void_p),
+]
+
+
+class _Array(ctypes.Structure):
+    pass
+
+
+_Array._fields_ = [
+    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64),
+    ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
+    ("n_children", ctypes.c_int64),
+    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
+    ("children", ctypes.c_void_p), ("dictionary", ctypes.POINTER(_Array)),
+    ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
+]
+
+_GET_NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
+                             ctypes.POINTER(_Array))
+_GET_SCHEMA = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
+                               ctypes.POINTER(_Schema))
+_LAST_ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)
+
+
+class _Stream(ctypes.Structure):
+    _fields_ = [
+        ("get_schema", _GET_SCHEMA), ("get_next", _GET_NEXT),
+        ("get_last_error", _LAST_ERROR), ("release", ctypes.c_void_p),
+        ("private_data", ctypes.c_void_p),
+    ]
+
 
 _new = ctypes.pythonapi.PyCapsule_New
 _new.restype = ctypes.py_object
@@ -102,3 +143,23 @@ def integers(values, format="l", dtype="i8", offset=0):
     data = np.array([v or 0 for v in values], dtype)
     return Array(format, [valid(values), data], len(values) - offset, offset,
                  sum(v is None for v in values))
+
+
+def views(values, offset=0, format="vu"):
+    """A column of text or bytes in views, as polars has it."""
+    data, rows = [b"-", b"--"], []
+    ends = [len(d) for d in data]
+    parts = [[d] for d in data]
+    for i, v in enumerate(values):
+        key = (v or "").encode() if format == "vu" else (v or b"")
+        if len(key) > 12:
+            rows.append(struct.pack("=i4sii", len(key), key[:4], i % 2,
+                                    ends[i % 2]))
+            parts[i % 2].append(key)
+            ends[i % 2] += len(key)
+        else:
+            rows.append(struct.pack("=i12s", len(key), key))
+    data = [b"".join(p) for p in parts]
+    return Array(format, [valid(values), b"".join(rows), *data,
+                          np.array(ends, "i8")],
+                 len(values) - offset, offset, sum(v is None for v in values))

@@ -85,7 +85,7 @@ def update():
         def ask():
             f.add(b"another")
             return b"another" in f and all(
-                all(f.contains(part)) for part in keys[:before])
+                all(f.contains_many(part)) for part in keys[:before])
 
         with Beside(change):
             for _ in range(FORKS):
@@ -100,14 +100,14 @@ def change_again():
     f.update(keys)
     with Beside(lambda: f.update(keys)):
         for _ in range(FORKS):
-            assert ends_well(lambda: all(f.contains(keys)))
+            assert ends_well(lambda: all(f.contains_many(keys)))
 
 
 def look_up():
     """Lookups do not hold up a change in the child."""
     keys = rows(0, 400_000)
     f = Filter(items=400_000)
-    with Beside(lambda: f.contains(keys), lambda: f.stat()):
+    with Beside(lambda: f.contains_many(keys), lambda: f.info()):
         for _ in range(FORKS):
             assert ends_well(lambda: f.add("b") and f.clear() is None)
 
@@ -160,7 +160,7 @@ def asked():
                 lambda: Filter.build("fuse", keys),
                 lambda: f.save(folder + "/a")):
         for _ in range(3 * FORKS):
-            assert ends_well(lambda: all(f.contains(keys)) and f.pack() != b""
+            assert ends_well(lambda: all(f.contains_many(keys)) and f.pack() != b""
                              and f.unite(g) is None and f.copy() == f)
 
 
@@ -199,10 +199,10 @@ def file():
 
     with Beside(change, another):
         for _ in range(FORKS):
-            assert ends_well(lambda: all(f.contains(keys)))
+            assert ends_well(lambda: all(f.contains_many(keys)))
     f.close()
     assert all(Filter.open(folder + "/f", mmap=True, verify=True)
-               .contains(keys))
+               .contains_many(keys))
 
 
 def slow_save():
@@ -273,11 +273,11 @@ def grandchild():
     f = Filter(items=100_000)
 
     def fork_again():
-        with Beside(lambda: f.update(keys), lambda: f.contains(keys)):
+        with Beside(lambda: f.update(keys), lambda: f.contains_many(keys)):
             return all(ends_well(lambda: f.add(b"b") in (True, False))
                        for _ in range(4))
 
-    with Beside(lambda: f.update(keys), lambda: f.contains(keys)):
+    with Beside(lambda: f.update(keys), lambda: f.contains_many(keys)):
         for _ in range(FORKS):
             assert ends_well(fork_again)
 
@@ -297,11 +297,11 @@ def import_numpy():
 
     begun = threading.Event()
     sys.meta_path.insert(0, Slow())
-    loading = threading.Thread(target=f.contains, args=(["a"],))
+    loading = threading.Thread(target=f.contains_many, args=(["a"],))
     loading.start()
     if importlib.util.find_spec("numpy") is not None:
         begun.wait()
-    assert ends_well(lambda: list(f.contains(["a", "b"])) == [True, False])
+    assert ends_well(lambda: list(f.contains_many(["a", "b"])) == [True, False])
     loading.join()
 
 
@@ -330,9 +330,51 @@ def processes():
                 assert answers.get() == (True, True, True)
 
 
+def use_everything(f, words, answers):
+    signal.alarm(GUARD)
+    built = Filter.build("fuse", words)
+    f.update(["another", *words])
+    answers.put((all(f.contains_many(words)), "another" in f,
+                 all(built.contains_many(iter(words))), 7 in f.copy()))
+
+
+def start_processes():
+    """Threads start processes in each of the three ways at the same time, while
+    others change and query the same filter by lists, arrays and single keys."""
+    words = [f"number {i}" for i in range(3000)]
+    f = Filter(items=200_000, keys="any")
+    f.update(words)
+    f.add(7)
+    keys = rows(0, 100_000)
+    problems = []
+
+    def start(way):
+        context = multiprocessing.get_context(way)
+        answers = context.SimpleQueue()
+        for _ in range(min(EFFORT, 4)):
+            process = context.Process(target=use_everything,
+                                      args=(f, words, answers))
+            process.start()
+            process.join()
+            if process.exitcode != 0 or answers.get() != (True,) * 4:
+                problems.append((way, process.exitcode))
+
+    with Beside(lambda: f.update(keys), lambda: f.update(words),
+                lambda: f.contains_many(iter(words)),
+                lambda: [word in f for word in words],
+                lambda: Filter.build("fuse", words)):
+        starting = [threading.Thread(target=start, args=(way,)) for way in
+                    2 * multiprocessing.get_all_start_methods()]
+        for thread in starting:
+            thread.start()
+        for thread in starting:
+            thread.join()
+    assert not problems, problems
+
+
 SCENARIOS = [update, change_again, look_up, copy, two_filters, asked,
              made_and_dropped, file, slow_save, locked, fork_in_c, grandchild,
-             import_numpy, processes]
+             import_numpy, processes, start_processes]
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as tempfile.tempdir:

@@ -86,11 +86,11 @@ PACKED = filled().pack()
 WHOLE = {
     "copy": lambda f, g, p: f.copy(progress=p),
     "overlap": lambda f, g, p: f.overlap(g, progress=p),
-    "stat": lambda f, g, p: f.stat(progress=p),
+    "stat": lambda f, g, p: f.info(progress=p),
     "pack": lambda f, g, p: f.pack(progress=p),
     "from_bytes": lambda f, g, p: Filter.from_bytes(PACKED, progress=p),
-    "contains": lambda f, g, p: f.contains(KEYS, progress=p),
-    "hashes": lambda f, g, p: bloomery.hashes(KEYS, progress=p),
+    "contains": lambda f, g, p: f.contains_many(KEYS, progress=p),
+    "hash_many": lambda f, g, p: bloomery.hash_many(KEYS, progress=p),
     "unite": lambda f, g, p: f.unite(g, progress=p),
     "intersect": lambda f, g, p: f.intersect(g, progress=p),
     "fold": lambda f, g, p: f.fold(2, progress=p),
@@ -137,7 +137,7 @@ def test_build(kind, keys):
 
 def batches():
     yield "update", "standard", lambda f, keys, p: f.update(keys, progress=p)
-    yield "add_new", "cuckoo", lambda f, keys, p: f.add_new(keys, progress=p)
+    yield "add_many", "cuckoo", lambda f, keys, p: f.add_many(keys, progress=p)
     yield ("iterator", "blocked",
            lambda f, keys, p: f.update(iter(keys), progress=p))
 
@@ -162,24 +162,24 @@ def test_a_cancelled_batch_keeps_the_keys_before(verb, kind, call, keys):
         same.update(keys[:done])
         assert f == same and len(f) == done
         call(f, keys[done:], None)
-        assert all(f.contains(keys))
+        assert all(f.contains_many(keys))
 
 
 def test_a_cancelled_put_and_remove_keep_what_is_done():
     f = Filter("counting", items=N)
     f.update(KEYS)
     with pytest.raises(Cancelled) as caught:
-        f.remove_all(KEYS, progress=Watch(3))
+        f.remove_many(KEYS, progress=Watch(3))
     assert 0 < caught.value.done < N
     assert len(f) == N - caught.value.done
-    f.remove_all(KEYS[caught.value.done:])
+    f.remove_many(KEYS[caught.value.done:])
     assert len(f) == 0
     g = Filter.build("bloomier:bits=8", ROWS, [0] * len(ROWS))
     with pytest.raises(Cancelled) as caught:
-        g.put(ROWS, [7] * len(ROWS), progress=Watch(1))
+        g.put_many(ROWS, [7] * len(ROWS), progress=Watch(1))
     done = caught.value.done
     assert 0 < done < len(ROWS)
-    labels = g.labels(ROWS)[1].tolist()
+    labels = g.get_many(ROWS)[1].tolist()
     assert labels == [7] * done + [0] * (len(ROWS) - done)
 
 
@@ -229,7 +229,7 @@ def test_a_mapped_filter_is_changed_as_a_whole(tmp_path):
     with Filter.open(path, mmap=True, write=True) as f:
         watch = Watch(0)
         f.unite(filled(keys=MORE), progress=watch)
-        assert watch.calls == 0 and all(f.contains(MORE))
+        assert watch.calls == 0 and all(f.contains_many(MORE))
 
 
 def test_a_callback_may_use_other_filters_only():
@@ -242,14 +242,14 @@ def test_a_callback_may_use_other_filters_only():
         other.unite(h, progress=Watch(-1))
         assert inner.calls > 0 and other.add(3) is False
         for call in (lambda: 3 in f, lambda: f.add(3), lambda: f.copy(),
-                     lambda: f.close(), lambda: f.unite(other), f.stat,
+                     lambda: f.close(), lambda: f.unite(other), f.info,
                      lambda: other.unite(f), lambda: g.overlap(f)):
             with pytest.raises(bloomery.BusyError):
                 call()
 
     watch = Watch(1, use)
     f.unite(g, progress=watch)
-    assert watch.calls > 2 and all(f.contains(MORE))
+    assert watch.calls > 2 and all(f.contains_many(MORE))
 
     # between two parts of many keys nothing is locked
     f.update(KEYS, progress=Watch(1, lambda: f.add("x") if f.keys == "text"
@@ -280,7 +280,7 @@ def test_a_callback_may_fork():
         f.unite(g, progress=Watch(2, fork))
     except Cancelled:                   # the child
         os._exit(0 if f == before and f.add(-1) is not None else 1)
-    assert ended == [0] and all(f.contains(MORE))
+    assert ended == [0] and all(f.contains_many(MORE))
 
 
 # ---- Signals at random moments -----------------------------------------------
@@ -296,10 +296,10 @@ def again(call):
 SIGNALLED = {
     "update a list": lambda f, g: f.update(KEYS),
     "update an iterator": lambda f, g: f.update(iter(KEYS)),
-    "contains": lambda f, g: f.contains(KEYS),
+    "contains": lambda f, g: f.contains_many(KEYS),
     "build": lambda f, g: Filter.build("fuse", KEYS),
     "build with labels": lambda f, g: Filter.build("bloomier", KEYS, KEYS),
-    "hashes": lambda f, g: bloomery.hashes(KEYS),
+    "hash_many": lambda f, g: bloomery.hash_many(KEYS),
     "dedup": lambda f, g: list(bloomery.dedup(KEYS)),
     "diff": lambda f, g: bloomery.diff(KEYS[:50_000], MORE[:50_000],
                                        items=200_000),
@@ -336,7 +336,7 @@ def test_signals_at_random_moments(verb):
                 again(SIGNALLED[verb])(f, g)
         finally:
             sender.join()
-        assert all(f.contains(KEYS[::1000]))
+        assert all(f.contains_many(KEYS[::1000]))
         if not verb.startswith("update"):
             assert f == before
 
@@ -350,7 +350,7 @@ def test_a_handler_that_raises_nothing_ends_nothing():
         f.update(KEYS, progress=Watch(1, interrupt))
     finally:
         signal.signal(signal.SIGINT, old)
-    assert seen == [1, 1] and all(f.contains(MORE))
+    assert seen == [1, 1] and all(f.contains_many(MORE))
 
 
 # ---- Nothing is lost ---------------------------------------------------------
@@ -476,5 +476,5 @@ def test_run_returns_and_raises_what_the_call_does():
         with pytest.raises(bloomery.ParameterError):
             await aio.run(Filter.build, "no such kind", KEYS)
         with pytest.raises(Cancelled):
-            await aio.run(f.contains, KEYS, progress=lambda *_: True)
+            await aio.run(f.contains_many, KEYS, progress=lambda *_: True)
     asyncio.run(main())

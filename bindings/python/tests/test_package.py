@@ -1,11 +1,13 @@
-"""What setup.py needs is there, or is made. The compiler is asked by
-`tools/make/python --source` instead, because that takes a minute.
+"""What setup.py needs exists, or is made, and the wheel runs elsewhere. The
+library is compiled by `tools/make/python --source` instead, which takes a minute.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -32,7 +34,8 @@ def package(tmp_path):
     folder = tmp_path / "bindings" / "python"
     folder.mkdir(parents=True)
     for name in ("setup.py", "build_native.py", "native.c", "native.h",
-                 "pyproject.toml", "README.md"):
+                 "native_keys.c", "native_gather.c", "pyproject.toml",
+                 "README.md"):
         shutil.copy(HERE / name, folder)
     shutil.copytree(HERE / "src", folder / "src")
     return folder
@@ -115,3 +118,67 @@ def test_this_checkout_has_what_is_looked_for():
     assert os.access(root / "tools" / "make" / "amalgamate", os.X_OK)
     assert (root / "bindings" / "python" / "build_native.py").exists()
     assert (root / "src").is_dir() and (root / "include").is_dir()
+
+
+# ---- The wheel ---------------------------------------------------------------
+
+CHECK = os.environ.get("BLOOMERY_GOLDEN") and str(
+    pathlib.Path(os.environ["BLOOMERY_GOLDEN"]).parents[1] / "tools/check/wheel")
+needs_tools = pytest.mark.skipif(
+    not CHECK or not shutil.which("readelf") or not shutil.which("cc"),
+    reason="the checkout's tools, readelf and cc are needed")
+
+
+def check_wheel(wheel):
+    return subprocess.run([CHECK, wheel], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+
+
+def has_archives():
+    return all(os.path.isabs(subprocess.run(
+        ["cc", f"-print-file-name=lib{name}.a"], text=True,
+        stdout=subprocess.PIPE).stdout.strip()) for name in ("nettle", "uring"))
+
+
+@needs_tools
+@pytest.mark.skipif(not os.environ.get("BLOOMERY_WHEEL"),
+                    reason="BLOOMERY_WHEEL does not name a wheel")
+def test_wheel_has_the_tag_that_it_earns():
+    wheel = os.environ["BLOOMERY_WHEEL"]
+    done = check_wheel(wheel)
+    if done.returncode != 0 and not has_archives():
+        pytest.skip("there is no libnettle.a or liburing.a: " + done.stderr)
+    assert done.returncode == 0, done.stderr
+    tag = done.stdout.strip()
+    assert wheel.endswith(f"-abi3-{tag}.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        about = archive.read(next(n for n in archive.namelist()
+                                  if n.endswith("/WHEEL"))).decode()
+        assert f"Tag: cp310-abi3-{tag}\n" in about
+        assert sum(i.file_size for i in archive.infolist()) < 3_000_000
+
+
+@needs_tools
+@pytest.mark.parametrize("flags,why", [
+    ([], None), (["-lodd"], "links libodd.so"), (["-g"], "strip it"),
+    (["-Wl,-rpath,/tmp"], "search path"), (["-Dmissing"], "lacks missing_name")])
+def test_check_of_wheels(tmp_path, flags, why):
+    (tmp_path / "odd.c").write_text("int odd(void) { return 1; }\n")
+    (tmp_path / "one.c").write_text(
+        "#include <math.h>\nint PyLong_Check(void); int missing_name(void);\n"
+        "double one(double x) { PyLong_Check(); return exp(x); }\n"
+        "#ifdef missing\nint two(void) { return missing_name(); }\n#endif\n")
+    for name, extra in ("libodd", []), ("one", ["-L.", "-lm", "-Wl,--no-as-needed",
+                                                *flags]):
+        subprocess.run(["cc", "-shared", "-fPIC", *(["-s"] * (why != "strip it")),
+                        "-o", f"{name}.so", f"{name.replace('lib', '')}.c",
+                        *extra], cwd=tmp_path, check=True)
+    wheel = tmp_path / "one-1.0-cp310-abi3-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(tmp_path / "one.so", "one.so")
+    done = check_wheel(wheel)
+    if why is None:
+        assert re.fullmatch(r"manylinux_2_\d+_x86_64\n", done.stdout), done.stderr
+    else:
+        assert done.returncode == 1 and why in done.stderr, done.stderr
+        assert done.stdout == ""

@@ -7,57 +7,112 @@ True
 >>> "swordfish" in f, "sardine" in f
 (True, False)
 
-A filter takes a few bits per key and never misses a key that was added. Absent keys are
-found at the false-positive rate that you choose. There are about thirty kinds, which
-`kinds()` lists and `advise()` ranks; if one lacks an ability, UnsupportedError names
-those that have it.
+A filter takes a few bits per key and never misses a key that was added. Absent
+keys are found at the false-positive rate that you choose. There are about
+thirty kinds, which `kinds()` lists and `advise()` ranks; if one lacks an
+ability, UnsupportedError names those that have it.
 
-Keys are text, bytes or numbers. All keys of a filter belong to one class, which `keys=`
-or the first keys added determine. A key of another class raises FormError. Filters may
-be shared by threads: queries run in parallel, changes one at a time.
+A *key* is text, bytes or a number; a UUID, date, datetime, time or timedelta is
+converted to one of these. All keys of a filter belong to one class, which
+`keys=` or the first keys added determine. A key of another class raises
+FormError.
+
+*Many keys* are any iterable of keys, an array of numpy, a column of pandas, or
+an object with `__arrow_c_array__` or `__arrow_c_stream__`. Missing values
+(None, pandas.NA, NaT, nulls of Arrow, masked values of numpy) are not keys:
+adds and removals skip them, and lookups report them as absent. Answers for many
+keys are arrays of numpy if numpy is installed, else memoryviews.
+
+`progress=` is a function of two numbers, which a long call invokes about 50
+times a second, in the thread of the call: how much is done, and the total, None
+if it is unknown. They count keys in calls for many keys, and bytes elsewhere.
+If it returns a true value, the call raises Cancelled. Exceptions that it raises
+end the call, too.
+
+Filters may be shared by threads: queries run in parallel, changes one at a time.
 """
 from __future__ import annotations
 
+import copy as _copy
+import copyreg
+import io
 import itertools
 import math
-import operator
 import os
+import shutil
 import sys
+import tempfile
 import threading
-from typing import (Any, Callable, Iterable, Iterator, NamedTuple, Optional,
-                    Union)
+from typing import (TYPE_CHECKING, Any, Callable, Iterable, Iterator,
+                    NamedTuple, Optional, Protocol, SupportsIndex, TypeVar,
+                    Union, overload)
 
 from bloomery import _keys, _tasks
 from bloomery._errors import (AbsentError, BusyError, Cancelled, ClosedError,
-                              Error, FileError, FormError, FullError,
-                              ImageError, LimitError, MismatchError,
-                              ParameterError, ReadOnlyError, SecretError,
-                              UnsafeError, UnsupportedError, check)
+                              Error, FileError, ForbiddenFileError, FormError,
+                              FullError, ImageError, LimitError, MismatchError,
+                              MissingFileError, ParameterError, ReadOnlyError,
+                              SecretError, UnsafeError, UnsupportedError,
+                              check)
+from bloomery._facts import (Advice, Estimate, Info, Kind, Option, Overlap,
+                             Plan, abilities, advise, c_text, kinds, version,
+                             whole)
 from bloomery._native import ffi, lib
+from bloomery._scalars import Key, encode, plain
+from bloomery._tasks import Progress
 
+# `hash` is public, but not here: `from bloomery import *` would hide Python's.
 __all__ = [
     "AbsentError", "Advice", "BusyError", "Cancelled", "ClosedError", "Error",
-    "Estimate", "FileError", "Filter", "FormError", "FullError", "ImageError",
-    "Kind", "LimitError", "MismatchError", "Option", "Overlap",
-    "ParameterError", "Plan", "ReadOnlyError", "SecretError", "Stat",
-    "UnsafeError", "UnsupportedError", "advise", "dedup", "diff",
-    "hashes", "kinds", "library_version",
+    "Estimate", "FileError", "Filter", "ForbiddenFileError", "FormError",
+    "FullError", "ImageError", "Info", "Key", "Keys", "Kind", "LimitError",
+    "MismatchError", "MissingFileError", "Option", "Overlap", "ParameterError",
+    "Plan", "ReadOnlyError", "SecretError", "UnsafeError", "UnsupportedError",
+    "advise", "dedup", "diff", "hash_many", "kinds", "version",
 ]
 
 __version__ = "0.5.0"
 
-Key = Union[str, bytes, bytearray, memoryview, int, float]
-_NO_BOUND = (1 << 64) - 1
-Progress = Optional[_tasks.Progress]
+
+class ArrowArray(Protocol):
+    """An array of pyarrow, polars and others."""
+
+    def __arrow_c_array__(self, requested_schema: object = None
+                          ) -> tuple[object, object]: ...
 
 
-def _text(chars: Any) -> str:
-    return str(ffi.string(chars).decode()) if chars else ""
+class ArrowStream(Protocol):
+    """A chunked array of pyarrow, polars and others."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None
+                           ) -> object: ...
 
 
-def library_version() -> str:
-    """Returns the version of the linked library."""
-    return _text(lib.bly_version())
+class _Reader(Protocol):
+    def read(self) -> bytes: ...
+
+
+class _Writer(Protocol):
+    def write(self, data: bytes, /) -> Optional[int]: ...
+
+
+Keys = Union[Iterable[Optional[Key]], ArrowArray, ArrowStream]
+_Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+_T = TypeVar("_T")
+_F = TypeVar("_F", bound="Filter")
+_K = TypeVar("_K", bound=Optional[Key])
+if TYPE_CHECKING:
+    # As answers are numpy's if it is installed, so are their types.
+    import array
+    import mmap as _mmap
+
+    import numpy
+    _Buffer = Union[bytes, bytearray, memoryview, _mmap.mmap, array.array[Any],
+                    numpy.ndarray[Any, Any]]
+    _Bools = numpy.ndarray[Any, numpy.dtype[numpy.bool_]]
+    _Numbers = numpy.ndarray[Any, numpy.dtype[numpy.uint64]]
+
+_NO_BOUND = _UNKNOWN = (1 << 64) - 1
 
 
 _loading = threading.RLock()
@@ -96,242 +151,11 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- Kinds -------------------------------------------------------------------
-
-
-def _abilities(can: int) -> frozenset[str]:
-    return frozenset(_text(lib.bly_ability(1 << i)) for i in range(64)
-                     if can >> i & 1 and lib.bly_ability(1 << i))
-
-
-_ABILITY = {_text(lib.bly_ability(1 << i)): 1 << i for i in range(64)
-            if lib.bly_ability(1 << i)}
-
-
-class Option(NamedTuple):
-    """An option of a kind, as in "standard:k=5"."""
-
-    name: str
-    range: str
-    standard: str
-    help: str
-
-
-class Kind(NamedTuple):
-    """A way to build a filter."""
-
-    name: str
-    family: str
-    summary: str
-    can: frozenset[str]
-    options: tuple[Option, ...]
-    tier: str
-
-
-def _each(pointers: Any) -> Iterator[Any]:
-    i = 0
-    while pointers[i]:
-        yield pointers[i]
-        i += 1
-
-
-def kinds() -> list[Kind]:
-    """Returns all kinds of filters. Those to meet first have the tier "core".
-
-    >>> [kind.name for kind in kinds() if kind.tier == "core"][:3]
-    ['standard', 'blocked', 'split']
-
-    >>> [kind.name for kind in kinds() if kind.family == "frozen"]
-    ['xor', 'fuse', 'ribbon', 'gcs']
-    """
-    return [Kind(_text(k.name), _text(k.family), _text(k.summary),
-                 _abilities(k.can),
-                 tuple(Option(_text(o.name), _text(o.range), _text(o.standard),
-                              _text(o.help)) for o in _each(k.options)),
-                 _text(k.tier))
-            for k in _each(lib.bly_kinds(ffi.NULL))]
-
-
-# ---- Costs -------------------------------------------------------------------
-
-
-def _field(field: Any, rest: Iterator[Any]) -> Any:
-    """The value of a field, of which arrays and objects are in the rest."""
-    if field.absent:
-        return None
-    if field.type == lib.BLY_FIELD_TEXT:
-        return ffi.string(field.text).decode()
-    if field.type == lib.BLY_FIELD_COUNT:
-        return field.count
-    if field.type == lib.BLY_FIELD_REAL:
-        return field.real
-    if field.type == lib.BLY_FIELD_BOOL:
-        return bool(field.count)
-    inside = itertools.takewhile(lambda f: f.type != lib.BLY_FIELD_END, rest)
-    if field.type == lib.BLY_FIELD_ARRAY:
-        return tuple(_field(f, rest) for f in inside)
-    return {_text(f.name): _field(f, rest) for f in inside}
-
-
-class _Record:
-    """The fields that the library lists, as attributes."""
-
-    def __init__(self, fill: Callable[[Any], int]) -> None:
-        fields = ffi.gc(lib.held_fields_place(), lib.held_fields_free)
-        if not fields:
-            raise MemoryError
-        check(fill(fields))
-        rest = (fields.at[i] for i in range(fields.n))
-        for field in rest:
-            setattr(self, _text(field.name), _field(field, rest))
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{f}={value!r}" for f, value in vars(self).items())
-        return f"{type(self).__name__}({inside})"
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class Plan(_Record):
-    """The predicted properties of a filter: the fields of bly_plan_t in
-    bloomery.h. A field that does not apply is None."""
-
-    kind: str
-    capacity: int
-    bytes: int
-    packed: int
-    scratch: int
-    bits_per_key: float
-    rate: float
-    rate_sd: float
-    fill: float
-    lost: float
-    window: Optional[int]
-    probes: int
-    label_bits: Optional[int]
-    label_least: Optional[int]
-    label_most: Optional[int]
-    lines_present: float
-    lines_absent: float
-    geometry: tuple[int, ...]
-
-
-class Stat(_Record):
-    """The state of a filter: the fields of bly_info_t in bloomery.h, and the
-    lists of the filter. A field that does not apply is None."""
-
-    kind: str
-    items: int
-    items_exact: bool
-    capacity: int
-    bytes: int
-    packed: int
-    attached: Optional[int]
-    bits_per_key: float
-    fill: float
-    fullest: Optional[float]
-    rate: float
-    planned_rate: float
-    seed: Optional[int]
-    mark: Optional[int]
-    hash: Optional[str]
-    keys: Optional[str]
-    probes: int
-    label_bits: Optional[int]
-    label_least: Optional[int]
-    label_most: Optional[int]
-    saturated: int
-    lost: float
-    window: Optional[int]
-    distinct: float
-    distinct_sd: float
-    geometry: tuple[int, ...]
-    labels: Optional[tuple[dict[str, float], ...]]
-    can: tuple[str, ...]
-
-
-class Estimate(NamedTuple):
-    """A number and its standard deviation."""
-
-    value: float
-    sd: float
-
-
-class Overlap(NamedTuple):
-    """Estimated numbers of keys of two filters: of each, of their union, in
-    common, in just one of them, and the share in common."""
-
-    a: Estimate
-    b: Estimate
-    either: Estimate
-    both: Estimate
-    differ: Estimate
-    jaccard: Estimate
-
-
-class Advice(NamedTuple):
-    """A kind, evaluated for a need; the best one comes first."""
-
-    kind: str
-    fits: bool
-    beaten: bool
-    why: str
-    bits_per_key: float
-    rate: float
-    bytes: int
-    ns_lookup: float
-    ns_add: float
-    limit: str
-    lacks: str
-    tier: str
-
-
-_AIMS = {"balance": 0, "fast": 1, "small": 2}
-
-
-def advise(items: int, rate: float = 0.01, *, can: Iterable[str] = (),
-           fixed: bool = False, present: float = 0.5, aim: str = "balance",
-           memory: int = 0, others: int = 0, label_most: int = 0,
-           times: int = 0) -> list[Advice]:
-    """Ranks the kinds for a need, the best one first.
-
-    `can` names abilities, as in kinds(). `fixed` says that all keys are known
-    before the filter is built. `aim` is "balance", "fast" or "small". Kinds of
-    every tier are ranked; those to prefer have the tier "core".
-
-    >>> best = advise(1_000_000, 0.001, fixed=True, aim="small")[0]
-    >>> best.fits, best.bits_per_key < 11
-    (True, True)
-    """
-    if aim not in _AIMS:
-        raise ParameterError(f"unknown aim {aim!r}: use one of "
-                             f"{', '.join(_AIMS)}")
-    wanted = 0
-    for ability in [can] if isinstance(can, str) else can:
-        if ability not in _ABILITY:
-            raise ParameterError(f"unknown ability {ability!r}: use one "
-                                 f"of {', '.join(_ABILITY)}")
-        wanted |= _ABILITY[ability]
-    need = ffi.new("bly_need *", dict(
-        capacity=_whole(items, "items"), rate=rate, can=wanted, fixed=fixed,
-        present=present, aim=_AIMS[aim], memory=_whole(memory, "memory"),
-        others=_whole(others, "others"), label_most=label_most, times=times))
-    out = ffi.new("bly_ranking **")
-    check(lib.bly_advise(out, need))
-    ranking = ffi.gc(out[0], lib.bly_ranking_free)
-    each = (lib.bly_ranking_at(ranking, i)
-            for i in range(lib.bly_ranking_count(ranking)))
-    return [Advice(_text(a.kind), bool(a.fits), bool(a.beaten), _text(a.why),
-                   a.plan.bits_per_key, a.plan.rate, a.plan.bytes, a.ns_lookup,
-                   a.ns_add, _text(a.limit), _text(a.lacks), _text(a.tier))
-            for a in each]
+# ---- What C is given ---------------------------------------------------------
 
 
 def _name(text: str, what: str) -> Any:
-    """Returns a text for C, which must not contain a zero byte."""
+    """Returns a text for C, without a zero byte."""
     if not isinstance(text, str):
         raise TypeError(f"the {what} must be text, not {text!r}")
     name = str.encode(text)
@@ -344,8 +168,8 @@ def _name_or_null(text: Optional[str], what: str) -> Any:
     return ffi.NULL if text is None else _name(text, what)
 
 
-def _path(path: Union[str, os.PathLike[str]]) -> Any:
-    name = _keys.plain(os.fsencode(path))
+def _path(path: _Path) -> Any:
+    name = plain(os.fsencode(path))
     if b"\0" in name:
         raise ParameterError(f"the path {name!r} contains a zero byte: leave it out")
     return ffi.new("char[]", name)
@@ -354,7 +178,7 @@ def _path(path: Union[str, os.PathLike[str]]) -> Any:
 def _form_text(form: int) -> str:
     text = ffi.new("char[]", 64)        # BLY_FORM_TEXT
     lib.bly_form_write(text, form)
-    return _text(text)
+    return c_text(text)
 
 
 def _form(text: Optional[str]) -> int:
@@ -365,36 +189,22 @@ def _form(text: Optional[str]) -> int:
     return int(out[0])
 
 
-def _whole(number: Any, what: str, most: int = (1 << 64) - 1) -> int:
-    """Returns a non-negative integer; 1e6 is accepted, as 1.0 == 1."""
-    if isinstance(number, float) and number.is_integer():
-        number = int(number)
-    try:
-        whole = operator.index(number)
-    except TypeError:
-        whole = -1
-    if not 0 <= whole <= most:
-        raise ParameterError(f"{what} must be a whole number from 0 to {most}, "
-                             f"not {number!r}")
-    return whole
-
-
 def _spec(items: int, rate: float, seed: int, hash: Optional[str],
           secret: Optional[bytes], threads: int,
           keys: Optional[str] = None) -> Any:
     """Returns a bly_spec, and the objects that it points to."""
     kept = _name_or_null(hash, "hash function"), _secret(secret)
     spec = ffi.new("bly_spec *", dict(
-        capacity=_whole(items, "items"), rate=rate, seed=_whole(seed, "seed"),
+        capacity=whole(items, "items"), rate=rate, seed=whole(seed, "seed"),
         hash=kept[0], secret=kept[1],
-        threads=_whole(threads, "threads", 1 << 31), form=_form(keys)))
+        threads=whole(threads, "threads", 1 << 31), form=_form(keys)))
     return spec, kept
 
 
 def _secret(secret: Optional[bytes]) -> Any:
     if secret is None:
         return ffi.NULL
-    secret = _keys.plain(secret)
+    secret = plain(secret)
     if len(secret) != 16:
         raise SecretError(f"a secret has 16 bytes, not {len(secret)}")
     return ffi.new("char[]", secret)
@@ -412,80 +222,59 @@ def _options(secret: Optional[bytes], threads: int, format: Optional[str],
 # ---- Keys --------------------------------------------------------------------
 
 
-def _array(keys: Any) -> Optional[Iterable[_keys.Keys]]:
-    """Returns the keys of an array, in place if possible; None for other
-    objects."""
-    if type(keys) in (list, tuple, set):
-        return None
-    numpy = _numpy_if_loaded()
-    if numpy is not None and isinstance(keys, numpy.ndarray):
-        return (_keys.from_numpy(numpy, keys),)
-    _keys.check_row(keys)
-    if _keys.is_column(keys) and not (
-            hasattr(keys, "__arrow_c_stream__")
-            and str(keys.dtype) in ("str", "string")):
-        return (_keys.from_column(_numpy(), keys),)
-    if hasattr(keys, "__arrow_c_array__"):
-        return (_keys.from_arrow_array(_numpy(), keys),)
-    if hasattr(keys, "__arrow_c_stream__"):
-        return _keys.from_arrow_stream(_numpy(), keys)
-    if isinstance(keys, memoryview):
-        return _gather_view(keys)
-    return None
-
-
 def _gather(keys: Any) -> Iterable[_keys.Keys]:
     """Yields the keys of an array in place, or those of anything else by
     chunks."""
-    array = _array(keys)
-    return _keys.chunks(keys) if array is None else array
+    numpy = _numpy_if_loaded()
+    if numpy is not None and isinstance(keys, numpy.ndarray):
+        return _keys.from_numpy(numpy, keys)
+    return _keys.gather(keys, _numpy)
 
 
-def _gather_view(view: memoryview) -> Iterator[_keys.Keys]:
-    """Returns a view of numbers, or of rows of bytes, in place with numpy."""
-    numpy = _numpy()
-    rows = view.ndim == 2 and view.itemsize == 1
-    if (rows or view.format[-1:] == "c") and view.c_contiguous:
-        n, width = view.shape if rows else (len(view), 1)
-        yield _keys._of_width(numpy.asarray(view) if numpy is not None
-                              else view.tobytes(), n, width, _keys.BYTES)
-    elif view.ndim == 1 and numpy is not None and view.format != "c":
-        yield _keys.from_numpy(numpy, numpy.asarray(view))
-    else:
-        yield from _keys.chunks(view.tolist())
+def hash(key: Key, kind: Optional[str] = None, *, seed: int = 0,
+         hash: Optional[str] = None, secret: Optional[bytes] = None,
+         keys: str = "any") -> int:
+    """Returns the 64-bit hash by which a filter knows a key. Other arguments
+    are those of hash_many().
+
+    >>> import bloomery
+    >>> bloomery.hash("a") == bloomery.hash_many(["a", "b"])[0]
+    True
+    """
+    one = hash_many([key], kind, seed=seed, hash=hash, secret=secret,
+                    keys=keys)
+    return int(one[0])
 
 
-def _all(keys: Any, report: Any) -> _keys.Keys:
-    """Returns all keys at once, for building a filter."""
-    array = _array(keys)
-    if array is None:
-        return _keys.whole(keys, report and report.tell)
-    return _keys.joined(list(array))
+def hash_many(members: Keys, kind: Optional[str] = None, *, seed: int = 0,
+              hash: Optional[str] = None, secret: Optional[bytes] = None,
+              keys: str = "any", progress: Optional[Progress] = None
+              ) -> _Numbers:
+    """Returns the 64-bit hashes of many keys, as an array of numpy's uint64.
 
+    members: many keys. kind: the kind of the filter; None for one that hashes
+    as most do. seed, hash, secret, keys: as in Filter.
 
-def hashes(members: Any, kind: Optional[str] = None, *, seed: int = 0,
-           hash: Optional[str] = None, secret: Optional[bytes] = None,
-           keys: str = "any", progress: Progress = None) -> Any:
-    """Returns the 64-bit hashes of these members, as an array of numpy, or of
-    the module `array` without numpy. keys: the form of the filter's keys. A
-    missing value raises ValueError. progress: as in Filter.build."""
+    A missing value raises ValueError, and a key of another class FormError.
+    """
     report = _tasks.report(progress, members)
     spec, kept = _spec(1, 0.0, seed, hash, secret, 0, keys)
     name = _name_or_null(kind, "kind")
     out = _Rows("Q", "uint64_t", "u8")
     for some in _gather(members):
         _no_missing(some)
+        inner = None if report is None else report.inner
         check(lib.held_hash_keys(out.more(some.n), name, spec, some.c,
-                                 _tasks.handle(report and report.inner)))
+                                 _tasks.handle(inner)))
         if report is not None:
             report.before += some.n
             report.tell(report.before)
     del kept
-    return out.done()
+    return out.done()  # type: ignore[no-any-return]
 
 
 def _no_missing(some: _keys.Keys) -> None:
-    if some.valid is not None and not all(some.valid):
+    if some.missing():
         raise ValueError("some of the values are missing (None, NaN or null): "
                          "leave them out")
 
@@ -528,6 +317,18 @@ def _place() -> Any:
     return ffi.gc(place, lib.held_free)
 
 
+class _Header(NamedTuple):
+    """Facts about a filter that need no look at its bits."""
+
+    kind: str
+    capacity: int
+    bytes: int
+    rate: float
+    items: Optional[int]
+    keys: str
+    hash: str
+
+
 class Filter:
     """A filter of a kind, planned for a number of keys and a rate.
 
@@ -538,14 +339,14 @@ class Filter:
     >>> f.remove("a"); "a" in f
     True
 
-    kind: a name with options, as in "standard:k=5" (kinds() lists them).
-    items: the number of keys it should hold. rate: the false-positive rate at
-    that number. seed: of the hash function. hash, secret: see bly_spec in
-    bloomery.h. threads: the maximum per call; 0 for as many as are useful, 1
-    for the calling thread only. keys: the form of its keys, such as "text",
-    "bytes", "number", "int32" or "text:case=lower,trim"
-    (docs/format/keys.md); "any" allows mixtures. By default the first keys added
-    set it.
+    kind: a name with options, as in "standard:k=5"; kinds() lists them. items:
+    the number of keys it should hold. rate: the false-positive rate at that
+    number, above 0 and below 1. seed: of the hash function. hash: the name of
+    a hash function; None for the usual one. secret: 16 bytes that an attacker
+    does not know, for hash="siphash". threads: the maximum per call; 0 for as
+    many as are useful, 1 for the calling thread only. keys: the form of its
+    keys, such as "text", "bytes", "number", "int32" or "text:case=lower,trim";
+    "any" allows mixtures; None for the class of the first keys added.
 
     >>> f = Filter(items=10, keys="text:case=lower,trim")
     >>> f.add("Swordfish"); " SWORDFISH " in f
@@ -554,6 +355,13 @@ class Filter:
 
     Raises ParameterError, UnsupportedError (for a kind that must be built from
     all of its keys with Filter.build) and MemoryError.
+
+    Every method may raise ClosedError, and those with keys may raise FormError
+    and, for a value that is not a key, TypeError or OverflowError. Any thread
+    may call any method at any time.
+
+    A subclass may add attributes. copy() and pickle keep them; __init__ is not
+    called by copy(), build(), open() and other methods that make filters.
     """
 
     __slots__ = ("_h", "__weakref__")
@@ -569,7 +377,7 @@ class Filter:
         self._h = out
 
     @classmethod
-    def _of(cls, out: Any) -> Filter:
+    def _of(cls: type[_F], out: Any) -> _F:
         made = cls.__new__(cls)
         made._h = out
         return made
@@ -577,18 +385,21 @@ class Filter:
     # ---- Other constructors ----
 
     @classmethod
-    def build(cls, kind: str, members: Any, labels: Any = None, *,
+    def build(cls: type[_F], kind: str, members: Keys,
+              labels: Optional[Iterable[SupportsIndex]] = None, *,
               items: int = 0, rate: float = 0.01, seed: int = 0,
               hash: Optional[str] = None, secret: Optional[bytes] = None,
               threads: int = 0, keys: Optional[str] = None,
-              progress: Progress = None) -> Filter:
+              progress: Optional[Progress] = None) -> _F:
         """Builds a filter of any kind from all of its members. Some kinds,
         such as "fuse", can only be made this way, and are the smallest.
-        labels: a number for each member, for kinds that store them. keys: the
-        form of the keys, as in Filter. Missing values are skipped, with their
-        labels. progress: called as progress(done, total) now and then. If it
-        returns a true value, the call raises Cancelled. Exceptions raised by
-        progress propagate.
+
+        members: many keys. labels: a whole number for each member, for kinds
+        that store them. items: the number of keys to plan for; 0 for as many
+        as there are members.
+
+        Other arguments are those of Filter. Missing values are skipped, with
+        their labels. Raises ParameterError, UnsupportedError and MemoryError.
 
         >>> f = Filter.build("fuse", ["red", "green"], rate=0.001)
         >>> "red" in f
@@ -596,20 +407,22 @@ class Filter:
         >>> Filter.build("bloomier", ["red", "green"], [1, 2])["green"]
         2
         """
-        all_keys = _all(members, _tasks.report(progress, members))
-        spec, kept = _spec(items or max(all_keys.n, 1), rate, seed, hash,
-                           secret, threads, keys)
-        held = _labels(labels, all_keys.n)
+        report = _tasks.report(progress, members)
+        spec, kept = _spec(items, rate, seed, hash, secret, threads, keys)
+        building = _keys.Building(_name(kind, "kind"), spec, keys is not None,
+                                  _labels(labels), report)
+        for some in _gather(members):
+            building.add(some)
         out = _place()
-        check(lib.held_build(out, _name(kind, "kind"), spec, keys is not None,
-                             all_keys.c, held, _tasks.handle(progress)))
+        building.end(out)
         return cls._of(out)
 
     @classmethod
     def plan(cls, kind: str, *, items: int = 0, rate: float = 0.01,
              seed: int = 0, hash: Optional[str] = None,
              secret: Optional[bytes] = None) -> Plan:
-        """What a filter would be and cost, before there is one.
+        """Predicts size, rate and cost of a filter without making it. The
+        arguments are those of Filter. Raises ParameterError.
 
         >>> Filter.plan("standard", items=1_000_000, rate=0.01).bytes
         1199248
@@ -620,19 +433,26 @@ class Filter:
         return Plan(lambda fields: lib.held_plan(fields, out))
 
     @classmethod
-    def open(cls, path: Union[str, os.PathLike[str]], *, mmap: bool = False,
+    def open(cls: type[_F], file: Union[_Path, _Reader], *, mmap: bool = False,
              write: bool = False, verify: bool = False,
              secret: Optional[bytes] = None, format: Optional[str] = None,
              threads: int = 0, memory_limit: int = 0,
-             progress: Progress = None) -> Filter:
-        """Opens a file of a filter, also one of another system. mmap: query
-        the file in place, reading only what is needed. write: write changes to
-        the file, until close(). verify: first read all of a mapped file and
-        verify its checksum. format: the name of another system's format.
-        memory_limit: raise LimitError for a packed file that takes more bytes
-        than this when unpacked, and for growing beyond it; 0 for 1 GiB or 8
-        times the file, whichever is more, but at most half of the memory.
-        progress: as in build(), in bytes.
+             progress: Optional[Progress] = None) -> _F:
+        """Opens a file of a filter, also one of another system.
+
+        file: a path, or an object whose read() returns bytes, which is read to
+        its end. mmap: query the file in place, reading only what is needed. If
+        it is cut short meanwhile, lookups raise FileError. write: write changes
+        to the file, until close(); needs mmap. verify: first read all of a
+        mapped file and verify its checksum. secret: that of a filter with
+        hash="siphash". format: the name of another system's format, as
+        `bloomery formats` lists them. threads: as for Filter. memory_limit: the
+        most bytes that the filter may take in memory when it is unpacked and
+        when it grows; 0 for 1 GiB or 8 times the file, whichever is more, but
+        at most half of the memory.
+
+        Raises FileError, an OSError with errno and filename, and ImageError,
+        SecretError, LimitError and ParameterError.
 
         >>> import tempfile
         >>> path = tempfile.mkdtemp() + "/words.bly"
@@ -644,59 +464,85 @@ class Filter:
         if write and not mmap:
             raise ParameterError("write=True needs mmap=True: a filter that is "
                                  "read into memory is changed there, and saved")
+        if not isinstance(file, (str, bytes, os.PathLike)):
+            if not hasattr(file, "read"):
+                raise TypeError("a filter is opened by a path or a file opened "
+                                f"in mode \"rb\", not by {type(file).__name__}")
+            if mmap:
+                raise ParameterError("mmap=True needs the path of a file: give "
+                                     "file.name, or leave it out")
+            return cls._unpack(_content(file), secret, format, threads,
+                               memory_limit, progress)
         options, kept = _options(secret, threads, format, memory_limit)
         flags = (lib.BLY_MAP if mmap else 0) | (lib.BLY_WRITE if write else 0) \
             | (lib.BLY_VERIFY if verify and mmap else 0)
-        out = _place()
-        check(lib.held_open(out, _path(path), flags, options,
-                            _tasks.handle(progress)))
+        out, path = _place(), _path(file)
+        check(lib.held_open(out, path, flags, options,
+                            _tasks.handle(progress)), file)
         return cls._of(out)
 
     @classmethod
-    def from_bytes(cls, image: Any, *, secret: Optional[bytes] = None,
-                   format: Optional[str] = None,
-                   memory_limit: int = 0,
-                   progress: Progress = None) -> Filter:
+    def from_bytes(cls: type[_F], image: _Buffer, *,
+                   secret: Optional[bytes] = None,
+                   format: Optional[str] = None, memory_limit: int = 0,
+                   progress: Optional[Progress] = None) -> _F:
         """Makes a filter from the result of bytes(f) or f.pack(), or from the
         content of a file. The bytes may be untrusted: they are verified
-        completely. memory_limit: as in open(). progress: as in build(), in
-        bytes.
+        completely.
+
+        image: bytes or another object that shows its memory.
+
+        Other arguments are those of open(). Raises ImageError, SecretError,
+        LimitError, ParameterError and MemoryError.
 
         >>> f = Filter(items=10); f.add(7)
         True
         >>> 7 in Filter.from_bytes(bytes(f))
         True
         """
+        return cls._unpack(image, secret, format, 0, memory_limit, progress)
+
+    @classmethod
+    def _unpack(cls: type[_F], image: Any, secret: Optional[bytes],
+                format: Optional[str], threads: int, memory_limit: int,
+                progress: Optional[Progress]) -> _F:
         if isinstance(image, str):
             raise TypeError("an image is bytes, not text: open() takes the "
-                            "name of a file")
-        options, kept = _options(secret, 0, format, memory_limit)
+                            "name of a file, or a file opened in mode \"rb\"")
+        options, kept = _options(secret, threads, format, memory_limit)
         out = _place()
-        # a copy of what another thread could change after it was checked
-        plain = _keys.plain(image)
-        check(lib.held_unpack(out, plain, len(plain), options,
+        # a copy, because another thread could change it after the check
+        data = plain(image)
+        check(lib.held_unpack(out, data, len(data), options,
                               _tasks.handle(progress)))
         return cls._of(out)
 
-    def copy(self, *, progress: Progress = None) -> Filter:
-        """Returns another filter with the same keys. progress: as in build(),
-        in bytes."""
+    def copy(self: _F, *, progress: Optional[Progress] = None) -> _F:
+        """Returns another filter with the same keys, in memory. The attributes
+        of a subclass are copied, too. Raises MemoryError."""
+        made = self._copy(progress)
+        _set_state(made, _state(self))
+        return made
+
+    def _copy(self: _F, progress: Optional[Progress] = None) -> _F:
         out = _place()
         check(lib.held_copy(out, self._h, _tasks.handle(progress)))
         return self._of(out)
 
-    def like(self) -> Filter:
+    def like(self: _F) -> _F:
         """Returns an empty filter with the same plan, hash and seed, so that
-        the two can be combined and compared."""
+        the two can be combined and compared. Raises MemoryError."""
         out = _place()
         check(lib.held_like(out, self._h))
         return self._of(out)
 
-    def __copy__(self) -> Filter:
+    def __copy__(self: _F) -> _F:
         return self.copy()
 
-    def __deepcopy__(self, memo: Any) -> Filter:
-        return self.copy()
+    def __deepcopy__(self: _F, memo: dict[int, Any]) -> _F:
+        made = memo[id(self)] = self._copy()
+        _set_state(made, _copy.deepcopy(_state(self), memo))
+        return made
 
     # ---- The form of the keys ----
 
@@ -710,16 +556,22 @@ class Filter:
 
     def state_keys(self, keys: str) -> None:
         """Sets the form of the keys, present and future, of a filter without
-        one. "any": the first keys added do not set it either. Raises
-        MismatchError if the filter has a different form."""
+        one.
+
+        keys: a form, as in Filter. With "any", the first keys added do not set
+        it either.
+
+        Raises MismatchError if the filter has a different form, and
+        ParameterError, UnsupportedError and ReadOnlyError.
+        """
         check(lib.held_state_form(self._h, _form(keys)))
 
     # ---- Single keys ----
 
-    def __contains__(self, key: Key, _text: Any = lib.held_contains_text,
+    def __contains__(self, key: Optional[Key],
+                     _text: Any = lib.held_contains_text,
                      _bytes: Any = lib.held_contains_bytes) -> bool:
-        """Returns whether the key may be present; False for a missing value.
-        """
+        """Does contains()."""
         if type(key) is str:
             try:
                 data = key.encode()
@@ -734,16 +586,22 @@ class Filter:
             check(found)
         return found == 1  # type: ignore[no-any-return]
 
-    def _has(self, key: Key) -> bool:
-        of, data = _keys.encode(key)
+    def _has(self, key: Optional[Key]) -> bool:
+        of, data = encode(key)
         return of >= 0 and check(lib.held_contains(self._h, of, data,
                                                    len(data))) == 1
 
-    def add(self, key: Key) -> bool:
-        """Adds a key. Returns True if it was absent; False if it may have been
-        present, or is a missing value, which is skipped. Raises FormError,
-        FullError, UnsupportedError, ReadOnlyError."""
-        of, data = _keys.encode(key)
+    def contains(self, key: Optional[Key]) -> bool:
+        """Returns whether a key may be present: `key in f`. False is certain.
+        A missing value is never present."""
+        return key in self
+
+    def add(self, key: Optional[Key]) -> bool:
+        """Adds a key. Returns True if it was new, and False if it may have
+        been present, or is a missing value, which is skipped. (pybloom-live
+        returns the opposite.) Raises FullError, UnsupportedError,
+        ReadOnlyError and LimitError."""
+        of, data = encode(key)
         if of < 0:
             return False
         status = lib.held_add(self._h, of, data, len(data))
@@ -751,59 +609,76 @@ class Filter:
             check(status)
         return status != lib.BLY_SEEN  # type: ignore[no-any-return]
 
-    def remove(self, key: Key) -> None:
-        """Removes one copy of a key. Raises AbsentError if it is absent.
-        Remove only keys that were added, or other keys may be lost."""
-        of, data = _keys.encode(key)
+    def remove(self, key: Optional[Key]) -> None:
+        """Removes one copy of a key that was added. Removing any other key may
+        remove keys that are there. Raises AbsentError, a KeyError, if the key
+        is absent, UnsafeError, UnsupportedError and ReadOnlyError."""
+        of, data = encode(key)
         if of < 0:
             raise AbsentError(f"{key!r} is a missing value, which no filter contains")
         check(lib.held_remove(self._h, of, data, len(data)))
 
-    def discard(self, key: Key) -> bool:
-        """Removes a key if it may be present. Returns whether it was."""
+    def discard(self, key: Optional[Key]) -> bool:
+        """Removes a key if it may be present, and returns whether it was.
+        Errors are those of remove(), except AbsentError."""
         try:
             self.remove(key)
         except AbsentError:
             return False
         return True
 
-    def count(self, key: Key) -> Optional[int]:
+    def count(self, key: Optional[Key]) -> Optional[int]:
         """Returns an upper bound of how often the key was added; 0 is exact.
         Returns None if this kind has no bound."""
-        of, data = _keys.encode(key)
+        of, data = encode(key)
         if of < 0:
             return 0
         out = ffi.new("uint64_t *")
         check(lib.held_count(self._h, of, data, len(data), out))
         return None if out[0] == _NO_BOUND else int(out[0])
 
-    def __getitem__(self, key: Key) -> int:
-        """Returns the label of a key. Raises AbsentError, a KeyError, if it
-        has none."""
-        label = self.get(key)
-        if label is None:
-            raise AbsentError(f"{key!r} is not in the filter")
-        return label
-
-    def __setitem__(self, key: Key, label: int) -> None:
-        of, data = _keys.encode(key)
+    def put(self, key: Optional[Key], label: SupportsIndex) -> None:
+        """Sets the label of a key: `f[key] = label`, for kinds that store
+        labels. A missing value is skipped. Raises ParameterError for a label
+        out of range, UnsupportedError and ReadOnlyError."""
+        of, data = encode(key)
         if of >= 0:
-            check(lib.held_put(self._h, of, data, len(data), label))
+            check(lib.held_put(self._h, of, data, len(data),
+                               whole(label, "a label")))
 
-    def get(self, key: Key, default: Optional[int] = None) -> Optional[int]:
-        """Returns the label of a key, or the default if it is certainly
-        absent."""
-        of, data = _keys.encode(key)
+    @overload
+    def get(self, key: Optional[Key]) -> Optional[int]: ...
+
+    @overload
+    def get(self, key: Optional[Key], default: _T) -> Union[int, _T]: ...
+
+    def get(self, key: Optional[Key], default: Optional[_T] = None
+            ) -> Union[int, _T, None]:
+        """Returns the label of a key, or the default if the key is certainly
+        absent. Raises UnsupportedError for kinds without labels."""
+        of, data = encode(key)
         if of < 0:
             return default
         out = ffi.new("uint64_t *")
         found = check(lib.held_get(self._h, of, data, len(data), out))
         return int(out[0]) if found else default
 
+    def __getitem__(self, key: Optional[Key]) -> int:
+        """Returns the label of a key: `f[key]`. Raises AbsentError, a
+        KeyError, if it has none."""
+        label = self.get(key)
+        if label is None:
+            raise AbsentError(f"{key!r} is not in the filter")
+        return label
+
+    def __setitem__(self, key: Optional[Key], label: SupportsIndex) -> None:
+        """Does put()."""
+        self.put(key, label)
+
     # ---- Many keys ----
 
-    def _each(self, verb: Any, keys: Any, progress: Progress, *rows: _Rows,
-              look: Any = None) -> None:
+    def _each(self, verb: Any, keys: Any, progress: Optional[Progress],
+              *rows: _Rows, look: Any = None) -> None:
         """Calls C for many keys, a chunk at a time. rows: where to write the
         answers. look: checks the keys first."""
         report = _tasks.report(progress, keys)
@@ -828,79 +703,56 @@ class Filter:
         if report is not None:
             report.tell(some.done())
 
-    def update(self, keys: Any, *, progress: Progress = None) -> None:
-        """Adds many keys: an array of numpy, pandas or Arrow, without a copy
-        if its layout allows, or any iterable. Missing values are skipped. On
-        an error, the keys before it have been added, except in a first batch
-        of several classes. progress: as in build(); if it or Ctrl-C ends the
-        call, the first `done` keys were added, and the exception has this
-        attribute.
+    def update(self, keys: Keys, *, progress: Optional[Progress] = None
+               ) -> None:
+        """Adds many keys. On an error, the keys before it have been added,
+        except in a first batch of several classes. If progress or Ctrl-C ends
+        the call, the first `done` keys were added, and the exception has this
+        attribute. Errors are those of add().
 
         >>> f = Filter(items=10); f.update(["a", None, "b"]); len(f)
         2
         """
         self._each(lib.held_add_keys, keys, progress)
 
-    def add_new(self, keys: Any, *, progress: Progress = None) -> Any:
-        """Adds many keys. Returns an array of bools that tells which were new;
-        a missing value is not. progress: as in update()."""
-        return self._add_new(keys, None, progress)
+    def add_many(self, keys: Keys, *, progress: Optional[Progress] = None
+                 ) -> _Bools:
+        """Adds many keys, as update() does. Returns an array of bools: whether
+        each was new, as add() returns it."""
+        return self._add_many(keys, None, progress)
 
-    def _add_new(self, keys: Any, look: Any, progress: Progress = None) -> Any:
+    def _add_many(self, keys: Any, look: Any,
+                  progress: Optional[Progress] = None) -> _Bools:
         out = _Rows("?", "bool", "?")
         self._each(lib.held_add_keys, keys, progress, out, look=look)
-        return out.done()
+        return out.done()  # type: ignore[no-any-return]
 
-    def contains(self, keys: Any, *, progress: Progress = None) -> Any:
-        """Looks up many keys. Returns an array of bools, of numpy if
-        installed, else a memoryview; False for missing values. progress: as in
-        build().
+    def contains_many(self, keys: Keys, *,
+                      progress: Optional[Progress] = None) -> _Bools:
+        """Looks up many keys. Returns an array of bools: whether each may be
+        present.
 
         >>> f = Filter(items=10); f.update([1, 2])
-        >>> list(f.contains([2, 3, None]))
+        >>> list(f.contains_many([2, 3, None]))
         [True, False, False]
         """
         out = _Rows("?", "bool", "?")
         self._each(lib.held_contains_keys, keys, progress, out)
-        return out.done()
+        return out.done()  # type: ignore[no-any-return]
 
-    def counts(self, keys: Any, *, progress: Progress = None) -> Any:
-        """Returns count() of many keys as an array of integers, with 2^64 - 1
-        for None. progress: as in build()."""
+    def count_many(self, keys: Keys, *, progress: Optional[Progress] = None
+                   ) -> _Numbers:
+        """Returns count() of many keys as an array of integers of 64 bits, with
+        2^64 - 1 for None."""
         out = _Rows("Q", "uint64_t", "u8")
         self._each(lib.held_count_keys, keys, progress, out)
-        return out.done()
+        return out.done()  # type: ignore[no-any-return]
 
-    def labels(self, keys: Any, *, progress: Progress = None
-               ) -> tuple[Any, Any]:
-        """Returns which of many keys may be present, and their labels.
-        progress: as in build()."""
-        found, out = _Rows("?", "bool", "?"), _Rows("Q", "uint64_t", "u8")
-        self._each(lib.held_get_keys, keys, progress, found, out)
-        return found.done(), out.done()
-
-    def put(self, keys: Any, labels: Any, *, progress: Progress = None
-            ) -> None:
-        """Sets the labels of many keys. Missing values are skipped, with their
-        labels. progress: as in update()."""
-        report = _tasks.report(progress, keys)
-        all_keys = _all(keys, report)
-        given = _labels(labels, all_keys.n)
-        try:
-            self._part(lib.held_put_keys, all_keys, report, (given,))
-        except (Cancelled, KeyboardInterrupt) as stop:
-            stop.done = all_keys.done()  # type: ignore[union-attr]
-            raise
-        except Error as error:
-            if all_keys.done() > 0:
-                error.args = (f"of the keys from number {all_keys.done()} on: "
-                              f"{error}",)
-            raise
-
-    def remove_all(self, keys: Any, *, progress: Progress = None) -> None:
+    def remove_many(self, keys: Keys, *, progress: Optional[Progress] = None
+                    ) -> None:
         """Removes many keys that were added. Continues after keys that cannot
-        be removed, and then raises the error of the first one. Missing values
-        are skipped. progress: as in update(), with keys that are removed."""
+        be removed, and then raises the error of the first one. Errors are
+        those of remove(), and `done` is as in update()."""
         first: Optional[Error] = None
 
         def remove(h: Any, c: Any, _none: Any) -> int:
@@ -915,64 +767,135 @@ class Filter:
         if first is not None:
             raise first
 
+    def put_many(self, keys: Keys, labels: Iterable[SupportsIndex], *,
+                 progress: Optional[Progress] = None) -> None:
+        """Sets the labels of many keys.
+
+        labels: a whole number for each key, also for missing values.
+
+        Errors are those of put(), and `done` is as in update().
+        """
+        report = _tasks.report(progress, keys)
+        all_keys = _keys.whole(_gather(keys), report and report.tell)
+        given = _keys.check_labels(all_keys.n, _labels(labels))
+        try:
+            self._part(lib.held_put_keys, all_keys, report, (given,))
+        except (Cancelled, KeyboardInterrupt) as stop:
+            stop.done = all_keys.done()  # type: ignore[union-attr]
+            raise
+        except Error as error:
+            if all_keys.done() > 0:
+                error.args = (f"of the keys from number {all_keys.done()} on: "
+                              f"{error}",)
+            raise
+
+    def get_many(self, keys: Keys, *, progress: Optional[Progress] = None
+                 ) -> tuple[_Bools, _Numbers]:
+        """Returns two arrays for many keys: which may be present, and their
+        labels, with 0 for absent keys. Errors are those of get()."""
+        found, out = _Rows("?", "bool", "?"), _Rows("Q", "uint64_t", "u8")
+        self._each(lib.held_get_keys, keys, progress, found, out)
+        return found.done(), out.done()
+
     # ---- Sets ----
 
-    def _both(self, verb: Any, other: Any, progress: Progress = None) -> None:
+    def _both(self, verb: Any, other: Filter,
+              progress: Optional[Progress] = None) -> None:
         if not isinstance(other, Filter):
             raise TypeError("a filter can be joined only to another one, not to "
                             f"{type(other).__name__}: like() makes one to fill")
         check(verb(self._h, other._h, _tasks.handle(progress)))
 
-    def unite(self, other: Filter, *, progress: Progress = None) -> None:
-        """Does f |= other. progress: as in build(), in bytes."""
+    def unite(self, other: Filter, *, progress: Optional[Progress] = None
+              ) -> None:
+        """Adds the keys of another filter: `f |= other`. The two must have the
+        same kind, plan, hash, seed and form, as f.like() makes them; else the
+        call is a MismatchError. The number of keys is then unknown, and info()
+        estimates it. Raises UnsupportedError, FullError and ReadOnlyError."""
         self._both(lib.held_unite, other, progress)
 
-    def intersect(self, other: Filter, *, progress: Progress = None) -> None:
-        """Does f &= other. progress: as in build(), in bytes."""
+    def intersect(self, other: Filter, *, progress: Optional[Progress] = None
+                  ) -> None:
+        """Keeps the keys that are in both: `f &= other`. Finds every such key.
+        Its rate is at most the smaller one of the two, but higher than that of
+        a filter built from the common keys. Errors are those of unite()."""
         self._both(lib.held_intersect, other, progress)
 
-    def subtract(self, other: Filter, *, progress: Progress = None) -> None:
-        """Does f -= other. progress: as in build(), in bytes."""
+    def subtract(self, other: Filter, *, progress: Optional[Progress] = None
+                 ) -> None:
+        """Subtracts a sketch of kind "invertible": `f -= other`. list_keys()
+        then lists the keys that are in only one of the two. Errors are those
+        of unite()."""
         self._both(lib.held_subtract, other, progress)
 
-    def __ior__(self, other: Any) -> Filter:
+    def _joined(self: _F, verb: Any, others: tuple[Filter, ...],
+                progress: Optional[Progress]) -> _F:
+        made = self.copy(progress=progress)
+        for other in others:
+            made._both(verb, other, progress)
+        return made
+
+    def union(self: _F, *others: Filter, progress: Optional[Progress] = None
+              ) -> _F:
+        """Returns a copy to which unite() adds the others: `f | other`.
+
+        >>> a = Filter(items=10); b = a.like()
+        >>> a.update(["x"]); b.update(["y"])
+        >>> list((a | b).contains_many(["x", "y", "z"]))
+        [True, True, False]
+        """
+        return self._joined(lib.held_unite, others, progress)
+
+    def intersection(self: _F, *others: Filter,
+                     progress: Optional[Progress] = None) -> _F:
+        """Returns a copy that intersect() joins to the others: `f & other`."""
+        return self._joined(lib.held_intersect, others, progress)
+
+    def difference(self: _F, *others: Filter,
+                   progress: Optional[Progress] = None) -> _F:
+        """Returns a copy from which subtract() subtracts the others: `f -
+        other`. Only sketches of kind "invertible" can do this."""
+        return self._joined(lib.held_subtract, others, progress)
+
+    def __ior__(self: _F, other: Filter) -> _F:
         if not isinstance(other, Filter):
             return NotImplemented
         self._both(lib.held_unite, other)
         return self
 
-    def __iand__(self, other: Any) -> Filter:
+    def __iand__(self: _F, other: Filter) -> _F:
         if not isinstance(other, Filter):
             return NotImplemented
         self._both(lib.held_intersect, other)
         return self
 
-    def __isub__(self, other: Any) -> Filter:
-        """Subtracts a sketch (kind "invertible"); list_keys() lists the
-        difference."""
+    def __isub__(self: _F, other: Filter) -> _F:
         if not isinstance(other, Filter):
             return NotImplemented
         self._both(lib.held_subtract, other)
         return self
 
-    def __or__(self, other: Any) -> Filter:
+    def __or__(self: _F, other: Filter) -> _F:
         if not isinstance(other, Filter):
             return NotImplemented
-        return self.copy().__ior__(other)
+        return self.union(other)
 
-    def __and__(self, other: Any) -> Filter:
+    def __and__(self: _F, other: Filter) -> _F:
         if not isinstance(other, Filter):
             return NotImplemented
-        return self.copy().__iand__(other)
+        return self.intersection(other)
 
-    def __sub__(self, other: Any) -> Filter:
+    def __sub__(self: _F, other: Filter) -> _F:
         if not isinstance(other, Filter):
             return NotImplemented
-        return self.copy().__isub__(other)
+        return self.difference(other)
 
-    def overlap(self, other: Filter, *, progress: Progress = None) -> Overlap:
-        """Estimates how many keys two filters have in common. progress: as in
-        build(), in bytes.
+    def overlap(self, other: Filter, *, progress: Optional[Progress] = None
+                ) -> Overlap:
+        """Estimates how many keys two filters have in common, each number with
+        its standard deviation. Small numbers may be below 0; those of a filter
+        whose every bit is set are infinite. Reads both filters. The two must
+        agree as in unite(); raises MismatchError and UnsupportedError.
 
         >>> a = Filter("standard", items=1000); b = a.like()
         >>> a.update(range(600)); b.update(range(300, 900))
@@ -988,10 +911,28 @@ class Filter:
         return Overlap(*(Estimate(e.value, e.sd) for e in (
             out.a, out.b, out.either, out.both, out.differ, out.jaccard)))
 
+    def issubset(self, other: Filter, *, progress: Optional[Progress] = None
+                 ) -> bool:
+        """Returns whether all keys may be in another filter: whether overlap()
+        finds no more keys in the union than in the other filter. False is
+        certain. If d keys are missing from the other filter, the answer is
+        nevertheless True with a probability of its present false-positive rate
+        to the power of d. overlap().differ estimates how many keys differ.
+        Errors are those of overlap().
+
+        >>> a = Filter("standard", items=1000); b = a.like()
+        >>> a.update(range(100)); b.update(range(600))
+        >>> a.issubset(b), b.issubset(a)
+        (True, False)
+        """
+        found = self.overlap(other, progress=progress)
+        return found.either.value <= found.b.value
+
     def list_keys(self) -> list[tuple[Optional[bytes], int, int]]:
         """Lists the keys of a filter of kind "invertible" or "egh": each key
         (None if it is not stored), its hash, and 1, or -1 if it is only in the
-        filter that was subtracted."""
+        filter that was subtracted. Raises FullError if there are too many to
+        list, and UnsupportedError."""
         keys = ffi.gc(ffi.new("held_key **"), lib.held_give_at)
         data = ffi.gc(ffi.new("char **"), lib.held_give_at)
         n = ffi.new("size_t *")
@@ -1003,72 +944,122 @@ class Filter:
     # ---- The whole ----
 
     def clear(self) -> None:
-        """Removes all keys."""
+        """Removes all keys. Raises UnsupportedError and ReadOnlyError."""
         check(lib.held_clear(self._h))
 
-    def resize(self, items: int, *, progress: Progress = None) -> None:
-        """Makes room for that many keys, without the original keys (see
-        bly_resize). progress: as in build(), in bytes."""
-        check(lib.held_resize(self._h, _whole(items, "items"),
+    def resize(self, items: int, *, progress: Optional[Progress] = None
+               ) -> None:
+        """Makes room for as many keys as `items`, without the original keys.
+        Raises UnsupportedError for kinds that cannot, ParameterError for a number
+        that the kind cannot reach and for a mapped file, FullError,
+        MemoryError and ReadOnlyError."""
+        check(lib.held_resize(self._h, whole(items, "items"),
                               _tasks.handle(progress)))
 
-    def fold(self, times: int, *, progress: Progress = None) -> None:
-        """Makes the filter smaller by a factor, without the original keys (see
-        bly_fold). progress: as in build(), in bytes."""
-        check(lib.held_fold(self._h, times, _tasks.handle(progress)))
+    def fold(self, times: int, *, progress: Optional[Progress] = None) -> None:
+        """Makes the filter smaller by the factor `times`, without the original
+        keys. info().rate is then higher. Raises UnsupportedError for kinds that
+        cannot, ParameterError for a number that does not divide the bits and
+        for a mapped file, MemoryError and ReadOnlyError."""
+        check(lib.held_fold(self._h, whole(times, "times"),
+                            _tasks.handle(progress)))
 
-    def stat(self, *, progress: Progress = None) -> Stat:
-        """Returns size, fill and false-positive rate; reads the whole filter.
-        progress: as in build(), in bytes."""
+    def info(self, *, progress: Optional[Progress] = None) -> Info:
+        """Returns size, fill and present false-positive rate. Reads the whole
+        filter."""
         task = _tasks.handle(progress)
-        return Stat(lambda fields: lib.held_stat(self._h, fields, task))
+        return Info(lambda fields: lib.held_stat(self._h, fields, task))
+
+    def estimate(self, *, progress: Optional[Progress] = None) -> Estimate:
+        """Estimates the number of different keys, from the bits. Its sd is 0
+        if the value is exact, and infinite if it is an upper bound. The value
+        is infinite if every bit is set. Reads the whole filter.
+
+        >>> f = Filter("standard", items=1000); f.update([1, 2, 2])
+        >>> len(f), round(f.estimate().value)
+        (3, 2)
+        """
+        info = self.info(progress=progress)
+        return Estimate(info.distinct, info.distinct_sd)
+
+    def _header(self) -> _Header:
+        h = ffi.new("bly_header *")
+        check(lib.held_header(self._h, h))
+        return _Header(c_text(h.kind), h.capacity, h.bytes, h.rate,
+                       None if h.items == _UNKNOWN else h.items,
+                       _form_text(h.form), c_text(h.hash))
+
+    @property
+    def kind(self) -> str:
+        """The name of its kind, without options."""
+        return self._header().kind
+
+    @property
+    def capacity(self) -> int:
+        """The number of keys it was planned for. info().capacity is the number
+        that a filter which grows has grown to."""
+        return self._header().capacity
+
+    @property
+    def rate(self) -> float:
+        """The false-positive rate planned for that number of keys. The present
+        one is info().rate."""
+        return self._header().rate
+
+    @property
+    def items(self) -> Optional[int]:
+        """The number of keys added, including repeats. None if it is unknown,
+        as after unite()."""
+        return self._header().items
 
     @property
     def can(self) -> frozenset[str]:
         """The abilities of the filter: names as in kinds()."""
         out = ffi.new("uint64_t *")
         check(lib.held_can(self._h, out))
-        return _abilities(out[0])
+        return abilities(out[0])
 
     def __len__(self) -> int:
-        """Returns how many keys were added, including repeats. If that is
-        unknown, as after |=, returns the estimated number of distinct keys,
-        stat().distinct. Reads the whole filter."""
-        return min(self.stat().items, sys.maxsize)
+        """Returns `items`. Only if that is unknown, reads the whole filter and
+        returns the estimate."""
+        items = self.items
+        return min(self.info().items if items is None else items, sys.maxsize)
 
     def __bool__(self) -> bool:
         """Returns True, also for an empty filter."""
         return True
 
-    # f[key] is a label, which is no row of them
+    # f[key] is a label, but a filter is not a sequence of labels
     __iter__ = None
     __reversed__ = None
 
     def __repr__(self) -> str:
+        name = f"{type(self).__module__}.{type(self).__qualname__}"
         try:
-            s = self.stat()
+            h = self._header()
         except ClosedError:
-            return "<bloomery.Filter, closed>"
-        except UnsupportedError:
-            return "<bloomery.Filter>"
-        return (f"<bloomery.Filter {s.kind}: {_added(s)}, "
-                f"planned for {s.capacity:,}, of form {s.keys or 'any'}, "
-                f"{s.bytes:,} bytes, rate {s.rate:.3g}>")
+            return f"<{name}, closed>"
+        except AttributeError:          # __init__ has failed
+            return f"<{name}>"
+        return (f"<{name} {h.kind}: {_added(h)}, planned for {h.capacity:,} "
+                f"at rate {h.rate:.3g}, of form {h.keys}, {h.bytes:,} bytes>")
 
     def _repr_html_(self) -> Optional[str]:
         """Shows fill and rate in notebooks. Returns None if they are unknown;
-        repr() is shown then."""
+        repr() is shown then. Reads the whole filter."""
         try:
-            s = self.stat()
+            h, s = self._header(), self.info()
         except Error:
             return None
         share = min(max(s.fill, 0.0), 1.0)
         scale = 80 / max(s.rate, s.planned_rate, 1e-300)
+        different = f"about {s.distinct:,.0f}" if math.isfinite(s.distinct) \
+            else "unknown"
         rows = "".join(
             f"<tr><td>{name}</td><td>{value}</td><td>{bar}</td></tr>"
             for name, value, bar in (
-                ("keys", f"{_added(s)}, planned for {s.capacity:,}", ""),
-                ("form", s.keys or "any", ""),
+                ("keys", f"{_added(h)}, planned for {s.capacity:,}", ""),
+                ("different", different, ""), ("form", h.keys, ""),
                 ("bytes", f"{s.bytes:,} ({s.bits_per_key:.2f} bits a key)", ""),
                 ("fill", f"{s.fill:.1%}", _bar(80 * share)),
                 ("rate", f"{s.rate:.3g}", _bar(scale * s.rate)),
@@ -1079,16 +1070,45 @@ class Filter:
 
     # ---- Files and bytes ----
 
-    def save(self, path: Union[str, os.PathLike[str]],
-             format: Optional[str] = None, *,
-             progress: Progress = None) -> None:
-        """Saves to a file, atomically. format: another system's, as listed by
-        `bloomery formats`. progress: as in build(), in bytes."""
-        check(lib.held_save(self._h, _path(path),
-                            _name_or_null(format, "format"),
-                            _tasks.handle(progress)))
+    def save(self, file: Union[_Path, _Writer], format: Optional[str] = None, *,
+             progress: Optional[Progress] = None) -> None:
+        """Saves to a file.
 
-    def _image(self, packed: bool, progress: Progress = None) -> bytes:
+        file: a path, whose file is replaced atomically, or an object with
+        write(bytes), such as a file opened in mode "wb". format: that of
+        another system, as `bloomery formats` lists them.
+
+        Raises FileError, an OSError with errno and filename, ParameterError
+        and UnsupportedError.
+        """
+        if isinstance(file, (str, bytes, os.PathLike)):
+            check(lib.held_save(self._h, _path(file),
+                                _name_or_null(format, "format"),
+                                _tasks.handle(progress)), file)
+        elif not hasattr(file, "write"):
+            raise TypeError("a filter is saved to a path or to a file opened "
+                            f"in mode \"wb\", not to {type(file).__name__}")
+        elif isinstance(file, io.TextIOBase):
+            raise TypeError("a filter is saved as bytes: open the file in mode "
+                            "\"wb\"")
+        elif format is None and self.kind in {k.name for k in kinds()}:
+            _write(file, self.pack(progress=progress))
+        else:
+            self._save_through(file, format, progress)
+
+    def _save_through(self, file: _Writer, format: Optional[str],
+                      progress: Optional[Progress]) -> None:
+        """Saves to a file object by a temporary file. A kind of another system
+        is not among kinds(), and pack() returns other bytes than its files
+        have."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "filter")
+            self.save(path, format, progress=progress)
+            with open(path, "rb") as saved:
+                shutil.copyfileobj(saved, _Whole(file))
+
+    def _image(self, packed: bool, progress: Optional[Progress] = None
+               ) -> bytes:
         image = ffi.gc(ffi.new("char **"), lib.held_give_at)
         n = ffi.new("size_t *")
         check(lib.held_image(self._h, image, n, packed,
@@ -1096,14 +1116,15 @@ class Filter:
         return ffi.buffer(image[0], n[0])[:]  # type: ignore[no-any-return]
 
     def __bytes__(self) -> bytes:
-        """Returns the image. It equals the bytes that save() writes, except
-        for kinds that are packed there, for which pack() returns these bytes.
-        """
+        """Returns the image: bytes(f). It equals the bytes that save() writes,
+        except for kinds that are packed there, for which pack() returns these
+        bytes, and kinds of other systems. Raises MemoryError."""
         return self._image(False)
 
-    def pack(self, *, progress: Progress = None) -> bytes:
-        """Returns the bytes that save() writes. progress: as in build(), in
-        bytes."""
+    def pack(self, *, progress: Optional[Progress] = None) -> bytes:
+        """Returns the bytes that save() writes, as from_bytes() reads them;
+        for kinds of other systems, with our header before them. Raises
+        MemoryError."""
         return self._image(True, progress)
 
     def __eq__(self, other: object) -> bool:
@@ -1114,29 +1135,53 @@ class Filter:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __reduce__(self) -> Any:
-        if self.stat().hash == "siphash":
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._header().hash == "siphash":
             raise SecretError("a filter with a secret cannot be pickled "
                               "without the secret: send pack(), and give "
                               "the secret to from_bytes()")
         any_class = ffi.new("bool *")
         check(lib.held_form(self._h, ffi.new("uint64_t *"), any_class))
-        return _unpickle, (type(self), self.pack(), any_class[0])
+        made = type(self), self.pack(), any_class[0]
+        return _unpickle, made, _state(self)
 
     def sync(self) -> None:
-        """Makes changes to its file durable."""
+        """Makes changes to its file durable, if it was opened for writing.
+        Raises FileError."""
         check(lib.held_sync(self._h))
 
     def close(self) -> None:
         """Releases the filter, and completes its file if it was opened for
-        writing."""
+        writing. Every later call raises ClosedError, except close(). Raises
+        FileError if the file cannot be completed."""
         check(lib.held_close(self._h))
 
-    def __enter__(self) -> Filter:
+    def __enter__(self: _F) -> _F:
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
+
+
+_State = Optional[tuple[Optional[dict[str, Any]], dict[str, Any]]]
+
+
+def _state(f: Filter) -> _State:
+    """Returns the attributes that a subclass has added, as pickle has them."""
+    slots = {name: getattr(f, name)
+             for name in copyreg._slotnames(type(f))  # type: ignore[attr-defined]
+             if name != "_h" and hasattr(f, name)}
+    own = dict(getattr(f, "__dict__", {}))
+    return (own or None, slots) if own or slots else None
+
+
+def _set_state(f: Filter, state: _State) -> None:
+    if state is not None:
+        own, slots = state
+        if own:
+            f.__dict__.update(own)
+        for name, value in slots.items():
+            setattr(f, name, value)
 
 
 def _unpickle(cls: type[Filter], image: bytes, any_class: bool) -> Filter:
@@ -1146,13 +1191,40 @@ def _unpickle(cls: type[Filter], image: bytes, any_class: bool) -> Filter:
     return f
 
 
-def _added(s: Stat) -> str:
-    """Returns how many keys were added, and how many of them are distinct."""
-    different = f"about {s.distinct:,.0f}" if math.isfinite(s.distinct) \
-        else "an unknown number of"
-    if not s.items_exact:
-        return f"{different} different keys"
-    return f"{s.items:,} keys added, {different} different"
+def _content(file: _Reader) -> bytes:
+    """Returns the rest of a file. A raw file may return less than all of it at
+    a time."""
+    data = file.read()
+    if isinstance(file, io.RawIOBase) and data:
+        return b"".join([data, *iter(file.read, b"")])
+    return data
+
+
+def _write(file: _Writer, data: bytes) -> None:
+    """Writes all of the data. A raw file may write less at a time."""
+    rest: Any = memoryview(data)
+    while len(rest) > 0:
+        written = file.write(rest)
+        if not isinstance(file, io.RawIOBase):
+            return
+        rest = rest[written or 0:]
+
+
+class _Whole:
+    """A file that writes all that it is given."""
+
+    def __init__(self, file: _Writer) -> None:
+        self.file = file
+
+    def write(self, data: bytes, /) -> int:
+        _write(self.file, data)
+        return len(data)
+
+
+def _added(h: _Header) -> str:
+    if h.items is None:
+        return "an unknown number of keys"
+    return f"{h.items:,} keys added"
 
 
 def _bar(width: float) -> str:
@@ -1161,61 +1233,71 @@ def _bar(width: float) -> str:
             f'height="6" x="2" y="2" fill="steelblue"/></svg>')
 
 
-def _labels(labels: Any, n: int) -> Any:
-    """Returns labels for C; NULL if there are none."""
-    if labels is None:
-        return ffi.NULL
-    listed = [operator.index(label) for label in labels]
-    if len(listed) != n:
-        raise ParameterError(f"there are {n} keys and {len(listed)} labels: "
-                             "give one for each")
-    out = ffi.new("uint64_t[]", n + 1)
-    for i, j in _keys.steps(n):
-        out[i:j] = listed[i:j]
-    return out
+def _labels(labels: Optional[Iterable[SupportsIndex]]) -> Any:
+    return None if labels is None else _keys.labels(_gather(labels))
 
 
 # ---- Jobs --------------------------------------------------------------------
 
 
-def dedup(items: Iterable[Any], *, key: Any = None, rate: float = 1e-9,
-          expected: int = 1000, ahead: int = _keys.CHUNK,
+@overload
+def dedup(items: Iterable[_T], *, key: Callable[[_T], Optional[Key]],
+          rate: float = ..., expected: int = ..., ahead: int = ...,
+          keys: Optional[str] = ..., secret: Optional[bytes] = ...
+          ) -> Iterator[_T]: ...
+
+
+@overload
+def dedup(items: Iterable[_K], *, key: None = ..., rate: float = ...,
+          expected: int = ..., ahead: int = ..., keys: Optional[str] = ...,
+          secret: Optional[bytes] = ...) -> Iterator[_K]: ...
+
+
+def dedup(items: Iterable[Any], *,
+          key: Optional[Callable[[Any], Optional[Key]]] = None,
+          rate: float = 1e-9, expected: int = 1000, ahead: int = _keys.CHUNK,
           keys: Optional[str] = None,
           secret: Optional[bytes] = None) -> Iterator[Any]:
     """Yields each distinct item once, in order, storing about 45 bits per item
     instead of a set. Of the new items, one in 1/rate is mistaken for a
-    repeated one and lost. key: a function that returns an item's key.
-    expected: the number of distinct items; the filter grows beyond it. ahead:
-    the number of items read before the first one is yielded; use 1 for
-    interactive input. keys: the form of the items' keys, as in Filter; by
-    default all must be of one class. An item whose key is missing raises
-    ValueError. secret: 16 bytes for the hash function. By default they are
-    random for each call, so nobody can craft items that make others be lost,
-    and different items are lost in each call. With a secret the same items are
-    lost again.
+    repeated one and lost.
+
+    items: an iterable. key: a function that returns an item's key. rate: the
+    probability that a new item is lost. expected: the number of distinct
+    items; the filter grows beyond it. ahead: the number of items read before
+    the first one is yielded; use 1 for interactive input. keys: the form of
+    the items' keys, as in Filter; by default all must be of one class. secret:
+    16 bytes for the hash function. By default they are random for each call,
+    so nobody can craft items that make others be lost, and different items are
+    lost in each call. With a secret the same items are lost again.
+
+    An item whose key is missing raises ValueError. The iterator is for one
+    thread.
 
     >>> list(dedup(["a", "b", "a", "c"]))
     ['a', 'b', 'c']
     """
-    seen = Filter("scalable", items=max(_whole(expected, "expected"), 1),
+    seen = Filter("scalable", items=max(whole(expected, "expected"), 1),
                   rate=rate, keys=keys, hash="siphash",
                   secret=os.urandom(16) if secret is None else secret)
-    ahead = max(_whole(ahead, "ahead", sys.maxsize), 1)
+    ahead = max(whole(ahead, "ahead", sys.maxsize), 1)
     for some, _ in _keys.pieces(items, ahead):
-        new = seen._add_new(some if key is None else map(key, some),
-                            _no_missing)
+        new = seen._add_many(some if key is None else map(key, some),
+                             _no_missing)
         yield from itertools.compress(some, new)
 
 
-def diff(ours: Iterable[Key], theirs: Iterable[Key], *,
-         items: int = 1000, key: int = 32,
+def diff(ours: Keys, theirs: Keys, *, items: int = 1000, key: int = 32,
          keys: Optional[str] = None) -> tuple[list[bytes], list[bytes]]:
     """Returns the keys that only one of two sets has, with sketches as small
-    as the difference, as two machines would that exchange sketches. items: the
-    maximum number of differences; FullError states the actual number. key: the
-    bytes of the longest key. Each set may contain a key once. keys: their
-    form, as in Filter; by default all must be of one class. The sketches are
-    hashed with a random secret.
+    as the difference, as two machines would that exchange sketches.
+
+    ours, theirs: many keys; each may contain a key once. items: the maximum
+    number of differences; FullError states the actual number. key: the length
+    of the longest key in bytes. keys: their form, as in Filter; by default all
+    must be of one class.
+
+    The sketches are hashed with a random secret.
 
     >>> diff({"a", "b", "c"}, {"b", "c", "d"})
     ([b'a'], [b'd'])

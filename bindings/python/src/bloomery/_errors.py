@@ -3,16 +3,15 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import threading
-from typing import Any
+from typing import Any, Optional
 
 from bloomery._native import ffi, lib
 
 
 class Error(Exception):
-    """What the library refused. Its text is one line that says what is wrong
-    and how to mend it; `status` is the library's number for it."""
+    """The base of all errors of this package. The text is one line that says
+    what is wrong and what to do; `status` is the library's number for it, or 0."""
 
     status = 0
 
@@ -67,12 +66,12 @@ class LimitError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """The system refused to read or write. `errno` is its number for why, or
-    None; where there is no file it is a FileNotFoundError, too, and where
-    nothing is permitted a PermissionError."""
+    """The system refused to read or write. `errno` is its number for the
+    reason, or None. `filename` is the file that the call was given."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _file_error, (str(self), self.status, self.errno or 0)
+        return _file_error, (str(self), self.status, self.errno or 0,
+                             self.filename)
 
 
 class MissingFileError(FileError, FileNotFoundError):
@@ -83,7 +82,8 @@ class ForbiddenFileError(FileError, PermissionError):
     """The system denied access."""
 
 
-def _file_error(why: str, status: int, number: int) -> FileError:
+def _file_error(why: str, status: int, number: int,
+                filename: object) -> FileError:
     of = {errno.ENOENT: MissingFileError, errno.EACCES: ForbiddenFileError,
           errno.EPERM: ForbiddenFileError}
     error = of.get(number, FileError)(why)
@@ -91,6 +91,7 @@ def _file_error(why: str, status: int, number: int) -> FileError:
     if number != 0:
         error.errno = number
         error.strerror = os.strerror(number)
+    error.filename = filename
     return error
 
 
@@ -110,6 +111,11 @@ class Cancelled(Error):
 
     done = 0
 
+
+# Tracebacks and pickles name them as programs do.
+for _class in list(globals().values()):
+    if isinstance(_class, type) and issubclass(_class, Error):
+        _class.__module__ = "bloomery"
 
 _CLASSES: dict[int, type[Error]] = {
     -2: ParameterError, -3: ParameterError, -4: ParameterError,
@@ -136,8 +142,18 @@ here = threading.local()
 def _again() -> BaseException:
     """What was raised during the call. It is lost if a second signal came just
     then, so the first one was a signal, too."""
-    raised = here.__dict__.pop("raised", None)
+    raised: Optional[BaseException] = here.__dict__.pop("raised", None)
     return KeyboardInterrupt() if raised is None else raised
+
+
+_MALFORMED = {
+    lib.HELD_FALLS: "an Arrow array has decreasing offsets",
+    lib.HELD_OUTSIDE_V: "an Arrow array has a view of bytes that it does not "
+                        "have",
+    lib.HELD_NO_WORD: "an Arrow array has an index outside its dictionary",
+    lib.HELD_SURROGATE: "the array has text with half a surrogate, which is "
+                        "not a character",
+}
 
 
 def _own(status: int) -> BaseException:
@@ -158,20 +174,20 @@ def _own(status: int) -> BaseException:
                              "numbers that the filter's keys are: give it as "
                              "text or bytes (an array as array.view('V8')), or "
                              "make the filter with keys='int64'")
-    return ValueError("an Arrow array has decreasing offsets")
+    if status == lib.HELD_CUT:
+        return FileError("the mapped file was cut short, or cannot be read: "
+                         "open it again, and replace files by renaming")
+    return ValueError(_MALFORMED[status])
 
 
 def _why() -> str:
-    """The library's message. It names functions of C in brackets, which have
-    other names here, or are left out."""
-    why = ffi.string(lib.bly_why()).decode(errors="replace")
-    why = why.replace("(bly_options.memory_limit)", "(memory_limit=)")
-    why = why.replace("(bly_form_set)", "(state_keys)")
-    return re.sub(r" \(bly_\w+\)", "", why)
+    """Returns the library's message, with the names of Python."""
+    return str(ffi.string(lib.bly_why_in(b"python")).decode(errors="replace"))
 
 
-def check(status: int) -> int:
-    """Returns the status, or raises the error that it stands for."""
+def check(status: int, file: object = None) -> int:
+    """Returns the status, or raises the error that it stands for. file: the
+    file that was read or written."""
     if status >= 0:
         return status
     if status <= lib.HELD_CLOSED:
@@ -181,12 +197,13 @@ def check(status: int) -> int:
         raise MemoryError(why)
     of = _CLASSES.get(status, Error)
     if of is FileError:
-        raise _file_error(why, status, lib.bly_errno())
+        raise _file_error(why, status, lib.bly_errno(), file)
     if of is FormError:
         begin, _, give = why.rpartition(": ")
         give = _PYTHON.get(give, give)
         if begin.endswith("is bytes"):
-            give = give.replace("str(key)", "key.decode()")
+            give = give.replace("str(key)", "key.decode(), or "
+                                "str(key) for a UUID")
         why = f"{begin}: {give}"
     error = of(why)
     error.status = status

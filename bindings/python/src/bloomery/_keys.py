@@ -1,131 +1,36 @@
-"""Keys as Python has them, each with its class and the bytes that C is given.
+"""Many keys as Python has them, as batches for C: lists, iterators and arrays.
 
-Text is its UTF-8, bytes are themselves. A number is 8 bytes, the lowest first: an
-integer as int64, a real number as a double of IEEE 754. native.c makes keys of
-these by the form of a filter. Without one, a real number that is an integer from
--2^63 to 2^63 - 1 is the key of that integer, because 1.0 == 1. True is 1 and
-False 0, as everywhere in Python.
+_scalars.py says what the key of a value is, and native_keys.c how keys lie in a batch.
+An array is used where it lies, if its layout is one of these. Objects are copied a
+chunk at a time. No step makes an object of Python for each key of an array, except of
+arrays of objects.
 
-A missing value (None, pandas.NA, NaT, a null of Arrow, what is masked) is not a
-key. It is left out where keys are added, and no filter has it.
+A missing value (None, pandas.NA, NaT, a null of Arrow, a masked value) is not a key.
+Adds skip it, and no filter contains it.
 """
 from __future__ import annotations
 
 import ctypes
 import itertools
-import math
-import numbers
-import operator
-import struct
+import sys
 from array import array
 from collections.abc import Mapping
 from io import IOBase
-from typing import Any, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator
 
+from bloomery import _tasks
+from bloomery._errors import ParameterError, check
 from bloomery._native import ffi, lib
+from bloomery._scalars import (BYTES, INTEGER, PARTS, REAL, SECONDS, TEXT,
+                               encode, plain)
 
-TEXT, BYTES, INTEGER, REAL, LARGE = (
-    lib.BLY_TEXT, lib.BLY_BYTES, lib.BLY_INTEGER, lib.BLY_REAL, lib.HELD_LARGE)
-MISSING = -1
-_INT64 = struct.Struct("<q")
-_UINT64 = struct.Struct("<Q")
-_DOUBLE = struct.Struct("<d")
-CHUNK = 4096            # keys of an iterable that are asked for together
-STEP = 1 << 15          # keys that are converted between two looks at signals
-
-
-def plain(data: Any) -> bytes:
-    """Bytes that nobody else changes, and that are as long as they say: not a
-    class made of `bytes` that says otherwise."""
-    return data if type(data) is bytes else memoryview(data).tobytes()
-
-
-_MISSING_TYPES = {("pandas", "NAType"), ("pandas", "NaTType"),
-                  ("numpy", "MaskedConstant")}
-
-
-def missing(key: Any) -> bool:
-    """Is this a missing value? Those of numpy and pandas are known by their
-    types, for the program may use neither."""
-    of = type(key)
-    return key is None or (of.__module__.partition(".")[0],
-                           of.__name__) in _MISSING_TYPES
-
-
-def encode(key: Any) -> tuple[int, bytes]:
-    """The type of one key and its bytes; MISSING: it is a missing value.
-    TypeError: it is not a key; OverflowError: an integer beyond 64 bits."""
-    of = type(key)
-    if of is str:
-        try:
-            return TEXT, key.encode()
-        except UnicodeEncodeError:
-            pass
-    elif of is int:
-        return _encode_integer(key)
-    if isinstance(key, str):
-        return TEXT, str.encode(key, "utf-8", "surrogateescape")
-    if of is float:
-        return REAL, _DOUBLE.pack(key)
-    if isinstance(key, (bytes, bytearray, memoryview)):
-        return BYTES, plain(key)
-    if missing(key):
-        return MISSING, b""
-    if getattr(key, "shape", None) == () and hasattr(key, "dtype"):
-        kind = getattr(key.dtype, "kind", "")
-        if kind == "b":
-            key = bool(key)             # numpy's own is no index
-        elif kind in "mM":              # numpy takes a duration for an integer
-            raise TypeError(_no_key(key))
-    try:
-        number = operator.index(key)
-    except TypeError:
-        pass
-    else:
-        return _encode_integer(number)
-    if isinstance(key, numbers.Real):
-        return _encode_real(key)
-    raise TypeError(_no_key(key))
-
-
-def _encode_integer(number: int) -> tuple[int, bytes]:
-    try:
-        return INTEGER, _INT64.pack(number)
-    except struct.error:
-        pass
-    if 0 < number < 1 << 64:
-        return LARGE, _UINT64.pack(number)
-    raise OverflowError(f"{number} is not an integer of 64 bits: give it as "
-                        "text or bytes")
-
-
-def _encode_real(number: numbers.Real) -> tuple[int, bytes]:
-    """A fraction can be an integer that no double equals. One that is beyond the
-    doubles is infinite or 0, as when a number is read from text."""
-    if (isinstance(number, numbers.Rational) and number.denominator == 1
-            and -1 << 63 <= number.numerator < 1 << 63):
-        return INTEGER, _INT64.pack(int(number.numerator))
-    try:
-        real = float(number)
-    except OverflowError:
-        real = math.inf if number > 0 else -math.inf
-    return REAL, _DOUBLE.pack(real)
-
-
-def _no_key(key: Any) -> str:
-    name = type(key).__name__
-    how = (".isoformat() or str() makes text of it"
-           if hasattr(key, "isoformat") else
-           ".bytes or str() makes a key of it"
-           if hasattr(key, "bytes") and hasattr(key, "hex") else
-           ".as_py() makes a key of it" if hasattr(key, "as_py") else
-           "str() makes text of it, if that tells it from others")
-    return f"a key is text, bytes or a number, and not {name}: {how}"
+CHUNK = 1 << 12         # keys of an iterable that are read together
+STEP = 1 << 14          # and those of a list
 
 
 def check_row(keys: Any) -> None:
-    """Refuses what can be gone through, but whose items are not the keys that
-    are meant: the letters of a text, the columns of a table."""
+    """Refuses iterables whose items are not the keys that are meant: the
+    letters of a text, the columns of a table."""
     if isinstance(keys, (str, bytes, bytearray)):
         raise TypeError(f"a {type(keys).__name__} is one key: put it into a "
                         "list, or use add() and 'in'")
@@ -148,117 +53,147 @@ def _no_table(what: str) -> str:
 
 
 class Keys:
-    """Keys where they lie, for one call: `c` is the held_batch, `n` how many
-    there are. All are of one type, or `types` has that of each. `valid` says
-    which of them are there; None: all."""
+    """A batch of n keys for one call: `c` is the held_batch."""
 
-    __slots__ = ("c", "n", "type", "types", "valid", "_kept")
+    __slots__ = ("c", "n", "_kept")
 
-    def __init__(self, n: int, type: int, *kept: Any, types: Any = None,
-                 **fields: Any) -> None:
-        self.c = ffi.new("held_batch *", dict(n=n, type=type, **fields))
-        self.n = n
-        self.type = type
-        self.types = types
-        self.valid: Any = None
-        self._kept: Any = kept          # what it points to
-        if types is not None:
-            self.c.types = self._row(types)
-
-    def _row(self, row: Any) -> Any:
-        """Returns a row of bytes or bools in place, for C."""
-        at = ffi.from_buffer("unsigned char[]", row) if self.n \
-            else ffi.new("unsigned char[1]")
-        self.keep(at)
-        return at
+    def __init__(self, c: Any, *kept: Any) -> None:
+        self.c = c
+        self.n = int(c.n)
+        self._kept: Any = kept          # the memory that it points to
 
     def done(self) -> int:
         """Returns how many rows of the call are done, including earlier ones."""
         return int(self.c.before + self.c.done)
 
-    def keep(self, what: Any) -> None:
-        """Keeps an object alive as long as the keys."""
-        self._kept = self._kept, what
+    def missing(self) -> int:
+        """Returns how many values are missing."""
+        return int(lib.held_missing(self.c))
 
     def only(self, valid: Any) -> Keys:
-        """Returns these keys, some of them marked as missing."""
-        if valid is not None:
-            self.valid = valid
-            self.c.valid = self._row(valid)
+        """Returns these keys, with those marked as missing whose bool is
+        False."""
+        if valid is not None and self.n > 0:
+            at = ffi.from_buffer("unsigned char[]", valid)
+            self._kept = self._kept, at
+            self.c.valid = at
         return self
 
 
+def _keys(n: int, type: int, *kept: Any, **fields: Any) -> Keys:
+    return Keys(ffi.new("held_batch *", dict(n=n, type=type, **fields)), *kept)
+
+
 def steps(n: int) -> list[tuple[int, int]]:
-    """n rows in steps: where each begins and ends."""
+    """Returns n rows in steps: where each begins and ends."""
     return [(i, min(i + STEP, n)) for i in range(0, n, STEP)]
 
 
-def _from_bytes(keys: list[bytes], type: int, types: Any = None) -> Keys:
-    if len(keys) > STEP:
-        return joined([_from_bytes(keys[i:j], type, types and types[i:j])
-                       for i, j in steps(len(keys))])
-    data = b"".join(keys)
-    offsets = array("Q", itertools.accumulate(map(len, keys), initial=0))
-    at, ends = ffi.from_buffer(data), ffi.from_buffer(offsets)
-    return Keys(len(keys), type, at, ends, data=at, types=types,
-                offsets64=ffi.cast("uint64_t *", ends))
+# ---- Objects -----------------------------------------------------------------
+
+def _with_lock(name: str, *items: Any) -> Any:
+    """Returns a function of C that runs with the interpreter's lock, which cffi
+    would release."""
+    of = ctypes.PYFUNCTYPE(ctypes.c_ssize_t, ctypes.c_void_p, *items,
+                           ctypes.c_ssize_t, ctypes.py_object)
+    return of(int(ffi.cast("intptr_t", ffi.addressof(lib, name))))
 
 
-def _of_types(keys: list[bytes], types: list[int]) -> Keys:
-    """Keys of mixed types, including MISSING."""
-    if len(types) > STEP:
-        return joined([_of_types(keys[i:j], types[i:j])
-                       for i, j in steps(len(types))])
-    kinds = set(types)
-    valid = None
-    if MISSING in kinds:
-        valid = bytes(t != MISSING for t in types)
-        kinds.discard(MISSING)
-    if len(kinds) < 2:
-        return _from_bytes(keys, kinds.pop() if kinds else TEXT).only(valid)
-    return _from_bytes(keys, TEXT, bytes(max(t, 0) for t in types)).only(valid)
+_gather = _with_lock("held_gather", ctypes.py_object)
+_gather_list = _with_lock("held_gather_list", ctypes.py_object, ctypes.c_ssize_t)
+_gather_array = _with_lock("held_gather_array", ctypes.c_void_p)
+# Without a global lock, another thread may change a list at any time.
+_LOCKED = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
-def from_list(some: list[Any], kinds: set[type] | None = None) -> Keys:
-    """The keys of a list, each of any type, and what their types are."""
-    if kinds is None:
-        kinds = set(map(type, some))
+class _Row:
+    """Keys that are gathered from objects."""
+
+    def __init__(self, nan_missing: bool = False) -> None:
+        place = lib.held_row_place()
+        if place == ffi.NULL:
+            raise MemoryError
+        self.row = ffi.gc(place, lib.held_row_free)
+        self.row.nan_missing = nan_missing
+        self._at = int(ffi.cast("intptr_t", place))
+
+    def more(self, items: Iterator[Any], most: int) -> int:
+        """Appends the next keys of an iterator, and returns how many. After an
+        exception, those before it are here."""
+        return int(_gather(self._at, items, most, encode))
+
+    def more_of(self, some: list[Any], first: int, most: int) -> int:
+        """Appends keys of a list from `first` on, and returns how many."""
+        return int(_gather_list(self._at, some, first, most, encode))
+
+    def array(self, values: Any) -> None:
+        """Appends the objects of an array of numpy, one after another."""
+        _gather_array(self._at, values.__array_interface__["data"][0],
+                      len(values), encode)
+
+    def join(self, keys: Keys) -> None:
+        """Appends the keys of a batch."""
+        check(lib.held_row_join(self.row, keys.c))
+
+    def end(self) -> Keys:
+        """Returns the keys, which are here until clear()."""
+        c = ffi.new("held_batch *")
+        lib.held_row_end(self.row, c)
+        return Keys(c, self.row)
+
+    def clear(self) -> None:
+        lib.held_row_clear(self.row)
+
+
+# A chunk is valid until the next one: all are in the same memory.
+
+
+def _filled(row: _Row, fill: Callable[[], object]) -> Iterator[Keys]:
+    """Yields what `fill` appends to a row. Those before a value that is not a
+    key are yielded before the exception."""
+    row.clear()
     try:
-        if kinds == {bytes}:
-            return _from_bytes(some, BYTES)
-        if kinds == {str}:
-            return _from_bytes([key.encode() for key in some], TEXT)
-        if kinds == {int}:
-            return _of_width(struct.pack(f"<{len(some)}q", *some), len(some),
-                             8, INTEGER)
-        if kinds == {float}:
-            return _of_width(struct.pack(f"<{len(some)}d", *some), len(some),
-                             8, REAL)
-    except (UnicodeEncodeError, struct.error):
-        pass                            # one of them needs a closer look
-    each = [encode(key) for key in some]
-    return _of_types([data for _, data in each], [t for t, _ in each])
+        fill()
+    except BaseException:
+        yield row.end()
+        raise
+    yield row.end()
 
 
-def whole(keys: Iterable[Any], tell: Any = None) -> Keys:
-    """All keys of anything that can be gone through. tell: is called on the
-    way."""
-    parts = []
-    for some, kinds in pieces(keys, STEP):
-        parts.append(from_list(some, kinds))
+def from_objects(numpy: Any, values: Any, nan_missing: bool = False
+                 ) -> Iterator[Keys]:
+    """Yields the keys of an array of objects, some at a time."""
+    row, values = _Row(nan_missing), numpy.ascontiguousarray(values)
+    for i, j in steps(len(values)):
+        yield from _filled(row, lambda: row.array(values[i:j]))
+
+
+def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
+    """Yields the keys of any iterable, some at a time."""
+    row, at = _Row(), 0
+    if type(keys) is list and _LOCKED:
+        while at < len(keys):
+            yield from _filled(row, lambda: row.more_of(keys, at, STEP))
+            at += STEP
+        return
+    items = iter(keys)
+    n = CHUNK
+    while n == CHUNK:
+        for some in _filled(row, lambda: row.more(items, CHUNK)):
+            n = some.n
+            yield some
+
+
+def whole(parts: Iterable[Keys], tell: Any = None) -> Keys:
+    """Returns all keys of some batches as one. tell: is called on the way."""
+    if isinstance(parts, tuple) and len(parts) == 1:
+        return parts[0]                 # an array
+    row = _Row()
+    for part in parts:
+        row.join(part)
         if tell is not None:
             tell()
-    return joined(parts)
-
-
-def _before_fault(some: list[Any]) -> Iterator[Any]:
-    """Returns the keys before the first value that is not a key."""
-    for key in some:
-        try:
-            encode(key)
-        except Exception:
-            return
-        yield key
+    return row.end()
 
 
 _MUTABLE = (bytearray, memoryview)
@@ -270,9 +205,9 @@ def _frozen(key: Any) -> Any:
 
 
 def pieces(keys: Iterable[Any], n: int) -> Iterator[tuple[list[Any], set[type]]]:
-    """The keys of anything that can be gone through, n at a time, and their types.
-    A generator may write each key to the same bytearray. Such keys are copied as
-    they come."""
+    """Yields the items of any iterable, n at a time, and their types. A
+    generator may write each key to the same bytearray. Such keys are copied
+    when they are read."""
     rest = iter(keys)
     some = list(itertools.islice(rest, 1))
     if isinstance(some and some[0], _MUTABLE):
@@ -289,84 +224,76 @@ def pieces(keys: Iterable[Any], n: int) -> Iterator[tuple[list[Any], set[type]]]
         some = list(itertools.islice(rest, n))
 
 
-def chunks(keys: Iterable[Any]) -> Iterator[Keys]:
-    """The keys of anything that can be gone through, some at a time. Those
-    before one that is not a key come first."""
-    for some, kinds in pieces(keys, CHUNK):
-        try:
-            part = from_list(some, kinds)
-        except Exception:
-            yield from_list(list(_before_fault(some)))
-            raise
-        yield part
+def labels(parts: Iterable[Keys]) -> tuple[Any, int]:
+    """Returns labels as an array of C, and how many there are."""
+    rows = []
+    for part in parts:
+        row = ffi.new("uint64_t[]", part.n + 1)
+        wrong = lib.held_labels(row, part.c)
+        if wrong < part.n:
+            raise TypeError(
+                f"label number {sum(n for _, n in rows) + wrong} is not an "
+                "integer from 0 to 2^64 - 1")
+        rows.append((row, part.n))
+    if len(rows) == 1:
+        return rows[0]
+    n = sum(some for _, some in rows)
+    out = ffi.new("uint64_t[]", n + 1)
+    at = 0
+    for row, some in rows:
+        ffi.memmove(out + at, row, 8 * some)
+        at += some
+    return out, n
 
 
-def listed(keys: Keys) -> Iterator[bytes | None]:
-    """Yields the bytes of each key; None if it is missing."""
-    c = keys.c
-    data = ffi.cast("char *", c.data)
-    ends = c.offsets32 if c.offsets32 else c.offsets64
-    for i in range(keys.n):
-        begin, end = ((ends[i], ends[i + 1]) if ends
-                      else (i * c.width, (i + 1) * c.width))
-        if ends and not begin <= end <= ends[keys.n]:
-            raise ValueError("an Arrow array has offsets that fall")
-        there = keys.valid is None or keys.valid[i]
-        key = ffi.buffer(data + begin, end - begin)[:] if there else None
-        # as a row of numpy's bytes is filled up by zeros
-        yield key.rstrip(b"\0") if c.padded and key is not None else key
+def check_labels(n: int, given: tuple[Any, int]) -> Any:
+    """Returns the labels of n keys."""
+    if given[1] != n:
+        raise ParameterError(f"there are {n} keys and {given[1]} labels: give "
+                             "one for each")
+    return given[0]
 
 
-def typed(keys: Keys) -> Iterator[int]:
-    """Yields the type of each key; MISSING if it is missing."""
-    for i in range(keys.n):
-        yield (MISSING if keys.valid is not None and not keys.valid[i]
-               else keys.type if keys.types is None else int(keys.types[i]))
+class Building:
+    """A filter that is built from batches of keys. They are hashed as they
+    arrive, which a tenth of the progress stands for. labels: those of all keys,
+    from labels(), or None."""
+
+    def __init__(self, kind: Any, spec: Any, any_class: bool, labels: Any,
+                 report: Any) -> None:
+        place = lib.held_building_place()
+        if place == ffi.NULL:
+            raise MemoryError
+        self.c = ffi.gc(place, lib.held_building_free)
+        self.labels, self.report = labels, report
+        self._kept = kind, spec
+        lib.held_building_begin(self.c, kind, spec, any_class,
+                                *(labels or (ffi.NULL, 0)))
+
+    def add(self, keys: Keys) -> None:
+        report = self.report
+        check(lib.held_building_add(self.c, keys.c, _tasks.handle(
+            report and self._hashed)))
+        if report is not None:
+            report.before += keys.n
+            report.tell(report.before // 10)
+
+    def _hashed(self, done: int, _total: int) -> Any:
+        report = self.report
+        return report.progress((report.before + done) // 10, report.total)
+
+    def _built(self, done: int, total: int) -> Any:
+        return self.report.progress(total - (total - done) * 9 // 10, total)
+
+    def end(self, out: Any) -> None:
+        """Makes the filter."""
+        if self.labels is not None:
+            check_labels(self.c.rows, self.labels)
+        check(lib.held_building_end(out, self.c, _tasks.handle(
+            self.report and self._built)))
 
 
-def joined(parts: list[Keys]) -> Keys:
-    """All keys of some arrays in one."""
-    parts = [part for part in parts if part.n > 0]
-    if len(parts) < 2:
-        return parts[0] if parts else _from_bytes([], TEXT)
-    n, width = sum(part.n for part in parts), parts[0].c.width
-    types = valid = None
-    if any(p.types is not None or p.type != parts[0].type for p in parts):
-        types = b"".join(bytes([p.type]) * p.n if p.types is None
-                         else bytes(p.types) for p in parts)
-    if any(p.valid is not None for p in parts):
-        valid = b"".join(b"\1" * p.n if p.valid is None else bytes(p.valid)
-                         for p in parts)
-    if width > 0 and all(p.c.width == width and not p.c.padded for p in parts):
-        data = b"".join(ffi.buffer(p.c.data, p.n * width) for p in parts)
-        return _of_width(data, n, width, parts[0].type, types=types).only(valid)
-    data, offsets = _in_a_row([_by_offsets(part) for part in parts], n)
-    at = ffi.from_buffer(data)
-    return Keys(n, parts[0].type, at, offsets, data=at, types=types,
-                offsets64=offsets).only(valid)
-
-
-def _in_a_row(parts: list[Keys], n: int) -> tuple[bytes, Any]:
-    """The bytes of n keys, and their offsets."""
-    offsets = ffi.new("uint64_t[]", n + 1)
-    sizes = [part.c.offsets64[part.n] for part in parts]
-    row = used = 0
-    for part, size in zip(parts, sizes):
-        lib.held_append_offsets(offsets + row, part.c.offsets64, part.n, used)
-        row += part.n
-        used += size
-    return b"".join(ffi.buffer(part.c.data, size)
-                    for part, size in zip(parts, sizes) if size), offsets
-
-
-def _by_offsets(keys: Keys) -> Keys:
-    """The same keys, one after another, as `offsets64` from 0 on divide them."""
-    if keys.c.offsets64 and keys.c.offsets64[0] == 0 and not keys.c.padded:
-        return keys
-    return _of_types([key or b"" for key in listed(keys)], list(typed(keys)))
-
-
-# ---- Arrays ------------------------------------------------------------------
+# ---- Arrays of numpy ---------------------------------------------------------
 
 
 # ffi.from_buffer is never given a memoryview: where both become garbage together
@@ -374,72 +301,74 @@ def _by_offsets(keys: Keys) -> Keys:
 # behind in whatever runs next.
 
 
-def _of_width(rows: Any, n: int, width: int, type: int, padded: int = 0,
-              types: Any = None) -> Keys:
-    """n keys of one width in an array of numpy, or in bytes."""
-    if n == 0 or width == 0:            # there are none, or all are empty
-        return _from_bytes([b""] * n, type)
+def of_width(rows: Any, n: int, width: int, type: int, **fields: Any) -> Keys:
+    """Returns n rows of one width in an array of numpy, or in bytes."""
+    if n == 0 or width == 0:
+        return _keys(n, type)
     at = ffi.from_buffer(rows)
     if len(at) < n * width:             # a class made of ndarray can say so
         raise ValueError(f"{n} keys of {width} bytes are not in {len(at)}")
-    return Keys(n, type, at, types=types, data=at, width=width, padded=padded)
+    return _keys(n, type, at, data=at, width=width, **fields)
 
 
-def _from_text(values: Any) -> Keys:
-    numpy_text = values.astype(values.dtype.newbyteorder("="), copy=False)
-    width = values.dtype.itemsize // 4
-    if width == 0:
-        return _from_bytes([b""] * len(values), TEXT)
-    n = len(values)
-    if n == 0:
-        return _from_bytes([], TEXT)
-    text = ffi.from_buffer(numpy_text.view("u4"))
-    out = ffi.new("char[]", 4 * width * n + 1)
-    offsets = ffi.new("uint64_t[]", n + 1)
-    text, used = ffi.cast("uint32_t *", text), 0
-    for i, j in steps(n):
-        used = lib.held_utf8(text + i * width, j - i, width, out, offsets + i,
-                             used)
-        if used > 4 * width * n:
-            raise ValueError("the array has text with half a surrogate, which "
-                             "is no character")
-    return Keys(n, TEXT, out, offsets, data=out, offsets64=offsets)
+# Arrow's letters for types of numpy.
+_LETTERS = {"b1": "C", "i1": "c", "u1": "C", "i2": "s", "u2": "S", "i4": "i",
+            "u4": "I", "i8": "l", "u8": "L", "f2": "e", "f4": "f", "f8": "g"}
 
 
-def _from_masked(numpy: Any, values: Any) -> Keys:
+def _of_numbers(values: Any) -> Keys:
+    dtype = values.dtype
+    letter = _LETTERS.get(dtype.kind + str(dtype.itemsize))
+    if letter is None:                  # long double
+        return _of_numbers(values.astype("f8"))
+    values = values.astype(dtype.newbyteorder("="), copy=False)
+    return of_width(values, len(values), dtype.itemsize,
+                    REAL if letter in "efg" else INTEGER,
+                    layout=lib.held_layout(letter.encode()),
+                    number=letter.encode())
+
+
+def _of_text(values: Any) -> Keys:
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    width = values.dtype.itemsize
+    if width == 0 or len(values) == 0:
+        return _keys(len(values), TEXT)
+    return of_width(values.view(f"V{width}"), len(values), width, TEXT,
+                    layout=lib.HELD_UCS4)
+
+
+def _of_masked(numpy: Any, values: Any) -> Keys:
     """Masked values are missing, and so are NaNs."""
     data, valid = numpy.ma.getdata(values), ~numpy.ma.getmaskarray(values)
     if data.dtype.kind == "f":
         valid &= ~numpy.isnan(data)
-    if data.dtype.kind == "O":
-        data = data.copy()
-        data[~valid] = None
-        return from_numpy(numpy, data)
-    return from_numpy(numpy, data).only(numpy.ascontiguousarray(valid))
+    return _valid(numpy, _from_numpy(numpy, data), valid)
 
 
-def _from_whole(numpy: Any, values: Any) -> Keys:
-    """Integers and bools."""
-    size = values.dtype.itemsize
-    if values.dtype.kind == "u" and size == 8 and len(values) \
-            and int(values.max()) >> 63:
-        values = values.astype("<u8", copy=False)
-        types = numpy.where(values >> numpy.uint64(63), LARGE, INTEGER)
-        return _of_width(values, len(values), 8, INTEGER,
-                         types=types.astype("u1"))
-    values = values.astype("<i8", copy=False)
-    return _of_width(values, len(values), 8, INTEGER)
+def _valid(numpy: Any, keys: Keys, valid: Any) -> Keys:
+    return keys if valid.all() else keys.only(numpy.ascontiguousarray(valid))
 
 
-def _objects(values: Any) -> list[Any]:
-    """The objects of an array, and None for what its type calls missing."""
+def from_numpy(numpy: Any, values: Any) -> Iterable[Keys]:
+    """Returns the keys of an array of numpy: as one batch, if they are not
+    objects."""
+    if values.dtype.kind in "OT" and values.ndim == 1:
+        return _of_objects(numpy, values)
+    return (_from_numpy(numpy, values),)
+
+
+def _of_objects(numpy: Any, values: Any) -> Iterable[Keys]:
+    if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
+        valid = ~numpy.ma.getmaskarray(values)
+        values = numpy.ma.getdata(values).copy()
+        values[~valid] = None
+    if values.dtype.kind == "O":
+        return from_objects(numpy, values)
     absent = getattr(values.dtype, "na_object", None)
-    return [None if v is absent else v for v in values.tolist()]
+    return chunks([None if v is absent else v for v in values.tolist()])
 
 
-def from_numpy(numpy: Any, values: Any) -> Keys:
-    """An array of numpy of one dimension: bytes, integers of 64 bits and rows
-    of bytes where they lie; all else by a copy."""
+def _from_numpy(numpy: Any, values: Any) -> Keys:
     if values.ndim != 1:
         raise ValueError(f"an array of {values.ndim} dimensions is not a row "
                          "of keys: give one of its rows, or ravel() it")
@@ -447,28 +376,77 @@ def from_numpy(numpy: Any, values: Any) -> Keys:
     if values.dtype.names is not None:
         raise TypeError("an array of several fields is not a row of keys: give "
                         "one of them, as update(array[\"user_id\"])")
-    if kind in "mM":
-        raise TypeError(f"an array of {values.dtype} is not a row of keys: "
-                        "array.astype(str) makes text of it, array.astype(int) "
-                        "numbers")
     if type(values) is not numpy.ndarray and numpy.ma.isMaskedArray(values):
-        return _from_masked(numpy, values)
-    if kind in "OT":
-        return joined([from_list(_objects(values[i:j]))
-                       for i, j in steps(len(values))])
+        return _of_masked(numpy, values)
     values = numpy.ascontiguousarray(values)
     if kind == "S":
-        return _of_width(values, len(values), size, BYTES, 1)
+        return of_width(values, len(values), size, BYTES, padded=1)
     if kind == "V":
-        return _of_width(values, len(values), size, BYTES)
+        return of_width(values, len(values), size, BYTES)
     if kind == "U":
-        return _from_text(values)
-    if kind in "iub":
-        return _from_whole(numpy, values)
-    if kind == "f":
-        return _of_width(values.astype("<f8", copy=False), len(values), 8, REAL)
+        return _of_text(values)
+    if kind in "iubf":
+        return _of_numbers(values)
+    if kind in "mM":
+        return _of_times(numpy, values)
     raise TypeError(f"an array of {values.dtype} is not a row of keys: text, "
                     "bytes, integers and real numbers are")
+
+
+def _of_times(numpy: Any, values: Any) -> Keys:
+    """Returns dates and times, or durations, as _scalars.py has them."""
+    unit = numpy.datetime_data(values.dtype)[0]
+    if unit not in SECONDS and unit not in PARTS:
+        raise TypeError(f"an array of {values.dtype} is not a row of keys, "
+                        "because its unit is not one of "
+                        f"{', '.join((*SECONDS, *PARTS))}: "
+                        "array.astype(str) makes text of it")
+    of = _of_moments if values.dtype.kind == "M" else _of_durations
+    values = values.astype(f"{values.dtype.kind}8[{unit}]")
+    return _valid(numpy, of(numpy, values, unit), ~numpy.isnat(values))
+
+
+def _of_moments(numpy: Any, values: Any, unit: str) -> Keys:
+    return _of_text(_moments(numpy, values, unit))
+
+
+def _moments(numpy: Any, values: Any, unit: str) -> Any:
+    """Returns the texts of dates or moments."""
+    if unit in ("W", "D"):
+        return numpy.datetime_as_string(values.astype("M8[D]"))
+    texts = numpy.datetime_as_string(values.astype("M8[s]"))
+    if unit in PARTS:
+        parts = values.view("i8") % PARTS[unit]
+        texts = numpy.where(parts == 0, texts, numpy.datetime_as_string(
+            values.astype("M8[us]")))
+        if unit == "ns":
+            texts = numpy.where(parts % 1000 == 0, texts,
+                                numpy.datetime_as_string(values))
+    return texts
+
+
+def _of_durations(numpy: Any, values: Any, unit: str) -> Keys:
+    """Returns seconds: integers, or the doubles nearest to them."""
+    if unit in SECONDS:
+        return _of_numbers(values.astype("m8[s]").view("i8"))
+    ticks, second = values.view("i8"), PARTS[unit]
+    seconds, parts = ticks // second, ticks % second
+    fine = numpy.flatnonzero(parts)     # which one division rounds once
+    seconds[fine] = numpy.array([tick / second for tick in
+                                 ticks[fine].tolist()], "f8").view("i8")
+    types = numpy.where(parts == 0, INTEGER, REAL).astype("u1")
+    return _typed(seconds, types)
+
+
+def _typed(values: Any, types: Any) -> Keys:
+    """Returns 8-byte numbers, each of a type of its own."""
+    values = values.astype("<i8", copy=False)
+    keys = of_width(values, len(values), 8, INTEGER)
+    at = ffi.from_buffer("unsigned char[]", types)
+    return _keys(keys.n, INTEGER, keys, at, data=keys.c.data, width=8, types=at)
+
+
+# ---- Columns of pandas, and other objects with an array ----------------------
 
 
 def is_column(keys: Any) -> bool:
@@ -477,74 +455,58 @@ def is_column(keys: Any) -> bool:
     return hasattr(of, "isna") and hasattr(of, "to_numpy")
 
 
-def from_column(numpy: Any, column: Any) -> Keys:
-    """A Series, Index or array of pandas. Its missing values are missing here,
-    and among them is NaN, which is how it writes them in columns of floats."""
-    try:
-        absent = numpy.asarray(column.isna(), bool)
-    except NotImplementedError:
-        raise TypeError(f"a {type(column).__name__} is not a row of keys: give "
-                        "one of its levels") from None
+def from_column(numpy: Any, column: Any) -> Iterable[Keys]:
+    """Returns the keys of a Series, Index or array of pandas. Its missing
+    values include NaN, which is how columns of floats hold them."""
     dtype = column.dtype
+    if hasattr(column, "levels"):
+        raise TypeError(f"a {type(column).__name__} is not a row of keys: give "
+                        "one of its levels")
     if getattr(dtype, "name", None) == "category":
-        column = column.astype(object)  # or integers become real numbers
-    plain_dtype = getattr(dtype, "numpy_dtype", None)
-    if absent.any() and getattr(plain_dtype, "kind", "") in ("b", "i", "u"):
-        values = column.to_numpy(dtype=plain_dtype, na_value=0)
-    else:
+        return (_of_categories(numpy, getattr(column, "cat", column)),)
+    absent = None
+    if isinstance(dtype, numpy.dtype):
         values = numpy.asarray(column.to_numpy())
+    else:
+        absent = numpy.asarray(column.isna(), bool)
+        number = getattr(dtype, "numpy_dtype", None)
+        if absent.any() and getattr(number, "kind", "") in ("b", "i", "u"):
+            values = column.to_numpy(dtype=number, na_value=0)
+        else:
+            values = numpy.asarray(column.to_numpy())
     if values.dtype.kind == "O":
-        values = values.copy()
-        values[absent] = None
-        return from_numpy(numpy, values)
-    return from_numpy(numpy, numpy.ma.masked_array(values, absent)
-                      if absent.any() or values.dtype.kind == "f" else values)
+        return from_objects(numpy, values, nan_missing=True)
+    if values.dtype.kind == "f":
+        absent = numpy.isnan(values)
+    keys = _from_numpy(numpy, values)
+    return (keys if absent is None else _valid(numpy, keys, ~absent),)
+
+
+def _of_categories(numpy: Any, of: Any) -> Keys:
+    """Returns keys that are indexes of others; -1 is a missing value."""
+    codes = numpy.ascontiguousarray(of.codes)
+    words = _Row()
+    for keys in from_column(numpy, of.categories):
+        words.join(keys)
+    some = words.end()
+    keys = _of_numbers(codes)
+    if keys.n == 0:
+        return _keys(0, some.c.type)
+    keys = _keys(keys.n, some.c.type, keys, some, data=keys.c.data,
+                 width=codes.dtype.itemsize, layout=lib.HELD_WORDS,
+                 number=_LETTERS[f"i{codes.dtype.itemsize}"].encode(),
+                 words=some.c)
+    return _valid(numpy, keys, codes >= 0)
+
+
+def has_array(keys: Any) -> bool:
+    """Returns whether this is an array that numpy can read without its items,
+    as those of many libraries are. Missing values would become real numbers."""
+    return hasattr(type(keys), "__array__") \
+        and not getattr(keys, "null_count", 0)
 
 
 # ---- Arrow -------------------------------------------------------------------
-
-# The structs of Arrow's C data interface.
-class _Schema(ctypes.Structure):
-    pass
-
-
-_Schema._fields_ = [
-    ("format", ctypes.c_char_p), ("name", ctypes.c_char_p),
-    ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
-    ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
-    ("dictionary", ctypes.POINTER(_Schema)), ("release", ctypes.c_void_p),
-    ("private_data", ctypes.c_void_p),
-]
-
-
-class _Array(ctypes.Structure):
-    pass
-
-
-_Array._fields_ = [
-    ("length", ctypes.c_int64), ("null_count", ctypes.c_int64),
-    ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64),
-    ("n_children", ctypes.c_int64),
-    ("buffers", ctypes.POINTER(ctypes.c_void_p)),
-    ("children", ctypes.c_void_p), ("dictionary", ctypes.POINTER(_Array)),
-    ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p),
-]
-
-_GET_NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
-                             ctypes.POINTER(_Array))
-_GET_SCHEMA = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p,
-                               ctypes.POINTER(_Schema))
-_LAST_ERROR = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)
-_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-
-
-class _Stream(ctypes.Structure):
-    _fields_ = [
-        ("get_schema", _GET_SCHEMA), ("get_next", _GET_NEXT),
-        ("get_last_error", _LAST_ERROR), ("release", ctypes.c_void_p),
-        ("private_data", ctypes.c_void_p),
-    ]
-
 
 # A function of our own: the attributes of ctypes.pythonapi are shared by all
 # modules of a program, each of which may set other types.
@@ -552,198 +514,158 @@ _capsule = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object,
                              ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi))
 
-
-# How long a buffer is nobody tells. What can be seen to be wrong is refused, for
-# an array may come from anybody.
-
-
-def _address(array_: _Array, buffer: int) -> Any:
-    """Returns the address of a buffer; NULL if it is missing."""
-    if buffer >= array_.n_buffers:
-        raise ValueError("an Arrow array has too few buffers")
-    return ffi.cast("char *", array_.buffers[buffer] or 0)
+_REFUSED = {"t": "times of a day or intervals", "d": "decimals"}
+# Formats of dates, moments and durations, as types of numpy.
+_TIMES = {"tdD": ("i4", "M8[D]"), "tdm": ("i8", "M8[ms]"),
+          **{f"t{of}{letter}": ("i8", f"{kind}8[{unit}]")
+             for of, kind in (("s", "M"), ("D", "m"))
+             for letter, unit in (("s", "s"), ("m", "ms"), ("u", "us"),
+                                  ("n", "ns"))}}
 
 
-def _needed(array_: _Array, buffer: int) -> Any:
-    at = _address(array_, buffer)
-    if at == ffi.NULL:
-        raise ValueError("an Arrow array has a buffer that is not there")
-    return at
+def _pointer(capsule: Any, name: bytes) -> Any:
+    return ffi.cast("void *", _capsule(capsule, name))
 
 
-def _numbers(array_: _Array, size: int) -> Any:
-    """The values of an array of numbers of so many bytes."""
-    return ffi.buffer(_needed(array_, 1) + array_.offset * size,
-                      array_.length * size)
-
-
-def _valid(numpy: Any, a: _Array) -> Any:
-    """Returns which values are present, as bools; None for all."""
-    if a.null_count == 0 or a.n_buffers == 0 or not a.buffers[0]:
-        return None
-    first, end = a.offset, a.offset + a.length
-    bits = bytes(ffi.buffer(_address(a, 0), (end + 7) // 8))
-    if numpy is not None:
-        every = numpy.unpackbits(numpy.frombuffer(bits, "u1"),
-                                 bitorder="little")
-        return every[first:end].astype(bool)
-    return bytearray(bits[i >> 3] >> (i & 7) & 1 for i in range(first, end))
-
-
-_WIDTHS = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
-           "I": "<u4", "L": "<u8", "e": "<f2", "f": "<f4"}
-_DATES = {"t": "timestamps, dates and durations", "d": "decimals"}
-
-
-def _of_offsets(a: _Array, kept: Any, bits: int, type: int) -> Keys:
-    offsets = ffi.cast(f"uint{bits}_t *", _needed(a, 1)) + a.offset
-    end = offsets[a.length]
-    if end >> (bits - 1) or offsets[0] > end:
-        raise ValueError("an Arrow array has offsets that are negative or fall")
-    data = _needed(a, 2) if end > offsets[0] else _address(a, 2)
-    field = {f"offsets{bits}": offsets}
-    return Keys(a.length, type, kept, data=data, **field)
-
-
-def _of_views(a: _Array, valid: Any, type: int) -> Keys:
-    """Each a length, and the text itself, or its beginning, buffer and place. The
-    last buffer has the lengths of those between."""
-    views, some = _needed(a, 1) + 16 * a.offset, a.n_buffers - 3
-    sizes = ffi.cast("int64_t *", _needed(a, a.n_buffers - 1)) if some > 0 \
-        else []
-    keys = []
-    for i in range(a.length):
-        view = views + 16 * i
-        length, buffer, at = struct.unpack("=i4xii", ffi.buffer(view, 16))
-        if valid is not None and not valid[i]:
-            length = 0
-        if length < 0 or (length > 12 and not (
-                0 <= buffer < some and 0 <= at <= sizes[buffer] - length)):
-            raise ValueError("an Arrow array has a view of what is not there")
-        keys.append(ffi.buffer(view + 4 if length <= 12 else
-                               _needed(a, 2 + buffer) + at, length)[:])
-    return _from_bytes(keys, type)
-
-
-def _of_bits(a: _Array) -> Keys:
-    bits = ffi.buffer(_needed(a, 1), (a.offset + a.length + 7) // 8)[:]
-    return from_list([bits[i >> 3] >> (i & 7) & 1
-                      for i in range(a.offset, a.offset + a.length)])
-
-
-def _from_dictionary(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
-    """As many keys as there are rows: the dictionary's, each where it is."""
-    if numpy is None:
-        raise TypeError("numpy is needed for Arrow's dictionaries")
-    if a.length == 0:
-        return _from_bytes([], TEXT)
-    width = {"c": "i1", "C": "u1", "s": "<i2", "S": "<u2", "i": "<i4",
-             "I": "<u4", "l": "<i8", "L": "<u8"}[s.format.decode()]
-    index = numpy.frombuffer(_numbers(a, int(width[-1])), width).astype("i8")
-    valid = _valid(numpy, a)
-    if not a.dictionary:
-        raise ValueError("an Arrow array has a dictionary that is not there")
-    dictionary = _from_arrow(numpy, s.dictionary.contents,
-                             a.dictionary.contents, kept)
-    words, types = list(listed(dictionary)), list(typed(dictionary))
-    if valid is not None:
-        index[~valid] = len(words)      # where the None of all others is
-    asked = index if valid is None else index[valid]
-    if ((asked < 0) | (asked >= len(words))).any():
-        raise ValueError(f"an Arrow array has an index outside its dictionary "
-                         f"of {len(words)}")
-    words.append(None)
-    types.append(MISSING)
-    return _of_types([words[i] or b"" for i in index],
-                     [types[i] for i in index])
-
-
-def _from_arrow(numpy: Any, s: _Schema, a: _Array, kept: Any) -> Keys:
-    kind = s.format.decode()
-    if kind[0] in _DATES:
-        raise TypeError(f"an Arrow array of {_DATES[kind[0]]} (format "
+def _check_format(schema: Any) -> None:
+    """Refuses arrays that are not keys, by their format or their dictionary's."""
+    kind = ffi.string(schema.format).decode(errors="replace")
+    if kind[:1] in _REFUSED:
+        raise TypeError(f"an Arrow array of {_REFUSED[kind[0]]} (format "
                         f"{kind!r}) is not a row of keys: cast it to text or "
                         "to integers")
-    if kind.startswith("+"):
+    if kind[:1] == "+":
         raise TypeError(_no_table(f"an Arrow array of format {kind!r}"))
-    if a.length < 0 or a.offset < 0:
-        raise ValueError("an Arrow array has a negative length or offset")
-    if s.dictionary:
-        return _from_dictionary(numpy, s, a, kept)
-    if kind == "n":
-        return from_list([None] * a.length)
-    valid = _valid(numpy, a) if a.length > 0 else None
-    return _from_values(numpy, kind, a, valid, kept).only(valid)
-
-
-def _from_values(numpy: Any, kind: str, a: _Array, valid: Any,
-                 kept: Any) -> Keys:
-    """Returns all values of an array, including missing ones."""
-    of = TEXT if kind.lower() in ("u", "vu") else BYTES
-    width = int(kind[2:]) if kind.startswith("w:") else 8 if kind in "lg" else 0
-    if kind not in _WIDTHS and width == 0 \
-            and kind not in ("u", "z", "U", "Z", "vu", "vz", "b", "w:0"):
+    if kind not in ("u", "U", "z", "Z", "vu", "vz", "b", "n") \
+            and kind not in _LETTERS.values() \
+            and not (kind[:2] == "w:" and kind[2:].isdigit()):
         raise TypeError(f"an Arrow array of format {kind!r} is not a row of "
                         "keys: text, binary, integers and real numbers are")
-    if a.length == 0 or kind == "w:0":
-        return _from_bytes([b""] * a.length, of)
-    if kind in ("u", "z"):
-        return _of_offsets(a, kept, 32, of)
-    if kind in ("U", "Z"):
-        return _of_offsets(a, kept, 64, of)
-    if kind in ("vu", "vz"):
-        return _of_views(a, valid, of)
-    if kind == "b":
-        return _of_bits(a)
-    if width > 0:
-        return Keys(a.length, {"l": INTEGER, "g": REAL}.get(kind, BYTES), kept,
-                    width=width, data=_needed(a, 1) + a.offset * width)
+    if schema.dictionary:
+        _check_format(schema.dictionary)
+
+
+def _from_arrow(numpy: Any, arrow: Any, schema: Any, array_: Any,
+                *kept: Any) -> Keys:
+    time, _, zone = ffi.string(schema.format).decode(
+        errors="replace").partition(":")
+    if time in _TIMES and not schema.dictionary:
+        return _from_times(numpy(), arrow, array_, time, zone, *kept)
+    _check_format(schema)
+    return _read_arrow(arrow, schema, array_, *kept)
+
+
+def _from_times(numpy: Any, arrow: Any, array_: Any, time: str, zone: str,
+                *kept: Any) -> Keys:
+    """Returns dates, moments or durations. A moment with a zone is in UTC."""
     if numpy is None:
-        raise TypeError(f"numpy is needed for an Arrow array of format "
-                        f"{kind!r}")
-    raw = _numbers(a, int(_WIDTHS[kind][-1]))
-    keys = from_numpy(numpy, numpy.frombuffer(raw, _WIDTHS[kind]))
-    keys.keep(kept)
-    return keys
+        raise TypeError("numpy is needed for dates and times of Arrow")
+    width, dtype = _TIMES[time]
+    format = ffi.new("char[]", _LETTERS[width].encode())
+    ticks = _read_arrow(arrow, ffi.new("held_schema *", {"format": format}),
+                        array_, *kept)
+    if ticks.n == 0:
+        return _keys(0, TEXT)
+    values = numpy.frombuffer(ffi.buffer(ticks.c.data, ticks.n * int(width[1])),
+                              width).astype(dtype)
+    valid = ~numpy.isnat(values)
+    if ticks.c.valid != ffi.NULL:
+        valid &= numpy.frombuffer(ffi.buffer(ticks.c.valid, ticks.n), "?")
+    if not zone:
+        return _valid(numpy, _of_times(numpy, values), valid)
+    texts = numpy.char.add(_moments(numpy, values,
+                                    numpy.datetime_data(dtype)[0]), "+00:00")
+    return _valid(numpy, _of_text(texts), valid)
 
 
-def from_arrow_array(numpy: Any, source: Any) -> Keys:
-    """An array by the Arrow PyCapsule interface, without a copy of the keys."""
+def _read_arrow(arrow: Any, schema: Any, array_: Any, *kept: Any) -> Keys:
+    wrong = lib.held_arrow_read(arrow, schema, array_)
+    if wrong != ffi.NULL:
+        why = ffi.string(wrong).decode()
+        raise MemoryError(why) if why == "out of memory" else ValueError(why)
+    return Keys(ffi.addressof(arrow, "batch"), arrow, *kept)
+
+
+def _arrow() -> Any:
+    place = lib.held_arrow_place()
+    if place == ffi.NULL:
+        raise MemoryError
+    return ffi.gc(place, lib.held_arrow_free)
+
+
+def from_arrow_array(source: Any, numpy: Callable[[], Any]) -> Keys:
+    """Returns the keys of an array of the Arrow PyCapsule interface, where they
+    lie."""
     schema, array_ = source.__arrow_c_array__()
-    s = _Schema.from_address(_capsule(schema, b"arrow_schema"))
-    a = _Array.from_address(_capsule(array_, b"arrow_array"))
-    return _from_arrow(numpy, s, a, (schema, array_))
+    return _from_arrow(
+        numpy, _arrow(),
+        ffi.cast("held_schema *", _pointer(schema, b"arrow_schema")),
+        _pointer(array_, b"arrow_array"), schema, array_)
 
 
-class _Released:
-    """An Arrow struct that is released with this object."""
-
-    def __init__(self, struct_: Any) -> None:
-        self.struct = struct_
-
-    def __del__(self) -> None:
-        if self.struct.release:
-            _RELEASE(self.struct.release)(ctypes.addressof(self.struct))
-
-
-def from_arrow_stream(numpy: Any, source: Any) -> Iterator[Keys]:
-    """The arrays of a chunked one, one after another."""
+def from_arrow_stream(source: Any, numpy: Callable[[], Any]
+                      ) -> Iterator[Keys]:
+    """Yields the arrays of a chunked one."""
     capsule = source.__arrow_c_stream__()
-    at = _capsule(capsule, b"arrow_array_stream")
-    stream = _Stream.from_address(at)
-    schema = _Released(_Schema())
+    stream = _pointer(capsule, b"arrow_array_stream")
+    place = lib.held_schema_place()
+    if place == ffi.NULL:
+        raise MemoryError
+    schema = ffi.gc(place, lib.held_schema_free)
 
     def must(error: int) -> None:
-        if error != 0:
-            said = stream.get_last_error(at)
-            raise ValueError("the Arrow stream failed: "
-                             + (said or b"no reason given").decode())
+        if error > 0:
+            said = lib.held_stream_error(stream)
+            raise ValueError("the Arrow stream failed: " + (
+                ffi.string(said).decode(errors="replace") if said
+                else "no reason given"))
 
-    must(stream.get_schema(at, ctypes.byref(schema.struct)))
+    must(abs(lib.held_stream_schema(stream, schema)))
     while True:
-        a = _Released(_Array())
-        must(stream.get_next(at, ctypes.byref(a.struct)))
-        if not a.struct.release:
+        arrow = _arrow()
+        status = lib.held_stream_next(stream, arrow)
+        must(status)
+        if status < 0:
             return
-        yield _from_arrow(numpy, schema.struct, a.struct,
-                          (capsule, schema, a))
+        yield _from_arrow(numpy, arrow, schema, lib.held_arrow_own(arrow),
+                          capsule)
+
+
+# ---- Any of these ------------------------------------------------------------
+
+
+def gather(keys: Any, numpy: Any) -> Iterable[Keys]:
+    """Returns the keys of an array where they lie, if possible, and those of
+    any other iterable by chunks. numpy() returns numpy or None."""
+    of = type(keys)
+    if of in (list, tuple, set):
+        return chunks(keys)
+    check_row(keys)
+    if is_column(keys) and not (hasattr(keys, "__arrow_c_stream__")
+                                and str(keys.dtype) in ("str", "string")):
+        return from_column(numpy(), keys)
+    if hasattr(keys, "__arrow_c_array__"):
+        return (from_arrow_array(keys, numpy),)
+    if hasattr(keys, "__arrow_c_stream__"):
+        return from_arrow_stream(keys, numpy)
+    if isinstance(keys, array):
+        keys = memoryview(keys)
+    if isinstance(keys, memoryview):
+        return _from_view(numpy(), keys)
+    if has_array(keys) and numpy() is not None:
+        values = numpy().asarray(keys)
+        if values.ndim > 0:
+            return from_numpy(numpy(), values)
+    return chunks(keys)
+
+
+def _from_view(numpy: Any, view: memoryview) -> Iterable[Keys]:
+    """Returns a view of numbers, or of rows of bytes, in place with numpy."""
+    rows = view.ndim == 2 and view.itemsize == 1
+    if (rows or view.format[-1:] == "c") and view.c_contiguous:
+        n, width = view.shape if rows else (len(view), 1)
+        return (of_width(numpy.asarray(view) if numpy is not None
+                         else view.tobytes(), n, width, BYTES),)
+    if view.ndim == 1 and numpy is not None and view.format != "c":
+        return from_numpy(numpy, numpy.asarray(view))
+    return chunks(view.tolist())

@@ -16,9 +16,9 @@ from bloomery._native import ffi, lib
 
 # Called with how many keys or bytes are done and how many there are, which is
 # None for keys that come from an iterator. A true result cancels the call.
-Progress = Callable[[int, Optional[int]], Any]
+Progress = Callable[[int, Optional[int]], object]
 
-MORE = lib.HELD_MORE
+MORE: int = lib.HELD_MORE
 NONE = (ffi.NULL,)
 
 
@@ -26,11 +26,13 @@ def _raised(_type: Any, error: BaseException, traceback: Any) -> None:
     _errors.here.raised = error.with_traceback(traceback)
 
 
-@ffi.def_extern(error=1, onerror=_raised)  # type: ignore[untyped-decorator]
-def held_ask(task: Any, done: int, total: int) -> int:
+def _ask(task: Any, done: int, total: int) -> int:
     if task != ffi.NULL:
         _tell(ffi.from_handle(task), done, total)
     return 0
+
+
+ffi.def_extern("held_ask", error=1, onerror=_raised)(_ask)
 
 
 def _tell(progress: Progress, done: int, total: Optional[int]) -> None:
@@ -66,7 +68,7 @@ class Report:
             _tell(self.progress, done, self.total)
             self.next = time.monotonic_ns() + lib.held_every
 
-    def inner(self, done: int, _total: int) -> Any:
+    def inner(self, done: int, _total: Optional[int]) -> object:
         """Returns the callback for some of the keys, after `before` others."""
         return self.progress(self.before + done, self.total)
 

@@ -14,43 +14,52 @@ import asyncio
 import contextvars
 import functools
 import threading
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Generic, Optional, TypeVar
+
+from bloomery._tasks import Progress
 
 __all__ = ["run"]
 
+_T = TypeVar("_T")
 
-class _Call:
+
+class _Call(Generic[_T]):
     """One call in a thread. `stop` ends it: at once if it has not begun."""
 
-    def __init__(self, function: Callable[..., Any],
-                 progress: Optional[Callable[..., Any]]) -> None:
+    def __init__(self, function: Callable[..., _T],
+                 progress: Optional[Progress]) -> None:
         self.function, self.progress = function, progress
         self.begun, self.stop = threading.Event(), threading.Event()
 
-    def watch(self, done: int, total: Optional[int]) -> Any:
+    def watch(self, done: int, total: Optional[int]) -> object:
         return self.stop.is_set() or (self.progress is not None
                                       and self.progress(done, total))
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: Any, **named: Any) -> Optional[_T]:
         self.begun.set()
-        if not self.stop.is_set():
-            return self.function(*args, progress=self.watch, **named)
+        if self.stop.is_set():
+            return None                 # nobody waits for the result
+        return self.function(*args, progress=self.watch, **named)
 
 
-async def run(function: Callable[..., Any], /, *args: Any,
-              progress: Optional[Callable[..., Any]] = None,
-              **named: Any) -> Any:
-    """Awaits function(*args, **named) in a thread of the loop's executor. It is
-    any call of this package that takes `progress`. If the task is cancelled, as
-    by asyncio.wait_for, the call is cancelled, too: run() waits the few
-    milliseconds until it has ended, and the filter is then as after Ctrl-C.
-    progress is called in the thread."""
+async def run(function: Callable[..., _T], /, *args: Any,
+              progress: Optional[Progress] = None, **named: Any) -> _T:
+    """Awaits a call, which runs in a thread of the loop's executor.
+
+    function: any call of this package that takes `progress`. args, named: its
+    arguments. progress: as in the call; it is called in the thread.
+
+    If the task is cancelled, as by asyncio.wait_for, so is the call: run()
+    waits the few milliseconds until it has ended, and the filter is then as
+    after Ctrl-C. Errors are those of the call.
+    """
     call = _Call(function, progress)
     context = contextvars.copy_context()
-    work = asyncio.get_running_loop().run_in_executor(
-        None, functools.partial(context.run, call, *args, **named))
+    job: Any = functools.partial(context.run, call, *args, **named)
+    work = asyncio.get_running_loop().run_in_executor(None, job)
     try:
-        return await asyncio.shield(work)
+        result: _T = await asyncio.shield(work)
+        return result
     except asyncio.CancelledError:
         call.stop.set()
         if call.begun.is_set():

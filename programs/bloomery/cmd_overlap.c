@@ -1,4 +1,4 @@
-/* cmd_compare.c - `bloomery compare`: estimates how many keys two filters
+/* cmd_overlap.c - `bloomery overlap`: estimates how many keys two filters
  * share, from their bits, with standard deviations.
  */
 #include "bloomery/command.h"
@@ -12,29 +12,29 @@ typedef struct {
     bool        json, assume;
     const char *key_file, *format;
     uint64_t    unpack_limit;
-} compare_settings;
+} overlap_settings;
 
-static const cli_option compare_options[] = {
-    { 0, "json", NULL, CLI_FLAG, offsetof(compare_settings, json), false,
+static const cli_option overlap_options[] = {
+    { 0, "json", NULL, CLI_FLAG, offsetof(overlap_settings, json), false,
       "Print a JSON object of a, b, either, both, differ and jaccard, each "
       "with value and sd.",
       .group = CLI_OUTPUT },
-    CLI_ASSUME_OPTION(compare_settings, assume),
-    CLI_SECRET_OPTION(compare_settings, key_file),
-    CLI_FORMAT_OPTION(compare_settings, format),
-    CLI_UNPACK_OPTION(compare_settings, unpack_limit),
+    CLI_ASSUME_OPTION(overlap_settings, assume),
+    CLI_SECRET_OPTION(overlap_settings, key_file),
+    CLI_FORMAT_OPTION(overlap_settings, format),
+    CLI_UNPACK_OPTION(overlap_settings, unpack_limit),
     { 0 }
 };
 
-static const cli_example compare_examples[] = {
-    { "bloomery compare monday.bly tuesday.bly",
+static const cli_example overlap_examples[] = {
+    { "bloomery overlap monday.bly tuesday.bly",
       "Estimate how many visitors came on both days." },
-    { "bloomery compare --json monday.bly tuesday.bly",
+    { "bloomery overlap --json monday.bly tuesday.bly",
       "Print the estimates for a program." },
     { NULL, NULL }
 };
 
-static void compare_json_one(const char *name, const bly_estimate *e)
+static void overlap_json_one(const char *name, const bly_estimate *e)
 {
     json_open_object(name);
     json_real("value", e->value);
@@ -42,19 +42,19 @@ static void compare_json_one(const char *name, const bly_estimate *e)
     json_close_object();
 }
 
-static void compare_json(const bly_overlap_t *o)
+static void overlap_json(const bly_overlap_t *o)
 {
     json_open_object(NULL);
-    compare_json_one("a", &o->a);
-    compare_json_one("b", &o->b);
-    compare_json_one("either", &o->either);
-    compare_json_one("both", &o->both);
-    compare_json_one("differ", &o->differ);
-    compare_json_one("jaccard", &o->jaccard);
+    overlap_json_one("a", &o->a);
+    overlap_json_one("b", &o->b);
+    overlap_json_one("either", &o->either);
+    overlap_json_one("both", &o->both);
+    overlap_json_one("differ", &o->differ);
+    overlap_json_one("jaccard", &o->jaccard);
     json_close_object();
 }
 
-static void compare_keys(const char *name, const bly_estimate *e)
+static void overlap_keys(const char *name, const bly_estimate *e)
 {
     output_format("%-16s  ", name);
     if (isfinite(e->value))
@@ -63,15 +63,15 @@ static void compare_keys(const char *name, const bly_estimate *e)
         output_text("unknown (the filter is saturated)\n");
 }
 
-static void compare_text(const bly_overlap_t *o, char **names)
+static void overlap_text(const bly_overlap_t *o, char **names)
 {
     output_format("a                 %s\n", names[0]);
     output_format("b                 %s\n", names[1]);
-    compare_keys("in a", &o->a);
-    compare_keys("in b", &o->b);
-    compare_keys("in either", &o->either);
-    compare_keys("in both", &o->both);
-    compare_keys("in just one", &o->differ);
+    overlap_keys("in a", &o->a);
+    overlap_keys("in b", &o->b);
+    overlap_keys("in either", &o->either);
+    overlap_keys("in both", &o->both);
+    overlap_keys("in just one", &o->differ);
     if (isfinite(o->jaccard.value))
         output_format("jaccard           %.4f ± %.4f (both / either)\n",
                       o->jaccard.value, o->jaccard.sd);
@@ -81,14 +81,14 @@ static void compare_text(const bly_overlap_t *o, char **names)
 
 /* Raises an estimate below 0 to 0: no common keys can be detected, so all keys
  * are in just one filter. */
-static void compare_at_least_none(bly_overlap_t *o)
+static void overlap_at_least_none(bly_overlap_t *o)
 {
     o->differ.value = fmin(o->differ.value, o->either.value);
     o->both.value = fmax(o->both.value, 0);
     o->jaccard.value = fmax(o->jaccard.value, 0);
 }
 
-static int compare_filters(char **names, const compare_settings *s)
+static int overlap_filters(char **names, const overlap_settings *s)
 {
     bly_filter *a = load_mapped(names[0], BLY_VERIFY);
     bly_filter *b = a != NULL ? load_mapped(names[1], BLY_VERIFY) : NULL;
@@ -101,11 +101,11 @@ static int compare_filters(char **names, const compare_settings *s)
         status = report_error("'%s' and '%s' cannot be compared: %s", names[0],
                               names[1], filter_why());
     } else if (status == CLI_GO) {
-        compare_at_least_none(&overlap);
+        overlap_at_least_none(&overlap);
         if (s->json)
-            compare_json(&overlap);
+            overlap_json(&overlap);
         else
-            compare_text(&overlap, names);
+            overlap_text(&overlap, names);
         status = CLI_OK;
     }
     bly_free(b);
@@ -113,9 +113,9 @@ static int compare_filters(char **names, const compare_settings *s)
     return status;
 }
 
-static int compare_run(const cli_command *self, int argc, char **argv)
+static int overlap_run(const cli_command *self, int argc, char **argv)
 {
-    compare_settings s = { .json = false };
+    overlap_settings s = { .json = false };
     cli_operands operands;
     int status = options_read(self, argc, argv, &s, &operands);
 
@@ -124,11 +124,11 @@ static int compare_run(const cli_command *self, int argc, char **argv)
     if (operands.count != 2)
         return options_wrong(self, "this command takes two filters");
     status = filter_how_read(s.key_file, s.format, s.unpack_limit);
-    return status == CLI_GO ? compare_filters(operands.names, &s) : status;
+    return status == CLI_GO ? overlap_filters(operands.names, &s) : status;
 }
 
-const cli_command cmd_compare = {
-    .name = "compare",
+const cli_command cmd_overlap = {
+    .name = "overlap",
     .operands = "A B",
     .summary = "estimate how many keys two filters share",
     .text =
@@ -142,10 +142,10 @@ const cli_command cmd_compare = {
         "and their kind must be comparable (overlap in 'bloomery kinds'). "
         "Nothing can be estimated for a filter in which every bit is set: its "
         "numbers are null in JSON.",
-    .options = compare_options,
+    .options = overlap_options,
     .usual = "json assume-form format key-file",
-    .examples = compare_examples,
+    .examples = overlap_examples,
     .status = "0 if the filters were compared, 2 after an error.",
     .shows_progress = true,
-    .run = compare_run,
+    .run = overlap_run,
 };
