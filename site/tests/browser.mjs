@@ -107,7 +107,7 @@ const settled = (tab, page) => page === "playground.html"
 const text = (tab, id) =>
     tab.$eval(`#${id}`, (element) => element.textContent.trim());
 
-// ---- What every reader can use ---------------------------------------------------
+// ---- Access for every reader -----------------------------------------------------
 
 const TYPICAL = ["index.html", "playground.html", "map.html", "calculator.html",
     "search.html?q=false+positive", "kinds/index.html", "kinds/cuckoo.html",
@@ -665,7 +665,7 @@ async function fromKind() {
     await tab.close();
 }
 
-// ---- What Lighthouse says ---------------------------------------------------------
+// ---- Lighthouse's audit -------------------------------------------------------------
 
 // Checks some kinds of pages; axe checks all of them.
 async function lighthouse() {
