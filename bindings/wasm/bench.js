@@ -47,12 +47,12 @@ for (const source of ["all", "sets"]) {
     console.log(`${source === "all" ? "bloomery" : "sets"}.wasm: ns a key, of 10^6`);
     for (const [name, keys] of Object.entries(KEYS)) {
         const f = new Filter("blocked", { items: N, rate: 0.01 });
-        f.addAll(keys);
+        f.addMany(keys);
         const set = new Set(keys);
-        const [one, many, theirs] = least(each(keys, f), () => f.hasAll(keys),
+        const [one, many, theirs] = least(each(keys, f), () => f.containsMany(keys),
                                           each(keys, set));
-        console.log(`  ${name.padEnd(15)} has ${round(one)}, hasAll ${round(many)}, ` +
-                    `Set.has ${round(theirs)}; hasAll / Set ${
+        console.log(`  ${name.padEnd(15)} has ${round(one)}, containsMany ${round(many)}, ` +
+                    `Set.has ${round(theirs)}; containsMany / Set ${
                         (many / theirs).toFixed(2)}, has / Set ${
                         (one / theirs).toFixed(2)}`);
         f.free();
@@ -65,8 +65,8 @@ for (const source of ["all", "sets"]) {
         } catch {
             continue;                   // not in this module
         }
-        const [many] = least(() => f.hasAll(numbers));
-        console.log(`  ${kind.padEnd(15)} hasAll of int64 ${round(many)}`);
+        const [many] = least(() => f.containsMany(numbers));
+        console.log(`  ${kind.padEnd(15)} containsMany of int64 ${round(many)}`);
         f.free();
     }
 }
