@@ -74,13 +74,13 @@ static void cancel_changes(const char *kind, const bly_filter *other,
     if (bly_new(&f, kind, spec) < 0)
         return;
     bly_progress_set(f, &cancel_progress);
-    CANCEL_CALL(kind, "add", bly_add_many(f, keys->hashes, keys->n, NULL,
-                                          NULL));
+    CANCEL_CALL(kind, "add", bly_add_hashes(f, keys->hashes, keys->n, NULL,
+                                            NULL));
     CANCEL_CALL(kind, "unite", bly_unite(f, other));
     CANCEL_CALL(kind, "intersect", bly_intersect(f, other));
     CANCEL_CALL(kind, "subtract", bly_subtract(f, other));
-    CANCEL_CALL(kind, "remove", bly_remove_many(f, keys->hashes, keys->n,
-                                                NULL));
+    CANCEL_CALL(kind, "remove", bly_remove_hashes(f, keys->hashes, keys->n,
+                                                  NULL));
     CANCEL_CALL(kind, "resize", bly_resize(f, 2 * (uint64_t)keys->n));
     CANCEL_CALL(kind, "fold", bly_fold(f, 2));
     bly_free(f);
@@ -92,12 +92,12 @@ static void cancel_reads(const char *kind, const bly_filter *f,
 {
     bly_filter *other = NULL;
     bly_overlap_t overlap;
-    bly_stat_t stat;
+    bly_info_t stat;
     size_t room = 0, bytes = 0;
     if (CANCEL_CALL(kind, "copy", bly_copy(&other, f, options)))
         CANCEL_CALL(kind, "overlap", bly_overlap(&overlap, f, other));
     bly_free(other);
-    CANCEL_CALL(kind, "stat", bly_stat(&stat, f));
+    CANCEL_CALL(kind, "stat", bly_info(&stat, f));
     cancel_start();
     (void)bly_image(f, &room);
     cancel_end(kind, "image", BLY_OK);
@@ -135,9 +135,10 @@ static void cancel_kind(const bly_kind_info *info, cancel_keys keys)
                       .progress = &cancel_progress };
     uint64_t *labels = (info->can & (BLY_CAN_LABEL | BLY_CAN_SEPARATE)) != 0
                      ? keys.labels : NULL;
+    const bly_keys given = { .n = keys.n, .hashes = keys.hashes,
+                             .labels = labels };
     if (!CANCEL_CALL(info->name, "build", bly_build(&f, info->name, &spec,
-                                                    keys.hashes, labels,
-                                                    keys.n)))
+                                                    &given)))
         return;
     bly_progress_set(f, &cancel_progress);
     cancel_changes(info->name, f, &keys, &spec);
@@ -156,8 +157,7 @@ static void cancel_format(const bly_kind_info *info, const cancel_keys *keys)
     bly_filter *f;
     const char *kind = strcmp(info->name, "bip158") == 0
         ? "bip158:block=000102030405060708090a0b0c0d0e0f" : info->name;
-    if (!CANCEL_CALL(info->name, "build", bly_build_keys(&f, kind, &spec,
-                                                         &given, NULL)))
+    if (!CANCEL_CALL(info->name, "build", bly_build(&f, kind, &spec, &given)))
         return;
     bly_progress_set(f, &cancel_progress);
     cancel_reads(info->name, f, &options);

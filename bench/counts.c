@@ -12,7 +12,7 @@
  *
  * A filter of COUNTS_KEYS keys, for each kind and each of counts_variants, is
  * queried for as many members and as many strangers: singly (bly_contains_hash)
- * and in one batch (bly_contains_many). A first, uncounted call does the
+ * and in one batch (bly_contains_hashes). A first, uncounted call does the
  * one-time work. After each of the four callgrind writes a dump named "VERB
  * SHARE LOOKUPS KIND". Single lookups include the loop around them, some six
  * instructions.
@@ -86,12 +86,13 @@ static bly_filter *counts_build(const char *kind, uint64_t can, size_t keys)
 {
     bool separate = (can & BLY_CAN_SEPARATE) != 0;
     bly_spec want = { .capacity = keys, .threads = 1 };
+    bly_keys given = { .n = separate ? 2 * keys : keys,
+                       .hashes = counts_hashes[0],
+                       .labels = separate ? counts_labels[0] : NULL };
     bly_filter *filter = NULL;
     if (can & BLY_CAN_GROW)
         want.capacity /= COUNTS_GROWN;
-    if (bly_build(&filter, kind, &want, counts_hashes[0],
-                  separate ? counts_labels[0] : NULL,
-                  separate ? 2 * keys : keys) < 0)
+    if (bly_build(&filter, kind, &want, &given) < 0)
         bench_stop(kind, bly_why());
     return filter;
 }
@@ -111,7 +112,7 @@ static void counts_single(const bly_filter *filter, const uint64_t *hashes,
 static void counts_batch(const bly_filter *filter, const uint64_t *hashes,
                          size_t n)
 {
-    bly_contains_many(filter, hashes, n, counts_present);
+    bly_contains_hashes(filter, hashes, n, counts_present);
 }
 
 static void counts_verify(const char *kind, size_t n)

@@ -44,7 +44,7 @@ static uint64_t kinds_ask_batch(void *context, unsigned part, unsigned parts)
     for (unsigned r = 0; r < job->repeats; r++)
         for (size_t i = from, step; i < to; i += step) {
             step = kinds_least(job->batch, to - i);
-            bly_contains_many(job->filter, job->hashes + i, step, answers);
+            bly_contains_hashes(job->filter, job->hashes + i, step, answers);
             sum += answers[step - 1];
         }
     return sum;
@@ -117,7 +117,7 @@ static uint64_t kinds_add_batch(void *context, unsigned part, unsigned parts)
     size_t from = job->n * part / parts, to = job->n * (part + 1) / parts;
     for (size_t i = from, step; i < to; i += step) {
         step = kinds_least(job->batch, to - i);
-        if (bly_add_many(job->filter, job->hashes + i, step, NULL, NULL) < 0)
+        if (bly_add_hashes(job->filter, job->hashes + i, step, NULL, NULL) < 0)
             bench_stop("add", bly_why());
     }
     return 0;
@@ -166,7 +166,8 @@ static void kinds_build_alone(const bench_case *of, const uint64_t *hashes)
     if (sched_setaffinity(0, sizeof one, &one) != 0)
         return;
     double start = bench_now();
-    if (bly_build(&filter, of->subject, &want, hashes, NULL, of->keys) < 0)
+    if (bly_build(&filter, of->subject, &want,
+                  &(bly_keys){ .n = of->keys, .hashes = hashes }) < 0)
         bench_stop(of->subject, bly_why());
     table_add(of, "build 1", (bench_now() - start) / (double)of->keys);
     bly_free(filter);
@@ -181,7 +182,8 @@ static bly_filter *kinds_build_at_once(const bench_case *of)
     for (uint64_t i = 0; i < of->keys; i++)
         hashes[i] = bench_hash(i);
     double start = bench_now();
-    if (bly_build(&filter, of->subject, &want, hashes, NULL, of->keys) < 0)
+    if (bly_build(&filter, of->subject, &want,
+                  &(bly_keys){ .n = of->keys, .hashes = hashes }) < 0)
         bench_stop(of->subject, bly_why());
     table_add(of, "build", (bench_now() - start) / (double)of->keys);
     kinds_build_alone(of, hashes);
@@ -299,7 +301,7 @@ static uint64_t kinds_remove_batch(void *context, unsigned part, unsigned parts)
     (void)part, (void)parts;
     for (size_t i = 0, step; i < job->n; i += step) {
         step = kinds_least(KINDS_BATCH, job->n - i);
-        bly_remove_many(job->filter, job->hashes + i, step, job->each + i);
+        bly_remove_hashes(job->filter, job->hashes + i, step, job->each + i);
     }
     return 0;
 }
@@ -310,7 +312,7 @@ static uint64_t kinds_count_batch(void *context, unsigned part, unsigned parts)
     (void)part, (void)parts;
     for (size_t i = 0, step; i < job->n; i += step) {
         step = kinds_least(KINDS_BATCH, job->n - i);
-        bly_count_many(job->filter, job->hashes + i, step, job->counts + i);
+        bly_count_hashes(job->filter, job->hashes + i, step, job->counts + i);
     }
     return job->counts[0];
 }
@@ -367,7 +369,7 @@ static void kinds_facts(const bench_case *of, const bly_filter *filter,
     for (; asked < KINDS_RATE_ASKED; asked += KINDS_BATCH) {
         for (size_t j = 0; j < KINDS_BATCH; j++)
             hashes[j] = bench_hash((UINT64_C(1) << 48) + asked + j);
-        bly_contains_many(filter, hashes, KINDS_BATCH, answers);
+        bly_contains_hashes(filter, hashes, KINDS_BATCH, answers);
         for (size_t j = 0; j < KINDS_BATCH; j++)
             found += answers[j];
     }
@@ -385,7 +387,7 @@ static void kinds_verify(const bench_case *of, const bly_filter *filter,
         return;
     for (size_t i = 0, step; i < q->n; i += step) {
         step = kinds_least(KINDS_BATCH, q->n - i);
-        bly_contains_many(filter, q->hashes[2] + i, step, answers);
+        bly_contains_hashes(filter, q->hashes[2] + i, step, answers);
         for (size_t j = 0; j < step; j++)
             if (!answers[j])
                 bench_stop(of->subject, "a key that was added is not found");

@@ -131,7 +131,7 @@ static double large_add(bly_filter *filter, large_piece *p, uint64_t keys)
     for (uint64_t i = 0, n; i < keys; i += n) {
         n = large_draw(p, i, keys);
         double begin = bench_worked();
-        if (bly_add_many(filter, p->hashes, (size_t)n, NULL, NULL) < 0)
+        if (bly_add_hashes(filter, p->hashes, (size_t)n, NULL, NULL) < 0)
             bench_stop(bly_kind_of(filter), bly_why());
         spent += bench_worked() - begin;
     }
@@ -150,7 +150,8 @@ static double large_build(bly_filter **out, const char *kind, uint64_t keys,
     for (uint64_t i = 0; i < keys; i++)
         hashes[i] = bench_hash(i);
     double begin = bench_worked(), wall = bench_now();
-    if (bly_build(out, kind, &want, hashes, NULL, (size_t)keys) < 0)
+    if (bly_build(out, kind, &want,
+                  &(bly_keys){ .n = (size_t)keys, .hashes = hashes }) < 0)
         bench_stop(kind, bly_why());
     double spent = bench_worked() - begin;
     *waited = bench_now() - wall - spent;
@@ -169,7 +170,7 @@ static double large_ask(const bly_filter *filter, large_piece *p, uint64_t from,
     for (uint64_t i = from, n; i < to; i += n) {
         n = large_draw(p, i, to);
         double begin = bench_worked();
-        bly_contains_many(filter, p->hashes, (size_t)n, p->present);
+        bly_contains_hashes(filter, p->hashes, (size_t)n, p->present);
         spent += bench_worked() - begin;
         for (size_t j = 0; j < n; j++)
             *found += p->present[j];

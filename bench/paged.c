@@ -77,7 +77,7 @@ static void paged_add(paged_bench *b, bly_filter *filter, uint64_t n)
         some = n - i < PAGED_BATCH ? n - i : PAGED_BATCH;
         for (uint64_t j = 0; j < some; j++)
             hashes[j] = bench_hash(b->next++);
-        paged_need(bly_add_many(filter, hashes, (size_t)some, NULL, NULL),
+        paged_need(bly_add_hashes(filter, hashes, (size_t)some, NULL, NULL),
                    "adding");
     }
 }
@@ -144,7 +144,7 @@ static double paged_asked(paged_bench *b, int flags)
             hashes[j] = bench_hash(b->asked++ * 7);
         paged_forget(b, image);
         double start = bench_now();
-        bly_contains_many(filter, hashes, PAGED_ASK, present);
+        bly_contains_hashes(filter, hashes, PAGED_ASK, present);
         taken += bench_now() - start;
     }
     bly_free(filter);
@@ -156,13 +156,13 @@ static void paged_make(paged_bench *b, const char *folder, uint64_t bytes)
 {
     bly_spec spec = { .rate = 0.01, .capacity = bytes / 5 * 4 };
     bly_filter *filter;
-    bly_stat_t stat;
+    bly_info_t stat;
     if ((size_t)snprintf(b->path, sizeof b->path, "%s/paged-bench-%ld.bly",
                          folder, (long)getpid()) >= sizeof b->path)
         bench_stop("making", "the folder's name is too long");
     paged_need(bly_create(&filter, b->path, "buffered", &spec), "making");
     paged_need(bly_sync(filter), "making");
-    paged_need(bly_stat(&stat, filter), "making");
+    paged_need(bly_info(&stat, filter), "making");
     b->bytes = stat.bytes;
     b->pages = stat.geometry[1];
     b->file = open(b->path, O_RDWR | O_CLOEXEC);

@@ -136,7 +136,7 @@ static void proof_add(bly_filter *filter, proof_key *make, uint64_t from,
     for (uint64_t i = 0; i < n; i += PROOF_BATCH) {
         size_t batch = n - i < PROOF_BATCH ? (size_t)(n - i) : PROOF_BATCH;
         proof_hashes(hashes, filter, make, from + i, batch);
-        proof_must(bly_add_many(filter, hashes, batch, NULL, NULL), "add");
+        proof_must(bly_add_hashes(filter, hashes, batch, NULL, NULL), "add");
     }
 }
 
@@ -155,7 +155,8 @@ static bly_filter *proof_build(const char *kind, const bly_spec *want,
     bly_filter *hasher, *filter;
     proof_must(bly_new(&hasher, "standard", &any), "new");
     proof_hashes(hashes, hasher, make, from, n);
-    proof_must(bly_build(&filter, kind, want, hashes, NULL, n), "build");
+    proof_must(bly_build(&filter, kind, want,
+                         &(bly_keys){ .n = n, .hashes = hashes }), "build");
     bly_free(hasher);
     free(hashes);
     return filter;
@@ -182,7 +183,7 @@ static uint64_t proof_count(const bly_filter *filter, proof_key *make,
     for (uint64_t i = 0; i < n; i += PROOF_BATCH) {
         size_t batch = n - i < PROOF_BATCH ? (size_t)(n - i) : PROOF_BATCH;
         proof_hashes(hashes, filter, make, from + i, batch);
-        bly_contains_many(filter, hashes, batch, answers);
+        bly_contains_hashes(filter, hashes, batch, answers);
         for (size_t j = 0; j < batch; j++)
             present += answers[j];
     }

@@ -153,8 +153,8 @@ static void settings_build(const settings_subject *subject, int line)
     for (size_t i = 0; i < built.keys; i++)
         hashes[i] = bench_hash(i);
     bly_filter *filter;
-    if (bly_build(&filter, subject->kind, &want, hashes, NULL,
-                  (size_t)built.keys) < 0)
+    if (bly_build(&filter, subject->kind, &want,
+                  &(bly_keys){ .n = (size_t)built.keys, .hashes = hashes }) < 0)
         bench_stop(subject->kind, bly_why());
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
@@ -247,7 +247,7 @@ static uint64_t settings_lookups(void *context, unsigned part, unsigned parts)
     for (size_t r = 0; r < job->repeats; r++)
         for (size_t i = 0, step; i < job->n; i += step) {
             step = settings_smaller(SETTINGS_BATCH, job->n - i);
-            bly_contains_many(job->filter, job->hashes + i, step, answers);
+            bly_contains_hashes(job->filter, job->hashes + i, step, answers);
             sum += answers[step - 1];
         }
     return sum;
@@ -259,7 +259,7 @@ static uint64_t settings_adds(void *context, unsigned part, unsigned parts)
     (void)part, (void)parts;
     for (size_t i = 0, step; i < job->n; i += step) {
         step = settings_smaller(SETTINGS_BATCH, job->n - i);
-        if (bly_add_many(job->filter, job->hashes + i, step, NULL, NULL) < 0)
+        if (bly_add_hashes(job->filter, job->hashes + i, step, NULL, NULL) < 0)
             bench_stop(bly_kind_of(job->filter), bly_why());
     }
     return 0;
@@ -273,7 +273,7 @@ static void settings_verify(const settings_job *job, const char *setting)
     snprintf(who, sizeof who, "%s, %s", bly_kind_of(job->filter), setting);
     for (size_t i = 0, step; i < job->n; i += step) {
         step = settings_smaller(SETTINGS_BATCH, job->n - i);
-        bly_contains_many(job->filter, job->hashes + i, step, answers);
+        bly_contains_hashes(job->filter, job->hashes + i, step, answers);
         for (size_t j = 0; j < step; j++)
             if (!answers[j])
                 bench_stop(who, "a key that was added is not found");

@@ -46,7 +46,7 @@ static bly_status hash_words(uint64_t *hashes, const char *const *words,
     for (size_t i = 0; i < n; i++)
         each[i] = (bly_key){ words[i], strlen(words[i]) };
     return index != NULL ? bly_index_hash(hashes, index, &keys)
-                         : bly_hash_keys(hashes, NULL, NULL, &keys);
+                         : bly_hash_many(hashes, NULL, NULL, &keys);
 }
 
 static bly_status notch(const char *path)

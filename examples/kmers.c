@@ -53,7 +53,7 @@ static bly_status hash_kmers(uint64_t *hashes, const char *bases, size_t n,
             kmers[i + 1 - K] = here < there ? here : there;
     }
     return index != NULL ? bly_index_hash(hashes, index, &keys)
-                         : bly_hash_keys(hashes, NULL, NULL, &keys);
+                         : bly_hash_many(hashes, NULL, NULL, &keys);
 }
 
 static bly_status index_sequences(const char *path)

@@ -18,7 +18,7 @@ static bly_status add_numbers(bly_filter *f, uint64_t from, uint64_t to)
         size_t n = 0;
         for (; n < BATCH && from < to; n++, from++)
             hashes[n] = bly_hash(f, &from, sizeof from);
-        bly_status status = bly_add_many(f, hashes, n, NULL, NULL);
+        bly_status status = bly_add_hashes(f, hashes, n, NULL, NULL);
         if (status < 0)
             return status;
     }

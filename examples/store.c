@@ -26,8 +26,7 @@ static bly_status fill(table *t, uint64_t number)
     bly_keys keys = { .n = KEYS, .data = t->key, .width = sizeof *t->key };
     for (uint64_t i = 0; i < KEYS; i++)
         t->key[i] = i * TABLES + number;
-    return bly_build_keys(&t->filter, "fuse", &(bly_spec){ .rate = 0.004 },
-                          &keys, NULL);
+    return bly_build(&t->filter, "fuse", &(bly_spec){ .rate = 0.004 }, &keys);
 }
 
 static bool get(const table *tables, uint64_t key)

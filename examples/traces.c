@@ -33,7 +33,7 @@ static bly_status store_spans(void)
         store[i] = id_of(trace);
         spans_of[trace]++;
     }
-    return bly_hash_keys(hashes, NULL, NULL, &ids);
+    return bly_hash_many(hashes, NULL, NULL, &ids);
 }
 
 /* Blocks have 100 to 800 spans. A name is any bytes: here, the block's

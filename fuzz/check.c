@@ -73,9 +73,9 @@ static bool check_number(bly_estimate e)
 
 static const char *check_stat(const bly_filter *f)
 {
-    bly_stat_t s;
+    bly_info_t s;
     bly_overlap_t o;
-    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
+    CHECK(bly_info(&s, f) == BLY_OK, "stat failed");
     CHECK(s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");
     CHECK(s.rate >= 0 && s.rate <= 1, "rate is not in [0, 1]");
     CHECK(s.planned_rate >= 0 && s.planned_rate <= 1,
@@ -108,8 +108,8 @@ static bool check_label(void *context, const bly_label_t *label)
 
 static const char *check_each_label(const bly_filter *f)
 {
-    bly_stat_t s;
-    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
+    bly_info_t s;
+    CHECK(bly_info(&s, f) == BLY_OK, "stat failed");
     check_labels seen = { s.label_least, s.label_most, true };
     bly_status status = bly_list_labels(f, check_label, &seen);
     CHECK(status == BLY_OK || status == BLY_EUNSUPPORTED,
@@ -123,10 +123,10 @@ static const char *check_ask(const bly_filter *f, const uint64_t *hashes)
 {
     bool present[CHECK_HASHES], gotten[CHECK_HASHES];
     uint64_t labels[CHECK_HASHES];
-    bly_stat_t s;
-    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
-    bly_contains_many(f, hashes, CHECK_HASHES, present);
-    bly_get_many(f, hashes, CHECK_HASHES, gotten, labels);
+    bly_info_t s;
+    CHECK(bly_info(&s, f) == BLY_OK, "stat failed");
+    bly_contains_hashes(f, hashes, CHECK_HASHES, present);
+    bly_get_hashes(f, hashes, CHECK_HASHES, gotten, labels);
     for (size_t i = 0; i < CHECK_HASHES; i++) {
         uint64_t label = 0;
         bool one = bly_contains_hash(f, hashes[i]);
@@ -149,7 +149,7 @@ static const char *check_keys(const bly_filter *f, const uint64_t *hashes)
     for (size_t i = 0; i < CHECK_HASHES; i++)
         keys[i] = (bly_key){ .data = hashes, .length = i };
     keys[0].data = NULL;
-    bly_contains_keys(f, &(bly_keys){.n = CHECK_HASHES, .keys = keys}, present);
+    bly_contains_many(f, &(bly_keys){.n = CHECK_HASHES, .keys = keys}, present);
     for (size_t i = 0; i < CHECK_HASHES; i++)
         CHECK(present[i] == bly_contains(f, keys[i].data, keys[i].length),
               "contains_keys is not contains");
@@ -220,16 +220,16 @@ static const char *check_change(bly_filter *f, const uint64_t *hashes)
 {
     bly_key key = { .data = hashes, .length = 9 };
     bool seen[CHECK_HASHES];
-    bly_stat_t s;
-    CHECK(bly_stat(&s, f) == BLY_OK, "stat failed");
+    bly_info_t s;
+    CHECK(bly_info(&s, f) == BLY_OK, "stat failed");
     for (size_t i = 0; i < CHECK_HASHES / 2; i++)
         CHECK(check_added(bly_add_hash(f, hashes[i])), "odd status of add");
-    CHECK(check_added(bly_add_many(f, hashes, CHECK_HASHES, NULL, NULL)),
+    CHECK(check_added(bly_add_hashes(f, hashes, CHECK_HASHES, NULL, NULL)),
           "odd status of add_many");
-    CHECK(check_added(bly_add_many(f, hashes, CHECK_HASHES, seen, NULL)),
+    CHECK(check_added(bly_add_hashes(f, hashes, CHECK_HASHES, seen, NULL)),
           "odd status of add_each");
     bly_status added
-        = bly_add_keys(f, &(bly_keys){.n = 1, .keys = &key}, NULL, NULL);
+        = bly_add_many(f, &(bly_keys){.n = 1, .keys = &key}, NULL, NULL);
     CHECK(check_added(added) || added == BLY_EPARAM /* too long for it */,
           "odd status of add_keys");
     for (size_t i = 0; i < CHECK_HASHES; i += 3)
@@ -298,7 +298,7 @@ static const char *check_write(const bly_filter *wrapped,
 static const char *check_refuse(bly_filter *f)
 {
     const bly_status refused[] = {
-        bly_add_hash(f, 1), bly_add_many(f, &(uint64_t){ 1 }, 1, NULL, NULL),
+        bly_add_hash(f, 1), bly_add_hashes(f, &(uint64_t){ 1 }, 1, NULL, NULL),
         bly_remove_hash(f, 1), bly_put_hash(f, 1, 1),
         bly_unite(f, f), bly_unite_at(f, f, 1), bly_intersect(f, f),
         bly_subtract(f, f),

@@ -46,9 +46,9 @@ static const char *formats_ask(const bly_filter *filter)
     bly_key list[FORMATS_KEYS];
     bly_keys keys = { .n = FORMATS_KEYS, .keys = list };
     bool present[FORMATS_KEYS];
-    bly_stat_t stat;
+    bly_info_t stat;
     formats_keys(list);
-    if (bly_contains_keys(filter, &keys, present) != BLY_OK)
+    if (bly_contains_many(filter, &keys, present) != BLY_OK)
         return "a batch of keys is refused";
     for (size_t i = 0; i < FORMATS_KEYS; i++)
         if (present[i] != bly_contains(filter, list[i].data, list[i].length)
@@ -56,7 +56,7 @@ static const char *formats_ask(const bly_filter *filter)
                != present[i])
             return "a key is in one way and not in another";
     target_did.answers += 3 * FORMATS_KEYS;
-    if (bly_stat(&stat, filter) != BLY_OK)
+    if (bly_info(&stat, filter) != BLY_OK)
         return "it tells nothing of itself";
     return stat.rate >= 0 && stat.rate <= 1 ? NULL : "the rate is no rate";
 }

@@ -55,12 +55,12 @@ static const char *options_made(const bly_plan_t *plan, const char *text,
                                 const bly_spec *spec)
 {
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     const char *found = NULL;
     if (plan->bytes > OPTIONS_IMAGE
         || bly_new(&filter, text, spec) != BLY_OK)
         return NULL;
-    if (bly_stat(&stat, filter) != BLY_OK || stat.bytes > plan->bytes
+    if (bly_info(&stat, filter) != BLY_OK || stat.bytes > plan->bytes
         || stat.capacity != plan->capacity
         || strcmp(stat.kind, plan->kind) != 0)
         found = "the filter is another than was planned";

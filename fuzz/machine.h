@@ -34,7 +34,7 @@ typedef struct {
     model_side     a, b;
     long           work;                /* what is left of MODEL_WORK        */
     bool           over;
-    bool           lossy;               /* keys may be lost by now: bly_stat's
+    bool           lossy;               /* keys may be lost by now: bly_info's
                                            `lost` is not 0 for this kind     */
     bool           resized;             /* the plans of A and B may differ   */
     bly_status     each[MODEL_BATCH];

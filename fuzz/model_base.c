@@ -102,8 +102,8 @@ static void model_law_chunk(model *m, const bly_filter *filter,
 {
     for (size_t i = 0; i < n; i++)
         m->hash[i] = entry[i].hash;
-    bly_contains_many(filter, m->hash, n, m->answer);
-    bly_count_many(filter, m->hash, n, m->count);
+    bly_contains_hashes(filter, m->hash, n, m->answer);
+    bly_count_hashes(filter, m->hash, n, m->count);
     model_viewed(m, filter, n);
     for (size_t i = 0; i < n; i++) {
         if (entry[i].count == 0)
@@ -142,8 +142,8 @@ bool model_fresh(model *m, model_side *side)
         m->hash[i] = model_mix(from + i);
         exact_add(side->set, m->hash[i], 1);
     }
-    return bly_build(&side->filter, m->report->kind, &m->spec, m->hash, NULL,
-                     100)
+    return bly_build(&side->filter, m->report->kind, &m->spec,
+                     &(bly_keys){ .n = 100, .hashes = m->hash })
            == BLY_OK;
 }
 
@@ -187,9 +187,9 @@ size_t model_batch(model *m)
 
 void model_draw_labels(model *m, uint64_t *labels, size_t n)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     if (n > 0)
-        bly_stat(&stat, m->a.filter);
+        bly_info(&stat, m->a.filter);
     for (size_t i = 0; i < n; i++) {
         uint64_t span = stat.label_most - stat.label_least;
         uint64_t any = model_u8(m) * UINT64_C(0x0101010101010101);
@@ -212,8 +212,8 @@ bool model_full(const model *m, bly_status status)
 
 uint64_t model_items(const model *m)
 {
-    bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
+    bly_info_t stat;
+    bly_info(&stat, m->a.filter);
     return stat.items;
 }
 
@@ -230,8 +230,8 @@ void model_added_many(model *m, size_t n, uint64_t items,
                     || (status == BLY_EREMOVED && m->lossy),
                  "a batch was refused");
     if (status != BLY_OK) {
-        bly_stat_t stat;
-        bly_stat(&stat, m->a.filter);
+        bly_info_t stat;
+        bly_info(&stat, m->a.filter);
         n = stat.items_exact ? (size_t)(stat.items - items) : 0;
         if (!stat.items_exact)
             m->over = true;             /* unknown which ones are in */
@@ -243,8 +243,8 @@ void model_added_many(model *m, size_t n, uint64_t items,
 /* Checks the status of removing a key that is present. */
 void model_removed(model *m, bly_status status)
 {
-    bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
+    bly_info_t stat;
+    bly_info(&stat, m->a.filter);
     m->lossy |= stat.lost > 0;
     model_expect(m, status == BLY_OK || status == BLY_EUNSAFE
                     || (status == BLY_EABSENT && m->lossy),
@@ -359,10 +359,10 @@ void model_op_swap(model *m)
 
 void model_op_stat(model *m)
 {
-    bly_stat_t s;
+    bly_info_t s;
     size_t bytes;
     const exact *set = m->a.set;
-    model_expect(m, bly_stat(&s, m->a.filter) == BLY_OK, "stat failed");
+    model_expect(m, bly_info(&s, m->a.filter) == BLY_OK, "stat failed");
     bly_image(m->a.filter, &bytes);
     model_expect(m, s.bytes == bytes, "stat's size is not the image's");
     model_expect(m, s.fill >= 0 && s.fill <= 1, "fill is not in [0, 1]");

@@ -83,10 +83,10 @@ void model_op_ask_forms(model *m)
     bly_keys keys = model_draw_form(m);
     for (size_t i = 0; i < keys.n; i++)
         labels[i] = 7;
-    bool fine = bly_contains_keys(m->a.filter, &keys, m->answer) == BLY_OK
-             && bly_count_keys(m->a.filter, &keys, m->count) == BLY_OK
-             && bly_get_keys(m->a.filter, &keys, found, labels) == BLY_OK
-             && bly_hash_keys(hashes, m->report->kind, &m->spec, &keys)
+    bool fine = bly_contains_many(m->a.filter, &keys, m->answer) == BLY_OK
+             && bly_count_many(m->a.filter, &keys, m->count) == BLY_OK
+             && bly_get_many(m->a.filter, &keys, found, labels) == BLY_OK
+             && bly_hash_many(hashes, m->report->kind, &m->spec, &keys)
                 == BLY_OK;
     model_expect(m, fine, "keys that are well formed are refused");
     if (!fine)
@@ -128,7 +128,7 @@ void model_op_add_forms(model *m)
         || bly_copy(&copy, m->a.filter, &m->options) != BLY_OK)
         return;
     size_t went = model_add_each(m, copy, keys.n, &last);
-    bly_status status = bly_add_keys(m->a.filter, &keys, seen, &done);
+    bly_status status = bly_add_many(m->a.filter, &keys, seen, &done);
     if (!model_can(m, BLY_CAN_ADD))
         last = BLY_EUNSUPPORTED;
     /* Allocators may differ, and so the limits of growth. */
@@ -217,7 +217,7 @@ void model_op_remove_keys(model *m)
     n = model_removable(m, n);
     bly_keys keys = model_lay(m, n, form % 4 == 1 ? 0 : form);
     if (form < 128)
-        bly_remove_keys(m->a.filter, &keys, m->each);
+        bly_remove_many(m->a.filter, &keys, m->each);
     else
         for (size_t i = 0; i < n; i++)
             m->each[i] = bly_remove(m->a.filter, m->key[i].data,
@@ -236,9 +236,9 @@ static void model_labelled(model *m, const bly_keys *keys, size_t done)
 {
     bool found[MODEL_BATCH], again[MODEL_BATCH];
     uint64_t labels[MODEL_BATCH] = { 0 }, others[MODEL_BATCH] = { 0 };
-    model_expect(m, bly_get_keys(m->a.filter, keys, found, labels) == BLY_OK,
+    model_expect(m, bly_get_many(m->a.filter, keys, found, labels) == BLY_OK,
                  "keys that are well formed are refused");
-    bly_get_many(m->a.filter, m->hash, keys->n, again, others);
+    bly_get_hashes(m->a.filter, m->hash, keys->n, again, others);
     for (size_t i = 0; i < keys->n; i++) {
         model_expect(m, found[i] == again[i] && labels[i] == others[i],
                      "get_many is not get_keys");
@@ -257,7 +257,7 @@ void model_op_label_keys(model *m)
     if (can && !exact_room(m->a.set, keys.n))
         return;
     bly_status status
-        = bly_put_keys(m->a.filter, &keys, can ? labels : m->count, &done);
+        = bly_put_many(m->a.filter, &keys, can ? labels : m->count, &done);
     if (!can) {
         model_expect(m, status == BLY_EUNSUPPORTED && done == 0,
                      "a kind that cannot label did");

@@ -63,7 +63,7 @@ static void model_op_add_many(model *m)
         return;
     model_draw_hashes(m, from, n);
     model_added_many(m, n, items,
-                     bly_add_many(m->a.filter, m->hash, n, NULL, NULL));
+                     bly_add_hashes(m->a.filter, m->hash, n, NULL, NULL));
 }
 
 static void model_op_add_keys(model *m)
@@ -74,7 +74,7 @@ static void model_op_add_keys(model *m)
         return;
     model_draw_keys(m, from, n);
     model_added_many(m, n, items,
-                     bly_add_keys(m->a.filter,
+                     bly_add_many(m->a.filter,
                                   &(bly_keys){.n = n, .keys = m->key}, NULL,
                                   NULL));
 }
@@ -94,7 +94,7 @@ static void model_op_ask_many(model *m)
     uint64_t from = model_u16(m);
     size_t n = model_batch(m);
     model_draw_hashes(m, from, n);
-    bly_contains_many(m->a.filter, m->hash, n, m->answer);
+    bly_contains_hashes(m->a.filter, m->hash, n, m->answer);
     for (size_t i = 0; i < n; i++)
         model_expect(m, m->answer[i]
                         == bly_contains_hash(m->a.filter, m->hash[i]),
@@ -107,7 +107,7 @@ static void model_op_ask_keys(model *m)
     uint64_t from = model_u16(m);
     size_t n = model_batch(m);
     model_draw_keys(m, from, n);
-    bly_contains_keys(m->a.filter, &(bly_keys){.n = n, .keys = m->key},
+    bly_contains_many(m->a.filter, &(bly_keys){.n = n, .keys = m->key},
                       m->answer);
     for (size_t i = 0; i < n; i++) {
         const bly_key *key = &m->key[i];
@@ -167,7 +167,7 @@ static void model_op_remove_many(model *m)
         m->hash[picked++] = entry->hash;
         exact_remove(m->a.set, entry);
     }
-    bly_remove_many(m->a.filter, m->hash, picked, m->each);
+    bly_remove_hashes(m->a.filter, m->hash, picked, m->each);
     for (size_t i = 0; i < picked; i++) {
         model_removed(m, m->each[i]);
         if (m->each[i] != BLY_OK)       /* back into the set */
@@ -180,10 +180,10 @@ static void model_op_resize(model *m)
 {
     bly_filter *copy = NULL;
     uint64_t times = 1 + model_u8(m) % 8;
-    bly_stat_t stat;
+    bly_info_t stat;
     if (bly_copy(&copy, m->a.filter, NULL) != BLY_OK)
         return;
-    bly_stat(&stat, copy);
+    bly_info(&stat, copy);
     bly_status status = stat.bytes < MODEL_IMAGE / 8
                       ? bly_resize(copy, stat.capacity * times) : BLY_EPARAM;
     model_expect(m, model_can(m, BLY_CAN_RESIZE)
@@ -254,7 +254,8 @@ static void model_op_put(model *m, uint64_t hash, uint64_t label)
     model_expect(m, found, "a label just put is not there");
     model_expect(m, status != BLY_SEEN || (before && got == was),
                  "a put that changed the label says that it changed nothing");
-    model_expect(m, bly_put_many(m->a.filter, &hash, &label, 1, NULL) == BLY_OK,
+    model_expect(m,
+                 bly_put_hashes(m->a.filter, &hash, &label, 1, NULL) == BLY_OK,
                  "a label cannot be put twice");
     model_expect(m, bly_get_hash(m->a.filter, hash, &again) && again == got,
                  "the same label again changed it");
@@ -364,7 +365,8 @@ static void model_op_rebuild(model *m)
             hashes[n++] = set->entry[i].hash;
         }
     if (hashes != NULL && once != NULL
-        && bly_build(&built, m->report->kind, &m->spec, hashes, NULL, n)
+        && bly_build(&built, m->report->kind, &m->spec,
+                     &(bly_keys){ .n = n, .hashes = hashes })
                == BLY_OK) {
         model_law(m, built, once);
         bool alike = set->pure && m->spec.capacity != 0 && !m->resized

@@ -39,8 +39,8 @@ static bly_status model_new_built(model *m, bly_filter **fresh)
     size_t n = MODEL_KEY - 1;
     model_draw_keys(m, MODEL_KEY * m->report->steps + 1, n);
     bly_status status
-        = bly_build_keys(fresh, m->report->kind, &m->spec,
-                         &(bly_keys){ .n = n, .keys = m->key }, NULL);
+        = bly_build(fresh, m->report->kind, &m->spec,
+                    &(bly_keys){ .n = n, .keys = m->key });
     if (status != BLY_OK)
         return status;
     exact_clear(m->a.set);
@@ -73,8 +73,9 @@ static bly_status model_new_labelled(model *m, bly_filter **fresh)
         m->hash[i] = model_mix(from + i);
         labels[i] = separates ? model_u8(m) % 2 : labels[i];
     }
-    bly_status status = bly_build(fresh, m->report->kind, &m->spec, m->hash,
-                                  labels, n);
+    bly_status status = bly_build(fresh, m->report->kind, &m->spec,
+                                  &(bly_keys){ .n = n, .hashes = m->hash,
+                                               .labels = labels });
     if (status != BLY_OK)
         return status;
     model_expect(m, separates || model_can(m, BLY_CAN_LABEL),
@@ -119,8 +120,8 @@ void model_op_resize_here(model *m)
 {
     uint8_t how = model_u8(m);
     bly_filter *before = NULL;
-    bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
+    bly_info_t stat;
+    bly_info(&stat, m->a.filter);
     if (!model_can(m, BLY_CAN_RESIZE) || stat.bytes > MODEL_IMAGE / 8
         || bly_copy(&before, m->a.filter, &m->options) != BLY_OK)
         return;
@@ -336,11 +337,11 @@ static void model_other_secret(model *m, const void *image, size_t bytes)
 void model_op_peek(model *m)
 {
     bly_header h;
-    bly_stat_t s;
+    bly_info_t s;
     size_t bytes;
     const void *image = bly_image(m->a.filter, &bytes);
     bool grows = model_can(m, BLY_CAN_GROW);    /* stat reports its growth   */
-    bly_stat(&s, m->a.filter);
+    bly_info(&s, m->a.filter);
     model_expect(m, bly_peek(&h, image, BLY_HEADER_BYTES) == BLY_OK,
                  "the library's own header is refused");
     model_expect(m, h.bytes == bytes

@@ -80,8 +80,8 @@ void model_op_parts(model *m)
 {
     char path[MODEL_PATH];
     bly_filter *like = NULL;
-    bly_stat_t stat;
-    bly_stat(&stat, m->a.filter);
+    bly_info_t stat;
+    bly_info(&stat, m->a.filter);
     if (bly_copy(&like, m->a.filter, NULL) != BLY_OK)
         return;
     if (!model_file(m, path)) {
@@ -111,13 +111,13 @@ static bool model_add_both(model *m, bly_filter *file)
     if (!exact_room(m->a.set, n))
         return false;
     model_draw_hashes(m, from, n);
-    bly_status there = bly_add_many(file, m->hash, n, NULL, &done);
-    bly_status here = bly_add_many(m->a.filter, m->hash, n, NULL, NULL);
+    bly_status there = bly_add_hashes(file, m->hash, n, NULL, &done);
+    bly_status here = bly_add_hashes(m->a.filter, m->hash, n, NULL, NULL);
     model_added_many(m, n, items, here);
     if (there == BLY_EFULL && model_can(m, BLY_CAN_GROW))
         return false;
     model_expect(m, there == here, "in the file and in memory differ");
-    bly_contains_many(file, m->hash, done, m->answer);
+    bly_contains_hashes(file, m->hash, done, m->answer);
     for (size_t i = 0; i < done && model_keeps(m); i++)
         model_found(m, m->answer[i], "a key just added is not in the file");
     return there == here && !m->over;
@@ -281,8 +281,8 @@ static void model_replaced(model *m, const bly_filter *filter,
 static void model_peek_file(model *m, const char *path)
 {
     bly_header h;
-    bly_stat_t s;
-    bly_stat(&s, m->a.filter);
+    bly_info_t s;
+    bly_info(&s, m->a.filter);
     model_expect(m, bly_peek_file(&h, path) == BLY_OK && h.known && h.sealed
                     && (h.capacity == s.capacity || model_can(m, BLY_CAN_GROW))
                     && strcmp(h.kind, s.kind) == 0
@@ -330,8 +330,8 @@ static void *model_thread_run(void *context)
 {
     model_thread *t = context;
     if (t->adds)
-        bly_add_many(t->filter, t->hashes, MODEL_SHARE, NULL, NULL);
-    bly_contains_many(t->filter, t->hashes, MODEL_SHARE, t->answer);
+        bly_add_hashes(t->filter, t->hashes, MODEL_SHARE, NULL, NULL);
+    bly_contains_hashes(t->filter, t->hashes, MODEL_SHARE, t->answer);
     return NULL;
 }
 

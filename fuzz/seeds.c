@@ -559,7 +559,8 @@ static uint8_t *seeds_image(const char *kind, size_t *bytes)
     bly_filter *filter;
     for (uint64_t i = 0; i < 12; i++)
         hashes[i] = (i + 1) * UINT64_C(0x9E3779B97F4A7C15);
-    if (bly_build(&filter, kind, &spec, hashes, NULL, 12) != BLY_OK)
+    if (bly_build(&filter, kind, &spec,
+                  &(bly_keys){ .n = 12, .hashes = hashes }) != BLY_OK)
         seeds_die(kind, bly_why());
     const void *image = bly_image(filter, bytes);
     uint8_t *copy = malloc(*bytes);
@@ -677,8 +678,8 @@ static void seeds_format(const char *folder, const char *name, uint8_t choice)
     size_t n = 4 + BLY_HEADER_BYTES;
     for (size_t i = 0; i < 8; i++)
         keys[i] = (bly_key){ &"abcdefgh"[i], 8 - i };
-    if (bly_build_keys(&filter, strcmp(name, "bip158") == 0 ? block : name,
-                       &spec, &all, NULL) == BLY_OK) {
+    if (bly_build(&filter, strcmp(name, "bip158") == 0 ? block : name, &spec,
+                  &all) == BLY_OK) {
         if (bly_attach(filter, "notes", 5) != BLY_EUNSUPPORTED)
             title = "a file of this format, with data";
         const uint8_t *image = bly_image(filter, &n);

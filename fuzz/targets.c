@@ -61,9 +61,9 @@ static bly_filter *target_filter(target_input *in)
     for (size_t i = 0; i < n; i++)
         hashes[i] = target_hash(from + i);
     if (target_empty(&filter, choice) == BLY_OK)
-        (void)bly_add_many(filter, hashes, n, NULL, NULL);
-    else if (bly_build(&filter, target_plan(choice), &target_spec, hashes, NULL,
-                       n) != BLY_OK)
+        (void)bly_add_hashes(filter, hashes, n, NULL, NULL);
+    else if (bly_build(&filter, target_plan(choice), &target_spec,
+                       &(bly_keys){ .n = n, .hashes = hashes }) != BLY_OK)
         return NULL;
     return filter;
 }

@@ -62,7 +62,7 @@
  * THREADS
  *
  * Different filters are independent. A filter that is not being changed may be
- * read by any number of threads at once: contains, count, get, stat, image,
+ * read by any number of threads at once: contains, count, get, info, image,
  * pack, save, copy, like, and as `other` of the set operations. A filter that
  * is being changed needs external locking: no other call may run beside it.
  *
@@ -100,7 +100,7 @@
  *    functions, kinds and options may be added: treat an unknown negative
  *    status as an error.
  *  - Structs that a program allocates (bly_spec, bly_options, bly_keys,
- *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_stat_t, bly_header,
+ *    bly_need, bly_costs, bly_cost, bly_plan_t, bly_info_t, bly_header,
  *    bly_overlap_t, bly_processor_t, bly_inline_…) keep their size. New fields
  *    come out of `reserved`. The caller leaves it 0 in structs that it fills,
  *    or the call is BLY_EPARAM: the program was built for a newer library. The
@@ -223,6 +223,14 @@ BLY_API const char *bly_strerror(bly_status status);
  * it only after an error, because a call that succeeds leaves the text of the
  * last failure. */
 BLY_API const char *bly_why(void);
+
+/* Returns the text of bly_why for the users of a language: "c", "c++",
+ * "python", "sqlite", "postgresql", "javascript", "redis" or "command". Where
+ * the text names a function of C in brackets, it has that language's name for
+ * the operation, or nothing (see bindings/names.md). For any other language it
+ * names no function. Valid until the thread's next call of bly_why_in.
+ * Thread-safe. */
+BLY_API const char *bly_why_in(const char *language) BLY_GIVEN(1);
 
 /* Returns the system's error number of the last failure in this thread: ENOENT,
  * EACCES, … of <errno.h>. It is 0 if there was none, as with a damaged file.
@@ -522,7 +530,7 @@ typedef struct {
     size_t      length;         /* bytes */
 } bly_key;
 
-/* Many keys in the caller's memory, in exactly one of four layouts; the fields
+/* Many keys in the caller's memory, in exactly one of five layouts; the fields
  * of the other layouts stay 0. BLY_EPARAM for no layout or several, falling
  * offsets, missing data where the offsets or the width say that there are some,
  * and padding without a width. */
@@ -537,6 +545,8 @@ typedef struct {
     uint64_t        padded;     /* with a width, 1: a key ends before the zero
                                    bytes at its end, as in columns of CHAR(n)
                                    and numpy's arrays of bytes; else 0       */
+    const uint64_t *hashes;     /* or only the hashes, for bly_build         */
+    const uint64_t *labels;     /* n, for bly_build; or NULL                 */
     uint64_t        reserved[1];/* 0                                         */
 } bly_keys;
 
@@ -568,7 +578,7 @@ BLY_API void bly_real_key(unsigned char key[8], double real) BLY_GIVEN(1);
  * hashing elsewhere. A `kind` of NULL stands for any kind that is not of
  * integers. Only hash, seed, secret and progress of the spec matter. BLY_EKIND,
  * BLY_EOPTION, BLY_EHASH, BLY_ESECRET, BLY_EPARAM. Thread-safe. */
-BLY_API bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
+BLY_API bly_status bly_hash_many(uint64_t *hashes, const char *kind,
                                  const bly_spec *spec, const bly_keys *keys)
                                  BLY_GIVEN(4);
 
@@ -590,17 +600,20 @@ BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
                                    const bly_spec *spec)
                                    BLY_MUST BLY_GIVEN(1, 2);
 
-/* Builds a filter of any kind from the hashes of all its keys. There are n
- * hashes; every kind supports this. The array may hold duplicates in any order
- * and is not changed. n may be 0 if spec->capacity is not. A kind that can only
- * be built is planned for n keys, whatever the capacity. Errors of bly_new;
- * BLY_EFULL; BLY_EPARAM if a kind uses the bits of hashes as they are and many
- * different hashes have a bit in common: such hashes are plain numbers (see
- * bly_mix64).
+/* Builds a filter of any kind from all its keys, or from their hashes
+ * (keys->hashes; see bly_hash_many). Every kind supports this. There may be
+ * duplicates in any order, and nothing is changed. keys->n may be 0 if
+ * spec->capacity is not. A kind that can only be built is planned for n keys,
+ * whatever the capacity. Keys take 8 bytes each, for their hashes, from the
+ * allocator during the call. Errors of bly_new; BLY_EFULL; BLY_EPARAM for the
+ * layout of the keys, and if a kind uses the bits of hashes as they are and
+ * many different hashes have a bit in common: such hashes are plain numbers
+ * (see bly_mix64).
  *
- * `labels` is NULL, or has one label for each key, for kinds that store labels.
- * BLY_EPARAM if one key has two labels or a label does not fit;
- * BLY_EUNSUPPORTED for other kinds.
+ * keys->labels is NULL, or has one label for each key, for kinds that store
+ * labels. BLY_EPARAM if one key has two labels or a label does not fit;
+ * BLY_EUNSUPPORTED for other kinds, and with keys (not hashes) for a filter
+ * that keeps whole keys.
  *
  * A kind with the ability "separate" (cascade) stores no labels. It is built of
  * all keys that it will be queried for, the members with label 1 and all others
@@ -611,18 +624,8 @@ BLY_API bly_status bly_new_planned(bly_filter **out, const bly_plan_t *plan,
  * different labels share their hash: another seed helps, unless it is the same
  * key. */
 BLY_API bly_status bly_build(bly_filter **out, const char *kind,
-                             const bly_spec *spec, const uint64_t *hashes,
-                             const uint64_t *labels, size_t n)
-                             BLY_MUST BLY_GIVEN(1, 2);
-
-/* Builds a filter of any kind from all its keys. It works as bly_build does
- * with their hashes, which take 8 bytes for each key from the allocator during
- * the call. BLY_ENOMEM; BLY_EPARAM (keys); BLY_EUNSUPPORTED for labels with a
- * filter that keeps whole keys. */
-BLY_API bly_status bly_build_keys(bly_filter **out, const char *kind,
-                                  const bly_spec *spec, const bly_keys *keys,
-                                  const uint64_t *labels)
-                                  BLY_MUST BLY_GIVEN(1, 2, 4);
+                             const bly_spec *spec, const bly_keys *keys)
+                             BLY_MUST BLY_GIVEN(1, 2, 4);
 
 /* Makes an empty filter that can be united and compared with another. It has
  * the same plan, hash function, seed and secret, and can be subtracted as well.
@@ -670,15 +673,15 @@ BLY_API bly_status bly_add     (bly_filter *filter, const void *key,
                                 size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
                                 BLY_GIVEN(1);
-BLY_API bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes,
-                                size_t n, bool *seen, size_t *done)
+BLY_API bly_status bly_add_hashes(bly_filter *filter, const uint64_t *hashes,
+                                  size_t n, bool *seen, size_t *done)
                                 BLY_GIVEN(1);
-BLY_API bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys,
+BLY_API bly_status bly_add_many(bly_filter *filter, const bly_keys *keys,
                                 bool *seen, size_t *done) BLY_GIVEN(1, 2);
 
 /* Looks up a key in a filter. False: it was certainly not added. True: perhaps
  * it was. Cannot fail. The batch versions write present[0 .. n-1].
- * bly_contains_keys returns BLY_EPARAM, and answers "perhaps" for all keys, if
+ * bly_contains_many returns BLY_EPARAM, and answers "perhaps" for all keys, if
  * `keys` is not well formed.
  *
  * A filter that hashes whole keys (rehash:key=whole) answers "perhaps" for
@@ -692,13 +695,13 @@ BLY_API bool       bly_contains     (const bly_filter *filter, const void *key,
                                      size_t length) BLY_GIVEN(1);
 BLY_API bool       bly_contains_hash(const bly_filter *filter, uint64_t hash)
                                      BLY_GIVEN(1);
-BLY_API void       bly_contains_many(const bly_filter *filter,
-                                     const uint64_t *hashes, size_t n,
-                                     bool *present) BLY_GIVEN(1);
+BLY_API void       bly_contains_hashes(const bly_filter *filter,
+                                       const uint64_t *hashes, size_t n,
+                                       bool *present) BLY_GIVEN(1);
 BLY_API uint64_t   bly_contains_mask(const bly_filter *filter,
                                      const uint64_t *hashes, size_t n,
                                      uint8_t *mask) BLY_GIVEN(1);
-BLY_API bly_status bly_contains_keys(const bly_filter *filter,
+BLY_API bly_status bly_contains_many(const bly_filter *filter,
                                      const bly_keys *keys, bool *present)
                                      BLY_GIVEN(1, 2);
 
@@ -721,23 +724,23 @@ BLY_API bly_status bly_remove     (bly_filter *filter, const void *key,
                                    size_t length) BLY_GIVEN(1);
 BLY_API bly_status bly_remove_hash(bly_filter *filter, uint64_t hash)
                                    BLY_GIVEN(1);
-BLY_API bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes,
-                                   size_t n, bly_status *each) BLY_GIVEN(1);
-BLY_API bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
+BLY_API bly_status bly_remove_hashes(bly_filter *filter, const uint64_t *hashes,
+                                     size_t n, bly_status *each) BLY_GIVEN(1);
+BLY_API bly_status bly_remove_many(bly_filter *filter, const bly_keys *keys,
                                    bly_status *each) BLY_GIVEN(1, 2);
 
 /* Returns how often a key was added, at most: 0 is certain, a larger number is
  * an upper bound. A kind that does not count returns UINT64_MAX ("no bound
- * known") for a key that is perhaps there. bly_count_keys returns BLY_EPARAM,
+ * known") for a key that is perhaps there. bly_count_many returns BLY_EPARAM,
  * with UINT64_MAX for all keys, if `keys` is not well formed. */
 BLY_API uint64_t   bly_count     (const bly_filter *filter, const void *key,
                                   size_t length) BLY_GIVEN(1);
 BLY_API uint64_t   bly_count_hash(const bly_filter *filter, uint64_t hash)
                                   BLY_GIVEN(1);
-BLY_API void       bly_count_many(const bly_filter *filter,
-                                  const uint64_t *hashes, size_t n,
-                                  uint64_t *counts) BLY_GIVEN(1);
-BLY_API bly_status bly_count_keys(const bly_filter *filter,
+BLY_API void       bly_count_hashes(const bly_filter *filter,
+                                    const uint64_t *hashes, size_t n,
+                                    uint64_t *counts) BLY_GIVEN(1);
+BLY_API bly_status bly_count_many(const bly_filter *filter,
                                   const bly_keys *keys, uint64_t *counts)
                                   BLY_GIVEN(1, 2);
 
@@ -750,7 +753,7 @@ BLY_API bly_status bly_count_keys(const bly_filter *filter,
  * worse one. (The kind's page says which labels are better: larger ones,
  * smaller, or larger ones field by field.) Returns BLY_SEEN if it changed
  * nothing. bly_add puts the worst possible label, or label 1 if labels have
- * several fields. bly_plan and bly_stat report the range of labels.
+ * several fields. bly_plan and bly_info report the range of labels.
  *
  * BLY_EPARAM (a label out of range), BLY_EUNSUPPORTED, BLY_EREADONLY. The batch
  * versions return BLY_OK, or the first error. *done, unless `done` is NULL, is
@@ -760,10 +763,11 @@ BLY_API bly_status bly_put     (bly_filter *filter, const void *key,
                                 size_t length, uint64_t label) BLY_GIVEN(1);
 BLY_API bly_status bly_put_hash(bly_filter *filter, uint64_t hash,
                                 uint64_t label) BLY_GIVEN(1);
-BLY_API bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
-                                const uint64_t *labels, size_t n, size_t *done)
+BLY_API bly_status bly_put_hashes(bly_filter *filter, const uint64_t *hashes,
+                                  const uint64_t *labels, size_t n,
+                                  size_t *done)
                                 BLY_GIVEN(1);
-BLY_API bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
+BLY_API bly_status bly_put_many(bly_filter *filter, const bly_keys *keys,
                                 const uint64_t *labels, size_t *done)
                                 BLY_GIVEN(1, 2);
 
@@ -772,22 +776,22 @@ BLY_API bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
  * untouched.
  *
  * The batch versions look up each key in turn: found[i] is the result, and
- * labels[i] is untouched if that is false. bly_get_keys returns BLY_EPARAM, and
+ * labels[i] is untouched if that is false. bly_get_many returns BLY_EPARAM, and
  * finds no key, if `keys` is not well formed. */
 BLY_API bool       bly_get     (const bly_filter *filter, const void *key,
                                 size_t length, uint64_t *label)
                                 BLY_GIVEN(1, 4);
 BLY_API bool       bly_get_hash(const bly_filter *filter, uint64_t hash,
                                 uint64_t *label) BLY_GIVEN(1, 3);
-BLY_API void       bly_get_many(const bly_filter *filter,
-                                const uint64_t *hashes, size_t n, bool *found,
-                                uint64_t *labels) BLY_GIVEN(1);
-BLY_API bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
+BLY_API void       bly_get_hashes(const bly_filter *filter,
+                                  const uint64_t *hashes, size_t n, bool *found,
+                                  uint64_t *labels) BLY_GIVEN(1);
+BLY_API bly_status bly_get_many(const bly_filter *filter, const bly_keys *keys,
                                 bool *found, uint64_t *labels) BLY_GIVEN(1, 2);
 
 /* Resizes a filter without needing its keys: to a capacity of more or fewer
  * keys. The contents move into a new image from the filter's allocator, which
- * replaces the old one. The kind's page describes the cost; bly_stat reports
+ * replaces the old one. The kind's page describes the cost; bly_info reports
  * the rate planned for the new capacity. BLY_EUNSUPPORTED (kinds that cannot),
  * BLY_EPARAM (a capacity that the kind cannot reach from here; a filter that is
  * mapped from a file), BLY_EFULL (it holds more than would fit), BLY_ETOOBIG,
@@ -801,7 +805,7 @@ BLY_API bly_status bly_resize(bly_filter *filter, uint64_t capacity)
  * that the same keys would have made with m divided by `times`, byte for byte
  * except for the header's counts. It is planned for a number of keys that is as
  * much smaller; if it holds all of them its rate is far above the planned one,
- * as bly_stat reports. Fingerprints of molecules are folded this way.
+ * as bly_info reports. Fingerprints of molecules are folded this way.
  * BLY_EUNSUPPORTED (kinds that cannot), BLY_EPARAM (a number that does not
  * divide the bits or blocks; positions that are reduced in another way; a
  * filter that is mapped from a file), BLY_ENOMEM, BLY_EREADONLY. */
@@ -852,12 +856,12 @@ typedef struct {
     double   fullest;           /* the share in the fullest layer of a kind that
                                    counts by layers; 0 for other kinds       */
     uint64_t reserved[11];      /* 0                                         */
-} bly_stat_t;
+} bly_info_t;
 
 /* Reports facts and estimates about a filter. Reads the whole image. Always
  * BLY_OK, except that for a filter that is open page by page (BLY_PAGED) it may
  * be BLY_EIO or BLY_ENOMEM. */
-BLY_API bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
+BLY_API bly_status bly_info(bly_info_t *out, const bly_filter *filter)
                             BLY_GIVEN(1, 2);
 
 /* The contents of an image's header, without opening the image. */
@@ -1023,7 +1027,7 @@ BLY_API bly_status bly_open(bly_filter **out, const char *path, int flags,
                             BLY_MUST BLY_GIVEN(1, 2);
 
 /* Sets the callback for progress of later calls with a filter: unite, save,
- * stat, add of many keys, and so on. It stays until another one is set; NULL
+ * info, add of many keys, and so on. It stays until another one is set; NULL
  * removes it. The struct is copied. If several threads read the filter at once,
  * it is called in each. `progress` of bly_spec and bly_options is for the one
  * call that makes the filter, and is not kept.

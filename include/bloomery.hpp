@@ -518,7 +518,7 @@ hash_keys(text kind, const bly_spec &wanted, const keys &all)
 {
     std::vector<std::uint64_t> hashes(all.size());
 
-    must(bly_hash_keys(hashes.data(), kind.get(), &wanted, all.get()));
+    must(bly_hash_many(hashes.data(), kind.get(), &wanted, all.get()));
     return hashes;
 }
 template <typename R, inside::if_range<R> = 0>
@@ -585,17 +585,20 @@ public:
                         span<const std::uint64_t> labels = {})
     {
         return made([&](bly_filter **out) {
-            return bly_build(out, kind.get(), &wanted, hashes.data(),
-                             inside::labels(labels, hashes.size()),
-                             hashes.size());
+            bly_keys all = {};
+            all.n = hashes.size();
+            all.hashes = hashes.data();
+            all.labels = inside::labels(labels, hashes.size());
+            return bly_build(out, kind.get(), &wanted, &all);
         });
     }
     static filter build_keys(text kind, const bly_spec &wanted, const keys &all,
                              span<const std::uint64_t> labels = {})
     {
         return made([&](bly_filter **out) {
-            return bly_build_keys(out, kind.get(), &wanted, all.get(),
-                                  inside::labels(labels, all.size()));
+            bly_keys labelled = *all.get();
+            labelled.labels = inside::labels(labels, all.size());
+            return bly_build(out, kind.get(), &wanted, &labelled);
         });
     }
     template <typename R, inside::if_range<R> = 0>
@@ -701,8 +704,8 @@ public:
     {
         std::size_t done = 0;
 
-        must_done(bly_add_many(get(), hashes.data(), hashes.size(),
-                               inside::wanted(seen, hashes.size()), &done),
+        must_done(bly_add_hashes(get(), hashes.data(), hashes.size(),
+                                 inside::wanted(seen, hashes.size()), &done),
                   done);
     }
     void insert_keys(const keys &all, span<bool> seen = {})
@@ -732,7 +735,8 @@ public:
                        span<bool> present) const
     {
         inside::room(present.size(), hashes.size());
-        bly_contains_many(get(), hashes.data(), hashes.size(), present.data());
+        bly_contains_hashes(get(), hashes.data(), hashes.size(),
+                            present.data());
     }
     /* Writes a bit per key, lowest bit of a byte first; returns the number of
      * ones. */
@@ -746,7 +750,7 @@ public:
     void contains_keys(const keys &all, span<bool> present) const
     {
         inside::room(present.size(), all.size());
-        must(bly_contains_keys(get(), all.get(), present.data()));
+        must(bly_contains_many(get(), all.get(), present.data()));
     }
     template <typename R, inside::if_range<R> = 0>
     void contains_keys(const R &range, span<bool> present) const
@@ -771,12 +775,12 @@ public:
                     span<std::uint64_t> counts) const
     {
         inside::room(counts.size(), hashes.size());
-        bly_count_many(get(), hashes.data(), hashes.size(), counts.data());
+        bly_count_hashes(get(), hashes.data(), hashes.size(), counts.data());
     }
     void count_keys(const keys &all, span<std::uint64_t> counts) const
     {
         inside::room(counts.size(), all.size());
-        must(bly_count_keys(get(), all.get(), counts.data()));
+        must(bly_count_many(get(), all.get(), counts.data()));
     }
     template <typename R, inside::if_range<R> = 0>
     void count_keys(const R &range, span<std::uint64_t> counts) const
@@ -814,12 +818,12 @@ public:
     bool remove_many(span<const std::uint64_t> hashes,
                      span<bly_status> each = {})
     {
-        return removed(bly_remove_many(get(), hashes.data(), hashes.size(),
-                                       inside::wanted(each, hashes.size())));
+        return removed(bly_remove_hashes(get(), hashes.data(), hashes.size(),
+                                         inside::wanted(each, hashes.size())));
     }
     bool remove_keys(const keys &all, span<bly_status> each = {})
     {
-        return removed(bly_remove_keys(get(), all.get(),
+        return removed(bly_remove_many(get(), all.get(),
                                        inside::wanted(each, all.size())));
     }
     template <typename R, inside::if_range<R> = 0>
@@ -852,8 +856,8 @@ public:
         std::size_t done = 0;
 
         inside::room(labels.size(), hashes.size());
-        must_done(bly_put_many(get(), hashes.data(), labels.data(),
-                               hashes.size(), &done), done);
+        must_done(bly_put_hashes(get(), hashes.data(), labels.data(),
+                                 hashes.size(), &done), done);
     }
     void put_keys(const keys &all, span<const std::uint64_t> labels)
     {
@@ -890,15 +894,15 @@ public:
     {
         inside::room(found.size(), hashes.size());
         inside::room(labels.size(), hashes.size());
-        bly_get_many(get(), hashes.data(), hashes.size(), found.data(),
-                     labels.data());
+        bly_get_hashes(get(), hashes.data(), hashes.size(), found.data(),
+                       labels.data());
     }
     void get_keys(const keys &all, span<bool> found,
                   span<std::uint64_t> labels) const
     {
         inside::room(found.size(), all.size());
         inside::room(labels.size(), all.size());
-        must(bly_get_keys(get(), all.get(), found.data(), labels.data()));
+        must(bly_get_many(get(), all.get(), found.data(), labels.data()));
     }
     template <typename R, inside::if_range<R> = 0>
     void get_keys(const R &range, span<bool> found,
@@ -922,11 +926,11 @@ public:
     {
         return bly_kind_of(get());
     }
-    bly_stat_t stat() const
+    bly_info_t stat() const
     {
-        bly_stat_t out;
+        bly_info_t out;
 
-        must(bly_stat(&out, get()));
+        must(bly_info(&out, get()));
         return out;
     }
 
@@ -1128,7 +1132,7 @@ private:
     void insert_batch(const keys &all, span<bool> seen, std::size_t before)
     {
         std::size_t done = 0;
-        bly_status status = bly_add_keys(
+        bly_status status = bly_add_many(
             get(), all.get(), inside::wanted(seen, all.size()), &done);
 
         must_done(status, before + done);
@@ -1140,7 +1144,7 @@ private:
 
         inside::room(labels.size(), all.size());
         bly_status status =
-            bly_put_keys(get(), all.get(), labels.data(), &done);
+            bly_put_many(get(), all.get(), labels.data(), &done);
 
         must_done(status, before + done);
     }

@@ -313,7 +313,7 @@ bly_filter *lab_build(uint64_t n, double rate, uint64_t series,
     lab_keys(keys, n, series, 0);
     bly_filter *f;
     bly_spec spec = { .capacity = n, .rate = rate };
-    if (bly_build(&f, kind, &spec, keys, NULL, n) < 0)
+    if (bly_build(&f, kind, &spec, &(bly_keys){ .n = n, .hashes = keys }) < 0)
         lab_stop(kind, bly_why());
     free(keys);
     return f;
@@ -325,7 +325,7 @@ void lab_fill(bly_filter *f, uint64_t series, uint64_t from, uint64_t n)
     for (uint64_t i = 0; i < n; i += LAB_BATCH) {
         size_t some = n - i < LAB_BATCH ? n - i : LAB_BATCH;
         lab_keys(keys, some, series, from + i);
-        if (bly_add_many(f, keys, some, NULL, NULL) < 0)
+        if (bly_add_hashes(f, keys, some, NULL, NULL) < 0)
             lab_stop("a key cannot be added", bly_why());
     }
 }
@@ -337,7 +337,7 @@ uint64_t lab_hits(const bly_filter *f, uint64_t series, uint64_t n)
     for (uint64_t i = 0; i < n; i += LAB_BATCH) {
         size_t some = n - i < LAB_BATCH ? n - i : LAB_BATCH;
         lab_keys(keys, some, series, i);
-        bly_contains_many(f, keys, some, present);
+        bly_contains_hashes(f, keys, some, present);
         for (size_t j = 0; j < some; j++)
             hits += present[j];
     }
@@ -467,7 +467,7 @@ double lab_look(const bly_filter *f, const uint64_t *keys, size_t n, bool batch)
     uint64_t members = 0;
     double start = lab_clock();
     if (batch)
-        bly_contains_many(f, keys, n, present);
+        bly_contains_hashes(f, keys, n, present);
     else
         for (size_t i = 0; i < n; i++)
             members += bly_contains_hash(f, keys[i]);

@@ -227,7 +227,8 @@ static void test_plans(void **state)
     }
     uint64_t key = 1;
     bly_filter *filter;
-    assert_status(bly_build(&filter, advise_out[0].kind, &spec, &key, NULL, 1),
+    assert_status(bly_build(&filter, advise_out[0].kind, &spec,
+                            &(bly_keys){ .n = 1, .hashes = &key }),
                   BLY_OK);
     bly_free(filter);
 }

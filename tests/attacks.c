@@ -96,7 +96,7 @@ static bly_filter *attacks_built(const char *kind, const bly_spec *spec)
     bly_filter *filter = NULL;
     for (size_t i = 0; i < ATTACKS_MEMBERS; i++)
         memcpy(rows[i], attacks_key(ATTACKS_IN, i), ATTACKS_KEY);
-    each_status(kind, bly_build_keys(&filter, kind, spec, &keys, NULL),
+    each_status(kind, bly_build(&filter, kind, spec, &keys),
                 BLY_OK);
     return filter;
 }
@@ -128,10 +128,10 @@ static uint64_t attacks_found(const bly_filter *filter, uint64_t stream,
     return found;
 }
 
-static bly_stat_t attacks_stat(const bly_filter *filter)
+static bly_info_t attacks_stat(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     return stat;
 }
 
@@ -166,7 +166,7 @@ static uint64_t pollution_worst(const bly_filter *replica, uint64_t first,
         bly_filter *copy = NULL;
         assert_status(bly_copy(&copy, replica, NULL), BLY_OK);
         assert_true(attacks_add(copy, ATTACKS_TRIED, i) >= 0);
-        bly_stat_t stat = attacks_stat(copy);
+        bly_info_t stat = attacks_stat(copy);
         bly_free(copy);
         if (stat.rate > most) {
             most = stat.rate;
@@ -252,7 +252,7 @@ static void attacks_pollute_to_the_end(void **state)
     TEST_STATISTICS();
     attacks_side open = attacks_open(POLLUTION_KEYS, 0.01);
     bly_filter *victim = pollution_of("standard", &open, POLLUTION_BEST);
-    bly_stat_t stat = attacks_stat(victim);
+    bly_info_t stat = attacks_stat(victim);
     double k = stat.probes, m = (double)stat.geometry[0];
     double most = pow(k * POLLUTION_KEYS / m, k);
     print_message("    standard: %.4f of at most %.4f, planned %.4f\n",
@@ -315,7 +315,7 @@ static void forgery_hidden(const char *kind)
     forgery_keys *forged = forgery_of(kind, &side.enemy);
     bly_filter *victim = attacks_built(kind, &side.owner);
     uint64_t believed = forgery_believed(victim, forged);
-    bly_stat_t stat = attacks_stat(victim);
+    bly_info_t stat = attacks_stat(victim);
     bly_free(victim);
     print_message("  guessed: forged %llu  believed %llu\n",
                   (unsigned long long)forged->n, (unsigned long long)believed);
@@ -456,7 +456,7 @@ enum { CROWD_FILL = 1 << 12, CROWD_BYTES = 1 << 14 };
 static void crowd_fill(bly_filter *filter, uint64_t where[CROWD_FILL])
 {
     static uint8_t before[CROWD_BYTES];
-    bly_stat_t stat = attacks_stat(filter);
+    bly_info_t stat = attacks_stat(filter);
     uint64_t buckets = stat.geometry[0];
     size_t bucket = (size_t)(stat.geometry[2] + stat.geometry[3]);
     size_t bytes = (size_t)(4 * buckets * bucket + 8);

@@ -70,8 +70,9 @@ static bly_status cancel_build(cancel_case *c)
     bly_filter *built = NULL;
     bly_spec spec = c->spec;
     spec.progress = &c->progress;
-    bly_status status = bly_build(&built, c->kind, &spec, c->hashes, c->labels,
-                                  c->n);
+    bly_status status = bly_build(&built, c->kind, &spec,
+                                  &(bly_keys){ .n = c->n, .hashes = c->hashes,
+                                               .labels = c->labels });
     each_true(c->kind, (built != NULL) == (status == BLY_OK));
     bly_free(built);
     return status;
@@ -81,10 +82,10 @@ static bly_status cancel_build_keys(cancel_case *c)
 {
     bly_filter *built = NULL;
     bly_spec spec = c->spec;
-    bly_keys keys = { .n = c->n, .data = c->hashes, .width = 8 };
+    bly_keys keys = { .n = c->n, .data = c->hashes, .width = 8,
+                      .labels = c->labels };
     spec.progress = &c->progress;
-    bly_status status = bly_build_keys(&built, c->kind, &spec, &keys,
-                                       c->labels);
+    bly_status status = bly_build(&built, c->kind, &spec, &keys);
     each_true(c->kind, (built != NULL) == (status == BLY_OK));
     bly_free(built);
     return status;
@@ -134,10 +135,10 @@ static bly_status cancel_fold(cancel_case *c)
 /* Loops over cells and over lines, each much shorter than a step. */
 static bly_status cancel_stat(cancel_case *c)
 {
-    bly_stat_t out;
+    bly_info_t out;
     size_t bytes = 0;
     (void)bly_image(c->filter, &bytes);
-    bly_status status = bly_stat(&out, c->filter);
+    bly_status status = bly_info(&out, c->filter);
     each_true(c->kind, c->watch.calls < 32 + (int64_t)(bytes / 256));
     return status;
 }
@@ -251,17 +252,17 @@ static void cancel_add(cancel_case *c)
     assert_int_equal(bly_new(&same, c->kind, &c->spec), BLY_OK);
     c->watch = (cancel_watch){ .at = 3 };
     bly_progress_set(some, &c->progress);
-    bly_status status = bly_add_many(some, c->hashes, c->n, NULL, &done);
+    bly_status status = bly_add_hashes(some, c->hashes, c->n, NULL, &done);
     bly_progress_set(some, NULL);
     if (c->watch.calls > 3) {
         each_status(c->kind, status, BLY_ECANCELED);
         each_true(c->kind, done > 0 && done < c->n);
     }
-    each_status(c->kind, bly_add_many(same, c->hashes, done, NULL, NULL),
+    each_status(c->kind, bly_add_hashes(same, c->hashes, done, NULL, NULL),
                 BLY_OK);
     each_true(c->kind, each_same(some, same));
-    each_status(c->kind, bly_add_many(some, c->hashes + done, c->n - done,
-                                      NULL, NULL), BLY_OK);
+    each_status(c->kind, bly_add_hashes(some, c->hashes + done, c->n - done,
+                                        NULL, NULL), BLY_OK);
     bly_free(some);
     bly_free(same);
 }
@@ -418,7 +419,8 @@ static int cancel_nested(void *context, uint64_t done, uint64_t total)
     for (size_t i = 0; i < 2000; i++)
         hashes[i] = test_random(3, i);
     bly_spec spec = { .progress = &progress };
-    bly_status status = bly_build(&filter, "fuse", &spec, hashes, NULL, 2000);
+    bly_status status = bly_build(&filter, "fuse", &spec,
+                                  &(bly_keys){ .n = 2000, .hashes = hashes });
     assert_true(status == BLY_ECANCELED || inner.calls == 0);
     bly_free(filter);
     return cancel_report(w, done, total);
@@ -435,8 +437,9 @@ static void test_nested(void **state)
     assert_non_null(hashes);
     for (size_t i = 0; i < CANCEL_KEYS; i++)
         hashes[i] = test_random(4, i);
-    assert_status(bly_build(&filter, "standard", &spec, hashes, NULL,
-                            CANCEL_KEYS), BLY_OK);
+    assert_status(bly_build(&filter, "standard", &spec,
+                            &(bly_keys){ .n = CANCEL_KEYS, .hashes = hashes }),
+                                         BLY_OK);
     assert_true(watch.calls > 3 && !watch.fell);
     for (size_t i = 0; i < CANCEL_KEYS; i++)
         assert_true(bly_contains_hash(filter, hashes[i]));
@@ -491,7 +494,7 @@ static void test_paged(void **state)
         for (size_t i = 0; i < n; i++)
             hashes[i] = test_random(5, taken + i);
         bly_progress_set(filter, &progress);
-        bly_status status = bly_add_many(filter, hashes, n, NULL, &done);
+        bly_status status = bly_add_hashes(filter, hashes, n, NULL, &done);
         if (status == BLY_OK)
             status = at % 2 == 0 ? bly_sync(filter) : bly_seal(filter);
         bly_progress_set(filter, NULL);

@@ -50,8 +50,9 @@ static void test_builds_and_queries(void **state)
     for (const bly_kind_info *const *k = bly_kinds(NULL); *k != NULL; k++) {
         bly_filter *filter;
         bool separates = ((*k)->can & BLY_CAN_SEPARATE) != 0;
-        assert_status(bly_build(&filter, (*k)->name, NULL, hashes,
-                                separates ? members : NULL, 3), BLY_OK);
+        bly_keys keys = { .n = 3, .hashes = hashes,
+                          .labels = separates ? members : NULL };
+        assert_status(bly_build(&filter, (*k)->name, NULL, &keys), BLY_OK);
         for (size_t i = 0; i < 3; i++)
             assert_true(bly_contains_hash(filter, hashes[i]));
         bly_free(filter);

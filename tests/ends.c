@@ -68,7 +68,7 @@ static void ends_made(const char *name, const bly_spec *spec)
     size_t bytes;
     bly_status status = ends_kind->add != NULL
                       ? bly_new(&filter, name, spec)
-                      : bly_build(&filter, name, spec, NULL, NULL, 0);
+                      : bly_build(&filter, name, spec, &(bly_keys){ 0 });
     each_true(name, status == BLY_OK || status == BLY_EPARAM);
     if (status != BLY_OK)
         return;
@@ -154,7 +154,7 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     bly_filter *forged = NULL, *copy = NULL;
     uint64_t hashes[KEYS];
     bool present[KEYS];
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_overlap_t overlap;
     bly_status status = bly_wrap(&forged, image, bytes, NULL);
     each_true(kind, status == BLY_OK || status == BLY_ECORRUPT
@@ -166,17 +166,17 @@ static void ends_forged(const char *kind, const void *image, size_t bytes)
     each_status(kind, bly_copy(&copy, forged, NULL), BLY_OK);
     for (uint64_t i = 0; i < KEYS; i++)
         hashes[i] = test_random(9, i);
-    bly_contains_many(forged, hashes, KEYS, present);
+    bly_contains_hashes(forged, hashes, KEYS, present);
     for (size_t i = 0; i < KEYS; i++)
         each_true(kind, bly_contains_hash(forged, hashes[i]) == present[i]);
-    bly_add_many(copy, hashes, KEYS, NULL, NULL);
+    bly_add_hashes(copy, hashes, KEYS, NULL, NULL);
     bly_add_hash(copy, hashes[0]);
     bly_remove_hash(copy, hashes[0]);
     bly_count_hash(copy, hashes[1]);
     bly_unite(copy, forged);
     bly_overlap(&overlap, copy, forged);
     bly_intersect(copy, forged);
-    bly_stat(&stat, copy);
+    bly_info(&stat, copy);
     bly_free(copy);
     bly_free(forged);
 }
@@ -257,7 +257,7 @@ static void ends_batch(const char *kind, const bly_filter *filter)
     for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
         if (cpu_limit(level) != level)
             continue;
-        bly_contains_many(filter, hashes, ASKED, present);
+        bly_contains_hashes(filter, hashes, ASKED, present);
         for (size_t i = 0; i < ASKED; i++)
             each_true(kind, present[i] == bly_contains_hash(filter, hashes[i]));
     }

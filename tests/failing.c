@@ -53,7 +53,8 @@ static bly_status failing_build(bly_filter **out, const char *kind,
                                 const bly_allocator *allocator)
 {
     bly_spec spec = { .allocator = allocator };
-    return bly_build(out, kind, &spec, failing_hashes, NULL, 5);
+    return bly_build(out, kind, &spec,
+                     &(bly_keys){ .n = 5, .hashes = failing_hashes });
 }
 
 static bly_status failing_copy(bly_filter **out, const char *kind,
@@ -93,8 +94,8 @@ static bly_status failing_wrap(bly_filter **out, const char *kind,
 /* A full filter needs memory to grow, and continues once it has it. */
 static void failing_grow(bly_filter *filter, failing_state *s)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, 5);
     for (size_t i = 0; i < 5; i++)
         assert_true(bly_contains_hash(filter, failing_hashes[i]));
@@ -112,8 +113,8 @@ static void failing_use(bly_filter *filter, bool may_change, failing_state *s)
         assert_true(added >= 0);
     for (size_t i = 0; i < 5; i++)
         bly_contains_hash(filter, failing_hashes[i]);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
 }
 
 static void failing_run(failing_make *make, const char *kind, bool may_change)
@@ -146,7 +147,8 @@ static void test_memory_runs_out(void **state)
         const char *kind = registry_kinds[i]->name;
         bool adds = registry_kinds[i]->add != NULL;
         assert_status(
-            bly_build(&failing_source, kind, NULL, failing_hashes, NULL, 5),
+            bly_build(&failing_source, kind, NULL,
+                      &(bly_keys){ .n = 5, .hashes = failing_hashes }),
             BLY_OK);
         assert_status(bly_save(failing_source, failing_path), BLY_OK);
         if (adds)
@@ -193,8 +195,9 @@ static void test_too_much_to_build(void **state)
             || bly_plan(&plan, kind->name, &spec) != BLY_OK
             || plan.bytes >> 30 != 0 || plan.scratch >> 32 == 0)
             continue;
-        assert_status(bly_build(&filter, kind->name, &spec, failing_hashes,
-                                NULL, 0), BLY_ETOOBIG);
+        assert_status(bly_build(&filter, kind->name, &spec,
+                                &(bly_keys){ .hashes = failing_hashes }),
+                                             BLY_ETOOBIG);
         built++;
     }
     assert_true(built > 0);

@@ -89,9 +89,10 @@ static bly_filter *make_golden(const char *kind)
     }
     give_size(sized, kind, &spec);
     bly_status status = strstr(sized, "key=whole") != NULL
-        ? bly_build_keys(&filter, sized, &spec,
-                         &(bly_keys){ .n = (size_t)n, .keys = keys }, NULL)
-        : bly_build(&filter, sized, &spec, hashes, NULL, (size_t)n);
+        ? bly_build(&filter, sized, &spec,
+                    &(bly_keys){ .n = (size_t)n, .keys = keys })
+        : bly_build(&filter, sized, &spec,
+                    &(bly_keys){ .n = (size_t)n, .hashes = hashes });
     assert_said(status, BLY_OK);
     return filter;
 }
@@ -256,14 +257,14 @@ static void find_golden(const char *kind)
     size_t bytes;
     char text[TEXT];
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     int n = count_keys(kind);
     read_golden(kind, &image, &bytes);
     assert_status(bly_check(image, bytes, NULL), BLY_OK);
     assert_status(bly_unpack(&filter, image, bytes, NULL), BLY_OK);
     for (int i = 0; i < n; i++)
         assert_true(bly_contains(filter, text, draw_key(text, i)));
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     assert_int_equal(stat.items, n);
     assert_int_equal(stat.seed, SEED);
     assert_string_equal(stat.hash, "xxh3");
@@ -382,8 +383,9 @@ static void make_example(size_t i, int bits[BITS])
         uint64_t hashes[BITS];
         for (uint64_t j = 0; j < examples[i].times; j++)
             hashes[j] = XXH3_64bits("swordfish", 9);
-        status = bly_build(&filter, examples[i].kind, &spec, hashes, NULL,
-                           examples[i].times);
+        status = bly_build(&filter, examples[i].kind, &spec,
+                           &(bly_keys){ .n = examples[i].times,
+                                        .hashes = hashes });
     }
     assert_said(status, BLY_OK);
     if (examples[i].grown != 0)

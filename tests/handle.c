@@ -19,8 +19,8 @@ static void test_defaults(void **state)
 {
     (void)state;
     bly_filter *filter = handle_new("standard", (bly_spec){ .capacity = 500 });
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_string_equal(stat.kind, "standard");
     assert_string_equal(stat.hash, "xxh3");
     assert_int_equal(stat.seed, 0);
@@ -44,8 +44,8 @@ static void test_hash_names(void **state)
         assert_status(bly_add(filter, "swordfish", 9), BLY_OK);
         assert_true(bly_contains_hash(filter, hashes[i]));
         assert_int_equal(image_u64(bly_image(filter, NULL), IMAGE_SEED), 3);
-        bly_stat_t stat;
-        bly_stat(&stat, filter);
+        bly_info_t stat;
+        bly_info(&stat, filter);
         assert_string_equal(stat.hash, names[i]);
         for (size_t j = 0; j < i; j++)
             assert_true(hashes[i] != hashes[j]);
@@ -100,8 +100,8 @@ static void test_empty_keys(void **state)
     bly_keys long_of = { .n = 2, .offsets64 = wide };
     bly_filter *filter = handle_new("standard", (bly_spec){ .capacity = 9 });
     bool present[2] = { false, false };
-    assert_status(bly_add_keys(filter, &short_of, NULL, NULL), BLY_OK);
-    assert_status(bly_contains_keys(filter, &long_of, present), BLY_OK);
+    assert_status(bly_add_many(filter, &short_of, NULL, NULL), BLY_OK);
+    assert_status(bly_contains_many(filter, &long_of, present), BLY_OK);
     assert_true(present[0] && present[1] && bly_contains(filter, "", 0));
     bly_free(filter);
 }
@@ -125,8 +125,8 @@ static void test_fnv1a_on_words(void **state)
             int length = snprintf(key, sizeof key, "%d", i);
             hits += bly_contains(filter, key, (size_t)length);
         }
-        bly_stat_t stat;
-        bly_stat(&stat, filter);
+        bly_info_t stat;
+        bly_info(&stat, filter);
         assert_within(hits, 500000, stat.rate, 0.02 * stat.rate);
         bly_free(filter);
     }
@@ -179,7 +179,7 @@ static void *handle_add_thousand(void *filter)
 {
     uint64_t hashes[100] = { 0 };
     for (int i = 0; i < 10; i++)
-        bly_add_many(filter, hashes, 100, NULL, NULL);
+        bly_add_hashes(filter, hashes, 100, NULL, NULL);
     return NULL;
 }
 
@@ -194,16 +194,16 @@ static void test_shared_items(void **state)
                                         filter), 0);
     for (size_t i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    bly_stat_t stat;
-    bly_stat(&stat, filter);
+    bly_info_t stat;
+    bly_info(&stat, filter);
     assert_true(stat.items == 4000 && stat.items_exact);
     bly_free(filter);
 }
 
 static void handle_items(const bly_filter *filter, uint64_t items, bool exact)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.items_exact == exact);
     assert_true(!exact || stat.items == items);
 }
@@ -216,12 +216,12 @@ static void handle_items_end(const char *kind, int flags)
                                                       .flags = flags });
     uint64_t hashes[4] = { 1, 2, 3, 4 };
     assert_status(bly_set_items(filter, UINT64_MAX - 5), BLY_OK);
-    assert_status(bly_add_many(filter, hashes, 4, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, 4, NULL, NULL), BLY_OK);
     handle_items(filter, UINT64_MAX - 1, true);
     assert_true(bly_add_hash(filter, 5) >= 0);
     handle_items(filter, 0, false);
     assert_status(bly_set_items(filter, UINT64_MAX - 2), BLY_OK);
-    assert_status(bly_add_many(filter, hashes, 4, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, 4, NULL, NULL), BLY_OK);
     handle_items(filter, 0, false);
     assert_true(bly_add_hash(filter, 5) >= 0);
     handle_items(filter, 0, false);
@@ -235,14 +235,14 @@ static void test_items_do_not_wrap(void **state)
     handle_items_end("standard", BLY_SHARED);
     bly_filter *filter = handle_new("counting", (bly_spec){ .capacity = 100 });
     uint64_t hashes[4] = { 1, 2, 3, 4 };
-    assert_status(bly_add_many(filter, hashes, 4, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, 4, NULL, NULL), BLY_OK);
     assert_status(bly_set_items(filter, 1), BLY_OK);
     assert_status(bly_remove_hash(filter, 4), BLY_OK);
     handle_items(filter, 0, true);
     assert_status(bly_remove_hash(filter, 3), BLY_OK);
     handle_items(filter, 0, false);
     assert_status(bly_set_items(filter, 1), BLY_OK);
-    assert_status(bly_remove_many(filter, hashes, 2, NULL), BLY_OK);
+    assert_status(bly_remove_hashes(filter, hashes, 2, NULL), BLY_OK);
     handle_items(filter, 0, false);
     bly_free(filter);
 }
@@ -254,12 +254,12 @@ static void test_unite_counts(void **state)
     bly_filter *full = handle_new("standard", (bly_spec){ .capacity = 100 });
     for (uint64_t i = 0; i < 60; i++)
         bly_add_hash(full, test_random(1, i));
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_unite(empty, full), BLY_OK);
-    bly_stat(&stat, empty);
+    bly_info(&stat, empty);
     assert_true(stat.items == 60 && stat.items_exact);
     assert_status(bly_unite(empty, full), BLY_OK);
-    bly_stat(&stat, empty);
+    bly_info(&stat, empty);
     assert_false(stat.items_exact);
     bly_overlap_t overlap;
     assert_status(bly_overlap(&overlap, full, empty), BLY_OK);

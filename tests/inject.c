@@ -311,11 +311,11 @@ static bly_status inject_make(bly_filter **out, const char *kind, size_t n)
     if (!inject_adds(kind))
         spec.capacity = 0;
     if (strcmp(bly_kind_find(kind)->family, "foreign") == 0)
-        return bly_build_keys(out, kind, &spec,
-                              &(bly_keys){ .n = n, .data = inject_hashes,
-                                           .width = sizeof *inject_hashes },
-                              NULL);
-    return bly_build(out, kind, &spec, inject_hashes, NULL, n);
+        return bly_build(out, kind, &spec,
+                         &(bly_keys){ .n = n, .data = inject_hashes,
+                                      .width = sizeof *inject_hashes });
+    return bly_build(out, kind, &spec,
+                     &(bly_keys){ .n = n, .hashes = inject_hashes });
 }
 
 /* A file's contents. */
@@ -379,12 +379,12 @@ static bly_status inject_attach(const char *kind)
 static bly_status inject_ask(int flags)
 {
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_status status = bly_open(&filter, inject_path, flags, &inject_options);
     if (status != BLY_OK)
         return status;
     inject_finds(filter, OLD);
-    status = bly_stat(&stat, filter);
+    status = bly_info(&stat, filter);
     inject_finds(filter, OLD);
     bly_status synced = bly_sync(filter);       /* reports trouble of lookups */
     bly_free(filter);

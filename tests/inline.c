@@ -103,7 +103,8 @@ static bly_filter *inline_built(const char *kind, double rate, uint64_t n)
     assert_non_null(hashes);
     for (uint64_t i = 0; i < n; i++)
         hashes[i] = test_random(1, i);
-    assert_status(bly_build(&filter, kind, &want, hashes, NULL, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &want,
+                            &(bly_keys){ .n = n, .hashes = hashes }), BLY_OK);
     free(hashes);
     return filter;
 }
@@ -277,8 +278,8 @@ static void inline_add(const views_body *body, bly_filter *filter,
 
 static uint64_t inline_items(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     return stat.items;
 }
 
@@ -380,7 +381,8 @@ static void test_other_kinds(void **state)
         if (strcmp(all[k]->name, "egh") != 0)
             for (uint64_t i = 0; i < 100; i++)
                 hashes[i] = test_random(1, i);
-        if (bly_build(&filter, all[k]->name, &want, hashes, NULL, 100) < 0)
+        if (bly_build(&filter, all[k]->name, &want,
+                      &(bly_keys){ .n = 100, .hashes = hashes }) < 0)
             continue;
         memset(&view, 0xA5, sizeof view);
         memcpy(untouched, &view, sizeof view);

@@ -33,8 +33,8 @@ static uint64_t io_items(const char *path)
 {
     bly_filter *filter = NULL;
     assert_status(bly_open(&filter, path, 0, NULL), BLY_OK);
-    bly_stat_t stat;
-    bly_stat(&stat, filter);
+    bly_info_t stat;
+    bly_info(&stat, filter);
     for (uint64_t i = 0; i < stat.items; i++)
         assert_true(bly_contains_hash(filter, test_random(1, i)));
     bly_free(filter);

@@ -214,7 +214,7 @@ static bool visit_key(void *context, const bly_listed *listed)
 static void takes_what_it_has(const char *kind, const uint8_t *bytes, size_t n)
 {
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     limits l;
     limits_begin(&l, 1);
     if (bly_unpack(&filter, bytes, n, &l.how) != BLY_OK)
@@ -223,7 +223,7 @@ static void takes_what_it_has(const char *kind, const uint8_t *bytes, size_t n)
         fail_msg("%s: %llu bytes for %zu", kind,
                  (unsigned long long)l.memory.most, n);
     (void)bly_contains(filter, "key", 3);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     (void)bly_list_labels(filter, stop_label, NULL);
     if (l.memory.most > n + IMAGE_HEADER + HANDLE)
         fail_msg("%s: %llu bytes to ask for %zu", kind,
@@ -240,7 +240,8 @@ static bly_filter *built(const char *kind)
     bly_filter *filter = NULL;
     for (size_t i = 0; i < N; i++)
         hashes[i] = test_random(1, i);
-    return bly_build(&filter, kind, &spec, hashes, NULL, N) == BLY_OK ? filter
+    return bly_build(&filter, kind, &spec,
+                     &(bly_keys){ .n = N, .hashes = hashes }) == BLY_OK ? filter
                                                                       : NULL;
 }
 

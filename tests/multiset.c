@@ -136,8 +136,8 @@ static void multiset_run(const bly_kind *kind)
     for (uint64_t id = 0; id < UNIVERSE; id++)
         multiset_look(&m, id);
 
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, m.filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, m.filter), BLY_OK);
     assert_true(stat.items_exact && stat.items == m.in);
     print_message("%s: %llu keys in at the end, %llu times full, %llu removes "
                   "refused, %llu counters stuck\n", kind->name,

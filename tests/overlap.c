@@ -66,7 +66,7 @@ static bool overlap_add(bly_filter *filter, uint64_t stream, uint64_t from,
     assert_true(n <= KEYS);
     for (uint64_t i = 0; i < n; i++)
         hashes[i] = test_random(stream, from + i);
-    return bly_add_many(filter, hashes, n, NULL, NULL) >= 0;
+    return bly_add_hashes(filter, hashes, n, NULL, NULL) >= 0;
 }
 
 static bly_filter *overlap_new(const subject *s)

@@ -75,8 +75,8 @@ static void paged_same_answers(const bly_filter *paged,
     bool *left = malloc(n), *right = malloc(n);
     assert_true(hashes != NULL && left != NULL && right != NULL);
     paged_hashes(hashes, stream, 0, n);
-    bly_contains_many(paged, hashes, n, left);
-    bly_contains_many(whole, hashes, n, right);
+    bly_contains_hashes(paged, hashes, n, left);
+    bly_contains_hashes(whole, hashes, n, right);
     assert_memory_equal(left, right, n);
     for (size_t i = 0; i < 200 && i < n; i++)
         assert_int_equal(bly_contains_hash(paged, hashes[i]), right[i]);
@@ -87,9 +87,9 @@ static void paged_same_answers(const bly_filter *paged,
 
 static void paged_same_stat(const bly_filter *paged, const bly_filter *whole)
 {
-    bly_stat_t a, b;
-    assert_status(bly_stat(&a, paged), BLY_OK);
-    assert_status(bly_stat(&b, whole), BLY_OK);
+    bly_info_t a, b;
+    assert_status(bly_info(&a, paged), BLY_OK);
+    assert_status(bly_info(&b, whole), BLY_OK);
     assert_true(a.items == b.items && a.items_exact == b.items_exact);
     assert_true(a.fill == b.fill && a.rate == b.rate && a.probes == b.probes);
     assert_true(a.distinct == b.distinct && a.distinct_sd == b.distinct_sd);
@@ -117,8 +117,8 @@ static void paged_add_each(bly_filter *paged, bly_filter *whole,
 {
     bool left[8192], right[8192];
     memcpy(hashes, hashes + n / 2, n / 3 * sizeof *hashes);
-    assert_status(bly_add_many(paged, hashes, n, left, NULL), BLY_OK);
-    assert_status(bly_add_many(whole, hashes, n, right, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, n, left, NULL), BLY_OK);
+    assert_status(bly_add_hashes(whole, hashes, n, right, NULL), BLY_OK);
     assert_memory_equal(left, right, n);
 }
 
@@ -138,8 +138,8 @@ static void paged_differential(const char *kind, size_t memory)
         if (step % 4 == 2) {
             paged_add_each(paged, whole, hashes, n);
         } else {
-            assert_status(bly_add_many(paged, hashes, n, NULL, NULL), BLY_OK);
-            assert_status(bly_add_many(whole, hashes, n, NULL, NULL), BLY_OK);
+            assert_status(bly_add_hashes(paged, hashes, n, NULL, NULL), BLY_OK);
+            assert_status(bly_add_hashes(whole, hashes, n, NULL, NULL), BLY_OK);
         }
         in += n;
         paged_same_answers(paged, whole, 1, 3000);
@@ -183,19 +183,21 @@ static void paged_file_is_any_file(void **state)
     bly_filter *whole = NULL, *mapped = NULL;
     assert_status(bly_new(&whole, "buffered", &paged_spec), BLY_OK);
     paged_hashes(hashes, 1, 0, 5000);
-    assert_status(bly_add_many(whole, hashes, 2500, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(whole, hashes, 2500, NULL, NULL), BLY_OK);
     assert_status(bly_save(whole, paged_path), BLY_OK);
     bly_filter *paged = paged_open(BLY_WRITE);
-    assert_status(bly_add_many(paged, hashes + 2500, 2500, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes + 2500, 2500, NULL, NULL),
+                  BLY_OK);
     bly_free(paged);
-    assert_status(bly_add_many(whole, hashes + 2500, 2500, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(whole, hashes + 2500, 2500, NULL, NULL),
+                  BLY_OK);
     paged_same_file(whole);
 
     assert_status(bly_open(&mapped, paged_path, BLY_MAP | BLY_WRITE, NULL),
                   BLY_OK);
     paged_hashes(hashes, 2, 0, 100);
-    assert_status(bly_add_many(mapped, hashes, 100, NULL, NULL), BLY_OK);
-    assert_status(bly_add_many(whole, hashes, 100, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(mapped, hashes, 100, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(whole, hashes, 100, NULL, NULL), BLY_OK);
     bly_free(mapped);
     paged_same_file(whole);
     bly_free(whole);
@@ -214,7 +216,7 @@ static void *paged_ask_all(void *answer)
     for (size_t i = 0; i < N; i += piece) {
         size_t some = N - i < piece ? N - i : piece;
         paged_hashes(hashes, 1, i, some);
-        bly_contains_many(paged_shared, hashes, some, present);
+        bly_contains_hashes(paged_shared, hashes, some, present);
         for (size_t j = 0; j < some; j++)
             there += present[j];
     }
@@ -232,7 +234,7 @@ static void paged_many_threads_ask(void **state)
     bly_filter *paged = paged_create("buffered", &paged_spec);
     assert_status(bly_buffer(paged, 300000), BLY_OK);
     paged_hashes(hashes, 1, 0, N);
-    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, N, NULL, NULL), BLY_OK);
     paged_shared = paged;
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, paged_ask_all,
@@ -253,21 +255,22 @@ static void paged_writes_are_bounded(void **state)
     enum { N = 200000 };
     static uint64_t hashes[N];
     bly_filter *paged = paged_create("buffered", &paged_spec);
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_buffer(paged, 24 * 5000), BLY_OK);
     paged_hashes(hashes, 1, 0, N);
     for (size_t i = 0; i < N; i += 100)
-        assert_status(bly_add_many(paged, hashes + i, 100, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(paged, hashes + i, 100, NULL, NULL),
+                      BLY_OK);
     assert_status(bly_sync(paged), BLY_OK);
     pages_counts c = pages_count(paged);
-    assert_status(bly_stat(&stat, paged), BLY_OK);
+    assert_status(bly_info(&stat, paged), BLY_OK);
     assert_true(c.room >= 5000);
     assert_true(c.passes <= N / c.room + 1);
     assert_true(c.written <= c.passes * stat.geometry[1]);
     assert_true(c.read == c.written);
 
     uint64_t before = c.written;
-    assert_status(bly_add_many(paged, hashes, 3, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, 3, NULL, NULL), BLY_OK);
     assert_int_equal(pages_count(paged).written, before);
     assert_status(bly_sync(paged), BLY_OK);
     assert_in_range(pages_count(paged).written, before + 1, before + 3);
@@ -292,9 +295,9 @@ static void paged_file_is_sparse(void **state)
     uint64_t hashes[100];
     bool present[100];
     paged_hashes(hashes, 1, 0, 100);
-    assert_status(bly_add_many(paged, hashes, 100, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, 100, NULL, NULL), BLY_OK);
     assert_status(bly_sync(paged), BLY_OK);
-    bly_contains_many(paged, hashes, 100, present);
+    bly_contains_hashes(paged, hashes, 100, present);
     for (size_t i = 0; i < 100; i++)
         assert_true(present[i]);
     struct stat info;
@@ -322,7 +325,7 @@ static void paged_victim(int tell, uint64_t in, uint64_t seed)
     for (uint64_t turn = 0;; turn++) {
         uint64_t hashes[PAGED_BATCH], what = test_random(seed, turn) % 8;
         paged_hashes(hashes, 1, in, PAGED_BATCH);
-        if (bly_add_many(filter, hashes, PAGED_BATCH, NULL, NULL) != BLY_OK)
+        if (bly_add_hashes(filter, hashes, PAGED_BATCH, NULL, NULL) != BLY_OK)
             _exit(4);
         in += PAGED_BATCH;
         if (what > 1)
@@ -349,7 +352,7 @@ static void paged_all_there(const bly_filter *filter, uint64_t n)
     bool present[PAGED_BATCH];
     for (uint64_t i = 0; i < n; i += PAGED_BATCH) {
         paged_hashes(hashes, 1, i, PAGED_BATCH);
-        bly_contains_many(filter, hashes, PAGED_BATCH, present);
+        bly_contains_hashes(filter, hashes, PAGED_BATCH, present);
         for (size_t j = 0; j < PAGED_BATCH; j++)
             if (!present[j])
                 fail_msg("flushed key %llu is lost",
@@ -426,10 +429,10 @@ static void paged_torn_pages_are_mended(void **state)
     static uint64_t hashes[2 * N];
     bly_filter *paged = paged_create("buffered", &paged_spec), *later = NULL;
     paged_hashes(hashes, 1, 0, 2 * N);
-    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, N, NULL, NULL), BLY_OK);
     bly_free(paged);
     assert_status(bly_open(&later, paged_path, 0, NULL), BLY_OK);
-    assert_status(bly_add_many(later, hashes + N, N, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(later, hashes + N, N, NULL, NULL), BLY_OK);
     size_t bytes;
     uint8_t *to_be = (uint8_t *)(uintptr_t)bly_image(later, &bytes);
 
@@ -447,8 +450,8 @@ static void paged_torn_pages_are_mended(void **state)
     assert_status(bly_open(&none, paged_path, BLY_PAGED, NULL), BLY_EUNSEALED);
     paged = paged_open(BLY_WRITE);
     assert_true(pages_count(paged).torn > 10);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, paged), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, paged), BLY_OK);
     assert_false(stat.items_exact);
     for (size_t i = 0; i < N; i++)
         assert_true(bly_contains_hash(paged, hashes[i]));
@@ -470,7 +473,7 @@ static void paged_torn_empty_pages_are_mended(void **state)
     size_t there = 0, bytes;
     bly_filter *paged = paged_create("buffered", &paged_spec), *whole = NULL;
     paged_hashes(hashes, 1, 0, 20000);
-    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, 20000, NULL, NULL), BLY_OK);
     bly_free(paged);
     assert_status(bly_open(&whole, paged_path, 0, NULL), BLY_OK);
     uint8_t *head = (uint8_t *)(uintptr_t)bly_image(whole, &bytes);
@@ -481,7 +484,7 @@ static void paged_torn_empty_pages_are_mended(void **state)
     paged_overwrite(0, head, IMAGE_HEADER);
     paged = paged_open(BLY_WRITE);
     assert_int_equal(pages_count(paged).torn, 2);
-    bly_contains_many(paged, hashes, 20000, present);
+    bly_contains_hashes(paged, hashes, 20000, present);
     for (size_t i = 0; i < 20000; i++) {
         uint64_t place;
         assert_status(bly_places(paged, &hashes[i], 1, &place, &bytes),
@@ -490,7 +493,7 @@ static void paged_torn_empty_pages_are_mended(void **state)
         assert_true(place < 3 * 4096 || present[i] == (place > 3 * 4096));
     }
     assert_true(there > 0);             /* keys with all bits in the rest */
-    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, 20000, NULL, NULL), BLY_OK);
     assert_status(bly_seal(paged), BLY_OK);
     paged_all_there(paged, 20000);
     bly_free(paged);
@@ -685,16 +688,16 @@ static void paged_use(int flags)
 {
     uint64_t hashes[300];
     bool present[300];
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_filter *filter = NULL;
     if (bly_open(&filter, paged_path, BLY_PAGED | flags, NULL) != BLY_OK)
         return;
     paged_hashes(hashes, 6, 0, 300);
-    bly_contains_many(filter, hashes, 300, present);
-    (void)bly_stat(&stat, filter);
+    bly_contains_hashes(filter, hashes, 300, present);
+    (void)bly_info(&stat, filter);
     if (flags & BLY_WRITE) {
-        (void)bly_add_many(filter, hashes, 300, NULL, NULL);
-        bly_contains_many(filter, hashes, 300, present);
+        (void)bly_add_hashes(filter, hashes, 300, NULL, NULL);
+        bly_contains_hashes(filter, hashes, 300, present);
         for (size_t i = 0; i < 300; i++)
             assert_true(present[i]);
         (void)bly_sync(filter);
@@ -758,7 +761,7 @@ static void paged_make_spoiled(uint64_t *hashes, size_t n)
 {
     bly_filter *paged = paged_create("buffered", &paged_spec);
     paged_hashes(hashes, 1, 0, n);
-    assert_status(bly_add_many(paged, hashes, n, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, n, NULL, NULL), BLY_OK);
     bly_free(paged);
     paged_spoil(3 * 4096 + 1000);
 }
@@ -784,15 +787,15 @@ static void paged_damage_is_told(void **state)
     paged_make_spoiled(hashes, N);
     paged_is_known_as_damaged();
     paged = paged_open(BLY_WRITE);
-    bly_contains_many(paged, hashes, N, present);
+    bly_contains_hashes(paged, hashes, N, present);
     for (size_t i = 0; i < N; i++)
         assert_true(present[i]);
     assert_status(bly_sync(paged), BLY_EIO);
     assert_status(bly_sync(paged), BLY_OK);
-    assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, N, NULL, NULL), BLY_OK);
     assert_status(bly_sync(paged), BLY_ECORRUPT);
     assert_non_null(strstr(bly_why(), "page 2 is damaged"));
-    bly_contains_many(paged, hashes, N, present);
+    bly_contains_hashes(paged, hashes, N, present);
     for (size_t i = 0; i < N; i++)
         assert_true(present[i]);
     bly_free(paged);
@@ -814,7 +817,7 @@ static void paged_lost_headers_are_told(void **state)
         paged_spoil(3 * 4096 + 1000);   /* undone again */
         paged_overwrite(3 * 4096, header, sizeof header);
         bly_filter *paged = paged_open(BLY_WRITE);
-        bly_contains_many(paged, hashes, N, present);
+        bly_contains_hashes(paged, hashes, N, present);
         for (size_t i = 0; i < N; i++)
             assert_true(present[i]);
         assert_status(bly_sync(paged), BLY_EIO);
@@ -823,7 +826,7 @@ static void paged_lost_headers_are_told(void **state)
         for (size_t i = 0; i < N; i++)
             assert_true(bly_contains_hash(paged, hashes[i]));
         assert_status(bly_seal(paged), BLY_EIO);
-        assert_status(bly_add_many(paged, hashes, N, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(paged, hashes, N, NULL, NULL), BLY_OK);
         assert_status(bly_sync(paged), BLY_ECORRUPT);
         bly_free(paged);
         paged_is_known_as_damaged();
@@ -860,7 +863,7 @@ static void paged_damage_outlives_lookups(void **state)
         uint64_t hash = 0, place = 0;
         size_t bytes;
         paged = paged_open(BLY_WRITE);
-        bly_contains_many(paged, hashes, 20000, present);
+        bly_contains_hashes(paged, hashes, 20000, present);
         for (uint64_t i = 0; place == 0 || place == 3 * 4096; i++) {
             hash = test_random(9, i);
             assert_status(bly_places(paged, &hash, 1, &place, &bytes), BLY_OK);
@@ -881,7 +884,7 @@ static void paged_seal_tells_again(void **state)
     bly_filter *paged;
     paged_make_spoiled(hashes, 20000);
     paged = paged_open(BLY_WRITE);
-    assert_status(bly_add_many(paged, hashes, 20000, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(paged, hashes, 20000, NULL, NULL), BLY_OK);
     assert_status(bly_seal(paged), BLY_ECORRUPT);
     assert_status(bly_seal(paged), BLY_ECORRUPT);
     bly_free(paged);
@@ -931,8 +934,8 @@ static void paged_without_memory(void **state)
     bool present[500];
     m.left = 0;                         /* queries go on, key by key */
     paged_hashes(hashes, 1, 0, 500);
-    assert_status(bly_add_many(paged, hashes, 500, NULL, NULL), BLY_OK);
-    bly_contains_many(paged, hashes, 500, present);
+    assert_status(bly_add_hashes(paged, hashes, 500, NULL, NULL), BLY_OK);
+    bly_contains_hashes(paged, hashes, 500, present);
     for (size_t i = 0; i < 500; i++)
         assert_true(present[i]);
     assert_status(bly_sync(paged), BLY_OK);

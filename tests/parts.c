@@ -125,8 +125,8 @@ static void test_set_items(void **state)
     assert_status(bly_wrap(&reader, image, bytes, NULL), BLY_OK);
     assert_status(bly_set_items(reader, 1), BLY_EREADONLY);
     assert_status(bly_set_items(half, UINT64_MAX), BLY_OK);
-    bly_stat_t stat;
-    bly_stat(&stat, half);
+    bly_info_t stat;
+    bly_info(&stat, half);
     assert_false(stat.items_exact);
     bly_free(reader);
     bly_free(all);

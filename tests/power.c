@@ -100,7 +100,7 @@ static size_t power_row(const bly_filter *filter, size_t first)
 {
     bool there[POWER_ALL];
     size_t n = 0, most = POWER_ALL - first;
-    bly_contains_many(filter, power_keys + first, most, there);
+    bly_contains_hashes(filter, power_keys + first, most, there);
     while (n < most && there[n])
         n++;
     return first + n;
@@ -255,7 +255,8 @@ static bly_filter *power_make(size_t n)
 {
     bly_spec spec = power_spec();
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, power.kind, &spec, power_keys, NULL, n),
+    assert_status(bly_build(&filter, power.kind, &spec,
+                            &(bly_keys){ .n = n, .hashes = power_keys }),
                   BLY_OK);
     return filter;
 }
@@ -324,8 +325,8 @@ static void power_unite(bly_filter *filter, size_t turn)
     if (bly_like(&other, filter, NULL) != BLY_OK)
         assert_status(bly_unpack(&other, power.images[0].bytes,
                                  power.images[0].n, NULL), BLY_OK);
-    assert_status(bly_add_many(other, power_keys + from, POWER_BATCH, NULL,
-                               NULL), BLY_OK);
+    assert_status(bly_add_hashes(other, power_keys + from, POWER_BATCH, NULL,
+                                 NULL), BLY_OK);
     assert_status(bly_unite(filter, other), BLY_OK);
     bly_free(other);
     disk_cut();
@@ -402,8 +403,8 @@ static void power_save_parts(const disk_how *how)
 {
     size_t n;
     bly_filter *filter = power_make(POWER_ALL);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     power_expect(filter, 0, POWER_ALL);
     void *image = power.images[power.n_images - 1].bytes;
     assert_non_null(bly_image(filter, &n));
@@ -562,8 +563,8 @@ static void power_pages_again(const disk_how *how)
 static void power_fill(bly_filter *filter, size_t turn)
 {
     size_t some = POWER_ALL / 3;
-    bly_status status = bly_add_many(filter, power_keys + turn * some, some,
-                                     NULL, NULL);
+    bly_status status = bly_add_hashes(filter, power_keys + turn * some, some,
+                                       NULL, NULL);
     if (status != BLY_EIO)
         assert_said(status, BLY_OK);
     disk_cut();
@@ -877,9 +878,9 @@ static void test_unflushed_takes_nothing(void **state)
     assert_status(bly_sync(filter), BLY_EIO);
     assert_null(strstr(bly_why(), "try again"));
     assert_status(bly_add_hash(filter, power_keys[POWER_ALL - 1]), BLY_EIO);
-    assert_status(bly_add_many(filter, power_keys, 2, NULL, &done), BLY_EIO);
+    assert_status(bly_add_hashes(filter, power_keys, 2, NULL, &done), BLY_EIO);
     assert_int_equal(done, 0);
-    assert_status(bly_add_many(filter, power_keys, 1, &seen, NULL), BLY_EIO);
+    assert_status(bly_add_hashes(filter, power_keys, 1, &seen, NULL), BLY_EIO);
     assert_status(bly_sync(filter), BLY_EIO);
     bly_free(filter);
     (void)disk_end();

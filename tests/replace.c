@@ -152,9 +152,9 @@ static bly_status replace_save(const char *path, uint64_t n)
 static uint64_t replace_items(const char *path)
 {
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_open(&filter, path, 0, NULL), BLY_OK);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     bly_free(filter);
     return stat.items;
 }

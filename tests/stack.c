@@ -138,27 +138,27 @@ static void stack_ask(stack_job *job, const bly_filter *f, size_t n)
     bly_hash(f, work.text[0], 3);
     bly_contains(f, work.text[0], 3);
     bly_contains_hash(f, work.hash[0]);
-    bly_contains_many(f, work.hash, KEYS, work.answer);
-    bly_contains_keys(f, &(bly_keys){.n = KEYS, .keys = work.key}, work.answer);
-    bly_contains_many(f, work.hash, n, work.answer);
+    bly_contains_hashes(f, work.hash, KEYS, work.answer);
+    bly_contains_many(f, &(bly_keys){.n = KEYS, .keys = work.key}, work.answer);
+    bly_contains_hashes(f, work.hash, n, work.answer);
     bly_contains_mask(f, work.hash, n, NULL);
     bly_count(f, work.text[0], 3);
     bly_count_hash(f, work.hash[0]);
-    bly_count_many(f, work.hash, KEYS, work.number);
-    bly_count_keys(f, &(bly_keys){ .n = KEYS, .keys = work.key }, work.number);
+    bly_count_hashes(f, work.hash, KEYS, work.number);
+    bly_count_many(f, &(bly_keys){ .n = KEYS, .keys = work.key }, work.number);
     bly_get(f, work.text[0], 3, &label);
     bly_get_hash(f, work.hash[0], &label);
-    bly_get_many(f, work.hash, KEYS, work.answer, work.number);
-    bly_get_keys(f, &(bly_keys){.n = KEYS, .keys = work.key}, work.answer,
+    bly_get_hashes(f, work.hash, KEYS, work.answer, work.number);
+    bly_get_many(f, &(bly_keys){.n = KEYS, .keys = work.key}, work.answer,
                  work.number);
     STACK_EXPECT(job, strlen(bly_kind_of(f)) > 0);
 }
 
 static void stack_look(stack_job *job, const bly_filter *f)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     size_t bytes;
-    STACK_CALL(job, bly_stat(&stat, f));
+    STACK_CALL(job, bly_info(&stat, f));
     STACK_CALL(job, bly_list_fingerprints(f, stack_visit, NULL));
     STACK_CALL(job, bly_list_labels(f, stack_visit_label, NULL));
     STACK_CALL(job, bly_list_keys(f, stack_visit_listed, NULL));
@@ -171,25 +171,25 @@ static void stack_change(stack_job *job, bly_filter *f, size_t n)
 {
     STACK_CALL(job, bly_add(f, work.text[0], 3));
     STACK_CALL(job, bly_add_hash(f, work.hash[0]));
-    STACK_CALL(job, bly_add_many(f, work.hash, n, NULL, NULL));
-    STACK_CALL(job, bly_add_keys(f, &(bly_keys){.n = n, .keys = work.key}, NULL,
+    STACK_CALL(job, bly_add_hashes(f, work.hash, n, NULL, NULL));
+    STACK_CALL(job, bly_add_many(f, &(bly_keys){.n = n, .keys = work.key}, NULL,
                                  NULL));
-    STACK_CALL(job, bly_add_many(f, work.hash, n, work.answer, NULL));
-    STACK_CALL(job, bly_add_keys(f, &(bly_keys){.n = n, .keys = work.key},
+    STACK_CALL(job, bly_add_hashes(f, work.hash, n, work.answer, NULL));
+    STACK_CALL(job, bly_add_many(f, &(bly_keys){.n = n, .keys = work.key},
                                  work.answer, NULL));
     STACK_CALL(job, bly_put(f, work.text[0], 3, 1));
     STACK_CALL(job, bly_put_hash(f, work.hash[0], 1));
-    STACK_CALL(job, bly_put_many(f, work.hash, work.label, n, NULL));
-    STACK_CALL(job, bly_put_keys(f, &(bly_keys){.n = n, .keys = work.key},
+    STACK_CALL(job, bly_put_hashes(f, work.hash, work.label, n, NULL));
+    STACK_CALL(job, bly_put_many(f, &(bly_keys){.n = n, .keys = work.key},
                                  work.label, NULL));
     STACK_CALL(job, bly_remove(f, work.text[0], 3));
     STACK_CALL(job, bly_remove_hash(f, work.hash[0]));
-    STACK_CALL(job, bly_remove_many(f, work.hash, n, work.each));
-    STACK_CALL(job, bly_remove_many(f, work.hash, n, NULL));
-    STACK_CALL(job, bly_remove_keys(f, &(bly_keys){.n = n, .keys = work.key},
+    STACK_CALL(job, bly_remove_hashes(f, work.hash, n, work.each));
+    STACK_CALL(job, bly_remove_hashes(f, work.hash, n, NULL));
+    STACK_CALL(job, bly_remove_many(f, &(bly_keys){.n = n, .keys = work.key},
                                     work.each));
     /* until it is full, or well beyond its plan */
-    STACK_CALL(job, bly_add_many(f, work.hash, KEYS, NULL, NULL));
+    STACK_CALL(job, bly_add_hashes(f, work.hash, KEYS, NULL, NULL));
     for (size_t i = 0; i < SINGLE; i++)
         STACK_CALL(job, bly_add_hash(f, work.hash[KEYS - 1 - i]));
     STACK_CALL(job, bly_resize(f, 2 * n));
@@ -310,20 +310,23 @@ static void stack_built(stack_job *job, uint64_t room)
 {
     bly_filter *f = NULL;
     STACK_CALL(job,
-               bly_build(&f, job->kind, &job->spec, work.hash, NULL, room));
+               bly_build(&f, job->kind, &job->spec,
+                         &(bly_keys){ .n = room, .hashes = work.hash }));
     STACK_EXPECT(job, f != NULL);
     if (f != NULL)
         stack_filter(job, f, room);
     f = NULL;
-    STACK_CALL(job, bly_build(&f, job->kind, &job->spec, work.hash,
-                                     work.label, room));
+    STACK_CALL(job, bly_build(&f, job->kind, &job->spec,
+                              &(bly_keys){ .n = room, .hashes = work.hash,
+                                           .labels = work.label }));
     if (f != NULL)
         stack_filter(job, f, room);
     for (size_t i = 0; i < KEYS; i++)
         work.number[i] = i < EQUAL ? 77 : work.hash[i];
     f = NULL;
-    STACK_CALL(job, bly_build(&f, job->kind, &job->spec, work.number, NULL,
-                              room > EQUAL ? room : 2));
+    STACK_CALL(job, bly_build(&f, job->kind, &job->spec,
+                              &(bly_keys){ .n = room > EQUAL ? room : 2,
+                                           .hashes = work.number }));
     bly_free(f);
 }
 

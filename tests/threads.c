@@ -62,11 +62,11 @@ static void *threads_add(void *argument)
     bool viewed = views_plain.of(&view, job->filter);
     for (uint64_t i = 0; i < EACH; i += BATCH) {
         threads_hashes(hashes, job->thread * EACH / 2 + i, BATCH);
-        job->wrong += bly_add_many(job->filter, hashes, BATCH / 2, NULL,
-                                   NULL) < 0;
+        job->wrong += bly_add_hashes(job->filter, hashes, BATCH / 2, NULL,
+                                     NULL) < 0;
         for (uint64_t j = BATCH / 2; j < BATCH; j++)
             job->wrong += bly_add_hash(job->filter, hashes[j]) < 0;
-        bly_contains_many(job->filter, hashes, BATCH, found);
+        bly_contains_hashes(job->filter, hashes, BATCH, found);
         for (uint64_t j = 0; j < BATCH; j++)
             job->wrong += !found[j]
                        || !bly_contains_hash(job->filter, hashes[j])
@@ -87,8 +87,8 @@ static void test_shared_adds(void **state)
         assert_status(bly_new(&filter, registry_kinds[i]->name, &spec),
                       BLY_OK);
         assert_int_equal(threads_all(threads_add, filter, NULL), 0);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.items, THREADS * EACH);
         bly_free(filter);
         kinds++;
@@ -107,7 +107,8 @@ static void *threads_build(void *argument)
     if (hashes == NULL)
         return job->wrong++, NULL;
     threads_hashes(hashes, job->thread * MANY, MANY);
-    job->wrong += bly_build(&filter, job->kind, NULL, hashes, NULL, MANY)
+    job->wrong += bly_build(&filter, job->kind, NULL,
+                            &(bly_keys){ .n = MANY, .hashes = hashes })
                   != BLY_OK;
     for (uint64_t i = 0; i < MANY && filter != NULL; i++)
         job->wrong += !bly_contains_hash(filter, hashes[i]);
@@ -136,10 +137,10 @@ static void *threads_read(void *argument)
 {
     threads_job *job = argument;
     bly_filter *copy = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     for (uint64_t i = 0; i < EACH; i++)
         job->wrong += !bly_contains_hash(job->filter, test_random(1, i));
-    job->wrong += bly_stat(&stat, job->filter) != BLY_OK;
+    job->wrong += bly_info(&stat, job->filter) != BLY_OK;
     job->wrong += bly_copy(&copy, job->filter, NULL) != BLY_OK;
     bly_free(copy);
     return NULL;
@@ -156,8 +157,9 @@ static void test_reads(void **state)
     for (size_t i = 0; registry_kinds[i] != NULL; i++) {
         const bly_kind *kind = registry_kinds[i];
         bly_filter *filter = NULL;
-        bly_status status = bly_build(&filter, kind->name, NULL, hashes, NULL,
-                                      EACH);
+        bly_status status = bly_build(&filter, kind->name, NULL,
+                                      &(bly_keys){ .n = EACH,
+                                                   .hashes = hashes });
         if (status == BLY_ETOOBIG)
             continue;
         assert_said(status, BLY_OK);

@@ -50,11 +50,11 @@ KEY_FUNCTIONS(bloomery_get, ask_get)
  * systems' files cannot store one. */
 static void change_state(bly_filter *filter, uint64_t class)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_status status;
     if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
         return;
-    datum_must(bly_stat(&stat, filter));
+    datum_must(bly_info(&stat, filter));
     status = stat.items == 0 ? bly_form_set(filter, class) : BLY_OK;
     if (status != BLY_EUNSUPPORTED)
         datum_must(status);

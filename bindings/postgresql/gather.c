@@ -115,7 +115,7 @@ static void gather_hash(gathered *g)
     if (g->whole || keys.n == 0)
         return;
     to = heap_room(g, &g->hashes, bytes);
-    datum_must(bly_hash_keys((uint64_t *)(void *)to, g->kind, &spec, &keys));
+    datum_must(bly_hash_many((uint64_t *)(void *)to, g->kind, &spec, &keys));
     g->hashes.used += bytes;
     g->bytes.used = 0;
     g->ends.used = sizeof(uint64_t);
@@ -215,7 +215,7 @@ static bool kind_wants_keys(const gathered *g)
     datum_fits(g->kind, &spec);
     datum_memory_of(&memory, room, FILTER_MOST);
     spec = datum_spec(1, g->asked.rate, &memory);
-    datum_must(bly_build(&empty, g->kind, &spec, NULL, NULL, 0));
+    datum_must(bly_build(&empty, g->kind, &spec, &(bly_keys){ 0 }));
     wants = (bly_can(empty) & BLY_CAN_WHOLE_KEYS) != 0;
     MemoryContextDelete(room);
     return wants;
@@ -323,6 +323,7 @@ Datum bloomery_gather_labels(PG_FUNCTION_ARGS)
 static bly_filter *gather_build(gathered *g, const datum_memory *memory)
 {
     bly_filter *filter = NULL;
+    bly_keys keys = { 0 };
     size_t n = gather_all(g);
     int64 items = g->asked.items > 0 ? g->asked.items : (int64)Max(n, 1);
     bly_spec spec = datum_spec(items, g->asked.rate, memory);
@@ -332,12 +333,13 @@ static bly_filter *gather_build(gathered *g, const datum_memory *memory)
         datum_fits(g->kind, &spec);
     gather_hash(g);
     if (g->whole && n > 0) {
-        bly_keys keys = gather_keys(g);
-        datum_must(bly_build_keys(&filter, g->kind, &spec, &keys, labels));
+        keys = gather_keys(g);
     } else {
-        datum_must(bly_build(&filter, g->kind, &spec, heap_array(&g->hashes),
-                             labels, n));
+        keys.n = n;
+        keys.hashes = heap_array(&g->hashes);
     }
+    keys.labels = labels;
+    datum_must(bly_build(&filter, g->kind, &spec, &keys));
     datum_must(bly_form_set(filter, g->form));      /* foreign kinds refuse */
     return filter;
 }

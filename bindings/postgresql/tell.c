@@ -60,11 +60,11 @@ Datum bloomery_info(PG_FUNCTION_ARGS)
     if (strcmp(header.hash, "siphash") == 0) {
         bly_header_each(&header, bly_json_field, &json);
     } else {
-        bly_stat_t stat;
+        bly_info_t stat;
         bly_filter *filter = datum_read(PG_GETARG_DATUM(0),
                                         CurrentMemoryContext);
-        datum_must(bly_stat(&stat, filter));
-        bly_stat_each(&stat, filter, bly_json_field, &json);
+        datum_must(bly_info(&stat, filter));
+        bly_info_each(&stat, filter, bly_json_field, &json);
         bly_free(filter);
     }
     return json_end(&json);

@@ -565,8 +565,8 @@ static int held_state_first(held *h, uint64_t form)
  * which may have stopped half way. */
 static int held_added(held *h, uint64_t form, int status)
 {
-    bly_stat_t stat;
-    if (!h->open || bly_stat(&stat, h->filter) < 0 || stat.items == 0)
+    bly_info_t stat;
+    if (!h->open || bly_info(&stat, h->filter) < 0 || stat.items == 0)
         return status;
     int stated = held_state_first(h, form);
     return status >= 0 && stated < 0 ? stated : status;
@@ -657,8 +657,9 @@ static int held_build_by(bly_filter **made, const char *kind, bly_spec *spec,
         status = some == NULL ? BLY_ENOMEM : BLY_OK;
     }
     spec->progress = &held_progress;
+    ready.keys.labels = some;
     if (status >= 0)
-        status = (int)bly_build_keys(made, kind, spec, &ready.keys, some);
+        status = (int)bly_build(made, kind, spec, &ready.keys);
     free(some);
     held_ready_free(&ready);
     return status;
@@ -699,7 +700,7 @@ static int held_hash_keys(uint64_t *hashes, const char *kind, bly_spec *spec,
     held_make_ready(&ready, spec->form, batch, &w);
     spec->progress = &held_progress;
     int status = ready.status < 0 ? ready.status
-               : (int)bly_hash_keys(hashes, kind, spec, &ready.keys);
+               : (int)bly_hash_many(hashes, kind, spec, &ready.keys);
     held_ready_free(&ready);
     return held_end_watch(&w, status);
 }
@@ -1034,7 +1035,7 @@ static int held_many(held *h, held_work work, held_job *job)
 static int held_job_contains(bly_filter *f, const bly_keys *keys,
                              const held_work *work)
 {
-    return (int)bly_contains_keys(f, keys, work->flags);
+    return (int)bly_contains_many(f, keys, work->flags);
 }
 
 static int held_contains_keys(held *h, held_batch *batch, bool *present)
@@ -1046,7 +1047,7 @@ static int held_contains_keys(held *h, held_batch *batch, bool *present)
 static int held_job_add(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
-    int status = (int)bly_add_keys(f, keys, work->flags, NULL);
+    int status = (int)bly_add_many(f, keys, work->flags, NULL);
     for (size_t i = 0; work->flags != NULL && i < keys->n; i++)
         work->flags[i] = !work->flags[i];
     return status;
@@ -1063,7 +1064,7 @@ static int held_job_remove(bly_filter *f, const bly_keys *keys,
                            const held_work *work)
 {
     (void)work;
-    return (int)bly_remove_keys(f, keys, NULL);
+    return (int)bly_remove_many(f, keys, NULL);
 }
 
 static int held_remove_keys(held *h, held_batch *batch)
@@ -1075,7 +1076,7 @@ static int held_remove_keys(held *h, held_batch *batch)
 static int held_job_count(bly_filter *f, const bly_keys *keys,
                           const held_work *work)
 {
-    return (int)bly_count_keys(f, keys, work->numbers);
+    return (int)bly_count_many(f, keys, work->numbers);
 }
 
 static int held_count_keys(held *h, held_batch *batch, uint64_t *counts)
@@ -1088,10 +1089,10 @@ static int held_job_put(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
     if (work->batch->valid == NULL || work->labels == NULL)
-        return (int)bly_put_keys(f, keys, work->labels, NULL);
+        return (int)bly_put_many(f, keys, work->labels, NULL);
     uint64_t *some = held_labels(work->labels, work->batch);
     int status = some == NULL ? BLY_ENOMEM
-               : (int)bly_put_keys(f, keys, some, NULL);
+               : (int)bly_put_many(f, keys, some, NULL);
     free(some);
     return status;
 }
@@ -1105,7 +1106,7 @@ static int held_put_keys(held *h, held_batch *batch, const uint64_t *labels)
 static int held_job_get(bly_filter *f, const bly_keys *keys,
                         const held_work *work)
 {
-    return (int)bly_get_keys(f, keys, work->flags, work->numbers);
+    return (int)bly_get_many(f, keys, work->flags, work->numbers);
 }
 
 static int held_get_keys(held *h, held_batch *batch, bool *found,
@@ -1182,11 +1183,11 @@ static bool held_collect(void *context, const bly_field *field)
 
 static int held_stat_each(held_fields *out, const bly_filter *f)
 {
-    bly_stat_t stat;
-    int status = (int)bly_stat(&stat, f);
+    bly_info_t stat;
+    int status = (int)bly_info(&stat, f);
     if (status < 0)
         return status;
-    return bly_stat_each(&stat, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
+    return bly_info_each(&stat, f, held_collect, out) ? BLY_OK : BLY_ENOMEM;
 }
 
 static int held_stat(held *h, held_fields *out, void *task)

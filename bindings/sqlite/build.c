@@ -119,7 +119,7 @@ static bly_status sql_build_hash(build *b)
     if (b->keys == 0)
         return BLY_OK;
     uint64_t *hashes = b->hashes + b->hashed;
-    bly_status status = bly_hash_keys(hashes, b->kind, &b->spec, &keys);
+    bly_status status = bly_hash_many(hashes, b->kind, &b->spec, &keys);
     if (status < 0)
         return status;
     if (b->once)
@@ -337,21 +337,22 @@ static bly_status sql_build_of_hashes(bly_filter **out, build *b)
     b->table = NULL;
     if (b->once)
         b->spec.capacity = b->different + b->zero;
-    return bly_build(out, b->kind, &b->spec, b->hashes,
-                     b->labelled ? b->labels : NULL, b->hashed);
+    return bly_build(out, b->kind, &b->spec, &(bly_keys){
+        .n = b->hashed, .hashes = b->hashes,
+        .labels = b->labelled ? b->labels : NULL });
 }
 
 static bly_status sql_build_make(bly_filter **out, build *b)
 {
     const bly_progress progress = interrupt_progress(b->db);
-    bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends };
+    bly_keys keys = { .n = b->keys, .data = b->data, .offsets64 = b->ends,
+                      .labels = b->labelled ? b->labels : NULL };
     b->spec.progress = &progress;
     if (!b->whole)
         return sql_build_of_hashes(out, b);
     if (b->spec.capacity == 0)
         b->spec.capacity = b->keys;
-    return bly_build_keys(out, b->kind, &b->spec, &keys,
-                          b->labelled ? b->labels : NULL);
+    return bly_build(out, b->kind, &b->spec, &keys);
 }
 
 /* Returns NULL if there were no keys, like sum(). */

@@ -149,8 +149,8 @@ static bool sql_rows_gather(void *context, const bly_listed *listed)
 /* Finds whether keys are integers that equal their hashes. */
 static bly_status sql_rows_of_integers(bool *out, const bly_filter *filter)
 {
-    bly_stat_t stat;
-    bly_status status = bly_stat(&stat, filter);
+    bly_info_t stat;
+    bly_status status = bly_info(&stat, filter);
     *out = status >= 0 && (strcmp(stat.hash, "decimal") == 0
                            || strcmp(stat.hash, "identity") == 0);
     return status;

@@ -114,10 +114,10 @@ static bly_status scalar_put_key(bly_filter *filter, const sql_keys_key *key,
  * systems' files cannot store one. */
 static bly_status scalar_state(bly_filter *filter, sqlite3_value *value)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     if (bly_form_of(filter) != BLY_KEYS_UNSTATED)
         return BLY_OK;
-    bly_status status = bly_stat(&stat, filter);
+    bly_status status = bly_info(&stat, filter);
     if (status < 0 || stat.items > 0)
         return status;
     status = bly_form_set(filter, sql_keys_class(value));

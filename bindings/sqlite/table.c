@@ -382,7 +382,7 @@ static int sql_table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *out)
         return SQLITE_NOMEM;
     bly_key one = { key.data, key.length };
     bly_keys keys = { .n = 1, .keys = &one };
-    if (bly_hash_keys(&hash, NULL, NULL, &keys) < 0)
+    if (bly_hash_many(&hash, NULL, NULL, &keys) < 0)
         return SQLITE_ERROR;
     hash += (uint64_t)sqlite3_value_type(c->asked);
     *out = (sqlite3_int64)hash;

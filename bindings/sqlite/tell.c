@@ -56,18 +56,18 @@ void tell_give(sqlite3_context *context, bly_json *json)
 
 static void tell_info(sqlite3_context *context, int n, sqlite3_value **values)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     (void)n;
     bly_filter *filter = sql_held_own(context, values[0]);
     if (filter == NULL)
         return;
-    bly_status status = bly_stat(&stat, filter);
+    bly_status status = bly_info(&stat, filter);
     if (status < 0) {
         extension_fail(context, status);
     } else {
         bly_json json = tell_json(context);
         tell_open(&json, BLY_FIELD_OBJECT);
-        bly_stat_each(&stat, filter, bly_json_field, &json);
+        bly_info_each(&stat, filter, bly_json_field, &json);
         tell_close(&json);
         tell_give(context, &json);
     }

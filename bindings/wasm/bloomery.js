@@ -310,11 +310,8 @@ class Core {
     check(status) {
         if (status >= 0)
             return status;
-        // Messages name functions of C in brackets, to be left out.
-        const why = this.text(this.c.why())
-            .replace("(bly_options.memory_limit)", "(memoryLimit)")
-            .replace(/ \(bly_\w+\)/g, "");
-        throw new BloomeryError(why, status, this.text(this.c.status(status)));
+        throw new BloomeryError(this.text(this.c.why()), status,
+                                this.text(this.c.status(status)));
     }
 
     // Parses a JSON result. Numbers that are not exact in JavaScript are texts.

@@ -143,7 +143,7 @@ static const char *wasm_end(void)
 
 WASM_EXPORT(why) const char *wasm_why(void)
 {
-    return bly_why();
+    return bly_why_in("javascript");
 }
 
 WASM_EXPORT(version) const char *wasm_version(void)
@@ -549,9 +549,10 @@ WASM_EXPORT(build) int wasm_build(const char *kind, const uint64_t *labels)
     keys.data = wasm_kept.data;
     keys.offsets64 = wasm_kept.ends;
     keys.width = wasm_kept.n > 0 ? wasm_kept.width : 8;
+    keys.labels = labels;
     if (wasm_spec.capacity == 0)
         wasm_spec.capacity = wasm_kept.n > 0 ? wasm_kept.n : 1;
-    return bly_build_keys(&wasm_made, kind, &wasm_spec, &keys, labels);
+    return bly_build(&wasm_made, kind, &wasm_spec, &keys);
 }
 
 WASM_EXPORT(unpack) int wasm_unpack(const void *packed, size_t bytes)
@@ -620,34 +621,34 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
 
 WASM_EXPORT(contains_many) int wasm_contains_many(const bly_filter *f)
 {
-    return bly_contains_keys(f, &wasm_keys, wasm.yes);
+    return bly_contains_many(f, &wasm_keys, wasm.yes);
 }
 
 /* Sets `yes` for keys that may have been present. */
 WASM_EXPORT(add_many) int wasm_add_many(bly_filter *f)
 {
-    return bly_add_keys(f, &wasm_keys, wasm.yes, NULL);
+    return bly_add_many(f, &wasm_keys, wasm.yes, NULL);
 }
 
 WASM_EXPORT(remove_many) int wasm_remove_many(bly_filter *f)
 {
-    return bly_remove_keys(f, &wasm_keys, NULL);
+    return bly_remove_many(f, &wasm_keys, NULL);
 }
 
 WASM_EXPORT(count_many) int wasm_count_many(const bly_filter *f)
 {
-    return bly_count_keys(f, &wasm_keys, wasm.numbers);
+    return bly_count_many(f, &wasm_keys, wasm.numbers);
 }
 
 WASM_EXPORT(put_many) int wasm_put_many(bly_filter *f)
 {
-    return bly_put_keys(f, &wasm_keys, wasm.labels, NULL);
+    return bly_put_many(f, &wasm_keys, wasm.labels, NULL);
 }
 
 WASM_EXPORT(get_many) int wasm_get_many(const bly_filter *f)
 {
     memset(wasm.numbers, 0, wasm_keys.n * sizeof *wasm.numbers);
-    return bly_get_keys(f, &wasm_keys, wasm.yes, wasm.numbers);
+    return bly_get_many(f, &wasm_keys, wasm.yes, wasm.numbers);
 }
 
 /* ---- Filters ------------------------------------------------------------- */
@@ -721,12 +722,12 @@ WASM_EXPORT(fold) int wasm_fold(bly_filter *f, uint64_t times)
 
 WASM_EXPORT(info) const char *wasm_info(const bly_filter *f)
 {
-    bly_stat_t s;
-    wasm_done = bly_stat(&s, f);
+    bly_info_t s;
+    wasm_done = bly_info(&s, f);
     if (wasm_done < 0)
         return NULL;
     wasm_begin(BLY_FIELD_OBJECT);
-    bly_stat_each(&s, f, bly_json_field, &wasm_json);
+    bly_info_each(&s, f, bly_json_field, &wasm_json);
     return wasm_end();
 }
 

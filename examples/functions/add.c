@@ -27,9 +27,9 @@ static void many_keys(bly_filter *f)
     bly_keys words = { .n = 3, .keys = word };
     bool present[3];
     size_t done;
-    if (bly_add_keys(f, &words, NULL, &done) < 0)
+    if (bly_add_many(f, &words, NULL, &done) < 0)
         errx(1, "word %zu: %s", done, bly_why());
-    if (bly_contains_keys(f, &words, present) < 0)
+    if (bly_contains_many(f, &words, present) < 0)
         errx(1, "%s", bly_why());
     /* end */
     if (done != 3 || !present[0] || !present[1] || !present[2])

@@ -22,6 +22,17 @@ static void errors(void)
         errx(1, "status %d", status);
 }
 
+static void languages(void)
+{
+    /* example */
+    bly_filter *f;
+    if (bly_new(&f, "fuse", &(bly_spec){ .capacity = 1000 }) < 0)
+        printf("%s\n", bly_why_in("python"));
+    /* end */
+    if (strstr(bly_why_in("python"), "(Filter.build)") == NULL)
+        errx(1, "%s", bly_why_in("python"));
+}
+
 static void library(void)
 {
     /* example */
@@ -90,6 +101,7 @@ int main(void)
 {
     bly_filter *f;
     errors();
+    languages();
     library();
     limits();
     kinds();

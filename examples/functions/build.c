@@ -30,8 +30,8 @@ static void planned(const bly_plan_t *plan)
     if (bly_new_planned(&f, plan, &spec) < 0)
         errx(1, "%s", bly_why());
     /* end */
-    bly_stat_t stat;
-    if (bly_stat(&stat, f) < 0 || stat.bytes != plan->bytes || stat.seed != 42)
+    bly_info_t stat;
+    if (bly_info(&stat, f) < 0 || stat.bytes != plan->bytes || stat.seed != 42)
         errx(1, "another filter");
     bly_free(f);
 }
@@ -42,7 +42,7 @@ static void keys(void)
     static const char names[] = "annbobeve";    /* three bytes a key       */
     bly_keys keys = { .n = 3, .data = names, .width = 3 };
     bly_filter *f;
-    if (bly_build_keys(&f, "fuse", NULL, &keys, NULL) < 0)
+    if (bly_build(&f, "fuse", NULL, &keys) < 0)
         errx(1, "%s", bly_why());
     /* end */
     if (!bly_contains(f, "bob", 3))
@@ -58,8 +58,9 @@ static void hashes(void)
     bly_spec spec = { .rate = 0.001 };
     uint64_t hashes[3];
     bly_filter *f;
-    if (bly_hash_keys(hashes, "ribbon", &spec, &keys) < 0 ||
-        bly_build(&f, "ribbon", &spec, hashes, NULL, 3) < 0)
+    if (bly_hash_many(hashes, "ribbon", &spec, &keys) < 0 ||
+        bly_build(&f, "ribbon", &spec,
+                  &(bly_keys){ .n = 3, .hashes = hashes }) < 0)
         errx(1, "%s", bly_why());
     /* end */
     if (!bly_contains(f, "eve", 3))
@@ -85,7 +86,7 @@ static void integers(bly_filter *f)
     uint64_t ids[] = { 17, 18, 4711 }, hashes[3];
     for (size_t i = 0; i < 3; i++)
         hashes[i] = bly_mix64(ids[i]);
-    if (bly_add_many(f, hashes, 3, NULL, NULL) < 0)
+    if (bly_add_hashes(f, hashes, 3, NULL, NULL) < 0)
         errx(1, "%s", bly_why());
     /* end */
     if (!bly_contains_hash(f, bly_mix64(4711)))

@@ -48,7 +48,7 @@ static void many(bly_chain *chain)
     bly_keys keys = { .n = 3, .data = "redseasky", .width = 3 };
     bool seen[3];
     size_t done;
-    if (bly_chain_add_keys(chain, &keys, seen, &done) < 0)
+    if (bly_chain_add_many(chain, &keys, seen, &done) < 0)
         errx(1, "%s", bly_why());
     /* end */
     if (done != 3)

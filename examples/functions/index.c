@@ -17,7 +17,7 @@ static void make(void)
     bly_index_maker *maker;
     uint64_t hashes[3];
     if (bly_index_begin(&maker, "words.index", &spec) < 0 ||
-        bly_hash_keys(hashes, NULL, NULL, &keys) < 0)
+        bly_hash_many(hashes, NULL, NULL, &keys) < 0)
         errx(1, "%s", bly_why());
     for (size_t i = 0; i < 2; i++) {
         bly_document document = { .name = title[i], .length = 4 + i };

@@ -99,7 +99,7 @@ static void check(const char *kind, const uint64_t *hash,
                   size_t (*by)(const bly_filter *f, const uint64_t *hash))
 {
     bly_filter *f;
-    if (bly_build(&f, kind, NULL, hash, NULL, N) < 0)
+    if (bly_build(&f, kind, NULL, &(bly_keys){ .n = N, .hashes = hash }) < 0)
         errx(1, "%s", bly_why());
     if (by(f, hash) != N)
         errx(1, "%s: a key is lost", kind);

@@ -50,7 +50,7 @@ static void count(bly_filter *f)
 int main(void)
 {
     bly_filter *f;
-    bly_stat_t stat;
+    bly_info_t stat;
     if (bly_new(&f, "blocked", &(bly_spec){ .capacity = 1000,
                                             .flags = BLY_SPARSE }) < 0)
         errx(1, "%s", bly_why());
@@ -58,7 +58,7 @@ int main(void)
     places(f, 4);
     save(f, 1);
     count(f);
-    if (bly_stat(&stat, f) < 0 || stat.items != 1000)
+    if (bly_info(&stat, f) < 0 || stat.items != 1000)
         errx(1, "another count");
     bly_free(f);
     if (bly_open(&f, "parts.bly", 0, NULL) < 0 ||

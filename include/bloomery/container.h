@@ -28,7 +28,7 @@ extern "C" {
 typedef struct bly_container bly_container;
 
 /* The filter of one group or, in a file with columns, of one column in a group.
- * The struct keeps its size, as bly_stat_t does. */
+ * The struct keeps its size, as bly_info_t does. */
 typedef struct {
     const char *column;         /* "address.city"; "": none, or a column
                                    whose name is encrypted                   */

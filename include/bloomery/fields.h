@@ -1,6 +1,6 @@
 /* bloomery/fields.h - the fields of filters and plans, by name, and as JSON.
  *
- * The library keeps one list of the fields of bly_stat_t and bly_plan_t. The
+ * The library keeps one list of the fields of bly_info_t and bly_plan_t. The
  * command, the bindings and the Redis module all read their fields here, so
  * that a field has the same name, type and meaning everywhere.
  *
@@ -54,16 +54,16 @@ typedef struct {
 /* Called with each field. Return false to stop. */
 typedef bool bly_visit_field(void *context, const bly_field *field);
 
-/* Visits the fields of a filter's statistics: those that bly_stat returned for
+/* Visits the fields of a filter's statistics: those that bly_info returned for
  * it, and the labels, abilities and attached data that the filter itself lists.
  * With a NULL filter those three are absent. Returns false if the visitor
  * did. */
-BLY_API bool bly_stat_each(const bly_stat_t *stat, const bly_filter *filter,
+BLY_API bool bly_info_each(const bly_info_t *stat, const bly_filter *filter,
                            bly_visit_field *visit, void *context)
                            BLY_GIVEN(1, 3);
 
 /* Visits the fields of a filter of which only the header is known. They are
- * those of bly_stat_each. Fields that a header does not state are absent.
+ * those of bly_info_each. Fields that a header does not state are absent.
  * Returns false if the visitor did. */
 BLY_API bool bly_header_each(const bly_header *header, bly_visit_field *visit,
                              void *context) BLY_GIVEN(1, 2);

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* The meaning of a field of `geometry` in bly_stat_t, for one format. */
+/* The meaning of a field of `geometry` in bly_info_t, for one format. */
 typedef struct {
     const char *name;           /* "bits", "tweak"; NULL: it is unused       */
     const char *means;          /* "0 mitz32, 1 mitz64"; NULL: a number      */

@@ -16,12 +16,12 @@
  *          hits += bly_inline_blocked_contains(&view, hash[i]);
  *
  * A hash is the one by which the filter knows the key. It comes from bly_hash,
- * from bly_hash_keys, or from the program's own code if that computes the
- * filter's hash function with its seed (bly_stat_t names both). Answers are
+ * from bly_hash_many, or from the program's own code if that computes the
+ * filter's hash function with its seed (bly_info_t names both). Answers are
  * those of bly_contains_hash, for every filter of the kind, whatever its
  * options and wherever its bytes are: in memory, mapped from a file or wrapped.
  *
- * If many hashes are available at a time, bly_contains_many is faster: it
+ * If many hashes are available at a time, bly_contains_hashes is faster: it
  * fetches the cache lines of many keys at once and tests several keys together.
  * In a loop of your own, call the view's prefetch for a later key.
  *

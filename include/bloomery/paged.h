@@ -11,7 +11,7 @@
  * because it does not look (unless the batch asks for `seen`). It may fail with
  * BLY_EIO or BLY_ECORRUPT (a page is damaged), but loses no key. A lookup that
  * cannot read its page answers "perhaps", and the next bly_sync or bly_seal
- * returns BLY_EIO. bly_stat reads the file: BLY_EIO, BLY_ENOMEM. bly_copy,
+ * returns BLY_EIO. bly_info reads the file: BLY_EIO, BLY_ENOMEM. bly_copy,
  * bly_like, bly_save, bly_pack and the operations on sets are BLY_EUNSUPPORTED,
  * and bly_image is NULL: the file is the image. Any number of threads may query
  * at once while no thread adds.

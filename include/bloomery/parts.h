@@ -30,7 +30,7 @@ BLY_API bly_status bly_places(const bly_filter *filter, const uint64_t *hashes,
 BLY_API const void *bly_raw(const bly_filter *filter, size_t *bytes)
                             BLY_GIVEN(1);
 
-/* Sets the number of adds that a filter represents (`items` of bly_stat). This
+/* Sets the number of adds that a filter represents (`items` of bly_info). This
  * is for a program that knows it although bly_unite does not; UINT64_MAX:
  * unknown. BLY_EREADONLY; BLY_EUNSUPPORTED for a filter that is open page by
  * page. */

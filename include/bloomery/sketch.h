@@ -30,7 +30,7 @@ BLY_API bly_status bly_list_fingerprints(const bly_filter *filter,
  * can list their keys. Keys in both cancel out; the result is the difference,
  * with the keys that are only in `into` and those that are only in `other`.
  * Each key must have been added at most once to each filter: a key added twice
- * to both may hide another. bly_list_keys lists the difference, and bly_stat
+ * to both may hide another. bly_list_keys lists the difference, and bly_info
  * estimates its size (`distinct`). A lookup of a key in the difference answers
  * "perhaps" for both sides. Errors of bly_unite. */
 BLY_API bly_status bly_subtract(bly_filter *into, const bly_filter *other)

@@ -23,10 +23,10 @@ static lab_measure fan_mean(const double *share, size_t n)
 static double fan_full(uint64_t series, uint64_t capacity, unsigned bits)
 {
     bly_filter *f = lab_new(capacity, 0, "cuckoo:f=%u", bits);
-    bly_stat_t stat;
+    bly_info_t stat;
     for (uint64_t i = 0; bly_add_hash(f, lab_key(series, i)) >= 0; i++)
         continue;
-    bly_stat(&stat, f);
+    bly_info(&stat, f);
     bly_free(f);
     return stat.fill;
 }
@@ -208,9 +208,9 @@ static double fan_rate(lab *l, unsigned bits, double load, uint64_t series)
     uint64_t half = lab_pick(l, 500, 100000, 500000);
     uint64_t asked = lab_pick(l, 1000, 500000, 5000000);
     bly_filter *f = lab_new(2 * half, 0, "cuckoo:f=%u", bits);
-    bly_stat_t stat;
+    bly_info_t stat;
     lab_fill(f, 2 * series, 0, half);
-    bly_stat(&stat, f);
+    bly_info(&stat, f);
     lab_fill(f, 2 * series, half,
              (uint64_t)((double)half * (load / stat.fill - 1)));
     double rate = (double)lab_hits(f, 2 * series + 1, asked) / (double)asked;

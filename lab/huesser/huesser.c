@@ -103,7 +103,7 @@ static size_t huesser_yes(const bly_filter *f, const huesser_list *list)
     bool *present = lab_allocate(list->n + 1);
     size_t yes = 0;
     bly_keys keys = { .n = list->n, .keys = list->word };
-    bly_contains_keys(f, &keys, present);
+    bly_contains_many(f, &keys, present);
     for (size_t i = 0; i < list->n; i++)
         yes += present[i];
     free(present);
@@ -116,7 +116,7 @@ static double huesser_trial(const huesser_list *in, const huesser_list *asked,
     bly_spec spec = { .capacity = in->n, .rate = rate, .seed = seed };
     bly_keys keys = { .n = in->n, .keys = in->word };
     bly_filter *f;
-    if (bly_build_keys(&f, "standard", &spec, &keys, NULL) < 0)
+    if (bly_build(&f, "standard", &spec, &keys) < 0)
         lab_stop("words", bly_why());
     *lost += in->n - huesser_yes(f, in);
     double yes = (double)huesser_yes(f, asked) / (double)asked->n;
@@ -178,7 +178,7 @@ static lab_measure huesser_right(lab *l, const huesser_list *in,
     for (size_t seed = 0; seed < seeds; seed++) {
         bly_spec spec = { .capacity = in->n, .rate = 0.01, .seed = seed };
         bly_filter *f;
-        if (bly_build_keys(&f, "standard", &spec, &keys, NULL) < 0)
+        if (bly_build(&f, "standard", &spec, &keys) < 0)
             lab_stop("words", bly_why());
         double questions = fmin((double)in->n / share,
                                 (double)asked->n / (1 - share));
@@ -249,7 +249,7 @@ static size_t huesser_bits(bool *bits, const bly_plan_t *plan, uint64_t seed,
     uint64_t *hashes = lab_allocate((list->n + 1) * sizeof *hashes);
     bly_keys keys = { .n = list->n, .keys = list->word };
     size_t found = 0;
-    if (bly_hash_keys(hashes, NULL, &(bly_spec){ .seed = seed }, &keys) < 0)
+    if (bly_hash_many(hashes, NULL, &(bly_spec){ .seed = seed }, &keys) < 0)
         lab_stop("words", bly_why());
     for (size_t i = 0; i < list->n; i++) {
         bool all = true;

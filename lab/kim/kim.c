@@ -40,7 +40,7 @@ static uint64_t kim_hits(const bly_filter *f, uint64_t series, uint64_t n,
     for (uint64_t i = 0; i < n; i += SOME) {
         size_t some = n - i < SOME ? (size_t)(n - i) : SOME;
         lab_keys(keys, some, series, i);
-        bly_count_many(f, keys, some, counts);
+        bly_count_hashes(f, keys, some, counts);
         for (size_t j = 0; j < some; j++)
             hits += counts[j] >= times;
     }

@@ -27,9 +27,10 @@ static double larisch_bits(const char *kind, uint64_t listed, uint64_t others,
     for (uint64_t i = 0; i < n; i++)
         labels[i] = i < listed;
     bly_filter *f;
-    if (bly_build(&f, kind, NULL, keys, labels, n) < 0)
+    if (bly_build(&f, kind, NULL,
+                  &(bly_keys){ .n = n, .hashes = keys, .labels = labels }) < 0)
         lab_stop(kind, bly_why());
-    bly_contains_many(f, keys, n, present);
+    bly_contains_hashes(f, keys, n, present);
     for (uint64_t i = 0; i < n; i++)
         *wrong += present[i] != (i < listed);
     size_t bytes;

@@ -210,7 +210,7 @@ static lab_measure map_look(const bly_filter *f, uint64_t n, size_t rounds)
             keys[i] = other & 1 ? other : lab_key(MAP_IN, other % n);
         }
         double start = lab_clock();
-        bly_contains_many(f, keys, MAP_ASKED, present);
+        bly_contains_hashes(f, keys, MAP_ASKED, present);
         time[r] = (lab_clock() - start) / MAP_ASKED;
         lab_sink += present[r];
     }
@@ -231,7 +231,8 @@ static map_cost map_time(const lab *l, const bly_kind_info *kind,
     for (size_t i = 0; i < builds; i++) {
         bly_free(f);
         double start = lab_clock();
-        if (bly_build(&f, kind->name, &spec, keys, NULL, n) < 0)
+        if (bly_build(&f, kind->name, &spec,
+                      &(bly_keys){ .n = n, .hashes = keys }) < 0)
             lab_stop(kind->name, bly_why());
         time[i] = (lab_clock() - start) / (double)n;
     }

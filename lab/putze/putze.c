@@ -378,12 +378,12 @@ static bool putze_comes_and_goes(lab *l)
     bool holds = true;
     for (uint64_t i = 0; i < rounds; i++) {
         bly_filter *f = lab_new(n, 0.01, "golomb");
-        bly_stat_t stat;
+        bly_info_t stat;
         lab_fill(f, PUTZE_IN, i * n, n);
         for (uint64_t j = n; j-- > 0; )
             holds = holds
                  && bly_remove_hash(f, lab_key(PUTZE_IN, i * n + j)) == BLY_OK;
-        bly_stat(&stat, f);
+        bly_info(&stat, f);
         holds = holds && stat.fill <= 0 && stat.distinct <= 0;
         bly_free(f);
     }

@@ -44,8 +44,8 @@ static swamidass_spread swamidass_count(unsigned m, unsigned k, uint64_t n,
     for (size_t i = 0; i < filters; i++) {
         bly_filter *f = lab_new(n, 0, "standard:m=%u,k=%u", m, k);
         lab_fill(f, i, 0, n);
-        bly_stat_t stat;
-        bly_stat(&stat, f);
+        bly_info_t stat;
+        bly_info(&stat, f);
         told[i] = stat.distinct;
         bly_free(f);
     }

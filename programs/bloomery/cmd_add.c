@@ -45,8 +45,9 @@ const cli_command cmd_add = {
     .options = change_add_options,
     .usual = "key field separator recursive ignore-case jobs verbose json",
     .examples = add_examples,
-    .status = "0 if the keys were added, 2 after an error; FILE is then as it "
-              "was before. A FILE that is changed in place, or that has "
-              "reached twice its plan, has some of the keys.",
+    .status = "0 if the keys were added, 2 after an error. FILE is then "
+              "unchanged, with two exceptions: if it is changed in place, or "
+              "reaches twice the planned number of keys, some of the keys are "
+              "saved.",
     .run = add_run,
 };

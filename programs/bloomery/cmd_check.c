@@ -56,9 +56,9 @@ static const char *check_name(bly_status status)
 /* An intact filter may still hold more than its kind can store exactly. */
 static void check_promise(const bly_filter *filter, const char *path)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    if (bly_stat(&stat, filter) >= 0 && filter_broken(&stat))
+    if (bly_info(&stat, filter) >= 0 && filter_broken(&stat))
         report_note("warning: '%s' holds more different keys than the %s up to "
                     "which it is exact: false positives are possible (rate %s)",
                     path, report_count(stat.capacity).text,
@@ -73,7 +73,8 @@ static const char *check_doubt(const char *kind)
     while (*formats != NULL && strcmp((*formats)->kind->name, kind) != 0)
         formats++;
     return *formats == NULL ? NULL
-         : (*formats)->recognised ? "its format has no checksum: its numbers were "
+         : (*formats)->recognised
+                            ? "its format has no checksum: its numbers were "
                               "looked at"
                             : "its format has no checksum, nor tells whether "
                               "this is all of it, or such a filter at all";

@@ -27,7 +27,7 @@ static const cli_example count_examples[] = {
 static bly_status count_ask(const bly_filter *filter, const bly_keys *keys,
                             bool *there, uint64_t *counts)
 {
-    bly_status status = bly_count_keys(filter, keys, counts);
+    bly_status status = bly_count_many(filter, keys, counts);
 
     for (size_t i = 0; i < keys->n; i++)
         there[i] = counts[i] > 0;

@@ -21,7 +21,7 @@ static const cli_example get_examples[] = {
 
 static int get_run(const cli_command *self, int argc, char **argv)
 {
-    static const ask_how how = { bly_get_keys, ASK_LABELS, "asking",
+    static const ask_how how = { bly_get_many, ASK_LABELS, "asking",
                                  "label\t" };
 
     return ask_numbers(self, &how, BLY_CAN_LABEL, "stores no labels", argc,

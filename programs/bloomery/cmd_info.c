@@ -71,7 +71,7 @@ static bool info_text_label(void *context, const bly_label_t *label)
 /* Prints the number of keys. After unite or intersect the number of adds is
  * unknown. The number of different keys is an estimate, unless the kind knows
  * it. */
-static void info_keys(const bly_stat_t *stat)
+static void info_keys(const bly_info_t *stat)
 {
     output_format("  keys       %s added, planned for %s\n",
                   stat->items_exact ? report_count(stat->items).text
@@ -92,7 +92,7 @@ static void info_keys(const bly_stat_t *stat)
                                                 : "is saturated");
 }
 
-static void info_form(const bly_stat_t *stat)
+static void info_form(const bly_info_t *stat)
 {
     output_format("  form       %s\n", stat->form != BLY_KEYS_UNSTATED
                   ? forms_name(stat->form).text
@@ -101,7 +101,7 @@ static void info_form(const bly_stat_t *stat)
 }
 
 /* Prints the rates. A planned rate of 0 is a guarantee. */
-static void info_rate(const bly_stat_t *stat)
+static void info_rate(const bly_info_t *stat)
 {
     if (filter_broken(stat))
         output_format("  rate       %s false positives now: there are none "
@@ -155,7 +155,7 @@ static void info_geometry(const uint64_t g[4])
 }
 
 /* Prints the share of bits or cells in use, as a number and as a bar. */
-static void info_fill(const bly_stat_t *stat)
+static void info_fill(const bly_info_t *stat)
 {
     enum { WIDTH = 20 };
     static const char used[] = "####################";
@@ -170,7 +170,7 @@ static void info_fill(const bly_stat_t *stat)
     output_format("  [%.*s%.*s]\n", n, used, WIDTH - n, left);
 }
 
-static void info_text(const bly_filter *filter, const bly_stat_t *stat,
+static void info_text(const bly_filter *filter, const bly_info_t *stat,
                       const char *file)
 {
     bool labels = false;
@@ -325,7 +325,7 @@ static int info_file(const char *file, const info_settings *s)
 {
     bly_header large = { .bytes = 0 };
     bly_filter *filter;
-    bly_stat_t stat;
+    bly_info_t stat;
 
     if (container_is(file))
         return inside_info(file, s->json);
@@ -336,7 +336,7 @@ static int info_file(const char *file, const info_settings *s)
         return info_large(file, s, &large);
     if (filter == NULL)
         return CLI_ERROR;
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     about_bytes(&stat);
     if (s->json)
         about_json(filter, &stat, file);

@@ -96,17 +96,17 @@ static bly_status query_ask(const bly_filter *filter, const bly_keys *keys,
                             bool *there, uint64_t *numbers)
 {
     (void)numbers;
-    return bly_contains_keys(filter, keys, there);
+    return bly_contains_many(filter, keys, there);
 }
 
 /* Collects facts about each filter. Returns false after an error. */
 static bool query_each(const ask_job *job, cli_asked_one *each)
 {
     for (size_t i = 0; i < job->n; i++) {
-        bly_stat_t stat = { .planned_rate = 1 };
+        bly_info_t stat = { .planned_rate = 1 };
         const ask_place *place = &job->places[i];
 
-        if (job->filters[i] != NULL && bly_stat(&stat, job->filters[i]) < 0) {
+        if (job->filters[i] != NULL && bly_info(&stat, job->filters[i]) < 0) {
             filter_error();
             return false;
         }
@@ -193,6 +193,8 @@ const cli_command cmd_query = {
     .options = query_options,
     .usual = "filter invert-match count quiet key field separator mark",
     .examples = query_examples,
-    .status = "0 if a line was selected, 1 if none was, 2 after an error.",
+    .status = "0 if a line was selected, 1 if none was, 2 after an error. With "
+              "-v, status 0 means that a key is certainly not there, and 1 "
+              "that every key is perhaps there.",
     .run = query_run,
 };

@@ -67,12 +67,12 @@ static bool digests_note_case(const ask_job *job)
     enum { LEAST = 1000 };
     const cli_asked *keys = &job->tally.keys;
     unsigned letters = job->tally.letters;
-    bly_stat_t stat;
+    bly_info_t stat;
 
     if ((letters != DIGESTS_LOWER && letters != DIGESTS_UPPER)
         || job->n != 1 || job->filters[0] == NULL || job->want.quiet
         || keys->asked < LEAST || job->want.how.lower || job->want.how.upper
-        || bly_stat(&stat, job->filters[0]) < 0
+        || bly_info(&stat, job->filters[0]) < 0
         || (double)keys->there > digests_chance(keys, stat.rate) + 1)
         return false;
     report_note("note: no more keys were found than by chance, and the keys "
@@ -99,9 +99,9 @@ static double digests_rate(const ask_job *job)
     double rate = 0;
 
     for (size_t i = 0; i < job->n; i++) {
-        bly_stat_t stat;
+        bly_info_t stat;
 
-        if (job->filters[i] == NULL || bly_stat(&stat, job->filters[i]) < 0
+        if (job->filters[i] == NULL || bly_info(&stat, job->filters[i]) < 0
             || !filter_kind_of_family(stat.kind, "foreign"))
             return INFINITY;
         rate += stat.rate;

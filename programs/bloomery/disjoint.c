@@ -75,7 +75,7 @@ static bool disjoint_find_in(disjoint_found *out, const cli_lines *lines,
 {
     uint64_t hashes[BATCHES_MOST];
 
-    bly_hash_keys(hashes, of->kind, of->spec,
+    bly_hash_many(hashes, of->kind, of->spec,
                   &(bly_keys){ .n = b->n, .keys = b->keys });
     for (size_t i = 0; i < b->n; i++)
         if (b->keys[i].data != NULL && hashes[i] == hash) {

@@ -15,7 +15,7 @@
 
 /* Reads a filter's statistics. Returns false if it is damaged; stderr says
  * so. */
-static bool inside_stat(bly_stat_t *out, const bly_container *file,
+static bool inside_stat(bly_info_t *out, const bly_container *file,
                           size_t which)
 {
     bly_filter *filter;
@@ -24,12 +24,12 @@ static bool inside_stat(bly_stat_t *out, const bly_container *file,
         filter_error();
         return false;
     }
-    bly_stat(out, filter);
+    bly_info(out, filter);
     bly_free(filter);
     return true;
 }
 
-static void inside_json_one(const bly_contained *one, const bly_stat_t *stat)
+static void inside_json_one(const bly_contained *one, const bly_info_t *stat)
 {
     json_open_object(NULL);
     json_count("group", one->group);
@@ -65,7 +65,7 @@ static void inside_column(const char *name)
     }
 }
 
-static void inside_text_one(const bly_contained *one, const bly_stat_t *stat)
+static void inside_text_one(const bly_contained *one, const bly_info_t *stat)
 {
     output_format("  %9" PRIu64 " %9" PRIu64 " %12s %12s %12s", one->group,
                   one->bytes, report_percent(stat->fill).text,
@@ -89,7 +89,7 @@ static bool inside_print(const bly_container *file, bool json, double *pass)
 
     for (size_t i = 0; i < is->n; i++) {
         const bly_contained *one = &is->filters[i];
-        bly_stat_t stat;
+        bly_info_t stat;
 
         if (one->format != NULL && !inside_stat(&stat, file, i)) {
             good = false;

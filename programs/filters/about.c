@@ -11,16 +11,16 @@ bool about_attached(size_t *bytes, const bly_filter *filter)
     return bly_attached(&data, bytes, filter) == BLY_OK;
 }
 
-void about_json(const bly_filter *filter, const bly_stat_t *stat,
+void about_json(const bly_filter *filter, const bly_info_t *stat,
                 const char *file)
 {
     json_open_object(NULL);
     json_string("file", file);
-    bly_stat_each(stat, filter, json_field, NULL);
+    bly_info_each(stat, filter, json_field, NULL);
     json_close_object();
 }
 
-void about_bytes(bly_stat_t *stat)
+void about_bytes(bly_info_t *stat)
 {
     if (!filter_kind_of_family(stat->kind, "foreign"))
         return;

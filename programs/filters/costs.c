@@ -110,7 +110,7 @@ static double costs_ask(const bly_filter *filter, const uint64_t *hashes,
     double start = costs_clock(CLOCK_THREAD_CPUTIME_ID);
 
     for (size_t i = 0; i < n; i += COSTS_BATCH)
-        bly_contains_many(filter, hashes + i, COSTS_BATCH, answers);
+        bly_contains_hashes(filter, hashes + i, COSTS_BATCH, answers);
     return (costs_clock(CLOCK_THREAD_CPUTIME_ID) - start) / (double)n;
 }
 
@@ -163,7 +163,7 @@ static double costs_fill(bly_filter *filter, costs_room *room, uint64_t keys)
         for (uint64_t j = 0; j < n; j++)
             room->added[j] = costs_hash(room->series, i + j);
         double start = costs_clock(CLOCK_THREAD_CPUTIME_ID);
-        if (bly_add_many(filter, room->added, (size_t)n, NULL, NULL) < 0)
+        if (bly_add_hashes(filter, room->added, (size_t)n, NULL, NULL) < 0)
             return -1;
         taken += costs_clock(CLOCK_THREAD_CPUTIME_ID) - start;
     }
@@ -183,7 +183,8 @@ static double costs_build(bly_filter **out, const char *kind,
     for (size_t i = 0; i < n; i++)
         hashes[i] = costs_hash(series, i);
     double start = costs_clock(CLOCK_PROCESS_CPUTIME_ID);
-    if (bly_build(out, kind, spec, hashes, NULL, n) >= 0)
+    if (bly_build(out, kind, spec, &(bly_keys){ .n = n,
+                                                .hashes = hashes }) >= 0)
         taken = (costs_clock(CLOCK_PROCESS_CPUTIME_ID) - start) / (double)n;
     free(hashes);
     return taken;

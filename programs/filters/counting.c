@@ -44,7 +44,7 @@ static bool counting_batch(const cli_counted *counted, const cli_batch *b,
             return false;
         own->room = room;
     }
-    bly_hash_keys(own->hashes + n, counted->kind, counted->spec,
+    bly_hash_many(own->hashes + n, counted->kind, counted->spec,
                   &(bly_keys){ .n = b->n, .keys = b->keys });
     estimate_add(&own->different, own->hashes + n, b->n);
     return true;

@@ -146,7 +146,7 @@ static void feed_hash(const feed_job *job, uint64_t *hashes,
                       const bly_key *keys, size_t n)
 {
     if (job->filter == NULL)
-        bly_hash_keys(hashes, job->hashes->kind, job->hashes->spec,
+        bly_hash_many(hashes, job->hashes->kind, job->hashes->spec,
                       &(bly_keys){ .n = n, .keys = keys });
     for (size_t i = 0; i < n && job->filter != NULL; i++)
         hashes[i] = bly_hash(job->filter, keys[i].data, keys[i].length);
@@ -201,7 +201,7 @@ static void feed_batch(const feed_job *job, const cli_worker *w, feed_own *own)
     if (job->labels.most > 0)
         feed_labels(job, w, own);
     if (job->checks && b->n > 0)
-        bly_hash_keys(own->labels + own->n, "standard", &feed_second,
+        bly_hash_many(own->labels + own->n, "standard", &feed_second,
                       &(bly_keys){ .n = b->n, .keys = b->keys });
     if (job->numbers)
         feed_numbers(job, w, own);
@@ -225,10 +225,10 @@ enum {
 static feed_limit feed_limit_of(const bly_filter *filter, bool overfill)
 {
     const uint64_t any = BLY_CAN_GROW | BLY_CAN_FORGET | BLY_CAN_SUBTRACT;
-    bly_stat_t stat;
+    bly_info_t stat;
 
     if (overfill || (bly_can(filter) & any) != 0
-        || bly_stat(&stat, filter) < 0 || stat.capacity == 0
+        || bly_info(&stat, filter) < 0 || stat.capacity == 0
         || stat.capacity > UINT64_MAX / 2 || !(stat.planned_rate > 0))
         return (feed_limit){ .plan = 0 };
     return (feed_limit){
@@ -243,10 +243,10 @@ static feed_limit feed_limit_of(const bly_filter *filter, bool overfill)
  * deviations. */
 static uint64_t feed_limit_room(const bly_filter *filter)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     double most, holds;
 
-    if (bly_stat(&stat, filter) < 0)
+    if (bly_info(&stat, filter) < 0)
         return 1;
     most = 2 * (double)stat.capacity;
     holds = stat.distinct + 2 * stat.distinct_sd;
@@ -292,10 +292,10 @@ static void feed_add_some(const feed_job *job, feed_own *own, size_t n)
     if (n == 0)
         return;
     own->status = job->whole
-        ? bly_add_keys(job->filter, &(bly_keys){ .n = n, .keys = own->keys
+        ? bly_add_many(job->filter, &(bly_keys){ .n = n, .keys = own->keys
                                                               + own->done },
                        NULL, &done)
-        : bly_add_many(job->filter, own->hashes + own->done, n, NULL, &done);
+        : bly_add_hashes(job->filter, own->hashes + own->done, n, NULL, &done);
     own->done += done;
     if (own->status < 0)
         snprintf(own->why, sizeof own->why, "%s",
@@ -394,8 +394,8 @@ static bly_status feed_remove_some(const feed_job *job, const feed_own *own,
                                    size_t from, size_t n, bly_status *each)
 {
     if (!job->whole)
-        return bly_remove_many(job->filter, own->hashes + from, n, each);
-    return bly_remove_keys(job->filter,
+        return bly_remove_hashes(job->filter, own->hashes + from, n, each);
+    return bly_remove_many(job->filter,
                            &(bly_keys){ .n = n, .keys = own->keys + from },
                            each);
 }
@@ -426,8 +426,8 @@ static int feed_label_all(feed_job *job, cli_worker *w)
 
         if (n == 0)
             return CLI_NONE;
-        if (bly_put_many(job->filter, own->hashes + own->done,
-                         own->labels + own->done, n, NULL) < 0)
+        if (bly_put_hashes(job->filter, own->hashes + own->done,
+                           own->labels + own->done, n, NULL) < 0)
             return filter_error();
         own->done += n;
     }
@@ -588,9 +588,9 @@ int feed_put(bly_filter *filter, cli_lines *lines, size_t jobs, bool progress,
     feed_job job = { .filter = filter, .fed = out,
                      .take = adds ? feed_label_all : feed_label,
                      .limited = adds };
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     job.labels = (cli_labels){ stat.label_least, stat.label_most };
     return feed_run(&job, lines, jobs, "labelling", progress);
 }
@@ -641,7 +641,7 @@ int feed_some(const cli_fed *fed)
 
 /* ==== The report ======================================================== */
 
-static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
+static void feed_json(const bly_info_t *stat, const cli_fed *fed,
                       const cli_feed_report *how)
 {
     json_open_object(NULL);
@@ -675,7 +675,7 @@ static void feed_json(const bly_stat_t *stat, const cli_fed *fed,
     json_close_object();
 }
 
-static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
+static void feed_verbose(const bly_info_t *stat, const cli_fed *fed,
                          const cli_feed_report *how)
 {
     char others[80] = "";
@@ -693,7 +693,7 @@ static void feed_verbose(const bly_stat_t *stat, const cli_fed *fed,
 }
 
 /* Warns about a filter that promises to be exact. */
-static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
+static void feed_warn_exact(const bly_info_t *stat, const char *advice)
 {
     if (!filter_broken(stat))
         return;
@@ -715,7 +715,7 @@ static void feed_warn_exact(const bly_stat_t *stat, const char *advice)
 
 /* Warns if the rate is well above the plan. More adds than planned are fine by
  * themselves, since repeated keys take no room. */
-static void feed_warn(const bly_stat_t *stat, const char *advice)
+static void feed_warn(const bly_info_t *stat, const char *advice)
 {
     if (stat->planned_rate == 0) {
         feed_warn_exact(stat, advice);
@@ -734,7 +734,7 @@ static void feed_warn(const bly_stat_t *stat, const char *advice)
 
 /* Warns if a rate that was asked for cannot be kept: by a foreign format, which
  * has sizes of its own, or under a name that implies options. */
-static void feed_warn_size(const bly_stat_t *stat, double asked,
+static void feed_warn_size(const bly_info_t *stat, double asked,
                            const char *kind)
 {
     if (asked <= 0)
@@ -779,7 +779,7 @@ static void feed_fate(char *out, size_t room, const cli_fed *fed)
 }
 
 /* Refuses an input that exceeds twice the plan. */
-static int feed_refuse_rest(const bly_stat_t *stat, const cli_fed *fed,
+static int feed_refuse_rest(const bly_info_t *stat, const cli_fed *fed,
                             const cli_feed_report *how)
 {
     char fate[96];
@@ -812,9 +812,9 @@ bool feed_overfull(const bly_filter *filter)
 int feed_report(const bly_filter *filter, const cli_fed *fed,
                 const cli_feed_report *how)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    if (bly_stat(&stat, filter) < 0)
+    if (bly_info(&stat, filter) < 0)
         return filter_error();
     if (filter_kind_of_family(stat.kind, "foreign"))
         stat.bytes -= BLY_HEADER_BYTES;     /* not part of its file */

@@ -31,40 +31,9 @@ int filter_how_read(const char *key_file, const char *format,
     return CLI_GO;
 }
 
-/* Returns where the text names a function of the library, " (bly_resize)", and
- * its length; NULL if it names none. */
-static char *filter_function(char *text, size_t *length)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
-
-    for (; (text = strstr(text, " (bly_")) != NULL; text += 2) {
-        size_t n = 2 + strspn(text + 2, letters);
-
-        if (text[n] != ')')
-            continue;
-        *length = n + 1;
-        return text;
-    }
-    return NULL;
-}
-
-/* The library's messages name functions in brackets only, so that a command can
- * omit them, or name its own option instead. */
 const char *filter_why(void)
 {
-    static const char limit[] = "(bly_options.memory_limit)";
-    static _Thread_local char why[1024];
-    const char *said = bly_why(), *at_limit = strstr(said, limit);
-    size_t length;
-
-    if (at_limit == NULL)
-        snprintf(why, sizeof why, "%s", said);
-    else
-        snprintf(why, sizeof why, "%.*s(--unpack-limit)%s",
-                 (int)(at_limit - said), said, at_limit + sizeof limit - 1);
-    for (char *at = why; (at = filter_function(at, &length)) != NULL; )
-        memmove(at, at + length, strlen(at + length) + 1);
-    return why;
+    return bly_why_in("command");
 }
 
 /* Names the option that an error about a secret refers to. */
@@ -78,7 +47,7 @@ int filter_error(void)
     return report_error("%s%s", filter_why(), filter_option());
 }
 
-bool filter_broken(const bly_stat_t *stat)
+bool filter_broken(const bly_info_t *stat)
 {
     return stat->planned_rate == 0 && stat->rate > 0;
 }

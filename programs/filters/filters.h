@@ -148,7 +148,7 @@ const char *filter_option(void);
 int filter_error(void);
 
 /* Returns whether an exact filter may now have false positives. */
-bool filter_broken(const bly_stat_t *stat);
+bool filter_broken(const bly_info_t *stat);
 
 /* For commands that write filters to a named place. */
 #define CLI_FORCE_OPTION(settings, force)                                     \
@@ -258,14 +258,14 @@ extern const char filter_no_number[];
 /* ==== about.c =========================================================== */
 
 /* Corrects the size of another system's filter, whose file lacks our header. */
-void about_bytes(bly_stat_t *stat);
+void about_bytes(bly_info_t *stat);
 
 /* Returns whether the format can attach bytes, and how many are. */
 bool about_attached(size_t *bytes, const bly_filter *filter);
 
 /* Writes all properties of the file's filter as a JSON object; or a part of it.
  */
-void about_json(const bly_filter *filter, const bly_stat_t *stat,
+void about_json(const bly_filter *filter, const bly_info_t *stat,
                 const char *file);
 
 /* ==== paged.c =========================================================== */

@@ -15,7 +15,7 @@ int made_check(const cli_command *command, const char *output, bool json)
     return CLI_GO;
 }
 
-static void made_json(const bly_stat_t *stat, const char *output)
+static void made_json(const bly_info_t *stat, const char *output)
 {
     json_open_object(NULL);
     json_string("kind", stat->kind);
@@ -30,7 +30,7 @@ static void made_json(const bly_stat_t *stat, const char *output)
 }
 
 /* Warns about a filter that promises to be exact, or to keep a rate. */
-static void made_warn(const bly_stat_t *stat, const char *advice)
+static void made_warn(const bly_info_t *stat, const char *advice)
 {
     if (filter_broken(stat))
         report_note("warning: the result may hold more different keys than the "
@@ -48,9 +48,9 @@ static void made_warn(const bly_stat_t *stat, const char *advice)
 void made_report(const bly_filter *filter, const char *output, bool verbose,
                  bool json, const char *advice)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    if (bly_stat(&stat, filter) < 0) {
+    if (bly_info(&stat, filter) < 0) {
         filter_error();
         return;
     }

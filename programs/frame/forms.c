@@ -135,7 +135,7 @@ int forms_can(uint64_t form)
     bly_key key;
 
     return bly_form_key(&key, form, &empty, room) == BLY_EUNSUPPORTED
-         ? report_error("%s", bly_why()) : CLI_GO;
+         ? report_error("%s", bly_why_in("command")) : CLI_GO;
 }
 
 void forms_choose(cli_how *how)

@@ -248,7 +248,7 @@ static int output_replace(int status)
     else
         placed = bly_replace_end(output_state.file);
     if (placed == BLY_EUNFLUSHED)
-        return report_error("%s", bly_why());
+        return report_error("%s", bly_why_in("command"));
     error = placed < 0 ? output_why() : error;
     return error == 0 ? status : output_unwritten(error);
 }

@@ -65,8 +65,8 @@ typedef struct {
 
 /* The exit status of a command that writes `file`. */
 #define CLI_KEPT(file)                                                        \
-    "2 after an error, which leaves " file " as it was unless the message "   \
-    "says otherwise."
+    "2 after an error; " file " is then unchanged, unless the message says "  \
+    "otherwise."
 
 typedef struct cli_command cli_command;
 struct cli_command {

@@ -128,7 +128,7 @@ static int build_count(build_job *job, cli_fed *fed, cli_estimate *different)
         build_tally(fed, b);
         if (different == NULL || b->n == 0)
             continue;
-        bly_hash_keys(hashes, job->want->kind, &job->spec,
+        bly_hash_many(hashes, job->want->kind, &job->spec,
                       &(bly_keys){.n = b->n, .keys = b->keys});
         estimate_add(different, hashes, b->n);
     }
@@ -189,7 +189,7 @@ static int build_fill(build_job *job)
             status = filter_check_numbers(job->filter, b->keys, b->n);
         if (status != CLI_GO)
             break;
-        if (bly_add_keys(job->filter, &(bly_keys){.n = b->n, .keys = b->keys},
+        if (bly_add_many(job->filter, &(bly_keys){.n = b->n, .keys = b->keys},
                          NULL, NULL)
             < 0)
             return filter_error();
@@ -269,7 +269,8 @@ static int build_add(build_job *job)
     const job_bytes *in = &job->mail.in;
     const uint64_t *hashes = (const uint64_t *)(const void *)in->bytes;
 
-    return bly_add_many(job->filter, hashes, in->n / sizeof *hashes, NULL, NULL)
+    return bly_add_hashes(job->filter, hashes, in->n / sizeof *hashes, NULL,
+                          NULL)
                    < 0
                ? filter_error()
                : CLI_GO;

@@ -166,7 +166,7 @@ static void query_answer(query_job *job, const uint64_t *hashes, size_t n,
 
     job->answers.n = 0;
     present = (bool *)exchange_extend(&job->answers, n);
-    bly_contains_many(job->filter, hashes, n, present);
+    bly_contains_hashes(job->filter, hashes, n, present);
     for (size_t i = 0; i < n; i++) {
         if (i % 8 == 0)
             to[i / 8] = 0;
@@ -335,7 +335,7 @@ static void query_report(const query_job *job, double seconds)
     double rate;
 
     bly_peek(&header, bly_raw(job->filter, NULL), BLY_HEADER_BYTES);
-    rate = header.rate;         /* bly_stat would read the whole filter */
+    rate = header.rate;         /* bly_info would read the whole filter */
     if (job->want->json)
         asked_json(&job->tally, job->file, rate, seconds);
     else if (job->want->summary)

@@ -53,7 +53,7 @@ bool part_same(const bly_filter *filter)
     const bly_key header = { bly_raw(filter, NULL), BLY_HEADER_BYTES };
     uint64_t hash = 0;
 
-    bly_hash_keys(&hash, NULL, NULL, &(bly_keys){ .n = 1, .keys = &header });
+    bly_hash_many(&hash, NULL, NULL, &(bly_keys){ .n = 1, .keys = &header });
     return job_same(hash);
 }
 

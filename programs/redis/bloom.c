@@ -189,7 +189,7 @@ static void *bloom_load(server_io *rdb, int version)
         if (!bloom_load_link(filter, rdb))
             wrong = "the number of its bits does not match its header";
     if (wrong == NULL && bly_chain_verify(filter) != BLY_OK)
-        wrong = bly_why();
+        wrong = bly_why_in("redis");
     if (wrong == NULL && bly_chain_items(filter) != items)
         wrong = "the number of its items is not the sum of those of its links";
     if (wrong == NULL)

@@ -219,7 +219,7 @@ static bool bf_put_all(server_context *context, bloom *filter,
         if (argc - i < BF_BATCH)
             keys.n = (size_t)(argc - i);
         reply_keys(key, argv + i, (int)keys.n);
-        bly_status status = bly_chain_add_keys(filter, &keys, seen, &done);
+        bly_status status = bly_chain_add_many(filter, &keys, seen, &done);
         for (size_t j = 0; j < done; j++) {
             server_reply_bool(context, !seen[j]);
             changed |= !seen[j];
@@ -380,7 +380,7 @@ static int bf_exists(server_context *context, server_string **argv, int argc)
 static bly_status bf_ask(const void *filter, const bly_keys *keys,
                          bool *present)
 {
-    return bly_chain_contains_keys(filter, keys, present);
+    return bly_chain_contains_many(filter, keys, present);
 }
 
 static int bf_mexists(server_context *context, server_string **argv, int argc)

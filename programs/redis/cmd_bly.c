@@ -118,8 +118,7 @@ static bly_status bly_build_of(held **out, const wish *wanted, items *from)
     bly_spec spec = wanted->spec;
     spec.allocator = &value->allocator;
     spec.threads = 1;
-    bly_status status = bly_build_keys(&value->filter, wanted->kind, &spec,
-                                       &keys, NULL);
+    bly_status status = bly_build(&value->filter, wanted->kind, &spec, &keys);
     if (status != BLY_OK) {
         redis_held_drop(value);
         value = NULL;
@@ -157,7 +156,7 @@ static int bly_build_command(server_context *context, server_string **argv,
     bly_status status = bly_build_of(&value, &wanted, &all);
     items_free(&all);
     if (status != BLY_OK)
-        return reply_error(context, bly_why());
+        return reply_error(context, bly_why_in("redis"));
     server_set_value(key, redis_held_type, value);
     wish_replicate_image(context, argv[1], value);
     server_notify(context, SERVER_NOTIFY_MODULE, "bly.build", argv[1]);
@@ -210,7 +209,7 @@ static bool bly_to_add(bly_adding *out, server_context *context,
         return false;
     out->made = bly_make(&out->value, &out->wanted, NULL) == BLY_OK;
     if (!out->made)
-        reply_error(context, bly_why());
+        reply_error(context, bly_why_in("redis"));
     return out->made;
 }
 
@@ -275,7 +274,7 @@ static int bly_add_command(server_context *context, server_string **argv,
     items_free(&all);
     if (status < 0) {
         bly_not_added(&to);
-        return reply_error(context, bly_why());
+        return reply_error(context, bly_why_in("redis"));
     }
     bly_added(&to, context, argv[1]);
     reply_changed(context, "bly.add", argv[1]);
@@ -296,7 +295,7 @@ static int bly_add_items(bly_status *status, server_context *context,
         some = all->n - i < BLY_BATCH ? all->n - i : BLY_BATCH;
         bly_keys keys = { .n = (size_t)some,
                           .keys = items_some(all, i, some, key) };
-        *status = bly_add_keys(filter, &keys, seen, &done);
+        *status = bly_add_many(filter, &keys, seen, &done);
         for (size_t j = 0; j < done; j++)
             server_reply_bool(context, !seen[j]);
         added += (int)done;
@@ -323,7 +322,7 @@ static int bly_madd_command(server_context *context, server_string **argv,
     int added = bly_add_items(&status, context, to.value->filter, &all);
     items_free(&all);
     if (status < 0)
-        reply_error(context, bly_why());
+        reply_error(context, bly_why_in("redis"));
     server_reply_array_was(context, added + (status < 0));
     if (added == 0) {
         bly_not_added(&to);
@@ -386,7 +385,7 @@ static int bly_mexists_command(server_context *context, server_string **argv,
         bly_keys keys = { .n = (size_t)some,
                           .keys = items_some(&all, i, some, key) };
         if (value != NULL)
-            (void)bly_contains_keys(value->filter, &keys, present);
+            (void)bly_contains_many(value->filter, &keys, present);
         for (int j = 0; j < some; j++)
             server_reply_bool(context, present[j]);
     }
@@ -423,7 +422,7 @@ static int bly_remove_items(server_context *context, server_string **argv,
         bly_key key = items_key(&all, i);
         bly_status status = bly_remove(value->filter, key.data, key.length);
         changed |= status == BLY_OK;
-        bly_reply_removed(context, status, bly_why());
+        bly_reply_removed(context, status, bly_why_in("redis"));
     }
     items_free(&all);
     if (changed)
@@ -507,12 +506,12 @@ static int bly_put_command(server_context *context, server_string **argv,
     if (bly_labels(labels, context, argv, argc)) {
         bly_keys keys = { .n = (size_t)all.n, .keys = items_all(&all) };
         size_t done = 0;
-        bly_status status = bly_put_keys(value->filter, &keys, labels, &done);
+        bly_status status = bly_put_many(value->filter, &keys, labels, &done);
         if (done > 0)
             bly_changed_by(context, "BLY.PUT", "bly.put", argv,
                            2 + 2 * (int)done);
         if (status < 0)
-            reply_error(context, bly_why());
+            reply_error(context, bly_why_in("redis"));
         else
             server_reply_number(context, (long long)done);
     }
@@ -575,7 +574,7 @@ static int bly_statekeys_command(server_context *context, server_string **argv,
         return SERVER_OK;
     bool changes = form != items_form(value);
     if (bly_form_set(value->filter, form) != BLY_OK)
-        return reply_error(context, bly_why());
+        return reply_error(context, bly_why_in("redis"));
     if (changes)
         reply_changed(context, "bly.statekeys", argv[1]);
     return server_reply_simple(context, "OK");

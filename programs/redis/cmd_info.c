@@ -4,20 +4,20 @@
 
 static void info_run(work *w)
 {
-    redis_work_went(w, bly_stat(&w->found.stat, w->reads[0]->filter));
+    redis_work_went(w, bly_info(&w->found.stat, w->reads[0]->filter));
 }
 
 static int info_finish(work *w, server_context *context,
                        server_string **argv, int argc)
 {
-    const bly_stat_t *stat = &w->found.stat;
+    const bly_info_t *stat = &w->found.stat;
     const held *value = w->reads[0];
     long fields = 0;
     (void)argv;
     (void)argc;
-    bly_stat_each(stat, NULL, wish_count_field, &fields);
+    bly_info_each(stat, NULL, wish_count_field, &fields);
     server_reply_map(context, fields + 3);
-    bly_stat_each(stat, NULL, wish_reply_field, context);
+    bly_info_each(stat, NULL, wish_reply_field, context);
     server_reply_simple(context, "keyed");
     server_reply_bool(context, value->keyed);
     wish_reply_count(context, "memory", redis_held_bytes(value));

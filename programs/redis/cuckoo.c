@@ -172,7 +172,7 @@ static void *redis_cuckoo_load(server_io *rdb, int version)
     bly_tables_write(head, &tables);
     const char *wrong = right ? NULL : "a number has more than 16 bits";
     if (right && bly_tables_read(&tables, head, sizeof head) != BLY_OK)
-        wrong = bly_why();
+        wrong = bly_why_in("redis");
     cuckoo *filter = wrong == NULL ? redis_cuckoo_bare(&tables) : NULL;
     if (wrong == NULL && redis_cuckoo_load_tables(filter, rdb))
         return filter;

@@ -128,7 +128,7 @@ static void *redis_held_load(server_io *rdb, int version)
         options.memory_limit = redis_held_limit(rdb, image, bytes);
         if (bly_unpack(&value->filter, image, bytes, &options) != BLY_OK) {
             server_log_io(rdb, "warning", "a filter of BLY.* is refused: %s",
-                          bly_why());
+                          bly_why_in("redis"));
             redis_held_drop(value);
             value = NULL;
         }

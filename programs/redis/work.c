@@ -263,7 +263,7 @@ bool redis_work_went(work *w, bly_status status)
     w->status = status;
     if (status >= 0)
         return true;
-    redis_work_failed(w, status, bly_why());
+    redis_work_failed(w, status, bly_why_in("redis"));
     return false;
 }
 

@@ -53,7 +53,7 @@ struct work {
     char        why[512];               /* bly_why(), if it failed           */
     uint64_t    number;                 /* a parameter of `run`              */
     union {
-        bly_stat_t    stat;
+        bly_info_t    stat;
         bly_overlap_t overlap;
         void         *other;
     } found;

@@ -36,7 +36,7 @@
  * two thirds as many for one key, because a group has as many rows as its
  * largest document needs.
  *
- * Keys are given as 64-bit hashes: for documents those of bly_hash_keys (with
+ * Keys are given as 64-bit hashes: for documents those of bly_hash_many (with
  * `kind` NULL, and the hash and seed of the bly_index_spec if it names any),
  * for queries those of bly_index_hash. docs/format describes the file.
  *

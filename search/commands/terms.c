@@ -96,7 +96,7 @@ static bool terms_flush(terms *t)
 
     if (!terms_room(t, t->waits))
         return false;
-    bly_hash_keys(hashes, NULL, NULL, &keys);
+    bly_hash_many(hashes, NULL, NULL, &keys);
     for (size_t i = 0; i < t->waits; i++) {
         recent = &t->recent[hashes[i] % TERMS_RECENT];
         if (*recent != hashes[i] || hashes[i] == 0)
@@ -337,7 +337,7 @@ static void terms_hash_trigrams(terms *t, const uint32_t *some, size_t n)
         bytes[3 * i + 2] = (unsigned char)some[i];
         t->seen[some[i] / 64] = 0;
     }
-    bly_hash_keys(t->hashes + t->n, NULL, NULL,
+    bly_hash_many(t->hashes + t->n, NULL, NULL,
                   &(bly_keys){ .n = n, .data = bytes, .width = 3 });
     t->n += n;
 }
@@ -393,7 +393,7 @@ static bool terms_add_base(terms *t, terms_strands *s, unsigned base)
     forms_store(bytes, kmer);
     if (!terms_room(t, 1))
         return false;
-    bly_hash_keys(t->hashes + t->n++, NULL, NULL,
+    bly_hash_many(t->hashes + t->n++, NULL, NULL,
                   &(bly_keys){ .n = 1, .data = bytes, .width = 8 });
     return true;
 }

@@ -162,7 +162,7 @@ bly_status bly_index_hash(uint64_t *hashes, const bly_index *index,
     const uint8_t *bytes = index->bytes;
     const bly_spec by = { .hash = hash_find_field(bytes + LAYOUT_AT_HASH)->name,
                           .seed = image_u64(bytes, LAYOUT_AT_SEED) };
-    return bly_hash_keys(hashes, NULL, &by, keys);
+    return bly_hash_many(hashes, NULL, &by, keys);
 }
 
 bly_status bly_index_which(uint64_t *row, const bly_index *index,

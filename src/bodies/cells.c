@@ -566,7 +566,7 @@ static cells_view cells_look(const cells *c, const uint8_t *row)
     CELLS_FOR(c, return cells_look_by(&known, row));
 }
 
-void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row)
+void cells_stat(bly_info_t *out, const cells *c, const uint8_t *row)
 {
     shape s = cells_shape(c);
     cells_view view = cells_look(c, row);

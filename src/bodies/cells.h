@@ -138,7 +138,7 @@ static inline shape cells_shape(const cells *c)
 /* Fill in `overlap` from two rows, and `stat` from one, as kind.h says. */
 void cells_overlap(bly_overlap_t *out, const cells *c, const uint8_t *a,
                    const uint8_t *b);
-void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
+void cells_stat(bly_info_t *out, const cells *c, const uint8_t *row);
 
 /* The slots of a kind whose payload is a row of cells, from its name_cells(),
  * which reads the cells from the geometry: those that ask, those that
@@ -197,7 +197,7 @@ void cells_stat(bly_stat_t *out, const cells *c, const uint8_t *row);
         cells_overlap(out, &c, image_payload(a), image_payload(b));            \
     }                                                                          \
                                                                                \
-    static void name##_stat(bly_stat_t *out, const void *image)                \
+    static void name##_stat(bly_info_t *out, const void *image)                \
     {                                                                          \
         cells c = name##_cells(image);                                         \
         cells_stat(out, &c, image_payload(image));                             \

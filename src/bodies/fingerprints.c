@@ -686,7 +686,7 @@ bly_status fingerprint_build(void *image, const kind_keys *keys,
 
 /* ---- Look inside ------------------------------------------------------- */
 
-void fingerprint_stat(bly_stat_t *out, const void *image)
+void fingerprint_stat(bly_info_t *out, const void *image)
 {
     const fingerprint_view v = fingerprint_look(image);
     uint64_t keys = image_geometry(image, FINGERPRINT_KEYS);

@@ -170,7 +170,7 @@ void fingerprint_contains_many(const void *image, const uint64_t *hashes,
 bly_status fingerprint_build(void *image, const kind_keys *keys,
                              const kind_bench *bench);
 
-void fingerprint_stat(bly_stat_t *out, const void *image);
+void fingerprint_stat(bly_info_t *out, const void *image);
 
 /* `inline_view` of a kind without labels. */
 void fingerprint_inline(void *view, const void *image);

@@ -693,7 +693,7 @@ static double labels_fields_rate(const labels_row *fields, const uint8_t *row,
     return fmin(pow(fill, r.k), 1 - none);
 }
 
-void labels_stat(bly_stat_t *out, const void *image)
+void labels_stat(bly_info_t *out, const void *image)
 {
     labels_row r = labels_look(image);
     shape s = labels_shape(r.m, r.k);

@@ -108,7 +108,7 @@ void       labels_get_many     (const void *image, const uint64_t *hashes,
 
 bly_status labels_unite  (void *into, const void *other);
 void       labels_overlap(bly_overlap_t *out, const void *a, const void *b);
-void       labels_stat   (bly_stat_t *out, const void *image);
+void       labels_stat   (bly_info_t *out, const void *image);
 
 /* `each_label`; for an L of some thousands, since it reads the row once for
  * every LABELS_TALLY labels. */

@@ -27,7 +27,7 @@ static shape probes_shape(const probes_row *row)
                     .probes = (uint32_t)row->k };
 }
 
-void probes_stat(bly_stat_t *out, const probes_row *row)
+void probes_stat(bly_info_t *out, const probes_row *row)
 {
     shape s = probes_shape(row);
     uint64_t set = bits_count(row->row, row->bytes);

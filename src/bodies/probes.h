@@ -151,7 +151,7 @@ PLATFORM_INLINE void probes_has_keys(const probes_row *row, const bly_key *keys,
 uint64_t probes_capacity(uint64_t m, uint64_t k);
 
 /* `stat`, `overlap` and `unite` of kind.h. */
-void probes_stat   (bly_stat_t *out, const probes_row *row);
+void probes_stat   (bly_info_t *out, const probes_row *row);
 void probes_overlap(bly_overlap_t *out, const probes_row *a,
                     const probes_row *b);
 void probes_unite  (const probes_row *into, const probes_row *other);
@@ -195,7 +195,7 @@ void probes_unite  (const probes_row *into, const probes_row *other);
         probes_overlap(out, &in_a, &in_b);                                     \
     }                                                                          \
                                                                                \
-    static void name##_stat(bly_stat_t *out, const void *image)                \
+    static void name##_stat(bly_info_t *out, const void *image)                \
     {                                                                          \
         probes_row row = name##_row(image);                                    \
         probes_stat(out, &row);                                                \

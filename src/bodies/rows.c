@@ -53,7 +53,7 @@ enum { ROWS_TURN = 512 };
 
 /* Walk all lanes; the mean over blocks of the product over lanes of
  * (set/bits)^probes is the filter's own rate. */
-void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
+void rows_stat(bly_info_t *out, const shape *s, const uint8_t *payload)
 {
     double power[ROWS_POWERS + 1], rate = 0;
     bool tabled = s->bits <= ROWS_POWERS;
@@ -79,7 +79,7 @@ void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload)
     rows_stat_of(out, s, set, rate / (double)s->blocks);
 }
 
-void rows_stat_of(bly_stat_t *out, const shape *s, uint64_t set, double rate)
+void rows_stat_of(bly_info_t *out, const shape *s, uint64_t set, double rate)
 {
     shape_estimate keys = shape_keys(s, (double)set);
     out->fill = (double)set / shape_bits(s);

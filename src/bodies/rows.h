@@ -29,10 +29,10 @@ void rows_plan_strides(bly_plan_t *plan, const strides *s, uint64_t n,
 
 /* Fills in fill, rate, distinct, distinct_sd and probes of a filter from its
  * bits. */
-void rows_stat(bly_stat_t *out, const shape *s, const uint8_t *payload);
+void rows_stat(bly_info_t *out, const shape *s, const uint8_t *payload);
 
 /* Fills in the same fields from the number of set bits, and the rate. */
-void rows_stat_of(bly_stat_t *out, const shape *s, uint64_t set, double rate);
+void rows_stat_of(bly_info_t *out, const shape *s, uint64_t set, double rate);
 
 /* Estimates the keys that two filters of this shape hold together. */
 void rows_overlap(bly_overlap_t *out, const shape *s, const uint8_t *a,

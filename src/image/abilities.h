@@ -302,8 +302,8 @@ struct kind_pages {
 
     /* `stat` in parts: for each page, with *sum all zero at first, then once at
      * the end. */
-    void (*stat)(bly_stat_t *sum, const void *head, const void *page);
-    void (*stat_end)(bly_stat_t *sum, const void *head);
+    void (*stat)(bly_info_t *sum, const void *head, const void *page);
+    void (*stat_end)(bly_info_t *sum, const void *head);
 };
 
 #endif /* BLY_IMAGE_ABILITIES_H */

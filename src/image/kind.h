@@ -107,7 +107,7 @@ struct bly_kind {
      * probes; `saturated` if there are counters, `packed` if the kind packs,
      * and `capacity` if the filter has grown. `items` and `items_exact` are
      * filled in before the call. */
-    void (*stat)(bly_stat_t *out, const void *image);
+    void (*stat)(bly_info_t *out, const void *image);
 
     /* Looks up one key, and a batch. Every kind has both. */
     kind_contains *contains;

@@ -55,7 +55,7 @@ bly_status bly_add_hash(bly_filter *filter, uint64_t hash)
     if (kind->add == NULL)
         return handle_unsupported(kind, "add", BLY_CAN_ADD);
     if (filter->away != NULL)
-        return bly_add_many(filter, &hash, 1, NULL, NULL);
+        return bly_add_hashes(filter, &hash, 1, NULL, NULL);
     bly_status status = handle_begin(filter);
     if (status != BLY_OK)
         return status;
@@ -174,8 +174,8 @@ static void add_told(size_t *done, size_t in)
         *done = in;
 }
 
-bly_status bly_add_many(bly_filter *filter, const uint64_t *hashes, size_t n,
-                        bool *seen, size_t *done)
+bly_status bly_add_hashes(bly_filter *filter, const uint64_t *hashes, size_t n,
+                          bool *seen, size_t *done)
 {
     size_t in;
     task t;
@@ -219,7 +219,7 @@ static bly_status add_hashed(bly_filter *filter, const bly_keys *keys,
     return status;
 }
 
-bly_status bly_add_keys(bly_filter *filter, const bly_keys *keys, bool *seen,
+bly_status bly_add_many(bly_filter *filter, const bly_keys *keys, bool *seen,
                         size_t *done)
 {
     size_t in = 0;
@@ -305,8 +305,8 @@ static bly_status add_put_stopped(bly_status status, size_t key)
                        others);
 }
 
-bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
-                        const uint64_t *labels, size_t n, size_t *done)
+bly_status bly_put_hashes(bly_filter *filter, const uint64_t *hashes,
+                          const uint64_t *labels, size_t n, size_t *done)
 {
     size_t in;
     task t;
@@ -316,7 +316,7 @@ bly_status bly_put_many(bly_filter *filter, const uint64_t *hashes,
     return task_end(&t, add_put_stopped(status, in));
 }
 
-bly_status bly_put_keys(bly_filter *filter, const bly_keys *keys,
+bly_status bly_put_many(bly_filter *filter, const bly_keys *keys,
                         const uint64_t *labels, size_t *done)
 {
     uint64_t hashes[KEYS_CHUNK];

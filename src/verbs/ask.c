@@ -31,8 +31,8 @@ bool bly_contains(const bly_filter *filter, const void *key, size_t length)
                                                     filter->hasher.seed));
 }
 
-void bly_contains_many(const bly_filter *filter, const uint64_t *hashes,
-                       size_t n, bool *present)
+void bly_contains_hashes(const bly_filter *filter, const uint64_t *hashes,
+                         size_t n, bool *present)
 {
     if (filter->away != NULL)
         filter->away->contains_many(filter, hashes, n, present);
@@ -70,7 +70,7 @@ uint64_t bly_contains_mask(const bly_filter *filter, const uint64_t *hashes,
     uint64_t all = 0;
     for (size_t i = 0, some; i < n; i += some) {
         some = n - i < CHUNK ? n - i : CHUNK;
-        bly_contains_many(filter, hashes + i, some, present);
+        bly_contains_hashes(filter, hashes + i, some, present);
         all += ask_pack(mask != NULL ? mask + i / 8 : NULL, present, some);
     }
     return all;
@@ -95,7 +95,7 @@ static void ask_whole(const bly_filter *filter, const bly_keys *keys,
     }
 }
 
-bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
+bly_status bly_contains_many(const bly_filter *filter, const bly_keys *keys,
                              bool *present)
 {
     uint64_t hashes[KEYS_CHUNK];
@@ -110,7 +110,7 @@ bly_status bly_contains_keys(const bly_filter *filter, const bly_keys *keys,
     }
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keylist_hash(&filter->hasher, hashes, keys, i);
-        bly_contains_many(filter, hashes, some, present + i);
+        bly_contains_hashes(filter, hashes, some, present + i);
     }
     return BLY_OK;
 }
@@ -131,8 +131,8 @@ uint64_t bly_count(const bly_filter *filter, const void *key, size_t length)
     return bly_count_hash(filter, bly_hash(filter, key, length));
 }
 
-void bly_count_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
-                    uint64_t *counts)
+void bly_count_hashes(const bly_filter *filter, const uint64_t *hashes,
+                      size_t n, uint64_t *counts)
 {
     if (filter->kind->count_many != NULL) {
         filter->kind->count_many(filter->image, hashes, n, counts);
@@ -142,7 +142,7 @@ void bly_count_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
         counts[i] = bly_count_hash(filter, hashes[i]);
 }
 
-bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
+bly_status bly_count_many(const bly_filter *filter, const bly_keys *keys,
                           uint64_t *counts)
 {
     uint64_t hashes[KEYS_CHUNK];
@@ -160,7 +160,7 @@ bly_status bly_count_keys(const bly_filter *filter, const bly_keys *keys,
         return BLY_OK;
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keylist_hash(&filter->hasher, hashes, keys, i);
-        bly_count_many(filter, hashes, some, counts + i);
+        bly_count_hashes(filter, hashes, some, counts + i);
     }
     return BLY_OK;
 }
@@ -179,8 +179,8 @@ bool bly_get(const bly_filter *filter, const void *key, size_t length,
     return bly_get_hash(filter, bly_hash(filter, key, length), label);
 }
 
-void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
-                  bool *found, uint64_t *labels)
+void bly_get_hashes(const bly_filter *filter, const uint64_t *hashes, size_t n,
+                    bool *found, uint64_t *labels)
 {
     if (filter->kind->labels != NULL)
         filter->kind->labels->get_many(filter->image, hashes, n, found, labels);
@@ -189,7 +189,7 @@ void bly_get_many(const bly_filter *filter, const uint64_t *hashes, size_t n,
             found[i] = false;
 }
 
-bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
+bly_status bly_get_many(const bly_filter *filter, const bly_keys *keys,
                         bool *found, uint64_t *labels)
 {
     uint64_t hashes[KEYS_CHUNK];
@@ -200,7 +200,7 @@ bly_status bly_get_keys(const bly_filter *filter, const bly_keys *keys,
     }
     for (size_t i = 0, some; i < keys->n; i += some) {
         some = keylist_hash(&filter->hasher, hashes, keys, i);
-        bly_get_many(filter, hashes, some, found + i, labels + i);
+        bly_get_hashes(filter, hashes, some, found + i, labels + i);
     }
     return BLY_OK;
 }

@@ -150,8 +150,8 @@ static void change_untried(bly_status *each, size_t n, bly_status status,
         each[i] = BLY_ECANCELED;
 }
 
-bly_status bly_remove_many(bly_filter *filter, const uint64_t *hashes, size_t n,
-                           bly_status *each)
+bly_status bly_remove_hashes(bly_filter *filter, const uint64_t *hashes,
+                             size_t n, bly_status *each)
 {
     change_tally tally = { .tried = 0 };
     task t;
@@ -194,7 +194,7 @@ static bly_status change_remove_hashed(bly_filter *filter,
     return status;
 }
 
-bly_status bly_remove_keys(bly_filter *filter, const bly_keys *keys,
+bly_status bly_remove_many(bly_filter *filter, const bly_keys *keys,
                            bly_status *each)
 {
     change_tally tally = { .tried = 0 };

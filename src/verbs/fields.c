@@ -54,7 +54,7 @@ typedef struct {
 #define FIELDS_ROW(record, name, type, when, help)                             \
     { #name, FIELDS_NO_SET(help,) offsetof(record, name), FIELDS_##type,       \
       FIELDS_##when }
-#define FIELDS_STAT(...) FIELDS_ROW(bly_stat_t, __VA_ARGS__)
+#define FIELDS_STAT(...) FIELDS_ROW(bly_info_t, __VA_ARGS__)
 #define FIELDS_PLAN(...) FIELDS_ROW(bly_plan_t, __VA_ARGS__)
 
 static const fields_row fields_stat[] = {
@@ -78,10 +78,10 @@ static const fields_row fields_stat[] = {
                 "false-positive rate once capacity keys were added"),
     FIELDS_STAT(seed, COUNT, SEEDED, "seed of the hash function"),
     { "mark", FIELDS_NO_SET("mark of the secret that keys are hashed with",)
-      offsetof(bly_stat_t, seed), FIELDS_COUNT, FIELDS_KEYED },
+      offsetof(bly_info_t, seed), FIELDS_COUNT, FIELDS_KEYED },
     FIELDS_STAT(hash, NAME, HASHED, "the hash function"),
     { "keys", FIELDS_NO_SET("how keys were made into bytes; any: not stated",)
-      offsetof(bly_stat_t, form), FIELDS_FORM, FIELDS_HASHED },
+      offsetof(bly_info_t, form), FIELDS_FORM, FIELDS_HASHED },
     FIELDS_STAT(probes, COUNT32, BITS, "bits, cells or places for each key"),
     FIELDS_NO_SET(
     FIELDS_STAT(label_bits, COUNT32, LABELLED, "bits of the largest label"),
@@ -306,7 +306,7 @@ static unsigned fields_hashed(const char *kind, const char *hash)
          | (keyed ? FIELDS_BIT(KEYED) : FIELDS_BIT(SEEDED));
 }
 
-bool bly_stat_each(const bly_stat_t *stat, const bly_filter *filter,
+bool bly_info_each(const bly_info_t *stat, const bly_filter *filter,
                    bly_visit_field *visit, void *context)
 {
     fields_walk w = {
@@ -328,7 +328,7 @@ bool bly_stat_each(const bly_stat_t *stat, const bly_filter *filter,
 bool bly_header_each(const bly_header *header, bly_visit_field *visit,
                      void *context)
 {
-    bly_stat_t stat = {
+    bly_info_t stat = {
         .items = header->items, .capacity = header->capacity,
         .bytes = header->packed ? header->unpacked : header->bytes,
         .packed = header->bytes, .planned_rate = header->rate,

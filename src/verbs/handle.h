@@ -31,7 +31,7 @@ typedef struct {
     void       (*contains_many)(const bly_filter *filter,
                                 const uint64_t *hashes, size_t n,
                                 bool *present);
-    bly_status (*stat)(bly_stat_t *out, const bly_filter *filter);
+    bly_status (*stat)(bly_info_t *out, const bly_filter *filter);
     bly_status (*sync)(bly_filter *filter);
     bly_status (*seal)(bly_filter *filter);
 } handle_away;

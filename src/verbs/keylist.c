@@ -41,11 +41,10 @@ static bly_status keys_check_offsets(const bly_keys *keys, uint64_t *bytes)
     return BLY_OK;
 }
 
-bly_status keylist_check(const bly_keys *keys)
+/* Checks the fields of all layouts but their data. `forms` is the number of
+ * layouts that are given. */
+static bly_status keys_check_fields(const bly_keys *keys, int forms)
 {
-    uint64_t bytes = 0;
-    int forms = (keys->keys != NULL) + (keys->offsets32 != NULL)
-              + (keys->offsets64 != NULL) + (keys->width != 0);
     if (keys->reserved[0] != 0 || keys->padded > (keys->width != 0))
         return status_fail(BLY_EPARAM, "the keys have values in reserved "
                            "fields, or an impossible padding: set a bly_keys "
@@ -54,7 +53,20 @@ bly_status keylist_check(const bly_keys *keys)
     if (keys->n > 0 && forms != 1)
         return status_fail(BLY_EPARAM, "the keys are given in %s: give either "
                            "`keys`, or `data` with offsets32, offsets64 or "
-                           "width", forms == 0 ? "no form" : "several forms");
+                           "width, or `hashes`",
+                           forms == 0 ? "no form" : "several forms");
+    return BLY_OK;
+}
+
+static int keys_layouts(const bly_keys *keys)
+{
+    return (keys->keys != NULL) + (keys->offsets32 != NULL)
+         + (keys->offsets64 != NULL) + (keys->width != 0);
+}
+
+static bly_status keys_check_data(const bly_keys *keys)
+{
+    uint64_t bytes = 0;
     if (keys->width != 0
         && (!sizes_mul(&bytes, keys->n, keys->width) || !sizes_fits(bytes)))
         return status_fail(BLY_EPARAM, "%zu keys of %zu bytes are more than "
@@ -65,6 +77,23 @@ bly_status keylist_check(const bly_keys *keys)
                              "%llu bytes that contain them",
                              (unsigned long long)bytes);
     return status;
+}
+
+bly_status keylist_check(const bly_keys *keys)
+{
+    if (keys->hashes != NULL || keys->labels != NULL)
+        return status_fail(BLY_EPARAM, "only a build takes hashes and labels "
+                           "in a bly_keys: give them as arguments of their "
+                           "own");
+    bly_status status = keys_check_fields(keys, keys_layouts(keys));
+    return status == BLY_OK ? keys_check_data(keys) : status;
+}
+
+bly_status keylist_check_build(const bly_keys *keys)
+{
+    bly_status status = keys_check_fields(keys, keys_layouts(keys)
+                                                + (keys->hashes != NULL));
+    return status == BLY_OK ? keys_check_data(keys) : status;
 }
 
 /* Computes an address as a number, since adding to a NULL pointer, which empty
@@ -143,7 +172,7 @@ uint64_t bly_hash(const bly_filter *filter, const void *key, size_t length)
     return filter->hasher.function(key, length, filter->hasher.seed);
 }
 
-bly_status bly_hash_keys(uint64_t *hashes, const char *kind,
+bly_status bly_hash_many(uint64_t *hashes, const char *kind,
                          const bly_spec *spec, const bly_keys *keys)
 {
     order o;

@@ -8,9 +8,18 @@
  * batch does not count, and 8 KiB of hashes. */
 enum { KEYS_CHUNK = 1024 };
 
-/* Checks that the keys are given in exactly one way. Returns BLY_EPARAM if not.
- */
+/* Checks that the keys are given in exactly one way, and not as hashes. Returns
+ * BLY_EPARAM if not. */
 bly_status keylist_check(const bly_keys *keys);
+
+/* Checks keys of bly_build, which may be hashes and have labels. */
+bly_status keylist_check_build(const bly_keys *keys);
+
+/* Returns whether the keys are given as hashes, or are none. */
+static inline bool keylist_hashed(const bly_keys *keys)
+{
+    return keys->hashes != NULL || keys->n == 0;
+}
 
 /* Returns key i of keys that were checked. */
 bly_key keylist_at(const bly_keys *keys, size_t i);

@@ -44,10 +44,10 @@ static uint64_t look_whole(double v)
 }
 
 /* Fills in what the header and the handle know. */
-static void look_begin(bly_stat_t *s, const bly_filter *filter)
+static void look_begin(bly_info_t *s, const bly_filter *filter)
 {
     const uint8_t *image = filter->image;
-    *s = (bly_stat_t){
+    *s = (bly_info_t){
         .seed = image_u64(image, IMAGE_SEED),
         .capacity = image_u64(image, IMAGE_CAPACITY),
         .bytes = filter->bytes,
@@ -63,9 +63,9 @@ static void look_begin(bly_stat_t *s, const bly_filter *filter)
         s->geometry[i] = image_geometry(image, i);
 }
 
-bly_status bly_stat(bly_stat_t *out, const bly_filter *filter)
+bly_status bly_info(bly_info_t *out, const bly_filter *filter)
 {
-    bly_stat_t s;
+    bly_info_t s;
     task t;
     look_begin(&s, filter);
     bly_status status = BLY_OK;

@@ -86,8 +86,8 @@ static bly_status make_check_plan(const order *o)
 {
     size_t bytes = (size_t)o->plan.bytes;
     if (o->plan.bytes < IMAGE_HEADER || !sizes_fits(o->plan.bytes))
-        return status_fail(BLY_EPARAM, "the plan has no size: make it with "
-                           "bly_plan");
+        return status_fail(BLY_EPARAM, "the plan has no size: plan it "
+                           "(bly_plan)");
     void *image = order_image(o, &system_sparse);
     if (image == NULL)
         return handle_no_memory(bytes);
@@ -98,7 +98,7 @@ static bly_status make_check_plan(const order *o)
     memory_release(&system_sparse, image, bytes);
     return status == BLY_OK ? BLY_OK
          : status_fail(BLY_EPARAM, "the plan is not that of a filter of kind "
-                       "%s: make it with bly_plan", o->kind->name);
+                       "%s: plan it (bly_plan)", o->kind->name);
 }
 
 /* Recovers the order that a plan came from, as far as possible. Returns
@@ -111,8 +111,8 @@ static bly_status make_read_plan(order *o, const bly_plan_t *plan,
     bly_status status = order_begin(o, kind, spec);
     if (status == BLY_OK && strcmp(kind, o->kind->name) != 0)
         status = status_fail(BLY_EPARAM, "the plan's kind is '%s', but options "
-                             "belong in the plan's geometry: make it with "
-                             "bly_plan", kind);
+                             "belong in the plan's geometry: plan it "
+                             "(bly_plan)", kind);
     if (status == BLY_OK && memcmp(plan->reserved, o->plan.reserved,
                                    sizeof plan->reserved) != 0)
         status = status_fail(BLY_EPARAM, "the plan has values in reserved "
@@ -347,8 +347,8 @@ static bly_status make_fill(bly_filter **out, const order *o,
     if (status != BLY_OK)
         return status;
     status = keys->labels == NULL
-           ? bly_add_many(filter, keys->hashes, keys->n, NULL, NULL)
-           : bly_put_many(filter, keys->hashes, keys->labels, keys->n, NULL);
+           ? bly_add_hashes(filter, keys->hashes, keys->n, NULL, NULL)
+           : bly_put_hashes(filter, keys->hashes, keys->labels, keys->n, NULL);
     return make_done(out, filter, status);
 }
 
@@ -404,22 +404,6 @@ static bly_status make_check_hashes(const uint64_t *hashes, size_t n)
                        "or build from the keys themselves");
 }
 
-bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
-                     const uint64_t *hashes, const uint64_t *labels, size_t n)
-{
-    kind_keys keys = { .hashes = hashes, .labels = labels, .n = n };
-    order o;
-    bly_status status = make_order(&o, kind, spec, &keys);
-    if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer)
-        status = make_check_hashes(hashes, n);
-    task t;
-    task_begin(&t, status == BLY_OK ? o.options.progress : NULL, n);
-    if (status == BLY_OK)
-        status = make_from(out, &o, &keys);
-    order_end(&o);
-    return task_end(&t, status);
-}
-
 /* Fills a kind that may need whole keys. */
 static bly_status make_fill_whole(bly_filter **out, const order *o,
                                   const bly_keys *keys)
@@ -428,7 +412,7 @@ static bly_status make_fill_whole(bly_filter **out, const order *o,
     bly_status status = make_new(&filter, o);
     if (status != BLY_OK)
         return status;
-    status = bly_add_keys(filter, keys, NULL, NULL);
+    status = bly_add_many(filter, keys, NULL, NULL);
     return make_done(out, filter, status);
 }
 
@@ -437,8 +421,7 @@ static const double MAKE_HASHING = 0.1;
 
 /* Builds from the hashes of the keys, kept for the duration of the call. */
 static bly_status make_from_hashed(bly_filter **out, const order *o,
-                                   const bly_keys *keys,
-                                   const uint64_t *labels)
+                                   const bly_keys *keys)
 {
     const bly_allocator *allocator = &o->options.allocator;
     uint64_t bytes = ((uint64_t)keys->n + 1) * sizeof(uint64_t);
@@ -450,7 +433,8 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
     keylist_hash_all(&o->hasher, hashes, keys);
     task_phase(1 - MAKE_HASHING, keys->n);
     task_part whole = task_down();
-    kind_keys hashed = { .hashes = hashes, .labels = labels, .n = keys->n };
+    kind_keys hashed = { .hashes = hashes, .labels = keys->labels,
+                         .n = keys->n };
     bly_status status = task_status();
     if (status == BLY_OK)
         status = make_from(out, o, &hashed);
@@ -459,21 +443,34 @@ static bly_status make_from_hashed(bly_filter **out, const order *o,
     return status;
 }
 
-bly_status bly_build_keys(bly_filter **out, const char *kind,
-                          const bly_spec *spec, const bly_keys *keys,
-                          const uint64_t *labels)
+/* Builds from keys or hashes, which were checked. */
+static bly_status make_of_keys(bly_filter **out, const order *o,
+                               const bly_keys *keys)
 {
-    kind_keys expected = { .labels = labels, .n = keys->n };
+    kind_keys hashed = { .hashes = keys->hashes, .labels = keys->labels,
+                         .n = keys->n };
+    if (keylist_hashed(keys))
+        return make_from(out, o, &hashed);
+    return KIND_HAS(o->kind, whole, add) && keys->labels == NULL
+         ? make_fill_whole(out, o, keys) : make_from_hashed(out, o, keys);
+}
+
+bly_status bly_build(bly_filter **out, const char *kind, const bly_spec *spec,
+                     const bly_keys *keys)
+{
+    kind_keys expected = { .hashes = keys->hashes, .labels = keys->labels,
+                           .n = keys->n };
     order o;
     task t;
-    bly_status status = keylist_check(keys);
+    bly_status status = keylist_check_build(keys);
     if (status == BLY_OK)
         status = make_order(&o, kind, spec, &expected);
+    if (status == BLY_OK && o.kind->raw_hash && !o.hash->integer
+        && keylist_hashed(keys))
+        status = make_check_hashes(keys->hashes, keys->n);
     task_begin(&t, status == BLY_OK ? o.options.progress : NULL, keys->n);
     if (status == BLY_OK)
-        status = KIND_HAS(o.kind, whole, add) && labels == NULL
-               ? make_fill_whole(out, &o, keys)
-               : make_from_hashed(out, &o, keys, labels);
+        status = make_of_keys(out, &o, keys);
     order_end(&o);
     return task_end(&t, status);
 }

@@ -29,7 +29,7 @@ static void test_blocks(void **state)
         bly_filter *filter = NULL;
         vector v = { wanted, vector_hex(wanted, blocks[i].filter) };
         snprintf(name, sizeof name, "bip158:block=%s", blocks[i].block);
-        assert_status(bly_build_keys(&filter, name, NULL, &keys, NULL),
+        assert_status(bly_build(&filter, name, NULL, &keys),
                       BLY_OK);
         vector_is(filter, &v);
         bly_free(filter);
@@ -59,8 +59,8 @@ static void test_spent(void **state)
     assert_status(vector_open(
         &filter, &file, "bip158:block=0000000018b07dca1b28b4b5a119f6d6"
         "e71698ce1ed96f143f54179ce177a19c"), BLY_OK);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, 10);
     size_t found = 0;
     char *end = strchr(strchr(at, '['), ']');
@@ -87,12 +87,12 @@ static void test_repeated(void **state)
     bly_keys keys = { .n = 300, .keys = same }, none = { .n = 0, .keys = same };
     for (size_t i = 0; i < 300; i++)
         same[i] = (bly_key){ "same", 4 };
-    assert_status(bly_build_keys(&filter, name, NULL, &keys, NULL), BLY_OK);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_build(&filter, name, NULL, &keys), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.distinct == 1 && stat.bytes == BLY_HEADER_BYTES + 4);
     bly_free(filter);
-    assert_status(bly_build_keys(&filter, name, NULL, &none, NULL), BLY_OK);
+    assert_status(bly_build(&filter, name, NULL, &none), BLY_OK);
     uint8_t zero = 0;
     vector v = { &zero, 1 };
     vector_is(filter, &v);

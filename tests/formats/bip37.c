@@ -46,11 +46,11 @@ static void test_no_bits(void **state)
     uint8_t message[10] = { 0, 5, 0, 0, 0, 0, 0, 0, 0, 0 };
     vector v = { message, sizeof message };
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(vector_open(&filter, &v, "bip37"), BLY_OK);
     assert_false(bly_contains(filter, "any", 3));
     assert_status(bly_add(filter, "any", 3), BLY_EFULL);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.rate == 0 && stat.fill == 0);
     bly_free(filter);
 }

@@ -44,14 +44,14 @@ static void test_last_word_is_counted(void **state)
     (void)state;
     bly_filter *filter = vector_new("bitsandblooms", 4, 0.01);
     size_t bytes, set = 0;
-    bly_stat_t stat;
+    bly_info_t stat;
     for (uint64_t i = 0; i < 4; i++)
         bly_add(filter, &i, sizeof i);
     const uint8_t *image = bly_image(filter, &bytes);
     for (size_t i = 128 + 24; i < bytes; i++)
         for (unsigned b = 0; b < 8; b++)
             set += image[i] >> b & 1;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.geometry[0], 39);
     assert_true(stat.fill == (double)set / 39);
     bly_free(filter);

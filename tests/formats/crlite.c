@@ -78,8 +78,8 @@ static void test_their_file(void **state)
             snprintf(text + 2 * j, 3, "%02x", digest[j]);
         assert_int_equal(bly_contains(filter, text, strlen(text)), i <= 500);
     }
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(fabs(stat.distinct - 502) < 5 * stat.distinct_sd);
     bly_free(filter);
     free(v.bytes);
@@ -94,10 +94,10 @@ static void crlite_try(const uint8_t *bytes, size_t n)
     memcpy(copy, bytes, n);
     vector v = { copy, n };
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     if (vector_open(&filter, &v, "crlite") == BLY_OK) {
         (void)crlite_has(filter, "in", 3);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.rate >= 0 && stat.rate <= 1);
         bly_free(filter);
     } else {

@@ -22,11 +22,11 @@ static void sketches_file(const char *file)
 {
     vector v = vector_read(file);
     bly_filter *filter = NULL, *ours = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     char text[64];
     assert_status(vector_open(&filter, &v, NULL), BLY_OK);
     assert_string_equal(bly_kind_of(filter), "datasketches");
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     for (uint64_t i = 0; i <= 1000; i++)
         assert_true(bly_contains(filter, text, sketches_key(text, i)));
     assert_status(bly_like(&ours, filter, NULL), BLY_OK);
@@ -51,11 +51,11 @@ static void test_bare(void **state)
     (void)state;
     vector v = vector_read("datasketches/bf_n0_h3_cpp.sk");
     bly_filter *filter = NULL, *other = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(vector_open(&filter, &v, NULL), BLY_OK);
     assert_false(bly_contains(filter, "any", 3));
     assert_status(bly_add(filter, "any", 3), BLY_EFULL);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.items == 0 && stat.fill == 0 && stat.rate == 0);
     assert_status(bly_like(&other, filter, NULL), BLY_OK);
     assert_status(bly_unite(filter, other), BLY_OK);

@@ -174,13 +174,13 @@ static void test_attached_data_are_replaced(void **state)
     bly_filter *plain = dcso_new(50, 0.01);
     const void *attached;
     size_t n, bytes;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_attached(&attached, &n, filter), BLY_OK);
     assert_status(bly_attach(filter, (const char *)attached + 5, 5), BLY_OK);
     assert_status(bly_attached(&attached, &n, filter), BLY_OK);
     assert_int_equal(n, 5);
     assert_memory_equal(attached, "words", 5);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.items == 1 && stat.items_exact);
     assert_status(bly_attach(filter, NULL, 0), BLY_OK);
     assert_status(bly_add(plain, "key", 3), BLY_OK);

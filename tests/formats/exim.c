@@ -28,11 +28,11 @@ static void test_rates(void **state)
     assert_status(bly_plan(&plan, "exim", &spec), BLY_OK);
     assert_int_equal(plan.geometry[0], 16000);
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
-        bly_stat_t stat;
+        bly_info_t stat;
         bly_filter *filter = vector_new("exim", 1000, 0);
         for (uint64_t j = 0; j < rates[i].n; j++)
             assert_true(bly_add(filter, &j, sizeof j) >= 0);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(fabs(stat.rate - rates[i].rate) < 0.25 * rates[i].rate);
         bly_free(filter);
     }

@@ -52,7 +52,7 @@ static bly_filter *laws_of(uint64_t capacity, uint64_t stream, size_t n)
     bly_key *keys = laws_keys(stream, n + 1);
     bly_keys all = { .n = n, .keys = keys };
     bly_filter *filter = NULL;
-    assert_status(bly_build_keys(&filter, laws_spec(), &spec, &all, NULL),
+    assert_status(bly_build(&filter, laws_spec(), &spec, &all),
                   BLY_OK);
     free(keys);
     return filter;
@@ -65,7 +65,7 @@ static uint64_t laws_found(const bly_filter *filter, uint64_t stream, size_t n)
     uint64_t found = 0;
     assert_non_null(present);
     bly_keys all = { .n = n, .keys = keys };
-    assert_status(bly_contains_keys(filter, &all, present), BLY_OK);
+    assert_status(bly_contains_many(filter, &all, present), BLY_OK);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(present[i], bly_contains(filter, keys[i].data,
                                                   keys[i].length));
@@ -125,8 +125,8 @@ static void law_numbers_have_names(void **state)
 {
     (void)state;
     bly_filter *filter = laws_of(FEW, 3, FEW);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     for (size_t i = 0; i < 4; i++)
         if (stat.geometry[i] != 0)
             assert_non_null(laws_kind->foreign->numbers[i].name);
@@ -138,8 +138,8 @@ static void law_rate_is_the_plan(void **state)
     (void)state;
     TEST_STATISTICS();
     bly_filter *filter = laws_of(FEW, 3, FEW);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.rate > 0 && stat.rate < 0.1);
     assert_within(laws_found(filter, 4, ASKED), ASKED, stat.rate, 0);
     bly_free(filter);
@@ -189,12 +189,13 @@ static void law_hashes_are_its_own(void **state)
     bly_key *keys = laws_keys(8, FEW);
     bly_keys all = { .n = FEW, .keys = keys };
     uint64_t hashes[FEW];
-    assert_status(bly_hash_keys(hashes, laws_spec(), &spec, &all), BLY_OK);
+    assert_status(bly_hash_many(hashes, laws_spec(), &spec, &all), BLY_OK);
     for (size_t i = 0; i < FEW && !KIND_HAS(laws_kind, whole, contains); i++)
         assert_true(hashes[i] == bly_hash(filter, keys[i].data,
                                           keys[i].length));
     if (!KIND_HAS(laws_kind, whole, contains)) {
-        assert_status(bly_build(&built, laws_spec(), &spec, hashes, NULL, FEW),
+        assert_status(bly_build(&built, laws_spec(), &spec,
+                                &(bly_keys){ .n = FEW, .hashes = hashes }),
                       BLY_OK);
         assert_true(laws_same(filter, built));
     }
@@ -213,7 +214,7 @@ static void law_hashes_are_no_keys(void **state)
     bool present = false;
     uint64_t hash = 1;
     assert_true(bly_contains_hash(filter, hash));
-    bly_contains_many(filter, &hash, 1, &present);
+    bly_contains_hashes(filter, &hash, 1, &present);
     assert_true(present);
     assert_status(bly_add_hash(filter, hash), BLY_EUNSUPPORTED);
     assert_int_equal(laws_found(filter, 8, 100), 0);
@@ -237,13 +238,13 @@ static void law_no_hash_of_ones_own(void **state)
 
 static void laws_is(const bly_filter *filter, const bly_filter *opened)
 {
-    bly_stat_t a, b;
+    bly_info_t a, b;
     assert_true(laws_same(filter, opened));
     assert_int_equal(laws_found(opened, 9, FEW), FEW);
     assert_int_equal(laws_found(opened, 10, ASKED),
                      laws_found(filter, 10, ASKED));
-    assert_status(bly_stat(&a, filter), BLY_OK);
-    assert_status(bly_stat(&b, opened), BLY_OK);
+    assert_status(bly_info(&a, filter), BLY_OK);
+    assert_status(bly_info(&b, opened), BLY_OK);
     assert_true(a.rate == b.rate && a.fill == b.fill && a.bytes == b.bytes
                 && memcmp(a.geometry, b.geometry, sizeof a.geometry) == 0);
     if (laws_kind->foreign->plans)
@@ -402,7 +403,7 @@ static void laws_try(const uint8_t *bytes, size_t n)
 {
     bly_options options = laws_options();
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_overlap_t overlap;
     bly_status status = bly_unpack(&filter, bytes, n, &options);
     if (status != BLY_OK) {
@@ -412,7 +413,7 @@ static void laws_try(const uint8_t *bytes, size_t n)
         return;
     }
     (void)laws_found(filter, 13, (size_t)test_work(50, 12, 4));
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.rate >= 0 && stat.rate <= 1);
     if (KIND_HAS(laws_kind, combining, overlap))
         assert_status(bly_overlap(&overlap, filter, filter), BLY_OK);

@@ -64,10 +64,10 @@ static void test_reserved(void **state)
     uint8_t file[9] = { 0, 0, 0, 0, 0, 0, 0, 0, 31 };
     vector v = { file, sizeof file };
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(vector_open(&filter, &v, "leveldb"), BLY_OK);
     assert_true(bly_contains(filter, "any", 3));
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.rate == 1);
     bly_free(filter);
     file[8] = 30;

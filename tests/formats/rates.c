@@ -48,18 +48,18 @@ static double rates_count(const char *kind, const bly_spec *spec, size_t asked,
                           uint64_t *stream, double *told)
 {
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     size_t n = (size_t)spec->capacity, found = 0;
     bly_key *members = rates_keys(stream, n);
     bly_key *others = rates_keys(stream, asked);
     bool *present = malloc(asked);
     bly_keys all = { .n = n, .keys = members };
     assert_non_null(present);
-    assert_status(bly_build_keys(&filter, kind, spec, &all, NULL), BLY_OK);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_build(&filter, kind, spec, &all), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     *told += stat.rate;
     all = (bly_keys){ .n = asked, .keys = others };
-    assert_status(bly_contains_keys(filter, &all, present), BLY_OK);
+    assert_status(bly_contains_many(filter, &all, present), BLY_OK);
     for (size_t i = 0; i < asked; i++)
         found += present[i];
     free(present);

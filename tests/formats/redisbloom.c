@@ -67,8 +67,8 @@ static void test_their_count(void **state)
                              (size_t)snprintf(text, sizeof text, "%d", i))
                   == BLY_OK;
         assert_int_equal(fresh, tests[t].fresh);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.geometry[0], tests[t].links);
         assert_true(fabs(stat.rate / tests[t].counted - 1) < 0.15);
         bly_free(filter);
@@ -102,8 +102,8 @@ static void small_links_err_more(void **state)
         for (uint64_t i = 0; i < STRANGERS; i++)
             found += bly_contains(filter, text,
                                   redis_item(text, 1000000 + i));
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         double band = 0.25 * rate + TEST_SIGMAS * sqrt(rate / STRANGERS);
         assert_true(fabs(found / STRANGERS - rate) < band);
         assert_true(fabs(found / STRANGERS - stat.rate) < band);

@@ -44,12 +44,12 @@ static void test_their_sizes(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bly_filter *filter = vector_new(sizes[i].kind, sizes[i].capacity, 0);
         char text[64];
-        bly_stat_t stat;
+        bly_info_t stat;
         for (uint64_t j = 0; j < sizes[i].keys; j++)
             assert_true(bly_add(filter, text, cuckoo_item(text, j)) >= 0);
         for (uint64_t j = 0; j < sizes[i].keys; j++)
             assert_true(bly_contains(filter, text, cuckoo_item(text, j)));
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.geometry[0], sizes[i].buckets);
         assert_int_equal(stat.geometry[3], sizes[i].tables);
         bly_free(filter);

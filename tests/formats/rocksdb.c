@@ -67,13 +67,13 @@ static void test_files(void **state)
     uint8_t file[69] = { 0 };
     uint8_t *tail = file + 64;
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     memcpy(tail, "\xff\0\6\0\0", 5);
     vector none = { tail, 5 };
     assert_status(vector_open(&filter, &none, "rocksdb"), BLY_OK);
     assert_false(bly_contains(filter, "any", 3));
     assert_status(bly_add(filter, "any", 3), BLY_EFULL);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.rate == 0);
     bly_free(filter);
     vector_refused(file + 1, 68, "rocksdb", BLY_ECORRUPT, "are not whole");

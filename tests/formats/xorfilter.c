@@ -24,7 +24,7 @@ static bly_filter *xorfilter_of(const char *kind, size_t n)
         list[i] = (bly_key){ bytes[i], xorfilter_key(bytes[i], i) };
     bly_keys keys = { .n = n, .keys = list };
     bly_filter *filter = NULL;
-    assert_status(bly_build_keys(&filter, kind, NULL, &keys, NULL), BLY_OK);
+    assert_status(bly_build(&filter, kind, NULL, &keys), BLY_OK);
     free(bytes);
     free(list);
     return filter;
@@ -106,8 +106,10 @@ static void test_repeated(void **state)
                 bly_filter *filter = NULL;
                 for (size_t i = 0; i < n; i++)
                     hashes[i] = test_random(40, i % different);
-                assert_status(bly_build(&filter, kinds[k], NULL, hashes, NULL,
-                                        n), BLY_OK);
+                assert_status(bly_build(&filter, kinds[k], NULL,
+                                        &(bly_keys){ .n = n,
+                                                     .hashes = hashes }),
+                                                     BLY_OK);
                 for (size_t i = 0; i < different; i++)
                     assert_true(bly_contains_hash(filter, hashes[i]));
                 bly_free(filter);
@@ -125,7 +127,8 @@ static void test_zero(void **state)
             hashes[i] = i < n / 2 + 1
                       ? UINT64_C(0) - UINT64_C(0x6DF6B22537D23467)
                       : test_random(41, i);
-        assert_status(bly_build(&filter, "xorfilter", NULL, hashes, NULL, n),
+        assert_status(bly_build(&filter, "xorfilter", NULL,
+                                &(bly_keys){ .n = n, .hashes = hashes }),
                       BLY_OK);
         for (size_t i = 0; i < n; i++)
             assert_true(bly_contains_hash(filter, hashes[i]));

@@ -30,10 +30,10 @@ static void aging_add(bly_filter *filter, uint64_t stream, uint64_t from,
         assert_true(bly_add_hash(filter, test_random(stream, i)) >= 0);
 }
 
-static bly_stat_t aging_stat(const bly_filter *filter)
+static bly_info_t aging_stat(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     return stat;
 }
 
@@ -187,7 +187,7 @@ static void test_rate_is_never_above_the_asked(void **state)
             for (uint64_t step = 1; step <= 4 * g; step++) {
                 aging_add(filter, 1, (step - 1) * cap / 2, cap / 2);
                 uint64_t hits = 0;
-                bly_stat_t stat = aging_stat(filter);
+                bly_info_t stat = aging_stat(filter);
                 for (uint64_t i = 0; i < 20000; i++)
                     hits
                         += bly_contains_hash(filter, test_random(50 + step, i));
@@ -300,9 +300,9 @@ static void aging_batches(const char *of, unsigned g, uint64_t w)
     for (size_t i = 0, n; i < N; i += n) {
         n = 1 + test_random(8, i) % 3000;
         n = n < N - i ? n : N - i;
-        assert_status(bly_add_many(each, hashes + i, n, seen + i, NULL),
+        assert_status(bly_add_hashes(each, hashes + i, n, seen + i, NULL),
                       BLY_OK);
-        assert_status(bly_add_many(many, hashes + i, n, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(many, hashes + i, n, NULL, NULL), BLY_OK);
     }
     for (size_t i = 0; i < N; i++) {
         bool before = bly_contains_hash(one, hashes[i]);
@@ -313,7 +313,7 @@ static void aging_batches(const char *of, unsigned g, uint64_t w)
     const void *image = bly_image(one, &bytes);
     assert_memory_equal(image, bly_image(each, NULL), bytes);
     assert_memory_equal(image, bly_image(many, NULL), bytes);
-    bly_contains_many(one, hashes, N, seen);
+    bly_contains_hashes(one, hashes, N, seen);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(seen[i], bly_contains_hash(one, hashes[i]));
     bly_free(one);
@@ -340,7 +340,7 @@ static void test_distinct(void **state)
     bly_filter *filter = aging_new("blocked", 2, 10000, 0.01);
     aging_add(filter, 1, 0, 10000);
     aging_add(filter, 1, 5000, 10000);
-    bly_stat_t stat = aging_stat(filter);
+    bly_info_t stat = aging_stat(filter);
     assert_true(fabs(stat.distinct - 15000) <= 5 * stat.distinct_sd);
     assert_int_equal(stat.items, 20000);
     bly_free(filter);
@@ -387,9 +387,9 @@ static void test_forged_ring(void **state)
         image_set_u64(bad, IMAGE_HEADER + 8, forged[i / 4]);
         image_seal(bad);
         assert_status(bly_wrap(&wrapped, bad, bytes, NULL), BLY_OK);
-        bly_contains_many(wrapped, hashes, 500, seen);
+        bly_contains_hashes(wrapped, hashes, 500, seen);
         assert_status(bly_copy(&copy, wrapped, NULL), BLY_OK);
-        assert_status(bly_add_many(copy, hashes, 500, seen, NULL), BLY_OK);
+        assert_status(bly_add_hashes(copy, hashes, 500, seen, NULL), BLY_OK);
         for (size_t j = 500 - 60; j < 500; j++)
             assert_true(bly_contains_hash(copy, hashes[j]));
         aging_stat(copy);

@@ -125,9 +125,9 @@ static void test_one_bit_is_standard(void **state)
     }
     assert_memory_equal(approximator_row(one), approximator_row(bits),
                         9592 / 8);
-    bly_stat_t a, b;
-    bly_stat(&a, one);
-    bly_stat(&b, bits);
+    bly_info_t a, b;
+    bly_info(&a, one);
+    bly_info(&b, bits);
     assert_true(a.fill == b.fill && a.distinct == b.distinct);
     assert_close(a.rate, b.rate, 1e-12);
     bly_free(one);
@@ -246,7 +246,7 @@ static void test_order_is_forgotten(void **state)
     }
     bly_filter *up = approximator_new("approximator", 1000);
     bly_filter *down = approximator_new("approximator", 1000);
-    assert_status(bly_put_many(up, hashes, labels, N, NULL), BLY_OK);
+    assert_status(bly_put_hashes(up, hashes, labels, N, NULL), BLY_OK);
     for (uint64_t i = N; i-- > 0; ) {
         uint64_t before = 0, after = 0;
         bly_get_hash(down, hashes[i], &before);
@@ -351,8 +351,8 @@ static void fields_ask(const bly_filter *filter, const fields_model *f)
     static bool found[FIELDS_ASKED], there[FIELDS_ASKED];
     for (uint64_t i = 0; i < FIELDS_ASKED; i++)
         hashes[i] = test_random(20, i);
-    bly_get_many(filter, hashes, FIELDS_ASKED, found, labels);
-    bly_contains_many(filter, hashes, FIELDS_ASKED, there);
+    bly_get_hashes(filter, hashes, FIELDS_ASKED, found, labels);
+    bly_contains_hashes(filter, hashes, FIELDS_ASKED, there);
     for (uint64_t i = 0; i < FIELDS_ASKED; i++) {
         uint64_t wanted = fields_meet(f, hashes[i]), got = 0;
         assert_int_equal(bly_contains_hash(filter, hashes[i]), wanted > 0);
@@ -383,7 +383,8 @@ static void fields_are_joins(uint32_t width, uint32_t parts, uint64_t m)
         uint64_t hash = test_random(20, key);
         bly_status said = fields_put(&f, key, label);
         assert_status(bly_put_hash(filter, hash, label), said);
-        assert_status(bly_put_many(i % 2 ? odd : even, &hash, &label, 1, NULL),
+        assert_status(bly_put_hashes(i % 2 ? odd : even, &hash, &label, 1,
+                                     NULL),
                       BLY_OK);
     }
     const uint8_t *row = approximator_row(filter);
@@ -543,8 +544,8 @@ static void test_a_meet_of_nothing_is_no_key(void **state)
             found += bly_contains_hash(fields, test_random(81 + 2 * f, i));
             chain += bly_contains_hash(one, test_random(81 + 2 * f, i));
         }
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, fields), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, fields), BLY_OK);
         said += stat.rate / FILTERS;
         bly_free(fields);
         bly_free(one);
@@ -598,7 +599,7 @@ static void test_any_payload(void **state)
             forged_image f = forged_of(approximator_new(kind, 5), width + m);
             for (uint64_t i = 0; i < N; i++)
                 hashes[i] = test_random(8, i);
-            bly_get_many(f.copy, hashes, N, found, labels);
+            bly_get_hashes(f.copy, hashes, N, found, labels);
             for (uint64_t i = 0; i < N; i++) {
                 uint64_t label = 0;
                 assert_int_equal(bly_get_hash(f.copy, hashes[i], &label),

@@ -94,8 +94,8 @@ static void test_put_and_add(void **state)
         assert_status(bly_unite_at(f, f, wrong[i]), BLY_EPARAM);
     }
     assert_true(attenuated_same(f, before));
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, f), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, f), BLY_OK);
     assert_int_equal(stat.items, 6);
     assert_true(stat.label_least == 1 && stat.label_most == 4);
     assert_int_equal(stat.label_bits, 3);
@@ -122,17 +122,18 @@ static void test_batches(void **state)
         labels[3000] = k % 2 == 0 ? 0 : depth + 1;
         for (uint64_t i = 0; i < 3000; i++)
             assert_true(bly_put_hash(one, hashes[i], labels[i]) >= 0);
-        assert_status(bly_put_many(many, hashes, labels, N, NULL), BLY_EPARAM);
+        assert_status(bly_put_hashes(many, hashes, labels, N, NULL),
+                      BLY_EPARAM);
         assert_true(attenuated_same(one, many));
-        assert_status(bly_put_many(many, hashes, labels, 3000, NULL), BLY_OK);
+        assert_status(bly_put_hashes(many, hashes, labels, 3000, NULL), BLY_OK);
         assert_true(attenuated_same(one, many));
-        bly_get_many(one, hashes, N, found, got);
+        bly_get_hashes(one, hashes, N, found, got);
         for (size_t i = 0; i < N; i++) {
             uint64_t label = 0;
             assert_int_equal(bly_get_hash(one, hashes[i], &label), found[i]);
             assert_true(!found[i] || got[i] == label);
         }
-        assert_status(bly_add_many(many, hashes, N, seen, NULL), BLY_OK);
+        assert_status(bly_add_hashes(many, hashes, N, seen, NULL), BLY_OK);
         for (size_t i = 0; i < N; i++)
             assert_int_equal(bly_add_hash(one, hashes[i]) == BLY_SEEN, seen[i]);
         assert_true(attenuated_same(one, many));
@@ -166,8 +167,8 @@ static void test_spread_keys_keep_the_rate(void **state)
                 assert_true(!there
                             || bly_contains_hash(plain, test_random(2, i)));
             }
-            bly_stat_t stat;
-            assert_status(bly_stat(&stat, f), BLY_OK);
+            bly_info_t stat;
+            assert_status(bly_info(&stat, f), BLY_OK);
             assert_within(hits, ASKED, stat.rate, 0);
             assert_true(fabs(stat.distinct - N) <= 5 * stat.distinct_sd + 1);
             bly_free(f);
@@ -332,8 +333,8 @@ static void test_distinct_keys(void **state)
                 for (uint64_t j = 0; j < in; j++)
                     bly_put_hash(f, test_random(1, i),
                                  1 + test_random(2 + j, i) % depth);
-            bly_stat_t stat;
-            assert_status(bly_stat(&stat, f), BLY_OK);
+            bly_info_t stat;
+            assert_status(bly_info(&stat, f), BLY_OK);
             assert_true(stat.distinct_sd > 0 && stat.distinct_sd < N / 50.0);
             assert_true(fabs(stat.distinct - N) <= 5 * stat.distinct_sd);
             bly_free(f);
@@ -356,10 +357,10 @@ static void test_unite_at(void **state)
             bly_add_hash(plain, test_random(1, i));
             bly_put_hash(wanted, test_random(1, i), 1);
         }
-        bly_stat_t stat;
+        bly_info_t stat;
         assert_status(bly_unite_at(f, plain, 1), BLY_OK);
         assert_true(attenuated_same(f, wanted));
-        assert_status(bly_stat(&stat, f), BLY_OK);
+        assert_status(bly_info(&stat, f), BLY_OK);
         assert_true(stat.items == 300 && stat.items_exact);
         for (uint64_t i = 0; i < 300 && depth > 1; i++) {
             bly_put_hash(f, test_random(2, i), 2);
@@ -370,7 +371,7 @@ static void test_unite_at(void **state)
                 bly_put_hash(wanted, test_random(l, i), l + 1);
         assert_status(bly_unite_at(f, f, 1), BLY_OK);
         assert_true(attenuated_same(f, wanted));
-        assert_status(bly_stat(&stat, f), BLY_OK);
+        assert_status(bly_info(&stat, f), BLY_OK);
         assert_false(stat.items_exact);
         assert_status(bly_unite_at(f, f, depth), BLY_OK);
         assert_true(attenuated_same(f, wanted));
@@ -522,8 +523,8 @@ typedef struct {
 
 static double net_fill(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     return stat.fill;
 }
 

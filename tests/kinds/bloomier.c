@@ -25,7 +25,9 @@ static bly_filter *bloomier_of(unsigned bits, const uint64_t *hashes,
     for (uint64_t i = 0; i < n; i++)
         labels[i] = bloomier_label(i, bits);
     snprintf(kind, sizeof kind, "bloomier:bits=%u", bits);
-    assert_status(bly_build(&filter, kind, &spec, hashes, labels, n),
+    assert_status(bly_build(&filter, kind, &spec,
+                            &(bly_keys){ .n = n, .hashes = hashes,
+                                         .labels = labels }),
                   BLY_OK);
     free(labels);
     return filter;
@@ -176,23 +178,26 @@ static void test_bad_labels(void **state)
     bly_filter *filter = NULL;
     for (uint64_t i = 0; i < 2 * N; i++)
         labels[i] = bloomier_label(i % N, 9);
-    assert_status(bly_build(&filter, "bloomier:bits=9", NULL, hashes,
-                                   labels, 2 * N), BLY_OK);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_build(&filter, "bloomier:bits=9", NULL,
+                            &(bly_keys){ .n = 2 * N, .hashes = hashes,
+                                         .labels = labels }), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.distinct == N);
     bly_free(filter);
     filter = NULL;
     for (uint64_t i = 0; i < 2 * N; i += 1777) {
         labels[i] ^= 1;
-        assert_status(bly_build(&filter, "bloomier:bits=9", NULL, hashes,
-                                       labels, 2 * N), BLY_EPARAM);
+        assert_status(bly_build(&filter, "bloomier:bits=9", NULL,
+                                &(bly_keys){ .n = 2 * N, .hashes = hashes,
+                                             .labels = labels }), BLY_EPARAM);
         assert_non_null(strstr(bly_why(), "two different labels"));
         labels[i] ^= 1;
     }
     labels[5] = 512;
-    assert_status(bly_build(&filter, "bloomier:bits=9", NULL, hashes,
-                                   labels, 2 * N), BLY_EPARAM);
+    assert_status(bly_build(&filter, "bloomier:bits=9", NULL,
+                            &(bly_keys){ .n = 2 * N, .hashes = hashes,
+                                         .labels = labels }), BLY_EPARAM);
     assert_non_null(strstr(bly_why(), "does not fit"));
     assert_null(filter);
     free(hashes);
@@ -222,7 +227,7 @@ static void test_hostile_payload(void **state)
     uint64_t *hashes = fingerprint_keys(1, N, 1, 0);
     for (unsigned bits = 1; bits <= 64; bits += 9) {
         forged_image f = forged_of(bloomier_of(bits, hashes, N), 6);
-        bly_get_many(f.wrapped, hashes, N, found, labels);
+        bly_get_hashes(f.wrapped, hashes, N, found, labels);
         for (uint64_t i = 0; i < N; i++) {
             uint64_t label = 0;
             bool there = bly_get_hash(f.copy, hashes[i], &label);

@@ -27,7 +27,7 @@ static uint64_t buffered_present(const bly_filter *filter, uint64_t stream,
     for (size_t i = 0; i < n; i += CHUNK) {
         for (size_t j = 0; j < CHUNK; j++)
             hashes[j] = test_random(stream, i + j);
-        bly_contains_many(filter, hashes, CHUNK, present);
+        bly_contains_hashes(filter, hashes, CHUNK, present);
         for (size_t j = 0; j < CHUNK; j++)
             sum += present[j];
     }
@@ -86,7 +86,7 @@ static void test_measured_rate_is_the_plans(void **state)
         bly_plan_t plan;
         bly_filter *filter = buffered_new(kinds[k], N, 0.01);
         assert_status(bly_plan(&plan, kinds[k], &spec), BLY_OK);
-        assert_status(bly_add_many(filter, hashes, N, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(filter, hashes, N, NULL, NULL), BLY_OK);
         assert_within(buffered_present(filter, 2, 2 * N), 2 * N, plan.rate,
                       plan.rate_sd);
         bly_free(filter);
@@ -174,8 +174,8 @@ static void test_broken_page_is_perhaps(void **state)
         assert_int_equal(bly_contains_hash(forged, hash),
                          first || bly_contains_hash(filter, hash));
     }
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, forged), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, forged), BLY_OK);
     assert_true(isinf(stat.distinct) && stat.rate > 1 / (double)pages);
     assert_status(bly_unite(copy, forged), BLY_OK);
     assert_int_equal(buffered_present(copy, 1, N), N);

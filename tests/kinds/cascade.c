@@ -44,7 +44,7 @@ static size_t cascade_errors(const bly_filter *filter, const cascade_keys *k,
     size_t errors = 0;
     assert_non_null(present);
     if (batches)
-        bly_contains_many(filter, k->hashes, k->n, present);
+        bly_contains_hashes(filter, k->hashes, k->n, present);
     for (size_t i = 0; i < k->n; i++) {
         if (!batches)
             present[i] = bly_contains_hash(filter, k->hashes[i]);
@@ -59,8 +59,9 @@ static bly_filter *cascade_make(const char *kind, const cascade_keys *k,
 {
     bly_spec spec = { .seed = seed };
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, &spec, k->hashes, k->labels,
-                                   k->n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec,
+                            &(bly_keys){ .n = k->n, .hashes = k->hashes,
+                                         .labels = k->labels }), BLY_OK);
     return filter;
 }
 
@@ -77,11 +78,11 @@ enum { INVERTED = 8, SALT = 16, IMAGES = 24, ROWS = 32 };
 static void cascade_without_error(const char *kind, const cascade_keys *keys)
 {
     bly_filter *filter = cascade_make(kind, keys, 0);
-    bly_stat_t stat;
+    bly_info_t stat;
     size_t bytes;
     assert_int_equal(cascade_errors(filter, keys, true), 0);
     assert_int_equal(cascade_errors(filter, keys, false), 0);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, keys->members);
     const void *image = bly_image(filter, &bytes);
     assert_status(bly_check(image, bytes, NULL), BLY_OK);
@@ -226,8 +227,8 @@ static void test_plan(void **state)
             bly_image(filter, &bytes);
             assert_in_range(bytes, plan.bytes * (n < 5000 ? 2 : 9)
                                    / (n < 5000 ? 3 : 10), plan.bytes);
-            bly_stat_t stat;
-            assert_status(bly_stat(&stat, filter), BLY_OK);
+            bly_info_t stat;
+            assert_status(bly_info(&stat, filter), BLY_OK);
             assert_true(plan.rate == stat.planned_rate);
             bly_free(filter);
             cascade_drop(&keys);
@@ -267,10 +268,10 @@ static void test_rate_outside(void **state)
         for (size_t i = 0; i < 4; i++) {
             cascade_keys keys = cascade_draw(20000, others[i], 7);
             bly_filter *filter = cascade_make(cascade_kinds[k], &keys, 3);
-            bly_stat_t stat;
+            bly_info_t stat;
             uint64_t hits = 0;
-            assert_status(bly_stat(&stat, filter), BLY_OK);
-            bly_contains_many(filter, hashes, ASKED, present);
+            assert_status(bly_info(&stat, filter), BLY_OK);
+            bly_contains_hashes(filter, hashes, ASKED, present);
             for (size_t j = 0; j < ASKED; j++)
                 hits += present[j];
             assert_within(hits, ASKED, stat.rate, 0);
@@ -287,8 +288,9 @@ static void cascade_refused(const char *kind, const cascade_keys *keys,
                             const char *why)
 {
     bly_filter *none = NULL;
-    assert_status(bly_build(&none, kind, NULL, keys->hashes,
-                                   keys->labels, keys->n), BLY_EPARAM);
+    assert_status(bly_build(&none, kind, NULL,
+                            &(bly_keys){ .n = keys->n, .hashes = keys->hashes,
+                                         .labels = keys->labels }), BLY_EPARAM);
     assert_null(none);
     assert_non_null(strstr(bly_why(), why));
 }
@@ -312,15 +314,20 @@ static void test_refusals(void **state)
     }
     bly_filter *none = NULL;
     assert_status(
-        bly_build(&none, "cascade:others=5", NULL, keys.hashes, NULL, 1000),
+        bly_build(&none, "cascade:others=5", NULL,
+                  &(bly_keys){ .n = 1000, .hashes = keys.hashes }),
         BLY_EPARAM);
     assert_status(
-        bly_build(&none, "cascade:others=0", NULL, keys.hashes, NULL, 1000),
+        bly_build(&none, "cascade:others=0", NULL,
+                  &(bly_keys){ .n = 1000, .hashes = keys.hashes }),
         BLY_EOPTION);
-    assert_status(bly_build(&none, "cascade", NULL, keys.hashes,
-                                   keys.labels, 0), BLY_EPARAM);
-    assert_status(bly_build(&none, "ribbon", NULL, keys.hashes,
-                                   keys.labels, 5), BLY_EUNSUPPORTED);
+    assert_status(bly_build(&none, "cascade", NULL,
+                            &(bly_keys){ .hashes = keys.hashes,
+                                         .labels = keys.labels }), BLY_EPARAM);
+    assert_status(bly_build(&none, "ribbon", NULL,
+                            &(bly_keys){ .n = 5, .hashes = keys.hashes,
+                                         .labels = keys.labels }),
+                                         BLY_EUNSUPPORTED);
     assert_null(none);
     cascade_drop(&keys);
 }
@@ -344,16 +351,16 @@ static void test_any_byte(void **state)
              at += at < 2 * IMAGE_HEADER ? 1 : 5)
             for (uint64_t run = 0; run < 2; run++) {
                 bly_filter *forged = NULL;
-                bly_stat_t stat;
+                bly_info_t stat;
                 memcpy(image, good, bytes);
                 image[at] = (uint8_t)(test_random(run, at) >> 20);
                 image_seal(image);
                 if (bly_wrap(&forged, image, bytes, NULL) != BLY_OK)
                     continue;
-                bly_contains_many(forged, keys.hashes, 500, present);
+                bly_contains_hashes(forged, keys.hashes, 500, present);
                 for (size_t i = 0; i < 50; i++)
                     bly_contains_hash(forged, keys.hashes[i]);
-                assert_status(bly_stat(&stat, forged), BLY_OK);
+                assert_status(bly_info(&stat, forged), BLY_OK);
                 bly_free(forged);
             }
         free(image);

@@ -32,8 +32,8 @@ static void test_one_key(void **state)
         bly_filter *filter = compaction_new("compaction", 5000, rate);
         assert_status(bly_add_hash(filter, hash), BLY_OK);
         assert_status(bly_add_hash(filter, hash), BLY_SEEN);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         size_t bytes;
         const uint8_t *payload = (const uint8_t *)bly_image(filter, &bytes)
                                + IMAGE_HEADER;
@@ -137,8 +137,8 @@ static void test_omissions(void **state)
     uint64_t omitted = 0;
     for (uint64_t i = 0; i < N; i++)
         omitted += bly_add_hash(filter, test_random(4, i)) == BLY_SEEN;
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     double slots = (double)stat.geometry[0] * (double)(512 / stat.geometry[1]);
     assert_close(stat.fill * slots, (double)(N - omitted), 1e-9);
     assert_true(omitted > 0 && (double)omitted < 0.02 * N / 2);
@@ -165,7 +165,7 @@ static void test_full(void **state)
         if (in < 20000) {
             assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
             assert_status(bly_add_hash(copy, more[1]), BLY_EFULL);
-            assert_status(bly_add_many(copy, more, 2, NULL, NULL), BLY_EFULL);
+            assert_status(bly_add_hashes(copy, more, 2, NULL, NULL), BLY_EFULL);
             size_t bytes;
             const uint8_t *image = bly_image(filter, &bytes);
             assert_memory_equal(image + IMAGE_HEADER,
@@ -190,8 +190,8 @@ static void test_lies(void **state)
             bly_status status = bly_add_hash(f.copy, test_random(8, i));
             assert_int_equal(there, status == BLY_SEEN);
         }
-        bly_stat_t stat;
-        bly_stat(&stat, f.copy);
+        bly_info_t stat;
+        bly_info(&stat, f.copy);
         assert_true(stat.rate >= 0 && stat.rate <= 1);
         forged_free(&f);
     }

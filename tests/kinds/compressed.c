@@ -222,8 +222,8 @@ static void test_every_density(void **state)
             set = compressed_set_bits(filter, &bits);
             double share = (double)set / (double)bits;
             size_t used = compressed_round_trip(filter);
-            bly_stat_t stat;
-            bly_stat(&stat, filter);
+            bly_info_t stat;
+            bly_info(&stat, filter);
             assert_true(8 * (double)(used - IMAGE_HEADER)
                         <= 1.01 * (double)bits * math_entropy(share) + 128);
             assert_true(fabs((double)used - (double)stat.packed) <= 2);

@@ -130,8 +130,8 @@ static void test_counters_count_probes(void **state)
                              wanted[i] < max ? wanted[i] : max);
             stuck += wanted[i] >= max;
         }
-        bly_stat_t stat;
-        bly_stat(&stat, filter);
+        bly_info_t stat;
+        bly_info(&stat, filter);
         assert_int_equal(stat.saturated, stuck);
         bly_free(filter);
     }
@@ -206,8 +206,8 @@ static void test_sticking(void **state)
     bly_add_hash(filter, 7);
     bly_add_hash(filter, 8);
     assert_true(bly_count_hash(filter, 7) == UINT64_MAX);
-    bly_stat_t stat;
-    bly_stat(&stat, filter);
+    bly_info_t stat;
+    bly_info(&stat, filter);
     assert_int_equal(stat.saturated, stat.probes);
     bly_filter *before = NULL;
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
@@ -444,7 +444,8 @@ static void test_least_keeps_the_order(void **state)
         assert_true(bly_add_hash(back, hashes[COUNTING_ADDS - 1 - i])
                     >= BLY_OK);
     }
-    assert_status(bly_add_many(all, hashes, COUNTING_ADDS, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(all, hashes, COUNTING_ADDS, NULL, NULL),
+                  BLY_OK);
     assert_true(counting_same(one, all));
     assert_true(!counting_same(one, back));
     bly_free(one);
@@ -489,9 +490,9 @@ static void test_least_removes_nothing(void **state)
     assert_status(bly_remove_hash(filter, 1), BLY_EUNSUPPORTED);
     assert_non_null(strstr(bly_why(), "rule=every"));
     assert_status(bly_remove(filter, "a", 1), BLY_EUNSUPPORTED);
-    assert_status(bly_remove_many(filter, hashes, 2, each), BLY_EUNSUPPORTED);
+    assert_status(bly_remove_hashes(filter, hashes, 2, each), BLY_EUNSUPPORTED);
     assert_non_null(strstr(bly_why(), "rule=every"));
-    assert_status(bly_remove_keys(filter, &keys, each), BLY_EUNSUPPORTED);
+    assert_status(bly_remove_many(filter, &keys, each), BLY_EUNSUPPORTED);
     assert_true(each[0] == BLY_OK && each[1] == BLY_OK);
     assert_true(counting_same(filter, before));
     bly_free(filter);

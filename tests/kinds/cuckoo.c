@@ -26,10 +26,10 @@ static uint64_t geometry_of(const bly_filter *filter, size_t i)
     return image_geometry(bly_image(filter, NULL), i);
 }
 
-static bly_stat_t stat_of(const bly_filter *filter)
+static bly_info_t stat_of(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     return stat;
 }
 
@@ -488,17 +488,17 @@ static void run_width(const char *kind, uint64_t capacity)
     for (size_t i = 0; i < MANY; i++)
         if (bly_add_hash(one, hashes[i]) < 0)
             break;
-    bly_add_many(all, hashes, MANY, NULL, NULL);
+    bly_add_hashes(all, hashes, MANY, NULL, NULL);
     assert_true(same_bytes(one, all));
-    bly_contains_many(all, hashes, 2 * MANY, present);
-    bly_count_many(all, hashes, MANY, counts);
+    bly_contains_hashes(all, hashes, 2 * MANY, present);
+    bly_count_hashes(all, hashes, MANY, counts);
     for (size_t i = 0; i < 2 * MANY; i++) {
         uint64_t count = bly_count_hash(one, hashes[i]);
         assert_int_equal(present[i], bly_contains_hash(one, hashes[i]));
         assert_int_equal(present[i], count > 0);
         assert_true(i >= MANY || counts[i] == count);
     }
-    bly_remove_many(all, hashes, MANY, each);
+    bly_remove_hashes(all, hashes, MANY, each);
     for (size_t i = 0; i < MANY; i++)
         assert_status(bly_remove_hash(one, hashes[i]), each[i]);
     assert_true(same_bytes(one, all));
@@ -537,10 +537,10 @@ static void test_every_width_grown(void **state)
             snprintf(kind, sizeof kind, "cuckoo:f=%u,sorted=%s", f,
                      sorted ? "yes" : "no");
             bly_filter *filter = make(kind, KEYS);
-            bly_add_many(filter, hashes, KEYS, NULL, NULL);
+            bly_add_hashes(filter, hashes, KEYS, NULL, NULL);
             assert_status(bly_resize(filter, 7 * KEYS), BLY_OK);
             assert_true(geometry_of(filter, 3) > 2);
-            bly_contains_many(filter, hashes, ALL, present);
+            bly_contains_hashes(filter, hashes, ALL, present);
             for (size_t i = 0; i < ALL; i++) {
                 uint64_t count = bly_count_hash(filter, hashes[i]);
                 assert_true(i >= KEYS || count > 0);
@@ -569,9 +569,9 @@ static void test_hostile_payloads(void **state)
             forged_image lie = forged_of(make(kind, 200), f);
             for (size_t i = 0; i < 300; i++)
                 bly_add_hash(lie.copy, hashes[i]);
-            bly_add_many(lie.copy, hashes, 300, NULL, NULL);
-            bly_contains_many(lie.copy, hashes, 300, present);
-            bly_remove_many(lie.copy, hashes, 300, each);
+            bly_add_hashes(lie.copy, hashes, 300, NULL, NULL);
+            bly_contains_hashes(lie.copy, hashes, 300, present);
+            bly_remove_hashes(lie.copy, hashes, 300, each);
             assert_true(stat_of(lie.copy).rate <= 1);
             assert_status(bly_resize(lie.copy, 700), BLY_OK);
             forged_free(&lie);

@@ -111,8 +111,8 @@ static bly_estimate measure_share(unsigned m, unsigned k, unsigned region)
         bly_filter *filter = deletable_new(kind, KEYS, 0.01);
         for (uint64_t i = 0; i < KEYS; i++)
             hashes[i] = test_random(m + k + region, f * KEYS + i);
-        assert_true(bly_add_many(filter, hashes, KEYS, NULL, NULL) >= 0);
-        bly_remove_many(filter, hashes, KEYS, each);
+        assert_true(bly_add_hashes(filter, hashes, KEYS, NULL, NULL) >= 0);
+        bly_remove_hashes(filter, hashes, KEYS, each);
         double share = 0;
         for (size_t i = 0; i < KEYS; i++) {
             assert_true(each[i] == BLY_OK || each[i] == BLY_EUNSAFE);
@@ -215,7 +215,7 @@ static void test_added_twice_stays(void **state)
     assert_status(bly_add_hash(filter, test_random(1, 1)), BLY_OK);
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     assert_status(bly_remove_hash(filter, hash), BLY_EUNSAFE);
-    assert_status(bly_remove_many(filter, &hash, 1, NULL), BLY_EUNSAFE);
+    assert_status(bly_remove_hashes(filter, &hash, 1, NULL), BLY_EUNSAFE);
     assert_non_null(strstr(bly_why(), "cannot be removed safely"));
     size_t bytes;
     const void *image = bly_image(filter, &bytes);

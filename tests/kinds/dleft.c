@@ -208,7 +208,8 @@ static void test_capacity_fits(void **state)
             bly_filter *filter = dleft_new("dleft", n, 1e-6);
             for (uint64_t i = 0; i < n; i++)
                 hashes[i] = test_random(100 + stream, i + 10000 * n);
-            assert_status(bly_add_many(filter, hashes, n, NULL, NULL), BLY_OK);
+            assert_status(bly_add_hashes(filter, hashes, n, NULL, NULL),
+                          BLY_OK);
             bly_free(filter);
         }
 }
@@ -256,11 +257,12 @@ static void test_full_changes_nothing(void **state)
     uint64_t hashes[40];
     for (uint64_t i = 0; i < 40; i++)
         hashes[i] = test_random(1, i);
-    assert_status(bly_add_many(filter, hashes, 32, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, 32, NULL, NULL), BLY_OK);
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     assert_status(bly_add_hash(filter, hashes[32]), BLY_EFULL);
     assert_non_null(strstr(bly_why(), "resize"));
-    assert_status(bly_add_many(filter, hashes + 32, 8, NULL, NULL), BLY_EFULL);
+    assert_status(bly_add_hashes(filter, hashes + 32, 8, NULL, NULL),
+                  BLY_EFULL);
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
     assert_memory_equal(image, bly_image(before, NULL), bytes);
@@ -269,7 +271,7 @@ static void test_full_changes_nothing(void **state)
     assert_status(bly_remove_hash(filter, hashes[6]), BLY_OK);
     assert_status(bly_add_hash(filter, hashes[32]), BLY_OK);
     assert_status(bly_resize(filter, 50), BLY_OK);
-    assert_status(bly_add_many(filter, hashes + 33, 7, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes + 33, 7, NULL, NULL), BLY_OK);
     assert_int_equal(bly_count_hash(filter, hashes[5]), 2);
     bly_free(filter);
     bly_free(before);
@@ -284,7 +286,7 @@ static void test_sticking(void **state)
         snprintf(kind, sizeof kind, "dleft:bits=%u", bits);
         bly_filter *filter = dleft_new(kind, 100, 0.001);
         uint64_t most = (UINT64_C(1) << bits) - 1, key = test_random(1, bits);
-        bly_stat_t stat;
+        bly_info_t stat;
         for (uint64_t i = 1; i < most; i++) {
             assert_true(bly_add_hash(filter, key) >= 0);
             assert_int_equal(bly_count_hash(filter, key), i);
@@ -299,7 +301,7 @@ static void test_sticking(void **state)
         for (uint64_t i = 0; i < most + 2; i++)
             assert_status(bly_remove_hash(filter, key), BLY_EUNSAFE);
         assert_true(bly_count_hash(filter, key) == UINT64_MAX);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.saturated, 1);
         bly_free(filter);
     }
@@ -365,7 +367,7 @@ static void try_verbs(bly_filter *filter, uint64_t stream)
     uint64_t hashes[N], counts[N];
     bool present[N];
     bly_status each[N];
-    bly_stat_t stat;
+    bly_info_t stat;
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = test_random(stream, i);
     for (uint64_t i = 0; i < N; i++) {
@@ -375,12 +377,12 @@ static void try_verbs(bly_filter *filter, uint64_t stream)
         else
             assert_said(status, BLY_EFULL);
     }
-    bly_contains_many(filter, hashes, N, present);
-    bly_count_many(filter, hashes, N, counts);
+    bly_contains_hashes(filter, hashes, N, present);
+    bly_count_hashes(filter, hashes, N, counts);
     for (uint64_t i = 0; i < N; i++)
         assert_int_equal(present[i], counts[i] > 0);
-    bly_remove_many(filter, hashes, N, each);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_remove_hashes(filter, hashes, N, each);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.fill <= 1 && stat.rate <= 1);
 }
 

@@ -30,10 +30,10 @@ static bly_plan_t egh_planned(const char *options, uint64_t universe,
     return plan;
 }
 
-static bly_stat_t egh_look(const bly_filter *filter)
+static bly_info_t egh_look(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     return stat;
 }
 
@@ -199,7 +199,7 @@ static void egh_exact_for(const char *kind, uint64_t n, uint64_t mask)
     }
     for (uint64_t i = 0; i < 1000000; i++)
         assert_false(bly_contains_hash(filter, test_random(2, i) & mask));
-    bly_stat_t stat = egh_look(filter);
+    bly_info_t stat = egh_look(filter);
     assert_true(stat.distinct == (double)n && stat.distinct_sd == 0);
     assert_true(stat.items == 2 * n && stat.rate <= stat.planned_rate);
     bly_free(filter);
@@ -215,7 +215,7 @@ static void test_large_universes(void **state)
 
 /* ---- More keys than planned -------------------------------------------- */
 
-static double egh_formula(const bly_stat_t *stat, double n)
+static double egh_formula(const bly_info_t *stat, double n)
 {
     static const double primes[] = {
         2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67,
@@ -250,7 +250,7 @@ static void test_overfull(void **state)
             for (uint64_t i = 0; i < ASKED; i++)
                 hits += bly_contains_hash(filter, test_random(f, n + i)
                                                   % 1000000);
-            bly_stat_t stat = egh_look(filter);
+            bly_info_t stat = egh_look(filter);
             formula = egh_formula(&stat, (double)n);
             assert_true(stat.rate > 0 && stat.planned_rate == 0);
             assert_true(fabs(stat.distinct - (double)n)
@@ -273,7 +273,7 @@ static void test_bit_for_each_integer(void **state)
 {
     (void)state;
     bly_filter *filter = egh_make("egh:universe=1000", 50);
-    bly_stat_t stat = egh_look(filter);
+    bly_info_t stat = egh_look(filter);
     assert_true(stat.probes == 1 && stat.geometry[2] == 1000);
     for (uint64_t i = 0; i < 1000; i += 3)
         assert_status(bly_add_hash(filter, i), BLY_OK);
@@ -312,11 +312,11 @@ static void test_outside_is_refused(void **state)
 
     const uint64_t batch[] = { 5, 6, 1000000, 7 };
     bool seen[4];
-    assert_status(bly_add_many(filter, batch, 4, NULL, NULL), BLY_EPARAM);
-    assert_status(bly_add_many(filter, batch, 4, seen, NULL), BLY_EPARAM);
+    assert_status(bly_add_hashes(filter, batch, 4, NULL, NULL), BLY_EPARAM);
+    assert_status(bly_add_hashes(filter, batch, 4, seen, NULL), BLY_EPARAM);
     assert_true(seen[0] && seen[1]);
     assert_true(bly_contains_hash(filter, 6) && !bly_contains_hash(filter, 7));
-    bly_stat_t stat = egh_look(filter);
+    bly_info_t stat = egh_look(filter);
     assert_true(stat.items == 6 && stat.distinct == 3);
     bly_free(filter);
     bly_free(before);
@@ -330,7 +330,8 @@ static void test_hash_functions(void **state)
     bly_plan_t plan;
     assert_status(bly_plan(&plan, "egh:universe=1000", &spec), BLY_EHASH);
     assert_status(bly_new(&filter, "egh:universe=1000", &spec), BLY_EHASH);
-    assert_status(bly_build(&filter, "egh:universe=1000", &spec, NULL, NULL, 0),
+    assert_status(bly_build(&filter, "egh:universe=1000", &spec,
+                            &(bly_keys){ 0 }),
                   BLY_EHASH);
     assert_non_null(strstr(bly_why(), "decimal or identity"));
     assert_status(bly_plan(&plan, "egh", &spec), BLY_OK);
@@ -375,7 +376,7 @@ static void test_union_keeps_the_promise(void **state)
     for (uint64_t x = 0; x < 1000000; x++)
         assert_int_equal(bly_contains_hash(part[0], x),
                          x % 1000 == 0 && x < 12000);
-    bly_stat_t stat = egh_look(part[0]);
+    bly_info_t stat = egh_look(part[0]);
     assert_true(stat.rate == 0 && !stat.items_exact && stat.distinct <= 12);
     assert_status(bly_add_hash(part[0], 77), BLY_OK);
     assert_true(egh_look(part[0]).rate > 0);
@@ -457,7 +458,8 @@ static void egh_lists_all(const char *kind, uint64_t universe, uint64_t most)
                 size_t n = (size_t)1 + (b != a) + (c != b);
                 keys[1] = b != a ? b : c;
                 assert_status(bly_copy(&filter, empty, NULL), BLY_OK);
-                assert_status(bly_add_many(filter, in, 3, NULL, NULL), BLY_OK);
+                assert_status(bly_add_hashes(filter, in, 3, NULL, NULL),
+                              BLY_OK);
                 egh_lists(filter, keys, n);
                 bly_free(filter);
             }
@@ -495,7 +497,7 @@ static void test_lists_large_universes(void **state)
         }
         keys[0] = 0;
         keys[1] = rows[r].universe - 1;
-        assert_status(bly_add_many(filter, keys, rows[r].n, NULL, NULL),
+        assert_status(bly_add_hashes(filter, keys, rows[r].n, NULL, NULL),
                       BLY_OK);
         egh_lists(filter, keys, rows[r].n);
         size_t visits = 0;
@@ -618,7 +620,7 @@ static void test_counters_stick(void **state)
 {
     (void)state;
     bly_filter *filter = egh_make("egh:universe=100000,bits=2", 5);
-    bly_stat_t stat;
+    bly_info_t stat;
     for (int i = 0; i < 3; i++)
         bly_add_hash(filter, 7);
     assert_true(bly_count_hash(filter, 7) == UINT64_MAX);
@@ -683,8 +685,8 @@ static void test_unions_add_up(void **state)
     bly_filter *bits = egh_make("egh:universe=100000", 5);
     static const uint64_t in_a[] = { 1, 2, 2 }, in_b[] = { 2, 99999 };
     static const uint64_t both[] = { 1, 2, 99999 }, times[] = { 1, 3, 1 };
-    assert_status(bly_add_many(a, in_a, 3, NULL, NULL), BLY_OK);
-    assert_status(bly_add_many(b, in_b, 2, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(a, in_a, 3, NULL, NULL), BLY_OK);
+    assert_status(bly_add_hashes(b, in_b, 2, NULL, NULL), BLY_OK);
     assert_status(bly_unite(a, bits), BLY_EMISMATCH);
     assert_status(bly_unite(a, b), BLY_OK);
     egh_counts(a, 100000, both, times, 3);
@@ -739,7 +741,7 @@ static void test_lying_tables(void **state)
     for (uint64_t round = 0; round < 300; round++) {
         bool present[40];
         uint64_t hashes[40];
-        bly_stat_t stat = { .items_exact = round % 2 };
+        bly_info_t stat = { .items_exact = round % 2 };
         bly_overlap_t overlap;
         memcpy(image, good, bytes);
         for (size_t i = 0; i < 40; i++) {

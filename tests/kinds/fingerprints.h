@@ -112,7 +112,8 @@ static inline bly_filter *fingerprint_of(const char *kind, double rate,
 {
     bly_spec spec = { .capacity = 10, .rate = rate };
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, &spec, hashes, NULL, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec,
+                            &(bly_keys){ .n = n, .hashes = hashes }), BLY_OK);
     return filter;
 }
 

@@ -166,8 +166,8 @@ static void test_model(void **state)
         char kind[64];
         snprintf(kind, sizeof kind, "floom:m=%u,k=7", (unsigned)m);
         bly_filter *filter = floom_of(kind, i, rows[i].n);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         bly_plan_t plan;
         bly_spec spec = { .capacity = rows[i].n };
         assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
@@ -201,9 +201,9 @@ static void check_spread(const char *kind, uint64_t n, double room)
     assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
     double sum = 0, squares = 0;
     for (uint64_t f = 0; f < FILTERS; f++) {
-        bly_stat_t stat;
+        bly_info_t stat;
         bly_filter *filter = floom_of(kind, f, n);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         sum += stat.rate;
         squares += stat.rate * stat.rate;
         bly_free(filter);

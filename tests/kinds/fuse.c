@@ -117,7 +117,7 @@ static void test_rates(void **state)
         snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
         bly_filter *filter = fingerprint_of(kind, 0, hashes, N);
         uint64_t hits = 0;
-        bly_contains_many(filter, asked, ASKED, present);
+        bly_contains_hashes(filter, asked, ASKED, present);
         for (uint64_t i = 0; i < ASKED; i++)
             hits += present[i];
         assert_within(hits, ASKED, ldexp(1, -(int)f), 0);
@@ -139,8 +139,8 @@ static void test_order_is_forgotten(void **state)
             size_t bytes;
             const void *image = bly_image(a, &bytes);
             assert_memory_equal(image, bly_image(b, NULL), bytes);
-            bly_stat_t stat;
-            assert_status(bly_stat(&stat, a), BLY_OK);
+            bly_info_t stat;
+            assert_status(bly_info(&stat, a), BLY_OK);
             assert_true(stat.distinct == (double)n && stat.items == n * times);
             fingerprint_hold(a, 1, n);
             bly_free(a);
@@ -161,8 +161,8 @@ static void test_one_key(void **state)
             hashes[i * 1000] = test_random(1, i);
         bly_filter *filter = fingerprint_of("fuse", 0.01, hashes, N);
         fingerprint_hold(filter, 1, others > 0 ? others : 1);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.distinct == (others > 0 ? 100 : 1));
         bly_free(filter);
     }
@@ -187,7 +187,7 @@ static void fuse_same_answers(bly_filter *built, const uint64_t *hashes,
         if (cpu_limit(level) != level)
             continue;
         assert_status(bly_wrap(&filter, image, bytes, NULL), BLY_OK);
-        bly_contains_many(filter, asked, n + STRANGERS, many);
+        bly_contains_hashes(filter, asked, n + STRANGERS, many);
         for (size_t i = 0; i < n + STRANGERS; i++) {
             assert_true(many[i] || i >= n);
             assert_int_equal(many[i], bly_contains_hash(filter, asked[i]));
@@ -211,7 +211,9 @@ static void test_widths(void **state)
         snprintf(kind, sizeof kind, "%s,bits=%zu", fuse_arities[i % 2], bits);
         uint64_t *hashes = fingerprint_keys(4, n, 1, 0);
         bly_filter *filter = NULL;
-        assert_status(bly_build(&filter, kind, NULL, hashes, NULL, n), BLY_OK);
+        assert_status(bly_build(&filter, kind, NULL,
+                                &(bly_keys){ .n = n, .hashes = hashes }),
+                                             BLY_OK);
         fuse_same_answers(filter, hashes, n);
         bly_free(filter);
         free(hashes);
@@ -268,7 +270,8 @@ static void test_crafted(void **state)
         assert_true(fingerprint_state(hashes[i]) == (UINT64_C(42) << 32 | i));
     }
     bly_filter *none = NULL;
-    assert_status(bly_build(&none, "fuse:arity=4", NULL, hashes, NULL, N),
+    assert_status(bly_build(&none, "fuse:arity=4", NULL,
+                            &(bly_keys){ .n = N, .hashes = hashes }),
                   BLY_EFULL);
     assert_non_null(strstr(bly_why(), "another hash seed"));
     assert_null(none);
@@ -285,7 +288,7 @@ static void test_hostile_payload(void **state)
         snprintf(kind, sizeof kind, "%s,bits=%u", fuse_arities[f % 2], f);
         forged_image lie = forged_of(fingerprint_of(kind, 0, hashes, 1000),
                                      FORGED_ONES);
-        bly_contains_many(lie.wrapped, hashes, 1000, present);
+        bly_contains_hashes(lie.wrapped, hashes, 1000, present);
         for (size_t i = 0; i < 1000; i++)
             assert_int_equal(present[i],
                              bly_contains_hash(lie.wrapped, hashes[i]));

@@ -16,7 +16,8 @@ static bly_filter *gcs_built(const char *kind, double rate,
 {
     bly_spec spec = { .rate = rate };
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, &spec, hashes, NULL, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, &spec,
+                            &(bly_keys){ .n = n, .hashes = hashes }), BLY_OK);
     for (size_t i = 0; i < n; i++)
         assert_true(bly_contains_hash(filter, hashes[i]));
     return filter;
@@ -120,8 +121,8 @@ static void test_sizes(void **state)
     const double step = (double)test_work(37, 9, 9) / 100;
     for (double rate = 0.3; rate > 2e-7; rate *= step) {
         bly_filter *filter = gcs_random("gcs", rate, N);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         double k = (double)(stat.geometry[GEOMETRY_SHAPE] & 255);
         double grain = (double)(stat.geometry[GEOMETRY_SHAPE] >> 8 & 0xFFFF);
         double blocks = (double)stat.geometry[GEOMETRY_BLOCKS];
@@ -169,8 +170,8 @@ static void test_larger_blocks_are_smaller(void **state)
         char kind[32];
         snprintf(kind, sizeof kind, "gcs:block=%u", keys[i]);
         bly_filter *filter = gcs_random(kind, 0.001, 200000);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.bits_per_key < last);
         last = stat.bits_per_key;
         bly_free(filter);
@@ -245,8 +246,8 @@ static void test_repeats(void **state)
         for (size_t j = 0; j < N; j++)
             hashes[j] = test_random(5, j % kinds[i]);
         bly_filter *filter = gcs_built("gcs", 0.001, hashes, N);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.distinct == (double)kinds[i]);
         assert_true(stat.rate <= stat.planned_rate * 1.01);
         bly_free(filter);
@@ -286,8 +287,8 @@ static void test_crowds_are_dispersed(void **state)
             assert_true(hash_mix(hashes[i]) == i << shift);
         }
         bly_filter *filter = gcs_built("gcs", 0.01, hashes, N);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.geometry[GEOMETRY_SHAPE] >> 48 > 0);
         uint64_t hits = 0;
         for (uint64_t i = 0; i < asked; i++)
@@ -307,11 +308,11 @@ static void gcs_same_answers(const bly_filter *filter, const uint64_t *hashes,
     bool *present = malloc(2 * n), *other = present + n;
     assert_non_null(present);
     cpu_limit(CPU_PORTABLE);
-    bly_contains_many(filter, hashes, n, present);
+    bly_contains_hashes(filter, hashes, n, present);
     for (cpu_level level = CPU_PORTABLE; level < CPU_LEVELS; level++) {
         cpu_limit(level);
         memset(other, 7, n);
-        bly_contains_many(filter, hashes, n, other);
+        bly_contains_hashes(filter, hashes, n, other);
         assert_memory_equal(present, other, n);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(present[i], bly_contains_hash(filter, hashes[i]));
@@ -332,8 +333,8 @@ static void test_processors(void **state)
             char kind[32];
             snprintf(kind, sizeof kind, "gcs:block=%u", blocks[i]);
             bly_filter *filter = gcs_built(kind, rate, hashes, n);
-            bly_stat_t stat;
-            assert_status(bly_stat(&stat, filter), BLY_OK);
+            bly_info_t stat;
+            assert_status(bly_info(&stat, filter), BLY_OK);
             seen |= UINT64_C(1) << (stat.geometry[GEOMETRY_SHAPE] & 63);
             gcs_same_answers(filter, hashes, 2 * n);
             bly_free(filter);
@@ -366,8 +367,8 @@ static void test_lies(void **state)
         bly_filter *lying = NULL;
         assert_status(bly_wrap(&lying, image, bytes, NULL), BLY_OK);
         gcs_same_answers(lying, hashes, N);
-        bly_stat_t stat;
-        bly_stat(&stat, lying);
+        bly_info_t stat;
+        bly_info(&stat, lying);
         assert_true(stat.rate <= 1);
         bly_free(lying);
         bly_free(filter);

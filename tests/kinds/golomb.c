@@ -403,14 +403,14 @@ static void test_sizes(void **state)
 static void fill_one(const char *kind, uint64_t n, double rate, uint64_t stream)
 {
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_plan_t plan;
     bly_spec spec = { .capacity = n, .rate = rate, .seed = stream };
     assert_status(bly_plan(&plan, kind, &spec), BLY_OK);
     assert_status(bly_new(&filter, kind, &spec), BLY_OK);
     for (uint64_t i = 0; i < n; i++)
         assert_true(bly_add_hash(filter, test_random(stream, i)) >= 0);
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     double bits = (double)plan.bytes * 8;
     double band = 5 * sqrt((double)n / 4 + (double)n * rate * 20 + 100) / bits;
     assert_true(fabs(stat.fill - plan.fill) < 2 * band + 0.001);
@@ -494,19 +494,19 @@ static void abuse(bly_filter *filter, uint64_t stream)
     static bly_status each[ASKED];
     static bool present[ASKED];
     bly_overlap_t overlap;
-    bly_stat_t stat;
+    bly_info_t stat;
     uint64_t last = 0;
     bly_filter *copy = NULL;
     for (size_t i = 0; i < ASKED; i++)
         hashes[i] = test_random(stream + 1000, i);
-    bly_contains_many(filter, hashes, ASKED, present);
-    bly_count_many(filter, hashes, ASKED, counts);
+    bly_contains_hashes(filter, hashes, ASKED, present);
+    bly_count_hashes(filter, hashes, ASKED, counts);
     for (size_t i = 0; i < ASKED; i++) {
         assert_int_equal(present[i], bly_contains_hash(filter, hashes[i]));
         assert_int_equal(present[i], counts[i] > 0);
     }
     assert_status(bly_list_fingerprints(filter, visit_all, &last), BLY_OK);
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     assert_status(bly_copy(&copy, filter, NULL), BLY_OK);
     bly_overlap(&overlap, filter, copy);
     bly_unite(copy, filter);
@@ -514,8 +514,8 @@ static void abuse(bly_filter *filter, uint64_t stream)
     bly_resize(copy, 50 + stream);
     for (size_t i = 0; i < ASKED; i++)
         bly_add_hash(filter, hashes[i % 50]);
-    bly_add_many(filter, hashes, ASKED, NULL, NULL);
-    bly_remove_many(filter, hashes, ASKED, each);
+    bly_add_hashes(filter, hashes, ASKED, NULL, NULL);
+    bly_remove_hashes(filter, hashes, ASKED, each);
     for (size_t i = 0; i < ASKED; i++)
         bly_remove_hash(filter, hashes[i]);
     bly_free(copy);

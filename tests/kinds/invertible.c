@@ -95,8 +95,8 @@ static void test_planned_tables_can_be_listed(void **state)
         uint64_t trials = (rows[i].trials + fewer - 1) / fewer;
         uint64_t failed = failures("invertible", rows[i].d, trials);
         bly_filter *filter = make("invertible", rows[i].d);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         uint64_t cells = stat.geometry[0] * stat.geometry[1];
         print_message("%6llu keys: %6llu cells, %.2f a key: %llu of %llu "
                       "failed, %.2f %%\n", (unsigned long long)rows[i].d,
@@ -163,8 +163,8 @@ static void test_the_difference_is_exact(void **state)
     t = (told){ .most = 3 };
     assert_status(bly_list_keys(a, tell, &t), BLY_OK);
     assert_int_equal(t.n, 3);           /* stopped by the visitor */
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, a), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, a), BLY_OK);
     assert_false(stat.items_exact);
     bly_free(a);
     bly_free(b);
@@ -172,8 +172,8 @@ static void test_the_difference_is_exact(void **state)
 
 static uint64_t items(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.items_exact);
     return stat.items;
 }
@@ -235,7 +235,7 @@ static void test_whole_keys(void **state)
         bly_key key = { text, (size_t)n };
         if (i % 100 != 7)
             assert_status(
-                bly_add_keys(b, &(bly_keys){.n = 1, .keys = &key}, NULL, NULL),
+                bly_add_many(b, &(bly_keys){.n = 1, .keys = &key}, NULL, NULL),
                 BLY_OK);
         for (int j = 0; j < n && i % 100 == 7; j++)
             sum += (uint8_t)text[j];
@@ -264,26 +264,27 @@ static void test_whole_keys_are_needed(void **state)
     assert_status(bly_add(a, "abcde", 5), BLY_EPARAM);
     assert_non_null(strstr(bly_why(), "key=5"));
     assert_status(bly_add_hash(a, hash), BLY_EUNSUPPORTED);
-    assert_status(bly_add_many(a, &hash, 1, NULL, NULL), BLY_EUNSUPPORTED);
-    assert_status(bly_add_many(a, &hash, 1, &seen, NULL), BLY_EUNSUPPORTED);
+    assert_status(bly_add_hashes(a, &hash, 1, NULL, NULL), BLY_EUNSUPPORTED);
+    assert_status(bly_add_hashes(a, &hash, 1, &seen, NULL), BLY_EUNSUPPORTED);
     assert_status(bly_remove_hash(a, hash), BLY_EUNSUPPORTED);
     bly_status each[3] = { BLY_EIO };
-    assert_status(bly_remove_many(a, &hash, 1, each), BLY_EUNSUPPORTED);
-    assert_status(bly_remove_many(a, &hash, 1, NULL), BLY_EUNSUPPORTED);
+    assert_status(bly_remove_hashes(a, &hash, 1, each), BLY_EUNSUPPORTED);
+    assert_status(bly_remove_hashes(a, &hash, 1, NULL), BLY_EUNSUPPORTED);
     assert_int_equal(each[0], BLY_EIO);         /* untouched */
     assert_true(seen);
     assert_status(bly_remove(a, "abcde", 5), BLY_EABSENT);
     assert_true(same_payload(a, was));
     assert_status(
-        bly_add_keys(a, &(bly_keys){.n = 3, .keys = keys}, NULL, NULL),
+        bly_add_many(a, &(bly_keys){.n = 3, .keys = keys}, NULL, NULL),
         BLY_EPARAM);
     assert_int_equal(list(a, BLY_OK).n, 2);     /* those before it are in */
-    assert_status(bly_remove_keys(a, &(bly_keys){.n = 3, .keys = keys}, each),
+    assert_status(bly_remove_many(a, &(bly_keys){.n = 3, .keys = keys}, each),
                   BLY_EABSENT);
     assert_true(each[0] == BLY_OK && each[2] == BLY_EABSENT);
     assert_true(same_payload(a, was));
     bly_spec spec = { .capacity = 10 };
-    assert_status(bly_build(&none, "invertible:key=4", &spec, &hash, NULL, 1),
+    assert_status(bly_build(&none, "invertible:key=4", &spec,
+                            &(bly_keys){ .n = 1, .hashes = &hash }),
                   BLY_EUNSUPPORTED);
     assert_status(bly_new(&none, "invertible:k=3", &spec), BLY_EPARAM);
     assert_status(bly_new(&none, "invertible:key=256", &spec), BLY_EOPTION);
@@ -303,14 +304,14 @@ static void estimate(uint64_t common, uint64_t in_a, uint64_t in_b,
     double d = (double)(in_a + in_b), mean = 0, square = 0, told_sd = 0;
     for (uint64_t run = 0; run < RUNS; run++) {
         bly_filter *a = make(kind, 0), *b = NULL;
-        bly_stat_t stat;
+        bly_info_t stat;
         assert_status(bly_like(&b, a, NULL), BLY_OK);
         fill(a, 3 * run, 0, common);
         fill(b, 3 * run, 0, common);
         fill(a, 3 * run + 1, 0, in_a);
         fill(b, 3 * run + 2, 0, in_b);
         assert_status(bly_subtract(a, b), BLY_OK);
-        assert_status(bly_stat(&stat, a), BLY_OK);
+        assert_status(bly_info(&stat, a), BLY_OK);
         mean += stat.distinct / RUNS;
         square += (stat.distinct - d) * (stat.distinct - d) / RUNS;
         told_sd += stat.distinct_sd / RUNS;
@@ -343,10 +344,10 @@ static void test_estimates(void **state)
 static void test_one_cell_a_row(void **state)
 {
     (void)state;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_filter *filter = make("invertible:m=3,k=3", 0);
     fill(filter, 1, 0, 5);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.distinct == 5 && stat.distinct_sd == 5);
     bly_free(filter);
 }
@@ -453,8 +454,8 @@ static void test_hostile_cells(void **state)
         told t = { .most = UINT64_MAX };
         bly_status status = bly_list_keys(forged, tell, &t);
         assert_true(status == BLY_OK || status == BLY_EFULL);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, forged), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, forged), BLY_OK);
         assert_true(stat.distinct >= 0 && stat.rate >= 0 && stat.rate <= 1);
         bly_subtract(forged, a);
         bly_unite(forged, forged);

@@ -30,7 +30,7 @@ static const uint8_t *layered_image(const bly_filter *filter, size_t layer)
 
 static double layered_fill(const bly_filter *filter, size_t layer)
 {
-    bly_stat_t stat = { .bytes = 0 };
+    bly_info_t stat = { .bytes = 0 };
     const uint8_t *image = layered_image(filter, layer);
     bly_kind_standard.stat(&stat, image);
     return stat.fill;
@@ -235,7 +235,7 @@ static void tells_the_fullest_layer(void **state)
     bly_filter *filter = layered_new("layered:of=standard,layers=3", 1000,
                                      0.01, 0);
     double set = 0, bits = 0, fullest = 0;
-    bly_stat_t stat;
+    bly_info_t stat;
     for (uint64_t i = 0; i < 4000; i++)
         bly_add_hash(filter, test_random(7, i % 1000));
     for (size_t j = 0; j < 3; j++) {
@@ -244,7 +244,7 @@ static void tells_the_fullest_layer(void **state)
         bits += m;
         fullest = fmax(fullest, layered_fill(filter, j));
     }
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_close(stat.fill, set / bits, 1e-9);
     assert_close(stat.fullest, fullest, 1e-9);
     assert_true(fullest > layered_fill(filter, 0) + 0.1);
@@ -274,8 +274,8 @@ static void test_counts(void **state)
                               times == 0 ? BLY_OK : BLY_SEEN);
             }
         }
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.items, 10 * (layers + 5));
         assert_int_equal(stat.saturated, 10);
         assert_true(fabs(stat.distinct - 10) <= 5 * stat.distinct_sd + 1);
@@ -358,9 +358,9 @@ static void test_batches(void **state)
         for (size_t i = 0, n; i < N; i += n) {
             n = 1 + test_random(8, i) % 3000;
             n = n < N - i ? n : N - i;
-            assert_status(bly_add_many(each, hashes + i, n, seen + i, NULL),
+            assert_status(bly_add_hashes(each, hashes + i, n, seen + i, NULL),
                           BLY_OK);
-            assert_status(bly_add_many(many, hashes + i, n, NULL, NULL),
+            assert_status(bly_add_hashes(many, hashes + i, n, NULL, NULL),
                           BLY_OK);
         }
         for (size_t i = 0; i < N; i++)
@@ -370,7 +370,7 @@ static void test_batches(void **state)
         const void *image = bly_image(one, &bytes);
         assert_memory_equal(image, bly_image(each, NULL), bytes);
         assert_memory_equal(image, bly_image(many, NULL), bytes);
-        bly_count_many(one, hashes, N, counts);
+        bly_count_hashes(one, hashes, N, counts);
         for (size_t i = 0; i < N; i++)
             assert_true(counts[i] == bly_count_hash(one, hashes[i]));
         bly_free(one);

@@ -291,7 +291,7 @@ static void test_counts_end(void **state)
     (void)state;
     bly_spec spec = { .capacity = 1000 };
     bly_filter *one = NULL, *other = NULL, *before = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_new(&one, "quotient", &spec), BLY_OK);
     assert_status(bly_new(&other, "quotient", &spec), BLY_OK);
     bly_add_hash(one, test_random(1, 1));
@@ -308,7 +308,7 @@ static void test_counts_end(void **state)
     assert_memory_equal(image, bly_image(before, NULL), bytes);
     assert_status(bly_unite(one, other), BLY_OK);
     assert_true(bly_count_hash(one, test_random(1, 2)) == UINT64_C(1) << 63);
-    assert_status(bly_stat(&stat, one), BLY_OK);
+    assert_status(bly_info(&stat, one), BLY_OK);
     assert_false(stat.items_exact);
     bly_free(one);
     bly_free(other);
@@ -321,16 +321,16 @@ static void test_resize(void **state)
     (void)state;
     bly_spec spec = { .capacity = 1000, .rate = 1e-4 };
     bly_filter *filter = NULL, *before = NULL;
-    bly_stat_t was, now;
+    bly_info_t was, now;
     assert_status(bly_new(&filter, "quotient", &spec), BLY_OK);
     for (uint64_t i = 0; i < 1000; i++)
         for (uint64_t j = 0; j <= i % 3 * i % 20; j++)
             bly_add_hash(filter, test_random(1, i));
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
-    assert_status(bly_stat(&was, filter), BLY_OK);
+    assert_status(bly_info(&was, filter), BLY_OK);
     for (uint64_t double_it = 2; double_it <= 64; double_it *= 2) {
         assert_status(bly_resize(filter, 1000 * double_it), BLY_OK);
-        assert_status(bly_stat(&now, filter), BLY_OK);
+        assert_status(bly_info(&now, filter), BLY_OK);
         assert_int_equal(now.geometry[0], was.geometry[0] * double_it);
         assert_true(now.geometry[0] << now.geometry[1]
                     == was.geometry[0] << was.geometry[1]);
@@ -342,7 +342,7 @@ static void test_resize(void **state)
     assert_status(bly_resize(filter, UINT64_C(1) << 40), BLY_EPARAM);
     assert_non_null(strstr(bly_why(), "lower rate"));
     assert_status(bly_resize(filter, 1000), BLY_OK);
-    assert_status(bly_stat(&now, filter), BLY_OK);
+    assert_status(bly_info(&now, filter), BLY_OK);
     assert_int_equal(now.geometry[0], was.geometry[0]);
     assert_memory_equal((const uint8_t *)bly_image(filter, NULL) + IMAGE_HEADER,
                         (const uint8_t *)bly_image(before, NULL) + IMAGE_HEADER,
@@ -357,9 +357,9 @@ static void test_resize_when_full(void **state)
     (void)state;
     bly_spec spec = { .capacity = 7600, .rate = 0.01 };
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_new(&filter, "quotient", &spec), BLY_OK);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.geometry[0], 8000);
     for (uint64_t i = 0; i < 4500; i++)
         bly_add_hash(filter, test_random(1, i));
@@ -369,7 +369,7 @@ static void test_resize_when_full(void **state)
     assert_status(bly_resize(filter, 2000), BLY_OK);
     for (uint64_t i = 0; i < 2000; i++)
         assert_true(bly_contains_hash(filter, test_random(1, i)));
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.geometry[0], 4000);
     bly_free(filter);
 }
@@ -477,10 +477,10 @@ static void test_rates(void **state)
         double rate = 0;
         for (uint64_t stream = 0; stream < 20; stream++) {
             bly_filter *filter = filter_empty(&m);
-            bly_stat_t stat;
+            bly_info_t stat;
             for (uint64_t n = 0; (double)n < 1024 * rows[i].load; n++)
                 assert_true(bly_add_hash(filter, test_random(stream, n)) >= 0);
-            assert_status(bly_stat(&stat, filter), BLY_OK);
+            assert_status(bly_info(&stat, filter), BLY_OK);
             rate += stat.rate / 20;
             bly_free(filter);
         }
@@ -505,11 +505,11 @@ static void abuse(bly_filter *filter, uint64_t stream)
     uint64_t hashes[N], last = 0;
     bool present[N];
     bly_status each[N];
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_filter *other = NULL;
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = i == 0 ? 0 : i == 1 ? UINT64_MAX : test_random(stream, i);
-    bly_contains_many(filter, hashes, N, present);
+    bly_contains_hashes(filter, hashes, N, present);
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(present[i], bly_contains_hash(filter, hashes[i]));
         assert_int_equal(present[i], bly_count_hash(filter, hashes[i]) > 0);
@@ -518,14 +518,14 @@ static void abuse(bly_filter *filter, uint64_t stream)
     assert_status(bly_copy(&other, filter, NULL), BLY_OK);
     for (size_t i = 0; i < N; i++)
         bly_add_hash(filter, hashes[i]);
-    bly_remove_many(filter, hashes, N, each);
-    bly_add_many(filter, hashes, N, NULL, NULL);
+    bly_remove_hashes(filter, hashes, N, each);
+    bly_add_hashes(filter, hashes, N, NULL, NULL);
     bly_unite(filter, other);
     bly_unite(filter, filter);
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     bly_resize(filter, stat.geometry[0] * 2);
     bly_resize(filter, stat.geometry[0] / 4 + 1);
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     bly_free(filter);
     bly_free(other);
 }

@@ -55,7 +55,7 @@ static void test_seminar(void **state)
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         char kind[64];
-        bly_stat_t stat;
+        bly_info_t stat;
         size_t bytes;
         snprintf(kind, sizeof kind, "rehash:m=479256,k=7,key=whole,by=%s",
                  rehash_seminar[i].by);
@@ -64,7 +64,7 @@ static void test_seminar(void **state)
         const uint8_t *row = rehash_row(filter, &bytes);
         assert_int_equal(bytes, 59907);
         assert_int_equal(hash_fnv1a(row, bytes, 0), rehash_seminar[i].digest);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_close(stat.fill, (double)rehash_seminar[i].set / 479256, 1e-9);
         assert_int_equal(rehash_numbers(NULL, filter, 50000, 1000000),
                          rehash_seminar[i].hits);
@@ -270,10 +270,10 @@ static void test_whole(void **state)
                                                        "%zu", i) };
     bly_keys half = { .n = N / 2, .keys = keys }, all = { .n = N,
                                                           .keys = keys };
-    assert_status(bly_add_keys(filter, &half, seen, &done), BLY_OK);
+    assert_status(bly_add_many(filter, &half, seen, &done), BLY_OK);
     assert_int_equal(done, N / 2);
-    assert_status(bly_contains_keys(filter, &all, present), BLY_OK);
-    assert_status(bly_count_keys(filter, &all, counts), BLY_OK);
+    assert_status(bly_contains_many(filter, &all, present), BLY_OK);
+    assert_status(bly_count_many(filter, &all, counts), BLY_OK);
     for (size_t i = 0; i < N; i++) {
         bool there = bly_contains(filter, keys[i].data, keys[i].length);
         assert_int_equal(present[i], there);
@@ -285,20 +285,21 @@ static void test_whole(void **state)
 
     /* A hash alone tells nothing. */
     assert_true(bly_contains_hash(filter, 1));
-    bly_contains_many(filter, hashes, 3, present);
+    bly_contains_hashes(filter, hashes, 3, present);
     assert_true(present[0] && present[1] && present[2]);
     assert_status(bly_add_hash(filter, 1), BLY_EUNSUPPORTED);
     assert_non_null(strstr(bly_why(), "give it keys"));
-    assert_status(bly_add_many(filter, hashes, 3, NULL, &done),
+    assert_status(bly_add_hashes(filter, hashes, 3, NULL, &done),
                   BLY_EUNSUPPORTED);
     assert_int_equal(done, 0);
     bly_free(filter);
 
     bly_spec spec = { .rate = 0.01 };
     assert_status(bly_build(&filter, "rehash:by=xxh64,key=whole", &spec,
-                            hashes, NULL, 3), BLY_EUNSUPPORTED);
-    assert_status(bly_build_keys(&filter, "rehash:by=xxh64,key=whole", &spec,
-                                 &half, NULL), BLY_OK);
+                            &(bly_keys){ .n = 3, .hashes = hashes }),
+                                         BLY_EUNSUPPORTED);
+    assert_status(bly_build(&filter, "rehash:by=xxh64,key=whole", &spec,
+                            &half), BLY_OK);
     for (size_t i = 0; i < N / 2; i++)
         assert_true(bly_contains(filter, keys[i].data, keys[i].length));
     bly_free(filter);
@@ -313,7 +314,7 @@ static void test_hashed(void **state)
     bly_key key = { "swordfish", 9 };
     assert_status(bly_add(filter, key.data, key.length), BLY_OK);
     assert_true(bly_contains_hash(filter, bly_hash(filter, "swordfish", 9)));
-    assert_status(bly_contains_keys(filter, &(bly_keys){ .n = 1, .keys = &key },
+    assert_status(bly_contains_many(filter, &(bly_keys){ .n = 1, .keys = &key },
                                     &present), BLY_OK);
     assert_true(present);
     assert_false(bly_contains(filter, "swordfis", 8));

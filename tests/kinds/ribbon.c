@@ -22,7 +22,8 @@ static uint64_t *ribbon_keys(uint64_t stream, size_t n)
 static bly_filter *ribbon_of(const char *kind, const uint64_t *hashes, size_t n)
 {
     bly_filter *filter = NULL;
-    assert_status(bly_build(&filter, kind, NULL, hashes, NULL, n), BLY_OK);
+    assert_status(bly_build(&filter, kind, NULL,
+                            &(bly_keys){ .n = n, .hashes = hashes }), BLY_OK);
     return filter;
 }
 
@@ -36,7 +37,7 @@ static void ribbon_finds(const bly_filter *filter, const uint64_t *hashes,
 {
     bool *present = malloc(n + 1);
     assert_non_null(present);
-    bly_contains_many(filter, hashes, n, present);
+    bly_contains_hashes(filter, hashes, n, present);
     for (size_t i = 0; i < n; i++)
         assert_true(present[i] && bly_contains_hash(filter, hashes[i]));
     free(present);
@@ -80,7 +81,7 @@ static void ribbon_rate_is(const char *form, unsigned bits, size_t n,
 {
     char kind[64];
     bly_plan_t plan;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_spec spec = { .capacity = n };
     uint64_t hits = 0, asked = 1000000 / filters;
     snprintf(kind, sizeof kind, "ribbon:form=%s,bits=%u", form, bits);
@@ -88,7 +89,7 @@ static void ribbon_rate_is(const char *form, unsigned bits, size_t n,
     for (unsigned i = 0; i < filters; i++) {
         uint64_t *hashes = ribbon_keys(bits + 100 * i, n);
         bly_filter *filter = ribbon_of(kind, hashes, n);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         hits += ribbon_strangers(filter, asked);
         bly_free(filter);
         free(hashes);
@@ -430,7 +431,7 @@ static void test_hostile_payloads(void **state)
                      form == 0 ? "bumped" : "homogeneous");
             forged_image f = forged_of(ribbon_of(kind, hashes, N),
                                  bits % 2 ? FORGED_ONES : bits);
-            bly_contains_many(f.wrapped, hashes, N, present);
+            bly_contains_hashes(f.wrapped, hashes, N, present);
             for (size_t i = 0; i < N; i++)
                 assert_int_equal(present[i],
                                  bly_contains_hash(f.wrapped, hashes[i]));
@@ -498,7 +499,7 @@ static size_t ribbon_asked(const uint8_t *image, size_t bytes,
     bly_filter *filter = NULL;
     size_t found = 0;
     assert_status(bly_wrap(&filter, image, bytes, NULL), BLY_OK);
-    bly_contains_many(filter, hashes, n, present);
+    bly_contains_hashes(filter, hashes, n, present);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(bly_contains_hash(filter, hashes[i]), present[i]);
         found += present[i];

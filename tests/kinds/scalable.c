@@ -24,7 +24,7 @@ static void scalable_fill(bly_filter *filter, uint64_t stream, uint64_t from,
         size_t n = 0;
         while (n < 1000 && i < to)
             hashes[n++] = test_random(stream, i++);
-        assert_status(bly_add_many(filter, hashes, n, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(filter, hashes, n, NULL, NULL), BLY_OK);
     }
 }
 
@@ -37,7 +37,7 @@ static uint64_t scalable_found(const bly_filter *filter, uint64_t stream,
     for (uint64_t i = 0; i < n; i += 1000) {
         for (uint64_t j = 0; j < 1000; j++)
             hashes[j] = test_random(stream, i + j);
-        bly_contains_many(filter, hashes, 1000, present);
+        bly_contains_hashes(filter, hashes, 1000, present);
         for (size_t j = 0; j < 1000; j++)
             found += present[j];
     }
@@ -76,8 +76,8 @@ static void test_rate_holds_while_it_grows(void **state)
         for (uint64_t n = 1000; n <= most; n *= 10) {
             scalable_fill(filter, 1, in, n);
             in = n;
-            bly_stat_t stat;
-            assert_status(bly_stat(&stat, filter), BLY_OK);
+            bly_info_t stat;
+            assert_status(bly_info(&stat, filter), BLY_OK);
             assert_within(scalable_found(filter, 2, most), most, stat.rate,
                           0);
             assert_true(stat.rate <= 0.01 && stat.items == in);
@@ -104,8 +104,8 @@ static void test_repeats_do_not_grow_it(void **state)
             scalable_fill(filter, 1, 0, 500);
         assert_int_equal(scalable_slices(filter), 1);
         assert_in_range(scalable_at(filter, 0, 1), 495, 500);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.items, 25000);
         bly_free(filter);
     }
@@ -233,7 +233,7 @@ static void test_a_batch_is_its_keys(void **state)
                  registry_kinds[i]->name);
         bly_filter *whole = scalable_new(name, 300, 0.1);
         bly_filter *single = scalable_new(name, 300, 0.1);
-        assert_status(bly_add_many(whole, hashes, N, seen, NULL), BLY_OK);
+        assert_status(bly_add_hashes(whole, hashes, N, seen, NULL), BLY_OK);
         for (size_t j = 0; j < N; j++)
             assert_status(bly_add_hash(single, hashes[j]),
                           seen[j] ? BLY_SEEN : BLY_OK);
@@ -258,13 +258,13 @@ static void test_a_batch_may_grow_it_often(void **state)
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = test_random(1, i);
     bly_filter *filter = scalable_new("scalable:of=blocked", 1, 0.01);
-    assert_status(bly_add_many(filter, hashes, N, seen, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, N, seen, NULL), BLY_OK);
     uint64_t repeats = 0;
     for (uint64_t i = 0; i < N; i++)
         repeats += seen[i];
     assert_true(repeats <= N / 100);
     assert_in_range(scalable_slices(filter), 16, 18);
-    assert_status(bly_add_many(filter, hashes, N, seen, NULL), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, N, seen, NULL), BLY_OK);
     for (uint64_t i = 0; i < N; i++)
         assert_true(seen[i]);
     free(hashes);
@@ -291,12 +291,12 @@ static void test_full_when_slices_end(void **state)
     uint64_t more[3] = { test_random(1, 0), test_random(1, 1),
                          test_random(2, 0) };
     bool seen[3] = { false, false, false };
-    assert_status(bly_add_many(filter, &more[2], 1, NULL, NULL), BLY_EFULL);
-    assert_status(bly_add_many(filter, more, 3, seen, NULL), BLY_EFULL);
+    assert_status(bly_add_hashes(filter, &more[2], 1, NULL, NULL), BLY_EFULL);
+    assert_status(bly_add_hashes(filter, more, 3, seen, NULL), BLY_EFULL);
     assert_true(seen[0] && seen[1]);    /* those again */
     in += 2;
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.items == in);
     bly_free(filter);
 }
@@ -319,7 +319,7 @@ static void test_mapped_filters_cannot_grow(void **state)
     assert_non_null(strstr(bly_why(), "without BLY_MAP"));
     assert_true(in >= 100 && in < 110);
     uint64_t fresh = test_random(1, in);
-    assert_status(bly_add_many(filter, &fresh, 1, NULL, NULL), BLY_EFULL);
+    assert_status(bly_add_hashes(filter, &fresh, 1, NULL, NULL), BLY_EFULL);
     bly_free(filter);
     assert_status(bly_open(&filter, path, 0, NULL), BLY_OK);
     scalable_fill(filter, 1, in, 1000);

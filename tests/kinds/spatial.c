@@ -271,8 +271,8 @@ static void spatial_forge(unsigned areas, uint64_t stream)
     snprintf(kind, sizeof kind, "spatial:areas=%u,m=1600,k=2", areas);
     forged_image f = forged_of(spatial_new(kind, 100), stream);
     spatial_told told = { 0, 0, 0 };
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, f.copy), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, f.copy), BLY_OK);
     assert_status(bly_list_labels(f.copy, spatial_sum, &told), BLY_OK);
     assert_int_equal(told.labels, areas);
     assert_close(told.fill, stat.fill, 1e-9);
@@ -280,7 +280,7 @@ static void spatial_forge(unsigned areas, uint64_t stream)
     for (uint64_t i = 0; i < 2000; i++) {
         uint64_t hash = test_random(9, i), got = 1, many = 1;
         bool found, one = bly_get_hash(f.copy, hash, &got);
-        bly_get_many(f.copy, &hash, 1, &found, &many);
+        bly_get_hashes(f.copy, &hash, 1, &found, &many);
         assert_true(one == found && got == many);
         assert_in_range(got, 1, areas);
         if (i % 4 == 0)

@@ -45,7 +45,7 @@ static void stable_pour(bly_filter *filter, uint64_t stream, uint64_t from,
         size_t n = to - from < 512 ? (size_t)(to - from) : 512;
         for (size_t i = 0; i < n; i++)
             hashes[i] = test_random(stream, from + i);
-        assert_status(bly_add_many(filter, hashes, n, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(filter, hashes, n, NULL, NULL), BLY_OK);
         from += n;
     }
 }
@@ -194,12 +194,12 @@ static void test_seed_decides(void **state)
         for (size_t i = 0, n = 0; i < N; i += n) {
             n = test_random(4, i) % 300 % (N - i) + 1;
             if (i % 2)
-                assert_status(bly_add_many(all, hashes + i, n, NULL, NULL),
+                assert_status(bly_add_hashes(all, hashes + i, n, NULL, NULL),
                               BLY_OK);
             else
-                assert_status(bly_add_many(all, hashes + i, n, seen, NULL),
+                assert_status(bly_add_hashes(all, hashes + i, n, seen, NULL),
                               BLY_OK);
-            assert_status(bly_add_many(other, hashes + i, n, NULL, NULL),
+            assert_status(bly_add_hashes(other, hashes + i, n, NULL, NULL),
                           BLY_OK);
             for (size_t j = i; j < i + n; j++)
                 bly_add_hash(one, hashes[j]);
@@ -268,10 +268,10 @@ static void check_stable_point(const char *kind, double zeros, double rate)
     tally fill = { 0 }, hits = { 0 };
     for (uint64_t f = 0; f < FILTERS; f++) {
         bly_filter *filter = stable_new(kind, 1000, 0.01, f);
-        bly_stat_t stat;
+        bly_info_t stat;
         uint64_t found = 0;
         stable_pour(filter, f, 0, (uint64_t)(8 * m / k));
-        bly_stat(&stat, filter);
+        bly_info(&stat, filter);
         for (uint64_t i = 0; i < ASKED; i++)
             found += bly_contains_hash(filter, test_random(f + 1000, i));
         tally_add(&fill, stat.fill);
@@ -312,11 +312,11 @@ static void test_rate_is_never_exceeded(void **state)
     enum { N = 2000 };
     bly_plan_t plan = stable_plan("stable", N, 0.01);
     bly_filter *filter = stable_new("stable", N, 0.01, 0);
-    bly_stat_t stat;
+    bly_info_t stat;
     double last = 0;
     for (uint64_t i = 0; i < 60; i++) {
         stable_pour(filter, 1, i * N / 4, (i + 1) * N / 4);
-        bly_stat(&stat, filter);
+        bly_info(&stat, filter);
         assert_true(stat.rate <= plan.rate + TEST_SIGMAS * plan.rate_sd);
         assert_true(i >= 4 || stat.rate > last);
         assert_true(i < 40 || fabs(stat.rate - plan.rate)
@@ -325,7 +325,7 @@ static void test_rate_is_never_exceeded(void **state)
     }
     for (uint64_t i = 0; i < 40; i++) {
         stable_pour(filter, 1, 0, N / 4);
-        bly_stat(&stat, filter);
+        bly_info(&stat, filter);
         assert_true(stat.rate <= plan.rate + TEST_SIGMAS * plan.rate_sd);
     }
     assert_true(isinf(stat.distinct) && stat.window == 0);
@@ -528,8 +528,8 @@ static void check_bound(const char *kind, uint64_t alphabet, uint64_t n)
             }
             met[letter] = true;
         }
-        bly_stat_t stat;
-        bly_stat(&stat, filter);
+        bly_info_t stat;
+        bly_info(&stat, filter);
         bits = 8.0 * (double)(stat.bytes - IMAGE_HEADER);
         bly_free(filter);
     }

@@ -227,8 +227,8 @@ static void test_one_bit(void **state)
     assert_false(bly_contains_hash(filter, 5));
     assert_status(bly_add_hash(filter, 5), BLY_OK);
     assert_true(bly_contains_hash(filter, 6));
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.fill == 1 && stat.rate == 1 && isinf(stat.distinct));
     bly_free(filter);
 }
@@ -263,7 +263,7 @@ static void test_three_words(void **state)
     };
     bly_spec spec = { .capacity = 3 };
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     assert_status(bly_new(&filter, "standard:m=10,k=3", &spec), BLY_OK);
     for (size_t i = 0; i < 3; i++) {
         assert_status(bly_add_hash(filter, placed_hash(10, 3, in[i].at)),
@@ -276,7 +276,7 @@ static void test_three_words(void **state)
         assert_int_equal(bly_contains_hash(filter,
                                            placed_hash(10, 3, asked[i].at)),
                          asked[i].there);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_close(stat.fill, 0.6, 1e-12);
     assert_close(stat.rate, 0.216, 1e-9);
     bly_free(filter);

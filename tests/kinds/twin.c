@@ -33,8 +33,8 @@ static void test_removed_stays_removed(void **state)
             assert_status(bly_add_hash(filter, hash), BLY_EREMOVED);
             assert_false(bly_contains_hash(filter, hash));
         }
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_int_equal(stat.items, 2000);
         assert_true(fabs(stat.distinct - 2000) <= 5 * stat.distinct_sd);
         bly_free(filter);
@@ -52,9 +52,9 @@ static void test_batch_stops_at_the_removed(void **state)
     assert_status(bly_remove_hash(filter, gone), BLY_OK);
     for (uint64_t i = 0; i < N; i++)
         hashes[i] = i == BAD ? gone : test_random(2, i);
-    assert_status(bly_add_many(filter, hashes, N, NULL, NULL), BLY_EREMOVED);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_add_hashes(filter, hashes, N, NULL, NULL), BLY_EREMOVED);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, 99 + BAD);
     for (uint64_t i = 0; i < BAD; i++)
         assert_true(bly_contains_hash(filter, hashes[i]));
@@ -83,8 +83,8 @@ static void test_lost_and_found(void **state)
             lost += !bly_contains_hash(filter, test_random(1, i));
         for (uint64_t i = 0; i < N; i++)
             found += bly_contains_hash(filter, test_random(2, i));
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_within(lost, live, stat.lost, 0);
         assert_within(found, N, stat.rate, 0);
         assert_close(stat.lost, plan.lost, 0.05);

@@ -117,7 +117,7 @@ static uint64_t variable_hits(const char *kind, uint64_t n, uint64_t filters,
         for (uint64_t from = 0; from < asked; from += BATCH) {
             for (uint64_t i = 0; i < BATCH; i++)
                 hashes[i] = test_random(2 * f + 21, from + i);
-            bly_contains_many(filter, hashes, BATCH, present);
+            bly_contains_hashes(filter, hashes, BATCH, present);
             for (uint64_t i = 0; i < BATCH; i++)
                 hits += present[i];
         }
@@ -342,8 +342,8 @@ static void variable_passing(uint32_t l)
                         == (value == TOP ? UINT64_MAX : times));
             pass |= (uint32_t)wanted << (own - l);
         }
-        bly_stat_t stat;
-        bly_stat(&stat, filter);
+        bly_info_t stat;
+        bly_info(&stat, filter);
         double share = 0;
         for (uint32_t v = 0; v < l; v++)
             share += (pass >> v & 1) / (double)l;
@@ -379,9 +379,9 @@ static void test_fewer_pass_than_in_counting(void **state)
         in_theirs += there;
     }
     assert_true(in_ours > 0 && in_ours * 4 < in_theirs);
-    bly_stat_t a, b;
-    bly_stat(&a, ours);
-    bly_stat(&b, theirs);
+    bly_info_t a, b;
+    bly_info(&a, ours);
+    bly_info(&b, theirs);
     assert_true(a.fill == b.fill && a.distinct == b.distinct);
     bly_free(ours);
     bly_free(theirs);
@@ -458,8 +458,8 @@ static void test_sticking(void **state)
     for (int i = 0; i < 8; i++)
         bly_add_hash(filter, 7);        /* 16 * 4 > 63 */
     assert_true(bly_count_hash(filter, 7) == UINT64_MAX);
-    bly_stat_t stat;
-    bly_stat(&stat, filter);
+    bly_info_t stat;
+    bly_info(&stat, filter);
     assert_int_equal(stat.saturated, stat.probes);
     assert_status(bly_copy(&before, filter, NULL), BLY_OK);
     assert_status(bly_remove_hash(filter, 7), BLY_EUNSAFE);
@@ -679,7 +679,7 @@ static void test_set_by_sums(void **state)
     }
 }
 
-/* The rate is as planned at capacity, also with m and k given; and bly_stat's
+/* The rate is as planned at capacity, also with m and k given; and bly_info's
  * rate of each filter is the measured one. */
 static void test_set_keeps_its_rate(void **state)
 {
@@ -701,13 +701,13 @@ static void test_set_keeps_its_rate(void **state)
             double hits = 0, told = 0;
             for (unsigned f = 0; f < filters; f++) {
                 bly_filter *filter = variable_new(kind, N);
-                bly_stat_t stat;
+                bly_info_t stat;
                 for (uint64_t i = 0; i < N; i++)
                     assert_true(bly_add_hash(filter, test_random(f, i)) >= 0);
                 for (uint64_t i = 0; i < strangers; i++)
                     hits += bly_contains_hash(filter,
                                               test_random(9000 + f, i));
-                assert_status(bly_stat(&stat, filter), BLY_OK);
+                assert_status(bly_info(&stat, filter), BLY_OK);
                 told += stat.rate;
                 bly_free(filter);
             }

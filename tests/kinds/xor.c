@@ -43,8 +43,8 @@ static void test_repeats(void **state)
     (void)state;
     uint64_t *hashes = fingerprint_keys(1, 5000, 9, 4);
     bly_filter *filter = fingerprint_of("xor", 0.001, hashes, 45000);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.distinct == 5000);
     fingerprint_hold(filter, 1, 5000);
     bly_free(filter);

@@ -17,7 +17,7 @@ static void laws_many_is_one(void)
         bly_filter *all = laws_build(0.02, 3, N / 2);
         for (size_t n = 0; n <= N; n = laws_next(n, 300, 3)) {
             memset(many, 7, sizeof many);
-            bly_contains_many(all, hashes, n, many);
+            bly_contains_hashes(all, hashes, n, many);
             for (size_t i = 0; i < n; i++)
                 assert_int_equal(many[i], bly_contains_hash(all, hashes[i]));
             assert_int_equal(*(unsigned char *)&many[n], 7);
@@ -31,11 +31,11 @@ static void laws_many_is_one(void)
         size_t asked = count + 100 < N ? count + 100 : N;
         bly_filter *one = laws_fill(empty, 3, count);
         bly_filter *all = laws_copy(empty);
-        assert_status(bly_add_many(all, hashes, count, NULL, NULL), BLY_OK);
+        assert_status(bly_add_hashes(all, hashes, count, NULL, NULL), BLY_OK);
         assert_true(laws_same_bytes(one, all));
         for (size_t i = 0; i < 2 * N; i++)
             many[i] = true;
-        bly_contains_many(all, hashes, asked, many);
+        bly_contains_hashes(all, hashes, asked, many);
         for (size_t i = 0; i < asked; i++)
             assert_int_equal(many[i], bly_contains_hash(one, hashes[i]));
         assert_true(many[asked]);       /* not a byte beyond */
@@ -68,7 +68,7 @@ static void laws_each_is_one(void)
     for (size_t n = 0; n <= N; n = laws_next(n, 300, 2)) {
         bly_filter *one = laws_copy(empty), *all = laws_copy(empty);
         memset(seen, 7, sizeof seen);
-        assert_status(bly_add_many(all, hashes, n, seen, NULL), BLY_OK);
+        assert_status(bly_add_hashes(all, hashes, n, seen, NULL), BLY_OK);
         assert_int_equal(*(unsigned char *)&seen[n], 7);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(bly_add_hash(one, hashes[i]) == BLY_SEEN,
@@ -103,7 +103,7 @@ static void law_mask_is_many(void **state)
     for (size_t n = 0; n <= N; n = laws_next(n, 20, 5)) {
         uint64_t ones = 0;
         memset(mask, 0xA5, sizeof mask);
-        bly_contains_many(filter, hashes, n, many);
+        bly_contains_hashes(filter, hashes, n, many);
         uint64_t told = bly_contains_mask(filter, hashes, n, mask);
         for (size_t i = 0; i < n; i++) {
             assert_int_equal(mask[i / 8] >> i % 8 & 1, many[i]);
@@ -137,14 +137,14 @@ static void laws_take(laws_results *b, const uint64_t *hashes, int ahead)
         b->filter = laws_build(LAWS_FAR_RATE, 3, LAWS_FAR / 2);
     } else {
         b->filter = laws_new(LAWS_FAR, LAWS_FAR_RATE, 0, 0);
-        bly_add_many(b->filter, hashes, LAWS_FAR / 4, NULL, NULL);
-        bly_add_many(b->filter, hashes, LAWS_FAR / 2, b->seen, NULL);
+        bly_add_hashes(b->filter, hashes, LAWS_FAR / 4, NULL, NULL);
+        bly_add_hashes(b->filter, hashes, LAWS_FAR / 2, b->seen, NULL);
         if (laws_removes())
-            bly_remove_many(b->filter, hashes, LAWS_FAR / 8, NULL);
+            bly_remove_hashes(b->filter, hashes, LAWS_FAR / 8, NULL);
     }
-    bly_contains_many(b->filter, hashes, LAWS_FAR, b->present);
-    bly_count_many(b->filter, hashes, LAWS_FAR, b->counts);
-    bly_get_many(b->filter, hashes, LAWS_FAR, b->found, b->labels);
+    bly_contains_hashes(b->filter, hashes, LAWS_FAR, b->present);
+    bly_count_hashes(b->filter, hashes, LAWS_FAR, b->counts);
+    bly_get_hashes(b->filter, hashes, LAWS_FAR, b->found, b->labels);
 }
 
 /* Neither the number of prefetched keys nor the vector instructions change
@@ -202,9 +202,10 @@ static void law_many_is_one_for_all_options(void **state)
             assert_status(bly_new(&all, kind, &spec), BLY_OK);
             for (size_t i = 0; i < N / 2; i++)
                 bly_add_hash(one, hashes[i]);
-            assert_status(bly_add_many(all, hashes, N / 2, NULL, NULL), BLY_OK);
+            assert_status(bly_add_hashes(all, hashes, N / 2, NULL, NULL),
+                          BLY_OK);
             assert_true(laws_same_bytes(one, all));
-            bly_contains_many(all, hashes, N, many);
+            bly_contains_hashes(all, hashes, N, many);
             for (size_t i = 0; i < N; i++)
                 assert_int_equal(many[i], bly_contains_hash(one, hashes[i]));
             bly_free(one);
@@ -231,11 +232,11 @@ static void law_keys_are_hashes(void **state)
         assert_true(bly_add_hash(by_hash, hash) >= 0);
     }
     assert_status(
-        bly_add_keys(by_keys, &(bly_keys){.n = N, .keys = keys}, NULL, NULL),
+        bly_add_many(by_keys, &(bly_keys){.n = N, .keys = keys}, NULL, NULL),
         BLY_OK);
     assert_true(laws_same_bytes(by_keys, by_one));
     assert_true(laws_same_bytes(by_keys, by_hash));
-    bly_contains_keys(by_keys, &(bly_keys){ .n = N, .keys = keys }, present);
+    bly_contains_many(by_keys, &(bly_keys){ .n = N, .keys = keys }, present);
     bool all = laws_remembers(N);
     for (size_t i = 0; i < N; i++) {
         assert_true(present[i] || !all);
@@ -260,7 +261,7 @@ static void *laws_thread(void *argument)
     for (uint64_t i = 0; i < LAWS_EACH; i += 100) {
         for (uint64_t j = 0; j < 100; j++)
             batch[j] = test_random(77, job->stream * LAWS_EACH / 2 + i + j);
-        bly_add_many(job->filter, batch, 50, NULL, NULL);
+        bly_add_hashes(job->filter, batch, 50, NULL, NULL);
         for (uint64_t j = 50; j < 100; j++)
             bly_add_hash(job->filter, batch[j]);
         for (uint64_t j = 0; j < 100; j++)

@@ -55,7 +55,8 @@ bly_filter *laws_make(const bly_spec *wanted)
     bly_spec spec = *wanted;
     spec.capacity = laws_room(spec.capacity);
     if (laws_frozen())
-        assert_status(bly_build(&filter, laws_kind->name, &spec, NULL, NULL, 0),
+        assert_status(bly_build(&filter, laws_kind->name, &spec,
+                                &(bly_keys){ 0 }),
                       BLY_OK);
     else
         assert_status(bly_new(&filter, laws_kind->name, &spec), BLY_OK);
@@ -84,7 +85,8 @@ bly_filter *laws_build(double rate, uint64_t stream, uint64_t n)
     assert_non_null(hashes);
     for (uint64_t i = 0; i < n; i++)
         hashes[i] = test_random(stream, i);
-    assert_status(bly_build(&filter, laws_kind->name, &spec, hashes, NULL, n),
+    assert_status(bly_build(&filter, laws_kind->name, &spec,
+                            &(bly_keys){ .n = n, .hashes = hashes }),
                   BLY_OK);
     free(hashes);
     return filter;

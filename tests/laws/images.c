@@ -67,7 +67,7 @@ static void law_wrap(void **state)
     bly_free(filter);
 }
 
-/* Packing into memory takes as many bytes as bly_stat reports; for a kind that
+/* Packing into memory takes as many bytes as bly_info reports; for a kind that
  * does not pack, the result is the image. Truncated and damaged bytes are
  * refused. */
 static void law_packed_and_unpacked(void **state)
@@ -75,9 +75,9 @@ static void law_packed_and_unpacked(void **state)
     (void)state;
     bly_filter *filter = laws_of(3000, 0.02, 1, 3000), *again = NULL;
     size_t bytes, used = 0;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_image(filter, &bytes);
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     uint8_t *packed = malloc(bytes);
     assert_non_null(packed);
     assert_status(bly_pack(filter, packed, bytes - 1, &used), BLY_EPARAM);
@@ -146,9 +146,9 @@ static void law_clear_takes_all_out(void **state)
     assert_said(bly_copy(&before, filter, NULL), BLY_OK);
     assert_said(bly_clear(filter), status);
     if (status == BLY_OK) {
-        bly_stat_t stat;
+        bly_info_t stat;
         assert_true(laws_same_bytes(like, filter));
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.items == 0 && stat.items_exact);
         for (uint64_t i = 0; i < 3000; i++)
             assert_true(bly_add_hash(filter, test_random(1, i)) >= 0);
@@ -169,7 +169,8 @@ static void law_build_and_copy(void **state)
     static uint64_t before[2000];
     memcpy(before, hashes, sizeof before);
     bly_filter *built = NULL, *copy = NULL;
-    assert_status(bly_build(&built, laws_kind->name, NULL, hashes, NULL, n),
+    assert_status(bly_build(&built, laws_kind->name, NULL,
+                            &(bly_keys){ .n = n, .hashes = hashes }),
                   BLY_OK);
     assert_memory_equal(hashes, before, sizeof before);
     uint64_t found = laws_present(built, 1, different);
@@ -179,7 +180,8 @@ static void law_build_and_copy(void **state)
     bly_free(built);
     assert_int_equal(laws_present(copy, 1, different), found);
     bly_free(copy);
-    assert_status(bly_build(&built, laws_kind->name, NULL, hashes, NULL, 0),
+    assert_status(bly_build(&built, laws_kind->name, NULL,
+                            &(bly_keys){ .hashes = hashes }),
                   BLY_EPARAM);
 }
 
@@ -250,8 +252,8 @@ static void law_forged_geometry_stays_inside(void **state)
             laws_present(forged, 5, 2000);
             for (uint64_t i = 0; i < 2000; i++)
                 bly_add_hash(copy, test_random(6, i));
-            bly_stat_t stat;
-            bly_stat(&stat, copy);
+            bly_info_t stat;
+            bly_info(&stat, copy);
             bly_free(copy);
             bly_free(forged);
         }

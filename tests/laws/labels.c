@@ -5,7 +5,7 @@
 static const uint64_t laws_no_label = UINT64_C(0x5EED5EED5EED5EED);
 
 /* Returns some valid label. */
-static uint64_t laws_label(const bly_stat_t *stat, uint64_t i)
+static uint64_t laws_label(const bly_info_t *stat, uint64_t i)
 {
     uint64_t span = stat->label_most - stat->label_least;
     uint64_t any = test_random(4, i);
@@ -24,13 +24,13 @@ static bool laws_not_worse(const bly_filter *filter, uint64_t is, uint64_t was)
 
 /* Returns the labels that a filter of this kind can hold, planned as in all
  * these laws. */
-static bly_stat_t laws_can(void)
+static bly_info_t laws_can(void)
 {
     bly_filter *filter = laws_new(2000, 0.01, 0, 0);
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_plan_t plan;
     bly_spec spec = { .capacity = laws_room(2000), .rate = 0.01 };
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
     assert_int_equal(stat.label_bits > 0, laws_kind->labels != NULL);
     assert_int_equal(plan.label_bits, stat.label_bits);
@@ -56,10 +56,10 @@ static void laws_get_many_is_one(const bly_filter *filter, const bly_key *keys,
             labels[i] = laws_no_label;
         memset(found, 7, sizeof found);
         if (by_keys)
-            bly_get_keys(filter, &(bly_keys){.n = n, .keys = keys}, found,
+            bly_get_many(filter, &(bly_keys){.n = n, .keys = keys}, found,
                          labels);
         else
-            bly_get_many(filter, hashes, n, found, labels);
+            bly_get_hashes(filter, hashes, n, found, labels);
         for (size_t i = 0; i < n; i++) {
             uint64_t label = laws_no_label;
             assert_int_equal(found[i], bly_get_hash(filter, hashes[i],
@@ -80,7 +80,7 @@ static void law_get_many_is_one(void **state)
     static bly_key keys[N];
     bly_spec spec = { .capacity = N, .rate = 0.01 };
     bly_filter *filter = laws_make(&spec);
-    bly_stat_t can = laws_can(), stat;
+    bly_info_t can = laws_can(), stat;
     for (size_t i = 0; i < N; i++) {
         numbers[i] = i;
         keys[i] = (bly_key){ &numbers[i], sizeof numbers[i] };
@@ -89,11 +89,12 @@ static void law_get_many_is_one(void **state)
     }
     bly_free(filter);
     if (laws_kind->labels != NULL)
-        assert_status(bly_build(&filter, laws_kind->name, &spec, hashes,
-                                       labels, N / 2), BLY_OK);
+        assert_status(bly_build(&filter, laws_kind->name, &spec,
+                                &(bly_keys){ .n = N / 2, .hashes = hashes,
+                                             .labels = labels }), BLY_OK);
     else
         filter = laws_of(N, 0.01, 1, N / 2);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, N / 2);
     for (size_t n = 0; n <= N; n = n < 300 ? laws_next(n, 300, 1) : n + 850)
         laws_get_many_is_one(filter, keys, hashes, n);
@@ -114,7 +115,8 @@ static bly_filter *laws_to_put(const uint64_t *hashes, size_t n)
     bly_filter *filter = NULL;
     if (!laws_frozen())
         return laws_make(&spec);
-    assert_status(bly_build(&filter, laws_kind->name, &spec, hashes, NULL, n),
+    assert_status(bly_build(&filter, laws_kind->name, &spec,
+                            &(bly_keys){ .n = n, .hashes = hashes }),
                   BLY_OK);
     return filter;
 }
@@ -127,7 +129,7 @@ static void law_put_many_is_one(void **state)
     static uint64_t hashes[N], labels[N];
     if (laws_kind->labels == NULL)
         skip();
-    bly_stat_t can = laws_can(), stat;
+    bly_info_t can = laws_can(), stat;
     for (uint64_t i = 0; i < N; i++) {
         hashes[i] = test_random(3, i % 5 == 4 ? i / 2 : i);
         labels[i] = laws_label(&can, i);
@@ -137,9 +139,9 @@ static void law_put_many_is_one(void **state)
         bly_filter *all = laws_to_put(hashes, N);
         for (size_t i = 0; i < n; i++)
             assert_true(bly_put_hash(one, hashes[i], labels[i]) >= 0);
-        assert_status(bly_put_many(all, hashes, labels, n, NULL), BLY_OK);
+        assert_status(bly_put_hashes(all, hashes, labels, n, NULL), BLY_OK);
         assert_true(laws_same_bytes(one, all));
-        assert_status(bly_stat(&stat, all), BLY_OK);
+        assert_status(bly_info(&stat, all), BLY_OK);
         assert_true(stat.items_exact);
         assert_int_equal(stat.items, laws_frozen() ? N : n);
         for (size_t i = 0; i < n && !laws_frozen(); i++) {
@@ -162,7 +164,7 @@ static void law_wrong_labels_are_refused(void **state)
     static uint64_t hashes[N], labels[N];
     if (laws_kind->labels == NULL)
         skip();
-    bly_stat_t can = laws_can(), stat;
+    bly_info_t can = laws_can(), stat;
     const struct { bool is; uint64_t label; } wrong[] = {
         { can.label_least > 0, can.label_least - 1 },
         { can.label_least > 0, 0 },
@@ -177,7 +179,7 @@ static void law_wrong_labels_are_refused(void **state)
         if (!wrong[w].is)
             continue;
         bly_filter *some = laws_to_put(hashes, N), *all = NULL;
-        assert_status(bly_put_many(some, hashes, labels, BAD, NULL), BLY_OK);
+        assert_status(bly_put_hashes(some, hashes, labels, BAD, NULL), BLY_OK);
         assert_status(bly_copy(&all, some, NULL), BLY_OK);
         assert_status(bly_put_hash(all, hashes[BAD], wrong[w].label),
                       BLY_EPARAM);
@@ -186,10 +188,10 @@ static void law_wrong_labels_are_refused(void **state)
         all = laws_to_put(hashes, N);
         uint64_t good = labels[BAD];
         labels[BAD] = wrong[w].label;
-        assert_status(bly_put_many(all, hashes, labels, N, NULL), BLY_EPARAM);
+        assert_status(bly_put_hashes(all, hashes, labels, N, NULL), BLY_EPARAM);
         labels[BAD] = good;
         assert_true(laws_same_bytes(some, all));
-        assert_status(bly_stat(&stat, all), BLY_OK);
+        assert_status(bly_info(&stat, all), BLY_OK);
         assert_int_equal(stat.items, laws_frozen() ? N : BAD);
         bly_free(some);
         bly_free(all);
@@ -217,12 +219,12 @@ static void law_each_label_is_told(void **state)
     (void)state;
     if (!KIND_HAS(laws_kind, labels, each))
         skip();
-    bly_stat_t can = laws_can(), stat;
+    bly_info_t can = laws_can(), stat;
     bly_filter *filter = laws_new(2000, 0.01, 0, 0);
     for (uint64_t i = 0; i < 2500; i++)
         assert_true(bly_put_hash(filter, test_random(1, i),
                                  laws_label(&can, i)) >= 0);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     laws_told all = { .next = can.label_least, .left = UINT64_MAX };
     assert_status(bly_list_labels(filter, laws_tell, &all), BLY_OK);
     assert_true(all.next == can.label_most + 1);
@@ -242,17 +244,18 @@ static void law_union_has_both_labels(void **state)
     static uint64_t hashes[N], labels[N];
     if (!KIND_HAS(laws_kind, combining, unite) || laws_kind->labels == NULL)
         skip();
-    bly_stat_t can = laws_can();
+    bly_info_t can = laws_can();
     for (uint64_t i = 0; i < N; i++) {
         hashes[i] = test_random(1, i % 2000);
         labels[i] = laws_label(&can, i);
     }
     bly_filter *a = laws_to_put(hashes, N), *b = laws_to_put(hashes, N);
     bly_filter *both = laws_to_put(hashes, N);
-    assert_status(bly_put_many(a, hashes, labels, 1100, NULL), BLY_OK);
-    assert_status(bly_put_many(b, hashes + 1100, labels + 1100, N - 1100, NULL),
+    assert_status(bly_put_hashes(a, hashes, labels, 1100, NULL), BLY_OK);
+    assert_status(bly_put_hashes(b, hashes + 1100, labels + 1100, N - 1100,
+                                 NULL),
                   BLY_OK);
-    assert_status(bly_put_many(both, hashes, labels, N, NULL), BLY_OK);
+    assert_status(bly_put_hashes(both, hashes, labels, N, NULL), BLY_OK);
     assert_status(bly_unite(a, b), BLY_OK);
     size_t bytes;
     const uint8_t *united = bly_image(a, &bytes), *put = bly_image(both, NULL);

@@ -35,7 +35,7 @@ static void law_missing_verbs_say_so(void **state)
         assert_status(bly_new(&none, laws_kind->name, &spec),
                       BLY_EUNSUPPORTED);
         assert_status(bly_add_hash(filter, member), BLY_EUNSUPPORTED);
-        assert_status(bly_add_many(filter, &member, 1, NULL, NULL),
+        assert_status(bly_add_hashes(filter, &member, 1, NULL, NULL),
                       BLY_EUNSUPPORTED);
     }
     if (!laws_removes())
@@ -47,7 +47,7 @@ static void law_missing_verbs_say_so(void **state)
         bly_free(empty);
     }
     if (laws_frozen())
-        assert_status(bly_add_many(filter, &member, 1, NULL, NULL),
+        assert_status(bly_add_hashes(filter, &member, 1, NULL, NULL),
                       BLY_EUNSUPPORTED);
     if (laws_kind->resizing == NULL)
         assert_status(bly_resize(filter, 5000), BLY_EUNSUPPORTED);
@@ -65,11 +65,11 @@ static void law_missing_verbs_say_so(void **state)
     if (!KIND_HAS(laws_kind, combining, subtract))
         assert_status(bly_subtract(filter, filter), BLY_EUNSUPPORTED);
     if (!laws_removes())
-        assert_status(bly_remove_many(filter, &member, 1, NULL),
+        assert_status(bly_remove_hashes(filter, &member, 1, NULL),
                       BLY_EUNSUPPORTED);
     if (laws_kind->labels == NULL) {
         assert_status(bly_put_hash(filter, member, 7), BLY_EUNSUPPORTED);
-        assert_status(bly_put_many(filter, &member, &label, 1, NULL),
+        assert_status(bly_put_hashes(filter, &member, &label, 1, NULL),
                       BLY_EUNSUPPORTED);
         assert_false(bly_get_hash(filter, member, &label));
         assert_int_equal(label, 42);

@@ -11,9 +11,9 @@ static void law_plan_is_kept(void **state)
         assert_status(bly_plan(&plan, laws_kind->name, &spec), BLY_OK);
         bly_filter *filter = laws_frozen() ? laws_build(0.003, 1, n)
                                            : laws_new(n, 0.003, 0, 0);
-        bly_stat_t stat;
+        bly_info_t stat;
         size_t bytes;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         bly_image(filter, &bytes);
         assert_string_equal(plan.kind, laws_kind->name);
         assert_true(plan.bytes == bytes

@@ -6,8 +6,8 @@ static void law_empty_knows_nothing(void **state)
     (void)state;
     bly_filter *filter = laws_new(1000, 0.01, 0, 0);
     assert_int_equal(laws_present(filter, 1, 10000), 0);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_true(stat.items == 0 && stat.items_exact);
     assert_true(stat.fill == 0 && stat.distinct == 0 && stat.rate == 0);
     bly_free(filter);
@@ -39,8 +39,8 @@ static void law_overfull_loses_nothing(void **state)
         in++;
     assert_true(in >= 100);
     assert_int_equal(laws_present(filter, 1, in), in);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, in);
     if (laws_kind->growing != NULL)
         assert_true(in == 20000 && stat.rate <= 0.01);
@@ -92,7 +92,7 @@ static void law_measured_rate_is_planned(void **state)
     }
 }
 
-/* The rate from bly_stat, computed from the bits alone, is the measured one;
+/* The rate from bly_info, computed from the bits alone, is the measured one;
  * over capacity too, unless the filter is full before. */
 static void law_stat_tells_the_rate(void **state)
 {
@@ -106,8 +106,8 @@ static void law_stat_tells_the_rate(void **state)
         while (in < n && bly_add_hash(filter, test_random(5, in)) >= 0)
             in++;
         assert_true(in == n || in >= room);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         uint64_t asked = test_work(1000000, 300000, 50000);
         assert_within(laws_present(filter, 6, asked), asked, stat.rate, 0);
         assert_true(fabs(stat.distinct - (double)in)
@@ -129,8 +129,8 @@ static void law_add_tells_new_from_seen(void **state)
     assert_true(fresh >= 990); /* false positives: 1 at most expected */
     for (uint64_t i = 0; i < 1000; i++)
         assert_status(bly_add_hash(filter, test_random(1, i)), BLY_SEEN);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.items, 2000);
     assert_true(fabs(stat.distinct - 1000) <= 5 * stat.distinct_sd + 1);
     bly_free(filter);

@@ -18,14 +18,14 @@ static void law_union_is_built_of_both(void **state)
                   *built = bly_image(both, NULL);
     assert_memory_equal(united + IMAGE_HEADER, built + IMAGE_HEADER,
                         bytes - IMAGE_HEADER);
-    bly_stat_t stat;
-    assert_status(bly_stat(&stat, a), BLY_OK);
+    bly_info_t stat;
+    assert_status(bly_info(&stat, a), BLY_OK);
     bool counts = laws_counts() || KIND_HAS(laws_kind, combining, subtract);
     assert_int_equal(stat.items_exact, counts);
     assert_true(fabs((double)stat.items - (double)(in + more))
                 <= (counts ? 0 : 5 * stat.distinct_sd + 1));
     assert_true(bly_add_hash(a, test_random(3, 0)) >= 0);
-    assert_status(bly_stat(&stat, a), BLY_OK);
+    assert_status(bly_info(&stat, a), BLY_OK);
     assert_int_equal(stat.items_exact, counts); /* once unknown, it stays so */
     bly_free(a);
     bly_free(b);

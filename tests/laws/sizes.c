@@ -8,7 +8,7 @@ static void law_folded_holds_the_same(void **state)
     (void)state;
     enum { N = 3000 };
     bly_filter *filter = laws_new(N, 0.001, 3, 0);
-    bly_stat_t before, after;
+    bly_info_t before, after;
     if (laws_kind->folding == NULL) {
         assert_status(bly_fold(filter, 2), BLY_EUNSUPPORTED);
         bly_free(filter);
@@ -19,8 +19,8 @@ static void law_folded_holds_the_same(void **state)
     for (uint64_t times = 0; times <= 12; times++) {
         bly_filter *copy = laws_copy(filter);
         bly_status status = bly_fold(copy, times);
-        assert_status(bly_stat(&before, filter), BLY_OK);
-        assert_status(bly_stat(&after, copy), BLY_OK);
+        assert_status(bly_info(&before, filter), BLY_OK);
+        assert_status(bly_info(&after, copy), BLY_OK);
         if (status != BLY_OK) {
             assert_said(status, BLY_EPARAM);
             assert_int_equal(after.bytes, before.bytes);
@@ -50,14 +50,14 @@ static void law_resized_holds_the_same(void **state)
     uint64_t in = 5000;
     for (uint64_t capacity = 10000; capacity <= 40000; capacity *= 2) {
         assert_status(bly_resize(filter, capacity), BLY_OK);
-        bly_stat_t stat;
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        bly_info_t stat;
+        assert_status(bly_info(&stat, filter), BLY_OK);
         assert_true(stat.capacity >= capacity && stat.items == in);
         assert_int_equal(laws_present(filter, 1, in), in);
         for (; in < capacity; in++)
             assert_true(bly_add_hash(filter, test_random(1, in)) >= 0);
         assert_int_equal(laws_present(filter, 1, in), in);
-        assert_status(bly_stat(&stat, filter), BLY_OK);
+        assert_status(bly_info(&stat, filter), BLY_OK);
         uint64_t asked = test_work(1000000, 300000, 50000);
         assert_within(laws_present(filter, 2, asked), asked, stat.rate, 0);
         assert_true(stat.rate <= 1.2 * stat.planned_rate);

@@ -478,7 +478,7 @@ static void check_rate_sd(const char *what, shape s, uint64_t n,
     series own = { 0 };
     assert_true(payload_bytes(&s) <= sizeof payload);
     for (uint64_t i = 0; i < filters; i++) {
-        bly_stat_t stat = { .rate = 0 };
+        bly_info_t stat = { .rate = 0 };
         memset(payload, 0, payload_bytes(&s));
         sim_add_range(&s, payload, 1000 + i, 0, n);
         rows_stat(&stat, &s, payload);
@@ -839,7 +839,7 @@ static void check_stat(shape s, uint64_t n)
     uint8_t *payload = calloc(1, payload_bytes(&s));
     assert_non_null(payload);
     sim_add_range(&s, payload, 9, 0, n);
-    bly_stat_t stat = { .items = 12345 };
+    bly_info_t stat = { .items = 12345 };
     double set = 0, rate = 0;
     rows_stat(&stat, &s, payload);
     naive_stat(&s, payload, &set, &rate);
@@ -891,7 +891,7 @@ static void test_empty_filters(void **state)
     (void)state;
     static const uint8_t payload[1 << 10] = { 0 };
     for (int i = 0; i < ENDS; i++) {
-        bly_stat_t stat = { .rate = 1 };
+        bly_info_t stat = { .rate = 1 };
         bly_overlap_t o;
         double sd = -1;
         assert_true(all_zero(told(shape_keys(&ends[i], 0))));
@@ -928,7 +928,7 @@ static void test_saturated_filters(void **state)
     static const uint8_t none[1 << 10] = { 0 };
     for (int i = 0; i < ENDS; i++) {
         uint8_t full[1 << 10] = { 0 };
-        bly_stat_t stat = { .rate = 0 };
+        bly_info_t stat = { .rate = 0 };
         bly_overlap_t o;
         saturate(&ends[i], full);
         shape_estimate most = shape_keys(&ends[i], shape_bits(&ends[i]));

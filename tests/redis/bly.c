@@ -602,7 +602,7 @@ static void test_fields_are_the_librarys(void **state)
     bly_spec spec = { .capacity = 1000, .rate = 0.01 };
     bly_filter *filter;
     bly_plan_t plan;
-    bly_stat_t stat;
+    bly_info_t stat;
     (void)state;
     if (!bly_begin("--save ''"))
         skip();
@@ -612,10 +612,10 @@ static void test_fields_are_the_librarys(void **state)
     bly_plan_each(&plan, bly_has_field, answer);
     free(answer);
     assert_int_equal(bly_new(&filter, "stable", &spec), BLY_OK);
-    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(bly_info(&stat, filter), BLY_OK);
     assert_answer(c, "BLY.NEW s stable CAPACITY 1000 RATE 0.01 UNKEYED", "+OK");
     answer = client_ask(c, "BLY.INFO s");
-    bly_stat_each(&stat, filter, bly_has_field, answer);
+    bly_info_each(&stat, filter, bly_has_field, answer);
     free(answer);
     bly_free(filter);
     bly_end();

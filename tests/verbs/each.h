@@ -90,7 +90,8 @@ static inline bly_filter *each_built(const char *kind, const bly_spec *spec,
     assert_non_null(hashes);
     for (size_t i = 0; i < n; i++)
         hashes[i] = test_random(stream, i);
-    bly_status status = bly_build(&filter, kind, spec, hashes, NULL, n);
+    bly_status status = bly_build(&filter, kind, spec,
+                                  &(bly_keys){ .n = n, .hashes = hashes });
     free(hashes);
     if (status != BLY_OK)
         fail_msg("%s: %s", kind, bly_why());

@@ -101,12 +101,12 @@ static void fields_complete(const seen *s, const char *name)
 static void test_every_member_is_a_field(void **state)
 {
     static seen s;
-    bly_stat_t stat = { .window = 0 };
+    bly_info_t stat = { .window = 0 };
     bly_plan_t plan = { .window = 0 };
     (void)state;
     s = (seen){ .most = FIELDS_MOST };
-    assert_true(bly_stat_each(&stat, NULL, fields_see, &s));
-    fields_complete(&s, "bly_stat_t");
+    assert_true(bly_info_each(&stat, NULL, fields_see, &s));
+    fields_complete(&s, "bly_info_t");
     s = (seen){ .most = FIELDS_MOST };
     assert_true(bly_plan_each(&plan, fields_see, &s));
     fields_complete(&s, "bly_plan_t");
@@ -157,7 +157,7 @@ static void fields_window(uint64_t window)
         assert_int_equal(fields_now->at[at].count, window);
 }
 
-static void fields_of_stat(const bly_stat_t *s)
+static void fields_of_stat(const bly_info_t *s)
 {
     char form[BLY_FORM_TEXT];
     FIELDS_TEXT("kind", s->kind);
@@ -232,14 +232,14 @@ static void fields_of_lists(const bly_filter *filter, const char *kind)
 }
 
 /* A visitor that returns false is not called again. */
-static void fields_stops(const bly_stat_t *stat, const bly_filter *filter)
+static void fields_stops(const bly_info_t *stat, const bly_filter *filter)
 {
     static seen s;
     size_t all = fields_now->n;
     for (size_t most = 1; most < all; most++) {
         s.n = 0;
         s.most = most;
-        assert_false(bly_stat_each(stat, filter, fields_see, &s));
+        assert_false(bly_info_each(stat, filter, fields_see, &s));
         assert_int_equal(s.n, most);
     }
 }
@@ -250,7 +250,7 @@ static void fields_kind(const char *kind, const bly_kind_info *info)
     bly_spec spec = { .capacity = FIELDS_KEYS, .rate = 0.1, .threads = 1 };
     uint64_t hashes[FIELDS_KEYS], labels[FIELDS_KEYS];
     bly_filter *filter;
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_plan_t plan;
     bool labelled = (info->can & BLY_CAN_LABEL) != 0;
     each_status(kind, bly_plan(&plan, kind, &spec), BLY_OK);
@@ -262,12 +262,12 @@ static void fields_kind(const char *kind, const bly_kind_info *info)
         hashes[i] = test_random(1, i);
         labels[i] = plan.label_least;
     }
-    each_status(kind, bly_build(&filter, kind, &spec, hashes,
-                                labelled ? labels : NULL, FIELDS_KEYS),
-                BLY_OK);
-    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    bly_keys keys = { .n = FIELDS_KEYS, .hashes = hashes,
+                      .labels = labelled ? labels : NULL };
+    each_status(kind, bly_build(&filter, kind, &spec, &keys), BLY_OK);
+    assert_int_equal(bly_info(&stat, filter), BLY_OK);
     s = (seen){ .most = FIELDS_MOST };
-    each_true(kind, bly_stat_each(&stat, filter, fields_see, &s));
+    each_true(kind, bly_info_each(&stat, filter, fields_see, &s));
     fields_of_stat(&stat);
     fields_of_lists(filter, kind);
     fields_stops(&stat, filter);
@@ -298,12 +298,12 @@ static void test_a_header_has_the_names_of_a_stat(void **state)
     static seen s, all;
     bly_spec spec = { .capacity = 100, .seed = 7 };
     bly_filter *filter;
-    bly_stat_t stat;
+    bly_info_t stat;
     (void)state;
     assert_int_equal(bly_new(&filter, "standard", &spec), BLY_OK);
-    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(bly_info(&stat, filter), BLY_OK);
     all = (seen){ .most = FIELDS_MOST };
-    assert_true(bly_stat_each(&stat, filter, fields_see, &all));
+    assert_true(bly_info_each(&stat, filter, fields_see, &all));
     fields_header(filter, &s);
     FIELDS_TEXT("kind", "standard");
     FIELDS_COUNT(&stat, items);
@@ -326,10 +326,10 @@ static void test_a_secret_has_a_mark_and_no_seed(void **state)
     static const unsigned char secret[BLY_SECRET_BYTES] = { 1 };
     bly_spec spec = { .capacity = 100, .hash = "siphash", .secret = secret };
     bly_filter *filter;
-    bly_stat_t stat;
+    bly_info_t stat;
     (void)state;
     assert_int_equal(bly_new(&filter, "standard", &spec), BLY_OK);
-    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(bly_info(&stat, filter), BLY_OK);
     fields_header(filter, &s);
     assert_true(fields_absent(&s, "seed"));
     assert_int_equal(s.at[fields_place(&s, "mark")].count, stat.seed);
@@ -341,12 +341,12 @@ static void test_other_systems_have_no_hash_of_ours(void **state)
     static seen s;
     bly_spec spec = { .capacity = 100 };
     bly_filter *filter;
-    bly_stat_t stat;
+    bly_info_t stat;
     (void)state;
     assert_int_equal(bly_new(&filter, "dcso", &spec), BLY_OK);
-    assert_int_equal(bly_stat(&stat, filter), BLY_OK);
+    assert_int_equal(bly_info(&stat, filter), BLY_OK);
     s = (seen){ .most = FIELDS_MOST };
-    assert_true(bly_stat_each(&stat, filter, fields_see, &s));
+    assert_true(bly_info_each(&stat, filter, fields_see, &s));
     assert_true(fields_absent(&s, "seed") && fields_absent(&s, "mark")
                 && fields_absent(&s, "hash") && fields_absent(&s, "keys"));
     assert_false(fields_absent(&s, "attached"));

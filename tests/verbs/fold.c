@@ -97,14 +97,14 @@ static void test_rate(void **state)
     enum { N = 20000, ASKED = 200000 };
     bly_spec spec = { .capacity = 2 * N };
     bly_filter *filter = NULL;
-    bly_stat_t stat;
+    bly_info_t stat;
     uint64_t hits = 0;
     TEST_STATISTICS();
     assert_status(bly_new(&filter, "standard:m=400000,k=7", &spec), BLY_OK);
     for (uint64_t i = 0; i < N; i++)
         assert_true(bly_add_hash(filter, test_random(1, i)) >= 0);
     assert_status(bly_fold(filter, 2), BLY_OK);
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_int_equal(stat.capacity, N);
     assert_int_equal(stat.items, N);
     for (uint64_t i = 0; i < ASKED; i++)

@@ -366,12 +366,12 @@ static void form_is(const char *kind, bly_filter *filter, bly_status status)
     if (status == BLY_EUNSUPPORTED)
         return;
     each_status(kind, status, BLY_OK);
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_header header;
     size_t bytes;
     const void *image = bly_image(filter, &bytes);
     each_true(kind, bly_form_of(filter) == FORM);
-    each_status(kind, bly_stat(&stat, filter), BLY_OK);
+    each_status(kind, bly_info(&stat, filter), BLY_OK);
     each_true(kind, stat.form == FORM);
     each_status(kind, bly_peek(&header, image, bytes), BLY_OK);
     each_true(kind, header.form == FORM);

@@ -70,7 +70,9 @@ static bly_filter *helpers_build(const char *kind, uint32_t threads, size_t n)
 {
     bly_spec spec = { .threads = threads };
     bly_filter *filter = NULL;
-    each_status(kind, bly_build(&filter, kind, &spec, helpers_hashes, NULL, n),
+    each_status(kind, bly_build(&filter, kind, &spec,
+                                &(bly_keys){ .n = n,
+                                             .hashes = helpers_hashes }),
                 BLY_OK);
     return filter;
 }
@@ -91,7 +93,7 @@ static void helpers_visit_build(const char *kind, const bly_kind_info *info)
     helpers_count(kind);
     bly_filter *one = helpers_build(kind, 1, n);
     each_true(kind, helpers_count(kind) == 0);
-    bly_contains_many(one, helpers_hashes, n, present);
+    bly_contains_hashes(one, helpers_hashes, n, present);
     for (size_t i = 0; i < n && (info->can & BLY_CAN_FORGET) == 0; i++)
         each_true(kind, present[i]);
     for (size_t t = 0; t < test_work(3, 3, 1); t++) {
@@ -131,8 +133,10 @@ static void helpers_visit_labels(const char *kind, const bly_kind_info *info)
     for (size_t t = 0; t < 3; t += test_work(1, 1, 2)) {
         spec = (bly_spec){ .threads = (uint32_t[]){ 1, 2, 8 }[t] };
         helpers_count(kind);
-        each_status(kind, bly_build(&filter[t], kind, &spec, helpers_hashes,
-                                    labels, KEYS), BLY_OK);
+        each_status(kind, bly_build(&filter[t], kind, &spec,
+                                    &(bly_keys){ .n = KEYS,
+                                                 .hashes = helpers_hashes,
+                                                 .labels = labels }), BLY_OK);
         each_true(kind, (t > 0) | (helpers_count(kind) == 0));
         each_true(kind, each_same(filter[0], filter[t]));
     }

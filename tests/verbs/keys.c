@@ -123,7 +123,7 @@ static void keys_add_same(const keys_store *s, int form, size_t n,
         bly_filter *many = keys_new(MOST);
         size_t done = MOST + 1;
         each_status(keys_kind,
-                    bly_add_keys(many, &keys, how & 1 ? seen : NULL,
+                    bly_add_many(many, &keys, how & 1 ? seen : NULL,
                                  how & 2 ? &done : NULL), told->status);
         each_true(keys_kind, done == (how & 2 ? told->in : MOST + 1));
         if (how & 1)
@@ -142,9 +142,9 @@ static void keys_ask_same(const bly_filter *filter, const keys_store *s,
     static uint64_t counts[MOST], labels[MOST];
     bly_keys keys = keys_form(s, form, n);
     memset(labels, 0x5E, sizeof labels);
-    each_status(keys_kind, bly_contains_keys(filter, &keys, present), BLY_OK);
-    each_status(keys_kind, bly_count_keys(filter, &keys, counts), BLY_OK);
-    each_status(keys_kind, bly_get_keys(filter, &keys, found, labels), BLY_OK);
+    each_status(keys_kind, bly_contains_many(filter, &keys, present), BLY_OK);
+    each_status(keys_kind, bly_count_many(filter, &keys, counts), BLY_OK);
+    each_status(keys_kind, bly_get_many(filter, &keys, found, labels), BLY_OK);
     for (size_t i = 0; i < n; i++) {
         const bly_key *key = &s->keys[i];
         uint64_t label = UINT64_C(0x5E5E5E5E5E5E5E5E);
@@ -173,7 +173,7 @@ static void keys_remove_same(const bly_filter *filter, const keys_store *s,
         bly_remove(many, s->keys[i].data, s->keys[i].length);
     }
     each_status(keys_kind, bly_copy(&silent, many, NULL), BLY_OK);
-    bly_status got = bly_remove_keys(many, &keys, each);
+    bly_status got = bly_remove_many(many, &keys, each);
     for (size_t i = 0; i < n; i++) {
         bly_status status = bly_remove(one, s->keys[i].data,
                                        s->keys[i].length);
@@ -181,7 +181,7 @@ static void keys_remove_same(const bly_filter *filter, const keys_store *s,
         first = first == BLY_OK ? status : first;
     }
     each_true(keys_kind, got == first);
-    each_status(keys_kind, bly_remove_keys(silent, &keys, NULL), first);
+    each_status(keys_kind, bly_remove_many(silent, &keys, NULL), first);
     each_true(keys_kind, each_same(one, many));
     each_true(keys_kind, each_same(one, silent));
     bly_free(one);
@@ -234,12 +234,12 @@ static void keys_build_same(const keys_store *s, int form, size_t n)
     bly_filter *by_keys = NULL, *by_hashes = NULL;
     bly_spec spec = { .capacity = n == 0 ? 10 : 0, .seed = 5 };
     bly_keys keys = keys_form(s, form, n);
-    each_status(keys_kind, bly_hash_keys(hashes, keys_kind, &spec, &keys),
+    each_status(keys_kind, bly_hash_many(hashes, keys_kind, &spec, &keys),
                 BLY_OK);
-    bly_status status = bly_build(&by_hashes, keys_kind, &spec, hashes, NULL,
-                                  n);
+    bly_status status = bly_build(&by_hashes, keys_kind, &spec,
+                                  &(bly_keys){ .n = n, .hashes = hashes });
     each_status(keys_kind,
-                bly_build_keys(&by_keys, keys_kind, &spec, &keys, NULL),
+                bly_build(&by_keys, keys_kind, &spec, &keys),
                 status);
     each_true(keys_kind, status == BLY_OK || status == BLY_EFULL);
     if (status == BLY_OK) {
@@ -283,7 +283,7 @@ static void test_build_of_whole_keys(void **state)
     for (int form = 0; form < FORMS; form++) {
         bly_keys keys = keys_form(&keys_even, form, 1500);
         bly_filter *built = NULL, *added = NULL;
-        assert_status(bly_build_keys(&built, kind, &spec, &keys, NULL),
+        assert_status(bly_build(&built, kind, &spec, &keys),
                       BLY_OK);
         assert_status(bly_new(&added, kind, &spec), BLY_OK);
         for (size_t i = 0; i < 1500; i++)
@@ -293,7 +293,8 @@ static void test_build_of_whole_keys(void **state)
         built = NULL;
         uint64_t labels[1] = { 0 };
         keys.n = 1;
-        assert_status(bly_build_keys(&built, kind, &spec, &keys, labels),
+        keys.labels = labels;
+        assert_status(bly_build(&built, kind, &spec, &keys),
                       BLY_EUNSUPPORTED);
         assert_null(built);
         bly_free(added);
@@ -328,8 +329,8 @@ static bly_filter *keys_labelled(const keys_store *s, const bly_spec *spec,
     for (size_t i = 0; i < MOST; i++)
         least[i] = plan->label_least;
     bly_keys keys = keys_form(s, ARRAY, MOST);
-    each_status(keys_kind, bly_build_keys(&filter, keys_kind, spec, &keys,
-                                          least), BLY_OK);
+    keys.labels = least;
+    each_status(keys_kind, bly_build(&filter, keys_kind, spec, &keys), BLY_OK);
     return filter;
 }
 
@@ -350,7 +351,7 @@ static void keys_put_same(const keys_store *s, int form, size_t n)
         if (last < 0)
             break;
     }
-    each_status(keys_kind, bly_put_keys(many, &keys, keys_labels, &done),
+    each_status(keys_kind, bly_put_many(many, &keys, keys_labels, &done),
                 last < 0 ? last : BLY_OK);
     each_true(keys_kind, done == in && each_same(one, many));
     each_true(keys_kind, last >= 0);
@@ -373,10 +374,10 @@ static void keys_put_stops(size_t at)
     size_t done = MOST + 1;
     if (plan.label_most < UINT64_MAX) {
         keys_labels[at] = plan.label_most + 1;
-        each_status(keys_kind, bly_put_keys(filter, &keys, keys_labels, &done),
+        each_status(keys_kind, bly_put_many(filter, &keys, keys_labels, &done),
                     BLY_EPARAM);
         each_true(keys_kind, done == at);
-        each_status(keys_kind, bly_put_keys(first, &some, keys_labels, NULL),
+        each_status(keys_kind, bly_put_many(first, &some, keys_labels, NULL),
                     BLY_OK);
         each_true(keys_kind, each_same(filter, first));
     }
@@ -414,9 +415,10 @@ static void keys_visit_separate(const char *kind, const bly_kind_info *info)
         return;
     for (size_t i = 0; i < MOST; i++)
         keys_labels[i] = i % 5 == 0;
-    each_status(kind, bly_build_keys(&filter, kind, NULL, &keys, keys_labels),
-                BLY_OK);
-    each_status(kind, bly_contains_keys(filter, &keys, present), BLY_OK);
+    keys.labels = keys_labels;
+    each_status(kind, bly_build(&filter, kind, NULL, &keys), BLY_OK);
+    keys.labels = NULL;
+    each_status(kind, bly_contains_many(filter, &keys, present), BLY_OK);
     for (size_t i = 0; i < MOST; i++)
         each_true(kind, present[i] == (i % 5 == 0));
     bly_free(filter);
@@ -439,17 +441,17 @@ static void keys_end(bly_filter *(*make)(void), const bly_keys *keys,
     bly_filter *one = make(), *many = make(), *silent = make();
     size_t done = MOST + 1;
     keys_add_single(one, each, keys->n, &told);
-    each_status(keys_kind, bly_add_keys(many, keys, seen, &done),
+    each_status(keys_kind, bly_add_many(many, keys, seen, &done),
                 told.status);
     each_true(keys_kind, done == told.in);
     assert_memory_equal(seen, told.seen, done);
     each_true(keys_kind, each_same(one, many));
-    each_status(keys_kind, bly_add_keys(silent, keys, NULL, NULL),
+    each_status(keys_kind, bly_add_many(silent, keys, NULL, NULL),
                 told.status);
     each_true(keys_kind, each_same(one, silent));
-    each_status(keys_kind, bly_contains_keys(many, keys, present), BLY_OK);
-    bly_stat_t stat;
-    each_status(keys_kind, bly_stat(&stat, many), BLY_OK);
+    each_status(keys_kind, bly_contains_many(many, keys, present), BLY_OK);
+    bly_info_t stat;
+    each_status(keys_kind, bly_info(&stat, many), BLY_OK);
     each_true(keys_kind, stat.items == done);
     for (size_t i = 0; i < done && stat.window == UINT64_MAX; i++)
         each_true(keys_kind, present[i]);
@@ -477,7 +479,7 @@ static void keys_visit_full(const char *kind, const bly_kind_info *info)
     }
     bly_filter *filter = keys_small();
     bly_keys keys = keys_form(&keys_even, ARRAY, MOST);
-    keys_full += bly_add_keys(filter, &keys, NULL, NULL) == BLY_EFULL;
+    keys_full += bly_add_many(filter, &keys, NULL, NULL) == BLY_EFULL;
     bly_free(filter);
 }
 
@@ -533,7 +535,7 @@ static void keys_visit_grow(const char *kind, const bly_kind_info *info)
     }
     bly_filter *filter = keys_bounded();
     bly_keys keys = keys_form(&keys_even, WIDTH, MOST);
-    each_status(kind, bly_add_keys(filter, &keys, NULL, NULL), BLY_ENOMEM);
+    each_status(kind, bly_add_many(filter, &keys, NULL, NULL), BLY_ENOMEM);
     bly_free(filter);
 }
 
@@ -577,7 +579,7 @@ static void test_foreign_key_in_the_middle(void **state)
         keys_end(keys_integers, &buffer, each);
         bly_filter *filter = keys_integers();
         size_t done = 0;
-        assert_status(bly_add_keys(filter, &buffer, NULL, &done), BLY_EPARAM);
+        assert_status(bly_add_many(filter, &buffer, NULL, &done), BLY_EPARAM);
         assert_int_equal(done, places[p]);
         bly_free(filter);
     }
@@ -600,7 +602,7 @@ static void test_removed_key_in_the_middle(void **state)
     bly_filter *filter = keys_twin();
     bly_keys keys = keys_form(&keys_even, OFFSETS32, MOST);
     size_t done = 0;
-    assert_status(bly_add_keys(filter, &keys, NULL, &done), BLY_EREMOVED);
+    assert_status(bly_add_many(filter, &keys, NULL, &done), BLY_EREMOVED);
     assert_int_equal(done, 1500);
     bly_free(filter);
 }
@@ -620,16 +622,19 @@ static void test_put_names_its_key(void **state)
     size_t done = 9;
     (void)state;
     bly_spec spec = { .capacity = 3, .rate = 1e-8 };
-    assert_status(bly_build(&filter, "bloomier", &spec, hashes, labels, 3),
+    assert_status(bly_build(&filter, "bloomier", &spec,
+                            &(bly_keys){ .n = 3, .hashes = hashes,
+                                         .labels = labels }),
                   BLY_OK);
-    assert_status(bly_put_many(filter, hashes, labels, 4, &done), BLY_EABSENT);
+    assert_status(bly_put_hashes(filter, hashes, labels, 4, &done),
+                  BLY_EABSENT);
     assert_int_equal(done, 3);
     keys_why("key 3 of the batch is not in the filter; the 3 before it were "
              "changed");
-    bly_put_many(filter, hashes + 2, labels, 2, NULL);
+    bly_put_hashes(filter, hashes + 2, labels, 2, NULL);
     keys_why("key 1 of the batch is not in the filter; the one before it was "
              "changed");
-    bly_put_keys(filter, &(bly_keys){ .n = 3, .keys = keys }, labels, &done);
+    bly_put_many(filter, &(bly_keys){ .n = 3, .keys = keys }, labels, &done);
     keys_why("key 0 of the batch is not in the filter; nothing was changed");
     bly_free(filter);
 }
@@ -651,7 +656,7 @@ static void test_remove_names_its_key(void **state)
         for (size_t i = 0; i < 5; i++)
             if (keys[i].length == 3)
                 bly_add(filter, keys[i].data, 3);
-        assert_status(bly_remove_keys(filter, &(bly_keys){ .n = 5,
+        assert_status(bly_remove_many(filter, &(bly_keys){ .n = 5,
                                                            .keys = keys },
                                       each), BLY_EABSENT);
         keys_why(line);
@@ -703,11 +708,11 @@ static void keys_refused_by(const bly_keys *keys)
     uint64_t hashes[FEW] = { 1, 2, 3 };
     bly_filter *built = NULL;
     bly_spec spec = { .capacity = 10 };
-    each_status(keys_kind, bly_hash_keys(hashes, keys_kind, NULL, keys),
+    each_status(keys_kind, bly_hash_many(hashes, keys_kind, NULL, keys),
                 BLY_EPARAM);
     each_true(keys_kind, hashes[0] == 1 && hashes[1] == 2 && hashes[2] == 3);
-    each_status(keys_kind, bly_build_keys(&built, keys_kind, &spec, keys,
-                                          NULL), BLY_EPARAM);
+    each_status(keys_kind, bly_build(&built, keys_kind, &spec, keys),
+                BLY_EPARAM);
     each_true(keys_kind, built == NULL);
 }
 
@@ -720,19 +725,19 @@ static void keys_refused(bly_filter *filter, const bly_keys *keys)
     bly_status each[FEW] = { BLY_EFULL, BLY_EFULL, BLY_EFULL };
     size_t done = 9;
     each_status(keys_kind, bly_copy(&before, filter, NULL), BLY_OK);
-    each_status(keys_kind, bly_add_keys(filter, keys, seen, &done),
+    each_status(keys_kind, bly_add_many(filter, keys, seen, &done),
                 BLY_EPARAM);
     each_true(keys_kind, done == 0 && seen[0] && !seen[1] && seen[2]);
-    each_status(keys_kind, bly_add_keys(filter, keys, NULL, NULL), BLY_EPARAM);
+    each_status(keys_kind, bly_add_many(filter, keys, NULL, NULL), BLY_EPARAM);
     done = 9;
-    each_status(keys_kind, bly_put_keys(filter, keys, labels, &done),
+    each_status(keys_kind, bly_put_many(filter, keys, labels, &done),
                 BLY_EPARAM);
     each_true(keys_kind, done == 0);
-    each_status(keys_kind, bly_remove_keys(filter, keys, each), BLY_EPARAM);
-    each_status(keys_kind, bly_contains_keys(filter, keys, present),
+    each_status(keys_kind, bly_remove_many(filter, keys, each), BLY_EPARAM);
+    each_status(keys_kind, bly_contains_many(filter, keys, present),
                 BLY_EPARAM);
-    each_status(keys_kind, bly_count_keys(filter, keys, counts), BLY_EPARAM);
-    each_status(keys_kind, bly_get_keys(filter, keys, found, labels),
+    each_status(keys_kind, bly_count_many(filter, keys, counts), BLY_EPARAM);
+    each_status(keys_kind, bly_get_many(filter, keys, found, labels),
                 BLY_EPARAM);
     for (size_t i = 0; i < FEW; i++) {
         each_true(keys_kind, present[i] && counts[i] == UINT64_MAX);
@@ -815,9 +820,9 @@ static void keys_visit_padded(const char *kind, const bly_kind_info *info)
     uint64_t one[4], other[4], third[4];
     if (info->can & BLY_CAN_EXACT)      /* egh: not integers                 */
         return;
-    each_status(kind, bly_hash_keys(one, kind, NULL, &padded), BLY_OK);
-    each_status(kind, bly_hash_keys(other, kind, NULL, &plain), BLY_OK);
-    each_status(kind, bly_hash_keys(third, kind, NULL, &full), BLY_OK);
+    each_status(kind, bly_hash_many(one, kind, NULL, &padded), BLY_OK);
+    each_status(kind, bly_hash_many(other, kind, NULL, &plain), BLY_OK);
+    each_status(kind, bly_hash_many(third, kind, NULL, &full), BLY_OK);
     each_true(kind, memcmp(one, other, sizeof one) == 0);
     each_true(kind, third[1] == one[1] && third[0] != one[0]);
     if (!(info->can & BLY_CAN_ADD))
@@ -826,8 +831,8 @@ static void keys_visit_padded(const char *kind, const bly_kind_info *info)
     bly_filter *filter = NULL, *same = NULL;
     each_status(kind, bly_new(&filter, kind, &spec), BLY_OK);
     each_status(kind, bly_new(&same, kind, &spec), BLY_OK);
-    each_status(kind, bly_add_keys(filter, &padded, NULL, NULL), BLY_OK);
-    each_status(kind, bly_add_keys(same, &plain, NULL, NULL), BLY_OK);
+    each_status(kind, bly_add_many(filter, &padded, NULL, NULL), BLY_OK);
+    each_status(kind, bly_add_many(same, &plain, NULL, NULL), BLY_OK);
     each_true(kind, each_same(filter, same));
     bly_free(filter);
     bly_free(same);
@@ -858,11 +863,11 @@ static void test_no_data(void **state)
         size_t done = 0;
         bool seen[FEW];
         assert_status(bly_new(&filter, "standard", &spec), BLY_OK);
-        assert_status(bly_add_keys(filter, &forms[i], seen, &done), BLY_OK);
+        assert_status(bly_add_many(filter, &forms[i], seen, &done), BLY_OK);
         assert_true(done == FEW && !seen[0] && seen[1] && seen[2]);
         assert_true(bly_contains(filter, "", 0));
         bly_keys none = { .n = 0 };
-        assert_status(bly_add_keys(filter, &none, NULL, &done), BLY_OK);
+        assert_status(bly_add_many(filter, &none, NULL, &done), BLY_OK);
         assert_int_equal(done, 0);
         bly_free(filter);
     }
@@ -880,18 +885,18 @@ static void test_paged_keys(void **state)
     bly_filter *whole = NULL;
     assert_status(bly_new(&whole, "buffered", &spec), BLY_OK);
     bly_keys array = keys_form(&keys_mixed, ARRAY, MOST);
-    assert_status(bly_add_keys(whole, &array, wanted, NULL), BLY_OK);
+    assert_status(bly_add_many(whole, &array, wanted, NULL), BLY_OK);
     for (int form = 0; form < WIDTH; form++) {
         bly_filter *paged = NULL;
         bly_keys keys = keys_form(&keys_mixed, form, MOST);
         size_t done = 0;
         assert_status(bly_create(&paged, path, "buffered", &spec), BLY_OK);
-        assert_status(bly_add_keys(paged, &keys, form == ARRAY ? NULL : seen,
+        assert_status(bly_add_many(paged, &keys, form == ARRAY ? NULL : seen,
                                    &done), BLY_OK);
         assert_int_equal(done, MOST);
         if (form != ARRAY)
             assert_memory_equal(seen, wanted, MOST);
-        assert_status(bly_contains_keys(paged, &keys, present), BLY_OK);
+        assert_status(bly_contains_many(paged, &keys, present), BLY_OK);
         for (size_t i = 0; i < MOST; i++)
             assert_true(present[i]);
         bly_free(paged);
@@ -913,7 +918,7 @@ static void test_hashes_by_name(void **state)
         bly_filter *filter = NULL;
         bly_keys keys = keys_form(&keys_mixed, OFFSETS64, MOST);
         assert_status(bly_new(&filter, "standard", &spec), BLY_OK);
-        assert_status(bly_hash_keys(hashes, NULL, &spec, &keys), BLY_OK);
+        assert_status(bly_hash_many(hashes, NULL, &spec, &keys), BLY_OK);
         for (size_t j = 0; j < MOST; j++)
             assert_true(hashes[j] == bly_hash(filter, keys_mixed.keys[j].data,
                                               keys_mixed.keys[j].length));
@@ -921,9 +926,9 @@ static void test_hashes_by_name(void **state)
     }
     bly_keys one = keys_form(&keys_even, ARRAY, 1);
     bly_spec unknown = { .hash = "md5" };
-    assert_status(bly_hash_keys(hashes, NULL, &unknown, &one), BLY_EHASH);
-    assert_status(bly_hash_keys(hashes, "nonsense", NULL, &one), BLY_EKIND);
-    assert_status(bly_hash_keys(hashes, "standard:nonsense=1", NULL, &one),
+    assert_status(bly_hash_many(hashes, NULL, &unknown, &one), BLY_EHASH);
+    assert_status(bly_hash_many(hashes, "nonsense", NULL, &one), BLY_EKIND);
+    assert_status(bly_hash_many(hashes, "standard:nonsense=1", NULL, &one),
                   BLY_EOPTION);
 }
 
@@ -946,21 +951,26 @@ static void test_integers_are_mixed(void **state)
     static const char *const raw[] = { "split", "quotient" };
     for (size_t k = 0; k < 2; k++) {
         bly_filter *filter = NULL;
-        assert_status(bly_build(&filter, raw[k], NULL, plain, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL,
+                                &(bly_keys){ .n = KEYS, .hashes = plain }),
                       BLY_EPARAM);
         assert_non_null(strstr(bly_why(), "bly_mix64"));
-        assert_status(bly_build(&filter, raw[k], NULL, halves, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL,
+                                &(bly_keys){ .n = KEYS, .hashes = halves }),
                       BLY_EPARAM);
         assert_null(filter);
-        assert_status(bly_build(&filter, raw[k], NULL, mixed, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL,
+                                &(bly_keys){ .n = KEYS, .hashes = mixed }),
                       BLY_OK);
         for (size_t i = 0; i < KEYS; i++)
             assert_true(bly_contains_hash(filter, mixed[i]));
         bly_free(filter);
-        assert_status(bly_build(&filter, raw[k], NULL, same, NULL, KEYS),
+        assert_status(bly_build(&filter, raw[k], NULL,
+                                &(bly_keys){ .n = KEYS, .hashes = same }),
                       BLY_OK);
         bly_free(filter);
-        assert_status(bly_build(&filter, raw[k], NULL, plain, NULL, 63),
+        assert_status(bly_build(&filter, raw[k], NULL,
+                                &(bly_keys){ .n = 63, .hashes = plain }),
                       BLY_OK);
         bly_free(filter);
     }

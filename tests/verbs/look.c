@@ -430,9 +430,10 @@ static bly_status look_make(const char *kind, const bly_kind_info *info,
     bly_filter *filter = NULL;
     uint64_t one = 5, label = 1;
     bool separates = (info->can & BLY_CAN_SEPARATE) != 0;
+    bly_keys keys = { .n = 1, .hashes = &one,
+                      .labels = separates ? &label : NULL };
     bly_status status = each_adds(info) ? bly_new(&filter, kind, spec)
-                      : bly_build(&filter, kind, spec, &one,
-                                  separates ? &label : NULL, 1);
+                      : bly_build(&filter, kind, spec, &keys);
     bly_free(filter);
     return status;
 }
@@ -556,12 +557,12 @@ static void look_forge(bly_plan_t *plan, uint64_t stream)
 static void look_use(const bly_plan_t *plan, bly_filter *filter)
 {
     size_t bytes;
-    bly_stat_t stat;
+    bly_info_t stat;
     for (uint64_t i = 0; i < 40; i++)
         if (bly_add_hash(filter, test_random(3, i)) >= 0
             && bly_kind_find(plan->kind)->can & BLY_CAN_CONTAINS)
             (void)bly_contains_hash(filter, test_random(3, i));
-    assert_status(bly_stat(&stat, filter), BLY_OK);
+    assert_status(bly_info(&stat, filter), BLY_OK);
     assert_string_equal(stat.kind, plan->kind);
     const void *image = bly_image(filter, &bytes);
     assert_int_equal(bytes, plan->bytes);
@@ -613,11 +614,12 @@ static void look_spec_refused(const bly_spec *spec)
         const char *kind = (*k)->name;
         each_status(kind, bly_plan(&plan, kind, spec), BLY_EPARAM);
         each_status(kind, bly_new(&untouched, kind, spec), BLY_EPARAM);
-        each_status(kind, bly_build(&untouched, kind, spec, &hash, NULL, 1),
+        each_status(kind, bly_build(&untouched, kind, spec,
+                                    &(bly_keys){ .n = 1, .hashes = &hash }),
                     BLY_EPARAM);
-        each_status(kind, bly_build_keys(&untouched, kind, spec, &keys, NULL),
+        each_status(kind, bly_build(&untouched, kind, spec, &keys),
                     BLY_EPARAM);
-        each_status(kind, bly_hash_keys(&hash, kind, spec, &keys), BLY_EPARAM);
+        each_status(kind, bly_hash_many(&hash, kind, spec, &keys), BLY_EPARAM);
     }
     assert_status(bly_new_planned(&untouched, &real, spec), BLY_EPARAM);
     assert_ptr_equal(untouched, look_path);
@@ -707,10 +709,12 @@ static void look_visit_no_spec(const char *kind, const bly_kind_info *info)
     each_status(kind, bly_plan(&plan, kind, NULL), BLY_EPARAM);
     each_status(kind, bly_new(&filter, kind, NULL),
                 bly_new(&filter, kind, &zeros));
-    each_status(kind, bly_build(&filter, kind, NULL, NULL, NULL, 0),
+    each_status(kind, bly_build(&filter, kind, NULL, &(bly_keys){ 0 }),
                 BLY_EPARAM);
     each_true(kind, (char *)filter == look_path);
-    each_status(kind, bly_build(&filter, kind, NULL, &hash, NULL, 1), BLY_OK);
+    each_status(kind, bly_build(&filter, kind, NULL,
+                                &(bly_keys){ .n = 1, .hashes = &hash }),
+                                             BLY_OK);
     if (info->can & BLY_CAN_CONTAINS)
         each_true(kind, bly_contains_hash(filter, 1));
     bly_free(filter);

@@ -130,12 +130,12 @@ static void test_chain_of_many(void **state)
     for (uint64_t i = 0; i < 1000; i++)
         assert_true(redis_add(&p, one, redis_item(one, i)) >= 0);
     redis_keys(keys, text);
-    assert_status(bly_chain_contains_keys(&p.chain, &all, present), BLY_OK);
+    assert_status(bly_chain_contains_many(&p.chain, &all, present), BLY_OK);
     for (size_t i = 0; i < REDIS_MANY; i++)
         assert_int_equal(present[i], bly_chain_contains(&p.chain, keys[i].data,
                                                         keys[i].length));
     memset(present, 0, sizeof present);
-    assert_status(bly_chain_contains_keys(&p.chain, &none, present),
+    assert_status(bly_chain_contains_many(&p.chain, &none, present),
                   BLY_EPARAM);
     assert_true(present[0] && present[2] && !present[3]);
     redis_free(&p);
@@ -159,7 +159,7 @@ static void test_chain_adds_many(void **state)
     while (at < REDIS_MANY) {
         all.keys = keys + at;
         all.n = REDIS_MANY - at < 300 ? REDIS_MANY - at : 300;
-        bly_status status = bly_chain_add_keys(&q.chain, &all, seen + at,
+        bly_status status = bly_chain_add_many(&q.chain, &all, seen + at,
                                                &done);
         at += done;
         if (status == BLY_OK) {
@@ -182,7 +182,7 @@ static void test_chain_adds_many(void **state)
     assert_true(fills > 1);
     assert_int_equal(bytes, others);
     assert_memory_equal(one, many, bytes);
-    assert_status(bly_chain_add_keys(&q.chain, &none, seen, &done),
+    assert_status(bly_chain_add_many(&q.chain, &none, seen, &done),
                   BLY_EPARAM);
     assert_int_equal(done, 0);
     free(one);

@@ -59,7 +59,7 @@ static bly_filter *secret_built(const char *kind, const void *secret,
     bly_spec spec = secret_spec(kind, secret);
     bly_keys keys = { .n = secret_count(kind), .keys = secret_key + from };
     bly_filter *filter = NULL;
-    each_status(kind, bly_build_keys(&filter, kind, &spec, &keys, NULL),
+    each_status(kind, bly_build(&filter, kind, &spec, &keys),
                 BLY_OK);
     return filter;
 }
@@ -68,8 +68,8 @@ static void secret_knows(const char *kind, const bly_filter *filter,
                          size_t from)
 {
     hash_seed seed = hash_secret(secret_right);
-    bly_stat_t stat;
-    each_status(kind, bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    each_status(kind, bly_info(&stat, filter), BLY_OK);
     each_true(kind, strcmp(stat.hash, "siphash") == 0);
     each_true(kind, stat.seed == hash_secret_mark(seed));
     for (size_t i = from; i < from + secret_count(kind); i++) {
@@ -94,11 +94,12 @@ static void secret_refused(const char *kind, const bly_spec *spec,
     each_status(kind, bly_plan(&plan, kind, spec), status);
     each_true(kind, plan.bytes == 77);
     each_status(kind, bly_new(&untouched, kind, spec), status);
-    each_status(kind, bly_build(&untouched, kind, spec, hashes, NULL, 1),
+    each_status(kind, bly_build(&untouched, kind, spec,
+                                &(bly_keys){ .n = 1, .hashes = hashes }),
                 status);
-    each_status(kind, bly_build_keys(&untouched, kind, spec, &keys, NULL),
+    each_status(kind, bly_build(&untouched, kind, spec, &keys),
                 status);
-    each_status(kind, bly_hash_keys(hashes, kind, spec, &keys), status);
+    each_status(kind, bly_hash_many(hashes, kind, spec, &keys), status);
     each_true(kind, hashes[0] == 5);
     bly_spec any = { .capacity = 10 };
     each_status(kind, bly_plan(&plan, kind, &any), BLY_OK);
@@ -295,7 +296,7 @@ static void secret_add(const char *kind, bly_filter *filter, size_t from,
                        size_t n)
 {
     bly_keys keys = { .n = n, .keys = secret_key + from };
-    each_status(kind, bly_add_keys(filter, &keys, NULL, NULL), BLY_OK);
+    each_status(kind, bly_add_many(filter, &keys, NULL, NULL), BLY_OK);
 }
 
 static void secret_visit_others(const char *kind, const bly_kind_info *info)
@@ -444,7 +445,7 @@ static void test_wiped(void **state)
     bly_keys keys = { .n = KEYS, .keys = secret_key };
     bly_filter *filter = NULL, *other = NULL;
     spec.allocator = &memory;
-    assert_status(bly_build_keys(&filter, "buffered", &spec, &keys, NULL),
+    assert_status(bly_build(&filter, "buffered", &spec, &keys),
                   BLY_OK);
     assert_status(bly_save(filter, secret_path), BLY_OK);
     assert_status(bly_copy(&other, filter, &options), BLY_OK);

@@ -32,7 +32,7 @@ typedef struct {
     unsigned    wrong;
     uint8_t    *image, *packed, *saved;
     size_t      bytes, packed_bytes, saved_bytes;
-    bly_stat_t  stat;
+    bly_info_t  stat;
     pthread_barrier_t *start;
 } threads_job;
 
@@ -92,14 +92,14 @@ static void threads_ask(threads_job *job)
     uint64_t hashes[KEYS], counts[KEYS], labels[KEYS];
     for (size_t i = 0; i < KEYS; i++)
         hashes[i] = test_random(STREAM, i);
-    bly_contains_many(job->filter, hashes, KEYS, present);
-    bly_count_many(job->filter, hashes, KEYS, counts);
-    bly_get_many(job->filter, hashes, KEYS, found, labels);
+    bly_contains_hashes(job->filter, hashes, KEYS, present);
+    bly_count_hashes(job->filter, hashes, KEYS, counts);
+    bly_get_hashes(job->filter, hashes, KEYS, found, labels);
     for (size_t i = 0; i < KEYS; i++) {
         job->wrong += present[i] != bly_contains_hash(job->filter, hashes[i]);
         job->wrong += counts[i] != bly_count_hash(job->filter, hashes[i]);
     }
-    job->wrong += bly_stat(&job->stat, job->filter) != BLY_OK;
+    job->wrong += bly_info(&job->stat, job->filter) != BLY_OK;
 }
 
 /* From the same filter, or like it. */
@@ -194,7 +194,7 @@ static void *threads_beside(void *argument)
         job->wrong += bly_image(job->filter, NULL) == NULL;
         return NULL;
     }
-    job->wrong += bly_stat(&job->stat, job->filter) != BLY_OK;
+    job->wrong += bly_info(&job->stat, job->filter) != BLY_OK;
     bly_status said[] = {
         bly_unite(own, job->filter), bly_unite_at(own, job->filter, 1),
         bly_intersect(own, job->filter),
@@ -258,14 +258,14 @@ static void *threads_add(void *argument)
     job->wrong += bly_add_hash(job->filter, hashes[0]) < 0;
     job->wrong += threads_filed && !threads_unsealed();
     size_t third = KEYS / 3;
-    job->wrong += bly_add_many(job->filter, hashes, third, NULL, NULL) < 0;
-    job->wrong += bly_add_many(job->filter, hashes + third, third, seen, NULL)
+    job->wrong += bly_add_hashes(job->filter, hashes, third, NULL, NULL) < 0;
+    job->wrong += bly_add_hashes(job->filter, hashes + third, third, seen, NULL)
                 < 0;
     for (size_t i = 2 * third; i < KEYS; i++) {
         job->wrong += bly_add_hash(job->filter, hashes[i]) < 0;
         job->wrong += !bly_contains_hash(job->filter, hashes[i]);
     }
-    bly_contains_many(job->filter, hashes, KEYS, present);
+    bly_contains_hashes(job->filter, hashes, KEYS, present);
     for (size_t i = 0; i < KEYS; i++)
         job->wrong += !present[i];
     return NULL;
@@ -273,8 +273,8 @@ static void *threads_add(void *argument)
 
 static void threads_all_there(const bly_filter *filter)
 {
-    bly_stat_t stat;
-    each_status(threads_kind, bly_stat(&stat, filter), BLY_OK);
+    bly_info_t stat;
+    each_status(threads_kind, bly_info(&stat, filter), BLY_OK);
     each_true(threads_kind, stat.items_exact);
     each_true(threads_kind, stat.items == THREADS * (KEYS + 1));
     for (unsigned t = 0; t < THREADS; t++)
@@ -360,12 +360,12 @@ static void *threads_ask_paged(void *argument)
     for (size_t i = 0; i < KEYS; i++)
         hashes[i] = test_random(STREAM, i);
     pthread_barrier_wait(job->start);
-    bly_contains_many(job->filter, hashes, KEYS, present);
+    bly_contains_hashes(job->filter, hashes, KEYS, present);
     for (size_t i = 0; i < KEYS; i++)
         job->wrong += !present[i];
     for (size_t i = 0; i < 50; i++)
         job->wrong += !bly_contains_hash(job->filter, hashes[i]);
-    job->wrong += bly_stat(&job->stat, job->filter) != BLY_OK;
+    job->wrong += bly_info(&job->stat, job->filter) != BLY_OK;
     return NULL;
 }
 

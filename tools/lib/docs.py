@@ -216,6 +216,19 @@ def comparison(folder):
     return "\n".join(rows) + "\n"
 
 
+def names():
+    """Returns the table of the names of each operation, from names.h."""
+    with open("src/base/names.h", encoding="utf-8") as file:
+        rows = re.findall(r"X\(([^()]*)\)", file.read().split("NAMES_TABLE", 1)[1])
+    out = ["| operation | C | C++ | Python | SQLite | PostgreSQL | JavaScript "
+           "| Redis | command |", "|---" * 9 + "|"]
+    for row in rows:
+        purpose, *each = re.findall(r'"([^"]*)"', row)
+        cells = [purpose] + [f"`{name}`" if name else "" for name in each]
+        out.append("| " + " | ".join(cells) + " |")
+    return "\n".join(out) + "\n"
+
+
 def speeds():
     """Returns the rows of the measurements."""
     with open("docs/pictures/speed.csv", encoding="utf-8") as file:
@@ -257,6 +270,7 @@ PARTS = {
     "comparison": comparison,
     "formats": formats,
     "speed": speed,
+    "names": lambda folder: names(),
     "redis": lambda folder: run(program="redis-commands"),
     "serve": lambda folder: "```text\n" + re.search(
         r"(?s)Options:.*", run("serve", "--help"))[0] + "```\n",
@@ -279,7 +293,8 @@ def main():
     pages = {f"docs/choosing/{name}.md": page(name, KINDS) for name in PAGES}
     for kind in json.loads(run("formats", "--json")):
         pages[f"docs/format/kinds/{kind['name']}.md"] = format_page(kind)
-    for path in ["README.md", *sorted(glob.glob("docs/**/*.md", recursive=True))]:
+    for path in ["README.md", "bindings/names.md",
+                 *sorted(glob.glob("docs/**/*.md", recursive=True))]:
         if path not in pages:
             pages[path] = fresh(path)
     stale = 0

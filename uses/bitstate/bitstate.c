@@ -191,8 +191,8 @@ typedef struct {
 
 static void look(counts *c)
 {
-    bly_stat_t now;
-    if (bly_stat(&now, seen) < 0)
+    bly_info_t now;
+    if (bly_info(&now, seen) < 0)
         return;
     double odds = now.rate / (1 - now.rate);
     c->missed += ((double)c->found - c->looked) * (c->odds + odds) / 2;
@@ -251,9 +251,9 @@ static int search(trail *t, counts *c, bool breadth, FILE *list)
 
 static void tell(counts *c)
 {
-    bly_stat_t now;
+    bly_info_t now;
     look(c);
-    if (bly_stat(&now, seen) < 0)
+    if (bly_info(&now, seen) < 0)
         return;
     double bits = 8.0 * (double)now.bytes;
     if (strcmp(now.kind, "standard") == 0)

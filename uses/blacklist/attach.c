@@ -51,12 +51,12 @@ static int attach(int interface, const char *path, const bly_filter *filter,
                   struct about *is)
 {
     bly_inline_blocked view;
-    bly_stat_t stat;
+    bly_info_t stat;
     size_t bytes;
     __u32 zero = 0;
     const __u8 *image = bly_image(filter, &bytes);
     if (image == NULL || bly_inline_blocked_of(&view, filter) < 0 ||
-        bly_stat(&stat, filter) < 0)
+        bly_info(&stat, filter) < 0)
         return stop("the filter", bly_why());
     if (strcmp(stat.hash, "xxh3") != 0 || stat.seed != 0 ||
         view.lines >> 32 != 0 || bytes % LINE != 0)

@@ -39,7 +39,7 @@ static bly_status notch(bool *card, const char *descriptor)
     bly_key key = { descriptor, strlen(descriptor) };
     bly_keys one = { .n = 1, .keys = &key };
     uint64_t hash;
-    bly_status status = bly_hash_keys(&hash, NULL, NULL, &one);
+    bly_status status = bly_hash_many(&hash, NULL, NULL, &one);
     for (unsigned long n = 0; n < notches && status == BLY_OK; hash++) {
         uint64_t site = bly_mix64(hash) % sites;
         n += !drawn[site];

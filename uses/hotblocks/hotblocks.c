@@ -113,11 +113,11 @@ static int ask(cache *c)
         return 2;
     for (size_t i = 0; i < n_missing; i++)
         hashes[i] = bly_mix64(missing[i]);
-    if (bly_add_many(current, hashes, n_missing, now, &done) < 0)
+    if (bly_add_hashes(current, hashes, n_missing, now, &done) < 0)
         return stop(paths[turn % 2], bly_why());
     memset(before, 0, sizeof before);
     if (previous != NULL)
-        bly_contains_many(previous, hashes, n_missing, before);
+        bly_contains_hashes(previous, hashes, n_missing, before);
     for (size_t i = 0; i < n_missing; i++) {
         if (!now[i] && !before[i])
             continue;

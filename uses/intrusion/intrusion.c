@@ -130,7 +130,8 @@ static int make_filter(double rate)
         for (size_t i = w->first; i < w->end; i++)
             hashes[i] = key_of(w, roll(0, false, list[i].bytes, w->length));
     bly_status status = bly_build(&filter, "fuse", &(bly_spec){ .rate = rate },
-                                  hashes, NULL, signatures);
+                                  &(bly_keys){ .n = signatures,
+                                               .hashes = hashes });
     free(hashes);
     return status < 0 ? stop("the filter", bly_why()) : 0;
 }

@@ -40,7 +40,7 @@ static bool prf(uint64_t *out, const secret *key, const void *text, size_t n)
     bly_spec spec = { .hash = "siphash", .secret = key };
     bly_key one = { text, n };
     bly_keys keys = { .n = 1, .keys = &one };
-    return bly_hash_keys(out, NULL, &spec, &keys) == BLY_OK;
+    return bly_hash_many(out, NULL, &spec, &keys) == BLY_OK;
 }
 
 static bool make_trapdoor(secret *x, const secret *key, unsigned i,

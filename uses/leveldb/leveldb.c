@@ -65,7 +65,7 @@ static char *policy_create(void *state, const char *const *keys,
     for (int i = 0; each != NULL && i < n; i++)
         each[i] = (bly_key){ keys[i], lengths[i] };
     bly_keys all = { .n = (size_t)n, .keys = each };
-    if (each != NULL && bly_build_keys(&filter, kind, &spec, &all, NULL) >= 0) {
+    if (each != NULL && bly_build(&filter, kind, &spec, &all) >= 0) {
         size_t all_bytes, skip = theirs ? BLY_HEADER_BYTES : 0;
         const char *image = bly_image(filter, &all_bytes);
         out = malloc(all_bytes);
@@ -85,9 +85,9 @@ static char *policy_create(void *state, const char *const *keys,
 static double rate_of(const bly_filter *filter, const void *bytes, size_t n)
 {
     bly_header header;
-    bly_stat_t stat;
+    bly_info_t stat;
     if (theirs)
-        return bly_stat(&stat, filter) < 0 ? 1 : stat.rate;
+        return bly_info(&stat, filter) < 0 ? 1 : stat.rate;
     return bly_peek(&header, bytes, n) < 0 ? 1 : header.rate;
 }
 
@@ -223,8 +223,8 @@ static int try_kind(void)
     bly_key key = { "key", 3 };
     if (strcmp(kind, "own") == 0 || strcmp(kind, "none") == 0)
         return 0;
-    if (bly_build_keys(&filter, kind, &(bly_spec){ .rate = rate },
-                       &(bly_keys){ .n = 1, .keys = &key }, NULL) < 0)
+    if (bly_build(&filter, kind, &(bly_spec){ .rate = rate },
+                  &(bly_keys){ .n = 1, .keys = &key }) < 0)
         return stop("the filters", bly_why());
     bool able = (bly_can(filter) & BLY_CAN_CONTAINS) != 0;
     bly_free(filter);

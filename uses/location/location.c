@@ -32,7 +32,7 @@ enum { POINT = crypto_core_ristretto255_BYTES,
 typedef struct { unsigned char at[POINT]; } point;
 typedef struct { point a, b; } cipher;          /* rG, vG + rX               */
 static point table[LABELS];                     /* 0, G, 2G, …               */
-static bly_stat_t is;                           /* the filter                */
+static bly_info_t is;                           /* the filter                */
 
 static int stop(const char *what, const char *why)
 {
@@ -115,7 +115,7 @@ static int open_filter(bly_filter **filter, const char *path)
 {
     if (bly_open(filter, path, 0, NULL) < 0)
         return stop(path, bly_why());
-    if (bly_stat(&is, *filter) == BLY_OK && strcmp(is.kind, "spatial") == 0 &&
+    if (bly_info(&is, *filter) == BLY_OK && strcmp(is.kind, "spatial") == 0 &&
         make_table(is.label_most))
         return 0;
     bly_free(*filter);
@@ -289,7 +289,7 @@ static int ask(const char *path)
     void *image = malloc(bytes);
     int failed = image == NULL || !read_at(image, bytes, file, 0) ||
                  bly_unpack(&empty, image, bytes, NULL) < 0 ||
-                 bly_stat(&is, empty) < 0 || strcmp(is.kind, "spatial") != 0 ||
+                 bly_info(&is, empty) < 0 || strcmp(is.kind, "spatial") != 0 ||
                  bly_clear(empty) < 0
                ? stop(path, "it does not begin with a filter: see publish") : 0;
     while (failed == 0 && next_line(line, sizeof line, &failed))

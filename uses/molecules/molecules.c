@@ -151,7 +151,7 @@ static void tell(const char *part, int bonds)
     uint64_t hash;
     if (print)
         printf("%s\t%s\n", name, part);
-    if (bly_hash_keys(&hash, NULL, NULL, &one) < 0)
+    if (bly_hash_many(&hash, NULL, NULL, &one) < 0)
         return;
     for (unsigned long i = each > 0 ? each : by_size[bonds]; i > 0; i--) {
         uint64_t at = bly_mix64(hash + i) & (bits - 1);

@@ -90,7 +90,7 @@ static double novelty(const uint64_t tag[TAG])
 {
     uint64_t times[TAG];
     double sum = 0;
-    bly_count_many(filter, tag, TAG, times);
+    bly_count_hashes(filter, tag, TAG, times);
     for (size_t i = 0; i < TAG; i++)
         sum += pow(delta, (double)times[i]);
     return sum / TAG;
@@ -154,7 +154,7 @@ static int read_lines(FILE *file, const char *name, bool asks, bool learns)
         make_tag(tag, numbers);
         if (asks)
             printf("%.4f\t%s", novelty(tag), text);
-        if (learns && bly_add_many(filter, tag, TAG, NULL, NULL) < 0)
+        if (learns && bly_add_hashes(filter, tag, TAG, NULL, NULL) < 0)
             failed = stop("the filter", bly_why());
     }
     if (failed == 0 && ferror(file))

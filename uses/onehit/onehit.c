@@ -165,8 +165,8 @@ static void tell_cache(const char *name, const cache *c, uint64_t requests)
 
 static int tell(const replay *r)
 {
-    bly_stat_t stat;
-    if (bly_stat(&stat, r->seen) < 0)
+    bly_info_t stat;
+    if (bly_info(&stat, r->seen) < 0)
         return stop("the filter", bly_why());
     printf("%llu requests\n%-8s %12s %10s %12s\n",
            (unsigned long long)r->requests, "stored", "hits", "of all",

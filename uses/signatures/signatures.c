@@ -43,7 +43,7 @@ static bly_status hash_fields(uint64_t *hashes, const field *fields, size_t n)
     bly_key values[COLUMNS];
     for (size_t i = 0; i < n; i++)
         values[i] = fields[i].value;
-    bly_status status = bly_hash_keys(hashes, NULL, NULL,
+    bly_status status = bly_hash_many(hashes, NULL, NULL,
                                       &(bly_keys){ .n = n, .keys = values });
     for (size_t i = 0; i < n; i++)
         hashes[i] = bly_mix64(hashes[i] ^ bly_mix64(fields[i].column));

@@ -55,7 +55,7 @@ static bool add_chunk(text *t, const char *chunk, size_t n)
         t->hashes = more;
         t->room = room;
     }
-    return bly_hash_keys(&t->hashes[t->n++], NULL, NULL, &one) == BLY_OK;
+    return bly_hash_many(&t->hashes[t->n++], NULL, NULL, &one) == BLY_OK;
 }
 
 /* Returns the byte as part of a word, or 0. */
@@ -116,7 +116,8 @@ static int make_filters(text *texts, size_t n)
     for (size_t i = 0; i < n; i++) {
         text *t = &texts[i];
         bly_spec want = { .capacity = most };
-        if (bly_build(&t->filter, kind, &want, t->hashes, NULL, t->n) < 0)
+        if (bly_build(&t->filter, kind, &want,
+                      &(bly_keys){ .n = t->n, .hashes = t->hashes }) < 0)
             return stop(t->name, bly_why());
     }
     return 0;

@@ -179,7 +179,7 @@ static void suggest(bly_key word)
     size_t some = 0;
     find_changes(&c, word.data, word.length);
     bly_keys all = { .n = c.n, .keys = c.keys };
-    if (bly_contains_keys(filter, &all, perhaps) < 0)
+    if (bly_contains_many(filter, &all, perhaps) < 0)
         return;
     for (size_t i = 0; i < c.n; i++)
         if (perhaps[i] && find_entry(c.keys[i]) != NULL)
@@ -215,7 +215,7 @@ static void tell(words *w, const char *file, unsigned long number)
 {
     bool known[LINE];
     bly_keys all = { .n = w->n, .keys = w->keys };
-    if (bly_contains_keys(filter, &all, known) < 0)
+    if (bly_contains_many(filter, &all, known) < 0)
         exit(stop("the dictionary", bly_why()));
     for (size_t i = 0; i < w->n; i++) {
         if (known[i] && w->readable[i])

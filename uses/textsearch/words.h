@@ -40,7 +40,7 @@ static size_t find_words(uint64_t *out, const char *text)
         at += length;
     }
     bly_keys all = { .n = n, .keys = words };
-    return bly_hash_keys(out, NULL, NULL, &all) < 0 ? 0 : n;
+    return bly_hash_many(out, NULL, NULL, &all) < 0 ? 0 : n;
 }
 
 /* ---- Number of texts with each word -------------------------------------- */

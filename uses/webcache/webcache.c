@@ -177,9 +177,9 @@ static int fetch(const char *page)
 
 static int answer(const char *page)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     if (counts.requests++ % OFTEN == 0 && verbose &&
-        bly_stat(&stat, filter) == BLY_OK)
+        bly_info(&stat, filter) == BLY_OK)
         counts.rate = stat.rate;
     bool perhaps = bly_contains(filter, page, strlen(page));
     if ((always || perhaps) && find(page)) {

@@ -78,8 +78,9 @@ static bly_status build_with_room(bly_filter **out, const cli_build *s,
 
     more.progress = progress_library();
     for (;;) {
-        status = bly_build(out, s->kind, &more, counted->hashes, NULL,
-                           counted->n);
+        status = bly_build(out, s->kind, &more,
+                           &(bly_keys){ .n = counted->n,
+                                        .hashes = counted->hashes });
         if (status != BLY_EFULL || more.capacity / 4 >= spec->capacity)
             return status;
         more.capacity += more.capacity / 4 + 1;

@@ -126,8 +126,9 @@ static int build_from(const cli_build *s, const cli_hashes *hashes,
     spec.progress = progress_library();
     progress_expect(0.9);
     progress_start("build", 0, false);
-    status = bly_build(&filter, hashes->kind, &spec, hashes->hashes,
-                       labels ? hashes->labels : NULL, hashes->n);
+    status = bly_build(&filter, hashes->kind, &spec,
+                       &(bly_keys){ .n = hashes->n, .hashes = hashes->hashes,
+                                    .labels = labels ? hashes->labels : NULL });
     progress_close();
     if (status < 0)
         return filter_error();

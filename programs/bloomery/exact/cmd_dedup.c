@@ -218,9 +218,9 @@ static int dedup_filter(dedup_job *job, uint64_t total)
 }
 
 /* Warns if the filter was planned for fewer lines and so drops too many. */
-static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
+static void dedup_warn(const dedup_job *job, const bly_info_t *now)
 {
-    const bly_stat_t stat = *now;
+    const bly_info_t stat = *now;
 
     if (stat.rate > 1.1 * job->want->rate && isinf(stat.distinct))
         report_note("warning: a filter planned for %s lines holds too many to "
@@ -241,7 +241,7 @@ static void dedup_warn(const dedup_job *job, const bly_stat_t *now)
 
 /* Refuses to go on: so many new lines were dropped that the output is of little
    use. */
-static void dedup_refuse(const bly_stat_t *stat)
+static void dedup_refuse(const bly_info_t *stat)
 {
     report_error("the input has more than twice as many different lines as the "
                  "%s that the filter was planned for: the last new lines were "
@@ -256,7 +256,7 @@ static int dedup_by_filter(const dedup_settings *s,
     static const cli_work work = { sizeof(dedup_rows), dedup_work,
                                    dedup_commit, dedup_clean };
     dedup_job job = { .want = s };
-    bly_stat_t stat = { .rate = 0 };
+    bly_info_t stat = { .rate = 0 };
     uint64_t total;
     int status;
 
@@ -270,7 +270,7 @@ static int dedup_by_filter(const dedup_settings *s,
     status = work_run(&job.lines, &work, &job, work_jobs(s->jobs));
     progress_close();
     lines_close(&job.lines);
-    if (bly_stat(&stat, job.filter) < 0)
+    if (bly_info(&stat, job.filter) < 0)
         status = filter_error();
     job.tally.rate = stat.rate > s->rate ? stat.rate : s->rate;
     job.tally.over = status == CLI_GO && s->kind != NULL

@@ -148,7 +148,7 @@ static bool exact_candidates(const exact_job *job, cli_worker *w)
 
     if (!marked_fill(rows, w, &job->keyed, NULL) || !exact_room(own))
         return false;
-    bly_contains_many(job->repeated, rows->hashes, rows->n, rows->drop);
+    bly_contains_hashes(job->repeated, rows->hashes, rows->n, rows->drop);
     for (size_t i = 0; rows->keyless > 0 && i < rows->n; i++)
         rows->drop[i] &= rows->keys[i].data != NULL;
     exact_pick(own);
@@ -324,7 +324,7 @@ static int exact_count_in(exact_job *job, exact_counted *some)
     bool there[256];
     size_t n = 0;
 
-    if (bly_add_many(job->seen, some->hashes, some->n, there, NULL) < 0)
+    if (bly_add_hashes(job->seen, some->hashes, some->n, there, NULL) < 0)
         return filter_error();
     for (size_t i = 0; i < some->n; i++) {
         job->there += some->counts[i] - !there[i];
@@ -333,7 +333,7 @@ static int exact_count_in(exact_job *job, exact_counted *some)
         n += some->counts[i] > 1 || there[i];
     }
     some->n = 0;
-    if (bly_add_many(job->repeated, some->hashes, n, there, NULL) < 0)
+    if (bly_add_hashes(job->repeated, some->hashes, n, there, NULL) < 0)
         return filter_error();
     for (size_t i = 0; i < n; i++) {
         job->keys += !there[i];
@@ -400,7 +400,7 @@ static int exact_survey_commit(void *argument, cli_worker *w)
     if (status != CLI_GO || job->holding)
         return status;
     exact_pick(own);
-    if (bly_add_many(job->repeated, own->hashes, own->picks, own->there, NULL)
+    if (bly_add_hashes(job->repeated, own->hashes, own->picks, own->there, NULL)
         < 0)
         return filter_error();
     for (size_t j = 0; j < own->picks; j++) {
@@ -462,9 +462,9 @@ static uint64_t exact_add_accidents(exact_job *job)
 {
     uint64_t mean = job->total / (job->tally.lines + 1) + 2;
     uint64_t once = job->tally.lines - job->there;
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    bly_stat(&stat, job->repeated);
+    bly_info(&stat, job->repeated);
     once -= once < job->keys ? once : job->keys;
     job->keys += (uint64_t)(stat.rate * (double)once);
     job->bytes += (uint64_t)(stat.rate * (double)once * (double)mean);

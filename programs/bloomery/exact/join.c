@@ -197,7 +197,7 @@ static int join_list_commit(void *argument, cli_worker *w)
     job->tally->listed += rows->n - rows->keyless;
     job->tally->listed_keyless += rows->lacking;
     progress_at(w->chunk.bytes);
-    if (bly_add_many(job->filter, rows->hashes, rows->n, NULL, NULL) < 0)
+    if (bly_add_hashes(job->filter, rows->hashes, rows->n, NULL, NULL) < 0)
         return filter_error();
     for (size_t i = 0; i < rows->n; i++)
         job->listed_bytes += rows->keys[i].length + SPILL_NUMBER / 5;
@@ -249,7 +249,7 @@ static bool join_ask(const join_job *job, cli_worker *w)
     if (!marked_fill(rows, w, &job->keyed, NULL) || !join_room(own))
         return false;
     if (job->filter != NULL)
-        bly_contains_many(job->filter, rows->hashes, rows->n, rows->drop);
+        bly_contains_hashes(job->filter, rows->hashes, rows->n, rows->drop);
     own->picks = 0;
     for (size_t i = 0; i < rows->n; i++) {
         own->picked[own->picks] = i;
@@ -401,12 +401,12 @@ static int join_parts_open(join_job *job)
 {
     const join_want *want = job->want;
     decide_all *all = &job->parts;
-    bly_stat_t stat;
+    bly_info_t stat;
     decide_room room = { .memory = want->memory, .jobs = job->jobs,
                          .keys = job->tally->listed,
                          .bytes = job->listed_bytes };
 
-    if (bly_stat(&stat, job->filter) < 0)
+    if (bly_info(&stat, job->filter) < 0)
         return filter_error();
     room.taken = stat.bytes;
     all->keyed = &job->keyed;

@@ -111,8 +111,8 @@ static bool marked_add_all(dedup_rows *r, bly_filter *filter, size_t from,
 {
     if (filter_can(filter, BLY_CAN_REMOVE))
         return marked_add_once(r, filter, from, to);
-    return bly_add_many(filter, r->hashes + from, to - from, r->drop + from,
-                        NULL) >= 0;
+    return bly_add_hashes(filter, r->hashes + from, to - from, r->drop + from,
+                          NULL) >= 0;
 }
 
 int marked_add(dedup_rows *r, bly_filter *filter)

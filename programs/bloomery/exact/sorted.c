@@ -128,7 +128,7 @@ static int sorted_add_hashes(sorted_writer *w)
     size_t n = w->hashed;
 
     w->hashed = 0;
-    return bly_add_many(w->run->filter, w->hashes, n, NULL, NULL) < 0
+    return bly_add_hashes(w->run->filter, w->hashes, n, NULL, NULL) < 0
          ? filter_error() : CLI_GO;
 }
 
@@ -309,7 +309,7 @@ static int sorted_look_in(const dedup_runs *runs, const sorted_run *run,
 {
     int error = 0;
 
-    bly_contains_many(run->filter, rows->hashes, rows->n, space->perhaps);
+    bly_contains_hashes(run->filter, rows->hashes, rows->n, space->perhaps);
     for (size_t i = 0; i < rows->n && error == 0; i++)
         if (space->perhaps[i] && !rows->drop[i] && rows->keys[i].data != NULL)
             error = sorted_find(runs, run, rows->hashes[i], rows->keys[i],

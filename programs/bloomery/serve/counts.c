@@ -82,7 +82,7 @@ static bool counts_label(cli_bytes *out, const char *text)
 typedef enum { COUNTS_ITEMS, COUNTS_BYTES, COUNTS_RATE } counts_figure;
 
 static bool counts_filter(cli_bytes *out, const char *name, size_t i,
-                          counts_figure figure, const bly_stat_t *stat)
+                          counts_figure figure, const bly_info_t *stat)
 {
     return bytes_format(out, "bloomery_%s{filter=\"", name)
         && counts_label(out, served_name(i))

@@ -109,7 +109,7 @@ static void guard_contains(void *context)
 {
     const guard_question *q = context;
 
-    bly_contains_keys(q->filter, q->keys, q->there);
+    bly_contains_many(q->filter, q->keys, q->there);
 }
 
 bool guard_ask(const serve_guard *g, const bly_filter *filter,

@@ -54,7 +54,7 @@ bool guard_run(void (*work)(void *context), void *context);
 void guard_open(serve_guard *g, const char *path);
 void guard_close(serve_guard *g);
 
-/* Calls bly_contains_keys. Returns false, and the answers are invalid, if the
+/* Calls bly_contains_many. Returns false, and the answers are invalid, if the
  * file was written to since it was opened. */
 bool guard_ask(const serve_guard *g, const bly_filter *filter,
                const bly_keys *keys, bool *there);
@@ -71,7 +71,7 @@ typedef struct {
     uint64_t    form;           /* the form used: the stated one, or the one
                                    chosen by options                        */
     bool        cut_cr;         /* whether a CR before a newline is dropped */
-    bly_stat_t  stat;
+    bly_info_t  stat;
     char       *about;          /* output of `info --json`, if wanted; NULL if
                                    out of memory                            */
     size_t      about_length;

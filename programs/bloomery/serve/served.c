@@ -200,7 +200,7 @@ static int served_follow(served_filter *f, const char *path)
 /* Stores the output of `info --json`. */
 static void served_tell(served_filter *f, const char *path)
 {
-    bly_stat(&f->stat, f->filter);
+    bly_info(&f->stat, f->filter);
     about_bytes(&f->stat);
     if (!output_keep())
         return;

@@ -182,10 +182,10 @@ static int diff_crowd(const diff_job *job, uint64_t capacity)
 
 static int diff_list(diff_job *job, const bly_filter *left)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
     bly_status listed;
 
-    bly_stat(&stat, left);
+    bly_info(&stat, left);
     job->differ = (bly_estimate){ stat.distinct, stat.distinct_sd };
     if (job->want->estimate)
         return CLI_GO;
@@ -250,9 +250,9 @@ static int diff_print_lacking(diff_job *job)
 /* Reports a local key that is too long for the other sketch. */
 static int diff_too_long(const diff_job *job, const sketch_into *into)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    bly_stat(&stat, job->sketch);
+    bly_info(&stat, job->sketch);
     if (into->longest > UINT8_MAX)
         return report_error("a key has %zu bytes, but '%s' stores keys of up "
                             "to %zu: request one made with 'bloomery sketch "
@@ -296,10 +296,10 @@ static void diff_select_absent(void *context, const bly_key *keys,
     const diff_job *job = context;
 
     if (filter_can(job->sketch, BLY_CAN_WHOLE_KEYS))
-        bly_contains_keys(job->sketch, &(bly_keys){ .n = n, .keys = keys },
+        bly_contains_many(job->sketch, &(bly_keys){ .n = n, .keys = keys },
                           selected);
     else
-        bly_contains_many(job->sketch, hashes, n, selected);
+        bly_contains_hashes(job->sketch, hashes, n, selected);
     for (size_t i = 0; i < n; i++)
         selected[i] = !selected[i];
 }
@@ -427,7 +427,7 @@ static int diff_report(const diff_job *job)
 
 /* Checks the rate: a filter with more keys than planned overlooks differences,
  * and one with hardly a bit left is useless. */
-static int diff_check_rate(const char *name, const bly_stat_t *stat)
+static int diff_check_rate(const char *name, const bly_info_t *stat)
 {
     if (stat->rate >= DIFF_USELESS && stat->planned_rate < DIFF_USELESS)
         return report_error("'%s' is overfull, and overlooks %s of the keys "
@@ -446,7 +446,7 @@ static int diff_check_rate(const char *name, const bly_stat_t *stat)
 }
 
 /* Returns CLI_GO if this filter can show what its owner lacks. */
-static int diff_check_sketch(const diff_job *job, const bly_stat_t *stat,
+static int diff_check_sketch(const diff_job *job, const bly_info_t *stat,
                              bool listed)
 {
     if (stat->lost > 0 || filter_can(job->sketch, BLY_CAN_FORGET))
@@ -472,10 +472,10 @@ static int diff_keys(diff_job *job, const cli_operands *operands)
 {
     bool listed = filter_can(job->sketch, BLY_CAN_SUBTRACT);
     sketch_reread reread = { .names = NULL };
-    bly_stat_t stat;
+    bly_info_t stat;
     int status = CLI_GO;
 
-    if (bly_stat(&stat, job->sketch) < 0)
+    if (bly_info(&stat, job->sketch) < 0)
         return filter_error();
     status = diff_check_sketch(job, &stat, listed);
     job->keys = (cli_operands){ operands->names + 1, operands->count - 1 };

@@ -101,9 +101,9 @@ int sketch_put(void *context, const bly_key *keys, const uint64_t *hashes,
     if (!sketch_measure(into, keys, n))
         return CLI_GO;
     status = into->whole > 0
-                 ? bly_add_keys(into->filter, &(bly_keys){.n = n, .keys = keys},
+                 ? bly_add_many(into->filter, &(bly_keys){.n = n, .keys = keys},
                                 NULL, NULL)
-                 : bly_add_many(into->filter, hashes, n, NULL, NULL);
+                 : bly_add_hashes(into->filter, hashes, n, NULL, NULL);
     return status < 0 ? filter_error() : CLI_GO;
 }
 
@@ -118,7 +118,7 @@ static int sketch_too_long(const sketch_into *into)
                         into->longest, into->whole, into->longest);
 }
 
-static void sketch_json(const sketch_settings *s, const bly_stat_t *stat,
+static void sketch_json(const sketch_settings *s, const bly_info_t *stat,
                         const cli_fed *fed)
 {
     json_open_object(NULL);
@@ -138,9 +138,9 @@ static void sketch_json(const sketch_settings *s, const bly_stat_t *stat,
 static void sketch_report(const sketch_settings *s, const bly_filter *filter,
                           const cli_fed *fed)
 {
-    bly_stat_t stat;
+    bly_info_t stat;
 
-    bly_stat(&stat, filter);
+    bly_info(&stat, filter);
     if (s->build.json)
         sketch_json(s, &stat, fed);
     if (s->build.verbose)

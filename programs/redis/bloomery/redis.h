@@ -85,7 +85,7 @@ BLY_API bly_status bly_chain_add(bly_chain *chain, const void *key,
  * them, unless the next key caused an error. On BLY_EFULL append a link and
  * continue after *done. BLY_EPARAM: `keys` is not well formed, and nothing was
  * done. */
-BLY_API bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
+BLY_API bly_status bly_chain_add_many(bly_chain *chain, const bly_keys *keys,
                                       bool *seen, size_t *done)
                                       BLY_MUST BLY_GIVEN(1, 2, 3, 4);
 
@@ -94,7 +94,7 @@ BLY_API bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
  * means that `keys` is not well formed; all answers are then true. */
 BLY_API bool bly_chain_contains(const bly_chain *chain, const void *key,
                                 size_t length) BLY_GIVEN(1);
-BLY_API bly_status bly_chain_contains_keys(const bly_chain *chain,
+BLY_API bly_status bly_chain_contains_many(const bly_chain *chain,
                                            const bly_keys *keys, bool *present)
                                            BLY_GIVEN(1, 2);
 

@@ -82,7 +82,7 @@ static bly_status redis_keys(const bly_keys *keys, bool *present)
     return status;
 }
 
-bly_status bly_chain_contains_keys(const bly_chain *chain, const bly_keys *keys,
+bly_status bly_chain_contains_many(const bly_chain *chain, const bly_keys *keys,
                                    bool *present)
 {
     bly_status status = redis_keys(keys, present);
@@ -136,7 +136,7 @@ static bly_status redis_add_group(bly_chain *chain, const bly_key *keys,
     return BLY_OK;
 }
 
-bly_status bly_chain_add_keys(bly_chain *chain, const bly_keys *keys,
+bly_status bly_chain_add_many(bly_chain *chain, const bly_keys *keys,
                               bool *seen, size_t *done)
 {
     bly_status status = keylist_check(keys);

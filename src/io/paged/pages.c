@@ -655,10 +655,10 @@ static bly_status pages_stat_window(pages *p, pages_window *w, void *context)
     return BLY_OK;
 }
 
-static bly_status pages_stat(bly_stat_t *out, const bly_filter *filter)
+static bly_status pages_stat(bly_info_t *out, const bly_filter *filter)
 {
     pages *p = pages_of(filter);
-    bly_stat_t sum = { .bytes = 0 };
+    bly_info_t sum = { .bytes = 0 };
     pages_link(p);
     bly_status status = pages_walk(p, &filter->allocator, pages_stat_window,
                                    &sum);

@@ -111,7 +111,7 @@
  *
  *      1 - (1-p)^(g-1) (1 - mean of p(t) over t = 0 .. N-1)              (5)
  *
- * bly_stat treats the generations as independent. Keys that are refreshed are
+ * bly_info treats the generations as independent. Keys that are refreshed are
  * in two of them, whose bits are then alike, so the true rate is lower than
  * reported.
  *
@@ -474,7 +474,7 @@ static bly_estimate aging_distinct(const aging_view *v)
     }
     bly_estimate all = { 0, 0 };
     for (uint64_t age = 0; age < v->generations; age++) {
-        bly_stat_t one = { .bytes = 0 };
+        bly_info_t one = { .bytes = 0 };
         v->kind->stat(&one, aging_at(v, age));
         all.value += one.distinct;
         all.sd = hypot(all.sd, one.distinct_sd);
@@ -482,12 +482,12 @@ static bly_estimate aging_distinct(const aging_view *v)
     return all;
 }
 
-static void aging_stat(bly_stat_t *out, const void *image)
+static void aging_stat(bly_info_t *out, const void *image)
 {
     aging_view v = aging_look(image);
     double clear = 1, fill = 0;
     for (uint64_t age = 0; age < v.generations; age++) {
-        bly_stat_t one = { .bytes = 0 };
+        bly_info_t one = { .bytes = 0 };
         v.kind->stat(&one, aging_at(&v, age));
         clear *= 1 - one.rate;
         fill += one.fill;

@@ -27,11 +27,9 @@
  *
  * COST
  *
- *      rate     bits per key    cache lines read: present    absent key
- *      1 %          38.4                 13                  8
- *      0.1 %        57.5                 16                  8
- *
- * These are for D = 4, the default: D times the memory of `standard`.
+ *      D, rate     bits per key    cache lines read: present    absent key
+ *      4, 1 %          38.4                 13                  8
+ *      4, 0.1 %        57.5                 16                  8
  *
  * THE PICTURE (D = 3; a link of node u leads to v, behind which are w and z)
  *
@@ -540,7 +538,7 @@ static void attenuated_each_label(const void *image, bly_visit_label *visit,
     attenuated_view v = attenuated_look(image);
     double none = 0;                    /* logarithm: to be in none so far   */
     for (uint64_t level = 0; level < v.depth; level++) {
-        bly_stat_t one = { .bytes = 0 };
+        bly_info_t one = { .bytes = 0 };
         v.kind->stat(&one, attenuated_at(&v, level));
         bly_label_t label = {
             .label = level + 1, .fill = one.fill / (double)v.depth,
@@ -579,7 +577,7 @@ static double attenuated_spread(double x)
 /* Estimates the different keys in all levels, from the fullest level and the
  * further bits of the others. */
 static bly_estimate attenuated_distinct(const attenuated_view *v,
-                                        const bly_stat_t *most,
+                                        const bly_info_t *most,
                                         uint64_t most_set)
 {
     uint64_t set = attenuated_set(v);
@@ -596,14 +594,14 @@ static bly_estimate attenuated_distinct(const attenuated_view *v,
     };
 }
 
-static void attenuated_stat(bly_stat_t *out, const void *image)
+static void attenuated_stat(bly_info_t *out, const void *image)
 {
     attenuated_view v = attenuated_look(image);
-    bly_stat_t most = { .bytes = 0 };
+    bly_info_t most = { .bytes = 0 };
     uint64_t most_set = 0;
     double none = 0, fill = 0;          /* logarithm: to be in none          */
     for (uint64_t level = 0; level < v.depth; level++) {
-        bly_stat_t one = { .bytes = 0 };
+        bly_info_t one = { .bytes = 0 };
         const uint8_t *at = attenuated_at(&v, level);
         uint64_t set = bits_count(image_payload(at), image_payload_bytes(at));
         v.kind->stat(&one, at);

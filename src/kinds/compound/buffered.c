@@ -522,10 +522,10 @@ static void buffered_page_seal(const void *head, void *page)
 /* Pages as one filter: their mean rate and fill, and the sum of their keys,
  * which are different ones in different pages. (The variances are summed in
  * distinct_sd until the end.) */
-static void buffered_page_stat(bly_stat_t *sum, const void *head,
+static void buffered_page_stat(bly_info_t *sum, const void *head,
                                const void *page)
 {
-    bly_stat_t one = { .bytes = 0 };
+    bly_info_t one = { .bytes = 0 };
     kind_page state = buffered_use(head, page);
     if (state == KIND_PAGE_EMPTY)
         return;
@@ -539,7 +539,7 @@ static void buffered_page_stat(bly_stat_t *sum, const void *head,
     sum->distinct_sd += one.distinct_sd * one.distinct_sd;
 }
 
-static void buffered_stat_end(bly_stat_t *sum, const void *head)
+static void buffered_stat_end(bly_info_t *sum, const void *head)
 {
     double pages = (double)buffered_pages(head);
     sum->fill /= pages;
@@ -734,9 +734,9 @@ static void buffered_overlap(bly_overlap_t *out, const void *a, const void *b)
 
 /* ---- Look inside, seal ------------------------------------------------- */
 
-static void buffered_stat(bly_stat_t *out, const void *image)
+static void buffered_stat(bly_info_t *out, const void *image)
 {
-    bly_stat_t sum = { .bytes = 0 };
+    bly_info_t sum = { .bytes = 0 };
     for (uint64_t i = 0; i < buffered_pages(image); i++)
         buffered_page_stat(&sum, image, buffered_at(image, i));
     buffered_stat_end(&sum, image);

@@ -114,7 +114,7 @@
  *
  *      q_1, where q_l = f_l (1 - q_(l+1)); about 2/3 p                    (3)
  *
- * or 1 minus that if inverted; this is the rate that plan and bly_stat report.
+ * or 1 minus that if inverted; this is the rate that plan and bly_info report.
  * A filter built from members alone is one level of the requested rate;
  * otherwise the requested rate has no effect.
  *
@@ -895,7 +895,7 @@ static void cascade_contains_many(const void *image, const uint64_t *hashes,
 static double cascade_level_rate(const cascade_level *level)
 {
     if (level->images > 0) {
-        bly_stat_t stat = { .bytes = 0 };
+        bly_info_t stat = { .bytes = 0 };
         level->kind->stat(&stat, level->at);
         return stat.rate;
     }
@@ -906,7 +906,7 @@ static double cascade_level_rate(const cascade_level *level)
 
 /* (3): an odd number of levels has it. The terms are summed up as they come,
  * f_1 - f_1 f_2 + f_1 f_2 f_3 - …, which is the same. */
-static void cascade_stat(bly_stat_t *out, const void *image)
+static void cascade_stat(bly_info_t *out, const void *image)
 {
     cascade_level level = cascade_first(image);
     bool inverted = cascade_part(image, CASCADE_INVERTED_AT);

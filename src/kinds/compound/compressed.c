@@ -3,16 +3,14 @@
  * WHAT IT IS
  *
  * A `standard` or `partitioned` filter with more bits and fewer probes than
- * usual, so that few of its bits are set. A code can therefore make it smaller
- * than a usual filter of the same rate. In that one half of the bits are set,
- * and no code can shrink it. bly_save and bly_pack write the coded form;
- * bly_open and bly_unpack restore the filter bit by bit.
+ * usual, so that few of its bits are set. A code makes it smaller than a usual
+ * filter, half of whose bits are set, so that no code can shrink it. bly_save
+ * and bly_pack write the coded form; bly_open and bly_unpack read it.
  *
  * WHEN TO USE IT
  *
  * Use it for filters that are sent or stored often and still change after they
- * arrive, if memory costs less than the transfer. Lookups are fast: there are
- * few probes.
+ * arrive, if memory costs less than the transfer. Few probes make lookups fast.
  *
  * WHEN NOT TO
  *
@@ -84,7 +82,7 @@
  * in memory save next to nothing.
  *
  * (1) uses the mean of p, which differs little from filter to filter.
- * bly_plan's `packed` is (1) with the header, and bly_stat's is the same for
+ * bly_plan's `packed` is (1) with the header, and bly_info's is the same for
  * the bits as they are.
  *
  * HOSTILE BYTES
@@ -472,7 +470,7 @@ static void compressed_overlap(bly_overlap_t *out, const void *a,
     f.kind->combining->overlap(out, f.image, compressed_inner(b).image);
 }
 
-static void compressed_stat(bly_stat_t *out, const void *image)
+static void compressed_stat(bly_info_t *out, const void *image)
 {
     inner f = compressed_inner(image);
     f.kind->stat(out, f.image);

@@ -472,10 +472,10 @@ static uint64_t layered_whole(double keys)
 
 /* Rate and keys are the first layer's; keys in the last one are counted no
  * further. */
-static void layered_stat(bly_stat_t *out, const void *image)
+static void layered_stat(bly_info_t *out, const void *image)
 {
     layered_at at = layered_first(image);
-    bly_stat_t one = { .bytes = 0 };
+    bly_info_t one = { .bytes = 0 };
     double set = 0, bytes = 0, fullest = 0;
     at.kind->stat(out, at.image);
     do {

@@ -58,7 +58,7 @@
  *      a removed key is found              0
  *
  * Both are planned for the requested rate: A for `capacity` keys, R for
- * `removals` (an option; by default as many as the capacity). bly_stat reports
+ * `removals` (an option; by default as many as the capacity). bly_info reports
  * (2) as `lost`. A key can be removed only once: the second time it is absent.
  * A lookup queries R only if A has the key; a removal queries both and writes
  * R. Two twins cannot be united or compared: a key that was removed from one of
@@ -330,10 +330,10 @@ static void twin_remove_many(void *image, const uint64_t *hashes, size_t n,
 
 /* Reports statistics. Except for A's false positives, R's keys are in A too, so
  * the number of keys is the difference. */
-static void twin_stat(bly_stat_t *out, const void *image)
+static void twin_stat(bly_info_t *out, const void *image)
 {
     twin_view v = twin_look(image);
-    bly_stat_t added = { .bytes = 0 }, removed = { .bytes = 0 };
+    bly_info_t added = { .bytes = 0 }, removed = { .bytes = 0 };
     v.kind->stat(&added, v.added);
     v.kind->stat(&removed, v.removed);
     out->fill = added.fill;

@@ -668,7 +668,7 @@ static shape_estimate invertible_keys(const invertible *t,
     return (shape_estimate){ keys, keys * sqrt(2 / (k * w)) };
 }
 
-static void invertible_stat(bly_stat_t *out, const void *image)
+static void invertible_stat(bly_info_t *out, const void *image)
 {
     invertible t = invertible_of(image);
     invertible_view view = invertible_look(&t);

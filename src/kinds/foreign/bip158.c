@@ -363,7 +363,7 @@ static void bip158_contains_many(const void *image, const uint64_t *hashes,
     }
 }
 
-static void bip158_stat(bly_stat_t *out, const void *image)
+static void bip158_stat(bly_info_t *out, const void *image)
 {
     uint64_t n = image_geometry(image, BIP158_N);
     out->distinct = (double)n;

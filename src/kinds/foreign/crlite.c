@@ -194,7 +194,7 @@ static bly_status crlite_read(kind_found *out, const uint8_t *file,
     crlite_layer layer = { .hash = 0 };
     unsigned layers = 0;
     uint64_t probes = 0;
-    bly_stat_t first = { .distinct = 1 };
+    bly_info_t first = { .distinct = 1 };
     bly_status status = crlite_check_head(&head, file, bytes);
     size_t at = status == BLY_OK ? head.first : 0;
     while (status == BLY_OK && at < bytes) {
@@ -358,7 +358,7 @@ static void crlite_contains_keys(const void *image, const uint64_t *hashes,
 
 /* ---- Statistics -------------------------------------------------------- */
 
-static void crlite_stat(bly_stat_t *out, const void *image)
+static void crlite_stat(bly_info_t *out, const void *image)
 {
     const uint8_t *file = image_payload(image);
     uint64_t all = image_payload_bytes(image);
@@ -370,7 +370,7 @@ static void crlite_stat(bly_stat_t *out, const void *image)
         return;
     layer.end = head.first;
     for (uint64_t l = 1; l <= layers; l++) {
-        bly_stat_t one = { .rate = 0 };
+        bly_info_t one = { .rate = 0 };
         if (!crlite_layer_at(&layer, file, all, layer.end))
             break;
         probes_stat(&one, &layer.row);

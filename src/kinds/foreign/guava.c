@@ -9,17 +9,30 @@
  *
  * Use it for filters that a Java program with Guava has written or will read. A
  * funnel selects the bytes of an object that are hashed, and these bytes are
- * the key. The file does not name the funnel, so an option of the command does:
+ * the key. The file does not name the funnel, so the command has to. In these
+ * examples, each line of `keys` is a text, hexadecimal digits or a number:
  *
- *      funnel in Java            option        bytes of the key
- *      stringFunnel(UTF_8)       none          UTF-8
- *      byteArrayFunnel()         none          the bytes as they are
- *      unencodedCharsFunnel()    --as utf16    2 per unit, lowest first
- *      integerFunnel()           --as int32    4, lowest first
- *      longFunnel()              --as int64    8, lowest first
+ *      funnel in Java            command
+ *      stringFunnel(UTF_8)       bloomery query seen.guava keys
+ *      stringFunnel(ISO_8859_1)  iconv -f UTF-8 -t ISO-8859-1 keys |
+ *                                bloomery query seen.guava
+ *      stringFunnel(UTF_16LE)    bloomery query --as utf16 seen.guava keys
+ *      unencodedCharsFunnel()    bloomery query --as utf16 seen.guava keys
+ *      byteArrayFunnel()         bloomery query --as hex seen.guava keys
+ *      integerFunnel()           bloomery query --as int32 seen.guava keys
+ *      longFunnel()              bloomery query --as int64 seen.guava keys
  *
- * With the wrong option almost every key seems to be absent, so look up a known
+ * For other charsets of stringFunnel, name the charset to iconv. If its text
+ * has zero bytes, as UTF_16 does, write the bytes in hexadecimal digits and use
+ * `--as hex`. `build -k guava` and `add` take the same options as `query`. With
+ * the wrong option almost every key seems to be absent, so look up a known
  * member first.
+ *
+ * In Python, after `f = Filter.open("seen.guava")`, a lookup is `"apple" in f`
+ * for UTF-8, `7 in f` for a long, `(7).to_bytes(4, "little") in f` for an int,
+ * and `b"..." in f` for other bytes. In C, `bly_open` opens the file, and
+ * `bly_contains` takes the bytes: 2 for a unit of UTF-16, 4 for an int and 8
+ * for a long, with the lowest byte first.
  *
  * WHEN NOT TO
  *

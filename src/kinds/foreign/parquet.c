@@ -318,7 +318,7 @@ static void parquet_compare(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, parquet_bits(a), parquet_bits(b));
 }
 
-static void parquet_tell(bly_stat_t *out, const void *image)
+static void parquet_tell(bly_info_t *out, const void *image)
 {
     shape s = parquet_shape_of(image_geometry(image, PARQUET_BLOCKS));
     rows_stat(out, &s, parquet_bits(image));

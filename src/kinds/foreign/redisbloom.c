@@ -420,14 +420,14 @@ static double redisbloom_drawn(const void *image)
     return (double)found / (double)draws;
 }
 
-static void redisbloom_stat(bly_stat_t *out, const void *image)
+static void redisbloom_stat(bly_info_t *out, const void *image)
 {
     redisbloom_walk walk = redisbloom_start(image);
     probes_row row;
     double none = 1, set = 0, bits = 0, distinct = 0, variance = 0;
     uint64_t capacity = 0;
     while (redisbloom_before(&walk, &row)) {
-        bly_stat_t one = { .rate = 0 };
+        bly_info_t one = { .rate = 0 };
         probes_stat(&one, &row);
         none *= 1 - one.rate;
         set += one.fill * (double)row.m;

@@ -361,7 +361,7 @@ static bly_status rediscuckoo_grow(void *image)
 
 /* ---- Statistics -------------------------------------------------------- */
 
-static void rediscuckoo_stat(bly_stat_t *out, const void *image)
+static void rediscuckoo_stat(bly_info_t *out, const void *image)
 {
     tables_walk walk = rediscuckoo_last(image);
     double none = 1, keys = 0, all = 0;

@@ -309,7 +309,7 @@ static void rocksdb_overlap(bly_overlap_t *out, const void *a, const void *b)
         rows_overlap(out, &s, row.row, image_payload(b));
 }
 
-static void rocksdb_stat(bly_stat_t *out, const void *image)
+static void rocksdb_stat(bly_info_t *out, const void *image)
 {
     probes_row row = rocksdb_row(image);
     shape s = rocksdb_shape(row.with[0], row.k);

@@ -305,7 +305,7 @@ PROBES_WHOLE(venti)
 PROBES_ADD(venti)
 PROBES_LOOKS(venti_keys)
 
-static void venti_stat(bly_stat_t *out, const void *image)
+static void venti_stat(bly_info_t *out, const void *image)
 {
     venti_keys_stat(out, image);
     out->rate = venti_rate(image_geometry(image, VENTI_M),

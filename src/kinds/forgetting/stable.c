@@ -851,7 +851,7 @@ static bly_status stable_add_many(void *image, const uint64_t *hashes,
 
 /* Fills in the statistics. Forgotten keys leave nothing to count, and no cell
  * saturates. */
-static void stable_stat(bly_stat_t *out, const void *image)
+static void stable_stat(bly_info_t *out, const void *image)
 {
     cells c = stable_cells(image);
     stable_chain chain = {

@@ -406,7 +406,7 @@ static bly_status bloomier_build(void *image, const kind_keys *keys,
     return status;
 }
 
-static void bloomier_stat(bly_stat_t *out, const void *image)
+static void bloomier_stat(bly_info_t *out, const void *image)
 {
     fingerprint_stat(out, image);
     out->label_bits = fingerprint_look(image).label;

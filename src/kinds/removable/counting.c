@@ -22,8 +22,9 @@
  * - Keys that were never added might be removed: if such a key is a false
  *   positive, its removal lowers counters of other keys, which may then be
  *   lost.
- * - Counts go beyond 15 (or `bits` up to 16): `quotient` counts exactly and
- *   without a limit.
+ * - Keys are added more than 14 times, or 2^b - 2 times with counters of b
+ *   bits: such a key can no longer be removed. `quotient` counts without a
+ *   limit.
  *
  * COST
  *
@@ -85,7 +86,7 @@
  * A counter at its largest value never changes again. Nobody knows how many
  * further adds it would have seen, and lowering it too far would lose a key.
  * Saturation therefore never causes a false negative, but removed keys may
- * still be found. bly_stat reports the number of saturated counters. A key
+ * still be found. bly_info reports the number of saturated counters. A key
  * whose counters are all saturated cannot be removed (BLY_EUNSAFE), and its
  * count is unbounded (UINT64_MAX). With b = 1 a counter saturates at once, and
  * the kind is `standard`, byte for byte.

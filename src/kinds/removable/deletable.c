@@ -434,7 +434,7 @@ static void deletable_overlap(bly_overlap_t *out, const void *a, const void *b)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-static void deletable_stat(bly_stat_t *out, const void *image)
+static void deletable_stat(bly_info_t *out, const void *image)
 {
     shape s = deletable_shape_of(image);
     rows_stat(out, &s, image_payload(image));

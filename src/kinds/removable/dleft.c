@@ -923,7 +923,7 @@ static bly_status dleft_resize(void *into, const void *image)
 
 /* Keys fall on the R fingerprints like balls into bins; from the number of
  * those met follows that of the keys, with its variance [Whang 1990]. */
-static void dleft_distinct(bly_stat_t *out, double met, double range)
+static void dleft_distinct(bly_info_t *out, double met, double range)
 {
     if (met >= range) {
         out->distinct = out->distinct_sd = (double)INFINITY;
@@ -934,7 +934,7 @@ static void dleft_distinct(bly_stat_t *out, double met, double range)
     out->distinct_sd = math_probes_sd(range, load);
 }
 
-static void dleft_stat(bly_stat_t *out, const void *image)
+static void dleft_stat(bly_info_t *out, const void *image)
 {
     dleft_view v = dleft_look(image);
     dleft_shape s = dleft_shape_of(image);

@@ -16,8 +16,8 @@
  *
  * WHEN NOT TO
  *
- * - An add must never be refused: it reports "full" at its capacity, which
- *   counts different keys (or, with repeats=yes, adds). `counting` never does.
+ * - An add must never be refused: use `counting`. This kind is full when it
+ *   has as many different keys as planned; with repeats=yes, as many adds.
  * - Speed matters most: `cuckoo` for keys that are removed, `blocked` for keys
  *   that stay.
  * - Memory matters most: `golomb` does the same in half a bit to one bit less
@@ -1025,7 +1025,7 @@ static void quotient_each(const void *image, bly_visit_fingerprint *visit,
 /* Reports statistics. The number of keys is the one from which the number of
  * fingerprints is expected; its deviation is that of the number of collisions.
  * */
-static void quotient_stat(bly_stat_t *out, const void *image)
+static void quotient_stat(bly_info_t *out, const void *image)
 {
     runs_view v = runs_look(image);
     runs_cursor c = runs_first(&v);

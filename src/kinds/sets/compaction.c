@@ -738,7 +738,7 @@ PLATFORM_APART static double compaction_see_rate(double *all,
 /* The number of keys that share an entry has the deviation of rare events. On
  * average it is half the number of false positives among as many keys, which
  * counts where it is too small to be seen in the entries. */
-static void compaction_stat(bly_stat_t *out, const void *image)
+static void compaction_stat(bly_info_t *out, const void *image)
 {
     compaction_view v = compaction_look(image);
     compaction_line line;

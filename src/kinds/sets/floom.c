@@ -86,7 +86,7 @@
  *
  *      q_j ( mean of x_r b / m over the regions r of s )^k               (4)
  *
- * to first order in the differences of the x_r. bly_stat adds this up. For 960
+ * to first order in the differences of the x_r. bly_info adds this up. For 960
  * bits the sum is 2.5 % too high, for 200 bits 7 %.
  *
  * Sizes follow the paper: the row is planned for the requested rate, as
@@ -481,7 +481,7 @@ static double floom_rate_now(const floom_view *v)
     return rate;
 }
 
-static void floom_stat(bly_stat_t *out, const void *image)
+static void floom_stat(bly_info_t *out, const void *image)
 {
     floom_view v = floom_look(image);
     shape s = floom_shape_of(image);

@@ -325,7 +325,7 @@ static void partitioned_overlap(bly_overlap_t *out, const void *a,
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
-static void partitioned_stat(bly_stat_t *out, const void *image)
+static void partitioned_stat(bly_info_t *out, const void *image)
 {
     shape s = partitioned_shape_of(image);
     rows_stat(out, &s, image_payload(image));

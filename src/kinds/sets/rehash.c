@@ -542,7 +542,7 @@ static void rehash_fold(void *into, const void *image)
     }
 }
 
-static void rehash_stat(bly_stat_t *out, const void *image)
+static void rehash_stat(bly_info_t *out, const void *image)
 {
     shape s = rehash_shape_of(image);
     rows_stat(out, &s, image_payload(image));

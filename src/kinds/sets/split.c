@@ -518,7 +518,7 @@ static void split_fold(void *into, const void *image)
     kind_fold_blocks(into, image, SPLIT_BLOCK_BYTES);
 }
 
-static void split_stat(bly_stat_t *out, const void *image)
+static void split_stat(bly_info_t *out, const void *image)
 {
     shape s = split_shape(image_geometry(image, SPLIT_BLOCKS));
     rows_stat(out, &s, image_payload(image));

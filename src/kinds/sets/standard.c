@@ -387,7 +387,7 @@ static void standard_overlap(bly_overlap_t *out, const void *a, const void *b)
     rows_overlap(out, &s, image_payload(a), image_payload(b));
 }
 
-static void standard_stat(bly_stat_t *out, const void *image)
+static void standard_stat(bly_info_t *out, const void *image)
 {
     shape s = standard_shape_of(image);
     rows_stat(out, &s, image_payload(image));

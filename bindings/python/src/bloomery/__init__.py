@@ -220,7 +220,7 @@ class Plan(_Record):
 
 
 class Stat(_Record):
-    """The state of a filter: the fields of bly_stat_t in bloomery.h, and the
+    """The state of a filter: the fields of bly_info_t in bloomery.h, and the
     lists of the filter. A field that does not apply is None."""
 
     kind: str

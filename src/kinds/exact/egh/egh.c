@@ -117,7 +117,7 @@
  * COUNTING
  *
  * An add that finds a bit clear is of a new key, and while the filter is exact
- * every new key finds one. So the count of keys is exact, and bly_stat reports
+ * every new key finds one. So the count of keys is exact, and bly_info reports
  * a rate of 0. After a union the count is the sum of both counts, unless the
  * bits of one filter are all set in the other, which then has all its keys. The
  * sum may be too high, never too low.
@@ -699,7 +699,7 @@ static double egh_rate(const void *image)
  * of bits the number of items is not known then, and of counters nobody knows
  * whether there was one. Keys that have a pattern may spread better than any
  * others and seem more: but they are not more than were added. */
-static void egh_stat(bly_stat_t *out, const void *image)
+static void egh_stat(bly_info_t *out, const void *image)
 {
     uint64_t set = egh_set(image), count = egh_keys_in(image);
     out->saturated = egh_saturated(image);

@@ -344,7 +344,7 @@ static void xorfilter_contains_many(const void *image, const uint64_t *hashes,
 
 /* The number of keys that a filter was made for includes repeated keys. A fuse
  * filter states it; from the cells of an xor filter follows the most. */
-static double xorfilter_most(const bly_stat_t *stat,
+static double xorfilter_most(const bly_info_t *stat,
                              const xorfilter_shape *shape)
 {
     if (stat->items_exact)
@@ -352,7 +352,7 @@ static double xorfilter_most(const bly_stat_t *stat,
     return floor((3 * ((double)shape->length + 1) - 32) / 1.23);
 }
 
-static void xorfilter_stat(bly_stat_t *out, const void *image)
+static void xorfilter_stat(bly_info_t *out, const void *image)
 {
     xorfilter_shape shape = xorfilter_of(image);
     out->fill = 1;

@@ -347,7 +347,7 @@ static bly_status gcs_check(const void *image)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-static void gcs_stat(bly_stat_t *out, const void *image)
+static void gcs_stat(bly_info_t *out, const void *image)
 {
     double range = (double)image_geometry(image, GCS_BLOCKS)
                  * (double)image_geometry(image, GCS_WIDTH);

@@ -2,12 +2,13 @@
  *
  * WHAT IT IS
  *
- * A table of rows of r bits. A key's hash selects a start, about half of the 64
- * rows from there on, and a fingerprint of r bits. The table is filled so that
- * the XOR of these rows is the key's fingerprint. For an absent key this is
- * true by accident, with probability 2^-r. Each key is one linear equation in a
- * narrow band; building the filter solves about as many equations as there are
- * rows. The table takes hardly more than r bits per key.
+ * A table whose rows have r bits each. A key's hash gives a fingerprint of r
+ * bits, and selects a window of 64 rows and about half of the rows in it. The
+ * table is filled so that the XOR of these rows is the key's fingerprint. For
+ * an absent key this is true by accident, with probability 2^-r. Each key is
+ * one linear equation in a narrow band; building the filter solves about as
+ * many equations as there are rows. The table takes hardly more than r bits per
+ * key.
  *
  * WHEN TO USE IT
  *
@@ -338,7 +339,7 @@ static bly_status ribbon_check(const void *image)
 
 /* ---- Look inside ------------------------------------------------------- */
 
-static void ribbon_stat(bly_stat_t *out, const void *image)
+static void ribbon_stat(bly_info_t *out, const void *image)
 {
     ribbon_shape g = ribbon_shape_of(image);
     size_t bytes = image_payload_bytes(image);

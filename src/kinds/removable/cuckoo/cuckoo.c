@@ -370,7 +370,7 @@ static bool cuckoo_first(const cuckoo_view *v, uint64_t bucket, uint64_t i,
     return bucket < other || cuckoo_copies_in(v, other, fp) == 0;
 }
 
-static void cuckoo_stat(bly_stat_t *out, const void *image)
+static void cuckoo_stat(bly_info_t *out, const void *image)
 {
     cuckoo_view v = cuckoo_look(image);
     uint64_t taken = 0, different = 0;

@@ -489,7 +489,7 @@ static double golomb_fill(const golomb_view *v)
 
 /* Reports statistics. The number of keys is the one from which the number of
  * values is expected; its deviation is that of the number of collisions. */
-static void golomb_stat(bly_stat_t *out, const void *image)
+static void golomb_stat(bly_info_t *out, const void *image)
 {
     golomb_view v = golomb_look(image);
     golomb_walk w = golomb_first(&v);

@@ -466,7 +466,7 @@ static void blocked_fold(void *into, const void *image)
     kind_fold_blocks(into, image, BLOCKED_LINE_BYTES);
 }
 
-static void blocked_stat(bly_stat_t *out, const void *image)
+static void blocked_stat(bly_info_t *out, const void *image)
 {
     shape s = blocked_shape_of(image);
     rows_stat(out, &s, image_payload(image));

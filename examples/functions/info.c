@@ -1,4 +1,4 @@
-/* stat.c - reports facts about filters, also as JSON.
+/* info.c - reports facts about filters, also as JSON.
  */
 #include <bloomery.h>
 #include <bloomery/fields.h>
@@ -11,8 +11,8 @@
 static void facts(const bly_filter *f)
 {
     /* example */
-    bly_stat_t is;
-    if (bly_stat(&is, f) < 0)
+    bly_info_t is;
+    if (bly_info(&is, f) < 0)
         errx(1, "%s", bly_why());
     printf("%.0f different keys (+- %.0f), %.2f %% false positives\n",
            is.distinct, is.distinct_sd, 100 * is.rate);
@@ -52,11 +52,11 @@ static bool print_json(const bly_filter *f, FILE *out)
     bly_json json = { .put = put, .context = out, .style = BLY_JSON_LINES };
     bly_field begin = { .type = BLY_FIELD_OBJECT };
     bly_field end = { .type = BLY_FIELD_END };
-    bly_stat_t is;
-    if (bly_stat(&is, f) < 0)
+    bly_info_t is;
+    if (bly_info(&is, f) < 0)
         errx(1, "%s", bly_why());
     return bly_json_field(&json, &begin) &&
-           bly_stat_each(&is, f, bly_json_field, &json) &&
+           bly_info_each(&is, f, bly_json_field, &json) &&
            bly_json_field(&json, &end);
 }
 /* end */
