@@ -688,6 +688,7 @@ it("advice is given", () => {
 });
 
 it("wrong options are errors, in the library's words", () => {
+    refused(() => new Filter("fuse", { items: 5 }), "EUNSUPPORTED", "(Filter.build)");
     refused(() => new Filter("nope", { items: 1 }), "EKIND", "unknown kind 'nope'");
     refused(() => new Filter("standard:q=1", { items: 1 }), "EOPTION", "has no option");
     refused(() => new Filter("standard"), "EPARAM");

@@ -89,7 +89,8 @@ test("the pages of the examples work in Chromium",
     });
     assert.deepEqual(said.get("/told"), {
         "ads.example": "blocked", "x.ads.example": "blocked",
-        "news.example": "allowed", worker: "1 0 1" });
+        "news.example": "allowed", worker: "1 0 1",
+        policies: ["true", "CompileError"] });
 });
 
 // The console blocks of README.md, in a folder with nothing but the package's archive.

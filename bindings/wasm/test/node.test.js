@@ -183,6 +183,10 @@ test("the page in the book shows true values", page, async () => {
     assert.ok(await works(javascript) >= 9);
 });
 
+test("the page on production shows true values", page, async () => {
+    assert.ok(await works(join(book, "library", "javascript-production.md")) >= 1);
+});
+
 test("the page in the book has an HTML page that works", page, async () => {
     const [, script] = readFileSync(javascript, "utf8")
         .match(/<script type="module">\n(.*?)<\/script>/s);
