@@ -30,6 +30,20 @@ static inline int folder_leave(void **state)
     return system(command);
 }
 
+/* Returns whether a file has exactly these bytes. */
+static inline bool folder_file_is(const char *path, const void *bytes,
+                                  size_t n)
+{
+    FILE *file = fopen(path, "rb");
+    char *got = malloc(n + 1);
+    assert_non_null(file);
+    assert_non_null(got);
+    bool same = fread(got, 1, n + 1, file) == n && memcmp(got, bytes, n) == 0;
+    fclose(file);
+    free(got);
+    return same;
+}
+
 /* Counts the entries of a folder except . and ..; in /proc/self/fd these are
  * the open descriptors plus the one used to read it. */
 static inline size_t folder_entries(const char *path)

@@ -5,6 +5,7 @@
 
 #include <err.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void list(void)
@@ -25,6 +26,21 @@ static void save(const bly_filter *f)
     if (bly_save_as(f, "keys.dcso", "dcso") < 0)
         errx(1, "%s", bly_why());
     /* end */
+}
+
+static void pack(const bly_filter *f)
+{
+    /* example */
+    size_t room, n;
+    bly_image(f, &room);
+    void *bytes = malloc(room);
+    if (bytes == NULL || bly_pack_as(f, "dcso", bytes, room, &n) < 0)
+        errx(1, "%s", bly_why());
+    printf("%zu bytes to send\n", n);
+    free(bytes);
+    /* end */
+    if (n >= room)
+        errx(1, "%zu bytes", n);
 }
 
 static void recognise(const char *path)
@@ -67,6 +83,7 @@ int main(void)
     bly_add(f, "swordfish", 9);
     attach(f);
     save(f);
+    pack(f);
     recognise("keys.dcso");
     bly_free(f);
     remove("keys.dcso");

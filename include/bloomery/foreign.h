@@ -65,6 +65,13 @@ BLY_API const char *bly_recognise(const void *bytes, size_t n, uint64_t all)
 BLY_API bly_status bly_save_as(const bly_filter *filter, const char *path,
                                const char *format) BLY_MUST BLY_GIVEN(1, 2, 3);
 
+/* Packs a filter into memory in another system's format: the bytes that
+ * bly_save_as writes. The bytes of bly_image are always room enough; *bytes is
+ * the number used. Errors of bly_save_as, and BLY_EPARAM (room). */
+BLY_API bly_status bly_pack_as(const bly_filter *filter, const char *format,
+                               void *into, size_t room, size_t *bytes)
+                               BLY_GIVEN(1, 2, 3, 5);
+
 /* Returns the data that is attached to a filter: arbitrary bytes that its
  * format keeps in the file after the bits. No function interprets them. They
  * stay when keys are added. If filters are united, those of `into` stay. They

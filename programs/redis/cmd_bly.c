@@ -599,10 +599,10 @@ const command bly_commands[] = {
     { "bly.madd", "key item…", "Adds items to a filter, which is created if it "
       "does not exist", "O(n), where n is the number of items", "1.0.0",
       bly_madd_command, "write deny-oom", "write bloomery", -3 },
-    { "bly.exists", "key item", "Returns whether an item is perhaps in a "
+    { "bly.contains", "key item", "Returns whether an item is perhaps in a "
       "filter", "O(1)", "1.0.0", bly_exists_command, "readonly fast",
       "read fast bloomery", 3 },
-    { "bly.mexists", "key item…", "Returns whether each item is perhaps in a "
+    { "bly.mcontains", "key item…", "Returns whether each item is perhaps in a "
       "filter", "O(n), where n is the number of items", "1.0.0",
       bly_mexists_command, "readonly fast", "read bloomery", -3 },
     { "bly.remove", "key item", "Removes an item from a filter, once", "O(1)",

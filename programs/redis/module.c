@@ -10,7 +10,9 @@
 
 #include "redis/held.h"
 
-enum { MODULE_VERSION = BLY_VERSION_NUMBER };
+/* The version of RedisBloom whose commands the module has. Clients read it
+ * before they use them. */
+enum { MODULE_VERSION = 20800 };
 
 static const char MODULE_NAME[] = "bf";         /* the same as RedisBloom's  */
 

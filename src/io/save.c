@@ -111,31 +111,57 @@ static bly_status save_from(const char *path, save_source *from)
     return save_replace(&r, from);
 }
 
-static bly_status save_bytes(const char *path, const uint8_t *bytes, size_t n)
+/* The place for the bytes of a file: a file or memory. */
+typedef struct {
+    const char *path;                   /* NULL: memory                      */
+    void       *into;
+    size_t      room;
+    size_t     *bytes;                  /* where to write their number       */
+} save_target;
+
+static bly_status save_bytes(const save_target *to, const uint8_t *bytes,
+                             size_t n)
 {
     save_source from = { .write = save_write_bytes, .bytes = bytes, .n = n };
-    return save_from(path, &from);
+    if (to->path != NULL)
+        return save_from(to->path, &from);
+    if (n > to->room)
+        return status_fail(BLY_EPARAM, "there is room for %zu bytes, but the "
+                           "filter takes %zu: allocate the size of the image",
+                           to->room, n);
+    task_copy(to->into, bytes, n);
+    bly_status status = task_status();
+    if (status == BLY_OK)
+        *to->bytes = n;
+    return status;
+}
+
+/* Names the file in an error, if there is one. */
+static bly_status save_error(bly_status status, const save_target *to)
+{
+    return to->path != NULL ? status_named(status, to->path) : status;
 }
 
 static const char save_verb[] = "saved, being on the disk already";
 
-static bly_status save_packed(const bly_filter *filter, const char *path)
+static bly_status save_packed(const bly_filter *filter, const save_target *to)
 {
     bly_allocator allocator = filter->allocator;
     size_t n = filter->bytes;
     uint8_t *packed = memory_raw(&allocator, n);
     if (packed == NULL)
-        return status_fail(BLY_ENOMEM, "%s: out of memory: packing the filter "
-                           "takes %.4g MiB", path, (double)n / (1 << 20));
+        return save_error(
+            status_fail(BLY_ENOMEM, "out of memory: packing the filter takes "
+                        "%.4g MiB", (double)n / (1 << 20)), to);
     size_t bytes = pack_write(filter, packed);
     bly_status status = task_status();
     if (status == BLY_OK)
-        status = save_bytes(path, packed, bytes);
+        status = save_bytes(to, packed, bytes);
     memory_release(&allocator, packed, n);
     return status;
 }
 
-static bly_status save_image(const bly_filter *filter, const char *path)
+static bly_status save_image(const bly_filter *filter, const save_target *to)
 {
     task_phase(0.3, filter->bytes);
     bly_status status = handle_whole(filter, save_verb);
@@ -143,27 +169,28 @@ static bly_status save_image(const bly_filter *filter, const char *path)
     if (status != BLY_OK)
         return status;
     if (filter->kind->packing != NULL)
-        return save_packed(filter, path);
-    return save_bytes(path, filter->image, filter->bytes);
+        return save_packed(filter, to);
+    return save_bytes(to, filter->image, filter->bytes);
 }
 
 /* Writes another system's file: the image without its header, which has the
  * only checksums. */
-static bly_status save_foreign(const bly_filter *filter, const char *path)
+static bly_status save_foreign(const bly_filter *filter, const save_target *to)
 {
     bly_status here = handle_here(filter, save_verb);
     return here != BLY_OK ? here
-         : save_bytes(path, image_payload(filter->image),
+         : save_bytes(to, image_payload(filter->image),
                       image_payload_bytes(filter->image));
 }
 
 bly_status bly_save(const bly_filter *filter, const char *path)
 {
+    const save_target to = { .path = path };
     task t;
     task_begin(&t, &filter->progress, filter->bytes);
     return task_end(&t, filter->kind->foreign != NULL
-                        ? save_foreign(filter, path)
-                        : save_image(filter, path));
+                        ? save_foreign(filter, &to)
+                        : save_image(filter, &to));
 }
 
 /* ---- Conversion to a twin kind ------------------------------------------ */
@@ -183,7 +210,7 @@ static bool save_is_twin(const bly_filter *filter, const kind_foreign *format)
 }
 
 /* Writes it as another system's file: a header, then its bits. */
-static bly_status save_to_twin(const bly_filter *filter, const char *path,
+static bly_status save_to_twin(const bly_filter *filter, const save_target *to,
                                const kind_foreign *format)
 {
     uint64_t bits = image_payload_bytes(filter->image);
@@ -192,22 +219,24 @@ static bly_status save_to_twin(const bly_filter *filter, const char *path,
     if (status != BLY_OK)
         return status;
     if (head == 0)
-        return status_fail(BLY_ETOOBIG, "%s: files of this format cannot hold "
-                           "%.4g MiB of bits: build it for fewer keys, or with "
-                           "a higher rate", path, (double)bits / (1 << 20));
+        return save_error(
+            status_fail(BLY_ETOOBIG, "files of this format cannot hold %.4g "
+                        "MiB of bits: build it for fewer keys, or with a "
+                        "higher rate", (double)bits / (1 << 20)), to);
     bly_allocator allocator = filter->allocator;
     uint8_t *file = memory_raw(&allocator, head + bits);
     if (file == NULL)
-        return status_named(handle_no_memory(head + bits), path);
+        return save_error(handle_no_memory(head + bits), to);
     format->twin.head(file, bits);
     task_copy(file + head, image_payload(filter->image), (size_t)bits);
-    status = save_bytes(path, file, head + (size_t)bits);
+    status = save_bytes(to, file, head + (size_t)bits);
     memory_release(&allocator, file, head + (size_t)bits);
     return status;
 }
 
 /* Writes it as an image of our kind; its number of keys is unknown. */
-static bly_status save_from_twin(const bly_filter *filter, const char *path)
+static bly_status save_from_twin(const bly_filter *filter,
+                                 const save_target *to)
 {
     const kind_foreign *format = filter->kind->foreign;
     uint64_t all = image_payload_bytes(filter->image), bits = all - 1;
@@ -225,12 +254,12 @@ static bly_status save_from_twin(const bly_filter *filter, const char *path)
     if (status == BLY_OK)
         status = bly_new(&twin, kind, &spec);
     if (status != BLY_OK)
-        return status_named(status, path);
+        return save_error(status, to);
     task_copy(image_payload_mut(twin->image),
               image_payload(filter->image) + (all - bits), (size_t)bits);
     twin->items = IMAGE_ITEMS_UNKNOWN;
     twin->changed = true;
-    status = save_image(twin, path);
+    status = save_image(twin, to);
     bly_free(twin);
     return status;
 }
@@ -238,7 +267,7 @@ static bly_status save_from_twin(const bly_filter *filter, const char *path)
 /* ---- In a format -------------------------------------------------------- */
 
 /* Refuses a format that does not exist, or has other bits. */
-static bly_status save_not_as(const bly_filter *filter, const char *path,
+static bly_status save_not_as(const bly_filter *filter, const save_target *to,
                               const char *format)
 {
     formats_found other;
@@ -248,32 +277,42 @@ static bly_status save_not_as(const bly_filter *filter, const char *path,
                              "written as %s, which sets other bits for a key: "
                              "build a filter of kind %s from the keys",
                              filter->kind->name, format, format);
-    return status_named(status, path);
+    return save_error(status, to);
 }
 
-static bly_status save_as(const bly_filter *filter, const char *path,
+static bly_status save_as(const bly_filter *filter, const save_target *to,
                           const char *format)
 {
     if (strcmp(format, "bloomery") == 0)
-        return save_image(filter, path);
+        return save_image(filter, to);
     const kind_foreign *own = filter->kind->foreign;
     const bly_kind *other = registry_find(format, strlen(format));
     if (own != NULL && save_named(other, filter->kind->name))
-        return save_foreign(filter, path);
+        return save_foreign(filter, to);
     if (own != NULL && save_named(other, own->twin.kind))
-        return save_from_twin(filter, path);
+        return save_from_twin(filter, to);
     if (other != NULL && other->foreign != NULL
         && save_is_twin(filter, other->foreign))
-        return save_to_twin(filter, path, other->foreign);
-    return save_not_as(filter, path, format);
+        return save_to_twin(filter, to, other->foreign);
+    return save_not_as(filter, to, format);
 }
 
 bly_status bly_save_as(const bly_filter *filter, const char *path,
                        const char *format)
 {
+    const save_target to = { .path = path };
     task t;
     task_begin(&t, &filter->progress, filter->bytes);
-    return task_end(&t, save_as(filter, path, format));
+    return task_end(&t, save_as(filter, &to, format));
+}
+
+bly_status bly_pack_as(const bly_filter *filter, const char *format,
+                       void *into, size_t room, size_t *bytes)
+{
+    const save_target to = { .into = into, .room = room, .bytes = bytes };
+    task t;
+    task_begin(&t, &filter->progress, filter->bytes);
+    return task_end(&t, save_as(filter, &to, format));
 }
 
 /* ---- An image that is elsewhere ----------------------------------------- */

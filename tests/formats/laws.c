@@ -344,6 +344,29 @@ static void law_a_changed_filter_is_saved(void **state)
     bly_free(opened);
 }
 
+/* In memory are the bytes of the file, in each format that it can have. */
+static void law_packed_as_a_file(void **state)
+{
+    (void)state;
+    bly_filter *filter = laws_of(FEW, 9, FEW);
+    const char *formats[] = { "bloomery", laws_kind->name };
+    size_t room, n = 0, bytes;
+    assert_non_null(bly_image(filter, &room));
+    uint8_t *packed = malloc(room);
+    for (size_t i = 0; i < 2; i++) {
+        assert_status(bly_pack_as(filter, formats[i], packed, room, &n),
+                      BLY_OK);
+        assert_status(bly_save_as(filter, laws_path, formats[i]), BLY_OK);
+        assert_true(folder_file_is(laws_path, packed, n));
+        bytes = 7;
+        assert_status(bly_pack_as(filter, formats[i], packed, n - 1, &bytes),
+                      BLY_EPARAM);
+        assert_int_equal(bytes, 7);
+    }
+    free(packed);
+    bly_free(filter);
+}
+
 static void law_other_formats_are_refused(void **state)
 {
     (void)state;
@@ -586,6 +609,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(law_what_tells_is_recognised),
         cmocka_unit_test(law_a_file_is_not_changed_in_place),
         cmocka_unit_test(law_a_changed_filter_is_saved),
+        cmocka_unit_test(law_packed_as_a_file),
         cmocka_unit_test(law_other_formats_are_refused),
         cmocka_unit_test(law_a_union_has_both),
         cmocka_unit_test(law_copy_and_like),

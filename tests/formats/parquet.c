@@ -74,7 +74,12 @@ static void test_written_as_split(void **state)
         uint64_t key = test_random(1, i);
         bly_add(filter, &key, sizeof key);
     }
+    uint8_t packed[4096];
+    size_t n = 0;
     assert_said(bly_save_as(filter, "saved", "split"), BLY_OK);
+    assert_said(bly_pack_as(filter, "split", packed, sizeof packed, &n),
+                BLY_OK);
+    assert_true(folder_file_is("saved", packed, n));
     assert_said(bly_open(&other, "saved", BLY_MAP | BLY_VERIFY, NULL), BLY_OK);
     assert_string_equal(bly_kind_of(other), "split");
     for (uint64_t i = 0; i < 20000; i++) {
@@ -83,6 +88,9 @@ static void test_written_as_split(void **state)
                          bly_contains(other, &key, sizeof key));
     }
     assert_said(bly_save_as(other, "again", "parquet"), BLY_OK);
+    assert_said(bly_pack_as(other, "parquet", packed, sizeof packed, &n),
+                BLY_OK);
+    assert_true(folder_file_is("again", packed, n));
     bly_free(other);
     assert_said(bly_open(&other, "again", 0, NULL), BLY_OK);
     size_t bytes;

@@ -185,7 +185,7 @@ cp one.bly before
 for more in '' '-k blocked -P'; do
     # shellcheck disable=SC2086  # a list of words
     try build $more -n 9 -f 9 -o one.bly a
-    refused "no line with a key $more" 'no line has a key: '
+    refused "no line with a key $more" 'no line has column 9: '
     is_still "no line with a key $more" one.bly
 done
 try build -o none.bly c

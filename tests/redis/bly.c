@@ -70,12 +70,12 @@ static void test_large(void **state)
     client *c = &bly_client;
     bly_large(c);
     assert_answer(c, "BLY.UNITE c a b", "+OK");
-    bly_say_many(c, "BLY.EXISTS", "c", 0, 1500);
+    bly_say_many(c, "BLY.CONTAINS", "c", 0, 1500);
     bly_hear_many(c, 1500, ":1");
     assert_answer(c, "BLY.INTERSECT d a b", "+OK");
-    bly_say_many(c, "BLY.EXISTS", "d", 500, 1000);
+    bly_say_many(c, "BLY.CONTAINS", "d", 500, 1000);
     bly_hear_many(c, 500, ":1");
-    assert_answer(c, "BLY.EXISTS d item:0", ":0");
+    assert_answer(c, "BLY.CONTAINS d item:0", ":0");
     char *answer = client_ask(c, "BLY.OVERLAP a b");
     assert_non_null(strstr(answer, "+Jaccard"));
     free(answer);
@@ -108,11 +108,11 @@ static void test_beside(void **state)
         client_say(c, "BLY.UNITE c a b");
         client_say(&other, "PING");
         bly_say_many(&other, "BLY.ADD", "a", 2000 + 10 * i, 2010 + 10 * i);
-        client_say(&other, "BLY.EXISTS a item:600");
+        client_say(&other, "BLY.CONTAINS a item:600");
         bly_hear_many(&other, 1, "+PONG");
         bly_hear_many(&other, 11, ":1");
         bly_hear_many(c, 1, "+OK");
-        bly_say_many(&other, "BLY.EXISTS", "a", 2000 + 10 * i, 2010 + 10 * i);
+        bly_say_many(&other, "BLY.CONTAINS", "a", 2000 + 10 * i, 2010 + 10 * i);
         bly_hear_many(&other, 10, ":1");
         client_say(c, "BLY.UNITE c a b");
         client_say(&other, "RENAME a e");
@@ -152,7 +152,7 @@ static void test_nobody_is_refused(void **state)
         bly_hear_many(&adders[i], ADDS, ":1");
     bly_hear_many(&resizes, WORKS, "+OK");
     bly_hear_many(&overlaps, WORKS, NULL);
-    bly_say_many(c, "BLY.EXISTS", "q", 0, ADDS * ADDERS);
+    bly_say_many(c, "BLY.CONTAINS", "q", 0, ADDS * ADDERS);
     bly_hear_many(c, ADDS * ADDERS, ":1");
     for (int i = 0; i < ADDERS; i++)
         client_close(&adders[i]);
@@ -178,7 +178,7 @@ static void test_gone(void **state)
         bly_hear_many(c, 10, ":1");
         assert_answer(c, "PING", "+PONG");
     }
-    bly_say_many(c, "BLY.EXISTS", "b", 3000, 3100);
+    bly_say_many(c, "BLY.CONTAINS", "b", 3000, 3100);
     bly_hear_many(c, 100, ":1");
     bly_end();
 }
@@ -235,7 +235,7 @@ static void test_gone_ends(void **state)
         ended++;
     assert_true(ended > 0 && ended <= CLIENTS);
     assert_string_equal(before, after);
-    bly_say_many(c, "BLY.EXISTS", "d", 0, 1500);
+    bly_say_many(c, "BLY.CONTAINS", "d", 0, 1500);
     bly_hear_many(c, 1500, ":1");
     free(log);
     free(before);
@@ -254,10 +254,10 @@ static void test_at_once(void **state)
     assert_answer(c, "MULTI", "+OK");
     assert_answer(c, "BLY.UNITE c a b", "+QUEUED");
     assert_answer(c, "BLY.ADD a last", "+QUEUED");
-    assert_answer(c, "BLY.EXISTS c item:1400", "+QUEUED");
+    assert_answer(c, "BLY.CONTAINS c item:1400", "+QUEUED");
     assert_answer(c, "EXEC", "[+OK :1 :1]");
     assert_answer(c, "EVAL \"redis.call('BLY.INTERSECT', 'd', 'a', 'b') return "
-                  "redis.call('BLY.EXISTS', 'd', 'item:600')\" 0", ":1");
+                  "redis.call('BLY.CONTAINS', 'd', 'item:600')\" 0", ":1");
     bly_end();
 }
 
@@ -283,7 +283,7 @@ static void test_saved_beside(void **state)
     server_end(&bly_server, SIGTERM);
     server_start(&bly_server, "--save '' --appendonly yes");
     *c = client_open(&bly_server, 2);
-    bly_say_many(c, "BLY.EXISTS", "c", 0, 1500);
+    bly_say_many(c, "BLY.CONTAINS", "c", 0, 1500);
     bly_hear_many(c, 1500, ":1");
     bly_end();
 }
@@ -350,7 +350,7 @@ static void test_memory(void **state)
     assert_non_null(strstr(answer, "-ERR "));
     assert_non_null(strstr(answer, "memory"));
     free(answer);
-    assert_answer(c, "BLY.EXISTS a x", ":1");
+    assert_answer(c, "BLY.CONTAINS a x", ":1");
     assert_answer(c, "EXISTS b", ":0");
     answer = client_ask(c, "MEMORY USAGE a");
     assert_in_range(strtol(answer + 1, NULL, 10), 23000000, 26000000);
@@ -388,8 +388,8 @@ static void test_rate(void **state)
     client *c = &bly_client;
     int n = (int)test_work(1000000, 50000, 10000), asked = 20000;
     bly_many(c, "BLY.MADD", 0, n);
-    assert_int_equal(bly_many(c, "BLY.MEXISTS", 0, n), n);
-    int found = bly_many(c, "BLY.MEXISTS", 2000000000, 2000000000 + asked);
+    assert_int_equal(bly_many(c, "BLY.MCONTAINS", 0, n), n);
+    int found = bly_many(c, "BLY.MCONTAINS", 2000000000, 2000000000 + asked);
     /* the requested rate, and five standard deviations */
     assert_in_range(found, 0, asked / 100 + 71);
     bly_end();
@@ -409,7 +409,7 @@ static void test_secrets(void **state)
     assert_answer(&other, "ACL SETUSER app on >word ~* +@all -@admin "
                   "-@dangerous", "+OK");
     assert_answer(&other, "AUTH app word", "+OK");
-    assert_answer(&other, "BLY.EXISTS a x", ":1");
+    assert_answer(&other, "BLY.CONTAINS a x", ":1");
     assert_answer(&other, "BLY.SECRET a", "-NOPERM only users who "
                   "may run CONFIG GET can read secrets");
     client_close(&other);
@@ -508,20 +508,20 @@ static void test_forms_of_the_command(void **state)
         skip();
     client *c = &bly_client;
     bly_restore_built(c, "t", "-i", "Host1.Example.org\\nb\\n");
-    assert_answer(c, "BLY.MEXISTS t HOST1.example.ORG B none", "[:1 :1 :0]");
+    assert_answer(c, "BLY.MCONTAINS t HOST1.example.ORG B none", "[:1 :1 :0]");
     char *info = client_ask(c, "BLY.INFO t");
     assert_non_null(strstr(info, "+keys \"text:case=lower\""));
     free(info);
     bly_restore_built(c, "u", "--upper -k fuse", "ab\\ncd\\n");
-    assert_answer(c, "BLY.MEXISTS u Ab CD e", "[:1 :1 :0]");
+    assert_answer(c, "BLY.MCONTAINS u Ab CD e", "[:1 :1 :0]");
     bly_restore_built(c, "n", "--as number", "7\\n1.5\\n");
-    assert_answer(c, "BLY.MEXISTS n 7.0 1.50 8", "[:1 :1 :0]");
+    assert_answer(c, "BLY.MCONTAINS n 7.0 1.50 8", "[:1 :1 :0]");
     bly_restore_built(c, "h", "--as hex", "00ff\\n");
-    assert_answer(c, "BLY.MEXISTS h 00FF 0x00:ff ff", "[:1 :1 :0]");
+    assert_answer(c, "BLY.MCONTAINS h 00FF 0x00:ff ff", "[:1 :1 :0]");
     bly_restore_built(c, "b", "--as bytes", "ab\\n");
-    assert_answer(c, "BLY.MEXISTS b ab 6162", "[:1 :0]");
+    assert_answer(c, "BLY.MCONTAINS b ab 6162", "[:1 :0]");
     bly_restore_built(c, "a", "--as any", "Ab\\n");
-    assert_answer(c, "BLY.MEXISTS a Ab ab", "[:1 :0]");
+    assert_answer(c, "BLY.MCONTAINS a Ab ab", "[:1 :0]");
     assert_answer(c, "BLY.NEW back blocked CAPACITY 10 UNKEYED KEYS int32",
                   "+OK");
     assert_answer(c, "BLY.ADD back 65", ":1");
@@ -546,7 +546,7 @@ static void test_folded(void **state)
         assert_true(strstr(answer, "write it in UTF-8") != NULL
                     || strstr(answer, "this library lacks") != NULL);
         free(answer);
-        words[0] = (argument){ "BLY.EXISTS", 10 };
+        words[0] = (argument){ "BLY.CONTAINS", 12 };
     }
     bly_end();
 }
@@ -574,7 +574,7 @@ static void test_difference(void **state)
     char *answer = client_hear(c);
     assert_true(strncmp(answer, "-ERR ", 5) == 0);
     free(answer);
-    assert_answer(c, "BLY.EXISTS a item:1", ":1");
+    assert_answer(c, "BLY.CONTAINS a item:1", ":1");
     assert_answer(c, "BLY.NEW d invertible:key=16 CAPACITY 100 UNKEYED KEYS "
                   "text:case=lower", "+OK");
     words[1] = (argument){ "d", 1 };

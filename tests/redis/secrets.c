@@ -100,7 +100,7 @@ static void secrets_are_there(client *c, const char *keys)
 {
     char line[64], key[16];
     for (int n; sscanf(keys, "%15s%n", key, &n) == 1; keys += n) {
-        snprintf(line, sizeof line, "BLY.EXISTS %s x", key);
+        snprintf(line, sizeof line, "BLY.CONTAINS %s x", key);
         assert_answer(c, line, ":1");
     }
 }

@@ -480,8 +480,8 @@ static void test_replica(void **state)
     assert_answer(&a, "BLY.MADD later x Y", "[:1 :1]");
     assert_answer(&a, "BLY.MADD numbers 9 10", "[:1 :1]");
     redis_follow(&a);
-    assert_answer(&b, "BLY.MEXISTS later X y z", "[:1 :1 :0]");
-    assert_answer(&b, "BLY.MEXISTS folded hOST1 \" host2\"", "[:1 :1]");
+    assert_answer(&b, "BLY.MCONTAINS later X y z", "[:1 :1 :0]");
+    assert_answer(&b, "BLY.MCONTAINS folded hOST1 \" host2\"", "[:1 :1]");
     redis_same(&a, &b, "BLY", "later");
     for (size_t i = 0; i < REDIS_KEYS; i++)
         redis_same(&a, &b, redis_keys[i].family, redis_keys[i].key);
@@ -911,6 +911,23 @@ static void test_commands(void **state)
     server_remove(&s);
 }
 
+/* Clients compare the version with RedisBloom's before they use commands. */
+static void test_the_version_is_that_of_redisbloom(void **state)
+{
+    (void)state;
+    if (redis_skips())
+        skip();
+    server s = { .port = 0 };
+    server_start(&s, "--save ''");
+    client c = client_open(&s, 2);
+    client_say(&c, "MODULE LIST");
+    char *answer = client_hear(&c);
+    assert_non_null(strstr(answer, "\"name\" \"bf\" \"ver\" :20800"));
+    free(answer);
+    client_close(&c);
+    server_remove(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -933,6 +950,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_digests),
         cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_the_version_is_that_of_redisbloom),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(logs_the_rate_of_a_hopeless_shape),
     };

@@ -449,7 +449,7 @@ class Redis(Surface):
         if key is None:
             raise Refused
         self.say("BLY.RESTORE", "f", image, "REPLACE")
-        return FOUND if self.say("BLY.EXISTS", "f", raw(key)) == b":1" else NO
+        return FOUND if self.say("BLY.CONTAINS", "f", raw(key)) == b":1" else NO
 
     def end(self):
         self.socket.close()

@@ -89,7 +89,7 @@ check 'sketches for 100 with 100 differences hardly ever fail: 0.5 %, 4 sigma' a
 figure 'sketches for 100 that failed' "$failed of $trials"
 change 2000
 "$BLOOMERY" sketch --differences 100 -o small.bly mine
-refused 'a sketch for fewer' 'ask for one made with .*-d' \
+refused 'a sketch for fewer' 'request one made with .*--differences' \
     "$BLOOMERY" diff small.bly theirs
 "$BLOOMERY" diff --estimate small.bly theirs >said || true
 check 'which says about how many, within 5 sd' awk '{ gsub(/,/, ""); d = $1 - 2000
