@@ -110,6 +110,25 @@ test("load() takes a path, and names a module that is missing", async () => {
     }
 });
 
+const book = env.BLOOMERY_BOOK;
+const page = { skip: book ? false : "BLOOMERY_BOOK is not set" };
+
+test("package.json describes the package", page, () => {
+    const read = (path) => readFileSync(path, "utf8");
+    const made = JSON.parse(read(join(here, "..", "package.json")));
+    for (const field of ["description", "keywords", "homepage", "bugs", "repository",
+                         "license", "author", "engines"])
+        assert.ok(Object.keys(made[field]).length > 0, field);
+    const [, maintainer] = /^Maintainer: (.*)$/m.exec(
+        read(join(book, "..", "debian", "control")));
+    assert.equal(made.author, maintainer);
+    const targets = (value) => typeof value === "string" ? [value]
+        : Object.values(value).flatMap(targets);
+    for (const target of targets(made.exports))
+        assert.ok(target === "./package.json" || made.files.includes(target.slice(2)),
+                  `${target} is not in the archive`);
+});
+
 test("a module of another version is refused", async () => {
     const path = (name) => join(here, "..", name);
     const folder = mkdtempSync(join(tmpdir(), "bloomery-wasm-"));
@@ -176,8 +195,6 @@ test("README.md shows true values", async () => {
     assert.ok(await works(join(here, "..", "README.md")) >= 4);
 });
 
-const book = env.BLOOMERY_BOOK;
-const page = { skip: book ? false : "BLOOMERY_BOOK is not set" };
 const javascript = book && join(book, "library", "javascript.md");
 test("the page in the book shows true values", page, async () => {
     assert.ok(await works(javascript) >= 9);
