@@ -347,7 +347,7 @@ function everyBit() {
     for (const { offset, bytes } of tracer.reads())
         for (let i = 0; i < bytes; i++)
             read.add(offset + i);
-    const answer = filter.has(document.getElementById("key").value) ? 1 : 0;
+    const answer = filter.contains(document.getElementById("key").value) ? 1 : 0;
     let deciding = 0, unseen = 0;
     const bits = tracer.image().length * 8, step = bits > 100000 ? 97 : 1;
     for (let bit = 128 * 8; bit < bits; bit += step) {
