@@ -507,8 +507,10 @@ typedef struct {
                                    carries no labels                         */
     uint64_t label_least;       /* labels are these and what is between them */
     uint64_t label_most;
-    uint64_t geometry[4];       /* the kind's own numbers, see docs/format */
-    uint64_t reserved[10];      /* 0                                         */
+    uint64_t geometry[4];       /* the kind's own numbers, see docs/format   */
+    uint64_t can;               /* flags BLY_CAN_… of the filter, as bly_can
+                                   will return them                          */
+    uint64_t reserved[9];       /* 0                                         */
 } bly_plan_t;
 
 /* Computes the size, rate and costs of a filter before it is built: the plan of

@@ -82,7 +82,8 @@ ABI_AT(bly_plan_t, label_bits, 124);
 ABI_AT(bly_plan_t, label_least, 128);
 ABI_AT(bly_plan_t, label_most, 136);
 ABI_AT(bly_plan_t, geometry, 144);
-ABI_AT(bly_plan_t, reserved, 176);
+ABI_AT(bly_plan_t, can, 176);
+ABI_AT(bly_plan_t, reserved, 184);
 
 ABI_SIZE(bly_key, 16);
 ABI_AT(bly_key, data, 0);

@@ -132,6 +132,7 @@ static const fields_row fields_plan[] = {
     FIELDS_PLAN(lines_absent, REAL, ALWAYS,
                 "cache lines touched by a lookup of any other key"),
     FIELDS_PLAN(geometry, GEOMETRY, ALWAYS, "four numbers of the kind's own"),
+    FIELDS_PLAN(can, CAN, ALWAYS, "abilities"),
 };
 
 /* A visit: what the record meets, the next field, and the visitor. */
@@ -181,9 +182,8 @@ static void fields_geometry(fields_walk *w, const uint64_t *geometry)
     fields_give(w, BLY_FIELD_END);
 }
 
-static void fields_can(fields_walk *w)
+static void fields_can(fields_walk *w, uint64_t can)
 {
-    uint64_t can = bly_can(w->filter);
     fields_give(w, BLY_FIELD_ARRAY);
     for (int i = 0; i < BLY_ABILITIES; i++)
         if ((can >> i & 1) != 0)
@@ -269,7 +269,10 @@ static void fields_value(fields_walk *w, int type, const void *at)
     case FIELDS_ATTACHED: fields_attached(w); break;
     case FIELDS_LABELS:   fields_labels(w); break;
     )
-    case FIELDS_CAN:      fields_can(w); break;
+    case FIELDS_CAN:
+        fields_can(w, w->filter != NULL ? bly_can(w->filter)
+                                        : *(const uint64_t *)at);
+        break;
     }
 }
 

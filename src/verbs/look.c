@@ -29,10 +29,7 @@ const char *bly_kind_of(const bly_filter *filter)
 
 uint64_t bly_can(const bly_filter *filter)
 {
-    const bly_kind *kind = filter->kind;
-    bool counts = KIND_HAS(kind, varying, counts)
-               && kind->varying->counts(filter->image);
-    return registry_can(kind) | (counts ? BLY_CAN_REMOVE | BLY_CAN_COUNT : 0);
+    return registry_can_here(filter->kind, filter->image);
 }
 
 /* ---- A filter ---------------------------------------------------------- */

@@ -214,6 +214,11 @@ bly_status order_make(order *o, const char *kind, const bly_spec *given,
         status = o->kind->plan(&o->plan, &o->asked);
     if (status == BLY_OK)
         order_finish(o);
+    if (status == BLY_OK) {
+        uint8_t header[IMAGE_HEADER] = { 0 };
+        order_format(o, header);
+        o->plan.can = registry_can_here(o->kind, header);
+    }
     return status;
 }
 

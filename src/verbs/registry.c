@@ -376,6 +376,13 @@ uint64_t registry_can(const bly_kind *kind)
     return can;
 }
 
+uint64_t registry_can_here(const bly_kind *kind, const void *image)
+{
+    bool counts = KIND_HAS(kind, varying, counts)
+               && kind->varying->counts(image);
+    return registry_can(kind) | (counts ? BLY_CAN_REMOVE | BLY_CAN_COUNT : 0);
+}
+
 void registry_able(char out[REGISTRY_LINE], uint64_t flag)
 {
     enum { MOST = 12 };

@@ -230,6 +230,9 @@ const char *registry_tier(const bly_kind *kind);
 /* Returns the abilities of a kind, BLY_CAN_…, from the slots that it fills. */
 uint64_t registry_can(const bly_kind *kind);
 
+/* Returns those of one filter, from its header. */
+uint64_t registry_can_here(const bly_kind *kind, const void *image);
+
 /* Writes the names of the kinds with one ability in a line: "counting,
  * cuckoo". If they are many, it writes the core ones, "and others". */
 enum { REGISTRY_LINE = 320 };

@@ -265,6 +265,7 @@ static void fields_kind(const char *kind, const bly_kind_info *info)
     bly_keys keys = { .n = FIELDS_KEYS, .hashes = hashes,
                       .labels = labelled ? labels : NULL };
     each_status(kind, bly_build(&filter, kind, &spec, &keys), BLY_OK);
+    each_true(kind, plan.can == bly_can(filter));
     assert_int_equal(bly_info(&stat, filter), BLY_OK);
     s = (seen){ .most = FIELDS_MOST };
     each_true(kind, bly_info_each(&stat, filter, fields_see, &s));
