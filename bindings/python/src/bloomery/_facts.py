@@ -157,6 +157,7 @@ class Plan(Record):
     lines_present: float
     lines_absent: float
     geometry: tuple[int, ...]
+    can: tuple[str, ...]
 
 
 class Info(Record):
