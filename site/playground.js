@@ -162,7 +162,7 @@ function openList(bytes, name) {
 }
 
 function openFilter(bytes, name) {
-    const opened = engine.Filter.from(bytes);   // or it throws
+    const opened = engine.Filter.fromBytes(bytes);   // or it throws
     say("state", "");
     use(opened, name);
 }
@@ -228,8 +228,8 @@ function use(made, name, said = "") {
         filter.free();
     filter = made;
     dropped = name;
-    image = filter.save();
-    const info = filter.stat();
+    image = filter.pack();
+    const info = filter.info();
     if (name) {
         say("build-error", "");
         say("command", `More about it: bloomery info ${name}`);
@@ -262,7 +262,7 @@ function download() {
 
 // Can texts be looked up? A filter of numbers, say, has none.
 function takesText() {
-    const form = filter.stat().keys;
+    const form = filter.info().keys;
     return form === "any" || /^(text|utf16)\b/.test(form);
 }
 
@@ -275,7 +275,7 @@ function strangers() {
         return;
     }
     for (let i = 0; i < asked; i++)
-        taken += filter.has(`stranger ${i}`);
+        taken += filter.contains(`stranger ${i}`);
     say("strangers", `Of ${whole(asked)} made-up words that are not in it, it ` +
         `takes ${whole(taken)} to be present: ${percent(taken / asked)}.`);
 }
@@ -334,12 +334,12 @@ function ask() {
     if (!takesText()) {
         $("answer").className = "answer no";
         $("answer").replaceChildren("The keys of this filter are not text: they have " +
-            `the form ${filter.stat().keys}.`);
+            `the form ${filter.info().keys}.`);
         for (const id of ["picture", "legend"])
             $(id).hidden = true;
         return;
     }
-    const perhaps = filter.has(key);
+    const perhaps = filter.contains(key);
     $("answer").className = perhaps ? "answer" : "answer no";
     $("answer").replaceChildren("“", key, "”: ",
         element("strong", {}, perhaps ? "perhaps" : "certainly not"));

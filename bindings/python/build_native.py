@@ -81,7 +81,7 @@ def amalgamate(source):
 
 
 def options():
-    """What the compiler and the linker are told."""
+    """Returns the arguments of the compiler and the linker."""
     if os.environ.get("BLOOMERY_SYSTEM") == "1":
         return {
             "extra_compile_args": pkg_config("--cflags", "bloomery"),

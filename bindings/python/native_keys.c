@@ -40,7 +40,7 @@ enum {
 
 /* Keys of a batch between two questions to Python: some milliseconds. Keys that
  * are made ready together. */
-enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 10 };
+enum { HELD_PART = 1 << 17, HELD_SLICE = 1 << 11 };
 
 /* The bytes of numpy's texts that are made ready together. */
 enum { HELD_SLICE_BYTES = 1 << 16 };
@@ -293,15 +293,15 @@ enum { HELD_VIEW = 16, HELD_VIEW_SHORT = 12 };
 static inline int held_view_at(bly_key *key, const held_batch *b, size_t i)
 {
     const char *view = (const char *)b->data + i * HELD_VIEW;
-    int32_t length, buffer, at;
-    memcpy(&length, view, 4);
+    int32_t part[4];                    /* length, beginning, buffer, place  */
+    memcpy(part, view, sizeof part);
+    int64_t length = part[0], at = part[3];
     if (length >= 0 && length <= HELD_VIEW_SHORT) {
         *key = (bly_key){ view + 4, (size_t)length };
         return b->type;
     }
-    memcpy(&buffer, view + 8, 4);
-    memcpy(&at, view + 12, 4);
-    if (length < 0 || buffer < 0 || (size_t)buffer >= b->n_buffers || at < 0
+    size_t buffer = (uint32_t)part[2];
+    if (length < 0 || buffer >= b->n_buffers || at < 0
         || at > b->sizes[buffer] - length)
         return HELD_OUTSIDE_V;
     *key = (bly_key){ (const char *)b->buffers[buffer] + at, (size_t)length };

@@ -1,74 +1,75 @@
-// bloomery.d.ts - the types of bloomery.js. Whatever is refused throws a
-// BloomeryError; no call returns another value for what went wrong.
+// bloomery.d.ts - the types of the package, for import and for require(). A call that
+// is refused throws a BloomeryError, or a TypeError if a key is not a key; no call
+// reports a failure by its return value.
 
-/** Text (its UTF-8), bytes as they are, or a number. An integer of 64 bits is the
- * same key as a number and as a bigint: 7 and 7n are one key, "7" is another. */
+/** Text (its UTF-8), bytes as they are, or a number. A 64-bit integer is the same key
+ * as a number and as a bigint: 7 and 7n are one key, "7" is another. */
 export type Key = string | number | bigint | Uint8Array | Uint8ClampedArray |
     ArrayBufferLike | DataView;
 
-/** Arrays of numbers, each a key. */
+/** Arrays of numbers, each of which is a key. */
 export type Numbers = Int8Array | Int16Array | Uint16Array | Int32Array |
     Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array;
 
-/** Keys of one width, one after another. */
+/** Keys of equal width, one after another. */
 export interface Rows {
     bytes: Uint8Array | Uint8ClampedArray | ArrayBufferLike | DataView;
     width: number;
 }
 
-/** Keys one after another, and where they begin and end: n + 1 numbers, as Arrow
- * has them. */
+/** Keys one after another. Key i lies from offsets[i] to offsets[i + 1], as in Arrow,
+ * so n keys have n + 1 offsets. */
 export interface Offsets {
     bytes: Uint8Array | Uint8ClampedArray | ArrayBufferLike | DataView;
     offsets: Uint32Array | Int32Array;
 }
 
-/** Many keys. Arrays of numbers, rows and offsets go the fastest way. A text and a
- * Uint8Array are one key, and not many. */
+/** Many keys. Arrays of numbers, rows and offsets are the fastest. A text and a
+ * Uint8Array are single keys. */
 export type Keys = Iterable<Key> & object & { BYTES_PER_ELEMENT?: never } |
     Exclude<Numbers, Uint8Array> | Rows | Offsets;
 
-/** A Uint8Array of its own memory, as a Blob or a Response wants: where TypeScript
- * tells that from shared memory, Uint8Array<ArrayBuffer>. */
+/** A Uint8Array with memory of its own, as a Blob or a Response needs it. In versions
+ * of TypeScript that distinguish shared memory, it is Uint8Array<ArrayBuffer>. */
 export type Bytes = ReturnType<Uint8ArrayConstructor["of"]>;
 
 declare global {
-    // As lib.esnext.disposable has it, which older TypeScript has not.
+    // Declared here for versions of TypeScript without lib.esnext.disposable.
     interface SymbolConstructor {
         readonly dispose: unique symbol;
     }
 }
 
-/** A number, or a bigint where a number would not be exact. */
+/** A number, or a bigint if a number would not be exact. */
 export type Whole = number | bigint;
 
-/** An option of another name is an error. */
+/** Options of every filter. An unknown option is an error. */
 export interface Options {
-    /** Keys that the filter should hold. */
+    /** The number of keys that the filter is planned for. */
     items?: Whole;
-    /** The share of strangers that are found, at so many keys; 0.01 by itself. */
+    /** The false-positive rate at that number; the default is 0.01. */
     rate?: number;
-    /** Of the hash function. */
+    /** The seed of the hash function. */
     seed?: Whole;
-    /** The hash function: "xxh3" by itself. */
+    /** The hash function; the default is "xxh3". */
     hash?: string;
-    /** 16 bytes, of hash "siphash". */
+    /** The 16 bytes of secret for hash "siphash". */
     secret?: Uint8Array;
 }
 
 export interface NewOptions extends Options {
     /** The form of the keys: "text", "bytes", "number", "text:case=lower,trim",
-     * "int64", …, or "any" for keys of all classes. By itself that of the first
-     * key. */
+     * "int64" and so on, or "any" for keys of all classes. The default is the class
+     * of the first key. */
     keys?: string;
 }
 
-/** Called about 50 times a second within a call that takes long, with how many keys
- * or bytes are done, and how many there are; that is undefined for keys whose number
- * is not known. If it returns something true, the call throws a BloomeryError of code
- * ECANCELED; what it throws, the call throws. Nothing has changed then, but that a
- * call for many keys keeps the first `done` ones. The library is used by no callback
- * of a call for a whole filter (code BUSY). */
+/** Called about 50 times a second during a long call, with the number of keys or bytes
+ * that are done and their total, which is undefined if it is not known. If it returns
+ * a truthy value, the call throws a BloomeryError with code "ECANCELED"; if it throws,
+ * so does the call. Nothing has changed then, except that a call for many keys keeps
+ * the first `done` ones. A callback cannot use the library during a call for a whole
+ * filter (code "BUSY"). */
 export type Progress = (done: number, total: number | undefined) => unknown;
 
 export interface ProgressOptions {
@@ -76,18 +77,18 @@ export interface ProgressOptions {
 }
 
 export interface BuildOptions extends NewOptions, ProgressOptions {
-    /** A label for each key, of kinds that carry them. */
+    /** One label for each key, for kinds that store labels. */
     labels?: Iterable<Whole> | BigUint64Array;
 }
 
 export interface BytesOptions extends ProgressOptions {
     /** The secret that the filter was made with. */
     secret?: Uint8Array;
-    /** The name of another system's format, where the bytes do not tell it. */
+    /** The name of another system's format, if the bytes do not identify it. */
     format?: string;
-    /** The bytes of memory that a packed filter may take once it is unpacked. One
-     * that needs more is an error of code "ELIMIT", before memory is taken. By itself
-     * 1 GiB, or 8 times the bytes given where that is more. */
+    /** The largest memory, in bytes, that a packed filter may need when it is
+     * unpacked. A larger one is refused with code "ELIMIT" before memory is allocated.
+     * The default is 1 GiB, or 8 times the bytes given if that is more. */
     memoryLimit?: Whole;
 }
 
@@ -98,21 +99,21 @@ export interface KindOption {
     help: string;
 }
 
-/** How well a kind is supported: the kinds to meet first are "core". */
+/** The level of support of a kind. Start with the kinds that are "core". */
 export type Tier = "core" | "more" | "experimental";
 
 export interface Kind {
     name: string;
     family: string;
     summary: string;
-    /** What it can do: "add", "contains", "remove", "count", "label", ... */
+    /** Its abilities: "add", "contains", "remove", "count", "label" and so on. */
     can: string[];
     tier: Tier;
     options: KindOption[];
 }
 
-/** What a filter would be: the fields of bly_plan_t in bloomery.h. Fields that do not
- * apply are missing. */
+/** The size, rate and costs of a planned filter: the fields of bly_plan_t in
+ * bloomery.h. Fields that do not apply are missing. */
 export interface Plan {
     kind: string;
     capacity: number;
@@ -135,11 +136,11 @@ export interface Plan {
     geometry: Whole[];
 }
 
-/** What a filter is: the fields of bly_info_t in bloomery.h. Fields that do not apply
- * are missing. */
-export interface Stat {
+/** Facts about a filter: the fields of bly_info_t in bloomery.h. Fields that do not
+ * apply are missing. */
+export interface Info {
     kind: string;
-    /** The form of its keys; "any": not stated. */
+    /** The form of its keys; "any" if none is stated. */
     keys?: string;
     hash?: string;
     seed?: Whole;
@@ -168,20 +169,20 @@ export interface Stat {
     labelMost?: Whole;
     geometry: Whole[];
     itemsExact: boolean;
-    /** How each label that is there stands, for kinds whose labels are ordered. */
+    /** Fill and rate for each label, for kinds whose labels are ordered. */
     labels?: { label: Whole; fill: number; rate: number; mistaken: number }[];
-    /** What it can do, as in Kind, with what its options add. */
+    /** Its abilities, as in Kind, with those that its options add. */
     can: string[];
 }
 
 export interface Estimate {
     value: number;
-    /** Its standard deviation. */
+    /** The standard deviation. */
     sd: number;
 }
 
-/** How many keys two filters have: each, together, in common, in just one of them,
- * and the share in common; estimated from their bits. */
+/** Numbers of keys estimated from the bits of two filters: of each, of their union, in
+ * both, in exactly one, and the share in both. */
 export interface Overlap {
     a: Estimate;
     b: Estimate;
@@ -193,61 +194,72 @@ export interface Overlap {
 
 export interface Listed {
     hash: bigint;
-    /** 1, or -1: it is only in what was subtracted. */
+    /** 1, or -1 for a key that is only in the filter that was subtracted. */
     side: 1 | -1;
-    /** Where the filter keeps it. */
+    /** The bytes of the key, if the filter stores them. */
     key: Uint8Array | undefined;
+}
+
+/** A filter in JSON: the result of toJSON(). */
+export interface FilterJSON {
+    type: "bloomery.Filter";
+    kind: string;
+    /** The bytes of pack(). */
+    base64: string;
 }
 
 export class BloomeryError extends Error {
     constructor(message: string, status: number, code: string);
-    /** A bly_status of bloomery.h, or less than -1000. */
+    /** A bly_status of bloomery.h, or a number of -1000 or less. */
     readonly status: number;
-    /** Its name: "EPARAM", "EFULL", "EUNSUPPORTED", "ECORRUPT", ...; "FREED",
-     * "TRAP", "BUSY" and "UNLOADED" are JavaScript's own. */
+    /** The name of the status: "EPARAM", "EFULL", "EUNSUPPORTED", "ECORRUPT" and so
+     * on. "FREED", "TRAP", "UNLOADED", "BUSY" and "MISSING" exist only in
+     * JavaScript. */
     readonly code: string;
-    /** Of ECANCELED in a call for many keys: the keys that it has worked on. */
+    /** For "ECANCELED" in a call for many keys, the number of keys processed. */
     readonly done?: number;
 }
 
-/** Load the module: "all" kinds, or "sets" alone, which is a quarter as large; or
- * from a URL (which is seen from bloomery.js, if it is relative), its bytes, a Response or a WebAssembly.Module. What is loaded and works
- * is not loaded again. New filters are in the instance that was loaded last. */
+/** Loads the module: with "all" kinds, with "sets" only, which is a quarter as large,
+ * or from a URL, its bytes, a Response or a WebAssembly.Module. Does nothing if it was
+ * the last one loaded. New filters belong to the instance that was loaded last. The
+ * default is "all", or "sets" in the entry bloomery/inline/sets. A text that is not a
+ * URL is a path in Node, and relative to the page elsewhere. */
 export function load(source?: "all" | "sets" | string | URL | BufferSource |
     Response | PromiseLike<Response> | WebAssembly.Module): Promise<void>;
 
-/** The kinds that there are. */
+/** Returns all kinds. */
 export function kinds(): Kind[];
 
-/** What is needed of a filter: bly_need of <bloomery/advice.h>. */
+/** A need for a filter: bly_need of <bloomery/advice.h>. */
 export interface Need {
-    /** Keys that it should hold. */
+    /** The number of keys. */
     items: Whole;
-    /** The share of strangers that are found; 0.01 by itself. */
+    /** The false-positive rate; the default is 0.01. */
     rate?: number;
-    /** The share of the lookups that are of members. */
+    /** The share of lookups whose key is present. */
     present?: number;
-    /** What it must be able to do, by the words of Kind.can. */
+    /** The abilities that are required, as in Kind.can. */
     can?: string[];
-    /** All keys are known before it is built. */
+    /** Whether all keys are known before the filter is built. */
     fixed?: boolean;
-    /** What is to be least; "balance" by itself. */
+    /** What to minimise; the default is "balance". */
     aim?: "balance" | "fast" | "small";
-    /** Bytes that it may have. */
+    /** The largest size in bytes. */
     memory?: Whole;
 }
 
-/** One kind, held against the need: bly_advice. */
+/** One kind, judged for a need: bly_advice. */
 export interface Advice {
     kind: string;
     tier: Tier;
     fits: boolean;
-    /** Another one is as good in all, or better. */
+    /** Whether another kind is at least as good in every respect. */
     beaten: boolean;
     why: string;
     limit: string;
     lacks: string;
-    /** Nanoseconds of a lookup in a batch, and the plan; of one that fits. */
+    /** Nanoseconds per lookup in a batch, and the plan, for a kind that fits. */
     nsPresent?: number;
     nsAbsent?: number;
     nsLookup?: number;
@@ -255,108 +267,118 @@ export interface Advice {
     plan?: Plan;
 }
 
-/** All kinds, ranked for a need: the first is the advice. Not of load("sets"). */
+/** Ranks all kinds for a need; the first is the advice. Not with load("sets"). */
 export function advise(need: Need): Advice[];
 
-/** The version of the library. */
+/** Returns the version of the library. */
 export function version(): string;
 
-/** The bytes of memory that the module has: they do not become fewer, and what is
- * given back is used again. */
+/** Returns the bytes of the module's memory. It never shrinks; freed memory is used
+ * again. */
 export function memory(): number;
 
 export class Filter {
-    /** An empty filter. kind: a name with options, as in "standard:k=5". */
+    /** Makes an empty filter. kind is a name with options, as in "standard:k=5". */
     constructor(kind?: string, options?: NewOptions);
 
-    /** A filter of all these keys, of any kind; some can be made in no other way,
-     * such as "fuse", and are the smallest. */
+    /** Builds a filter from all its keys. Works for every kind; "fuse" and other small
+     * kinds can be made in no other way. */
     static build(kind: string, keys: Keys, options?: BuildOptions): Filter;
 
-    /** A filter from what save() or image() gave, or from the content of a file.
-     * All of it is checked, and nothing is trusted. */
-    static from(bytes: Uint8Array | ArrayBufferLike | DataView,
-                options?: BytesOptions): Filter;
+    /** Returns a filter from the bytes of pack(), image() or transfer(), or from the
+     * content of a file. The bytes are checked completely. */
+    static fromBytes(bytes: Uint8Array | ArrayBufferLike | DataView,
+                     options?: BytesOptions): Filter;
 
-    /** What a filter would be and cost, before there is one. */
+    /** Returns a filter from a parsed result of JSON.stringify(filter). */
+    static fromJSON(value: FilterJSON, options?: BytesOptions): Filter;
+
+    /** Returns the size, rate and costs that a filter would have. */
     static plan(kind: string, options?: Options): Plan;
 
     /** The name of its kind. */
     readonly kind: string;
 
-    /** State the form of the keys of a filter that states none. */
+    /** States the form of the keys of a filter that states none. */
     stateKeys(keys: string): void;
 
-    /** False: it was certainly not added. True: perhaps it was. */
-    has(key: Key): boolean;
-    /** Add a key. True: it was not there; false: it perhaps was. */
+    /** Returns false if the key was certainly not added, true if it perhaps was. */
+    contains(key: Key): boolean;
+    /** Adds a key. Returns true if it was certainly not there before. */
     add(key: Key): boolean;
-    /** Remove a key that was added, once. Code EABSENT: it is not there. Remove
-     * nothing else: it may take others' traces along. */
+    /** Removes a key that was added, once. Throws "EABSENT" if it is not there. Remove
+     * only keys that were added: others may take bits of present keys with them. */
     remove(key: Key): void;
-    /** Remove a key if it is perhaps there. Was it? */
+    /** Removes a key if it is perhaps there, and returns whether it was. */
     discard(key: Key): boolean;
-    /** How often the key was added, at most; 0 is certain. Infinity: any number of
-     * times, for all that this kind can tell. */
+    /** Returns an upper bound of how often the key was added: 0 is certain, and
+     * Infinity means that the kind knows no bound. */
     count(key: Key): number;
-    /** Store a label with a key. */
+    /** Stores a label with a key. */
     put(key: Key, label: Whole): void;
-    /** The label of a key; undefined: it is certainly not there. Code EUNSUPPORTED:
-     * this kind stores no labels. */
+    /** Returns the label of a key, or undefined if the key is certainly not there.
+     * Throws "EUNSUPPORTED" if the kind stores no labels. */
     get(key: Key): Whole | undefined;
-    /** The 64-bit hash by which this filter knows the key. */
+    /** Returns the 64-bit hash by which this filter knows the key. */
     hash(key: Key): bigint;
 
-    /** Add many keys. On an error those before it are in. */
-    addAll(keys: Keys, options?: ProgressOptions): void;
-    /** Add many keys; 1 where the key was new. */
-    addNew(keys: Keys, options?: ProgressOptions): Bytes;
-    /** 1 where the key is perhaps there, else 0. */
-    hasAll(keys: Keys, options?: ProgressOptions): Bytes;
-    /** count() of many keys. */
-    countAll(keys: Keys, options?: ProgressOptions): Float64Array;
-    /** Remove many keys that were added. Goes on after one that cannot be removed,
-     * and then throws what became of the first of these. */
-    removeAll(keys: Keys, options?: ProgressOptions): void;
-    /** Give each of many keys its label. */
-    putAll(keys: Keys, labels: Iterable<Whole> | BigUint64Array,
-           options?: ProgressOptions): void;
-    /** Which of many keys are perhaps there, and their labels. */
-    getAll(keys: Keys, options?: ProgressOptions):
-        { found: Uint8Array; labels: BigUint64Array };
+    /** Adds many keys, and returns 1 for each that was certainly not there before, else
+     * 0. After an error, the keys before it have been added. */
+    addMany(keys: Keys, options?: ProgressOptions): Bytes;
+    /** Returns 1 for each key that is perhaps there, else 0. */
+    containsMany(keys: Keys, options?: ProgressOptions): Bytes;
+    /** Returns count() of each key. */
+    countMany(keys: Keys, options?: ProgressOptions): Float64Array;
+    /** Removes many keys that were added. Continues after a key that cannot be removed,
+     * and throws the first such error at the end. */
+    removeMany(keys: Keys, options?: ProgressOptions): void;
+    /** Stores one label with each of many keys. */
+    putMany(keys: Keys, labels: Iterable<Whole> | BigUint64Array,
+            options?: ProgressOptions): void;
+    /** Returns 1 for each key that is perhaps there, and the labels. */
+    getMany(keys: Keys, options?: ProgressOptions):
+        { found: Bytes; labels: BigUint64Array };
 
-    /** Take in the other's keys. Returns this. */
+    /** Adds the keys of another filter. Returns this filter. */
     unite(other: Filter, options?: ProgressOptions): this;
-    /** Keep what is in both. Returns this. */
+    /** Keeps the keys that are in both filters. Returns this filter. */
     intersect(other: Filter, options?: ProgressOptions): this;
-    /** The difference of two sketches (kind "invertible"): keys() lists it. */
+    /** Makes the difference of two sketches of kind "invertible", whose keys
+     * listKeys() returns. Returns this filter. */
     subtract(other: Filter, options?: ProgressOptions): this;
-    /** How many keys the two have in common, estimated. */
+    /** Estimates how many keys two filters have in common. */
     overlap(other: Filter, options?: ProgressOptions): Overlap;
 
-    /** Another filter with the same keys. */
+    /** Returns a filter with the same keys. */
     copy(options?: ProgressOptions): Filter;
-    /** An empty filter of the same plan, hash and seed: the two can be united. */
+    /** Returns an empty filter of the same plan, hash and seed, which can be united
+     * with this one. */
     like(): Filter;
-    /** Take all keys out. */
+    /** Removes all keys. */
     clear(): void;
-    /** Make room for so many keys, or less room. */
+    /** Makes the filter larger or smaller, for so many keys. */
     resize(items: Whole, options?: ProgressOptions): void;
-    /** Make it so many times smaller, by laying its bits on one another. */
+    /** Makes the filter so many times smaller, by OR of its bits. */
     fold(times: Whole, options?: ProgressOptions): void;
-    stat(): Stat;
-    /** The keys of a filter that lists them (kinds "invertible" and "egh"). */
-    keys(): Listed[];
+    /** Returns facts about the filter. Reads all of it. */
+    info(): Info;
+    /** Returns the keys of a filter that lists them (kinds "invertible" and "egh"). */
+    listKeys(): Listed[];
 
-    /** The bytes of a file: packed, of kinds that can be. */
-    save(options?: ProgressOptions): Bytes;
-    /** The image as it is in memory, and in C. */
+    /** Returns the bytes of a file, packed if the kind can be. */
+    pack(options?: ProgressOptions): Bytes;
+    /** Returns the bytes of the filter as they are in memory. */
     image(): Bytes;
+    /** Moves the filter into an ArrayBuffer, for postMessage(buffer, [buffer]) and
+     * Filter.fromBytes(buffer) on the other side. Frees this filter. */
+    transfer(): ArrayBuffer;
+    /** Returns an object for JSON.stringify(), which calls this method. */
+    toJSON(): FilterJSON;
 
-    /** Give its memory back now; else that happens when the garbage of JavaScript
-     * is collected, which knows nothing of this memory. Then all calls throw. */
+    /** Frees the filter's memory now. The garbage collector does it later, but does not
+     * know how large the filter is. Every other call then throws "FREED". */
     free(): void;
-    /** The same, at the end of a block: `using f = new Filter(…)`. */
+    /** Frees the filter at the end of a block: `using f = new Filter(…)`. */
     [Symbol.dispose](): void;
+    readonly [Symbol.toStringTag]: string;
 }
-

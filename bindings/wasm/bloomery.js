@@ -1,18 +1,17 @@
-// bloomery.js - approximate membership: have I seen this key? "Certainly not", or
-// "perhaps".
+// bloomery.js - approximate membership filters for Node, browsers and workers.
 //
 //      import { load, Filter } from "bloomery";
 //      await load();
 //      const f = new Filter("blocked", { items: 1e6, rate: 0.01 });
 //      f.add("swordfish");
-//      f.has("swordfish");             // true: no false negatives
+//      f.contains("swordfish");        // true: no false negatives
 //
-// The library is WebAssembly, in a memory of its own: bloomery.wasm with all
-// kinds, sets.wasm with family "sets" alone. One file for Node 18 and later, for
-// browsers and for workers; it imports nothing. bloomery.d.ts describes each
-// function.
+// The library is WebAssembly, in a memory of its own: bloomery.wasm has all kinds,
+// and sets.wasm only family "sets". This file imports nothing, and runs in Node 18
+// and later. bloomery.d.ts describes each function. entries.mjs makes the other
+// entries of the package from this file: CommonJS, and with the modules inside.
 
-/** What went wrong: the library's own line, and its status. */
+/** An error of the library: its message of one line, and its status. */
 export class BloomeryError extends Error {
     constructor(message, status, code) {
         super(message);
@@ -22,7 +21,7 @@ export class BloomeryError extends Error {
     }
 }
 
-// A key that is none, or of another class than the filter's.
+// Makes an error for a value that is not a key, or not of the filter's class.
 const wrongKey = (message) =>
     Object.assign(new TypeError(message), { status: -2, code: "EPARAM" });
 const wrong = (message) => new BloomeryError(message, -2, "EPARAM");
@@ -60,13 +59,13 @@ const BUFFERS = [ArrayBuffer, globalThis.SharedArrayBuffer]
     .filter((type) => type !== undefined)
     .map((type) => getter(type, "byteLength"));
 
-// Can it be gone through, one thing after another?
+// Returns whether a value is an array or another iterable, but not a typed array.
 function listed(value) {
     return typeof value === "object" && value !== null &&
         !ArrayBuffer.isView(value) && typeof value[Symbol.iterator] === "function";
 }
 
-// The types of numbers, in the order of wasm.c, and their bytes.
+// Types of number arrays: their numbers in wasm.c, and the bytes of an element.
 const NUMBERS = {
     Int8Array: [0, 1], Uint8Array: [1, 1], Int16Array: [2, 2],
     Uint16Array: [3, 2], Int32Array: [4, 4], Uint32Array: [5, 4],
@@ -75,7 +74,7 @@ const NUMBERS = {
 };
 
 // Returns the bytes of a view or a buffer, or undefined for another value. A buffer
-// that was transferred to a worker has none.
+// that was transferred to a worker is empty.
 function viewed(value) {
     const type = typeOf.call(value);
     try {
@@ -109,8 +108,8 @@ function bytewise(array) {
                          bytesOf.call(array));
 }
 
-// Returns a view of some of the bytes, whose length stays: subarray() would call the
-// constructor of the caller's class.
+// Returns a view of some of the bytes. subarray() would call the constructor of the
+// caller's class.
 function part(bytes, from, to) {
     return new Uint8Array(bufferOf.call(bytes), offsetOf.call(bytes) + from,
                           to - from);
@@ -120,25 +119,24 @@ function part(bytes, from, to) {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
-// With this flag only a half of a pair is one.
+// With the flag u, this matches only an unpaired surrogate.
 const LONE = /\p{Surrogate}/u;
-const SHORT = 48;               // letters that are encoded here, without a call
+const SHORT = 48;               // up to this length, text is encoded in JavaScript
 
 // Stands in for output of the C library, which never prints: "bad file".
 const none = () => 8;
 const SYSTEM = { fd_close: none, fd_seek: none, fd_write: none };
 
-// Each function of the module, which after a trap is called no more: what it was
-// at work on may be half done.
+// Wraps each function of the module. After a trap, the module's memory may be
+// inconsistent, so no function is called again.
 function guarded(exports) {
     const out = {};
     let trap;
     const caught = (error) => {
         trap ??= error;
         return new BloomeryError(
-            `the instance stopped within a call (${error.message}) and is used ` +
-            "no more: load() makes another one, without its filters", -1001,
-            "TRAP");
+            `the instance stopped within a call (${error.message}) and its filters ` +
+            "are lost: load() makes another one", -1001, "TRAP");
     };
     for (const [name, f] of Object.entries(exports)) {
         if (typeof f !== "function")
@@ -170,24 +168,24 @@ class Watch {
             ? lengthOf.call(keys) : Array.isArray(keys) ? keys.length : undefined;
         this.done = 0;
         this.next = performance.now() + PERIOD;
-        this.inside = false;            // of the callback, which the module called
-        this.raised = undefined;        // what it threw, in an array
+        this.inside = false;            // whether the callback is running
+        this.raised = undefined;        // the value that it threw, in an array
     }
 
-    // Is it time to report?
+    // Returns whether it is time to report.
     isDue() {
         return this.report !== undefined && performance.now() >= this.next;
     }
 
-    // Reports. True: the call is cancelled.
+    // Reports, and returns whether the callback cancelled the call.
     tell(done, total) {
         const cancelled = this.report(done, total);
         this.next = performance.now() + PERIOD;
         return Boolean(cancelled);
     }
 
-    // The module calls this. What the callback throws must not pass through the
-    // module, whose call would stop half done.
+    // Called by the module. An exception of the callback must not pass through the
+    // module, because its call would stop in the middle.
     ask(done, total) {
         if (!this.isDue())
             return 0;
@@ -202,7 +200,7 @@ class Watch {
         }
     }
 
-    // Counts n more keys. Reports between two calls of the module.
+    // Counts n more keys, and reports between two calls of the module.
     step(n, counts = true) {
         this.done += counts ? n : 0;
         if (this.isDue() && this.tell(this.done, this.total))
@@ -212,7 +210,7 @@ class Watch {
     }
 }
 
-// A secret: nothing else that is given is taken for one.
+// Marks bytes as a secret, among the texts of a spec.
 class Secret {
     constructor(bytes) {
         this.bytes = bytes;
@@ -231,7 +229,7 @@ class Core {
     }
 
     constructor(exports) {
-        this.watch = undefined;         // of a call that reports its progress
+        this.watch = undefined;         // the Watch of the current call
         exports._initialize();
         [this.c, this.trap] = guarded(exports);
         this.memory = exports.memory;
@@ -242,7 +240,7 @@ class Core {
         this.labels = this.c.labels();
         this.numbers = this.c.numbers();
         this.yes = this.c.yes();
-        this.stage = undefined;         // of the last List, for the next one
+        this.stage = undefined;         // a Stage to be used again
         this.u8 = new Uint8Array(this.memory.buffer);
         this.gone = new FinalizationRegistry((f) => {
             if (!this.trap())
@@ -261,15 +259,15 @@ class Core {
         return this;
     }
 
-    // Calls a function of the module, which reports its progress. f: its filter, or
-    // 0 where it makes one.
+    // Calls a function of the module that reports its progress. f is its filter, or 0
+    // if it makes one.
     watched(report, f, call) {
         if (report === undefined)
             return call();
         const watch = new Watch(report);
         if (this.c.watch === undefined)
-            throw wrong("the module of the sets alone reports no progress of this " +
-                        "call: load() the one with all kinds");
+            throw wrong("the module with \"sets\" only reports no progress for " +
+                        "this call: load(\"all\")");
         this.watch = watch;
         let out;
         try {
@@ -285,17 +283,17 @@ class Core {
         if (watch.raised === undefined)
             return out;
         if (out instanceof Filter)
-            out.free();                 // it was too late to cancel it
+            out.free();                 // the callback threw after the last report
         throw watch.raised[0];
     }
 
-    // The memory, which is elsewhere once it has grown.
+    // Returns the memory. Its buffer is replaced when it grows.
     bytes() {
         return this.u8.length > 0 ? this.u8
             : this.u8 = new Uint8Array(this.memory.buffer);
     }
 
-    // A view of n elements of the memory, until the next call.
+    // Returns a view of n elements of the memory, valid until the next call.
     view(Type, at, n) {
         return new Type(this.memory.buffer, at, n);
     }
@@ -312,11 +310,8 @@ class Core {
     check(status) {
         if (status >= 0)
             return status;
-        // Messages name functions of C in brackets, to be left out.
-        const why = this.text(this.c.why())
-            .replace("(bly_options.memory_limit)", "(memoryLimit)")
-            .replace(/ \(bly_\w+\)/g, "");
-        throw new BloomeryError(why, status, this.text(this.c.status(status)));
+        throw new BloomeryError(this.text(this.c.why()), status,
+                                this.text(this.c.status(status)));
     }
 
     // Parses a JSON result. Numbers that are not exact in JavaScript are texts.
@@ -347,7 +342,7 @@ class Core {
         return at;
     }
 
-    // `work` with a copy of the bytes in the memory.
+    // Calls work(address, length) with a copy of the bytes in the memory.
     lent(bytes, work) {
         const n = lengthOf.call(bytes);
         const at = this.take(n);
@@ -361,8 +356,8 @@ class Core {
         }
     }
 
-    // `work` with the addresses of texts that end in a zero byte, and of secrets; 0
-    // for what is not given.
+    // Calls work(...addresses) with copies of texts, which end in a zero byte, and of
+    // secrets. The address of an undefined one is 0.
     texts(some, work) {
         const [first, ...rest] = some;
         if (some.length === 0)
@@ -381,8 +376,8 @@ class Core {
 
     // ---- One key ----
 
-    // Write the key's bytes to the room; how many they are. A key that does not
-    // fit is -1: see `withKey`.
+    // Writes the key's bytes to the room and returns their number, or -1 if they do
+    // not fit: see `withKey`.
     encode(key) {
         if (typeof key === "string") {
             const n = key.length;
@@ -426,7 +421,8 @@ class Core {
         return encoder.encodeInto(key, to).written;
     }
 
-    // The key of a filter of this form; what is encoded as without one stays.
+    // Returns the key that a form makes of a value: the value itself if the form does
+    // not change its bytes.
     formed(key, form, i) {
         if (form === 0 || (form === TEXT && typeof key === "string") ||
             (form === NUMBER && typeof key === "number"))
@@ -435,9 +431,8 @@ class Core {
         if (isPlain(form))
             return key;
         if (this.c.form_key === undefined)
-            throw wrong("the filter's keys are changed before they are hashed, which " +
-                        "the module of the sets alone cannot do: load() the one " +
-                        "with all kinds");
+            throw wrong("the form of this filter changes its keys, and the module " +
+                        "with \"sets\" only cannot do that: load(\"all\")");
         let type = 4, at = this.at;
         const changed = (at, n) => {
             const to = this.c.form_key(form, type, at, n) >>> 0;
@@ -462,7 +457,7 @@ class Core {
         return this.lent(type === 1 ? encoder.encode(key) : plainBytes(key), changed);
     }
 
-    // The form that a text names; undefined stays.
+    // Returns the number of the form that a text names, or undefined for undefined.
     form(text) {
         return text === undefined ? undefined : this.texts([text], (at) => {
             if (at === 0)
@@ -472,7 +467,7 @@ class Core {
         });
     }
 
-    // work(at, n) with the key of any length.
+    // Calls work(address, length) with a key of any length.
     withKey(key, work) {
         this.alive();
         const n = this.encode(key);
@@ -483,8 +478,8 @@ class Core {
 
     // ---- Many keys ----
 
-    // Set some thousand keys after another, and call visit(n, first) of each. The
-    // form is what formOf(class of the first key) says.
+    // Sets the keys, some thousand at a time, and calls visit(n, first) for each part.
+    // formOf returns the form for the class of the first key.
     each(keys, visit, formOf) {
         this.alive();
         const type = ArrayBuffer.isView(keys) ? typeOf.call(keys) : undefined;
@@ -500,7 +495,8 @@ class Core {
             this.eachRow(row, visit);
     }
 
-    // Many keys that are of one class as they lie: undefined, they go in so.
+    // Adds keys of one class one by one if the form changes them. Returns undefined if
+    // their bytes can be used as they are.
     eachFixed(keys, given, formOf, visit) {
         const form = formOf(given);
         if (form === 0)
@@ -526,7 +522,7 @@ class Core {
         return n;
     }
 
-    // A row of keys of one width, or with their ends, as Arrow has them.
+    // Sets rows of equal width, or keys with offsets as in Arrow.
     eachRow({ from, width, offsets }, visit) {
         if (offsets !== undefined)
             return this.eachEnd(from, offsets, visit);
@@ -573,7 +569,7 @@ class Core {
         return n;
     }
 
-    // The keys of an array, a generator or whatever else can be gone through.
+    // Sets the keys of any iterable.
     eachOf(keys, visit, formOf) {
         const list = new List(this, visit, formOf);
         for (const key of keys)
@@ -583,8 +579,8 @@ class Core {
         return list.first;
     }
 
-    // Keeps all keys in the memory, for a build. The caller's code, which may build
-    // filters as well, yields all of them before.
+    // Keeps all keys in the memory, for a build. An iterable is read to its end
+    // first, because its code may build filters as well.
     keep(keys, formOf, watch) {
         const list = listed(keys);
         const all = list ? Array.from(keys, copied)
@@ -601,13 +597,14 @@ class Core {
     }
 }
 
-// A key as it is now: a generator may write the next one into the same bytes.
+// Returns a copy of a key of bytes, or another key itself: a generator may write the
+// next key into the same bytes.
 function copied(key) {
     const bytes = plainBytes(key);
     return bytes === undefined ? key : new Uint8Array(bytes);
 }
 
-// The members of { bytes, width } or { bytes, offsets }, each read once.
+// Holds the members of { bytes, width } or { bytes, offsets }, each read once.
 class Row {
     constructor(keys) {
         ({ bytes: this.from, width: this.width, offsets: this.offsets } = keys ?? {});
@@ -627,10 +624,10 @@ class Stage {
     }
 }
 
-// Some thousand keys, one after another, and where they end. They are collected
-// outside the module's memory, because the code that yields them may call the module,
-// which then writes to that memory, lets it grow, or frees the filter. After they are
-// copied there, none of the caller's code runs until they are used.
+// Collects some thousand keys and their ends. They are collected outside the module's
+// memory, because the code that yields them may call the module, which then writes to
+// that memory, grows it, or frees the filter. After the keys are copied there, none of
+// the caller's code runs until they are used.
 class List {
     constructor(core, visit, formOf = () => 0) {
         this.core = core;
@@ -640,8 +637,8 @@ class List {
         core.stage = undefined;
         this.first = this.n = this.used = 0;
         this.given = this.form = 0;     // class of the first key, and the form
-        this.direct = false;            // texts are taken as they are
-        this.numbers = false;           // there are numbers only
+        this.direct = false;            // whether texts are used unchanged
+        this.numbers = false;           // whether all keys so far are numbers
     }
 
     begin(key) {
@@ -685,8 +682,8 @@ class List {
         this.stage.ends[++this.n] = this.used = at + i;
     }
 
-    // Has the room place for a key of at most so many bytes? If it never has, the
-    // key is used at once, by itself.
+    // Makes room for a key of at most so many bytes. Returns false for a key that is
+    // larger than the whole room: it was used at once.
     fits(most, key) {
         const { core } = this;
         if (this.used + most <= core.room)
@@ -741,7 +738,8 @@ class List {
         stage.ends[++this.n] = this.used += 8;
     }
 
-    // Keys of other types come behind the numbers.
+    // Turns the numbers collected so far into keys of bytes, so that keys of other
+    // types can follow.
     mix() {
         if (!this.numbers)
             return;
@@ -784,7 +782,7 @@ class List {
 function refuseLone(key, i) {
     if (LONE.test(key))
         throw wrong((i === undefined ? "the text" : `key ${i}`) +
-                    " has half a surrogate, which is no character: give bytes");
+                    " has half a surrogate, which is not a character: give bytes");
 }
 
 function inRange(key) {
@@ -796,17 +794,17 @@ function inRange(key) {
 
 function noKey(key, i) {
     return wrongKey((i === undefined ? "a key" : `key ${i}`) +
-                 " must be text, bytes, a number or a bigint, and not " +
+                 " must be text, bytes, a number or a bigint, not " +
                  described(key));
 }
 
-// Forms whose keys are bytes as they come, by their class; the class of others.
+// Forms that only state a class, and the class of each form.
 const TEXT = 2, BYTES = 1, NUMBER = 3;
 const CLASSES = [0, BYTES, TEXT, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, TEXT, BYTES];
 const HELD = ["", "bytes", "text", "numbers"];
 const GIVEN = ["", "bytes", "text", "a number"];
 
-// How to make a key of the class `held` from one of the class `given`.
+// Returns how to convert a key of the class `given` to the class `held`.
 function conversion(form, held, given) {
     if (held === TEXT)
         return given === BYTES ? "give new TextDecoder().decode(key)"
@@ -830,7 +828,7 @@ function classOf(key, i) {
     return BYTES;
 }
 
-// Refuses a key of another class than the form's, in the library's words.
+// Refuses a key of another class than the form's, in the same words as the library.
 function refuseOther(form, given, i) {
     const held = CLASSES[form & 15];
     if (given !== held)
@@ -839,7 +837,7 @@ function refuseOther(form, given, i) {
             conversion(form, held, given)}, or make it with keys: "any"`);
 }
 
-// The bytes of a key that is bytes; undefined: it is something else.
+// Returns the bytes of a value that is bytes, else undefined.
 function plainBytes(key) {
     return typeof key === "object" && key !== null ? viewed(key) : undefined;
 }
@@ -858,7 +856,7 @@ const LARGEST = (1n << 64n) - 1n;
 const whole = (text) => typeof text === "string" ? BigInt(text) : text;
 const bounded = (n) => n > BigInt(Number.MAX_SAFE_INTEGER) ? Infinity : Number(n);
 
-// A whole number from 0 to 2^64 - 1.
+// Returns a whole number from 0 to 2^64 - 1 as a bigint; 0 for undefined.
 function natural(value, name) {
     if (value === undefined)
         return 0n;
@@ -872,14 +870,14 @@ function natural(value, name) {
     return n;
 }
 
-// Whole numbers that may be bigints: the others are small enough for a Number.
+// Fields that become bigints if a number would not be exact; others are rounded.
 const EXACT = new Set(["seed", "mark", "labelLeast", "labelMost", "label"]);
 const TEXTS = new Set(["kind", "hash", "keys"]);
 
 const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 
-// The fields that the library lists, under the names that JavaScript gives them. A
-// field that does not apply is missing.
+// Converts the fields that the library lists to names and values of JavaScript.
+// Fields that do not apply are missing.
 function record(told) {
     return Object.fromEntries(Object.entries(told).map(([field, value]) => {
         const name = camel(field);
@@ -895,8 +893,9 @@ function record(told) {
 
 // ---- Loading ----------------------------------------------------------------------
 
-let current;                    // the Core that new filters are in
-let loading;                    // what was last asked for
+const VERSION = "0.5.0";
+let current;                    // the Core for new filters
+let loading;                    // the last call of load()
 
 function core() {
     if (current === undefined)
@@ -905,47 +904,91 @@ function core() {
     return current.alive();
 }
 
-// The module's bytes, or a response that they come in.
-async function fetched(url) {
-    if (url.protocol !== "file:" || typeof globalThis.process?.versions?.node !==
-        "string")
-        return fetch(url);
-    const { readFile } = await import(
-        /* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises");
-    return readFile(url);
+// Where load() finds its modules. Bundlers that know this pattern copy the files.
+// entries.mjs replaces this part in entries that have the modules inside.
+const STANDARD = "all";
+const MODULES = {
+    all: () => fetched(new URL("./bloomery.wasm", import.meta.url)),
+    sets: () => fetched(new URL("./sets.wasm", import.meta.url)),
+};
+// The end of the replaced part.
+
+// Returns the bytes of a module, or a Response with them. In Node, a text without a
+// scheme is a path, as in node:fs; elsewhere fetch resolves it.
+async function fetched(source) {
+    const scheme = /^([a-z][a-z\d+.-]+:)/i.exec(source)?.[0].toLowerCase();
+    if (typeof globalThis.process?.versions?.node !== "string" ||
+        (scheme !== undefined && scheme !== "file:"))
+        return fetch(source);
+    const name = "node:fs/promises";
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ name);
+    return readFile(scheme === undefined ? source : new URL(source));
+}
+
+// Returns the bytes of a Response. compileStreaming() would need the content type
+// application/wasm, which some servers do not know.
+async function received(response) {
+    if (!response.ok)
+        throw wrong(`${response.url}: ${response.status} ${response.statusText}`.trim());
+    return response.arrayBuffer();
+}
+
+const isResponse = (source) =>
+    typeof Response === "function" && source instanceof Response;
+
+// Returns the bytes of a module of this package. Some servers answer a wrong URL with
+// a page, so the first bytes are checked.
+async function ours(name) {
+    if (MODULES[name] === undefined)
+        throw wrong("this entry contains the module with \"sets\" only: import from " +
+                    "\"bloomery/inline\"");
+    try {
+        const made = await MODULES[name]();
+        const bytes = isResponse(made) ? await received(made) : made;
+        if (new Uint8Array(bytes).subarray(0, 4).join() !== "0,97,115,109")
+            throw wrong(`${made.url} is not WebAssembly`);
+        return bytes;
+    } catch (cause) {
+        const file = name === "all" ? "bloomery.wasm" : "sets.wasm";
+        throw Object.assign(new BloomeryError(
+            `cannot read ${file} beside the program (${
+                cause.message.split("\n")[0]}): import from "bloomery/inline", or ` +
+            "copy the file and give load() its URL or bytes", -1004, "MISSING"),
+            { cause });
+    }
 }
 
 async function compiled(source) {
     if (source instanceof WebAssembly.Module)
         return source;
     if (source === "all" || source === "sets")
-        source = source === "all" ? new URL("bloomery.wasm", import.meta.url)
-                                  : new URL("sets.wasm", import.meta.url);
-    if (source instanceof URL || typeof source === "string")
-        source = await fetched(new URL(source, import.meta.url));
+        source = await ours(source);
+    else if (source instanceof URL || typeof source === "string")
+        source = await fetched(source);
     source = await source;
-    if (typeof Response === "function" && source instanceof Response) {
-        if (!source.ok)
-            throw wrong(`${source.url}: ${source.status} ${source.statusText}`);
-        // Some servers know no application/wasm, which compiling as it comes needs.
-        source = await source.arrayBuffer();
-    }
+    if (isResponse(source))
+        source = await received(source);
     if (!ArrayBuffer.isView(source) && !isBuffer(source))
         throw wrong("a module is \"all\", \"sets\", a URL, bytes, a Response or a " +
-                    `WebAssembly.Module, and not ${described(source)}`);
+                    `WebAssembly.Module, not ${described(source)}`);
     return WebAssembly.compile(source);
 }
 
 async function instantiated(source) {
     const module = await compiled(source);
     if (!WebAssembly.Module.exports(module).some(({ name }) => name === "keys_width"))
-        throw wrong("that is not a module of Bloomery");
-    return Core.of(module);
+        throw wrong("the source is not a module of Bloomery");
+    const made = await Core.of(module);
+    const version = made.text(made.c.version());
+    if (version !== VERSION)
+        throw wrong(`the module is version ${version}, and the JavaScript is ${VERSION}: ` +
+                    "is one of them from a cache?");
+    return made;
 }
 
-/** Load the module: "all" kinds or "sets" alone, or from a URL, bytes, a Response or
- * a WebAssembly.Module. What is loaded and works is not loaded again. */
-export async function load(source = "all") {
+/** Loads the module: with "all" kinds, with "sets" only, or from a URL, bytes, a
+ * Response or a WebAssembly.Module. Does nothing if it was the last one loaded. */
+export async function load(source = STANDARD) {
     if (loading === undefined || loading.source !== source ||
         loading.core?.trap()) {
         const mine = { source, order: (loading?.order ?? 0) + 1 };
@@ -953,7 +996,7 @@ export async function load(source = "all") {
         loading = mine;
         mine.done = instantiated(source).then((made) => {
             mine.core = made;
-            // If two are loaded at once, the later call counts.
+            // If two are loaded at the same time, the later call counts.
             if ((current?.order ?? 0) < mine.order) {
                 made.order = mine.order;
                 current = made;
@@ -967,19 +1010,19 @@ export async function load(source = "all") {
     await loading.done;
 }
 
-/** The kinds that there are. */
+/** Returns all kinds. */
 export function kinds() {
     const { c } = core();
     return current.told(c.kinds());
 }
 
-/** The version of the library. */
+/** Returns the version of the library. */
 export function version() {
     return core().text(core().c.version());
 }
 
-/** The bytes of memory that the module has: they do not become fewer, and what is
- * given back is used again. */
+/** Returns the bytes of the module's memory. It never shrinks; freed memory is used
+ * again. */
 export function memory() {
     return core().memory.buffer.byteLength;
 }
@@ -994,7 +1037,7 @@ function spec(kind, options, ...more) {
         throw wrong(`a kind must be a text, not ${described(kind)}`);
     const { items, rate, seed, hash, secret, ...others } =
         wanted(options, ...SPEC, ...more);
-    // By 0 the library means what is usual.
+    // The library takes 0 for its default.
     if (rate !== undefined && (typeof rate !== "number" || rate === 0))
         throw wrong(`rate must be a number between 0 and 1, not ${
             rate === 0 ? rate : described(rate)}`);
@@ -1003,7 +1046,7 @@ function spec(kind, options, ...more) {
              others };
 }
 
-// Set it for the next call; `work` gets the kind.
+// Sets the spec for the next call, and calls work(address of the kind's name).
 function specified(k, want, work) {
     k.alive();
     return k.texts(want.texts, (name, by, key) => {
@@ -1012,8 +1055,7 @@ function specified(k, want, work) {
     });
 }
 
-// The options, each read once. All are among `names`: a misspelt one is not passed
-// over.
+// Returns the options, each read once. Refuses an option that is not in `names`.
 function wanted(options, ...names) {
     if (options === undefined)
         return {};
@@ -1021,8 +1063,8 @@ function wanted(options, ...names) {
         throw wrong(`options must be an object, not ${described(options)}`);
     for (const name of Object.keys(options))
         if (!names.includes(name))
-            throw wrong(`unknown option ${JSON.stringify(name.slice(0, 40))}: ` +
-                        `there are ${names.join(", ")}`);
+            throw wrong(`unknown option ${JSON.stringify(name.slice(0, 40))}; ` +
+                        `the options are ${names.join(", ")}`);
     return Object.fromEntries(names.map((name) => [name, options[name]]));
 }
 
@@ -1050,11 +1092,35 @@ function counted(labels, n) {
         throw wrong(`${n} keys need ${n} labels, not ${labels.length}`);
 }
 
-let hand;                       // a filter that is being made, and not by `new`
+// Returns bytes as base64. btoa takes a string of bytes, which is made in parts: a
+// call has a limit on its arguments.
+function base64Of(bytes) {
+    const PART = 3 << 12;               // a multiple of 3: no padding inside
+    const parts = [];
+    for (let i = 0; i < bytes.length; i += PART)
+        parts.push(btoa(String.fromCharCode(...bytes.subarray(i, i + PART))));
+    return parts.join("");
+}
+
+function bytesIn(base64) {
+    let text;
+    try {
+        text = atob(base64);
+    } catch {
+        throw new BloomeryError("base64 of a filter has a wrong character or length: " +
+                                "was the text cut off?", -7, "EFORMAT");
+    }
+    const bytes = new Uint8Array(text.length);
+    for (let i = 0; i < text.length; i++)
+        bytes[i] = text.charCodeAt(i);
+    return bytes;
+}
+
+let hand;                       // the filter for a constructor called below
 
 const AIMS = ["balance", "fast", "small"];
 
-// The flags of abilities, by their words.
+// Returns the flags of abilities from their words.
 function abilities(k, words) {
     if (!Array.isArray(words))
         throw wrong(`can must be an array of words, not ${described(words)}`);
@@ -1065,17 +1131,16 @@ function abilities(k, words) {
         const bit = all.indexOf(word);
         if (bit < 0)
             throw wrong(`unknown ability ${typeof word === "string"
-                ? `'${word}'` : described(word)}: there are ${all.join(", ")}`);
+                ? `'${word}'` : described(word)}; the abilities are ${all.join(", ")}`);
         return flags | 1n << BigInt(bit);
     }, 0n);
 }
 
-/** All kinds, ranked for a need: the first is the advice. */
+/** Ranks all kinds for a need; the first is the advice. */
 export function advise(need) {
     const k = core();
     if (k.c.advise === undefined)
-        throw wrong("the module of the sets alone cannot advise: load() the one " +
-                    "with all kinds");
+        throw wrong("the module with \"sets\" only cannot advise: load(\"all\")");
     const { items, rate, present = 0, can = [], fixed = false, aim = "balance",
             memory } =
         wanted(need, "items", "rate", "present", "can", "fixed", "aim", "memory");
@@ -1090,13 +1155,20 @@ export function advise(need) {
             .map((row) => row.fits ? { ...row, plan: record(row.plan) } : row));
 }
 
+// Structured clone copies a filter's own fields only, and would silently make {} of
+// it. It refuses symbols, and the engine's error shows this one's description.
+const UNCLONEABLE = Symbol(
+    "a Filter: send filter.transfer() and call Filter.fromBytes() there");
+
+const MARK = "bloomery.Filter";         // the `type` of a filter in JSON
+
 export class Filter {
     #core;
     #f = 0;
-    #labelled;
     #form = 0;
-    #settled = false;           // the form stays as it is
-    #first;                     // the form of a key that is being added
+    #settled = false;           // whether the form is final
+    #first;                     // the form of the first key, while it is being added
+    notCloneable = UNCLONEABLE;
 
     constructor(kind = "standard", options = undefined) {
         if (hand !== undefined) {
@@ -1113,7 +1185,7 @@ export class Filter {
         this.#state(form);
     }
 
-    // The form that was asked for.
+    // Sets the form that the caller stated, if any.
     #state(form) {
         if (form === undefined)
             return this;
@@ -1130,11 +1202,11 @@ export class Filter {
     }
 
     #isEmpty() {
-        return this.#k.told(this.#core.c.stat(this.#f)).items === 0;
+        return this.#k.told(this.#core.c.info(this.#f)).items === 0;
     }
 
-    // Returns the form for a key that is added. The first one of an empty filter
-    // fixes it, once it is in: #added.
+    // Returns the form for a key that is being added. If the filter is empty, that is
+    // the key's class, which #adding states after the key was added.
     #formFor(given) {
         if (this.#form !== 0 || this.#settled)
             return this.#form;
@@ -1169,14 +1241,14 @@ export class Filter {
         k.gone.register(this, f, this);
     }
 
-    // The filter that the last call of the library made.
+    // Returns the filter that the last call of the library made.
     static #made(k, status) {
         k.check(status);
         hand = [k, k.c.made()];
         return new Filter();
     }
 
-    // The instance, of a filter that is there.
+    // Returns the instance, unless the filter was freed.
     get #k() {
         if (this.#f === 0)
             throw new BloomeryError(FREED, -1000, "FREED");
@@ -1209,18 +1281,18 @@ export class Filter {
         }
     }
 
-    static from(bytes, options = undefined) {
+    static fromBytes(bytes, options = undefined) {
         const k = core();
         const { secret, format, memoryLimit, progress } =
             wanted(options, "secret", "format", "memoryLimit", "progress");
         const limit = natural(memoryLimit, "memoryLimit");
         const image = plainBytes(bytes);
         if (image === undefined)
-            throw wrong(`the bytes of a filter are wanted, and not ${
+            throw wrong(`fromBytes() needs the bytes of a filter, not ${
                 described(bytes)}`);
         if (lengthOf.call(image) === 0)
-            throw new BloomeryError("there are no bytes: is what they were read " +
-                "from empty, or were they transferred to a worker?", -7, "EFORMAT");
+            throw new BloomeryError("there are no bytes: the file is empty, or the " +
+                "buffer was transferred to a worker", -7, "EFORMAT");
         const unpack = () => k.texts([hidden(secret), format], (key, name) =>
             k.lent(image, (at, n) => {
                 k.c.options(key, name, limit);
@@ -1247,7 +1319,7 @@ export class Filter {
             this.#core.c.free(f);
     }
 
-    // Another system's file has no room for a form.
+    // Returns whether the kind is another system's, whose files state no form.
     #isForeign() {
         const { kind } = this;
         return kinds().some(({ name, family }) => name === kind &&
@@ -1261,13 +1333,13 @@ export class Filter {
 
     // ---- One key ----
 
-    has(key) {
+    contains(key) {
         const k = this.#k;
         key = k.formed(key, this.#form);
         const n = k.encode(key);
         if (n >= 0)
-            return k.c.has(this.#f, k.at, n) === 1;
-        return k.withKey(key, (at, long) => k.c.has(this.#f, at, long) === 1);
+            return k.c.contains(this.#f, k.at, n) === 1;
+        return k.withKey(key, (at, long) => k.c.contains(this.#f, at, long) === 1);
     }
 
     add(key) {
@@ -1324,11 +1396,9 @@ export class Filter {
         });
     }
 
-    // Where no label was found: it may be of a kind without.
+    // Refuses a filter of a kind without labels.
     #labels() {
-        const k = this.#k;
-        this.#labelled ??= k.told(k.c.stat(this.#f)).can.includes("label");
-        if (!this.#labelled)
+        if (this.#k.c.labelled(this.#f) === 0)
             throw new BloomeryError(`kind ${this.kind} stores no labels: ` +
                 "build one that does with Filter.build(\"bloomier\", keys, { labels })",
                 -15, "EUNSUPPORTED");
@@ -1345,48 +1415,43 @@ export class Filter {
 
     // ---- Many keys ----
 
-    // Go through the keys; `verb` is called where some thousand are set.
+    // Sets the keys, and calls verb(core, n, first) for each some thousand.
     #each(keys, options, verb, adding = false) {
         const k = this.#k;
         const { progress } = wanted(options, "progress");
         const watch = new Watch(progress, keys);
         const each = () => k.each(keys, (n, first) => {
-            this.#k;                    // it may have been freed between
+            this.#k;                    // throws if an iterator freed the filter
             verb(k, n, first);
             watch.step(n);
         }, adding ? (given) => this.#formFor(given) : () => this.#form);
         return adding ? this.#adding(each) : each();
     }
 
-    addAll(keys, options = undefined) {
-        this.#each(keys, options, (k) => k.check(k.c.add_keys(this.#f)), true);
-    }
-
-    addNew(keys, options = undefined) {
-        const out = new Rows(Uint8Array);
+    addMany(keys, options = undefined) {
+        const out = new Rows(Uint8Array, keys);
         this.#each(keys, options, (k, n) => {
-            k.check(k.c.add_seen(this.#f));
-            const seen = k.view(Uint8Array, k.yes, n);
-            const added = out.more(n);
+            k.check(k.c.add_many(this.#f));
+            const seen = k.view(Uint8Array, k.yes, n), added = out.more(n);
             for (let i = 0; i < n; i++)
                 added[i] = seen[i] ^ 1;
         }, true);
         return out.done();
     }
 
-    hasAll(keys, options = undefined) {
+    containsMany(keys, options = undefined) {
         const out = new Rows(Uint8Array, keys);
         this.#each(keys, options, (k, n) => {
-            k.check(k.c.has_keys(this.#f));
+            k.check(k.c.contains_many(this.#f));
             out.more(n).set(k.view(Uint8Array, k.yes, n));
         });
         return out.done();
     }
 
-    countAll(keys, options = undefined) {
+    countMany(keys, options = undefined) {
         const out = new Rows(Float64Array, keys);
         this.#each(keys, options, (k, n) => {
-            k.check(k.c.count_keys(this.#f));
+            k.check(k.c.count_many(this.#f));
             const counts = k.view(BigUint64Array, k.numbers, n), to = out.more(n);
             for (let i = 0; i < n; i++)
                 to[i] = bounded(counts[i]);
@@ -1394,10 +1459,10 @@ export class Filter {
         return out.done();
     }
 
-    removeAll(keys, options = undefined) {
+    removeMany(keys, options = undefined) {
         let first;
         this.#each(keys, options, (k) => {
-            const status = k.c.remove_keys(this.#f);
+            const status = k.c.remove_many(this.#f);
             if (status === -14 || status === -17)
                 first ??= k.failure(status);
             else
@@ -1407,7 +1472,7 @@ export class Filter {
             throw first;
     }
 
-    putAll(keys, labels, options = undefined) {
+    putMany(keys, labels, options = undefined) {
         const given = labelled(labels);
         const all = listed(keys) ? Array.from(keys, copied) : keys;
         if (Array.isArray(all))
@@ -1419,15 +1484,15 @@ export class Filter {
             if (some.length < n)
                 throw wrong("there are fewer labels than keys");
             k.view(BigUint64Array, k.labels, n).set(some);
-            k.check(k.c.put_keys(this.#f));
+            k.check(k.c.put_many(this.#f));
         }, true));
     }
 
-    getAll(keys, options = undefined) {
+    getMany(keys, options = undefined) {
         const found = new Rows(Uint8Array, keys);
         const labels = new Rows(BigUint64Array, keys);
         this.#each(keys, options, (k, n) => {
-            k.check(k.c.get_keys(this.#f));
+            k.check(k.c.get_many(this.#f));
             found.more(n).set(k.view(Uint8Array, k.yes, n));
             labels.more(n).set(k.view(BigUint64Array, k.numbers, n));
         });
@@ -1441,10 +1506,11 @@ export class Filter {
         const k = this.#k;
         const { progress } = wanted(options, "progress");
         if (!(typeof other === "object" && other !== null && #f in other))
-            throw wrong(`another filter is wanted, and not ${described(other)}`);
+            throw wrong(`the other one must be a filter of this package, not ${
+                described(other)}`);
         if (other.#k !== k)
-            throw wrong("the other filter is in another instance of the module: " +
-                        "Filter.from(other.save()) is one in this");
+            throw wrong("the other filter belongs to another instance of the " +
+                        "module: use Filter.fromBytes(other.pack())");
         return k.watched(progress, this.#f, () => verb(k, this.#f, other.#f));
     }
 
@@ -1501,17 +1567,17 @@ export class Filter {
         this.#whole(options, (k) => k.check(k.c.fold(this.#f, n)));
     }
 
-    stat() {
+    info() {
         const k = this.#k;
-        return record(k.told(k.c.stat(this.#f)));
+        return record(k.told(k.c.info(this.#f)));
     }
 
     get kind() {
-        return this.stat().kind;
+        const k = this.#k;
+        return k.text(k.c.kind(this.#f));
     }
 
-    // The keys of a filter that lists them.
-    keys() {
+    listKeys() {
         const k = this.#k;
         if (k.c.list === undefined)
             throw new BloomeryError(`${this.kind} filters cannot list their keys`,
@@ -1524,7 +1590,7 @@ export class Filter {
         }));
     }
 
-    save(options = undefined) {
+    pack(options = undefined) {
         return this.#whole(options, (k) => this.#packed(k));
     }
 
@@ -1542,6 +1608,46 @@ export class Filter {
         const at = k.c.image(this.#f) >>> 0;
         return k.bytes().slice(at, at + Number(k.number()));
     }
+
+    transfer() {
+        const { buffer } = this.image();
+        this.free();
+        return buffer;
+    }
+
+    toJSON() {
+        return { type: MARK, kind: this.kind, base64: base64Of(this.pack()) };
+    }
+
+    static fromJSON(value, options = undefined) {
+        if (typeof value === "string")
+            throw wrong("fromJSON() needs a parsed value: " +
+                        "Filter.fromJSON(JSON.parse(text))");
+        const { type, base64 } = value ?? {};
+        if (type !== MARK || typeof base64 !== "string")
+            throw wrong("fromJSON() needs { type, kind, base64 } as toJSON() returns " +
+                        `it, not ${described(value)}`);
+        return Filter.fromBytes(bytesIn(base64), options);
+    }
+
+    get [Symbol.toStringTag]() {
+        return "Filter";
+    }
+
+    // Shows the filter in Node's console.log. Never throws.
+    [Symbol.for("nodejs.util.inspect.custom")](depth, options, inspect) {
+        try {
+            if (this.#f === 0)
+                return "Filter (freed)";
+            const { kind, keys, items, capacity, rate, bytes } = this.info();
+            const shown = inspect({ keys, items, capacity,
+                                    rate: Number(rate.toPrecision(3)), bytes },
+                                  { ...options, breakLength: Infinity });
+            return `Filter (${kind}) ${shown}`;
+        } catch (error) {
+            return `Filter (${error.message})`;
+        }
+    }
 }
 
 if (typeof Symbol.dispose === "symbol")
@@ -1549,9 +1655,9 @@ if (typeof Symbol.dispose === "symbol")
                           { value: Filter.prototype.free, configurable: true,
                             writable: true });
 
-// Answers: of an array at once, of what has no length in parts.
+// Collects answers, one per key. The number of keys may not be known at first.
 class Rows {
-    static MOST = 1 << 24;      // that a length is believed; there may be more
+    static MOST = 1 << 24;      // the largest length for which memory is reserved
 
     constructor(Type, keys) {
         this.Type = Type;
@@ -1561,7 +1667,7 @@ class Rows {
         this.used = 0;
     }
 
-    // Where n more answers go.
+    // Returns the place for n more answers.
     more(n) {
         if (this.used + n > this.all.length) {
             const more = new this.Type(Math.max(2 * this.all.length, this.used + n));

@@ -143,7 +143,7 @@ static const char *wasm_end(void)
 
 WASM_EXPORT(why) const char *wasm_why(void)
 {
-    return bly_why();
+    return bly_why_in("javascript");
 }
 
 WASM_EXPORT(version) const char *wasm_version(void)
@@ -578,7 +578,8 @@ WASM_EXPORT(free) void wasm_free(bly_filter *f)
 
 /* ---- Single keys: `n` bytes at `key` ------------------------------------- */
 
-WASM_EXPORT(has) int wasm_has(const bly_filter *f, const void *key, size_t n)
+WASM_EXPORT(contains) int wasm_contains(const bly_filter *f, const void *key,
+                                        size_t n)
 {
     return bly_contains(f, key, n);
 }
@@ -618,38 +619,33 @@ WASM_EXPORT(hash) void wasm_hash(const bly_filter *f, const void *key, size_t n)
 
 /* ---- The keys that are set ----------------------------------------------- */
 
-WASM_EXPORT(has_keys) int wasm_has_keys(const bly_filter *f)
+WASM_EXPORT(contains_many) int wasm_contains_many(const bly_filter *f)
 {
     return bly_contains_many(f, &wasm_keys, wasm.yes);
 }
 
-WASM_EXPORT(add_keys) int wasm_add_keys(bly_filter *f)
-{
-    return bly_add_many(f, &wasm_keys, NULL, NULL);
-}
-
 /* Sets `yes` for keys that may have been present. */
-WASM_EXPORT(add_seen) int wasm_add_seen(bly_filter *f)
+WASM_EXPORT(add_many) int wasm_add_many(bly_filter *f)
 {
     return bly_add_many(f, &wasm_keys, wasm.yes, NULL);
 }
 
-WASM_EXPORT(remove_keys) int wasm_remove_keys(bly_filter *f)
+WASM_EXPORT(remove_many) int wasm_remove_many(bly_filter *f)
 {
     return bly_remove_many(f, &wasm_keys, NULL);
 }
 
-WASM_EXPORT(count_keys) int wasm_count_keys(const bly_filter *f)
+WASM_EXPORT(count_many) int wasm_count_many(const bly_filter *f)
 {
     return bly_count_many(f, &wasm_keys, wasm.numbers);
 }
 
-WASM_EXPORT(put_keys) int wasm_put_keys(bly_filter *f)
+WASM_EXPORT(put_many) int wasm_put_many(bly_filter *f)
 {
     return bly_put_many(f, &wasm_keys, wasm.labels, NULL);
 }
 
-WASM_EXPORT(get_keys) int wasm_get_keys(const bly_filter *f)
+WASM_EXPORT(get_many) int wasm_get_many(const bly_filter *f)
 {
     memset(wasm.numbers, 0, wasm_keys.n * sizeof *wasm.numbers);
     return bly_get_many(f, &wasm_keys, wasm.yes, wasm.numbers);
@@ -698,6 +694,17 @@ WASM_EXPORT(overlap) const char *wasm_overlap(const bly_filter *a,
     return wasm_end();
 }
 
+WASM_EXPORT(kind) const char *wasm_kind_of(const bly_filter *f)
+{
+    return bly_kind_of(f);
+}
+
+/* Returns whether the filter stores labels. */
+WASM_EXPORT(labelled) bool wasm_labelled(const bly_filter *f)
+{
+    return (bly_can(f) & BLY_CAN_LABEL) != 0;
+}
+
 WASM_EXPORT(clear) int wasm_clear(bly_filter *f)
 {
     return bly_clear(f);
@@ -713,7 +720,7 @@ WASM_EXPORT(fold) int wasm_fold(bly_filter *f, uint64_t times)
     return bly_fold(f, times);
 }
 
-WASM_EXPORT(stat) const char *wasm_stat(const bly_filter *f)
+WASM_EXPORT(info) const char *wasm_info(const bly_filter *f)
 {
     bly_info_t s;
     wasm_done = bly_info(&s, f);

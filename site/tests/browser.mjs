@@ -107,7 +107,7 @@ const settled = (tab, page) => page === "playground.html"
 const text = (tab, id) =>
     tab.$eval(`#${id}`, (element) => element.textContent.trim());
 
-// ---- What every reader can use ---------------------------------------------------
+// ---- Access for every reader -----------------------------------------------------
 
 const TYPICAL = ["index.html", "playground.html", "map.html", "calculator.html",
     "search.html?q=false+positive", "kinds/index.html", "kinds/cuckoo.html",
@@ -347,7 +347,7 @@ function everyBit() {
     for (const { offset, bytes } of tracer.reads())
         for (let i = 0; i < bytes; i++)
             read.add(offset + i);
-    const answer = filter.has(document.getElementById("key").value) ? 1 : 0;
+    const answer = filter.contains(document.getElementById("key").value) ? 1 : 0;
     let deciding = 0, unseen = 0;
     const bits = tracer.image().length * 8, step = bits > 100000 ? 97 : 1;
     for (let bit = 128 * 8; bit < bits; bit += step) {
@@ -665,7 +665,7 @@ async function fromKind() {
     await tab.close();
 }
 
-// ---- What Lighthouse says ---------------------------------------------------------
+// ---- Lighthouse's audit -------------------------------------------------------------
 
 // Checks some kinds of pages; axe checks all of them.
 async function lighthouse() {

@@ -352,14 +352,14 @@ const snake = (name) => name.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`);
 console.log(JSON.stringify(jobs.map(({ keys, image, info }) => attempt(() => {
     if (info !== undefined)
         return Object.fromEntries(Object.entries(
-            Filter.from(Buffer.from(info, "base64")).stat()).map(
+            Filter.fromBytes(Buffer.from(info, "base64")).info()).map(
             ([name, v]) => [snake(name), v]));
     if (image === undefined)
         return Buffer.from(Filter.build("standard", keys.map(value),
-                                        { items: 4 }).save())
+                                        { items: 4 }).pack())
             .toString("base64");
-    const filter = Filter.from(Buffer.from(image, "base64"));
-    return filter.has(value(keys[0])) ? "found" : "no";
+    const filter = Filter.fromBytes(Buffer.from(image, "base64"));
+    return filter.contains(value(keys[0])) ? "found" : "no";
 })), field));
 """
 

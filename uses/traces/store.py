@@ -93,7 +93,7 @@ def filled(keys, probes, places):
 
 
 def shared_rate(keys):
-    """Of the places of a shard the first probe has one in SHARDS only. Nearly
+    """The first probe has only one in SHARDS places of a shard. Nearly
     all of those are set, so that it tells nothing, and others hit them, too."""
     other = filled(keys, PROBES - 1, BITS)
     own = 1 - (1 - filled(keys, 1, BITS // SHARDS)) * (1 - other)

@@ -94,7 +94,7 @@ def update():
 
 
 def change_again():
-    """The same keys again and again: a change is always under way."""
+    """Adds equal keys again and again: a change is always under way."""
     keys = rows(0, 400_000)
     f = Filter(items=400_000)
     f.update(keys)
@@ -113,7 +113,7 @@ def look_up():
 
 
 def copy():
-    """What seals a filter takes a lock of the library."""
+    """Seals a filter, which takes a lock of the library."""
     f = Filter(items=4_000_000)
     f.add(b"k")
     folder = tempfile.mkdtemp()

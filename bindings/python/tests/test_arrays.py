@@ -13,7 +13,7 @@ from bloomery import Filter
 import arrow
 
 np = pytest.importorskip("numpy")
-# That of ctypes, which the streams of arrow.py are made with.
+# The function of ctypes that the streams of arrow.py are made with.
 pytestmark = pytest.mark.filterwarnings("ignore:memory leak in callback")
 
 
@@ -99,7 +99,7 @@ def test_views():
 
 
 def test_keys_are_not_copied():
-    """What lies as it is wanted is asked where it lies."""
+    """Arrays in the right layout are read in place."""
     from bloomery import _keys
     from bloomery._native import ffi
     a = np.arange(10)

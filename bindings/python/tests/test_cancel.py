@@ -35,7 +35,7 @@ def always_ask():
 
 
 class Stop(Exception):
-    """What a callback raises."""
+    """An error that a callback raises."""
 
 
 class Watch:

@@ -1,4 +1,4 @@
-"""What a filter does, and what it refuses."""
+"""Filters: what they do, and what they refuse."""
 import copy
 import errno
 import gc

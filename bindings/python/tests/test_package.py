@@ -1,4 +1,4 @@
-"""What setup.py needs exists, or is made, and the wheel runs elsewhere. The
+"""All that setup.py needs exists, or is made, and the wheel runs elsewhere. The
 library is compiled by `tools/make/python --source` instead, which takes a minute.
 """
 import os

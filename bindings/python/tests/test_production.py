@@ -356,6 +356,6 @@ def test_unknown_versions():
 
 
 def test_hashes_stay():
-    """Those that xxHash publishes for XXH3 of no bytes and of one."""
+    """XXH3 of no bytes and of one, as xxHash publishes them."""
     assert bloomery.hash("") == 0x2d06800538d394c2
     assert bloomery.hash("a") == 0xe6c632b61e964e1f

@@ -1,5 +1,5 @@
-// browser.js - the cases in a browser: a page of a server on this machine alone,
-// which tells the server what came out.
+// browser.js - opens pages in a browser without a window. The pages come from a server on
+// this machine, and post what they found to it.
 import { spawn } from "node:child_process";
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,11 +7,12 @@ import { tmpdir } from "node:os";
 import { delimiter, extname, join, normalize } from "node:path";
 import process, { env } from "node:process";
 
-const TYPES = { ".js": "text/javascript", ".html": "text/html",
+const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript",
+                ".html": "text/html",
                 ".wasm": "application/wasm" };
 const LONGEST = 300000;         // ms
 
-/** The path of Chromium; undefined: there is none. */
+/** Returns the path of Chromium, or undefined. */
 export function browser() {
     if (env.CHROMIUM !== undefined)
         return env.CHROMIUM || undefined;
@@ -21,27 +22,29 @@ export function browser() {
                 accessSync(join(folder, name), constants.X_OK);
                 return join(folder, name);
             } catch {
-                // not there
+                // is not in this folder
             }
     return undefined;
 }
 
-function answer(root, given, told) {
-    const images = Object.fromEntries(Object.entries(given.golden).map(
-        ([name, bytes]) => [name, Array.from(bytes)]));
+// Returns a function that answers requests with the files of a folder. `others` maps
+// further paths to contents, or to functions that return them for the URL.
+// told(path, value) is called for each JSON value that is posted.
+function answer(root, others, told) {
     return (request, response) => {
-        const { pathname } = new URL(request.url, "http://localhost");
+        const url = new URL(request.url, "http://localhost"), { pathname } = url;
         if (request.method === "POST") {
             let text = "";
             request.on("data", (part) => { text += part; });
             request.on("end", () => {
                 response.end();
-                told(JSON.parse(text));
+                told(pathname, JSON.parse(text));
             });
             return;
         }
-        if (pathname === "/given") {
-            response.end(JSON.stringify({ ...given, golden: images }));
+        const other = others[pathname];
+        if (other !== undefined) {
+            response.end(typeof other === "function" ? other(url) : other);
             return;
         }
         try {
@@ -56,7 +59,7 @@ function answer(root, given, told) {
     };
 }
 
-// End the browser, and then the processes that it started: they are a group.
+// Ends the browser, and then the processes that it started, which are a group.
 async function ended(child) {
     if (child?.pid === undefined)
         return;
@@ -70,29 +73,35 @@ async function ended(child) {
     try {
         process.kill(-child.pid, "SIGKILL");
     } catch {
-        // they have ended
+        // has ended
     }
 }
 
-/** What came out of each case: [{ where, name, error }]. */
-export async function inBrowser(path, root, given) {
+/** Opens the page `url` of the folder `root`, and returns a Map from the paths to which
+ * pages posted to the values, once there are `most`. */
+export async function opened(path, url, root, most = 1, others = {}) {
     const home = mkdtempSync(join(tmpdir(), "bloomery-browser-"));
-    let told, failed, timer, child;
+    let finished, failed, timer, child;
     const results = new Promise((resolve, reject) => {
-        told = resolve;
+        finished = resolve;
         failed = reject;
     });
-    // Whoever ends this process ends the browser.
+    // The browser ends with this process.
     const stopped = () => {
         if (child?.pid !== undefined)
             process.kill(-child.pid, "SIGKILL");
         process.exit(1);
     };
     process.once("SIGTERM", stopped).once("SIGINT", stopped);
-    const server = createServer(answer(root, given, (all) => told(all)));
+    const values = new Map();
+    const server = createServer(answer(root, others, (path, value) => {
+        values.set(path, value);
+        if (values.size === most)
+            finished(values);
+    }));
     await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
-        const url = `http://127.0.0.1:${server.address().port}/test/page.html`;
+        const page = `http://127.0.0.1:${server.address().port}${url}`;
         child = spawn(path, [
             "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
             "--disable-dev-shm-usage", "--disable-background-networking",
@@ -100,12 +109,13 @@ export async function inBrowser(path, root, given) {
             "--disable-domain-reliability", "--disable-default-apps",
             "--no-proxy-server", "--metrics-recording-only", "--no-pings",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-            `--user-data-dir=${home}`, "--remote-debugging-port=0", url,
+            `--user-data-dir=${home}`, "--remote-debugging-port=0", page,
         ], { stdio: "ignore", env: { ...env, HOME: home }, detached: true });
         child.once("error", failed);
         child.once("exit", (status) => failed(new Error(
-            `the browser ended with ${status} and told nothing`)));
-        timer = setTimeout(() => failed(new Error("the browser told nothing")),
+            `the browser ended with ${status} before all was posted`)));
+        timer = setTimeout(() => failed(new Error(
+            `the browser posted to ${[...values.keys()].join()} only`)),
                            LONGEST);
         return await results;
     } finally {

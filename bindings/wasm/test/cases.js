@@ -1,9 +1,10 @@
-// cases.js - what must hold of the package, in Node, in a page and in a worker alike.
+// cases.js - the tests that run in Node, in a page and in a worker alike.
 //
-// Each case is [name, function of what the host gives]: `golden`, the images of
-// tests/golden by their names; `wasm`, which promises the bytes of bloomery.wasm; and
-// `effort`, how much is tried.
-import { advise, BloomeryError, Filter, kinds, load, memory, version } from "../bloomery.js";
+// Each case is [name, function]. The function gets an object from the host: `golden`,
+// the images of tests/golden by their names; `wasm`, a function that promises the
+// bytes of bloomery.wasm; and `effort`, the amount of work.
+import { advise, BloomeryError, Filter, kinds, load, memory,
+         version } from "../bloomery.js";
 
 // ---- Judging ----------------------------------------------------------------------
 
@@ -148,7 +149,7 @@ it("golden images are made anew, byte for byte", ({ golden }) => {
         const then = golden[goldenFile(name)];
         ok(then !== undefined, `there is no golden image of ${name}`);
         const [f] = goldenFilter(name);
-        const now = name.startsWith("packed ") ? f.save() : f.image();
+        const now = name.startsWith("packed ") ? f.pack() : f.image();
         compareGolden(name, now, then);
         exact += now.every((byte, i) => byte === then[i]);
         f.free();
@@ -160,9 +161,9 @@ it("golden images are made anew, byte for byte", ({ golden }) => {
 it("golden images hold their keys", ({ golden }) => {
     for (const name of goldenKinds()) {
         const [again, keys] = goldenFilter(name);
-        const f = Filter.from(golden[goldenFile(name)]);
-        ok(f.hasAll(keys).every((yes) => yes === 1), name);
-        const { items, seed, hash } = f.stat();
+        const f = Filter.fromBytes(golden[goldenFile(name)]);
+        ok(f.containsMany(keys).every((yes) => yes === 1), name);
+        const { items, seed, hash } = f.info();
         same([items, seed, hash], [keys.length, 7, "xxh3"], name);
         compareGolden(name, f.image(), again.image());
         f.free();
@@ -198,13 +199,13 @@ it("numbers are the keys that they are elsewhere", () => {
         const f = new Filter("standard", { items: 1000, rate: 1e-9, keys: "any" });
         same(f.hash(number), f.hash(bytes), String(number));
         f.add(number);
-        same([f.has(bytes), f.hasAll([bytes])[0]], [true, 1], String(number));
+        same([f.contains(bytes), f.containsMany([bytes])[0]], [true, 1], String(number));
         const g = f.like();
-        g.addAll([number]);             // goes another way
+        g.addMany([number]);             // goes another way
         same(g.image(), f.image(), String(number));
         if (typeof number === "number") {
             const h = f.like();
-            h.addAll(Float64Array.of(number));
+            h.addMany(Float64Array.of(number));
             same(h.image(), f.image(), `${number} in an array`);
         }
     }
@@ -221,19 +222,19 @@ it("arrays of numbers are their numbers", () => {
         [BigInt64Array, [-1n, 0n, 2n ** 63n - 1n, -(2n ** 63n)]],
         [BigUint64Array, [0n, 1n, 2n ** 63n - 1n]]]) {
         const a = f.like(), b = f.like();
-        a.addAll(Type.from(list));
+        a.addMany(Type.from(list));
         for (const number of list)
             b.add(number);
         same(a.image(), b.image(), Type.name);
-        ok(a.hasAll(list).every((yes) => yes === 1));
-        same(a.hasAll(Type.from(list).subarray(1)).length, list.length - 1);
+        ok(a.containsMany(list).every((yes) => yes === 1));
+        same(a.containsMany(Type.from(list).subarray(1)).length, list.length - 1);
     }
     const big = BigUint64Array.of(1n, 2n, 2n ** 63n);
-    const e = refused(() => f.addAll(big), "EPARAM", "number 2 is 2^63 or more");
+    const e = refused(() => f.addMany(big), "EPARAM", "number 2 is 2^63 or more");
     same(e.status, -2);
-    ok(f.has(1) && f.has(2), "those before it are in");
+    ok(f.contains(1) && f.contains(2), "those before it are in");
     refused(() => f.add(2n ** 63n), "EPARAM", "64 bits");
-    refused(() => f.hasAll([2n ** 64n]), "EPARAM", "64 bits");
+    refused(() => f.containsMany([2n ** 64n]), "EPARAM", "64 bits");
 });
 
 it("text is its UTF-8, at any length", () => {
@@ -244,22 +245,22 @@ it("text is its UTF-8, at any length", () => {
     for (const text of texts) {
         same(f.hash(text), f.hash(new TextEncoder().encode(text)),
              text.slice(0, 10));
-        ok(!f.has(text) && f.add(text) && f.has(text), text.slice(0, 10));
+        ok(!f.contains(text) && f.add(text) && f.contains(text), text.slice(0, 10));
     }
     const g = f.like();
-    g.addAll(texts);
+    g.addMany(texts);
     same(g.image(), f.image());
     const h = f.like();
-    h.addAll(texts.map((text) => new TextEncoder().encode(text)));
+    h.addMany(texts.map((text) => new TextEncoder().encode(text)));
     same(h.image(), f.image());
     const i = f.like();
-    i.addAll((function* () { yield* texts; })());
+    i.addMany((function* () { yield* texts; })());
     same(i.image(), f.image());
-    same(i.hasAll([...texts, "no"]), Uint8Array.of(...texts.map(() => 1), 0));
+    same(i.containsMany([...texts, "no"]), Uint8Array.of(...texts.map(() => 1), 0));
     for (const text of ["\ud800", `${"a".repeat(60)}\udfff`, "\ud83d🙂"]) {
         refused(() => f.add(text), "EPARAM", "surrogate");
-        refused(() => f.has(text), "EPARAM", "surrogate");
-        refused(() => f.hasAll(["a", text]), "EPARAM", "key 1 has half a surrogate");
+        refused(() => f.contains(text), "EPARAM", "surrogate");
+        refused(() => f.containsMany(["a", text]), "EPARAM", "key 1 has half a surrogate");
     }
 });
 
@@ -267,27 +268,27 @@ it("bytes are themselves, in whatever holds them", () => {
     const f = new Filter("standard", { items: 1000, rate: 1e-9, keys: "any" });
     const bytes = Uint8Array.of(9, 1, 2, 3, 9);
     f.add(bytes.subarray(1, 4));
-    ok(f.has(Uint8Array.of(1, 2, 3)) && f.has(Uint8ClampedArray.of(1, 2, 3)));
-    ok(f.has(new DataView(bytes.buffer, 1, 3)) && f.has("\x01\x02\x03"));
-    ok(f.has(bytes.slice(1, 4).buffer) && !f.has(bytes));
+    ok(f.contains(Uint8Array.of(1, 2, 3)) && f.contains(Uint8ClampedArray.of(1, 2, 3)));
+    ok(f.contains(new DataView(bytes.buffer, 1, 3)) && f.contains("\x01\x02\x03"));
+    ok(f.contains(bytes.slice(1, 4).buffer) && !f.contains(bytes));
     const rows = { bytes: Uint8Array.of(1, 2, 3, 4, 5, 6), width: 3 };
-    same(f.hasAll(rows), Uint8Array.of(1, 0));
+    same(f.containsMany(rows), Uint8Array.of(1, 0));
     const ends = { bytes, offsets: Uint32Array.of(1, 4, 4, 5) };
-    same(f.hasAll(ends), Uint8Array.of(1, 0, 0));
-    f.addAll(ends);
-    ok(f.has("") && f.has(Uint8Array.of(9)));
+    same(f.containsMany(ends), Uint8Array.of(1, 0, 0));
+    f.addMany(ends);
+    ok(f.contains("") && f.contains(Uint8Array.of(9)));
     const wide = new Uint8Array(3 * 70000).map((_, i) => i % 251);
-    f.addAll({ bytes: wide, width: 70000 });
-    ok(f.has(wide.subarray(70000, 140000)) && f.has(wide.subarray(140000)));
+    f.addMany({ bytes: wide, width: 70000 });
+    ok(f.contains(wide.subarray(70000, 140000)) && f.contains(wide.subarray(140000)));
     const many = new Uint8Array(20000 * 16).map((_, i) => (i >> 4) ^ i);
-    f.addAll({ bytes: many, width: 16 });
-    ok(f.has(many.subarray(19999 * 16)));
-    refused(() => f.hasAll({ bytes, width: 2 }), "EPARAM", "5 bytes");
-    refused(() => f.hasAll({ bytes, width: 0 }), "EPARAM", "width");
-    refused(() => f.hasAll({ bytes }), "EPARAM", "width");
-    refused(() => f.hasAll({ bytes, offsets: [0, 1] }), "EPARAM", "Uint32Array");
-    refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(2, 1) }), "EPARAM", "decrease");
-    refused(() => f.hasAll({ bytes, offsets: Uint32Array.of(0, 6) }), "EPARAM",
+    f.addMany({ bytes: many, width: 16 });
+    ok(f.contains(many.subarray(19999 * 16)));
+    refused(() => f.containsMany({ bytes, width: 2 }), "EPARAM", "5 bytes");
+    refused(() => f.containsMany({ bytes, width: 0 }), "EPARAM", "width");
+    refused(() => f.containsMany({ bytes }), "EPARAM", "width");
+    refused(() => f.containsMany({ bytes, offsets: [0, 1] }), "EPARAM", "Uint32Array");
+    refused(() => f.containsMany({ bytes, offsets: Uint32Array.of(2, 1) }), "EPARAM", "decrease");
+    refused(() => f.containsMany({ bytes, offsets: Uint32Array.of(0, 6) }), "EPARAM",
             "after the bytes");
 });
 
@@ -296,19 +297,19 @@ it("what is no key is refused", () => {
     const bad = [null, undefined, true, {}, [], () => 0, Symbol("a"), new Date(),
                  new Int32Array(1), new Float64Array(2), f];
     for (const key of bad) {
-        for (const verb of ["has", "add", "remove", "count", "get", "hash",
+        for (const verb of ["contains", "add", "remove", "count", "get", "hash",
                             "discard"])
             refused(() => f[verb](key), "EPARAM", "");
         refused(() => f.put(key, 1), "EPARAM", "");
-        const e = refused(() => f.hasAll(["a", key]), "EPARAM", "key 1 must be text");
-        ok(e.message.includes("and not"));
+        const e = refused(() => f.containsMany(["a", key]), "EPARAM", "key 1 must be text");
+        ok(/ or a bigint, not \w+$/.test(e.message), e.message);
     }
     for (const keys of [null, undefined, 7, "abc", {}, new Uint8Array(3), true,
                         new DataView(new ArrayBuffer(8))])
-        for (const verb of ["hasAll", "addAll", "addNew", "countAll", "removeAll",
-                            "getAll"])
+        for (const verb of ["containsMany", "addMany", "countMany", "removeMany",
+                            "getMany"])
             refused(() => f[verb](keys), "EPARAM", "");
-    same(f.stat().items, 0);
+    same(f.info().items, 0);
 });
 
 it("a filter has the default kind, or the one that another name stands for", () => {
@@ -324,15 +325,15 @@ it("what has gone to a worker holds no keys", () => {
         return view;
     };
     const f = new Filter("standard", { items: 100, keys: "any" });
-    f.addAll(gone(new Int32Array(5)));
-    f.addAll({ bytes: gone(new Uint8Array(8)), width: 4 });
-    f.addAll({ bytes: gone(new Uint8Array(8)), offsets: Uint32Array.of(0) });
-    f.addAll({ bytes: new Uint8Array(8), offsets: gone(new Uint32Array(3)) });
-    same(f.stat().items, 0);
+    f.addMany(gone(new Int32Array(5)));
+    f.addMany({ bytes: gone(new Uint8Array(8)), width: 4 });
+    f.addMany({ bytes: gone(new Uint8Array(8)), offsets: Uint32Array.of(0) });
+    f.addMany({ bytes: new Uint8Array(8), offsets: gone(new Uint32Array(3)) });
+    same(f.info().items, 0);
     f.add(gone(new Uint8Array(8)));
-    ok(f.has("") && f.hasAll([gone(new Uint8Array(8))])[0] === 1);
+    ok(f.contains("") && f.containsMany([gone(new Uint8Array(8))])[0] === 1);
     refused(() => f.add(gone(new DataView(new ArrayBuffer(8)))), "EPARAM");
-    refused(() => Filter.from(gone(new Uint8Array(200))), "EFORMAT");
+    refused(() => Filter.fromBytes(gone(new Uint8Array(200))), "EFORMAT");
     refused(() => Filter.build("bloomier", ["a"],
                                { labels: gone(new BigUint64Array(1)) }), "EPARAM");
 });
@@ -346,13 +347,13 @@ it("no key is lost, of any kind, and strangers come at the rate", () => {
         if (["egh", "cascade", "invertible"].includes(kind.name))
             continue;
         const f = Filter.build(kind.name, keys, { items: keys.length, rate: 0.01 });
-        const { lost, window } = f.stat();
-        const there = f.hasAll(Int32Array.from(keys));
+        const { lost, window } = f.info();
+        const there = f.containsMany(Int32Array.from(keys));
         if (lost === 0 && (window ?? Infinity) >= keys.length)
             ok(there.every((yes) => yes === 1), kind.name);
-        ok(f.has(keys.at(-1)) && f.has(BigInt(keys.at(-1))), kind.name);
-        const { rate } = f.stat();
-        const found = f.hasAll(others).reduce((a, b) => a + b);
+        ok(f.contains(keys.at(-1)) && f.contains(BigInt(keys.at(-1))), kind.name);
+        const { rate } = f.info();
+        const found = f.containsMany(others).reduce((a, b) => a + b);
         const expected = rate * others.length;
         ok(Math.abs(found - expected) <= 6 * Math.sqrt(expected) + 0.1 * expected + 6,
            `${kind.name}: ${found} strangers, where ${expected} are expected`);
@@ -376,15 +377,15 @@ it("what is built of many keys has them all", () => {
         for (const kind of ["fuse", "ribbon", "blocked", "cuckoo", "rehash:by=xxh64"]) {
             const f = Filter.build(kind, keys,
                                    { items: 40000, rate: 0.001, keys: "any" });
-            ok(f.hasAll(keys).every((yes) => yes === 1), kind);
-            same(f.hasAll(keys).length, keys.length ?? keys.size);
+            ok(f.containsMany(keys).every((yes) => yes === 1), kind);
+            same(f.containsMany(keys).length, keys.length ?? keys.size);
             f.free();
         }
     const rows = { bytes: new Uint8Array(16 * 9000).map((_, i) => i * 31 + (i >> 8)),
                    width: 16 };
-    ok(Filter.build("xor", rows).hasAll(rows).every((yes) => yes === 1));
+    ok(Filter.build("xor", rows).containsMany(rows).every((yes) => yes === 1));
     const g = Filter.build("rehash:key=whole,by=xxh64", ["a", "b"], { items: 10 });
-    ok(g.has("a") && g.has("b"));
+    ok(g.contains("a") && g.contains("b"));
 });
 
 it("a key of another class is an error everywhere", () => {
@@ -393,18 +394,18 @@ it("a key of another class is an error everywhere", () => {
     for (const [form, mine] of Object.entries(keys)) {
         const full = new Filter("counting", { items: 100, rate: 1e-9 });
         for (let i = 0; i < 4; i++)
-            full.addAll(mine);
+            full.addMany(mine);
         const g = Filter.build("bloomier", mine, { labels: mine.map(() => 1) });
-        same([full.stat().keys, g.stat().keys, full.copy().stat().keys],
+        same([full.info().keys, g.info().keys, full.copy().info().keys],
              [form, form, form]);
         for (const [other, theirs] of Object.entries(keys))
             for (const key of theirs) {
                 const f = full.copy();
-                const calls = ["has", "count", "add", "remove", "hash"].flatMap((c) =>
-                    [() => f[c](key)]).concat(["hasAll", "addAll", "addNew",
-                    "countAll", "removeAll"].map((c) => () => f[c]([key])),
-                    () => g.get(key), () => g.getAll([key]), () => g.put(key, 1),
-                    () => g.putAll([key], [1]));
+                const calls = ["contains", "count", "add", "remove", "hash"].flatMap(
+                    (c) => [() => f[c](key)]).concat(["containsMany", "addMany",
+                    "countMany", "removeMany"].map((c) => () => f[c]([key])),
+                    () => g.get(key), () => g.getMany([key]), () => g.put(key, 1),
+                    () => g.putMany([key], [1]));
                 for (const call of calls)
                     if (other === form)
                         call();
@@ -412,7 +413,7 @@ it("a key of another class is an error everywhere", () => {
                         ok(refused(call, "EPARAM", "the filter's keys are") instanceof TypeError);
             }
         for (const none of [new Date(), true, {}, null, undefined, Symbol("s")])
-            for (const call of [() => full.has(none), () => full.addAll([none])])
+            for (const call of [() => full.contains(none), () => full.addMany([none])])
                 ok(refused(call, "EPARAM") instanceof TypeError);
     }
     for (const [form, key, how] of [["hex", "da39", 'Buffer.from(key, "hex")'],
@@ -420,54 +421,54 @@ it("a key of another class is an error everywhere", () => {
         ["text", Uint8Array.of(97), "new TextDecoder().decode(key)"],
         ["text", 7, "String(key)"], ["number", "7", "Number(key)"]]) {
         const f = new Filter("standard", { items: 9, keys: form });
-        refused(() => f.has(key), "EPARAM", how);
+        refused(() => f.contains(key), "EPARAM", how);
     }
     const failed = new Filter("spatial:areas=3", { items: 9 });
     refused(() => failed.put("x", 9999), "EPARAM", "");
-    refused(() => failed.putAll(["x"], [9999]), "EPARAM", "");
-    same(failed.stat().keys, "any", "a failed call states no form");
+    refused(() => failed.putMany(["x"], [9999]), "EPARAM", "");
+    same(failed.info().keys, "any", "a failed call states no form");
     failed.put(7, 1);
-    same(failed.stat().keys, "number");
+    same(failed.info().keys, "number");
     const numbers = new Filter("standard", { items: 9 });
-    numbers.addAll(Int32Array.of(7, 8));
-    ok(numbers.has(7) && numbers.has(7n) && numbers.hasAll([7.0, 8n])[1] === 1);
-    refused(() => numbers.hasAll({ bytes: new Uint8Array(8), width: 8 }), "EPARAM",
+    numbers.addMany(Int32Array.of(7, 8));
+    ok(numbers.contains(7) && numbers.contains(7n) && numbers.containsMany([7.0, 8n])[1] === 1);
+    refused(() => numbers.containsMany({ bytes: new Uint8Array(8), width: 8 }), "EPARAM",
             "the filter's keys are");
     refused(() => Filter.build("fuse", ["a", 7]), "EPARAM", 'keys: "any"');
-    ok(Filter.build("fuse", ["a", 7], { keys: "any" }).has(7));
+    ok(Filter.build("fuse", ["a", 7], { keys: "any" }).contains(7));
     refused(() => new Filter("standard", { items: 9, keys: "texts" }), "EPARAM", "form");
 });
 
 it("keys are changed as the form says", () => {
     const f = new Filter("counting", { items: 99, keys: "text:case=lower,trim" });
-    f.addAll([" ABC", "x"]);
-    same([f.has("  abc "), f.count("X"), f.hasAll(["aBC", "X "])],
+    f.addMany([" ABC", "x"]);
+    same([f.contains("  abc "), f.count("X"), f.containsMany(["aBC", "X "])],
          [true, 1, Uint8Array.of(1, 1)]);
     const g = Filter.build("fuse", Int32Array.of(1, -5), { keys: "int32" });
-    same([g.has(1), g.has(-5n), g.stat().keys], [true, true, "int32"]);
-    refused(() => g.has(2 ** 40), "EPARAM", "integers of 32 bits");
+    same([g.contains(1), g.contains(-5n), g.info().keys], [true, true, "int32"]);
+    refused(() => g.contains(2 ** 40), "EPARAM", "integers of 32 bits");
     const folded = new Filter("standard", { items: 9, keys: "text:case=fold" });
-    for (const ask of [() => folded.has("a"), () => folded.add("Ä")])
+    for (const ask of [() => folded.contains("a"), () => folded.add("Ä")])
         refused(ask, "EUNSUPPORTED", "case=fold");      // it has no ICU
     const a = new Filter("standard", { items: 9, keys: "any" }), b = a.copy();
     a.stateKeys("text");
     refused(() => a.unite(b), "EMISMATCH", "form");
     b.stateKeys("text");
-    same(a.unite(b).stat().keys, "text");
+    same(a.unite(b).info().keys, "text");
 });
 
 it("keys are added, counted, removed and labelled", () => {
     const f = new Filter("counting", { items: 1000 });
     same([f.add("a"), f.add("a"), f.add("b")], [true, false, true]);
-    same([f.count("a"), f.count("c"), f.countAll(["a", "b", "c"])],
+    same([f.count("a"), f.count("c"), f.countMany(["a", "b", "c"])],
          [2, 0, Float64Array.of(2, 1, 0)]);
     f.remove("a");
     same([f.count("a"), f.discard("b"), f.discard("b")], [1, true, false]);
     same(refused(() => f.remove("zz"), "EABSENT").status, -14);
-    f.addAll(["x", "y"]);
-    const e = refused(() => f.removeAll(["x", "nobody", "y"]), "EABSENT");
-    ok(e.message.length > 10 && !f.has("x") && !f.has("y"));
-    same(f.addNew(["n", "n", "a"]), Uint8Array.of(1, 0, 0));
+    f.addMany(["x", "y"]);
+    const e = refused(() => f.removeMany(["x", "nobody", "y"]), "EABSENT");
+    ok(e.message.length > 10 && !f.contains("x") && !f.contains("y"));
+    same(f.addMany(["n", "n", "a"]), Uint8Array.of(1, 0, 0));
     same(new Filter("standard", { items: 10 }).count("a"), 0);
     const g = new Filter("standard", { items: 10 });
     g.add("a");
@@ -478,17 +479,17 @@ it("keys are added, counted, removed and labelled", () => {
                            { labels: [5, 2n ** 64n - 1n], keys: "any" });
     same([h.get("a"), h.get("b")], [5, 2n ** 64n - 1n]);
     h.put("a", 9);
-    h.putAll(["b"], [8]);
-    const { found, labels } = h.getAll(["a", "b", "no"]);
+    h.putMany(["b"], [8]);
+    const { found, labels } = h.getMany(["a", "b", "no"]);
     same([found[0], found[1], labels[0], labels[1]], [1, 1, 9n, 8n]);
     refused(() => h.put("a", -1), "EPARAM", "whole number");
     refused(() => h.put("a"), "EPARAM");
     const none = made(kinds().find(({ name }) => name === "blocked"));
-    for (const ask of [() => none.get(ALL[0]), () => none.getAll(ALL)])
+    for (const ask of [() => none.get(ALL[0]), () => none.getMany(ALL)])
         refused(ask, "EUNSUPPORTED", "kind blocked stores no labels");
-    refused(() => h.putAll(["a", "b"], [1]), "EPARAM", "2 keys need 2 labels");
-    refused(() => h.putAll(["a"], [1, 2]), "EPARAM", "1 keys need 1 labels");
-    refused(() => h.putAll({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
+    refused(() => h.putMany(["a", "b"], [1]), "EPARAM", "2 keys need 2 labels");
+    refused(() => h.putMany(["a"], [1, 2]), "EPARAM", "1 keys need 1 labels");
+    refused(() => h.putMany({ bytes: new Uint8Array(2), width: 1 }, [1]), "EPARAM",
             "fewer labels");
     same([h.get("a"), h.get("b")], [9, 8]);
     refused(() => Filter.build("bloomier", ["a"], { labels: [1, 2] }), "EPARAM");
@@ -498,69 +499,158 @@ it("keys are added, counted, removed and labelled", () => {
 it("sets are united, cut, compared, folded and cleared", () => {
     const a = new Filter("standard:m=65536,k=4", { items: 1000 });
     const b = a.like();
-    a.addAll(ALL.slice(0, 200));
-    b.addAll(ALL.slice(100));
+    a.addMany(ALL.slice(0, 200));
+    b.addMany(ALL.slice(100));
     const c = a.copy().unite(b);
-    ok(c.hasAll(ALL).every((yes) => yes === 1));
+    ok(c.containsMany(ALL).every((yes) => yes === 1));
     ok(Math.abs(a.overlap(b).both.value - 100) < 20);
     const d = a.copy().intersect(b);
-    ok(d.hasAll(ALL.slice(100, 200)).every((yes) => yes === 1) && !d.has("key 0"));
-    const bytes = a.stat().bytes;
+    ok(d.containsMany(ALL.slice(100, 200)).every((yes) => yes === 1) && !d.contains("key 0"));
+    const bytes = a.info().bytes;
     a.fold(2);
-    ok(a.stat().bytes < bytes && a.has("key 5"));
+    ok(a.info().bytes < bytes && a.contains("key 5"));
     refused(() => a.unite(b), "EMISMATCH");
-    refused(() => a.unite({}), "EPARAM", "another filter");
+    refused(() => a.unite({}), "EPARAM", "must be a filter");
     refused(() => a.unite(null), "EPARAM");
     a.clear();
-    ok(!a.has("key 5") && a.stat().items === 0);
+    ok(!a.contains("key 5") && a.info().items === 0);
     const q = new Filter("quotient", { items: 100 });
-    q.addAll(ALL.slice(0, 100));
+    q.addMany(ALL.slice(0, 100));
     q.resize(1000);
-    ok(q.hasAll(ALL.slice(0, 100)).every((yes) => yes === 1));
+    ok(q.containsMany(ALL.slice(0, 100)).every((yes) => yes === 1));
     refused(() => a.resize(1000), "EUNSUPPORTED");
     const s = new Filter("invertible:key=8", { items: 20 }), t = s.like();
-    s.addAll([1, 2, 3]);
-    t.addAll([2, 3, 4]);
+    s.addMany([1, 2, 3]);
+    t.addMany([2, 3, 4]);
     s.subtract(t);
-    same(s.keys().map(({ key, side }) => [key[0], side]).sort(),
+    same(s.listKeys().map(({ key, side }) => [key[0], side]).sort(),
          [[1, 1], [4, -1]]);
-    refused(() => a.keys(), "EUNSUPPORTED");
+    refused(() => a.listKeys(), "EUNSUPPORTED");
 });
 
 it("a filter goes out as bytes and comes back", () => {
     for (const kind of kinds()) {
         const f = made(kind);
-        for (const bytes of [f.save(), f.image()]) {
-            const g = Filter.from(bytes);
+        for (const bytes of [f.pack(), f.image()]) {
+            const g = Filter.fromBytes(bytes);
             same(g.image(), f.image(), kind.name);
-            same(g.stat(), f.stat(), kind.name);
-            same(Filter.from(bytes.buffer).kind, kind.name);
+            same(g.info(), f.info(), kind.name);
+            same(Filter.fromBytes(bytes.buffer).kind, kind.name);
             g.free();
         }
-        refused(() => Filter.from(f.save().subarray(0, -1)), "ECORRUPT");
+        refused(() => Filter.fromBytes(f.pack().subarray(0, -1)), "ECORRUPT");
         f.free();
     }
     for (const bytes of [null, "abc", 7, [1, 2], {}, new Int32Array(3)])
-        refused(() => Filter.from(bytes), "EPARAM", "bytes of a filter");
-    refused(() => Filter.from(new Uint8Array(0)), "EFORMAT", "there are no bytes");
+        refused(() => Filter.fromBytes(bytes), "EPARAM", "bytes of a filter");
+    refused(() => Filter.fromBytes(new Uint8Array(0)), "EFORMAT", "there are no bytes");
     refused(() => new Filter("blocked", { items: 9, rate: 0 }), "EPARAM", "not 0");
-    refused(() => Filter.from(new Uint8Array(500)), "EFORMAT");
+    refused(() => Filter.fromBytes(new Uint8Array(500)), "EFORMAT");
     // The other system reads the bytes after our header.
     const dcso = new Filter("dcso", { items: 100 });
     dcso.add("a");
-    ok(Filter.from(dcso.save()).has("a"));
+    ok(Filter.fromBytes(dcso.pack()).contains("a"));
     const file = dcso.image().subarray(128);
-    ok(Filter.from(file).has("a") && Filter.from(file, { format: "dcso" }).has("a"));
-    refused(() => Filter.from(file, { format: "nope" }), "EPARAM", "nope");
+    ok(Filter.fromBytes(file).contains("a") && Filter.fromBytes(file, { format: "dcso" }).contains("a"));
+    refused(() => Filter.fromBytes(file, { format: "nope" }), "EPARAM", "nope");
+});
+
+// The silent result of structured clone would be {}.
+it("structured clone refuses a filter, and transfer() moves it", () => {
+    const f = new Filter("standard", { items: 1000 });
+    f.addMany(ALL);
+    const { port1 } = new MessageChannel();
+    for (const clone of [() => structuredClone(f), () => structuredClone({ a: [f] }),
+                         () => port1.postMessage(f)]) {
+        let error;
+        try {
+            clone();
+        } catch (e) {
+            error = e;
+        }
+        same(error?.name, "DataCloneError", `${error}`);
+        ok(!error.message.includes("Symbol") ||
+           error.message.includes("send filter.transfer() and call Filter.fromBytes()"),
+           error.message);
+    }
+    port1.close();
+    const image = f.image(), buffer = f.transfer();
+    same([Object.prototype.toString.call(buffer), buffer.byteLength],
+         ["[object ArrayBuffer]", image.length]);
+    refused(() => f.contains("a"), "FREED");
+    refused(() => f.transfer(), "FREED");
+    const there = structuredClone(buffer, { transfer: [buffer] });
+    same([buffer.byteLength, there.byteLength], [0, image.length]);
+    const g = Filter.fromBytes(there);
+    same(g.image(), image);
+    ok(g.containsMany(ALL).every((yes) => yes === 1));
+});
+
+it("a filter goes to JSON and back", () => {
+    for (const kind of kinds()) {
+        const f = made(kind);
+        const text = JSON.stringify({ rows: [f] });
+        ok(text.startsWith(`{"rows":[{"type":"bloomery.Filter","kind":"${kind.name}"`),
+           text.slice(0, 80));
+        const g = Filter.fromJSON(JSON.parse(text).rows[0]);
+        same(g.image(), f.image(), kind.name);
+        f.free();
+        g.free();
+    }
+    // Lengths around a multiple of the part that btoa gets.
+    for (const m of [98_304, 98_304 + 8, 98_304 - 8, 300_000]) {
+        const f = new Filter(`standard:m=${m * 8},k=3`, { items: 1000, seed: m });
+        f.addMany(ALL);
+        const { base64 } = f.toJSON();
+        same(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)), f.pack());
+        f.free();
+    }
+    const secret = new Uint8Array(16).fill(3);
+    const hidden = new Filter("standard", { items: 9, hash: "siphash", secret });
+    hidden.add("a");
+    ok(Filter.fromJSON(hidden.toJSON(), { secret }).contains("a"));
+    refused(() => Filter.fromJSON(hidden.toJSON()), "ESECRET");
+    const { type, base64 } = hidden.toJSON();
+    for (const bad of [undefined, null, 7, [], {}, { type }, { base64 }, hidden,
+                       { type: "Buffer", base64 }, { type, base64: [1] }])
+        refused(() => Filter.fromJSON(bad), "EPARAM", "as toJSON() returns it");
+    refused(() => Filter.fromJSON(JSON.stringify(hidden)), "EPARAM", "JSON.parse(text)");
+    for (const bad of ["*", base64.slice(0, -3), `${base64}é`])
+        refused(() => Filter.fromJSON({ type, base64: bad }), "EFORMAT", "base64");
+    refused(() => Filter.fromJSON({ type, base64: "" }), "EFORMAT", "no bytes");
+    refused(() => Filter.fromJSON({ type, base64: base64.slice(0, -4) }), "ECORRUPT");
+    hidden.free();
+    refused(() => JSON.stringify({ hidden }), "FREED");
+});
+
+it("addMany returns which keys were new", () => {
+    const f = new Filter("standard", { items: 100_000, rate: 1e-9 });
+    same(f.addMany(["a", "b", "a"]), Uint8Array.of(1, 1, 0));
+    same(f.addMany(new Set(["a", "c"])), Uint8Array.of(0, 1));
+    const numbers = new Filter("standard", { items: 100_000, rate: 1e-9 });
+    const all = Int32Array.from({ length: 20_000 }, (_, i) => i);
+    numbers.addMany(all.subarray(0, 10_000));
+    same(numbers.addMany(all).indexOf(1), 10_000);
+    for (const { name, can } of kinds()) {
+        if (!can.includes("add") || can.includes("label"))
+            continue;
+        const g = new Filter(name, { items: 1000 });
+        const added = g.addMany(ALL), again = g.addMany(ALL.slice(0, 1));
+        const { lost, window } = g.info();
+        same(added.length, ALL.length, name);
+        ok(added.reduce((a, b) => a + b) > 0.9 * ALL.length, name);
+        ok(lost > 0 || window !== undefined || again[0] === 0, name);
+        g.free();
+    }
 });
 
 it("a secret is kept, and asked for", () => {
     const secret = new Uint8Array(16).map((_, i) => i);
     const f = new Filter("standard", { items: 100, hash: "siphash", secret });
     f.add("a");
-    ok(Filter.from(f.save(), { secret }).has("a"));
-    refused(() => Filter.from(f.save()), "ESECRET");
-    refused(() => Filter.from(f.save(), { secret: new Uint8Array(16) }), "ESECRET");
+    ok(Filter.fromBytes(f.pack(), { secret }).contains("a"));
+    refused(() => Filter.fromBytes(f.pack()), "ESECRET");
+    refused(() => Filter.fromBytes(f.pack(), { secret: new Uint8Array(16) }), "ESECRET");
     refused(() => new Filter("standard", { items: 1, hash: "siphash" }), "ESECRET");
     for (const bad of [new Uint8Array(15), "sixteen letters.", 7, null])
         refused(() => new Filter("standard", { items: 1, secret: bad }), "ESECRET");
@@ -579,8 +669,8 @@ it("plans and kinds are told", () => {
         can.every((word) => /^[a-z ]+$/.test(word)) && Array.isArray(options)));
     ok(/^\d+\.\d+\.\d+$/.test(version()));
     const f = new Filter("standard", { items: 100, seed: 2n ** 64n - 1n });
-    same(f.stat().seed, 2n ** 64n - 1n);
-    ok(f.stat().can.includes("fold"));
+    same(f.info().seed, 2n ** 64n - 1n);
+    ok(f.info().can.includes("fold"));
 });
 
 it("advice is given", () => {
@@ -598,6 +688,7 @@ it("advice is given", () => {
 });
 
 it("wrong options are errors, in the library's words", () => {
+    refused(() => new Filter("fuse", { items: 5 }), "EUNSUPPORTED", "(Filter.build)");
     refused(() => new Filter("nope", { items: 1 }), "EKIND", "unknown kind 'nope'");
     refused(() => new Filter("standard:q=1", { items: 1 }), "EOPTION", "has no option");
     refused(() => new Filter("standard"), "EPARAM");
@@ -608,7 +699,7 @@ it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter("standard", { items: 5, rate: "1" }), "EPARAM", "rate");
     for (const hash of [7, {}, new Uint8Array(16), Object.create(Uint8Array.prototype)])
         refused(() => new Filter("standard", { items: 5, hash }), "EPARAM", "a text");
-    refused(() => Filter.from(new Uint8Array(200), { format: new Uint8Array(3) }),
+    refused(() => Filter.fromBytes(new Uint8Array(200), { format: new Uint8Array(3) }),
             "EPARAM", "a text");
     refused(() => new Filter("standard", { items: -5 }), "EPARAM", "-5");
     refused(() => new Filter("standard", { items: 5.5 }), "EPARAM", "5.5");
@@ -618,12 +709,12 @@ it("wrong options are errors, in the library's words", () => {
     refused(() => new Filter(7, { items: 5 }), "EPARAM", "text");
     refused(() => new Filter("standard", 5), "EPARAM", "object");
     refused(() => new Filter("standard", null), "EPARAM", "object");
-    refused(() => new Filter("standard", { item: 5 }), "EPARAM", '"item": there are');
+    refused(() => new Filter("standard", { item: 5 }), "EPARAM", '"item"; the options are');
     refused(() => new Filter("standard", { items: 5, "a\nb": 1 }), "EPARAM");
     refused(() => Filter.plan("standard", { items: 5, labels: [] }), "EPARAM",
             "labels");
     refused(() => Filter.build("fuse", ["a"], { label: [1] }), "EPARAM", "labels");
-    refused(() => Filter.from(new Uint8Array(200), { key: 1 }), "EPARAM", "secret");
+    refused(() => Filter.fromBytes(new Uint8Array(200), { key: 1 }), "EPARAM", "secret");
     refused(() => advise({ items: 5, fix: true }), "EPARAM", "fixed");
     const e = refused(() => new Filter("standard", { items: 1e15 }), "ETOOBIG");
     same([e.status, e.name], [-6, "BloomeryError"]);
@@ -633,13 +724,13 @@ it("a filter that was freed says so", () => {
     const f = new Filter("standard", { items: 10 });
     f.free();
     f.free();
-    for (const call of [() => f.has("a"), () => f.addAll(["a"]), () => f.stat(),
-                        () => f.save(), () => f.kind, () => f.copy()])
+    for (const call of [() => f.contains("a"), () => f.addMany(["a"]), () => f.info(),
+                        () => f.pack(), () => f.kind, () => f.copy()])
         refused(call, "FREED", "freed");
     const g = new Filter("standard", { items: 10 });
     refused(() => g.unite(f), "FREED");
     // Freed by whoever yields the keys.
-    refused(() => g.addAll((function* () { yield "a"; g.free(); yield "b"; })()),
+    refused(() => g.addMany((function* () { yield "a"; g.free(); yield "b"; })()),
             "FREED");
 });
 
@@ -648,17 +739,17 @@ it("keys that come from code which uses filters, too", () => {
     const g = new Filter("counting", { items: 1e5, keys: "any" });
     function* keys() {
         for (let i = 0; i < 20000; i++) {
-            g.addAll(["other", `k ${i}`]);
+            g.addMany(["other", `k ${i}`]);
             if (i % 1000 === 0)
                 Filter.build("fuse", ["a", "b", i], { keys: "any" }).free();
             yield `k ${i}`;
         }
     }
-    f.addAll(keys());
+    f.addMany(keys());
     const same20000 = Array.from({ length: 20000 }, (_, i) => `k ${i}`);
-    ok(f.hasAll(same20000).every((yes) => yes === 1) && !f.has("other"));
+    ok(f.containsMany(same20000).every((yes) => yes === 1) && !f.contains("other"));
     const h = Filter.build("fuse", keys(), { keys: "any" });
-    ok(h.hasAll(same20000).every((yes) => yes === 1));
+    ok(h.containsMany(same20000).every((yes) => yes === 1));
     same(g.count("k 5"), 2);
 });
 
@@ -669,14 +760,14 @@ const bytesOfText = (text) => new TextEncoder().encode(text);
 // Returns a hostile action for a value to take when it is read.
 function mischief(random, f, others) {
     return random.of([
-        () => others[0].has("a text that lies in the room"),
-        () => others[0].addAll(["x", new Uint8Array(100), 5]),
+        () => others[0].contains("a text that lies in the room"),
+        () => others[0].addMany(["x", new Uint8Array(100), 5]),
         () => others[1] = Filter.build("fuse", ["one", 2, "three"]),
         () => new Filter("standard", { items: 1e6 }).free(),    // memory may grow
-        () => f.has(bytesOfText("of the same filter")),
-        () => f.addAll(Array.from({ length: 20 }, (_, i) => `more ${i}`)),
-        () => f.hasAll(BigInt64Array.of(1n, 2n, 3n)),
-        () => [...others[0].hasAll(new Set(["y", "z"]))],
+        () => f.contains(bytesOfText("of the same filter")),
+        () => f.addMany(Array.from({ length: 20 }, (_, i) => `more ${i}`)),
+        () => f.containsMany(BigInt64Array.of(1n, 2n, 3n)),
+        () => [...others[0].containsMany(new Set(["y", "z"]))],
         () => { throw new RangeError("of the caller"); },
         () => f.free(),
     ]);
@@ -771,29 +862,32 @@ function slyCall(random, f, act) {
     const row = slyRow(random, 1 + random.below(20), act);
     const sly = slyKey(random, act);
     return random.of([
-        () => { f.addAll(all); return keys; },
-        () => { f.addAll(all); return keys; },
-        () => { f.addNew(all); return keys; },
+        () => { f.addMany(all); return keys; },
+        () => { f.addMany(all); return keys; },
+        () => {
+            same(f.addMany(all).length, keys.length);
+            return keys;
+        },
         () => { f.add(sly); return [sly]; },
-        () => { f.addAll(row);
+        () => { f.addMany(row);
                 return Array.from({ length: 1 }, () => Uint8Array.of(0, 1, 2, 3)); },
         () => {
-            const found = f.hasAll(all);
+            const found = f.containsMany(all);
             same(found.length, keys.length);
             return keys.filter((_, i) => found[i] === 1);
         },
-        () => { f.countAll(all); f.has(sly); return []; },
+        () => { f.countMany(all); f.contains(sly); return []; },
         () => {
             const g = Filter.build("standard", all,
                 { get keys() { act(); return "any"; }, get rate() { act(); return 1e-9; } });
-            ok(g.hasAll(keys).every((yes) => yes === 1), "a built filter lost a key");
+            ok(g.containsMany(keys).every((yes) => yes === 1), "a built filter lost a key");
             return [];
         },
         () => { Filter.build("standard", row, { rate: 1e-9 }).free(); return []; },
         () => {
-            const image = f.save();
-            Filter.from(image, { get secret() { act(); } }).free();
-            Filter.from(slyKey(random, act));
+            const image = f.pack();
+            Filter.fromBytes(image, { get secret() { act(); } }).free();
+            Filter.fromBytes(slyKey(random, act));
             return [];
         },
         () => { new Filter("standard", slyKey(random, act)); return []; },
@@ -809,7 +903,7 @@ it("code that keys, lists and options run loses no key", ({ effort }) => {
     for (let i = 0; i < 400 * effort; i++) {
         const f = new Filter("counting", settled), there = ["apple", 7];
         let left = 3;
-        f.addAll(there);
+        f.addMany(there);
         try {
             for (let j = 0; j < 3; j++) {
                 const act = mischief(random, f, others);
@@ -827,7 +921,7 @@ it("code that keys, lists and options run loses no key", ({ effort }) => {
             broken++;
         }
         try {
-            for (const [k, yes] of f.hasAll(there).entries())
+            for (const [k, yes] of f.containsMany(there).entries())
                 ok(yes === 1, `run ${i}: key ${k} of ${there.length} was lost`);
             f.free();
         } catch (error) {
@@ -841,10 +935,10 @@ it("code between two keys sees and changes nothing that waits", () => {
     const f = new Filter("standard", { items: 100, keys: "any" });
     const g = new Filter("standard", { items: 100 });
     const odd = { get [Symbol.toStringTag]() {
-        g.has("x".repeat(40));
+        g.contains("x".repeat(40));
         return "ArrayBuffer";
     } };
-    refused(() => f.addAll(["apple", odd, "plum"]), "EPARAM", "key 1 must be text");
+    refused(() => f.addMany(["apple", odd, "plum"]), "EPARAM", "key 1 must be text");
     // Each key as it was when it was yielded.
     function* refilled() {
         const room = new Uint8Array(3);
@@ -854,20 +948,20 @@ it("code between two keys sees and changes nothing that waits", () => {
         }
     }
     const there = ["abc", "def", "ghi"].map(bytesOfText);
-    f.addAll(refilled());
-    same([...f.hasAll(there)], [1, 1, 1]);
-    same([...Filter.build("fuse", refilled()).hasAll(there)], [1, 1, 1]);
+    f.addMany(refilled());
+    same([...f.containsMany(there)], [1, 1, 1]);
+    same([...Filter.build("fuse", refilled()).containsMany(there)], [1, 1, 1]);
     const labelled = Filter.build("bloomier", refilled(), { labels: [1, 2, 3] });
-    same([...labelled.getAll(there).labels], [1n, 2n, 3n]);
+    same([...labelled.getMany(there).labels], [1n, 2n, 3n]);
     // The class of an empty filter's keys is that of those which are in.
     const h = new Filter("standard", { items: 100 });
-    refused(() => h.addAll((function* () {
+    refused(() => h.addMany((function* () {
         yield "a";
         h.stateKeys("number");
         yield "b";
     })()), "EPARAM", "another class");
     h.add(5);
-    ok(h.has(5));
+    ok(h.contains(5));
     // A secret that another option's getter takes away.
     const secret = new Uint8Array(16).fill(7);
     refused(() => new Filter("standard", { hash: "siphash", secret, get keys() {
@@ -881,11 +975,11 @@ it("keys of several types fill batches of any size", () => {
         const keys = Array.from({ length: n }, (_, i) => i % 8192 < 8000 ? i + 0.5
             : i % 3 === 0 ? `t${i}` : i % 3 === 1 ? BigInt(i) : bytesOfText(`b${i}`));
         const f = new Filter("standard", { items: n, rate: 1e-6, keys: "any" });
-        f.addAll(keys);
+        f.addMany(keys);
         for (const key of keys)
-            ok(f.has(key), `${n} keys: ${key} was lost`);
-        ok(f.hasAll(keys).every((yes) => yes === 1));
-        refused(() => new Filter("standard", { items: n }).addAll(
+            ok(f.contains(key), `${n} keys: ${key} was lost`);
+        ok(f.containsMany(keys).every((yes) => yes === 1));
+        refused(() => new Filter("standard", { items: n }).addMany(
             [...Array(n).fill("a"), 5]), "EPARAM", `key ${n} is a number`);
     }
 });
@@ -896,12 +990,12 @@ it("keys of several types fill batches of any size", () => {
 function workOn(f, random) {
     const some = ALL.slice(0, 40);
     for (const call of [
-        () => f.hasAll(some), () => f.countAll(some), () => f.getAll(some),
-        () => f.stat(), () => f.addAll(some.slice(0, 20)), () => f.has("a"),
-        () => f.removeAll(some.slice(0, 5)), () => f.keys(),
+        () => f.containsMany(some), () => f.countMany(some), () => f.getMany(some),
+        () => f.info(), () => f.addMany(some.slice(0, 20)), () => f.contains("a"),
+        () => f.removeMany(some.slice(0, 5)), () => f.listKeys(),
         () => f.unite(f.copy()), () => f.overlap(f),
         () => f.resize(random.below(2000)), () => f.fold(1 + random.below(4)),
-        () => f.put("a", 1), () => f.clear(), () => f.image(), () => f.save(),
+        () => f.put("a", 1), () => f.clear(), () => f.image(), () => f.pack(),
         () => f.like().free()]) {
         try {
             call();
@@ -930,12 +1024,12 @@ function forged(image, random) {
 it("forged images are errors, or filters", ({ effort }) => {
     const random = randomOf(1);
     let taken = 0, thrown = 0;
-    const images = [...kinds().map((kind) => made(kind, ALL).save()),
+    const images = [...kinds().map((kind) => made(kind, ALL).pack()),
                     ...["dcso", "guava", "squid", "bip37", "redisbloom",
                         "xorfilter", "parquet", "leveldb"].map((name) => {
                         try {
                             return Filter.build(name, ALL,
-                                                { items: ALL.length }).save();
+                                                { items: ALL.length }).pack();
                         } catch {
                             return new Uint8Array(100);
                         }
@@ -944,7 +1038,7 @@ it("forged images are errors, or filters", ({ effort }) => {
         for (let i = 0; i < 10 * effort; i++) {
             let f;
             try {
-                f = Filter.from(forged(image, random));
+                f = Filter.fromBytes(forged(image, random));
                 taken++;
             } catch (error) {
                 if (typeof error.status !== "number" || error.code === "TRAP")
@@ -1011,7 +1105,7 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
     const f = new Filter("counting", { items: 100 });
     const verbs = Object.getOwnPropertyNames(Filter.prototype).filter((name) =>
         !["constructor", "free", "kind", "clear"].includes(name));
-    const statics = [(...all) => new Filter(...all), Filter.build, Filter.from,
+    const statics = [(...all) => new Filter(...all), Filter.build, Filter.fromBytes,
                      Filter.plan, advise];
     let thrown = 0;
     f.add("stays");
@@ -1038,24 +1132,24 @@ it("wrong calls are errors, and nothing stops", ({ effort }) => {
             if (value instanceof Filter)
                 value.free();
     }
-    ok(thrown > 0 && f.has("stays") && f.stat().items === 1);
+    ok(thrown > 0 && f.contains("stays") && f.info().items === 1);
 });
 
 it("memory that is given back is used again", ({ effort }) => {
     const cycle = (i) => {
         const kind = ["standard", "counting", "cuckoo", "scalable", "stable"][i % 5];
         const f = new Filter(kind, { items: 10 + i % 3000, keys: "any" });
-        f.addAll(["a", "b", "c"]);
-        ok(f.has("b"));
+        f.addMany(["a", "b", "c"]);
+        ok(f.contains("b"));
         if (i % 7 === 0)
             Filter.build("fuse", ["a", "b", i], { keys: "any" }).free();
         if (i % 11 === 0)
-            Filter.from(f.save()).free();
+            Filter.fromBytes(f.pack()).free();
         if (i % 13 === 0)
             try {
                 Filter.build("bloomier", ["a", "a"], { labels: [1, 2] });
             } catch {
-                f.stat();
+                f.info();
             }
         f.free();
     };
@@ -1095,30 +1189,30 @@ function limited(wasm, pages) {
 
 it("a packed filter beyond the limit of memory is refused", () => {
     const f = new Filter("compressed", { items: 100_000 });
-    const bytes = f.save(), need = f.image().length;
+    const bytes = f.pack(), need = f.image().length;
     ok(bytes.length < need / 100);
-    refused(() => Filter.from(bytes, { memoryLimit: need - 1 }), "ELIMIT",
+    refused(() => Filter.fromBytes(bytes, { memoryLimit: need - 1 }), "ELIMIT",
             "(memoryLimit)");
-    refused(() => Filter.from(bytes, { memoryLimit: -1 }), "EPARAM", "memoryLimit");
-    same(Filter.from(bytes, { memoryLimit: need }).image(), f.image());
-    same(Filter.from(bytes).image(), f.image());
+    refused(() => Filter.fromBytes(bytes, { memoryLimit: -1 }), "EPARAM", "memoryLimit");
+    same(Filter.fromBytes(bytes, { memoryLimit: need }).image(), f.image());
+    same(Filter.fromBytes(bytes).image(), f.image());
 });
 
 it("no memory is an error, and the filters stay", async ({ wasm }) => {
     await load(limited(await wasm(), 320));
     const f = new Filter("standard", { items: 1000 });
-    f.addAll(ALL);
-    const image = new Filter("standard:m=80000000", {}).save();
+    f.addMany(ALL);
+    const image = new Filter("standard:m=80000000", {}).pack();
     for (let i = 0; i < 5; i++) {
         refused(() => new Filter("standard", { items: 1e8 }), "ENOMEM");
         refused(() => new Filter("scalable", { items: 1e8 }), "ENOMEM");
         refused(() => Filter.build("fuse", new Int32Array(4e6)), "ENOMEM");
         refused(() => f.add("x".repeat(3e7)), "ENOMEM");
-        refused(() => Filter.from(new Uint8Array(3e7)), "ENOMEM");
-        refused(() => Filter.from(image).copy(), "ENOMEM");
+        refused(() => Filter.fromBytes(new Uint8Array(3e7)), "ENOMEM");
+        refused(() => Filter.fromBytes(image).copy(), "ENOMEM");
     }
     refused(() => new Filter("standard", { items: 2 ** 40 }), "ETOOBIG");
-    ok(f.hasAll(ALL).every((yes) => yes === 1) && f.add("one more"));
+    ok(f.containsMany(ALL).every((yes) => yes === 1) && f.add("one more"));
     await load("all");
 });
 
@@ -1176,7 +1270,7 @@ function cancelled(call, after, name) {
 it("calls for whole filters are cancelled and change nothing", () => hurried(() => {
     const filled = (kind, keys = LONG) => {
         const f = new Filter(kind, { items: LONG.length });
-        f.addAll(keys);
+        f.addMany(keys);
         return f;
     };
     const standard = "standard:m=4194304,k=4";
@@ -1188,8 +1282,8 @@ it("calls for whole filters are cancelled and change nothing", () => hurried(() 
         ["fold", standard, (f, g, o) => f.fold(2, o)],
         ["resize", "cuckoo", (f, g, o) => f.resize(4 * LONG.length, o)],
         ["copy", standard, (f, g, o) => f.copy(o).free()],
-        ["save", standard, (f, g, o) => f.save(o)],
-        ["from", standard, (f, g, o) => Filter.from(f.image(), o).free()],
+        ["pack", standard, (f, g, o) => f.pack(o)],
+        ["from", standard, (f, g, o) => Filter.fromBytes(f.image(), o).free()],
     ]) {
         const f = filled(kind), g = filled(kind, LONG.slice(100)), image = f.image();
         let left;
@@ -1226,37 +1320,37 @@ it("a batch that is cancelled keeps the keys before", () => hurried(() => {
         let f;
         cancelled((options) => {
             f = new Filter("standard", { items: LONG.length });
-            f.addAll(keys, { progress: options.progress });
+            f.addMany(keys, { progress: options.progress });
         }, (error) => {
-            const n = error?.done ?? f.stat().items;
+            const n = error?.done ?? f.info().items;
             const other = new Filter("standard", { items: LONG.length });
-            other.addAll(keys.slice(0, n));
+            other.addMany(keys.slice(0, n));
             ok(n > 0);
             same(f.image(), other.image());
-        }, "addAll");
+        }, "addMany");
     }
     const f = new Filter("counting", { items: LONG.length });
-    f.addAll(LONG);
-    const error = refused(() => f.removeAll(LONG,
+    f.addMany(LONG);
+    const error = refused(() => f.removeMany(LONG,
         { progress: watching(2).progress }), "ECANCELED");
-    same(f.stat().items, LONG.length - error.done);
-    for (const call of ["hasAll", "countAll", "addNew"])
+    same(f.info().items, LONG.length - error.done);
+    for (const call of ["containsMany", "countMany"])
         cancelled((o) => f[call](LONG, { progress: o.progress }), () => {}, call);
     const g = Filter.build("bloomier:bits=8", LONG,
         { labels: LONG.map(() => 0) });
-    const { done } = refused(() => g.putAll(LONG, LONG.map(() => 7),
+    const { done } = refused(() => g.putMany(LONG, LONG.map(() => 7),
         { progress: watching(1).progress }), "ECANCELED");
-    same(g.getAll(LONG).labels.indexOf(0n), done);
+    same(g.getMany(LONG).labels.indexOf(0n), done);
 }));
 
 it("a progress callback uses the library between two calls only", () =>
     hurried(() => {
         const f = new Filter("standard", { items: 1e6 });
-        f.addAll(LONG);
+        f.addMany(LONG);
         const g = f.copy();
         let seen = 0;
         const use = () => {
-            for (const call of [() => f.has(1), () => g.add(1), () => f.free(),
+            for (const call of [() => f.contains(1), () => g.add(1), () => f.free(),
                                 () => kinds(), () => new Filter("standard",
                                                                 { items: 9 })])
                 refused(call, "BUSY", "progress callback");
@@ -1264,11 +1358,11 @@ it("a progress callback uses the library between two calls only", () =>
         };
         g.unite(f, { progress: watching(1, use).progress });
         same(seen, 1);
-        same(g.hasAll(LONG).indexOf(0), -1);
-        g.addAll(LONG, { progress: watching(1, () => void f.has(1)).progress });
+        same(g.containsMany(LONG).indexOf(0), -1);
+        g.addMany(LONG, { progress: watching(1, () => void f.contains(1)).progress });
         refused(() => g.unite(f, { progress: 3 }), "EPARAM", "progress must be a function");
-        refused(() => g.addAll([1], { progress: null }), "EPARAM");
-        refused(() => g.addAll([1], { progres: use }), "EPARAM", "unknown option");
+        refused(() => g.addMany([1], { progress: null }), "EPARAM");
+        refused(() => g.addMany([1], { progres: use }), "EPARAM", "unknown option");
     }));
 
 it("an instance that stopped is told, and another one is loaded", async () => {
@@ -1276,7 +1370,7 @@ it("an instance that stopped is told, and another one is loaded", async () => {
     let error;
     const deep = () => {
         try {
-            f.hasAll([1]);
+            f.containsMany([1]);
         } catch (e) {
             error ??= e instanceof BloomeryError ? e : undefined;
         }
@@ -1290,7 +1384,7 @@ it("an instance that stopped is told, and another one is loaded", async () => {
     if (error === undefined)
         return;                         // no call was hit
     same(error.code, "TRAP");
-    refused(() => f.has("a"), "TRAP", "load()");
+    refused(() => f.contains("a"), "TRAP", "load()");
     refused(() => new Filter("standard", { items: 10 }), "TRAP");
     f.free();
     await load();
@@ -1314,22 +1408,22 @@ it("the sets alone are a module, too", async () => {
     await load("sets");
     same(kinds().map(({ family }) => family).filter((name) => name !== "sets"), []);
     const f = new Filter("standard", { items: 100 });
-    f.addAll(ALL.slice(0, 100));
+    f.addMany(ALL.slice(0, 100));
     refused(() => new Filter("cuckoo", { items: 5 }), "EKIND", "choose one of standard");
-    refused(() => advise({ items: 5 }), "EPARAM", "all kinds");
+    refused(() => advise({ items: 5 }), "EPARAM", 'load("all")');
     refused(() => f.unite(other), "EPARAM", "another instance");
     refused(() => other.unite(f), "EPARAM", "another instance");
     refused(() => f.copy({ progress: () => true }), "EPARAM", "no progress");
-    f.copy().addAll(ALL.slice(0, 100), { progress: () => false });
-    ok(other.add("a") && other.has("a"));
-    refused(() => Filter.from(Uint8Array.of(1, 2, 3)), "EFORMAT");
+    f.copy().addMany(ALL.slice(0, 100), { progress: () => false });
+    ok(other.add("a") && other.contains("a"));
+    refused(() => Filter.fromBytes(Uint8Array.of(1, 2, 3)), "EFORMAT");
     for (const { name } of kinds())
-        ok(made({ name, can: [] }).hasAll(ALL).every((yes) => yes === 1), name);
+        ok(made({ name, can: [] }).containsMany(ALL).every((yes) => yes === 1), name);
     const image = f.image();
     await load("all");
     ok(kinds().length > 30);
     const again = new Filter("standard", { items: 100 });
-    again.addAll(ALL.slice(0, 100));
+    again.addMany(ALL.slice(0, 100));
     same(again.image(), image);
-    same(Filter.from(image).hasAll(ALL.slice(0, 100)).indexOf(0), -1);
+    same(Filter.fromBytes(image).containsMany(ALL.slice(0, 100)).indexOf(0), -1);
 });

@@ -1,4 +1,4 @@
-// page.js - run the cases here and in a worker, and tell the server.
+// page.js - runs the cases in the page and in a worker, and posts the results.
 import { run } from "./run.js";
 
 const worker = new Worker(new URL("run.js", import.meta.url), { type: "module" });

@@ -1,4 +1,4 @@
-// run.js - run the cases in a browser; as a worker, when it is told to.
+// run.js - runs the cases in a browser; in a worker, when a message arrives.
 import { load } from "../bloomery.js";
 import cases from "./cases.js";
 

@@ -151,7 +151,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_loading.release)
 
 
-# ---- What C is given ---------------------------------------------------------
+# ---- Arguments of C ------------------------------------------------------------
 
 
 def _name(text: str, what: str) -> Any:

@@ -140,7 +140,7 @@ here = threading.local()
 
 
 def _again() -> BaseException:
-    """What was raised during the call. It is lost if a second signal came just
+    """Returns what was raised during the call. It is lost if a second signal came just
     then, so the first one was a signal, too."""
     raised: Optional[BaseException] = here.__dict__.pop("raised", None)
     return KeyboardInterrupt() if raised is None else raised
