@@ -45,7 +45,7 @@ def refused(db, text, *parameters):
 
 
 def command(*arguments, lines=()):
-    """What the command writes, of these lines."""
+    """Returns the output of the command for these lines."""
     if arguments[0] == "build" and "-n" not in arguments:
         arguments += ("-n", str(len(lines)))
     text = "".join(f"{line}\n" for line in lines)
