@@ -184,7 +184,7 @@ def test_info_and_plan_are_the_commands(db, tmp_path):
 
 
 def test_rate(db):
-    """Of strangers as many are found as the filter says, within 5 sigma."""
+    """Finds as many absent keys as the filter says, within 5 sigma."""
     rows = 20000
     for kind in ("blocked", "fuse", "cuckoo"):
         b = build(db, kind, list(range(5000)), rate=0.02)
@@ -200,7 +200,7 @@ def test_rate(db):
 
 
 def test_a_statement_gets_another_filter(db):
-    """What is kept of a parameter goes when it is bound anew."""
+    """Forgets a parameter's filter when it is bound anew."""
     a, b = build(db, "blocked", ["a"]), build(db, "blocked", ["b"])
     text = "SELECT value, bloomery_contains(?, value) FROM json_each(?)"
     for _ in range(20):

@@ -37,7 +37,7 @@ def opened(path, kind="blocked", capacity=1000):
 
 
 def has(db, *keys, table="seen"):
-    """Those of the keys that are perhaps there."""
+    """Returns the keys that are perhaps there."""
     return [key for key in keys if db.execute(
         f"SELECT 1 FROM {table} WHERE key = ?", (key,)).fetchone()]
 
