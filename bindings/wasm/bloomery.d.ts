@@ -243,7 +243,7 @@ export interface Need {
     can?: string[];
     /** Whether all keys are known before the filter is built. */
     fixed?: boolean;
-    /** What to minimise; the default is "balance". */
+    /** The cost to minimise; the default is "balance". */
     aim?: "balance" | "fast" | "small";
     /** The largest size in bytes. */
     memory?: Whole;

@@ -1,4 +1,4 @@
-"""The README and the page of the book show true outputs and every function."""
+"""The README and the pages of the book show true outputs and every function."""
 import pathlib
 import re
 import sqlite3
@@ -9,9 +9,10 @@ from conftest import connect
 HERE = pathlib.Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 PAGE = HERE.parents[2] / "docs" / "library" / "sqlite.md"
+TABLES = PAGE.with_name("sqlite-tables.md")
 
 
-@pytest.mark.parametrize("document, answers", [(README, 2), (PAGE, 17)])
+@pytest.mark.parametrize("document, answers", [(README, 2), (PAGE, 10), (TABLES, 5)])
 def test_shows_true_outputs(document, answers, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     db = connect()
@@ -40,7 +41,7 @@ def test_shows_true_outputs(document, answers, tmp_path, monkeypatch):
 
 
 def test_page_has_every_function(db):
-    page = PAGE.read_text()
+    page = PAGE.read_text() + TABLES.read_text()
     names = {name for name, in db.execute(
         "SELECT DISTINCT name FROM pragma_function_list WHERE name LIKE "
         "'bloomery%' UNION SELECT name FROM pragma_module_list WHERE name LIKE "

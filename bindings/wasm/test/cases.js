@@ -171,7 +171,7 @@ it("golden images hold their keys", ({ golden }) => {
     }
 });
 
-// ---- What a key is ----------------------------------------------------------------
+// ---- Keys -------------------------------------------------------------------------
 
 const bytesOf = (number, real) => {
     const view = new DataView(new ArrayBuffer(8));
