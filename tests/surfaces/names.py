@@ -84,7 +84,8 @@ def sqlite(build):
     base.enable_load_extension(True)
     base.load_extension(str(library.with_suffix("")))
     known = {name for (name,) in base.execute(
-        "SELECT DISTINCT name FROM pragma_function_list")}
+        "SELECT name FROM pragma_function_list "
+        "UNION SELECT name FROM pragma_module_list")}
     return lambda name: name in known or hasattr(sqlite3, name)
 
 

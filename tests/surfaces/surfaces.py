@@ -519,7 +519,8 @@ def table(answers, titles):
 def read_table(page):
     """{(class, builder, asker): cell}"""
     rows = [[cell.strip() for cell in text.strip("|").split("|")]
-            for text in page.splitlines() if text.startswith("|")]
+            for text in page[page.index("| keys |"):].splitlines()
+            if text.startswith("|")]
     return {(row[0], row[1], asker): one for row in rows[2:]
             for asker, one in zip(rows[0][2:], row[2:])}
 
