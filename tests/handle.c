@@ -363,7 +363,7 @@ static void test_planned_refused(void **state)
     memset(endless.kind, ':', sizeof endless.kind);
     memcpy(endless.kind, "standard", 8);
     minus.rate = -0.0;
-    newer.reserved[9] = 1;
+    newer.reserved[8] = 1;
     assert_status(bly_new_planned(&filter, &option, &spec), BLY_EPARAM);
     assert_true(bly_new_planned(&filter, &endless, &spec) < 0);
     assert_status(bly_new_planned(&filter, &minus, &spec), BLY_EPARAM);

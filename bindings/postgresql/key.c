@@ -324,6 +324,37 @@ static void key_plain(key *out, const bly_value *value)
     out->length = sizeof out->number;
 }
 
+/* Returns whether a text begins like '2026-11-27 08:00', which is how
+ * PostgreSQL writes a timestamp, or ends in 'Z'. As a timestamp its key has the
+ * letter T and no Z. */
+static bool key_looks_moment(const bly_value *value)
+{
+    static const char shape[] = "0000-00-00 00:00";
+    const char *text = value->data;
+    if (value->length < sizeof shape - 1)
+        return false;
+    for (size_t i = 0; i < sizeof shape - 1; i++)
+        if (shape[i] == '0' ? text[i] < '0' || text[i] > '9'
+            : shape[i] == ' ' ? text[i] != ' ' && text[i] != 'T'
+            : text[i] != shape[i])
+            return false;
+    return text[10] == ' ' || text[value->length - 1] == 'Z';
+}
+
+/* Refuses an untyped timestamp for a filter of texts: it may stand for either,
+ * and the two have different keys. */
+static void key_refuse_moment(const bly_value *value, uint64_t form)
+{
+    if (value->type == BLY_WRITTEN
+        && (form & BLY_FORM_CLASS) == BLY_KEYS_TEXT
+        && key_looks_moment(value))
+        ereport(ERROR, (errcode(ERRCODE_AMBIGUOUS_PARAMETER),
+                        errmsg("a key that looks like a timestamp needs a "
+                               "type"),
+                        errhint("Write it as $1::timestamp or, if the filter "
+                                "is of texts, as $1::text.")));
+}
+
 bly_status key_try(key *out, const key_source *source, uint64_t form,
                    Datum value)
 {
@@ -331,6 +362,7 @@ bly_status key_try(key *out, const key_source *source, uint64_t form,
     if (source->cast.fn_oid != InvalidOid)
         value = FunctionCall1(unconstify(FmgrInfo *, &source->cast), value);
     source->read(&v, value);
+    key_refuse_moment(&v, form);
     if (!key_is_plain(source, form))
         return key_by_form(out, form, &v);
     key_plain(out, &v);

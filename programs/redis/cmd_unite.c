@@ -34,7 +34,7 @@ static const redis_work_kind
 static int unite_joined(const redis_work_kind *kind, server_context *context,
                         server_string **argv, int argc)
 {
-    return argc < 3 ? server_wrong_arity(context)
+    return argc < 4 ? server_wrong_arity(context)
          : whole_do(whole_work(kind, context, argv, 2, argc), context, argv,
                     argc);
 }
@@ -94,12 +94,12 @@ static int unite_overlap_command(server_context *context, server_string **argv,
 }
 
 const command unite_commands[] = {
-    { "bly.unite", "dest source…", "Makes a filter of the items that are in "
-      "any of several", WHOLE_EACH, "1.0.0", unite_command,
-      "write deny-oom", "write bloomery", -3 },
-    { "bly.intersect", "dest source…", "Makes a filter of the items that are "
-      "in all of several", WHOLE_EACH, "1.0.0", unite_intersect_command,
-      "write deny-oom", "write bloomery", -3 },
+    { "bly.unite", "dest source source…", "Makes a filter of the items that "
+      "are in any of several", WHOLE_EACH, "1.0.0", unite_command,
+      "write deny-oom", "write bloomery", -4 },
+    { "bly.intersect", "dest source source…", "Makes a filter of the items "
+      "that are in all of several", WHOLE_EACH, "1.0.0",
+      unite_intersect_command, "write deny-oom", "write bloomery", -4 },
     { "bly.overlap", "key other", "Estimates how many items two filters have "
       "in common", WHOLE_EACH, "1.0.0", unite_overlap_command, "readonly",
       "read bloomery", 3 },

@@ -40,7 +40,8 @@ static void names_append(char *text, size_t room, const char *more, size_t n)
 
 const char *bly_why_in(const char *language)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_.";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_."
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static _Thread_local char text[sizeof ((status_kept *)0)->text];
     const char *rest = bly_why(), *at;
     size_t l = 0;
@@ -49,11 +50,13 @@ const char *bly_why_in(const char *language)
     if (l == NAMES_C)
         return rest;
     text[0] = '\0';
-    for (const char *from = rest; (at = strstr(from, " (bly_")) != NULL; ) {
+    for (const char *from = rest; (at = strstr(from, " (")) != NULL; ) {
         size_t n = strspn(at + 2, letters);
-        from = at + 2 + n;
-        if (*from != ')')
+        from = at + 2;
+        if ((strncmp(from, "bly_", 4) != 0 && strncmp(from, "BLY_", 4) != 0)
+            || from[n] != ')')
             continue;
+        from += n;
         const char *name = l < NAMES_LANGUAGES ? names_find(at + 2, n, l) : "";
         names_append(text, sizeof text, rest, (size_t)(at - rest));
         if (*name != '\0') {

@@ -1,9 +1,9 @@
 /* names.h - the names of operations and parameters in every language.
  *
- * The library's messages name a function of C in brackets, "(bly_resize)".
- * bly_why_in puts the language's own name in its place. `make docs` writes
- * bindings/names.md from this table, and tools/check/surfaces compares it with
- * every binding. */
+ * The library's messages name a function or parameter of C in brackets,
+ * "(bly_resize)". bly_why_in puts the language's own name in its place. `make
+ * docs` writes bindings/names.md from this table, and tools/check/surfaces
+ * compares it with every binding. */
 #ifndef BLY_BASE_NAMES_H
 #define BLY_BASE_NAMES_H
 
@@ -91,6 +91,10 @@
       "state_keys", "bloomery_state_keys", "bloomery_state_keys", \
       "stateKeys", "BLY.STATEKEYS", "") \
     X("hash a key", "bly_hash", "hash", "hash", "", "", "hash", "", "") \
+    X("number of keys that a filter is for", "bly_spec.capacity", "spec", \
+      "items", "", "", "items", "", "") \
+    X("open a file for writing", "BLY_WRITE", "BLY_WRITE", "write=True", "", \
+      "", "", "", "") \
     X("limit the memory of untrusted bytes", "bly_options.memory_limit", \
       "options::with_memory_limit", "memory_limit", "SQLITE_LIMIT_LENGTH", \
       "", "memoryLimit", "", "--unpack-limit")

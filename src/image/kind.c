@@ -49,7 +49,8 @@ void kind_intersect_bits(void *into, const void *other)
 bly_status kind_no_capacity(void)
 {
     return status_fail(BLY_EPARAM, "the capacity is missing: give the number "
-                       "of keys that the filter should hold");
+                       "of keys that the filter should hold "
+                       "(bly_spec.capacity)");
 }
 
 bly_status kind_too_big(const kind_spec *spec, const char *limit)

@@ -290,8 +290,8 @@ bly_status handle_share(bly_filter *filter)
 bly_status handle_read_only(void)
 {
     return status_fail(BLY_EREADONLY, "the filter is open for reading only: "
-                       "open its file with BLY_WRITE, or change a copy of it "
-                       "(bly_copy)");
+                       "open its file for writing (BLY_WRITE), or change a "
+                       "copy of it (bly_copy)");
 }
 
 /* If many threads begin at once, all wait until one has marked the file on the

@@ -33,6 +33,13 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
                        bly_form_write(first, a), bly_form_write(second, b));
 }
 
+/* Returns whether a filter has no keys and states no form of keys: one of any
+ * form can be combined with it. */
+static bool sets_blank(const bly_filter *filter)
+{
+    return filter->items == 0 && bly_form_of(filter) == BLY_KEYS_UNSTATED;
+}
+
 /* Checks that both filters hash keys alike. */
 static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
 {
@@ -48,7 +55,8 @@ static bly_status sets_match_keys(const bly_filter *a, const bly_filter *b)
                            "%llu, or different secrets: build both with the "
                            "same one", (unsigned long long)first,
                            (unsigned long long)second);
-    return sets_match_forms(bly_form_of(a), bly_form_of(b));
+    return sets_blank(a) || sets_blank(b) ? BLY_OK
+         : sets_match_forms(bly_form_of(a), bly_form_of(b));
 }
 
 /* Checks that the two filters can be combined. */
@@ -160,6 +168,15 @@ static bly_status sets_close(sets_change *c, bly_status status)
     return task_end(&c->task, status);
 }
 
+/* Counts the keys of a union, and takes over the form of their keys. */
+static void sets_united(bly_filter *into, const bly_filter *other,
+                        uint64_t items)
+{
+    if (sets_blank(into))
+        image_set_u16(into->image, IMAGE_FORM, bly_form_of(other));
+    into->items = items;
+}
+
 bly_status bly_unite(bly_filter *into, const bly_filter *other)
 {
     sets_change c;
@@ -171,7 +188,7 @@ bly_status bly_unite(bly_filter *into, const bly_filter *other)
         status = into->kind->combining->unite(c.image, other->image);
     status = sets_close(&c, status);
     if (status == BLY_OK)
-        into->items = sets_items(into, other);
+        sets_united(into, other, sets_items(into, other));
     return status;
 }
 
@@ -205,7 +222,7 @@ bly_status bly_unite_at(bly_filter *into, const bly_filter *other,
         status = into->kind->combining->unite_at(c.image, other->image, label);
     status = sets_close(&c, status);
     if (status == BLY_OK)
-        into->items = sets_items_at(into, other);
+        sets_united(into, other, sets_items_at(into, other));
     return status;
 }
 

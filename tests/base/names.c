@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/names.h"
 #include "base/status.h"
@@ -43,6 +44,10 @@ static void test_parameters_have_names(void **state)
     assert_string_equal(in("command", limit),
                         "raise the limit (--unpack-limit)");
     assert_string_equal(in("postgresql", limit), "raise the limit");
+    assert_string_equal(in("python", "open it (BLY_WRITE) or not (BLY_MAP)"),
+                        "open it (write=True) or not");
+    assert_string_equal(in("javascript", "give it (bly_spec.capacity)"),
+                        "give it (items)");
 }
 
 static void test_only_names_in_brackets_are_replaced(void **state)
@@ -50,7 +55,7 @@ static void test_only_names_in_brackets_are_replaced(void **state)
     (void)state;
     const char *kept[] = {
         "", "nothing", "use bly_resize", "(bly_resize)", " (bly_resize",
-        " (bly_resize x)", "a (bly_) b (bly", " (BLY_OK)",
+        " (bly_resize x)", "a (bly_) b (bly", " (BLY OK)", " (c)",
     };
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (strcmp(kept[i], "a (bly_) b (bly") != 0)
@@ -77,7 +82,7 @@ static void test_no_row_lacks_a_name_in_c(void **state)
 {
     (void)state;
 #define NAMES_PURPOSE(purpose, c, ...) \
-    assert_true(strlen(purpose) > 0 && strncmp(c, "bly_", 4) == 0);
+    assert_true(strlen(purpose) > 0 && strncasecmp(c, "bly_", 4) == 0);
     NAMES_TABLE(NAMES_PURPOSE)
 }
 

@@ -346,7 +346,7 @@ static void test_memory(void **state)
     }
     assert_answer(c, "BLY.NEW a standard CAPACITY 20000000", "+OK");
     assert_answer(c, "BLY.ADD a x", ":1");
-    char *answer = client_ask(c, "BLY.UNITE b a");
+    char *answer = client_ask(c, "BLY.UNITE b a a");
     assert_non_null(strstr(answer, "-ERR "));
     assert_non_null(strstr(answer, "memory"));
     free(answer);

@@ -44,6 +44,8 @@ def c():
     """Returns a test for a function, or for a member of a struct."""
     headers = text("include/*.h", "include/bloomery/*.h")
     def there(name):
+        if name.isupper():
+            return re.search(rf"\b{name}\b", headers)
         struct, _, member = name.partition(".")
         if member:
             return re.search(rf"(?s)typedef struct {{[^}}]*\b{member}\b[^}}]*}} "
@@ -56,6 +58,8 @@ def cpp():
     """Returns a test for a class, a method or a function."""
     header = text("include/bloomery.hpp")
     def there(name):
+        if name.isupper():
+            return c()(name)
         last = name.rpartition("::")[2]
         return re.search(rf"\bclass {name} {{|\b{last}\(", header)
     return there
@@ -67,9 +71,11 @@ def python():
         import bloomery
     except ImportError:
         return None
+    arguments = {*inspect.signature(bloomery.Filter).parameters,
+                 *inspect.signature(bloomery.Filter.open).parameters}
     def there(name):
-        if name == "memory_limit":
-            return name in inspect.signature(bloomery.Filter.open).parameters
+        if name.partition("=")[0] in arguments:
+            return True
         last = name.rpartition(".")[2]
         return hasattr(bloomery.Filter, last) or hasattr(bloomery, last)
     return there

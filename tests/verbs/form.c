@@ -443,6 +443,8 @@ static void form_meets(uint64_t a, uint64_t b, bly_status wanted)
     bly_filter *into = form_filter("standard", a);
     bly_filter *other = form_filter("standard", b);
     bly_overlap_t overlap;
+    assert_status(bly_add(into, "one", 3), BLY_OK);
+    assert_status(bly_add(other, "two", 3), BLY_OK);
     assert_status(bly_unite(into, other), wanted);
     assert_status(bly_intersect(into, other), wanted);
     assert_status(bly_overlap(&overlap, into, other), wanted);
@@ -462,6 +464,31 @@ static void test_different_forms_do_not_meet(void **state)
     form_meets(0, FORM, BLY_EMISMATCH);
     form_meets(FORM, 0, BLY_EMISMATCH);
     assert_non_null(strstr(bly_why(), "bly_form_set"));
+}
+
+/* A filter that has no keys and states no form has no keys of another form. */
+static void test_empty_filters_meet_all(void **state)
+{
+    (void)state;
+    bly_filter *day = form_filter("standard", FORM);
+    bly_filter *week = form_filter("standard", 0);
+    bly_filter *none = form_filter("standard", 0);
+    bly_overlap_t overlap;
+    assert_status(bly_add(day, "one", 3), BLY_OK);
+    assert_status(bly_unite(day, none), BLY_OK);
+    assert_int_equal(bly_form_of(day), FORM);
+    assert_status(bly_overlap(&overlap, none, day), BLY_OK);
+    assert_int_equal(bly_form_of(none), 0);
+    assert_status(bly_unite(week, day), BLY_OK);
+    assert_int_equal(bly_form_of(week), FORM);
+    assert_true(each_same(week, day));
+    assert_status(bly_intersect(none, day), BLY_OK);
+    assert_int_equal(bly_form_of(none), 0);
+    assert_status(bly_add(none, "two", 3), BLY_OK);
+    assert_status(bly_unite(none, day), BLY_EMISMATCH);
+    bly_free(day);
+    bly_free(week);
+    bly_free(none);
 }
 
 static void test_forms_are_stated_once(void **state)
@@ -541,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_which_are_the_same),
         cmocka_unit_test(test_forms_travel),
         cmocka_unit_test(test_different_forms_do_not_meet),
+        cmocka_unit_test(test_empty_filters_meet_all),
         cmocka_unit_test(test_forms_are_stated_once),
         cmocka_unit_test(test_who_cannot_state_a_form),
         cmocka_unit_test(test_form_of_a_file),

@@ -67,6 +67,13 @@ FROM (VALUES ('10.0.0.1'::inet)) v (a);
 SELECT bloomery_build(d) @> '2026-11-27' AS written, d <@ bloomery_build(d) AS typed
 FROM (VALUES ('2026-11-27'::date)) v (d) GROUP BY d;
 
+-- A text that may be a timestamp needs a type: each has another key.
+SELECT short_error(format('SELECT bloomery_build(t) @> %s FROM (SELECT timestamp
+    ''2026-11-27 08:00'' AS t) q', key)) AS said
+FROM (VALUES ($$'2026-11-27 08:00:00'$$), ($$'2026-11-27T08:00:00.000Z'$$),
+             ($$'2026-11-27 08:00:00'::text$$), ($$'2026-11-27T08:00:00'$$),
+             ($$'2026-11-27 08:0'$$)) k (key);
+
 -- Every scalar type of PostgreSQL has a rule or is refused.
 SELECT string_agg(typname, ' ' ORDER BY typname COLLATE "C")
            FILTER (WHERE said NOT LIKE '42804 a key cannot have the type %') AS keys,

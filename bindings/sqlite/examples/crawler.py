@@ -18,6 +18,9 @@ CREATE TRIGGER pages_insert AFTER INSERT ON pages
     BEGIN INSERT INTO seen VALUES (new.url); END;
 CREATE TRIGGER pages_delete AFTER DELETE ON pages
     BEGIN DELETE FROM seen WHERE key = old.url; END;
+CREATE TRIGGER pages_update AFTER UPDATE OF url ON pages
+    BEGIN DELETE FROM seen WHERE key = old.url;
+          INSERT INTO seen VALUES (new.url); END;
 """
 
 # The filter first, then the table.

@@ -55,6 +55,7 @@ TESTED = {
     "Replace such files": None,
     "Stored filters and files": None,
     "The backup interface": ["test_production.test_copies"],
+    "`iterdump()` of Python": ["test_production.test_iterdump_fails"],
     "A dump can be read": ["test_production.test_copies"],
     "`VACUUM` may change": ["test_stored.test_page_sizes_vacuum_and_encodings"],
     "A program without the": ["test_production.test_without_the_extension"],
@@ -265,6 +266,13 @@ with open("/proc/self/status") as file:
 
 
 # ---- Copies and versions -----------------------------------------------------------
+
+
+def test_iterdump_fails(path):
+    db = opened(path)
+    insert(db, "a")
+    with pytest.raises(sqlite3.OperationalError, match="no list of its keys"):
+        list(db.iterdump())
 
 
 def test_copies(path, tmp_path):
