@@ -53,9 +53,11 @@
 #include <time.h>
 
 /* `open`: the filter is empty and has no form, so the first keys added set it.
- * `any`: they do not, as the caller chose. */
+ * `any`: they do not, as the caller chose. `form` is the one in the filter's
+ * header, which a mapped file may lose. */
 typedef struct {
     bly_filter      *filter;            /* NULL: closed                      */
+    uint64_t         form;              /* of its keys                       */
     pthread_rwlock_t lock;
     atomic_uint      forks;             /* held_forks when the lock was made */
     bool             open, any;
@@ -265,6 +267,7 @@ static int held_state_first(held *h, uint64_t form)
     h->any = status == BLY_EUNSUPPORTED;
     if (status < 0 && !h->any)
         return status;
+    h->form = bly_form_of(h->filter);
     h->open = false;
     return BLY_OK;
 }
@@ -285,7 +288,9 @@ static int held_added(held *h, uint64_t form, int status)
 /* Reading a mapped page that is no longer in its file raises SIGBUS. A lookup
  * then ends with HELD_CUT: the handler jumps back to where it began, which is
  * safe because a lookup of the library only reads, without locks, memory or
- * tasks of its own. Any other SIGBUS has the effect that it had before.
+ * tasks of its own. So do calls that read only the header, and like() of a
+ * filter that is not changed in its file, which takes no lock. It may leak the
+ * memory of the new filter. Any other SIGBUS has the effect that it had before.
  *
  * `held_back`: where this thread's lookup began; NULL: it is in none. */
 static pthread_once_t held_bus_once = PTHREAD_ONCE_INIT;
@@ -299,6 +304,8 @@ static void held_bus_error(int number, siginfo_t *info, void *context)
         held_back = NULL;
         siglongjmp(*back, 1);
     }
+    if (held_old_bus.sa_handler == SIG_IGN && info->si_code <= 0)
+        return;                         /* sent by a process, and ignored    */
     if ((held_old_bus.sa_flags & SA_SIGINFO) != 0) {
         held_old_bus.sa_sigaction(number, info, context);
     } else if (held_old_bus.sa_handler != SIG_DFL
@@ -339,9 +346,11 @@ static int held_hold(held *h, bly_filter *filter, bool any, bool empty)
         bly_free(filter);
         return BLY_ENOMEM;
     }
-    bool unstated = bly_form_of(filter) == BLY_KEYS_UNSTATED;
+    uint64_t form = bly_form_of(filter);
+    bool unstated = form == BLY_KEYS_UNSTATED;
     *h = (held){
-        .filter = filter, .lock = held_open_lock, .forks = held_forks,
+        .filter = filter, .form = form,
+        .lock = held_open_lock, .forks = held_forks,
         .any = unstated && any, .open = unstated && !any && empty,
     };
     bly_progress_set(filter, &held_progress);
@@ -466,10 +475,9 @@ static int held_building_form(held_building *b, const held_batch *batch)
     int status = held_first_form(&form, batch);
     if (status < 0 || form == BLY_KEYS_UNSTATED)
         return status;
-    if (b->form != BLY_KEYS_UNSTATED && b->form != form)
-        return HELD_MIXED;
-    b->form = form;
-    return BLY_OK;
+    if (b->form == BLY_KEYS_UNSTATED)
+        b->form = form;
+    return bly_form_same(b->form, form) ? BLY_OK : HELD_MIXED;
 }
 
 /* Takes the labels of missing values out. */
@@ -720,7 +728,7 @@ static void held_make_whole(bly_filter *f)
 
 static int held_form(held *h, uint64_t *form, bool *any)
 {
-    HELD_READ((*form = bly_form_of(f), *any = h->any, BLY_OK));
+    HELD_READ((*form = h->form, *any = h->any, BLY_OK));
 }
 
 /* "any" leaves a filter without a form as it is, for keys of any class. */
@@ -728,6 +736,7 @@ static int held_state(held *h, uint64_t form)
 {
     int status = (int)bly_form_set(h->filter, form);
     if (status >= 0) {
+        h->form = form;
         h->open = false;
         h->any = form == BLY_KEYS_UNSTATED;
     }
@@ -789,7 +798,7 @@ static inline int held_one(held *h, held_use use, int type, const char *data,
                            size_t length, held_deed *deed, uint64_t *number)
 {
     bly_key key = { data, length };
-    uint64_t form = bly_form_of(h->filter);
+    uint64_t form = h->form;
     bool first = use == HELD_ADDS && h->open;
     if (!first && held_is_key(form, type))
         return held_do(h, use == HELD_LOOKS, deed, key, number);
@@ -931,7 +940,7 @@ static int held_do_part(held *h, uint64_t form, const held_work *work,
 static int held_next(held *h, held_work work, held_ready *ready, held_job *job)
 {
     held_batch *all = work.batch, slice;
-    uint64_t form = bly_form_of(h->filter);
+    uint64_t form = h->form;
     int status = BLY_OK;
     if (work.use == HELD_ADDS && h->open)
         status = held_first_form(&form, all);
@@ -1063,7 +1072,7 @@ static int held_empty(held *h)
 {
     int status = (int)bly_clear(h->filter);
     if (status >= 0)
-        h->open = !h->any && bly_form_of(h->filter) == BLY_KEYS_UNSTATED;
+        h->open = !h->any && h->form == BLY_KEYS_UNSTATED;
     return status;
 }
 
@@ -1138,9 +1147,31 @@ static int held_stat(held *h, held_fields *out, void *task)
     HELD_LONG(false, held_stat_each(out, f));
 }
 
+/* Does a job that reads only the header of a filter. */
+typedef int held_glance(const held *h, void *out);
+
+static int held_do_glance(const held *h, held_glance *glance, void *out)
+{
+    sigjmp_buf back;
+    if (!h->mapped)
+        return glance(h, out);
+    if (sigsetjmp(back, 0) != 0)
+        return HELD_CUT;
+    held_back = &back;
+    int status = glance(h, out);
+    held_back = NULL;
+    return status;
+}
+
+static int held_glance_header(const held *h, void *out)
+{
+    bly_header_of(out, h->filter);
+    return BLY_OK;
+}
+
 static int held_header(held *h, bly_header *out)
 {
-    HELD_READ((bly_header_of(out, f), BLY_OK));
+    HELD_READ(held_do_glance(h, held_glance_header, out));
 }
 
 static int held_plan(held_fields *out, const bly_plan_t *plan)
@@ -1160,9 +1191,15 @@ static void held_fields_free(held_fields *all)
     free(all);
 }
 
+static int held_glance_can(const held *h, void *out)
+{
+    *(uint64_t *)out = bly_can(h->filter);
+    return BLY_OK;
+}
+
 static int held_can(held *h, uint64_t *can)
 {
-    HELD_READ((*can = bly_can(f), BLY_OK));
+    HELD_READ(held_do_glance(h, held_glance_can, can));
 }
 
 static int held_write(bly_filter *f, const char *path, const char *format)
@@ -1177,10 +1214,16 @@ static int held_save(held *h, const char *path, const char *format, void *task)
     HELD_LONG(false, held_write(f, path, format));
 }
 
+static int held_glance_like(const held *h, void *out)
+{
+    return (int)bly_like(out, h->filter, NULL);
+}
+
 static int held_alike(held *out, const held *h)
 {
     bly_filter *made = NULL;
-    int status = (int)bly_like(&made, h->filter, NULL);
+    int status = h->in_place ? held_glance_like(h, &made)
+               : held_do_glance(h, held_glance_like, &made);
     return status < 0 ? status : held_hold(out, made, h->any, true);
 }
 
@@ -1221,7 +1264,7 @@ static int held_copy(held *out, held *h, void *task)
  * other: *made is then a copy with the form of `beside`. */
 static int held_go_with(bly_filter **made, const held *h, const held *beside)
 {
-    uint64_t form = bly_form_of(beside->filter);
+    uint64_t form = beside->form;
     if (!h->open || form == BLY_KEYS_UNSTATED)
         return BLY_OK;
     int status = (int)bly_like(made, h->filter, NULL);
@@ -1258,7 +1301,7 @@ static int held_try(held *into, uint64_t form, const bly_filter *other,
 static int held_join(held *into, held *other, held_verb *verb)
 {
     bly_filter *with = NULL;
-    uint64_t form = bly_form_of(other->filter);
+    uint64_t form = other->form;
     bool first = into->open && form != BLY_KEYS_UNSTATED;
     int status = held_go_with(&with, other, into);
     const bly_filter *from = with != NULL ? with : other->filter;
@@ -1268,8 +1311,10 @@ static int held_join(held *into, held *other, held_verb *verb)
         status = held_state_first(into, form);
     if (status >= 0 && (!first || into->in_place))
         status = (int)verb(into->filter, from);
-    if (status >= 0)
+    if (status >= 0) {
+        into->form = bly_form_of(into->filter);
         into->open = into->open && other->open;
+    }
     bly_free(with);
     return status;
 }

@@ -279,8 +279,28 @@ Filter.build("blocked", keys, items=1_000_000).save(path)
 f = Filter.open(path, mmap=how != "read")
 if how == "replaced":
     Filter("blocked", items=10).save(path)
+elif how == "emptied":
+    open(path, "wb").close()
 else:
     os.truncate(path, 4096)
+if how in ("page", "emptied"):
+    lookups = [lambda: keys[0] in f, lambda: f.contains(keys[0]),
+               lambda: f.contains_many(keys), lambda: f.count(keys[0]),
+               lambda: f.count_many(keys)]
+    glances = [lambda: len(f), lambda: repr(f), lambda: f.kind, lambda: f.rate,
+               lambda: f.like()]
+    for call in lookups + (glances if how == "emptied" else []):
+        try:
+            call()
+        except bloomery.FileError as error:
+            assert "cut short" in str(error)
+        else:
+            raise AssertionError((lookups + glances).index(call))
+    assert f.can and f.keys == "text"
+    if how == "page":
+        for call in glances:
+            call()
+    raise SystemExit
 if how == "info":
     f.info()
 if how == "header":                     # the only page that is left
@@ -298,7 +318,7 @@ except bloomery.FileError:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS")
 @pytest.mark.parametrize("how", ["read", "mapped", "replaced", "info",
-                                 "header"])
+                                 "header", "page", "emptied"])
 def test_files_cut_short(tmp_path, how):
     pytest.importorskip("numpy")
     done = subprocess.run([sys.executable, "-c", CUT_SHORT, tmp_path / "f", how],

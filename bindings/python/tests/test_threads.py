@@ -189,6 +189,22 @@ os.truncate(path, 0)
 print("as before", flush=True)
 other[0]
 """
+# A SIGBUS that a process sends is ignored if it was ignored before. One that a
+# fault raises still ends the process.
+IGNORED = """
+import mmap, os, signal, sys, tempfile
+from bloomery import Filter
+path = tempfile.mkdtemp() + "/f"
+Filter("blocked", items=100).save(path)
+signal.signal(signal.SIGBUS, signal.SIG_IGN)
+f = Filter.open(path, mmap=True)
+os.kill(os.getpid(), signal.SIGBUS)
+print("as before", flush=True)
+with open(path, "rb") as file:
+    other = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+os.truncate(path, 0)
+other[0]
+"""
 DEBUGGER = shutil.which("python3-dbg")
 
 
@@ -227,10 +243,12 @@ def test_no_call_keeps_what_it_is_given():
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="there is no SIGBUS")
-@pytest.mark.parametrize("how", [[], ["faulthandler"]], ids=["", "faulthandler"])
-def test_mapped_file_that_is_cut_short(how, tmp_path):
+@pytest.mark.parametrize("program,how", [
+    (CUT, []), (CUT, ["faulthandler"]), (IGNORED, [])],
+    ids=["", "faulthandler", "ignored"])
+def test_mapped_file_that_is_cut_short(program, how, tmp_path):
     """Lookups raise FileError; any other such signal does what it did."""
-    done = subprocess.run([sys.executable, "-c", CUT, *how], text=True,
+    done = subprocess.run([sys.executable, "-c", program, *how], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=300, env={**os.environ, "TMPDIR": str(tmp_path)})
     assert done.stdout == "as before\n", done.stderr
