@@ -136,6 +136,7 @@ def test_messages_name_no_function_of_c():
     full = Filter("cuckoo", items=10)
     some, other = Filter("standard", items=10, keys="text"), \
         Filter("standard", items=10, keys="any")
+    some.add("a"), other.add("a")
     for call in (lambda: Filter("fuse", items=10),
                  lambda: [full.add(k) for k in KEYS],
                  lambda: some.unite(other)):

@@ -549,6 +549,7 @@ def test_sets_of_other_forms():
     with pytest.raises(bloomery.MismatchError, match="state_keys"):
         stated = a.like()
         stated.state_keys("any")
+        stated.add("a")
         texts |= stated
     for one, other in ((a.copy(), texts), (texts.copy(), a), (a.copy(), a)):
         one |= other
