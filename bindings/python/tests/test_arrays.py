@@ -549,3 +549,17 @@ def test_times_of_arrow():
         datetime.timedelta(hours=9))) in zoned
     assert len(zoned) == 1
     assert Filter(items=1).contains_many(arrow.integers([], "tsn:UTC")).size == 0
+
+
+def test_durations_of_pandas():
+    """A single value is as in a column, whatever its digits."""
+    pd = pytest.importorskip("pandas")
+    spans = pd.timedelta_range("-3s", periods=1000, freq="777ms")
+    fine = pd.to_timedelta(["1ns", "1500ns", "-1ns", "3 days 1ns", "-2 days"])
+    for column in spans, fine:
+        same(column, list(column))
+        same(column.to_series(), list(column))
+    same(spans, [span.to_pytimedelta() for span in spans])
+    for ticks in 2 ** 62 + 1000, -2 ** 62 - 7000:
+        same(np.array([ticks], "m8[us]"),
+             [datetime.timedelta(microseconds=ticks)])

@@ -158,9 +158,13 @@ def _integer(number: int) -> tuple[int, bytes]:
 
 
 def _seconds(span: timedelta) -> tuple[int, bytes]:
-    if span.microseconds == 0:
-        return _integer(span.days * 86400 + span.seconds)
-    return REAL, _DOUBLE.pack(span.total_seconds())
+    """Encodes a duration; that of pandas has nanoseconds beside the parts of
+    Python's. One division rounds once."""
+    micros = (span.days * 86400 + span.seconds) * 10 ** 6 + span.microseconds
+    nanos = micros * 1000 + getattr(span, "nanoseconds", 0)
+    seconds, part = divmod(nanos, 10 ** 9)
+    return (_integer(seconds) if part == 0
+            else (REAL, _DOUBLE.pack(nanos / 10 ** 9)))
 
 
 def _real(number: Union[numbers.Real, Decimal]) -> tuple[int, bytes]:
