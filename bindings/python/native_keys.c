@@ -323,7 +323,7 @@ static inline int held_at(bly_key *key, const held_batch *b, int layout,
         return HELD_NO_WORD;
     if (b->each != NULL) {
         *key = b->each[i];
-        return b->type;
+        return held_type(b->words, i);
     }
     return b->words->layout == HELD_VIEWS ? held_view_at(key, b->words, i)
                                           : held_plain_at(key, b->words, i);

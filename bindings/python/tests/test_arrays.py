@@ -563,3 +563,20 @@ def test_durations_of_pandas():
     for ticks in 2 ** 62 + 1000, -2 ** 62 - 7000:
         same(np.array([ticks], "m8[us]"),
              [datetime.timedelta(microseconds=ticks)])
+
+
+def test_words_of_several_types():
+    """Words beyond 2^63 are integers of another type, and so are texts."""
+    large = arrow.Array("L", [None, np.array([5, 2 ** 63], "u8")], 2)
+    column = arrow.Array("c", [None, np.array([0, 1, 1, 0], "i1")], 4,
+                         dictionary=large)
+    for form in "int64", "double":
+        f = Filter(items=10, rate=1e-9, keys=form)
+        f.update(column)
+        g = f.like()
+        g.update([5, 2 ** 63, 2 ** 63, 5])
+        assert f == g and f.contains_many(column).all()
+    with pytest.raises(OverflowError):
+        Filter(items=10, keys="number").update(column)
+    with pytest.raises(OverflowError):
+        Filter.build("invertible:key=9", column, items=9)
