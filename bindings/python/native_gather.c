@@ -324,15 +324,24 @@ static Py_ssize_t held_gather(held_row *row, PyObject *items, Py_ssize_t most,
     return most;
 }
 
-/* Appends the objects of a list from number `from` on, as held_gather does. An
- * object is not kept alive, which would write to it, but while `encode` runs:
- * other code runs only then. */
-static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
-                                   Py_ssize_t from, Py_ssize_t most,
-                                   PyObject *encode)
+/* Calls `encode` for an object of a list, while the collector runs if it did
+ * before. */
+static bool held_gather_awake(held_row *row, PyObject *item, PyObject *encode,
+                              int *collects)
 {
-    if (!held_row_expect(row, (size_t)most))
-        return held_gather_failed();
+    Py_INCREF(item);
+    if (*collects != 0)
+        PyGC_Enable();
+    bool fine = held_gather_hard(row, item, encode);
+    *collects = PyGC_Disable();
+    Py_DECREF(item);
+    return fine;
+}
+
+static Py_ssize_t held_gather_still(held_row *row, PyObject *list,
+                                    Py_ssize_t from, Py_ssize_t most,
+                                    PyObject *encode, int *collects)
+{
     for (Py_ssize_t n = 0; n < most; n++) {
         PyObject *item = PyList_GetItem(list, from + n);
         if (item == NULL) {             /* the list became shorter           */
@@ -340,18 +349,29 @@ static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
             return n;
         }
         int easy = held_gather_easy(row, item);
-        if (easy != 0) {
-            if (easy > 0)
-                continue;
+        if (easy < 0)
             return held_gather_failed();
-        }
-        Py_INCREF(item);
-        bool fine = held_gather_hard(row, item, encode);
-        Py_DECREF(item);
-        if (!fine)
+        if (easy == 0 && !held_gather_awake(row, item, encode, collects))
             return -1;
     }
     return most;
+}
+
+/* Appends the objects of a list from number `from` on, as held_gather does. An
+ * object is kept alive only while `encode` runs, because that writes to it. No
+ * other code runs meanwhile: the collector is off, which could run finalizers
+ * when the exception for half a surrogate is made. */
+static Py_ssize_t held_gather_list(held_row *row, PyObject *list,
+                                   Py_ssize_t from, Py_ssize_t most,
+                                   PyObject *encode)
+{
+    if (!held_row_expect(row, (size_t)most))
+        return held_gather_failed();
+    int collects = PyGC_Disable();
+    Py_ssize_t n = held_gather_still(row, list, from, most, encode, &collects);
+    if (collects != 0)
+        PyGC_Enable();
+    return n;
 }
 
 /* Appends n objects of an array. Returns n, or -1 after an exception. */

@@ -205,6 +205,43 @@ with open(path, "rb") as file:
 os.truncate(path, 0)
 other[0]
 """
+# The collector clears the list while half a surrogate of it is an exception.
+COLLECTED = """
+import gc
+from bloomery import Filter
+
+class Garbage:
+    def __del__(self):
+        row.clear()
+        global others
+        others = [("y" * 40 + str(i)) for i in range(5000)]
+
+class Key:
+    def __index__(self):
+        garbage = Garbage()
+        garbage.itself = garbage
+        del garbage
+        gc.set_threshold(gc.get_count()[0] + after, 1000, 1000)
+        gc.enable()
+        return 5
+
+f = Filter(items=1000, keys="any")
+for after in range(-3, 25):
+    gc.disable()
+    row = [Key()] + [("x" * 40 + str(i) + chr(0xDC80)) for i in range(300)]
+    f.update(row)
+    gc.disable()
+    gc.collect()
+f = Filter(items=10)
+for on in True, False:
+    (gc.enable if on else gc.disable)()
+    f.update([3, True, None])
+    assert gc.isenabled() == on
+    try:
+        f.update([4, object()])
+    except TypeError:
+        assert gc.isenabled() == on
+"""
 DEBUGGER = shutil.which("python3-dbg")
 
 
@@ -216,10 +253,10 @@ def has_debugger():
     ).stdout.strip() == str(sys.version_info[:2])
 
 
-def run(program, *interpreter):
+def run(program, *interpreter, **environment):
     done = subprocess.run([*(interpreter or [sys.executable]), "-c", program],
                           text=True, stderr=subprocess.PIPE, timeout=300,
-                          env={**os.environ,
+                          env={**os.environ, **environment,
                                "PYTHONPATH": os.pathsep.join(sys.path)})
     assert done.returncode == 0, done.stderr
 
@@ -236,6 +273,10 @@ def test_waits_while_numpy_is_loading():
 
 def test_lists_that_other_threads_change():
     run(CHANGING)
+
+
+def test_lists_that_the_collector_clears():
+    run(COLLECTED, PYTHONMALLOC="debug")
 
 
 def test_no_call_keeps_what_it_is_given():
