@@ -383,3 +383,44 @@ def test_docstrings_name_all_arguments():
                 continue
             assert name in doc or "arguments are those" in " ".join(
                 doc.split()), (call, name)
+
+
+class Short:
+    """A file that writes at most 10 bytes at a time."""
+
+    def __init__(self):
+        self.data = b""
+
+    def write(self, data):
+        some = bytes(data[:10])
+        self.data += some
+        return len(some)
+
+
+class Full(io.RawIOBase):
+    """A file that takes no more bytes: as non-blocking ones say, or as 0."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return self.answer
+
+
+def test_saves_all_of_it_or_raises():
+    f = Filter(items=100)
+    f.add("a")
+    short = Short()
+    f.save(short)
+    assert Filter.from_bytes(short.data) == f
+    unbuffered = io.BytesIO()
+    plain = type("Plain", (), {"write": lambda self, data:
+                               unbuffered.write(data) and None})()
+    f.save(plain)
+    assert Filter.from_bytes(unbuffered.getvalue()) == f
+    for answer in None, 0:
+        with pytest.raises(BlockingIOError):
+            f.save(Full(answer))

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import copy as _copy
 import copyreg
+import errno
 import io
 import itertools
 import math
@@ -1201,13 +1202,19 @@ def _content(file: _Reader) -> bytes:
 
 
 def _write(file: _Writer, data: bytes) -> None:
-    """Writes all of the data. A raw file may write less at a time."""
+    """Writes all of the data. A file may write less at a time, and says how
+    much. A class of the caller may return None; that of a raw file means that
+    it would block."""
     rest: Any = memoryview(data)
     while len(rest) > 0:
         written = file.write(rest)
-        if not isinstance(file, io.RawIOBase):
+        if written is None and not isinstance(file, io.RawIOBase):
             return
-        rest = rest[written or 0:]
+        if not written:
+            raise BlockingIOError(
+                errno.EAGAIN, f"the file takes none of the last {len(rest)} "
+                "bytes: save to one that blocks", len(data) - len(rest))
+        rest = rest[written:]
 
 
 class _Whole:
