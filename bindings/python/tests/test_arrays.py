@@ -580,3 +580,12 @@ def test_words_of_several_types():
         Filter(items=10, keys="number").update(column)
     with pytest.raises(OverflowError):
         Filter.build("invertible:key=9", column, items=9)
+
+
+def test_missing_times_beside_masked_ones():
+    for dtype in "M8[D]", "m8[s]", "m8[ns]":
+        column = np.ma.array(np.array(["NaT", 5, 6], dtype), mask=[0, 0, 1])
+        f = Filter(items=10)
+        f.update(column)
+        assert len(f) == 1
+        assert f.contains_many(column).tolist() == [False, True, False]

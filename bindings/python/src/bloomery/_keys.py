@@ -338,10 +338,12 @@ def _of_text(values: Any) -> Keys:
 
 
 def _of_masked(numpy: Any, values: Any) -> Keys:
-    """Masked values are missing, and so are NaNs."""
+    """Masked values are missing, and so are NaN and NaT."""
     data, valid = numpy.ma.getdata(values), ~numpy.ma.getmaskarray(values)
     if data.dtype.kind == "f":
         valid &= ~numpy.isnan(data)
+    elif data.dtype.kind in "mM":
+        valid &= ~numpy.isnat(data)
     return _valid(numpy, _from_numpy(numpy, data), valid)
 
 
