@@ -589,3 +589,11 @@ def test_missing_times_beside_masked_ones():
         f.update(column)
         assert len(f) == 1
         assert f.contains_many(column).tolist() == [False, True, False]
+
+
+def test_dictionaries_of_dictionaries_are_refused():
+    words = arrow.Array("c", [None, np.array([1, 0], "i1")], 2,
+                        dictionary=arrow.text(["a", "b"]))
+    column = arrow.Array("c", [None, np.array([0, 1], "i1")], 2, dictionary=words)
+    with pytest.raises(TypeError, match="dictionary of a dictionary"):
+        Filter(items=10).update(column)

@@ -544,6 +544,9 @@ def _check_format(schema: Any) -> None:
         raise TypeError(f"an Arrow array of format {kind!r} is not a row of "
                         "keys: text, binary, integers and real numbers are")
     if schema.dictionary:
+        if schema.dictionary.dictionary:
+            raise TypeError("an Arrow dictionary of a dictionary is not a row "
+                            "of keys: cast it to the type of its values")
         _check_format(schema.dictionary)
 
 
