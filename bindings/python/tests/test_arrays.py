@@ -597,3 +597,15 @@ def test_dictionaries_of_dictionaries_are_refused():
     column = arrow.Array("c", [None, np.array([0, 1], "i1")], 2, dictionary=words)
     with pytest.raises(TypeError, match="dictionary of a dictionary"):
         Filter(items=10).update(column)
+
+
+def test_durations_beyond_64_bits_of_seconds():
+    for unit, second in ("W", 604800), ("D", 86400), ("h", 3600), ("m", 60):
+        most = (2 ** 63 - 1) // second
+        same(np.array([most, -most], f"m8[{unit}]"), [most * second, -most * second])
+        for ticks in most + 1, -most - 1:
+            column = np.array([1, ticks], f"m8[{unit}]")
+            with pytest.raises(OverflowError, match="64 bits"):
+                Filter(items=10).update(column)
+            with pytest.raises(OverflowError):
+                column[1] in Filter(items=10, keys="number")

@@ -429,9 +429,16 @@ def _moments(numpy: Any, values: Any, unit: str) -> Any:
 
 def _of_durations(numpy: Any, values: Any, unit: str) -> Keys:
     """Returns seconds: integers, or the doubles nearest to them."""
+    ticks = values.view("i8")
     if unit in SECONDS:
+        most = ((1 << 63) - 1) // SECONDS[unit]
+        beyond = ((ticks > most) | (ticks < -most)) & ~numpy.isnat(values)
+        if beyond.any():
+            raise OverflowError(
+                f"{values[beyond][0]!r} is not an integer of 64 bits in "
+                "seconds: give it as text or bytes")
         return _of_numbers(values.astype("m8[s]").view("i8"))
-    ticks, second = values.view("i8"), PARTS[unit]
+    second = PARTS[unit]
     seconds, parts = ticks // second, ticks % second
     fine = numpy.flatnonzero(parts)     # which one division rounds once
     seconds[fine] = numpy.array([tick / second for tick in
