@@ -748,19 +748,30 @@ static bool held_slice(held_batch *slice, const held_batch *b, size_t at,
     return true;
 }
 
+/* Returns the type of the values of row i, in any layout. */
+static int held_type_of_row(const held_batch *b, size_t i)
+{
+    if (b->layout != HELD_WORDS)
+        return held_type(b, i);
+    i = (size_t)held_integer((const char *)b->data + i * b->width, b->number);
+    return i < b->words->n ? held_type(b->words, i) : b->type;
+}
+
 /* Returns the form that a first batch sets. */
 static int held_first_form(uint64_t *form, const held_batch *b)
 {
+    bool several = b->types != NULL
+                || (b->layout == HELD_WORDS && b->words->types != NULL);
     *form = BLY_KEYS_UNSTATED;
     for (size_t i = 0; i < b->n; i++) {
         if (!held_is_there(b, i))
             continue;
-        uint64_t states = held_form_of_type(held_type(b, i));
+        uint64_t states = held_form_of_type(held_type_of_row(b, i));
         if (*form == BLY_KEYS_UNSTATED)
             *form = states;
         else if (!bly_form_same(states, *form))
             return HELD_MIXED;
-        if (b->types == NULL)
+        if (!several)
             break;
     }
     return BLY_OK;

@@ -2,6 +2,7 @@
 import ctypes
 import datetime
 import tracemalloc
+import uuid
 import warnings
 from array import array
 
@@ -580,6 +581,24 @@ def test_words_of_several_types():
         Filter(items=10, keys="number").update(column)
     with pytest.raises(OverflowError):
         Filter.build("invertible:key=9", column, items=9)
+
+
+def test_categories_of_several_classes_add_nothing():
+    pd = pytest.importorskip("pandas")
+    f = Filter(items=10)
+    for column in pd.Series([1, "a"], dtype="category"), pd.Series(["a", 1, None]):
+        with pytest.raises(bloomery.FormError, match="several"):
+            f.update(column.astype("category"))
+    assert len(f) == 0 and f.keys == "any"
+    f.update(pd.Series([1, "a"], dtype="category").iloc[[1, 1]])
+    assert f.keys == "text" and len(f) == 2
+
+
+def test_uuids_after_bytes_are_built():
+    keys = [b"a" * 16] + [uuid.UUID(int=i) for i in range(17_000)]
+    for row in keys, iter(keys):
+        f = Filter.build("fuse", row)
+        assert f.keys == "bytes" and all(f.contains_many(keys))
 
 
 def test_missing_times_beside_masked_ones():
