@@ -628,3 +628,58 @@ def test_durations_beyond_64_bits_of_seconds():
                 Filter(items=10).update(column)
             with pytest.raises(OverflowError):
                 column[1] in Filter(items=10, keys="number")
+
+
+def test_a_width_is_ascii_digits():
+    for format in "w:\xb2", "w:\u0664", "w:":
+        column = arrow.Array(format, [None, b"abcd"], 1)
+        with pytest.raises(TypeError, match="is not a row of keys"):
+            Filter(items=10).update(column)
+
+
+def test_bools_of_any_byte():
+    column = np.array([2, 0, 255], "u1").view("?")
+    same(column, [True, False, True])
+    f = Filter(items=10, rate=1e-9)
+    f.update(np.ma.array(column, mask=[0, 1, 0]))
+    assert len(f) == 2 and True in f and 2 not in f
+
+
+class Column:
+    """A column of another library, with the calls of pandas."""
+    dtype = np.dtype("O")
+
+    def __init__(self, values, missing):
+        self.values, self.missing = values, missing
+
+    def isna(self):
+        return self.missing
+
+    def to_numpy(self, **_):
+        return self.values
+
+
+def test_columns_of_other_shapes_are_refused():
+    for values in np.array([["a", "b"], ["c", "d"]], object), np.array("a", object):
+        with pytest.raises(ValueError, match="dimensions"):
+            Filter(items=10).update(Column(values, None))
+    short = Column(np.arange(9000), np.array([True]))
+    short.dtype = "int"
+    with pytest.raises(ValueError, match="missing"):
+        Filter(items=10).update(short)
+
+
+def test_text_of_pandas_without_arrow():
+    class Text(Column):
+        dtype = "str"
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise ImportError("pyarrow is missing")
+
+    same(Text(np.array(["a", ""], object), np.array([False, False])), ["a", ""])
+
+    class Stream:
+        __arrow_c_stream__ = Text.__arrow_c_stream__
+
+    with pytest.raises(ImportError):
+        Filter(items=10).update(Stream())

@@ -95,12 +95,17 @@ def test_a_uuid_is_bytes_and_its_text_is_another_key():
     lines.add(str(key))
     with pytest.raises(FormError, match=r"str\(key\)"):
         key in lines
+    f = Filter(items=10)
+    f.add(key)
+    with pytest.raises(FormError, match=r"uuid\.UUID\(key\), or .*fromhex\(key\)"):
+        str(key) in f
 
 
 def test_wrong_decimals():
     f = Filter(items=10)
-    with pytest.raises(ValueError, match="signaling NaN"):
-        f.add(Decimal("sNaN"))
+    for call in f.add, f.contains, lambda key: f.update([key]):
+        with pytest.raises(TypeError, match="signaling NaN"):
+            call(Decimal("sNaN"))
     f.add(Decimal("NaN"))
     assert float("nan") in f
     with pytest.raises(ValueError, match="is not one of the"):

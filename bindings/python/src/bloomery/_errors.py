@@ -130,7 +130,7 @@ _CLASSES: dict[int, type[Error]] = {
 _PYTHON = {"give text": "give text, as str(key)",
            "give a number": "give a number, as int(key) or float(key)",
            "give the bytes that hexadecimal digits stand for":
-           "give bytes, as bytes.fromhex(key)",
+           "give bytes, as uuid.UUID(key), or bytes.fromhex(key)",
            "give bytes, or text of their hexadecimal digits":
            "give bytes, as key.encode()"}
 

@@ -75,6 +75,9 @@ class Keys:
         False."""
         if valid is not None and self.n > 0:
             at = ffi.from_buffer("unsigned char[]", valid)
+            if len(at) != self.n:
+                raise ValueError(f"{len(at)} of {self.n} values say whether "
+                                 "they are missing: give one for each")
             self._kept = self._kept, at
             self.c.valid = at
         return self
@@ -322,6 +325,8 @@ def _of_numbers(values: Any) -> Keys:
     if letter is None:                  # long double
         return _of_numbers(values.astype("f8"))
     values = values.astype(dtype.newbyteorder("="), copy=False)
+    if letter == "C" and dtype.kind == "b":
+        values = values.view("u1") != 0     # a view can have other bytes
     return of_width(values, len(values), dtype.itemsize,
                     REAL if letter in "efg" else INTEGER,
                     layout=lib.held_layout(letter.encode()),
@@ -370,10 +375,14 @@ def _of_objects(numpy: Any, values: Any) -> Iterable[Keys]:
     return chunks([None if v is absent else v for v in values.tolist()])
 
 
-def _from_numpy(numpy: Any, values: Any) -> Keys:
+def _check_dimensions(values: Any) -> None:
     if values.ndim != 1:
         raise ValueError(f"an array of {values.ndim} dimensions is not a row "
                          "of keys: give one of its rows, or ravel() it")
+
+
+def _from_numpy(numpy: Any, values: Any) -> Keys:
+    _check_dimensions(values)
     kind, size = values.dtype.kind, values.dtype.itemsize
     if values.dtype.names is not None:
         raise TypeError("an array of several fields is not a row of keys: give "
@@ -483,6 +492,7 @@ def from_column(numpy: Any, column: Any) -> Iterable[Keys]:
             values = column.to_numpy(dtype=number, na_value=0)
         else:
             values = numpy.asarray(column.to_numpy())
+    _check_dimensions(values)
     if values.dtype.kind == "O":
         return from_objects(numpy, values, nan_missing=True)
     if values.dtype.kind == "f":
@@ -547,7 +557,8 @@ def _check_format(schema: Any) -> None:
         raise TypeError(_no_table(f"an Arrow array of format {kind!r}"))
     if kind not in ("u", "U", "z", "Z", "vu", "vz", "b", "n") \
             and kind not in _LETTERS.values() \
-            and not (kind[:2] == "w:" and kind[2:].isdigit()):
+            and not (kind[:2] == "w:" and kind.isascii()
+                     and kind[2:].isdigit()):
         raise TypeError(f"an Arrow array of format {kind!r} is not a row of "
                         "keys: text, binary, integers and real numbers are")
     if schema.dictionary:
@@ -617,8 +628,12 @@ def from_arrow_array(source: Any, numpy: Callable[[], Any]) -> Keys:
 
 def from_arrow_stream(source: Any, numpy: Callable[[], Any]
                       ) -> Iterator[Keys]:
-    """Yields the arrays of a chunked one."""
-    capsule = source.__arrow_c_stream__()
+    """Returns the arrays of a chunked one. Raises ImportError if the source
+    needs a package that is missing."""
+    return _from_stream(source.__arrow_c_stream__(), numpy)
+
+
+def _from_stream(capsule: Any, numpy: Callable[[], Any]) -> Iterator[Keys]:
     stream = _pointer(capsule, b"arrow_array_stream")
     place = lib.held_schema_place()
     if place == ffi.NULL:
@@ -659,7 +674,12 @@ def gather(keys: Any, numpy: Any) -> Iterable[Keys]:
     if hasattr(keys, "__arrow_c_array__"):
         return (from_arrow_array(keys, numpy),)
     if hasattr(keys, "__arrow_c_stream__"):
-        return from_arrow_stream(keys, numpy)
+        try:
+            return from_arrow_stream(keys, numpy)
+        except ImportError:             # pandas has texts without pyarrow
+            if not is_column(keys):
+                raise
+            return from_column(numpy(), keys)
     if isinstance(keys, array):
         keys = memoryview(keys)
     if isinstance(keys, memoryview):

@@ -172,6 +172,8 @@ def _real(number: Union[numbers.Real, Decimal]) -> tuple[int, bytes]:
     can equal an integer that no double equals. A number beyond the range of
     doubles becomes infinite or 0, as when it is read from text."""
     whole = None
+    if isinstance(number, Decimal) and number.is_snan():
+        raise TypeError("a signaling NaN is not a key: Decimal(\"NaN\") is")
     if isinstance(number, numbers.Rational):
         whole = int(number.numerator) if number.denominator == 1 else None
     elif isinstance(number, Decimal) and number.is_finite() \
