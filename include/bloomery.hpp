@@ -176,7 +176,8 @@ inline std::string_view bytes(const void *data, std::size_t length) noexcept
 }
 
 /* The key of a number, by bly_integer_key, or bly_real_key for a real number.
- * Equal numbers of any types have equal keys. */
+ * Equal numbers of any types have equal keys. An integer beyond 2^63 is rounded
+ * to a double. */
 class number {
 public:
     template <typename T,
@@ -185,8 +186,13 @@ public:
     {
         constexpr std::uint64_t most = INT64_MAX;
 
-        if constexpr (std::is_floating_point_v<T>)
-            bly_real_key(key_, static_cast<double>(value));
+        if constexpr (std::is_floating_point_v<T>) {
+            if (value >= T(-0x1p63) && value < T(0x1p63)
+                && T(static_cast<std::int64_t>(value)) == value)
+                bly_integer_key(key_, static_cast<std::int64_t>(value));
+            else
+                bly_real_key(key_, static_cast<double>(value));
+        }
         else if (value > 0 && static_cast<std::uint64_t>(value) > most)
             bly_real_key(key_, static_cast<double>(value));
         else
@@ -278,7 +284,9 @@ private:
     bly_keys all_ = {};
 };
 
-/* The keys of the numbers in a range, each as by number(). */
+/* The keys of the numbers in a range, each as by number(). They are valid only
+ * as long as this object: give it to a call directly, or keep it in a variable.
+ */
 class numbers {
 public:
     template <typename R> explicit numbers(const R &range)
@@ -1239,7 +1247,8 @@ private:
     static filter built(text kind, const bly_spec &wanted, bly_keys all,
                         span<const std::uint64_t> labels)
     {
-        all.labels = inside::labels(labels, all.n);
+        if (labels.size() > 0)
+            all.labels = inside::labels(labels, all.n);
         return made([&](bly_filter **out) {
             return bly_build(out, kind.get(), &wanted, &all);
         });

@@ -32,6 +32,8 @@
 
 #define ESTIMATE_UNKNOWN 0.1
 
+extern Datum bloomery_in(PG_FUNCTION_ARGS);
+
 enum {
     estimate_most = 8 << 20,            /* bytes of a filter that is read    */
     estimate_packed_most = 2 << 20,     /* … and that is unpacked            */
@@ -202,13 +204,28 @@ static double estimate_within(PlannerInfo *root, Const *filter, Node *key,
     return share;
 }
 
+/* Returns whether a type is that of filters: others may name the estimators for
+ * operators of their own. */
+static bool estimate_is_filter(Oid type)
+{
+    Oid input, parameter;
+    FmgrInfo function;
+    getTypeInputInfo(type, &input, &parameter);
+    fmgr_info(input, &function);
+    return function.fn_addr == bloomery_in;
+}
+
 static double estimate(PlannerInfo *root, List *args, int filter_at,
                        int relation)
 {
-    Node *filter = estimate_expression_value(root, list_nth(args, filter_at));
     MemoryContext room, before;
+    Node *filter;
     double share;
-    if (!IsA(filter, Const))
+    if (list_length(args) != 2)
+        return ESTIMATE_UNKNOWN;
+    filter = estimate_expression_value(root, list_nth(args, filter_at));
+    if (!IsA(filter, Const)
+        || !estimate_is_filter(((Const *)filter)->consttype))
         return ESTIMATE_UNKNOWN;
     room = AllocSetContextCreate(CurrentMemoryContext, "bloomery",
                                  ALLOCSET_SMALL_SIZES);

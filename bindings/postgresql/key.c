@@ -324,21 +324,39 @@ static void key_plain(key *out, const bly_value *value)
     out->length = sizeof out->number;
 }
 
-/* Returns whether a text begins like '2026-11-27 08:00', which is how
- * PostgreSQL writes a timestamp, or ends in 'Z'. As a timestamp its key has the
- * letter T and no Z. */
+/* Returns whether the text begins with a shape: 0 is a digit, t is T, t or a
+ * blank, and others are themselves. */
+static bool key_has_shape(const char *text, size_t length, const char *shape)
+{
+    for (size_t i = 0; shape[i] != '\0'; i++)
+        if (i == length
+            || (shape[i] == '0' ? text[i] < '0' || text[i] > '9'
+                : shape[i] == 't' ? strchr("Tt ", text[i]) == NULL
+                : text[i] != shape[i]))
+            return false;
+    return true;
+}
+
+/* Returns whether a text begins like a timestamp, in another notation than that
+ * of its key: 2026-11-27T08:00:00, with six digits of fractions if they are not
+ * zero, and +00:00 if it has a zone. */
 static bool key_looks_moment(const bly_value *value)
 {
-    static const char shape[] = "0000-00-00 00:00";
-    const char *text = value->data;
-    if (value->length < sizeof shape - 1)
+    const char *text = value->data, *end = text + value->length;
+    if (!key_has_shape(text, value->length, "0000-00-00t0"))
         return false;
-    for (size_t i = 0; i < sizeof shape - 1; i++)
-        if (shape[i] == '0' ? text[i] < '0' || text[i] > '9'
-            : shape[i] == ' ' ? text[i] != ' ' && text[i] != 'T'
-            : text[i] != shape[i])
-            return false;
-    return text[10] == ' ' || text[value->length - 1] == 'Z';
+    if (!key_has_shape(text, value->length, "0000-00-00T00:00:00"))
+        return true;
+    text += strlen("0000-00-00T00:00:00");
+    if (key_has_shape(text, (size_t)(end - text), ".000000")) {
+        if (strncmp(text, ".000000", 7) == 0)
+            return true;
+        text += 7;
+    }
+    if (key_has_shape(text, (size_t)(end - text), "+00:00")
+        && strncmp(text, "+00:00", 6) == 0)
+        text += 6;
+    return text != end;
 }
 
 /* Refuses an untyped timestamp for a filter of texts: it may stand for either,

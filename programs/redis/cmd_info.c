@@ -12,12 +12,13 @@ static int info_finish(work *w, server_context *context,
 {
     const bly_info_t *stat = &w->found.stat;
     const held *value = w->reads[0];
+    wish_fields reply = { .context = context };
     long fields = 0;
     (void)argv;
     (void)argc;
     bly_info_each(stat, NULL, wish_count_field, &fields);
     server_reply_map(context, fields + 3);
-    bly_info_each(stat, NULL, wish_reply_field, context);
+    bly_info_each(stat, NULL, wish_reply_field, &reply);
     server_reply_simple(context, "keyed");
     server_reply_bool(context, value->keyed);
     wish_reply_count(context, "memory", redis_held_bytes(value));

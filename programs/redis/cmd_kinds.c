@@ -13,6 +13,7 @@ static int redis_kinds_plan_command(server_context *context,
 {
     wish wanted;
     bly_plan_t plan;
+    wish_fields reply = { .context = context };
     long fields = 0;
     if (argc < 2)
         return server_wrong_arity(context);
@@ -21,7 +22,7 @@ static int redis_kinds_plan_command(server_context *context,
         return SERVER_OK;
     bly_plan_each(&plan, wish_count_field, &fields);
     server_reply_map(context, fields);
-    bly_plan_each(&plan, wish_reply_field, context);
+    bly_plan_each(&plan, wish_reply_field, &reply);
     return SERVER_OK;
 }
 

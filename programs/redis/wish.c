@@ -66,11 +66,9 @@ static void wish_reply_whole(server_context *context, uint64_t number)
         server_reply_bytes(context, digits, (size_t)n);
 }
 
-/* The one array of a record is the geometry, of four numbers. */
-bool wish_reply_field(void *context, const bly_field *field)
+/* Replies a field or the member of an array. */
+static void wish_reply_value(server_context *context, const bly_field *field)
 {
-    if (field->absent)
-        return true;
     if (field->name != NULL)
         server_reply_simple(context, field->name);
     switch (field->type) {
@@ -80,8 +78,25 @@ bool wish_reply_field(void *context, const bly_field *field)
     case BLY_FIELD_COUNT: wish_reply_whole(context, field->count); break;
     case BLY_FIELD_REAL:  server_reply_double(context, field->real); break;
     case BLY_FIELD_BOOL:  server_reply_bool(context, field->count != 0); break;
-    case BLY_FIELD_ARRAY: server_reply_array(context, 4); break;
     default:              break;
+    }
+}
+
+/* The arrays of a record have no others within. */
+bool wish_reply_field(void *reply, const bly_field *field)
+{
+    wish_fields *w = reply;
+    if (field->absent)
+        return true;
+    if (field->type == BLY_FIELD_END) {
+        server_reply_array_was(w->context, w->members);
+        return true;
+    }
+    w->members++;
+    wish_reply_value(w->context, field);
+    if (field->type == BLY_FIELD_ARRAY) {
+        server_reply_array(w->context, SERVER_POSTPONED);
+        w->members = 0;
     }
     return true;
 }

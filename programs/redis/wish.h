@@ -57,9 +57,15 @@ void wish_reply_real (server_context *context, const char *name,
 /* Replies an array of the names of abilities. */
 void wish_reply_abilities(server_context *context, uint64_t can);
 
-/* Replies a field of <bloomery/fields.h> to the server_context that `context`
- * is, unless it is absent: a visitor. A number above 2^63 - 1 is its digits. */
-bool wish_reply_field(void *context, const bly_field *field);
+/* The reply of a record's fields. */
+typedef struct {
+    server_context *context;
+    long            members;            /* of the present array              */
+} wish_fields;
+
+/* Replies a field of <bloomery/fields.h> to a wish_fields, unless it is absent:
+ * a visitor. A number above 2^63 - 1 is its digits. */
+bool wish_reply_field(void *reply, const bly_field *field);
 
 /* Counts the fields that wish_reply_field would reply, in a long. */
 bool wish_count_field(void *n, const bly_field *field);

@@ -122,18 +122,17 @@ static void look_known(bly_header *h, const void *image)
     status_restore(&before);
 }
 
-/* Returns the fields of a header. */
+/* Returns the fields of a header that do not change when keys are added or the
+ * image is sealed. */
 static bly_header look_header(const void *image)
 {
     bly_header h = {
         .bytes = image_u64(image, IMAGE_BYTES),
-        .items = image_u64(image, IMAGE_ITEMS),
         .capacity = image_u64(image, IMAGE_CAPACITY),
         .rate = image_f64(image, IMAGE_RATE),
         .seed = image_u64(image, IMAGE_SEED),
         .form = image_u16(image, IMAGE_FORM),
         .version = image_u32(image, IMAGE_VERSION),
-        .sealed = image_u64(image, IMAGE_PAYLOAD_SUM) != 0,
     };
     memcpy(h.kind, (const char *)image + IMAGE_KIND, IMAGE_KIND_NAME);
     memcpy(h.hash, (const char *)image + IMAGE_HASH, HASH_NAME);
@@ -148,6 +147,8 @@ bly_status bly_peek(bly_header *out, const void *image, size_t n)
     if (status != BLY_OK)
         return status;
     *out = look_header(image);
+    out->items = image_u64(image, IMAGE_ITEMS);
+    out->sealed = image_u64(image, IMAGE_PAYLOAD_SUM) != 0;
     look_known(out, image);
     return BLY_OK;
 }
@@ -158,5 +159,5 @@ void bly_header_of(bly_header *out, const bly_filter *filter)
     out->bytes = filter->bytes;
     out->items = platform_load64(&filter->items);
     out->known = true;
-    out->sealed = out->sealed && !platform_load_flag(&filter->changed);
+    out->sealed = !platform_load_flag(&filter->changed) && !filter->unsure;
 }

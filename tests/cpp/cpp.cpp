@@ -353,6 +353,13 @@ static void test_build_and_labels()
     CHECK(thrown([&] { f.put("nowhere", 1); }) == BLY_EABSENT);
     CHECK(!f.get("nowhere at all"));
 
+    bly_keys own = {};
+    own.n = hashes.size();
+    own.hashes = hashes.data();
+    own.labels = labels.data();
+    CHECK(filter::build("bloomier:bits=8", spec(), keys(own)).get("word 9")
+          == 2u);
+
     filter same = filter::build("bloomier:bits=8", spec(), some, labels);
     std::array<bool, 300> found{};
     std::array<std::uint64_t, 300> out{};
@@ -447,6 +454,9 @@ static void test_numbers()
     CHECK(g.contains(bloomery::bytes(key, sizeof key)));
     CHECK(g.contains(bloomery::number(std::uint64_t{ 1 })));
     CHECK(!g.contains(bloomery::number(-1)));
+    const std::vector<long long> exact = { 9007199254740993LL };
+    const filter h = filter::build("fuse", spec(), bloomery::numbers(exact));
+    CHECK(h.contains(bloomery::number(9007199254740993.0L)));
 }
 
 static void test_lists()

@@ -70,7 +70,7 @@ static const command_job command_jobs[] = {
     { "convert --data keys d.bloom d.bloom", NULL, "d.bloom" },
     { "convert --to bloomery --data - d.bloom new.bly", "keys", "new.bly" },
     { "info --data d.bloom", NULL, NULL },
-    { "compare f.bly g.bly", NULL, NULL },
+    { "overlap f.bly g.bly", NULL, NULL },
     { "check f.bly b.bly", NULL, NULL },
     { "info f.bly", NULL, NULL },
     { "sketch --differences 20 -o new.sketch keys", NULL, "new.sketch" },

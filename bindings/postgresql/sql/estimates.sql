@@ -109,7 +109,18 @@ SET ROLE regress_bloomery_reader;
 SELECT quotient(:'members', :'others') AS reader;
 RESET ROLE;
 \set ECHO all
+
+-- An operator of another type may name the estimator, which then knows nothing.
+CREATE FUNCTION stranger(bigint, int) RETURNS bool LANGUAGE plpgsql
+    AS 'BEGIN RETURN $1 > $2; END';
+CREATE OPERATOR @@#@ (LEFTARG = bigint, RIGHTARG = int, FUNCTION = stranger,
+    RESTRICT = bloomery_internal.contains_sel);
+CREATE TABLE strange AS SELECT 1 AS i;
+EXPLAIN (COSTS OFF) SELECT * FROM strange WHERE 1234567::bigint @@#@ i;
+
 SET client_min_messages = warning;
+DROP OPERATOR IF EXISTS @@#@ (bigint, int);
+DROP FUNCTION stranger;
 DROP EXTENSION bloomery CASCADE;
-DROP TABLE events;
+DROP TABLE events, strange;
 DROP ROLE regress_bloomery_reader;

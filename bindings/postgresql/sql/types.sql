@@ -72,7 +72,9 @@ SELECT short_error(format('SELECT bloomery_build(t) @> %s FROM (SELECT timestamp
     ''2026-11-27 08:00'' AS t) q', key)) AS said
 FROM (VALUES ($$'2026-11-27 08:00:00'$$), ($$'2026-11-27T08:00:00.000Z'$$),
              ($$'2026-11-27 08:00:00'::text$$), ($$'2026-11-27T08:00:00'$$),
-             ($$'2026-11-27 08:0'$$)) k (key);
+             ($$'2026-11-27T08:00:00.250000+00:00'$$), ($$'2026-11-27T08:00:00+01:00'$$),
+             ($$'2026-11-27t08:00:00z'$$), ($$'2026-11-27T08:00:00.000000'$$),
+             ($$'2026-11-27 8'$$), ($$'2026-11-27 later'$$)) k (key);
 
 -- Every scalar type of PostgreSQL has a rule or is refused.
 SELECT string_agg(typname, ' ' ORDER BY typname COLLATE "C")
