@@ -618,7 +618,7 @@ def test_dictionaries_of_dictionaries_are_refused():
         Filter(items=10).update(column)
 
 
-def test_durations_beyond_64_bits_of_seconds():
+def test_times_beyond_64_bits():
     for unit, second in ("W", 604800), ("D", 86400), ("h", 3600), ("m", 60):
         most = (2 ** 63 - 1) // second
         same(np.array([most, -most], f"m8[{unit}]"), [most * second, -most * second])
@@ -626,8 +626,14 @@ def test_durations_beyond_64_bits_of_seconds():
             column = np.array([1, ticks], f"m8[{unit}]")
             with pytest.raises(OverflowError, match="64 bits"):
                 Filter(items=10).update(column)
-            with pytest.raises(OverflowError):
+            with pytest.raises(OverflowError, match="64 bits"):
                 column[1] in Filter(items=10, keys="number")
+    for dtype in "M8[W]", "M8[h]", "M8[ms]", "M8[10s]", "m8[10h]", "m8[4ms]":
+        column = np.array(["NaT", 2 ** 62 + 1], dtype)
+        with pytest.raises(OverflowError, match="64 bits"):
+            Filter(items=10).update(column)
+        with pytest.raises(OverflowError, match="64 bits"):
+            Filter(items=10).add(column[1])
 
 
 def test_a_width_is_ascii_digits():

@@ -22,7 +22,7 @@ from bloomery import _tasks
 from bloomery._errors import ParameterError, check
 from bloomery._native import ffi, lib
 from bloomery._scalars import (BYTES, INTEGER, PARTS, REAL, SECONDS, TEXT,
-                               encode, plain)
+                               beyond_time, encode, most_ticks, plain)
 
 CHUNK = 1 << 12         # keys of an iterable that are read together
 STEP = 1 << 14          # and those of a list
@@ -406,12 +406,17 @@ def _from_numpy(numpy: Any, values: Any) -> Keys:
 
 def _of_times(numpy: Any, values: Any) -> Keys:
     """Returns dates and times, or durations, as _scalars.py has them."""
-    unit = numpy.datetime_data(values.dtype)[0]
+    unit, count = numpy.datetime_data(values.dtype)
     if unit not in SECONDS and unit not in PARTS:
         raise TypeError(f"an array of {values.dtype} is not a row of keys, "
                         "because its unit is not one of "
                         f"{', '.join((*SECONDS, *PARTS))}: "
                         "array.astype(str) makes text of it")
+    most = most_ticks(values.dtype.kind, unit, count)
+    ticks = values.astype("i8")
+    beyond = ((ticks > most) | (ticks < -most)) & ~numpy.isnat(values)
+    if beyond.any():
+        raise OverflowError(beyond_time(values[beyond][0]))
     of = _of_moments if values.dtype.kind == "M" else _of_durations
     values = values.astype(f"{values.dtype.kind}8[{unit}]")
     return _valid(numpy, of(numpy, values, unit), ~numpy.isnat(values))
@@ -438,16 +443,9 @@ def _moments(numpy: Any, values: Any, unit: str) -> Any:
 
 def _of_durations(numpy: Any, values: Any, unit: str) -> Keys:
     """Returns seconds: integers, or the doubles nearest to them."""
-    ticks = values.view("i8")
     if unit in SECONDS:
-        most = ((1 << 63) - 1) // SECONDS[unit]
-        beyond = ((ticks > most) | (ticks < -most)) & ~numpy.isnat(values)
-        if beyond.any():
-            raise OverflowError(
-                f"{values[beyond][0]!r} is not an integer of 64 bits in "
-                "seconds: give it as text or bytes")
         return _of_numbers(values.astype("m8[s]").view("i8"))
-    second = PARTS[unit]
+    ticks, second = values.view("i8"), PARTS[unit]
     seconds, parts = ticks // second, ticks % second
     fine = numpy.flatnonzero(parts)     # which one division rounds once
     seconds[fine] = numpy.array([tick / second for tick in

@@ -126,14 +126,29 @@ SECONDS = {"W": 604800, "D": 86400, "h": 3600, "m": 60, "s": 1}
 PARTS = {"ms": 10 ** 3, "us": 10 ** 6, "ns": 10 ** 9}
 
 
+def most_ticks(kind: str, unit: str, count: int) -> int:
+    """Returns the most ticks of `count` units that do not exceed 64 bits when
+    they become seconds, or microseconds for moments in milliseconds."""
+    finer = 1000 if kind == "M" and unit == "ms" else SECONDS.get(unit, 1)
+    return ((1 << 63) - 1) // (count * finer)
+
+
+def beyond_time(key: object) -> str:
+    return f"{key!r} is beyond a time of 64 bits: give it as text or bytes"
+
+
 def _numpy_time(key: Any) -> tuple[int, bytes]:
     """Encodes numpy's datetime64 as a date or datetime, and its timedelta64 as
     a timedelta. Nanoseconds have nine digits if six are not enough."""
-    kind, unit = key.dtype.kind, key.dtype.str[4:-1].lstrip("0123456789")
+    kind, tick = key.dtype.kind, key.dtype.str[4:-1]
+    unit = tick.lstrip("0123456789")
     if key != key:                      # NaT
         return MISSING, b""
     if unit not in SECONDS and unit not in PARTS:
         raise TypeError(_refusal(key))
+    if abs(int(key.astype("i8"))) > most_ticks(
+            kind, unit, int(tick[:-len(unit)] or 1)):
+        raise OverflowError(beyond_time(key))
     if kind == "M":
         for finer in "D" if unit in ("W", "D") else ("s", "us", "ns"):
             moment = key.astype(f"M8[{finer}]")
