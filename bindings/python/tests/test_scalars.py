@@ -99,6 +99,8 @@ def test_a_uuid_is_bytes_and_its_text_is_another_key():
     f.add(key)
     with pytest.raises(FormError, match=r"uuid\.UUID\(key\), or .*fromhex\(key\)"):
         str(key) in f
+    with pytest.raises(FormError, match=r"give bytes or a uuid\.UUID$"):
+        5 in f
 
 
 def test_wrong_decimals():

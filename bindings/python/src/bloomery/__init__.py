@@ -1080,7 +1080,7 @@ class Filter:
         another system, as `bloomery formats` lists them.
 
         Raises FileError, an OSError with errno and filename, ParameterError
-        and UnsupportedError.
+        and UnsupportedError. Raises BlockingIOError if an object writes a part.
         """
         if isinstance(file, (str, bytes, os.PathLike)):
             check(lib.held_save(self._h, _path(file),

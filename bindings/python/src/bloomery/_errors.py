@@ -201,6 +201,8 @@ def check(status: int, file: object = None) -> int:
     if of is FormError:
         begin, _, give = why.rpartition(": ")
         give = _PYTHON.get(give, give)
+        if "UUID" in give and not begin.endswith("is text"):
+            give = "give bytes or a uuid.UUID"
         if begin.endswith("is bytes"):
             give = give.replace("str(key)", "key.decode(), or "
                                 "str(key) for a UUID")
