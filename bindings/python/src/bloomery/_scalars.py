@@ -67,7 +67,7 @@ def missing(key: object) -> bool:
 def encode(key: Any) -> tuple[int, bytes]:
     """Returns the type of a key and its bytes; MISSING for a missing value.
     Raises TypeError for a value that is not a key, and OverflowError for an
-    integer beyond 64 bits."""
+    integer or a time beyond 64 bits."""
     of = type(key)
     if of is str:
         try:
