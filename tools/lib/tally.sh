@@ -219,7 +219,7 @@ tally_late() {
 }
 
 # tally_budget SECONDS LOG...: checks the duration of the whole run, and that no
-# test in the logs took more than a sixth of it, since a test that long keeps one
+# test in the logs took more than a quarter of it, since a test that long keeps one
 # processor busy while the others have ended. The budget is for two idle cores of
 # 2021 (Zen 3). Slower processors, and two threads of one core, may take twice as
 # long. Call tally_others first.
@@ -229,7 +229,7 @@ tally_budget() {
     tally_took=$(($(date +%s) - tally_begun))
     echo "       $tally_took s, budget $tally_most s; other processes used" \
         "${tally_busy:-an unknown share of the processors}${tally_busy:+ %}"
-    tally_most=$((tally_most * 2)) tally_each=$((tally_took / 6))
+    tally_most=$((tally_most * 2)) tally_each=$((tally_took / 4))
     [ "$tally_took" -le $tally_most ] ||
         tally_late "the run took $tally_took s, more than $tally_most s: \
 make tests faster, or move some to 'make check-all'"
@@ -237,7 +237,7 @@ make tests faster, or move some to 'make check-all'"
         awk -v each="$tally_each" '
             $1 > each { printf "%s%s (%d s)", n++ ? ", " : "", $2, $1 }')
     [ -z "$tally_slow" ] ||
-        tally_late "tests that took more than $tally_each s, a sixth of the run: \
+        tally_late "tests that took more than $tally_each s, a quarter of the run: \
 $tally_slow: split them or make them faster"
 }
 
