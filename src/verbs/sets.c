@@ -34,10 +34,12 @@ static bly_status sets_match_forms(uint64_t a, uint64_t b)
 }
 
 /* Returns whether a filter has no keys and states no form of keys: one of any
- * form can be combined with it. */
+ * form can be combined with it. A kind that subtracts can have a count of 0 and
+ * keys, if others were removed than were added. */
 static bool sets_blank(const bly_filter *filter)
 {
-    return filter->items == 0 && bly_form_of(filter) == BLY_KEYS_UNSTATED;
+    return filter->items == 0 && bly_form_of(filter) == BLY_KEYS_UNSTATED
+        && !KIND_HAS(filter->kind, combining, subtract);
 }
 
 /* Checks that both filters hash keys alike. */
