@@ -245,6 +245,12 @@ int sql_pages_create(sql_pages *pages);
 int sql_pages_drop(sql_pages *pages);
 int sql_pages_rename(sql_pages *pages, const char *name);
 
+/* Finds out whether both tables exist, and are not views. */
+int sql_pages_exist(sql_pages *pages, bool *out);
+
+/* Returns whether both have the shadow tables of one filter. */
+bool sql_pages_are_same(const sql_pages *a, const sql_pages *b);
+
 /* Reads the last mark, and whether the log still has an earlier one. */
 int sql_pages_last(sql_pages *pages, sql_pages_mark *out);
 int sql_pages_has(sql_pages *pages, const sql_pages_mark *mark, bool *out);
@@ -269,9 +275,13 @@ int sql_pages_write(sql_pages *pages, sql_pages_mark *mark, const void *image,
 
 typedef struct sql_stored sql_stored;
 
+/* The stored filters of a connection. */
+typedef struct { sql_stored *first; } sql_stored_home;
+
 /* Returns NULL if out of memory. Messages go to `table`. All functions that
  * return an int return a status of SQLite. */
-sql_stored *sql_stored_new(sqlite3 *db, sqlite3_vtab *table, const char *schema,
+sql_stored *sql_stored_new(sqlite3 *db, sql_stored_home *home,
+                           sqlite3_vtab *table, const char *schema,
                            const char *name, bool any);
 void sql_stored_free(sql_stored *stored);
 

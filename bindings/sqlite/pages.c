@@ -167,6 +167,30 @@ int sql_pages_rename(sql_pages *p, const char *name)
     return SQLITE_OK;
 }
 
+static int sql_pages_find(sql_pages *p, const char *suffix, bool *out)
+{
+    char *name = sqlite3_mprintf("%s_%s", p->name, suffix);
+    if (name == NULL)
+        return SQLITE_NOMEM;
+    int status = sqlite3_table_column_metadata(p->db, p->schema, name, NULL,
+                                               NULL, NULL, NULL, NULL, NULL);
+    sqlite3_free(name);
+    *out = status == SQLITE_OK;
+    return status == SQLITE_ERROR ? SQLITE_OK : status;
+}
+
+int sql_pages_exist(sql_pages *p, bool *out)
+{
+    int status = sql_pages_find(p, "pages", out);
+    return status == SQLITE_OK && *out ? sql_pages_find(p, "log", out) : status;
+}
+
+bool sql_pages_are_same(const sql_pages *a, const sql_pages *b)
+{
+    return sqlite3_stricmp(a->name, b->name) == 0
+        && sqlite3_stricmp(a->schema, b->schema) == 0;
+}
+
 /* ---- The change counter -------------------------------------------------- */
 
 int sql_pages_last(sql_pages *p, sql_pages_mark *out)

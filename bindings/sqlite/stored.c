@@ -9,6 +9,14 @@
  * had changed. Operations depend on nothing but the filter, so a connection
  * that repeats the records of another one gets the same filter.
  *
+ * A connection can have several objects for one table. If SQLite reads its
+ * schema again in a transaction, the table gets a new object, and the old one
+ * stays until the transaction ends. So each object writes the records of the
+ * others before it reads the shadow tables. The object of a table that was
+ * created and rolled back stays as well, and is not informed. Its mark is then
+ * missing in the shadow tables of that name, if they exist, and its records are
+ * dropped.
+ *
  * A record is a letter and 8 bytes for each number, the lowest first:
  *
  *      f FORM                      states the form of the keys
@@ -32,6 +40,8 @@ enum {
 
 struct sql_stored {
     sqlite3       *db;
+    sql_stored_home *home;
+    sql_stored    *next, **back;        /* in its list                       */
     sqlite3_vtab  *table;               /* for messages                      */
     sql_pages     *pages;
     bly_filter    *filter;              /* NULL: to be read                  */
@@ -49,18 +59,38 @@ struct sql_stored {
     bool           rewrite;             /* the pages must be written         */
 };
 
-sql_stored *sql_stored_new(sqlite3 *db, sqlite3_vtab *table, const char *schema,
+/* Puts the filter into the connection's list. */
+static void sql_stored_enter(sql_stored *s, sql_stored_home *home)
+{
+    s->next = home->first;
+    s->back = &home->first;
+    if (s->next != NULL)
+        s->next->back = &s->next;
+    home->first = s;
+}
+
+static void sql_stored_leave(sql_stored *s)
+{
+    *s->back = s->next;
+    if (s->next != NULL)
+        s->next->back = s->back;
+}
+
+sql_stored *sql_stored_new(sqlite3 *db, sql_stored_home *home,
+                           sqlite3_vtab *table, const char *schema,
                            const char *name, bool any)
 {
     sql_stored *s = sqlite3_malloc64(sizeof *s);
     if (s == NULL)
         return NULL;
-    *s = (sql_stored){ .db = db, .table = table, .any = any,
+    *s = (sql_stored){ .db = db, .home = home, .table = table, .any = any,
                        .pages = sql_pages_new(db, schema, name) };
-    if (s->pages != NULL)
-        return s;
-    sqlite3_free(s);
-    return NULL;
+    if (s->pages == NULL) {
+        sqlite3_free(s);
+        return NULL;
+    }
+    sql_stored_enter(s, home);
+    return s;
 }
 
 /* Forgets the filter in memory and all records. */
@@ -76,6 +106,7 @@ void sql_stored_free(sql_stored *s)
 {
     if (s == NULL)
         return;
+    sql_stored_leave(s);
     sql_stored_drop_memory(s);
     sqlite3_free(s->pending);
     sql_pages_free(s->pages);
@@ -102,6 +133,15 @@ static int sql_stored_damaged(sql_stored *s, const char *what)
     s->table->zErrMsg = sqlite3_mprintf(
         "the log of this filter is damaged, or a later version of bloomery "
         "wrote it: %s", what);
+    return s->table->zErrMsg != NULL ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+}
+
+static int sql_stored_changed(sql_stored *s)
+{
+    sqlite3_free(s->table->zErrMsg);
+    s->table->zErrMsg = sqlite3_mprintf(
+        "other statements have changed the shadow tables of this filter during "
+        "the transaction: roll it back, and write to the filter only");
     return s->table->zErrMsg != NULL ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
@@ -293,31 +333,6 @@ static int sql_stored_follow(sql_stored *s, const sql_pages_mark *last)
     return status;
 }
 
-int sql_stored_current(sql_stored *s, bly_filter **out)
-{
-    sql_pages_mark last;
-    if (s->filter == NULL || !s->fresh) {
-        int status = sql_stored_sql(s, sql_pages_last(s->pages, &last));
-        if (status == SQLITE_OK)
-            status = sql_stored_follow(s, &last);
-        if (status != SQLITE_OK)
-            return status;
-        s->at = last;
-        s->fresh = s->writing;
-        s->rolled_back = false;
-    }
-    *out = s->filter;
-    return SQLITE_OK;
-}
-
-int sql_stored_same(sql_stored *s, bly_filter **out)
-{
-    if (s->filter == NULL || s->rolled_back)
-        return sql_stored_current(s, out);
-    *out = s->filter;
-    return SQLITE_OK;
-}
-
 /* ---- Writing ------------------------------------------------------------- */
 
 /* Returns how long the log may be. */
@@ -349,18 +364,87 @@ static int sql_stored_write_pages(sql_stored *s)
     return SQLITE_OK;
 }
 
+/* Finds out whether the shadow tables have the state to which the records
+ * belong. A writing of pages that failed leaves an empty log. */
+static int sql_stored_is_theirs(sql_stored *s, bool *out)
+{
+    sql_pages_mark last;
+    int status = sql_stored_sql(s, sql_pages_exist(s->pages, out));
+    if (status != SQLITE_OK || !*out)
+        return status;
+    status = sql_stored_sql(s, sql_pages_last(s->pages, &last));
+    *out = (last.id == s->at.id && last.tag == s->at.tag)
+        || (last.id == 0 && s->rewrite);
+    return status;
+}
+
 int sql_stored_flush(sql_stored *s)
 {
+    bool theirs;
     if (s->filter == NULL || (s->used == 0 && !s->rewrite))
         return SQLITE_OK;
+    int status = sql_stored_is_theirs(s, &theirs);
+    if (status != SQLITE_OK)
+        return status;
+    if (!theirs && !s->writing) {       /* created and rolled back           */
+        sql_stored_drop_memory(s);
+        return SQLITE_OK;
+    }
+    if (!theirs)
+        return sql_stored_changed(s);
     if (s->rewrite || s->logged + s->used > sql_stored_most(s))
         return sql_stored_write_pages(s);
-    int status = sql_stored_sql(s, sql_pages_log(s->pages, &s->at, s->pending,
-                                                 s->used));
+    status = sql_stored_sql(s, sql_pages_log(s->pages, &s->at, s->pending,
+                                             s->used));
     if (status != SQLITE_OK)
         return status;
     s->logged += s->used;
     s->used = 0;
+    return SQLITE_OK;
+}
+
+/* Writes the records of other objects for the same table. */
+static int sql_stored_settle(sql_stored *s)
+{
+    for (sql_stored *other = s->home->first; other != NULL;
+         other = other->next) {
+        if (other == s || !sql_pages_are_same(s->pages, other->pages))
+            continue;
+        int status = sql_stored_flush(other);
+        if (status == SQLITE_OK)
+            continue;
+        sqlite3_free(s->table->zErrMsg);
+        s->table->zErrMsg = other->table->zErrMsg;
+        other->table->zErrMsg = NULL;
+        return status;
+    }
+    return SQLITE_OK;
+}
+
+int sql_stored_current(sql_stored *s, bly_filter **out)
+{
+    sql_pages_mark last;
+    if (s->filter == NULL || !s->fresh) {
+        int status = sql_stored_settle(s);
+        if (status == SQLITE_OK)
+            status = sql_stored_sql(s, sql_pages_last(s->pages, &last));
+        if (status == SQLITE_OK)
+            status = sql_stored_follow(s, &last);
+        if (status != SQLITE_OK)
+            return status;
+        s->at = last;
+        s->fresh = s->writing;
+        s->rolled_back = false;
+    }
+    *out = s->filter;
+    return SQLITE_OK;
+}
+
+int sql_stored_same(sql_stored *s, bly_filter **out)
+{
+    if (s->filter == NULL || s->rolled_back)
+        return sql_stored_current(s, out);
+    *out = s->filter;
     return SQLITE_OK;
 }
 
@@ -515,12 +599,16 @@ int sql_stored_create(sql_stored *s, const char *kind, const bly_spec *wanted)
 
 int sql_stored_drop(sql_stored *s)
 {
-    return sql_stored_sql(s, sql_pages_drop(s->pages));
+    int status = sql_stored_settle(s);
+    return status == SQLITE_OK
+         ? sql_stored_sql(s, sql_pages_drop(s->pages)) : status;
 }
 
 int sql_stored_rename(sql_stored *s, const char *name)
 {
-    int status = sql_stored_flush(s);
+    int status = sql_stored_settle(s);
+    if (status == SQLITE_OK)
+        status = sql_stored_flush(s);
     return status == SQLITE_OK
          ? sql_stored_sql(s, sql_pages_rename(s->pages, name)) : status;
 }
@@ -528,8 +616,9 @@ int sql_stored_rename(sql_stored *s, const char *name)
 int sql_stored_check(sqlite3 *db, sqlite3_vtab *table, const char *schema,
                      const char *name)
 {
+    sql_stored_home alone = { .first = NULL };
     bly_filter *filter;
-    sql_stored *s = sql_stored_new(db, table, schema, name, false);
+    sql_stored *s = sql_stored_new(db, &alone, table, schema, name, false);
     int status = s != NULL ? sql_stored_current(s, &filter) : SQLITE_NOMEM;
     sql_stored_free(s);
     return status;

@@ -122,11 +122,10 @@ static int sql_table_declare(table *t)
 
 /* A file is opened, and a stored filter read, by the first statement, so that a
  * table whose file is missing can still be dropped. */
-static int sql_table_connect(sqlite3 *db, void *unused, int n,
+static int sql_table_connect(sqlite3 *db, void *home, int n,
                              const char *const *arguments, sqlite3_vtab **out,
                              char **error)
 {
-    (void)unused;
     table *t = sqlite3_malloc64(sizeof *t);
     if (t == NULL)
         return SQLITE_NOMEM;
@@ -138,8 +137,8 @@ static int sql_table_connect(sqlite3 *db, void *unused, int n,
     if (status == SQLITE_OK)
         status = sql_table_declare(t);
     if (status == SQLITE_OK && t->given.stored) {
-        t->stored = sql_stored_new(db, &t->base, arguments[1], arguments[2],
-                                   t->given.any);
+        t->stored = sql_stored_new(db, home, &t->base, arguments[1],
+                                   arguments[2], t->given.any);
         status = t->stored != NULL ? SQLITE_OK : SQLITE_NOMEM;
     }
     if (status == SQLITE_OK)
@@ -151,11 +150,11 @@ static int sql_table_connect(sqlite3 *db, void *unused, int n,
 
 /* Refuses to create a table whose file is invalid, or a filter that cannot be
  * stored. */
-static int sql_table_create(sqlite3 *db, void *unused, int n,
+static int sql_table_create(sqlite3 *db, void *home, int n,
                             const char *const *arguments, sqlite3_vtab **out,
                             char **error)
 {
-    int status = sql_table_connect(db, unused, n, arguments, out, error);
+    int status = sql_table_connect(db, home, n, arguments, out, error);
     if (status != SQLITE_OK)
         return status;
     table *t = (table *)*out;
@@ -622,6 +621,10 @@ static const sqlite3_module sql_table_module = {
 
 int sql_table_register(sqlite3 *db)
 {
-    return sqlite3_create_module_v2(db, "bloomery", &sql_table_module, NULL,
-                                    NULL);
+    sql_stored_home *home = sqlite3_malloc64(sizeof *home);
+    if (home == NULL)
+        return SQLITE_NOMEM;
+    *home = (sql_stored_home){ .first = NULL };
+    return sqlite3_create_module_v2(db, "bloomery", &sql_table_module, home,
+                                    sqlite3_free);
 }

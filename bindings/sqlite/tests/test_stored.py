@@ -338,6 +338,94 @@ def test_a_statement_that_fails_leaves_nothing(path):
     assert has(db, "z") == []
 
 
+@pytest.mark.parametrize("way", ["rows", "one", "filter", "other kind"])
+def test_a_replaced_table_is_rolled_back(path, way):
+    db = opened(path, "standard", 10000)
+    insert(db, "a")
+    image = value(db, "SELECT filter FROM seen")
+    db.execute("BEGIN")
+    db.execute("SAVEPOINT s")
+    db.execute("DROP TABLE seen")
+    db.execute(MAKE.format("approximator" if way == "other kind" else "standard",
+                           10000))
+    if way == "other kind":
+        db.execute("INSERT INTO seen(key, label) VALUES ('new', 1)")
+    elif way == "filter":
+        image = value(db, "SELECT bloomery_add(?, 'new')", image)
+        db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
+    else:
+        insert(db, "new", *map(str, range(4000 if way == "rows" else 0)))
+    db.execute("ROLLBACK TO s")
+    if way == "one":
+        db.execute("SAVEPOINT s")
+        insert(db, "b")
+    db.execute("COMMIT")
+    expected = ["a", "b"] if way == "one" else ["a"]
+    assert has(db, "a", "b", "new") == has(again(path), "a", "b", "new") == expected
+    insert(db, "c")
+    assert has(again(path), "a", "c") == ["a", "c"]
+
+
+def test_a_new_table_is_rolled_back(path):
+    db = again(path)
+    db.execute("CREATE TABLE t(x)")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES ('order')")
+    db.execute("SAVEPOINT s")
+    db.execute(MAKE.format("blocked", 1000))
+    insert(db, "a")
+    db.execute("ROLLBACK TO s")
+    db.execute("COMMIT")
+    assert db.execute("SELECT * FROM t").fetchall() == [("order",)]
+    db.execute(MAKE.format("blocked", 1000))
+    assert has(db, "a") == []
+
+
+def test_shadow_tables_change_in_a_transaction(path):
+    db = opened(path)
+    insert(db, "a")
+    db.execute("BEGIN")
+    insert(db, "b")
+    db.execute("INSERT INTO seen_log VALUES (99, 7, NULL)")
+    assert "other statements have changed" in refused(db, "COMMIT")
+    assert not db.in_transaction
+    assert has(db, "a", "b") == has(again(path), "a", "b") == ["a"]
+
+
+@pytest.mark.parametrize("reset", ["writable_schema = RESET", "schema_version = 77"])
+def test_a_schema_is_read_again_in_a_transaction(path, reset):
+    db = opened(path)
+    image = value(db, "SELECT filter FROM seen")
+    insert(db, "a")
+    db.execute("BEGIN")
+    for step, keys in ((lambda: None, "ab"),
+                       (lambda: insert(db, "c"), "abc"),
+                       (lambda: db.execute("INSERT INTO seen(filter) VALUES (?)",
+                                           (image,)), "abc"),
+                       (lambda: db.execute("SAVEPOINT s"), "abc")):
+        insert(db, "b")
+        db.execute(f"PRAGMA {reset}")
+        step()
+        assert has(db, *"abc") == list(keys)
+    insert(db, "d")
+    db.execute(f"PRAGMA {reset}")
+    db.execute("ROLLBACK TO s")
+    assert has(db, *"abcd") == list("abc")
+    insert(db, "e")
+    db.execute(f"PRAGMA {reset}")
+    db.execute("ALTER TABLE seen RENAME TO other")
+    db.execute("COMMIT")
+    expected = list("abce")
+    assert has(db, *"abcde", table="other") == expected
+    assert has(again(path), *"abcde", table="other") == expected
+    db.execute("BEGIN")
+    db.execute("INSERT INTO other VALUES ('f')")
+    db.execute(f"PRAGMA {reset}")
+    db.execute("DROP TABLE other")
+    db.execute("COMMIT")
+    assert value(db, "SELECT count(*) FROM sqlite_schema") == 0
+
+
 def test_rollback_of_many(path):
     """More changes than the log takes, so that pages are written early."""
     db = opened(path, "blocked", 100000)
