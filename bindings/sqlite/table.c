@@ -204,12 +204,28 @@ static void sql_table_best_refused(sqlite3_index_info *info, int number)
     info->estimatedRows = INT64_MAX;
 }
 
-/* Returns whether a statement reads the filter itself. It may read the key
- * then, which is NULL: some versions of SQLite always do. */
+/* Returns whether a constraint is a condition on the key. A LIMIT is not. */
+static bool sql_table_is_on_key(const sqlite3_index_info *info, int i)
+{
+#ifdef SQLITE_INDEX_CONSTRAINT_LIMIT
+    if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT
+        || info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET)
+        return false;
+#endif
+    return info->aConstraint[i].iColumn == TABLE_KEY;
+}
+
+/* Returns whether a statement reads the filter itself, without a condition on
+ * the key. Some versions of SQLite always count the key as used: a statement
+ * that does read it fails in sql_table_column. */
 static bool sql_table_is_whole(const sqlite3_vtab *base,
                                const sqlite3_index_info *info)
 {
     const sqlite3_uint64 key = (sqlite3_uint64)1 << TABLE_KEY;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (sql_table_is_on_key(info, i))
+            return false;
+    }
     return ((const table *)base)->stored != NULL
         && (info->colUsed | key) == (key | (sqlite3_uint64)1 << TABLE_FILTER);
 }
@@ -376,6 +392,8 @@ static int sql_table_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
     sql_keys_key key;
     bly_filter *filter;
     uint64_t label;
+    if (column == TABLE_KEY && c->whole)
+        return sql_table_refuse(base->pVtab, TABLE_ALL);
     if (column == TABLE_KEY && c->asked != NULL)
         sqlite3_result_value(context, c->asked);
     if (column == TABLE_KEY || sqlite3_vtab_nochange(context))
@@ -440,8 +458,9 @@ static int sql_table_label(table *t, bool *given, uint64_t *label,
 }
 
 /* Inserts a row of the columns of the table: a key, with a label or without
- * one, or a filter. INSERT OR IGNORE of a key that is perhaps there counts no
- * row. */
+ * one, or a filter. It cannot have both, because SQLite does not undo the first
+ * change of a row if the second one fails. INSERT OR IGNORE of a key that is
+ * perhaps there counts no row. */
 static int sql_table_insert(table *t, sqlite3_value **columns)
 {
     uint64_t label;
@@ -449,10 +468,14 @@ static int sql_table_insert(table *t, sqlite3_value **columns)
     if (sqlite3_value_type(columns[TABLE_COUNT]) != SQLITE_NULL)
         return sql_table_wrong(&t->base, "the column count cannot be written: "
                                "insert the key several times");
+    if (sqlite3_value_type(columns[TABLE_FILTER]) != SQLITE_NULL) {
+        if (sqlite3_value_type(columns[TABLE_KEY]) != SQLITE_NULL
+            || sqlite3_value_type(columns[TABLE_LABEL]) != SQLITE_NULL)
+            return sql_table_wrong(&t->base, "a row has a key or a filter: "
+                                   "insert them in two rows");
+        return sql_stored_unite(t->stored, columns[TABLE_FILTER]);
+    }
     int status = sql_table_label(t, &given, &label, columns[TABLE_LABEL]);
-    if (status == SQLITE_OK
-        && sqlite3_value_type(columns[TABLE_FILTER]) != SQLITE_NULL)
-        status = sql_stored_unite(t->stored, columns[TABLE_FILTER]);
     if (status != SQLITE_OK)
         return status;
     status = sql_stored_change(t->stored, given ? 'p' : 'a',

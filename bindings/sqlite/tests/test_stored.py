@@ -92,10 +92,15 @@ def test_a_list_is_refused(path):
     insert(db, "a")
     for text in ("SELECT * FROM seen", "SELECT count(*) FROM seen",
                  "SELECT label, filter FROM seen", "DELETE FROM seen",
-                 "SELECT 1 FROM seen WHERE key > 'a'"):
+                 "SELECT 1 FROM seen WHERE key > 'a'", "SELECT key, filter FROM seen",
+                 *(f"SELECT count(filter) FROM seen WHERE {test}" for test in (
+                     "key LIKE 'a'", "key >= 'a'", "key <> 'b'", "+key = 'a'",
+                     "key IS NOT 'b'", "upper(key) = 'A'",
+                     "key = 'a' OR filter IS NULL", "key GLOB 'a' LIMIT 1"))):
         assert "no list of its keys" in refused(db, text), text
-    assert "collation" in refused(db, "SELECT 1 FROM seen WHERE key = 'A' COLLATE "
-                                  "NOCASE")
+    for what in "1", "count(filter)":
+        assert "collation" in refused(db, f"SELECT {what} FROM seen WHERE key = 'A' "
+                                      "COLLATE NOCASE")
 
 
 @pytest.mark.parametrize("arguments, line", [
@@ -175,7 +180,8 @@ def test_whole_filter_in_and_out(path):
     db = opened(path)
     insert(db, "a", "b")
     image = value(db, "SELECT filter FROM seen")
-    assert db.execute("SELECT key, filter FROM seen").fetchall() == [(None, image)]
+    assert value(db, "SELECT filter FROM seen LIMIT 1") == image
+    assert value(db, "SELECT count(filter) FROM seen WHERE filter = ?", image) == 1
     assert value(db, "SELECT bloomery_contains(?, 'a')", image) == 1
     db.execute("CREATE VIRTUAL TABLE other USING bloomery(kind=blocked, "
                "capacity=1000, rate=1e-6)")
@@ -336,6 +342,14 @@ def test_a_statement_that_fails_leaves_nothing(path):
     refused(db, "INSERT INTO seen SELECT 'z' UNION ALL SELECT abs(-9223372036854775807 "
             "- 1)")
     assert has(db, "z") == []
+    image = value(db, "SELECT bloomery_add(filter, 'u') FROM seen")
+    db.execute("BEGIN")
+    for key, label in ((b"\0", None), ("k", None), (None, 1)):
+        assert "two rows" in refused(
+            db, "INSERT INTO seen(key, label, filter) VALUES (?, ?, ?)", key, label,
+            image)
+    db.execute("COMMIT")
+    assert has(db, "u", "k") == has(again(path), "u", "k") == []
 
 
 @pytest.mark.parametrize("way", ["rows", "one", "filter", "other kind"])
