@@ -240,6 +240,10 @@ int sql_pages_is_shadow(const char *name);
 sql_pages *sql_pages_new(sqlite3 *db, const char *schema, const char *name);
 void sql_pages_free(sql_pages *pages);
 
+/* Returns the message of an error for sqlite3_free, once. NULL: it is SQLite's.
+ */
+char *sql_pages_why(sql_pages *pages);
+
 /* These return a status of SQLite, like all functions below. */
 int sql_pages_create(sql_pages *pages);
 int sql_pages_drop(sql_pages *pages);
@@ -264,7 +268,7 @@ int sql_pages_since(sql_pages *pages, const sql_pages_mark *mark,
 int sql_pages_log(sql_pages *pages, sql_pages_mark *mark, const void *ops,
                   size_t bytes);
 
-/* Reads the image, for sqlite3_free; NULL if it is empty. */
+/* Reads the image, for sqlite3_free. */
 int sql_pages_read(sql_pages *pages, void **image, size_t *bytes);
 
 /* Writes the pages of an image that have changed, and begins the log anew. */

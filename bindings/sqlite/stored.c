@@ -35,7 +35,8 @@ enum {
     STORED_LOG = 32 << 10,              /* bytes of log that are always fine */
     STORED_LOG_MOST = 16 << 20,         /* bytes of log at most              */
     STORED_LOG_SHARE = 100,             /* else this part of the image       */
-    STORED_PENDING = 1 << 20            /* bytes of records in memory        */
+    STORED_PENDING = 1 << 20,           /* bytes of records in memory        */
+    STORED_ROW = 64 << 10               /* … and in a row, if they are more  */
 };
 
 struct sql_stored {
@@ -118,7 +119,9 @@ static int sql_stored_sql(sql_stored *s, int status)
 {
     if (status == SQLITE_OK || status == SQLITE_NOMEM || s->table->zErrMsg)
         return status;
-    s->table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(s->db));
+    s->table->zErrMsg = sql_pages_why(s->pages);
+    if (s->table->zErrMsg == NULL)
+        s->table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(s->db));
     return status;
 }
 
@@ -287,7 +290,7 @@ static int sql_stored_unpack(sql_stored *s)
     options.progress = &progress;
     options.format = "bloomery";
     options.memory_limit = sql_memory_limit(s->db, bytes);
-    bly_status done = bly_peek(&header, image != NULL ? image : "", bytes);
+    bly_status done = bly_peek(&header, image, bytes);
     if (done >= 0)
         done = bly_unpack(&s->filter, image, bytes, &options);
     sqlite3_free(image);
@@ -364,6 +367,38 @@ static int sql_stored_write_pages(sql_stored *s)
     return SQLITE_OK;
 }
 
+/* Returns the bytes of the records from `from` that go into one row. */
+static size_t sql_stored_row(const sql_stored *s, size_t from)
+{
+    const unsigned char *begin = s->pending + from, *at = begin, *read = begin;
+    const unsigned char *end = s->pending + s->used;
+    sql_stored_record record;
+    while (read < end && sql_stored_read(&record, &read, end)
+           && (at == begin || read - begin <= STORED_ROW))
+        at = read;
+    return (size_t)(at - begin);
+}
+
+/* Writes the records to the log, in rows that each connection can read whatever
+ * its SQLITE_LIMIT_LENGTH. If that fails midway, the other records remain. */
+static int sql_stored_write_log(sql_stored *s)
+{
+    size_t done = 0;
+    int status = SQLITE_OK;
+    while (status == SQLITE_OK && done < s->used) {
+        size_t row = sql_stored_row(s, done);
+        status = sql_stored_sql(s, sql_pages_log(s->pages, &s->at,
+                                                 s->pending + done, row));
+        if (status == SQLITE_OK)
+            done += row;
+    }
+    s->logged += done;
+    s->used -= done;
+    if (done > 0 && s->used > 0)
+        memmove(s->pending, s->pending + done, s->used);
+    return status;
+}
+
 /* Finds out whether the shadow tables have the state to which the records
  * belong. A writing of pages that failed leaves an empty log. */
 static int sql_stored_is_theirs(sql_stored *s, bool *out)
@@ -394,13 +429,7 @@ int sql_stored_flush(sql_stored *s)
         return sql_stored_changed(s);
     if (s->rewrite || s->logged + s->used > sql_stored_most(s))
         return sql_stored_write_pages(s);
-    status = sql_stored_sql(s, sql_pages_log(s->pages, &s->at, s->pending,
-                                             s->used));
-    if (status != SQLITE_OK)
-        return status;
-    s->logged += s->used;
-    s->used = 0;
-    return SQLITE_OK;
+    return sql_stored_write_log(s);
 }
 
 /* Writes the records of other objects for the same table. */

@@ -477,6 +477,18 @@ def test_only_changed_pages_are_written(path):
     assert 1 < value(db, "SELECT count(DISTINCT id) FROM written") < 30
 
 
+def test_a_reader_of_short_values(path):
+    """The rows of a long log are read with a low SQLITE_LIMIT_LENGTH."""
+    db = opened(path, "standard", 5000000)
+    insert_at_once(db, *range(15000))
+    assert 120000 < value(db, "SELECT sum(length(ops)) FROM seen_log") \
+        and value(db, "SELECT count(*) FROM seen_log") > 2
+    assert value(db, "SELECT max(length(ops)) FROM seen_log") <= 65536
+    reader = again(path)
+    reader.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 70000)
+    assert has(reader, *range(0, 15000, 100)) == list(range(0, 15000, 100))
+
+
 def test_commit_that_is_busy(path):
     """COMMIT fails while another connection reads, and is then repeated or rolled
     back to a savepoint."""
@@ -792,6 +804,42 @@ def test_defensive(path):
         done = subprocess.run(shell, input=change + ";", capture_output=True,
                               text=True)
         assert "may not be" in done.stderr, change
+
+
+@pytest.mark.parametrize("view", [
+    "seen_log AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "SELECT id, 0 AS tag, NULL AS ops FROM n",
+    "seen_pages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "SELECT id, zeroblob(1) AS bytes FROM n"])
+def test_a_view_in_place_of_a_shadow_table(path, view):
+    db = opened(path)
+    table = view.split()[0]
+    db.execute(f"DROP TABLE {table}")
+    db.execute(f"CREATE VIEW {view}")
+    db = again(path)
+    steps = []
+    db.set_progress_handler(lambda: steps.append(1) or len(steps) > 100, 10000)
+    for text in "SELECT 1 FROM seen WHERE key = 'a'", "INSERT INTO seen VALUES ('a')":
+        assert f"{table} is not a table" in refused(db, text)
+
+
+def test_more_pages_than_memory_holds(path):
+    db = opened(path)
+    db.execute("INSERT INTO seen_pages WITH RECURSIVE n(id) AS (SELECT 9 UNION ALL "
+               "SELECT id + 1 FROM n LIMIT 2200) SELECT id, zeroblob(1) FROM n")
+    db.execute("PRAGMA writable_schema = ON")
+    # each length is one million: few bytes in the file
+    db.execute("UPDATE sqlite_schema SET sql = replace(sql, 'bytes BLOB', 'bytes BLOB "
+               "GENERATED ALWAYS AS (zeroblob(1000000))') WHERE name = 'seen_pages'")
+    db.close()
+    assert "largest block of memory" in refused(
+        again(path), "SELECT 1 FROM seen WHERE key = 'a'")
+
+
+def test_the_largest_id(path):
+    db = opened(path)
+    db.execute("UPDATE seen_log SET id = 9223372036854775807")
+    assert "largest id" in refused(db, "INSERT INTO seen VALUES ('a')")
 
 
 def test_shadow_tables_are_not_trusted(path):
