@@ -6,8 +6,9 @@
  * The pages are the image of the filter, cut into chunks of one page of the
  * database each: id 1, 2, 3, … The log has the operations since the pages were
  * written, a row or more for each transaction, so that a transaction of one key
- * writes one row at the end of one table. When the log is long, the pages that have
- * changed are written, and the log begins anew with a row without operations.
+ * writes one row at the end of one table. When the log is long, the pages that
+ * have changed are written, and the log begins anew with a row without
+ * operations.
  *
  * The last row of the log is the change counter: its id rises with every change
  * and its tag is random. So a connection whose filter has the state of row

@@ -17,6 +17,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The columns. Only stored filters have the last one. */
 enum { TABLE_KEY, TABLE_LABEL, TABLE_COUNT, TABLE_FILTER };
@@ -52,8 +53,24 @@ static void sql_table_let_go(sql_table_file *file)
     sqlite3_free(file);
 }
 
+/* Refuses a FIFO or a device, which could block SQLite for ever. A file that
+ * cannot be examined is left to bly_open, which says why. */
+static int sql_table_check_file(table *t)
+{
+    struct stat info;
+    if (stat(t->given.path, &info) != 0 || S_ISREG(info.st_mode))
+        return SQLITE_OK;
+    sqlite3_free(t->base.zErrMsg);
+    t->base.zErrMsg = sqlite3_mprintf("cannot open '%s': not a regular file",
+                                      t->given.path);
+    return t->base.zErrMsg != NULL ? SQLITE_CANTOPEN : SQLITE_NOMEM;
+}
+
 static int sql_table_open_file(table *t, sql_table_file **out)
 {
+    int checked = sql_table_check_file(t);
+    if (checked != SQLITE_OK)
+        return checked;
     const bly_progress progress = interrupt_progress(t->db);
     bly_options options = sql_memory_options(t->given.limit);
     sql_table_file *file = sqlite3_malloc64(sizeof *file);
@@ -498,6 +515,30 @@ static bool sql_table_same(sqlite3_value *a, sqlite3_value *b)
                           && memcmp(one, other, (size_t)bytes) == 0);
 }
 
+/* Refuses an UPDATE of a key's count. UPDATE FROM gives the present one. */
+static int sql_table_check_count(table *t, sqlite3_value *asked,
+                                 sqlite3_value *count)
+{
+    bly_filter *filter;
+    sql_keys_key key;
+    if (sqlite3_value_nochange(count))
+        return SQLITE_OK;
+    int status = sql_stored_current(t->stored, &filter);
+    if (status != SQLITE_OK)
+        return status;
+    if (sql_keys_of(&key, bly_form_of(filter), asked) != KEYS_ONE)
+        return SQLITE_NOMEM;
+    const uint64_t now = bly_count(filter, key.data, key.length);
+    sql_keys_done(&key);
+    const bool same = now <= INT64_MAX
+        ? sqlite3_value_type(count) == SQLITE_INTEGER
+          && (uint64_t)sqlite3_value_int64(count) == now
+        : sqlite3_value_type(count) == SQLITE_NULL;
+    return same ? SQLITE_OK
+         : sql_table_wrong(&t->base, "the column count cannot be updated: only "
+                           "a label can");
+}
+
 /* Changes the label of a key. */
 static int sql_table_relabel(table *t, sqlite3_value *key,
                              sqlite3_value **columns)
@@ -507,7 +548,10 @@ static int sql_table_relabel(table *t, sqlite3_value *key,
     if (!sql_table_same(key, columns[TABLE_KEY]))
         return sql_table_wrong(&t->base, "a filter cannot change a key: delete "
                                "it and insert the other one");
-    int status = sql_table_label(t, &given, &label, columns[TABLE_LABEL]);
+    int status = sql_table_check_count(t, key, columns[TABLE_COUNT]);
+    if (status != SQLITE_OK)
+        return status;
+    status = sql_table_label(t, &given, &label, columns[TABLE_LABEL]);
     if (status == SQLITE_OK && !given)
         return sql_table_wrong(&t->base, "only a label can be updated, and not "
                                "to NULL");

@@ -270,8 +270,15 @@ def test_labels(path):
     db.execute("INSERT INTO seen(key, label) VALUES ('a', 3), ('b', 1)")
     db.execute("UPDATE seen SET label = 5 WHERE key = 'b'")
     assert value(again(path), "SELECT label FROM seen WHERE key = 'b'") >= 1
+    db.execute("CREATE TABLE t(k, n)")
+    db.execute("INSERT INTO t VALUES ('a', 4), ('b', 9)")
+    db.execute("UPDATE seen SET label = (SELECT n FROM t WHERE k = key) WHERE key IN "
+               "('a', 'b')")
+    if sqlite3.sqlite_version_info >= (3, 33):
+        db.execute("UPDATE seen SET label = n FROM t WHERE key = k")
     for text in ("UPDATE seen SET key = 'c' WHERE key = 'a'",
                  "UPDATE seen SET label = NULL WHERE key = 'a'",
+                 "UPDATE seen SET count = 5, label = 2 WHERE key = 'a'",
                  "INSERT INTO seen(key, label) VALUES ('a', 'x')",
                  "INSERT INTO seen(key, label) VALUES ('a', -1)",
                  "INSERT INTO seen(key, count) VALUES ('a', 1)"):
