@@ -316,6 +316,7 @@ int sql_stored_unite(sql_stored *stored, sqlite3_value *value);
 void sql_stored_begin(sql_stored *stored);
 int sql_stored_flush(sql_stored *stored);
 void sql_stored_roll_back(sql_stored *stored);
+void sql_stored_roll_back_to(sql_stored *stored);
 void sql_stored_end(sql_stored *stored);
 
 /* Reads shadow tables completely, to check them. */

@@ -58,6 +58,8 @@ struct sql_stored {
     bool           fresh;               /* checked in this transaction       */
     bool           rolled_back;         /* after the last check              */
     bool           rewrite;             /* the pages must be written         */
+    bool           flushing;            /* statements of ours are running, … */
+    bool           freed;               /* … and SQLite has let go of it     */
 };
 
 /* Puts the filter into the connection's list. */
@@ -107,6 +109,10 @@ void sql_stored_free(sql_stored *s)
 {
     if (s == NULL)
         return;
+    if (s->flushing) {
+        s->freed = true;
+        return;
+    }
     sql_stored_leave(s);
     sql_stored_drop_memory(s);
     sqlite3_free(s->pending);
@@ -392,6 +398,8 @@ static int sql_stored_write_log(sql_stored *s)
         if (status == SQLITE_OK)
             done += row;
     }
+    if (s->filter == NULL)              /* the transaction was rolled back   */
+        return status;
     s->logged += done;
     s->used -= done;
     if (done > 0 && s->used > 0)
@@ -413,11 +421,9 @@ static int sql_stored_is_theirs(sql_stored *s, bool *out)
     return status;
 }
 
-int sql_stored_flush(sql_stored *s)
+static int sql_stored_write(sql_stored *s)
 {
     bool theirs;
-    if (s->filter == NULL || (s->used == 0 && !s->rewrite))
-        return SQLITE_OK;
     int status = sql_stored_is_theirs(s, &theirs);
     if (status != SQLITE_OK)
         return status;
@@ -432,22 +438,42 @@ int sql_stored_flush(sql_stored *s)
     return sql_stored_write_log(s);
 }
 
+/* Statements of ours that run a trigger can begin a savepoint themselves. */
+int sql_stored_flush(sql_stored *s)
+{
+    if (s->flushing || s->filter == NULL || (s->used == 0 && !s->rewrite))
+        return SQLITE_OK;
+    s->flushing = true;
+    int status = sql_stored_write(s);
+    s->flushing = false;
+    return status;
+}
+
+/* Writes the records of another object. Its messages go to our table, because
+ * SQLite frees the other one if the transaction is rolled back meanwhile. */
+static int sql_stored_flush_other(sql_stored *s, sql_stored *other)
+{
+    sqlite3_vtab *table = other->table;
+    other->table = s->table;
+    int status = sql_stored_flush(other);
+    other->table = table;
+    if (other->freed)
+        sql_stored_free(other);
+    return status;
+}
+
 /* Writes the records of other objects for the same table. */
 static int sql_stored_settle(sql_stored *s)
 {
-    for (sql_stored *other = s->home->first; other != NULL;
-         other = other->next) {
-        if (other == s || !sql_pages_are_same(s->pages, other->pages))
-            continue;
-        int status = sql_stored_flush(other);
-        if (status == SQLITE_OK)
-            continue;
-        sqlite3_free(s->table->zErrMsg);
-        s->table->zErrMsg = other->table->zErrMsg;
-        other->table->zErrMsg = NULL;
-        return status;
+    int status = SQLITE_OK;
+    sql_stored *next;
+    for (sql_stored *other = s->home->first; status == SQLITE_OK
+         && other != NULL; other = next) {
+        next = other->next;
+        if (other != s && sql_pages_are_same(s->pages, other->pages))
+            status = sql_stored_flush_other(s, other);
     }
-    return SQLITE_OK;
+    return status;
 }
 
 int sql_stored_current(sql_stored *s, bly_filter **out)
@@ -494,6 +520,12 @@ void sql_stored_roll_back(sql_stored *s)
         sql_stored_drop_memory(s);
     s->fresh = false;
     s->rolled_back = true;
+}
+
+void sql_stored_roll_back_to(sql_stored *s)
+{
+    if (!s->flushing)                   /* else only a statement of ours     */
+        sql_stored_roll_back(s);
 }
 
 /* ---- Changes ------------------------------------------------------------- */

@@ -628,7 +628,7 @@ static int sql_table_rollback_to(sqlite3_vtab *base, int savepoint)
     table *t = (table *)base;
     (void)savepoint;
     if (t->stored != NULL)
-        sql_stored_roll_back(t->stored);
+        sql_stored_roll_back_to(t->stored);
     return SQLITE_OK;
 }
 

@@ -791,6 +791,34 @@ def test_triggers_of_an_untrusted_schema(path):
     assert db.execute("SELECT * FROM v").fetchall() == [("a",)]
 
 
+@pytest.mark.parametrize("table", ["seen_log", "seen_pages"])
+def test_triggers_on_shadow_tables(path, table):
+    db = opened(path)
+    db.execute("CREATE TABLE audit(x)")
+    insert(db, "a")
+    image = value(db, "SELECT bloomery_add(filter, 'b') FROM seen")
+    db.execute(f"CREATE TRIGGER r AFTER INSERT ON {table} BEGIN INSERT INTO audit "
+               "SELECT 1 UNION ALL SELECT new.id; END")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
+    db.execute("SAVEPOINT s")
+    insert(db, "c")
+    db.execute("COMMIT")
+    assert has(db, *"abcd") == has(again(path), *"abcd") == list("abc")
+    assert value(db, "SELECT count(*) FROM audit") >= 2
+    db.execute("DROP TRIGGER r")
+    db.execute(f"CREATE TRIGGER r AFTER INSERT ON {table} BEGIN INSERT INTO seen "
+               "VALUES ('t'); END")
+    db.execute("BEGIN")
+    image = value(db, "SELECT bloomery_add(filter, 'd') FROM seen")
+    db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
+    assert "no such table" in refused(db, "COMMIT")
+    assert has(db, *"abcdt") == list("abc")
+    db.execute("DROP TRIGGER r")
+    insert(db, "e")
+    assert has(again(path), *"abcdet") == list("abce")
+
+
 def test_defensive(path):
     """Shadow tables are changed by their table only."""
     shell = ["sqlite3", str(path), "-cmd", f".load {os.environ['BLOOMERY_SQLITE']}",
