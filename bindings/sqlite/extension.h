@@ -240,10 +240,20 @@ int sql_pages_is_shadow(const char *name);
 sql_pages *sql_pages_new(sqlite3 *db, const char *schema, const char *name);
 void sql_pages_free(sql_pages *pages);
 
+/* Returns the message of an error for sqlite3_free, once. NULL: it is SQLite's.
+ */
+char *sql_pages_why(sql_pages *pages);
+
 /* These return a status of SQLite, like all functions below. */
 int sql_pages_create(sql_pages *pages);
 int sql_pages_drop(sql_pages *pages);
 int sql_pages_rename(sql_pages *pages, const char *name);
+
+/* Finds out whether both tables exist, and are not views. */
+int sql_pages_exist(sql_pages *pages, bool *out);
+
+/* Returns whether both have the shadow tables of one filter. */
+bool sql_pages_are_same(const sql_pages *a, const sql_pages *b);
 
 /* Reads the last mark, and whether the log still has an earlier one. */
 int sql_pages_last(sql_pages *pages, sql_pages_mark *out);
@@ -258,7 +268,7 @@ int sql_pages_since(sql_pages *pages, const sql_pages_mark *mark,
 int sql_pages_log(sql_pages *pages, sql_pages_mark *mark, const void *ops,
                   size_t bytes);
 
-/* Reads the image, for sqlite3_free; NULL if it is empty. */
+/* Reads the image, for sqlite3_free. */
 int sql_pages_read(sql_pages *pages, void **image, size_t *bytes);
 
 /* Writes the pages of an image that have changed, and begins the log anew. */
@@ -269,9 +279,13 @@ int sql_pages_write(sql_pages *pages, sql_pages_mark *mark, const void *image,
 
 typedef struct sql_stored sql_stored;
 
+/* The stored filters of a connection. */
+typedef struct { sql_stored *first; } sql_stored_home;
+
 /* Returns NULL if out of memory. Messages go to `table`. All functions that
  * return an int return a status of SQLite. */
-sql_stored *sql_stored_new(sqlite3 *db, sqlite3_vtab *table, const char *schema,
+sql_stored *sql_stored_new(sqlite3 *db, sql_stored_home *home,
+                           sqlite3_vtab *table, const char *schema,
                            const char *name, bool any);
 void sql_stored_free(sql_stored *stored);
 
@@ -302,6 +316,7 @@ int sql_stored_unite(sql_stored *stored, sqlite3_value *value);
 void sql_stored_begin(sql_stored *stored);
 int sql_stored_flush(sql_stored *stored);
 void sql_stored_roll_back(sql_stored *stored);
+void sql_stored_roll_back_to(sql_stored *stored);
 void sql_stored_end(sql_stored *stored);
 
 /* Reads shadow tables completely, to check them. */

@@ -5,9 +5,10 @@
  *
  * The pages are the image of the filter, cut into chunks of one page of the
  * database each: id 1, 2, 3, … The log has the operations since the pages were
- * written, a row for each transaction, so that a transaction of one key writes
- * one row at the end of one table. When the log is long, the pages that have
- * changed are written, and the log begins anew with a row without operations.
+ * written, a row or more for each transaction, so that a transaction of one key
+ * writes one row at the end of one table. When the log is long, the pages that
+ * have changed are written, and the log begins anew with a row without
+ * operations.
  *
  * The last row of the log is the change counter: its id rises with every change
  * and its tag is random. So a connection whose filter has the state of row
@@ -20,8 +21,8 @@
 #include <string.h>
 
 enum {
-    PAGES_LAST, PAGES_HAS, PAGES_SINCE, PAGES_LOG, PAGES_CUT, PAGES_READ,
-    PAGES_PAGE, PAGES_PUT, PAGES_TAIL, PAGES_STATEMENTS
+    PAGES_LAST, PAGES_HAS, PAGES_SINCE, PAGES_LOG, PAGES_CUT, PAGES_SIZE,
+    PAGES_READ, PAGES_PAGE, PAGES_PUT, PAGES_TAIL, PAGES_STATEMENTS
 };
 
 static const char *const sql_pages_text[PAGES_STATEMENTS]= {
@@ -34,6 +35,7 @@ static const char *const sql_pages_text[PAGES_STATEMENTS]= {
     [PAGES_LOG]  = "INSERT INTO \"%w\".\"%w_log\"(id, tag, ops) "
                    "VALUES(?1, ?2, ?3)",
     [PAGES_CUT]  = "DELETE FROM \"%w\".\"%w_log\"",
+    [PAGES_SIZE] = "SELECT sum(length(bytes)) FROM \"%w\".\"%w_pages\"",
     [PAGES_READ] = "SELECT bytes FROM \"%w\".\"%w_pages\" ORDER BY id",
     [PAGES_PAGE] = "SELECT bytes FROM \"%w\".\"%w_pages\" WHERE id = ?1",
     [PAGES_PUT]  = "REPLACE INTO \"%w\".\"%w_pages\"(id, bytes) "
@@ -44,6 +46,7 @@ static const char *const sql_pages_text[PAGES_STATEMENTS]= {
 struct sql_pages {
     sqlite3      *db;
     char         *schema, *name;
+    char         *why;                  /* message of the last error, or NULL */
     sqlite3_stmt *statement[PAGES_STATEMENTS];
 };
 
@@ -68,6 +71,7 @@ void sql_pages_free(sql_pages *p)
     sql_pages_finalize(p);
     sqlite3_free(p->schema);
     sqlite3_free(p->name);
+    sqlite3_free(p->why);
     sqlite3_free(p);
 }
 
@@ -84,6 +88,23 @@ sql_pages *sql_pages_new(sqlite3 *db, const char *schema, const char *name)
     return NULL;
 }
 
+/* ---- Errors -------------------------------------------------------------- */
+
+char *sql_pages_why(sql_pages *p)
+{
+    char *why = p->why;
+    p->why = NULL;
+    return why;
+}
+
+/* Takes a message of our own, which is NULL if out of memory. */
+static int sql_pages_damaged(sql_pages *p, char *why)
+{
+    sqlite3_free(p->why);
+    p->why = why;
+    return why != NULL ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+}
+
 /* ---- Statements ---------------------------------------------------------- */
 
 /* Runs SQL that is used once; frees the text. */
@@ -93,6 +114,31 @@ static int sql_pages_run(sql_pages *p, char *text)
                : sqlite3_exec(p->db, text, NULL, NULL, NULL);
     sqlite3_free(text);
     return status;
+}
+
+/* Finds out whether a table exists, and is not a view. */
+static int sql_pages_find(sql_pages *p, const char *suffix, bool *out)
+{
+    char *name = sqlite3_mprintf("%s_%s", p->name, suffix);
+    if (name == NULL)
+        return SQLITE_NOMEM;
+    int status = sqlite3_table_column_metadata(p->db, p->schema, name, NULL,
+                                               NULL, NULL, NULL, NULL, NULL);
+    sqlite3_free(name);
+    *out = status == SQLITE_OK;
+    return status == SQLITE_ERROR ? SQLITE_OK : status;
+}
+
+/* Refuses a view, which could have any number of rows. */
+static int sql_pages_check(sql_pages *p, int which)
+{
+    const char *suffix = which < PAGES_SIZE ? "log" : "pages";
+    bool there;
+    int status = sql_pages_find(p, suffix, &there);
+    return status != SQLITE_OK || there ? status
+         : sql_pages_damaged(p, sqlite3_mprintf(
+               "this filter is damaged: %s_%s is not a table", p->name,
+               suffix));
 }
 
 /* Prepares a statement when it is first used, and binds an id. */
@@ -106,8 +152,13 @@ static int sql_pages_prepare(sql_pages *p, int which, sqlite3_int64 id)
                    : sqlite3_prepare_v3(p->db, text, -1, FLAGS, statement,
                                         NULL);
         sqlite3_free(text);
-        if (status != SQLITE_OK)
+        if (status == SQLITE_OK)
+            status = sql_pages_check(p, which);
+        if (status != SQLITE_OK) {
+            sqlite3_finalize(*statement);
+            *statement = NULL;
             return status;
+        }
     }
     return sqlite3_bind_parameter_count(*statement) == 0 ? SQLITE_OK
          : sqlite3_bind_int64(*statement, 1, id);
@@ -167,6 +218,18 @@ int sql_pages_rename(sql_pages *p, const char *name)
     return SQLITE_OK;
 }
 
+int sql_pages_exist(sql_pages *p, bool *out)
+{
+    int status = sql_pages_find(p, "pages", out);
+    return status == SQLITE_OK && *out ? sql_pages_find(p, "log", out) : status;
+}
+
+bool sql_pages_are_same(const sql_pages *a, const sql_pages *b)
+{
+    return sqlite3_stricmp(a->name, b->name) == 0
+        && sqlite3_stricmp(a->schema, b->schema) == 0;
+}
+
 /* ---- The change counter -------------------------------------------------- */
 
 int sql_pages_last(sql_pages *p, sql_pages_mark *out)
@@ -220,7 +283,9 @@ int sql_pages_log(sql_pages *p, sql_pages_mark *mark, const void *ops,
 {
     const sqlite3_int64 rowid = sqlite3_last_insert_rowid(p->db);
     if (mark->id == INT64_MAX)
-        return SQLITE_CORRUPT_VTAB;
+        return sql_pages_damaged(p, sqlite3_mprintf(
+            "the log of this filter is damaged: its last row has the largest "
+            "id"));
     sql_pages_mark next = { .id = mark->id + 1 };
     sqlite3_randomness(sizeof next.tag, &next.tag);
     int status = sql_pages_prepare(p, PAGES_LOG, next.id);
@@ -239,24 +304,48 @@ int sql_pages_log(sql_pages *p, sql_pages_mark *mark, const void *ops,
 
 /* ---- The image ----------------------------------------------------------- */
 
-int sql_pages_read(sql_pages *p, void **image, size_t *bytes)
+/* Adds up the bytes of all pages. */
+static int sql_pages_size(sql_pages *p, size_t *out)
 {
-    int status = sql_pages_prepare(p, PAGES_READ, 0);
-    char *all = NULL;
-    size_t used = 0, room = 0;
+    int status = sql_pages_prepare(p, PAGES_SIZE, 0);
     if (status != SQLITE_OK)
         return status;
+    sqlite3_stmt *statement = p->statement[PAGES_SIZE];
+    const uint64_t size = sqlite3_step(statement) == SQLITE_ROW
+                        ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    status = sqlite3_reset(statement);
+    if (status != SQLITE_OK)
+        return status;
+    char *why = sql_memory_table_refused(size);
+    if (why != NULL)
+        return sql_pages_damaged(p, why);
+    *out = (size_t)size;
+    return SQLITE_OK;
+}
+
+int sql_pages_read(sql_pages *p, void **image, size_t *bytes)
+{
+    size_t used = 0, room = 0;
+    int status = sql_pages_size(p, &room);
+    if (status == SQLITE_OK)
+        status = sql_pages_prepare(p, PAGES_READ, 0);
+    if (status != SQLITE_OK)
+        return status;
+    char *all = sqlite3_malloc64(room + 1);
+    if (all == NULL)
+        return SQLITE_NOMEM;
     sqlite3_stmt *statement = p->statement[PAGES_READ];
     while (status == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const void *part = sqlite3_column_blob(statement, 0);
         size_t n = (size_t)sqlite3_column_bytes(statement, 0);
-        char *grown = sql_memory_grow(all, &room, used + n, 1);
-        if (grown == NULL || (part == NULL && n > 0))
+        if (part == NULL && n > 0)
             status = SQLITE_NOMEM;
-        all = grown != NULL ? grown : all;
-        if (status == SQLITE_OK && n > 0)
+        else if (n > room - used)       /* length() counts characters of TEXT */
+            status = sql_pages_damaged(p, sqlite3_mprintf(
+                "the pages of this filter are damaged: one is not a BLOB"));
+        else if (n > 0)
             memcpy(all + used, part, n);
-        used += n;
+        used += status == SQLITE_OK ? n : 0;
     }
     int ended = sqlite3_reset(statement);
     status = status == SQLITE_OK ? ended : status;

@@ -9,6 +9,14 @@
  * had changed. Operations depend on nothing but the filter, so a connection
  * that repeats the records of another one gets the same filter.
  *
+ * A connection can have several objects for one table. If SQLite reads its
+ * schema again in a transaction, the table gets a new object, and the old one
+ * stays until the transaction ends. So each object writes the records of the
+ * others before it reads the shadow tables. The object of a table that was
+ * created and rolled back stays as well, and is not informed. Its mark is then
+ * missing in the shadow tables of that name, if they exist, and its records are
+ * dropped.
+ *
  * A record is a letter and 8 bytes for each number, the lowest first:
  *
  *      f FORM                      states the form of the keys
@@ -27,11 +35,14 @@ enum {
     STORED_LOG = 32 << 10,              /* bytes of log that are always fine */
     STORED_LOG_MOST = 16 << 20,         /* bytes of log at most              */
     STORED_LOG_SHARE = 100,             /* else this part of the image       */
-    STORED_PENDING = 1 << 20            /* bytes of records in memory        */
+    STORED_PENDING = 1 << 20,           /* bytes of records in memory        */
+    STORED_ROW = 64 << 10               /* … and in a row, if they are more  */
 };
 
 struct sql_stored {
     sqlite3       *db;
+    sql_stored_home *home;
+    sql_stored    *next, **back;        /* in its list                       */
     sqlite3_vtab  *table;               /* for messages                      */
     sql_pages     *pages;
     bly_filter    *filter;              /* NULL: to be read                  */
@@ -47,20 +58,42 @@ struct sql_stored {
     bool           fresh;               /* checked in this transaction       */
     bool           rolled_back;         /* after the last check              */
     bool           rewrite;             /* the pages must be written         */
+    bool           flushing;            /* statements of ours are running, … */
+    bool           freed;               /* … and SQLite has let go of it     */
 };
 
-sql_stored *sql_stored_new(sqlite3 *db, sqlite3_vtab *table, const char *schema,
+/* Puts the filter into the connection's list. */
+static void sql_stored_enter(sql_stored *s, sql_stored_home *home)
+{
+    s->next = home->first;
+    s->back = &home->first;
+    if (s->next != NULL)
+        s->next->back = &s->next;
+    home->first = s;
+}
+
+static void sql_stored_leave(sql_stored *s)
+{
+    *s->back = s->next;
+    if (s->next != NULL)
+        s->next->back = s->back;
+}
+
+sql_stored *sql_stored_new(sqlite3 *db, sql_stored_home *home,
+                           sqlite3_vtab *table, const char *schema,
                            const char *name, bool any)
 {
     sql_stored *s = sqlite3_malloc64(sizeof *s);
     if (s == NULL)
         return NULL;
-    *s = (sql_stored){ .db = db, .table = table, .any = any,
+    *s = (sql_stored){ .db = db, .home = home, .table = table, .any = any,
                        .pages = sql_pages_new(db, schema, name) };
-    if (s->pages != NULL)
-        return s;
-    sqlite3_free(s);
-    return NULL;
+    if (s->pages == NULL) {
+        sqlite3_free(s);
+        return NULL;
+    }
+    sql_stored_enter(s, home);
+    return s;
 }
 
 /* Forgets the filter in memory and all records. */
@@ -76,6 +109,11 @@ void sql_stored_free(sql_stored *s)
 {
     if (s == NULL)
         return;
+    if (s->flushing) {
+        s->freed = true;
+        return;
+    }
+    sql_stored_leave(s);
     sql_stored_drop_memory(s);
     sqlite3_free(s->pending);
     sql_pages_free(s->pages);
@@ -87,7 +125,9 @@ static int sql_stored_sql(sql_stored *s, int status)
 {
     if (status == SQLITE_OK || status == SQLITE_NOMEM || s->table->zErrMsg)
         return status;
-    s->table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(s->db));
+    s->table->zErrMsg = sql_pages_why(s->pages);
+    if (s->table->zErrMsg == NULL)
+        s->table->zErrMsg = sqlite3_mprintf("%s", sqlite3_errmsg(s->db));
     return status;
 }
 
@@ -102,6 +142,15 @@ static int sql_stored_damaged(sql_stored *s, const char *what)
     s->table->zErrMsg = sqlite3_mprintf(
         "the log of this filter is damaged, or a later version of bloomery "
         "wrote it: %s", what);
+    return s->table->zErrMsg != NULL ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
+}
+
+static int sql_stored_changed(sql_stored *s)
+{
+    sqlite3_free(s->table->zErrMsg);
+    s->table->zErrMsg = sqlite3_mprintf(
+        "other statements have changed the shadow tables of this filter during "
+        "the transaction: roll it back, and write to the filter only");
     return s->table->zErrMsg != NULL ? SQLITE_CORRUPT_VTAB : SQLITE_NOMEM;
 }
 
@@ -247,7 +296,7 @@ static int sql_stored_unpack(sql_stored *s)
     options.progress = &progress;
     options.format = "bloomery";
     options.memory_limit = sql_memory_limit(s->db, bytes);
-    bly_status done = bly_peek(&header, image != NULL ? image : "", bytes);
+    bly_status done = bly_peek(&header, image, bytes);
     if (done >= 0)
         done = bly_unpack(&s->filter, image, bytes, &options);
     sqlite3_free(image);
@@ -293,31 +342,6 @@ static int sql_stored_follow(sql_stored *s, const sql_pages_mark *last)
     return status;
 }
 
-int sql_stored_current(sql_stored *s, bly_filter **out)
-{
-    sql_pages_mark last;
-    if (s->filter == NULL || !s->fresh) {
-        int status = sql_stored_sql(s, sql_pages_last(s->pages, &last));
-        if (status == SQLITE_OK)
-            status = sql_stored_follow(s, &last);
-        if (status != SQLITE_OK)
-            return status;
-        s->at = last;
-        s->fresh = s->writing;
-        s->rolled_back = false;
-    }
-    *out = s->filter;
-    return SQLITE_OK;
-}
-
-int sql_stored_same(sql_stored *s, bly_filter **out)
-{
-    if (s->filter == NULL || s->rolled_back)
-        return sql_stored_current(s, out);
-    *out = s->filter;
-    return SQLITE_OK;
-}
-
 /* ---- Writing ------------------------------------------------------------- */
 
 /* Returns how long the log may be. */
@@ -349,18 +373,133 @@ static int sql_stored_write_pages(sql_stored *s)
     return SQLITE_OK;
 }
 
-int sql_stored_flush(sql_stored *s)
+/* Returns the bytes of the records from `from` that go into one row. */
+static size_t sql_stored_row(const sql_stored *s, size_t from)
 {
-    if (s->filter == NULL || (s->used == 0 && !s->rewrite))
-        return SQLITE_OK;
-    if (s->rewrite || s->logged + s->used > sql_stored_most(s))
-        return sql_stored_write_pages(s);
-    int status = sql_stored_sql(s, sql_pages_log(s->pages, &s->at, s->pending,
-                                                 s->used));
+    const unsigned char *begin = s->pending + from, *at = begin, *read = begin;
+    const unsigned char *end = s->pending + s->used;
+    sql_stored_record record;
+    while (read < end && sql_stored_read(&record, &read, end)
+           && (at == begin || read - begin <= STORED_ROW))
+        at = read;
+    return (size_t)(at - begin);
+}
+
+/* Writes the records to the log, in rows that each connection can read whatever
+ * its SQLITE_LIMIT_LENGTH. If that fails midway, the other records remain. */
+static int sql_stored_write_log(sql_stored *s)
+{
+    size_t done = 0;
+    int status = SQLITE_OK;
+    while (status == SQLITE_OK && done < s->used) {
+        size_t row = sql_stored_row(s, done);
+        status = sql_stored_sql(s, sql_pages_log(s->pages, &s->at,
+                                                 s->pending + done, row));
+        if (status == SQLITE_OK)
+            done += row;
+    }
+    if (s->filter == NULL)              /* the transaction was rolled back   */
+        return status;
+    s->logged += done;
+    s->used -= done;
+    if (done > 0 && s->used > 0)
+        memmove(s->pending, s->pending + done, s->used);
+    return status;
+}
+
+/* Finds out whether the shadow tables have the state to which the records
+ * belong. A writing of pages that failed leaves an empty log. */
+static int sql_stored_is_theirs(sql_stored *s, bool *out)
+{
+    sql_pages_mark last;
+    int status = sql_stored_sql(s, sql_pages_exist(s->pages, out));
+    if (status != SQLITE_OK || !*out)
+        return status;
+    status = sql_stored_sql(s, sql_pages_last(s->pages, &last));
+    *out = (last.id == s->at.id && last.tag == s->at.tag)
+        || (last.id == 0 && s->rewrite);
+    return status;
+}
+
+static int sql_stored_write(sql_stored *s)
+{
+    bool theirs;
+    int status = sql_stored_is_theirs(s, &theirs);
     if (status != SQLITE_OK)
         return status;
-    s->logged += s->used;
-    s->used = 0;
+    if (!theirs && !s->writing) {       /* created and rolled back           */
+        sql_stored_drop_memory(s);
+        return SQLITE_OK;
+    }
+    if (!theirs)
+        return sql_stored_changed(s);
+    if (s->rewrite || s->logged + s->used > sql_stored_most(s))
+        return sql_stored_write_pages(s);
+    return sql_stored_write_log(s);
+}
+
+/* Statements of ours that run a trigger can begin a savepoint themselves. */
+int sql_stored_flush(sql_stored *s)
+{
+    if (s->flushing || s->filter == NULL || (s->used == 0 && !s->rewrite))
+        return SQLITE_OK;
+    s->flushing = true;
+    int status = sql_stored_write(s);
+    s->flushing = false;
+    return status;
+}
+
+/* Writes the records of another object. Its messages go to our table, because
+ * SQLite frees the other one if the transaction is rolled back meanwhile. */
+static int sql_stored_flush_other(sql_stored *s, sql_stored *other)
+{
+    sqlite3_vtab *table = other->table;
+    other->table = s->table;
+    int status = sql_stored_flush(other);
+    other->table = table;
+    if (other->freed)
+        sql_stored_free(other);
+    return status;
+}
+
+/* Writes the records of other objects for the same table. */
+static int sql_stored_settle(sql_stored *s)
+{
+    int status = SQLITE_OK;
+    sql_stored *next;
+    for (sql_stored *other = s->home->first; status == SQLITE_OK
+         && other != NULL; other = next) {
+        next = other->next;
+        if (other != s && sql_pages_are_same(s->pages, other->pages))
+            status = sql_stored_flush_other(s, other);
+    }
+    return status;
+}
+
+int sql_stored_current(sql_stored *s, bly_filter **out)
+{
+    sql_pages_mark last;
+    if (s->filter == NULL || !s->fresh) {
+        int status = sql_stored_settle(s);
+        if (status == SQLITE_OK)
+            status = sql_stored_sql(s, sql_pages_last(s->pages, &last));
+        if (status == SQLITE_OK)
+            status = sql_stored_follow(s, &last);
+        if (status != SQLITE_OK)
+            return status;
+        s->at = last;
+        s->fresh = s->writing;
+        s->rolled_back = false;
+    }
+    *out = s->filter;
+    return SQLITE_OK;
+}
+
+int sql_stored_same(sql_stored *s, bly_filter **out)
+{
+    if (s->filter == NULL || s->rolled_back)
+        return sql_stored_current(s, out);
+    *out = s->filter;
     return SQLITE_OK;
 }
 
@@ -381,6 +520,12 @@ void sql_stored_roll_back(sql_stored *s)
         sql_stored_drop_memory(s);
     s->fresh = false;
     s->rolled_back = true;
+}
+
+void sql_stored_roll_back_to(sql_stored *s)
+{
+    if (!s->flushing)                   /* else only a statement of ours     */
+        sql_stored_roll_back(s);
 }
 
 /* ---- Changes ------------------------------------------------------------- */
@@ -515,12 +660,16 @@ int sql_stored_create(sql_stored *s, const char *kind, const bly_spec *wanted)
 
 int sql_stored_drop(sql_stored *s)
 {
-    return sql_stored_sql(s, sql_pages_drop(s->pages));
+    int status = sql_stored_settle(s);
+    return status == SQLITE_OK
+         ? sql_stored_sql(s, sql_pages_drop(s->pages)) : status;
 }
 
 int sql_stored_rename(sql_stored *s, const char *name)
 {
-    int status = sql_stored_flush(s);
+    int status = sql_stored_settle(s);
+    if (status == SQLITE_OK)
+        status = sql_stored_flush(s);
     return status == SQLITE_OK
          ? sql_stored_sql(s, sql_pages_rename(s->pages, name)) : status;
 }
@@ -528,8 +677,9 @@ int sql_stored_rename(sql_stored *s, const char *name)
 int sql_stored_check(sqlite3 *db, sqlite3_vtab *table, const char *schema,
                      const char *name)
 {
+    sql_stored_home alone = { .first = NULL };
     bly_filter *filter;
-    sql_stored *s = sql_stored_new(db, table, schema, name, false);
+    sql_stored *s = sql_stored_new(db, &alone, table, schema, name, false);
     int status = s != NULL ? sql_stored_current(s, &filter) : SQLITE_NOMEM;
     sql_stored_free(s);
     return status;

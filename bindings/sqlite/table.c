@@ -17,6 +17,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The columns. Only stored filters have the last one. */
 enum { TABLE_KEY, TABLE_LABEL, TABLE_COUNT, TABLE_FILTER };
@@ -52,8 +53,24 @@ static void sql_table_let_go(sql_table_file *file)
     sqlite3_free(file);
 }
 
+/* Refuses a FIFO or a device, which could block SQLite for ever. A file that
+ * cannot be examined is left to bly_open, which says why. */
+static int sql_table_check_file(table *t)
+{
+    struct stat info;
+    if (stat(t->given.path, &info) != 0 || S_ISREG(info.st_mode))
+        return SQLITE_OK;
+    sqlite3_free(t->base.zErrMsg);
+    t->base.zErrMsg = sqlite3_mprintf("cannot open '%s': not a regular file",
+                                      t->given.path);
+    return t->base.zErrMsg != NULL ? SQLITE_CANTOPEN : SQLITE_NOMEM;
+}
+
 static int sql_table_open_file(table *t, sql_table_file **out)
 {
+    int checked = sql_table_check_file(t);
+    if (checked != SQLITE_OK)
+        return checked;
     const bly_progress progress = interrupt_progress(t->db);
     bly_options options = sql_memory_options(t->given.limit);
     sql_table_file *file = sqlite3_malloc64(sizeof *file);
@@ -122,11 +139,10 @@ static int sql_table_declare(table *t)
 
 /* A file is opened, and a stored filter read, by the first statement, so that a
  * table whose file is missing can still be dropped. */
-static int sql_table_connect(sqlite3 *db, void *unused, int n,
+static int sql_table_connect(sqlite3 *db, void *home, int n,
                              const char *const *arguments, sqlite3_vtab **out,
                              char **error)
 {
-    (void)unused;
     table *t = sqlite3_malloc64(sizeof *t);
     if (t == NULL)
         return SQLITE_NOMEM;
@@ -138,8 +154,8 @@ static int sql_table_connect(sqlite3 *db, void *unused, int n,
     if (status == SQLITE_OK)
         status = sql_table_declare(t);
     if (status == SQLITE_OK && t->given.stored) {
-        t->stored = sql_stored_new(db, &t->base, arguments[1], arguments[2],
-                                   t->given.any);
+        t->stored = sql_stored_new(db, home, &t->base, arguments[1],
+                                   arguments[2], t->given.any);
         status = t->stored != NULL ? SQLITE_OK : SQLITE_NOMEM;
     }
     if (status == SQLITE_OK)
@@ -151,11 +167,11 @@ static int sql_table_connect(sqlite3 *db, void *unused, int n,
 
 /* Refuses to create a table whose file is invalid, or a filter that cannot be
  * stored. */
-static int sql_table_create(sqlite3 *db, void *unused, int n,
+static int sql_table_create(sqlite3 *db, void *home, int n,
                             const char *const *arguments, sqlite3_vtab **out,
                             char **error)
 {
-    int status = sql_table_connect(db, unused, n, arguments, out, error);
+    int status = sql_table_connect(db, home, n, arguments, out, error);
     if (status != SQLITE_OK)
         return status;
     table *t = (table *)*out;
@@ -205,12 +221,28 @@ static void sql_table_best_refused(sqlite3_index_info *info, int number)
     info->estimatedRows = INT64_MAX;
 }
 
-/* Returns whether a statement reads the filter itself. It may read the key
- * then, which is NULL: some versions of SQLite always do. */
+/* Returns whether a constraint is a condition on the key. A LIMIT is not. */
+static bool sql_table_is_on_key(const sqlite3_index_info *info, int i)
+{
+#ifdef SQLITE_INDEX_CONSTRAINT_LIMIT
+    if (info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_LIMIT
+        || info->aConstraint[i].op == SQLITE_INDEX_CONSTRAINT_OFFSET)
+        return false;
+#endif
+    return info->aConstraint[i].iColumn == TABLE_KEY;
+}
+
+/* Returns whether a statement reads the filter itself, without a condition on
+ * the key. Some versions of SQLite always count the key as used: a statement
+ * that does read it fails in sql_table_column. */
 static bool sql_table_is_whole(const sqlite3_vtab *base,
                                const sqlite3_index_info *info)
 {
     const sqlite3_uint64 key = (sqlite3_uint64)1 << TABLE_KEY;
+    for (int i = 0; i < info->nConstraint; i++) {
+        if (sql_table_is_on_key(info, i))
+            return false;
+    }
     return ((const table *)base)->stored != NULL
         && (info->colUsed | key) == (key | (sqlite3_uint64)1 << TABLE_FILTER);
 }
@@ -377,6 +409,8 @@ static int sql_table_column(sqlite3_vtab_cursor *base, sqlite3_context *context,
     sql_keys_key key;
     bly_filter *filter;
     uint64_t label;
+    if (column == TABLE_KEY && c->whole)
+        return sql_table_refuse(base->pVtab, TABLE_ALL);
     if (column == TABLE_KEY && c->asked != NULL)
         sqlite3_result_value(context, c->asked);
     if (column == TABLE_KEY || sqlite3_vtab_nochange(context))
@@ -441,8 +475,9 @@ static int sql_table_label(table *t, bool *given, uint64_t *label,
 }
 
 /* Inserts a row of the columns of the table: a key, with a label or without
- * one, or a filter. INSERT OR IGNORE of a key that is perhaps there counts no
- * row. */
+ * one, or a filter. It cannot have both, because SQLite does not undo the first
+ * change of a row if the second one fails. INSERT OR IGNORE of a key that is
+ * perhaps there counts no row. */
 static int sql_table_insert(table *t, sqlite3_value **columns)
 {
     uint64_t label;
@@ -450,10 +485,14 @@ static int sql_table_insert(table *t, sqlite3_value **columns)
     if (sqlite3_value_type(columns[TABLE_COUNT]) != SQLITE_NULL)
         return sql_table_wrong(&t->base, "the column count cannot be written: "
                                "insert the key several times");
+    if (sqlite3_value_type(columns[TABLE_FILTER]) != SQLITE_NULL) {
+        if (sqlite3_value_type(columns[TABLE_KEY]) != SQLITE_NULL
+            || sqlite3_value_type(columns[TABLE_LABEL]) != SQLITE_NULL)
+            return sql_table_wrong(&t->base, "a row has a key or a filter: "
+                                   "insert them in two rows");
+        return sql_stored_unite(t->stored, columns[TABLE_FILTER]);
+    }
     int status = sql_table_label(t, &given, &label, columns[TABLE_LABEL]);
-    if (status == SQLITE_OK
-        && sqlite3_value_type(columns[TABLE_FILTER]) != SQLITE_NULL)
-        status = sql_stored_unite(t->stored, columns[TABLE_FILTER]);
     if (status != SQLITE_OK)
         return status;
     status = sql_stored_change(t->stored, given ? 'p' : 'a',
@@ -476,6 +515,30 @@ static bool sql_table_same(sqlite3_value *a, sqlite3_value *b)
                           && memcmp(one, other, (size_t)bytes) == 0);
 }
 
+/* Refuses an UPDATE of a key's count. UPDATE FROM gives the present one. */
+static int sql_table_check_count(table *t, sqlite3_value *asked,
+                                 sqlite3_value *count)
+{
+    bly_filter *filter;
+    sql_keys_key key;
+    if (sqlite3_value_nochange(count))
+        return SQLITE_OK;
+    int status = sql_stored_current(t->stored, &filter);
+    if (status != SQLITE_OK)
+        return status;
+    if (sql_keys_of(&key, bly_form_of(filter), asked) != KEYS_ONE)
+        return SQLITE_NOMEM;
+    const uint64_t now = bly_count(filter, key.data, key.length);
+    sql_keys_done(&key);
+    const bool same = now <= INT64_MAX
+        ? sqlite3_value_type(count) == SQLITE_INTEGER
+          && (uint64_t)sqlite3_value_int64(count) == now
+        : sqlite3_value_type(count) == SQLITE_NULL;
+    return same ? SQLITE_OK
+         : sql_table_wrong(&t->base, "the column count cannot be updated: only "
+                           "a label can");
+}
+
 /* Changes the label of a key. */
 static int sql_table_relabel(table *t, sqlite3_value *key,
                              sqlite3_value **columns)
@@ -485,7 +548,10 @@ static int sql_table_relabel(table *t, sqlite3_value *key,
     if (!sql_table_same(key, columns[TABLE_KEY]))
         return sql_table_wrong(&t->base, "a filter cannot change a key: delete "
                                "it and insert the other one");
-    int status = sql_table_label(t, &given, &label, columns[TABLE_LABEL]);
+    int status = sql_table_check_count(t, key, columns[TABLE_COUNT]);
+    if (status != SQLITE_OK)
+        return status;
+    status = sql_table_label(t, &given, &label, columns[TABLE_LABEL]);
     if (status == SQLITE_OK && !given)
         return sql_table_wrong(&t->base, "only a label can be updated, and not "
                                "to NULL");
@@ -562,7 +628,7 @@ static int sql_table_rollback_to(sqlite3_vtab *base, int savepoint)
     table *t = (table *)base;
     (void)savepoint;
     if (t->stored != NULL)
-        sql_stored_roll_back(t->stored);
+        sql_stored_roll_back_to(t->stored);
     return SQLITE_OK;
 }
 
@@ -622,6 +688,10 @@ static const sqlite3_module sql_table_module = {
 
 int sql_table_register(sqlite3 *db)
 {
-    return sqlite3_create_module_v2(db, "bloomery", &sql_table_module, NULL,
-                                    NULL);
+    sql_stored_home *home = sqlite3_malloc64(sizeof *home);
+    if (home == NULL)
+        return SQLITE_NOMEM;
+    *home = (sql_stored_home){ .first = NULL };
+    return sqlite3_create_module_v2(db, "bloomery", &sql_table_module, home,
+                                    sqlite3_free);
 }

@@ -92,10 +92,15 @@ def test_a_list_is_refused(path):
     insert(db, "a")
     for text in ("SELECT * FROM seen", "SELECT count(*) FROM seen",
                  "SELECT label, filter FROM seen", "DELETE FROM seen",
-                 "SELECT 1 FROM seen WHERE key > 'a'"):
+                 "SELECT 1 FROM seen WHERE key > 'a'", "SELECT key, filter FROM seen",
+                 *(f"SELECT count(filter) FROM seen WHERE {test}" for test in (
+                     "key LIKE 'a'", "key >= 'a'", "key <> 'b'", "+key = 'a'",
+                     "key IS NOT 'b'", "upper(key) = 'A'",
+                     "key = 'a' OR filter IS NULL", "key GLOB 'a' LIMIT 1"))):
         assert "no list of its keys" in refused(db, text), text
-    assert "collation" in refused(db, "SELECT 1 FROM seen WHERE key = 'A' COLLATE "
-                                  "NOCASE")
+    for what in "1", "count(filter)":
+        assert "collation" in refused(db, f"SELECT {what} FROM seen WHERE key = 'A' "
+                                      "COLLATE NOCASE")
 
 
 @pytest.mark.parametrize("arguments, line", [
@@ -175,7 +180,8 @@ def test_whole_filter_in_and_out(path):
     db = opened(path)
     insert(db, "a", "b")
     image = value(db, "SELECT filter FROM seen")
-    assert db.execute("SELECT key, filter FROM seen").fetchall() == [(None, image)]
+    assert value(db, "SELECT filter FROM seen LIMIT 1") == image
+    assert value(db, "SELECT count(filter) FROM seen WHERE filter = ?", image) == 1
     assert value(db, "SELECT bloomery_contains(?, 'a')", image) == 1
     db.execute("CREATE VIRTUAL TABLE other USING bloomery(kind=blocked, "
                "capacity=1000, rate=1e-6)")
@@ -264,8 +270,15 @@ def test_labels(path):
     db.execute("INSERT INTO seen(key, label) VALUES ('a', 3), ('b', 1)")
     db.execute("UPDATE seen SET label = 5 WHERE key = 'b'")
     assert value(again(path), "SELECT label FROM seen WHERE key = 'b'") >= 1
+    db.execute("CREATE TABLE t(k, n)")
+    db.execute("INSERT INTO t VALUES ('a', 4), ('b', 9)")
+    db.execute("UPDATE seen SET label = (SELECT n FROM t WHERE k = key) WHERE key IN "
+               "('a', 'b')")
+    if sqlite3.sqlite_version_info >= (3, 33):
+        db.execute("UPDATE seen SET label = n FROM t WHERE key = k")
     for text in ("UPDATE seen SET key = 'c' WHERE key = 'a'",
                  "UPDATE seen SET label = NULL WHERE key = 'a'",
+                 "UPDATE seen SET count = 5, label = 2 WHERE key = 'a'",
                  "INSERT INTO seen(key, label) VALUES ('a', 'x')",
                  "INSERT INTO seen(key, label) VALUES ('a', -1)",
                  "INSERT INTO seen(key, count) VALUES ('a', 1)"):
@@ -336,6 +349,102 @@ def test_a_statement_that_fails_leaves_nothing(path):
     refused(db, "INSERT INTO seen SELECT 'z' UNION ALL SELECT abs(-9223372036854775807 "
             "- 1)")
     assert has(db, "z") == []
+    image = value(db, "SELECT bloomery_add(filter, 'u') FROM seen")
+    db.execute("BEGIN")
+    for key, label in ((b"\0", None), ("k", None), (None, 1)):
+        assert "two rows" in refused(
+            db, "INSERT INTO seen(key, label, filter) VALUES (?, ?, ?)", key, label,
+            image)
+    db.execute("COMMIT")
+    assert has(db, "u", "k") == has(again(path), "u", "k") == []
+
+
+@pytest.mark.parametrize("way", ["rows", "one", "filter", "other kind"])
+def test_a_replaced_table_is_rolled_back(path, way):
+    db = opened(path, "standard", 10000)
+    insert(db, "a")
+    image = value(db, "SELECT filter FROM seen")
+    db.execute("BEGIN")
+    db.execute("SAVEPOINT s")
+    db.execute("DROP TABLE seen")
+    db.execute(MAKE.format("approximator" if way == "other kind" else "standard",
+                           10000))
+    if way == "other kind":
+        db.execute("INSERT INTO seen(key, label) VALUES ('new', 1)")
+    elif way == "filter":
+        image = value(db, "SELECT bloomery_add(?, 'new')", image)
+        db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
+    else:
+        insert(db, "new", *map(str, range(4000 if way == "rows" else 0)))
+    db.execute("ROLLBACK TO s")
+    if way == "one":
+        db.execute("SAVEPOINT s")
+        insert(db, "b")
+    db.execute("COMMIT")
+    expected = ["a", "b"] if way == "one" else ["a"]
+    assert has(db, "a", "b", "new") == has(again(path), "a", "b", "new") == expected
+    insert(db, "c")
+    assert has(again(path), "a", "c") == ["a", "c"]
+
+
+def test_a_new_table_is_rolled_back(path):
+    db = again(path)
+    db.execute("CREATE TABLE t(x)")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO t VALUES ('order')")
+    db.execute("SAVEPOINT s")
+    db.execute(MAKE.format("blocked", 1000))
+    insert(db, "a")
+    db.execute("ROLLBACK TO s")
+    db.execute("COMMIT")
+    assert db.execute("SELECT * FROM t").fetchall() == [("order",)]
+    db.execute(MAKE.format("blocked", 1000))
+    assert has(db, "a") == []
+
+
+def test_shadow_tables_change_in_a_transaction(path):
+    db = opened(path)
+    insert(db, "a")
+    db.execute("BEGIN")
+    insert(db, "b")
+    db.execute("INSERT INTO seen_log VALUES (99, 7, NULL)")
+    assert "other statements have changed" in refused(db, "COMMIT")
+    assert not db.in_transaction
+    assert has(db, "a", "b") == has(again(path), "a", "b") == ["a"]
+
+
+@pytest.mark.parametrize("reset", ["writable_schema = RESET", "schema_version = 77"])
+def test_a_schema_is_read_again_in_a_transaction(path, reset):
+    db = opened(path)
+    image = value(db, "SELECT filter FROM seen")
+    insert(db, "a")
+    db.execute("BEGIN")
+    for step, keys in ((lambda: None, "ab"),
+                       (lambda: insert(db, "c"), "abc"),
+                       (lambda: db.execute("INSERT INTO seen(filter) VALUES (?)",
+                                           (image,)), "abc"),
+                       (lambda: db.execute("SAVEPOINT s"), "abc")):
+        insert(db, "b")
+        db.execute(f"PRAGMA {reset}")
+        step()
+        assert has(db, *"abc") == list(keys)
+    insert(db, "d")
+    db.execute(f"PRAGMA {reset}")
+    db.execute("ROLLBACK TO s")
+    assert has(db, *"abcd") == list("abc")
+    insert(db, "e")
+    db.execute(f"PRAGMA {reset}")
+    db.execute("ALTER TABLE seen RENAME TO other")
+    db.execute("COMMIT")
+    expected = list("abce")
+    assert has(db, *"abcde", table="other") == expected
+    assert has(again(path), *"abcde", table="other") == expected
+    db.execute("BEGIN")
+    db.execute("INSERT INTO other VALUES ('f')")
+    db.execute(f"PRAGMA {reset}")
+    db.execute("DROP TABLE other")
+    db.execute("COMMIT")
+    assert value(db, "SELECT count(*) FROM sqlite_schema") == 0
 
 
 def test_rollback_of_many(path):
@@ -373,6 +482,18 @@ def test_only_changed_pages_are_written(path):
     db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
     assert rewritten(db) > 1
     assert 1 < value(db, "SELECT count(DISTINCT id) FROM written") < 30
+
+
+def test_a_reader_of_short_values(path):
+    """The rows of a long log are read with a low SQLITE_LIMIT_LENGTH."""
+    db = opened(path, "standard", 5000000)
+    insert_at_once(db, *range(15000))
+    assert 120000 < value(db, "SELECT sum(length(ops)) FROM seen_log") \
+        and value(db, "SELECT count(*) FROM seen_log") > 2
+    assert value(db, "SELECT max(length(ops)) FROM seen_log") <= 65536
+    reader = again(path)
+    reader.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 70000)
+    assert has(reader, *range(0, 15000, 100)) == list(range(0, 15000, 100))
 
 
 def test_commit_that_is_busy(path):
@@ -670,6 +791,34 @@ def test_triggers_of_an_untrusted_schema(path):
     assert db.execute("SELECT * FROM v").fetchall() == [("a",)]
 
 
+@pytest.mark.parametrize("table", ["seen_log", "seen_pages"])
+def test_triggers_on_shadow_tables(path, table):
+    db = opened(path)
+    db.execute("CREATE TABLE audit(x)")
+    insert(db, "a")
+    image = value(db, "SELECT bloomery_add(filter, 'b') FROM seen")
+    db.execute(f"CREATE TRIGGER r AFTER INSERT ON {table} BEGIN INSERT INTO audit "
+               "SELECT 1 UNION ALL SELECT new.id; END")
+    db.execute("BEGIN")
+    db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
+    db.execute("SAVEPOINT s")
+    insert(db, "c")
+    db.execute("COMMIT")
+    assert has(db, *"abcd") == has(again(path), *"abcd") == list("abc")
+    assert value(db, "SELECT count(*) FROM audit") >= 2
+    db.execute("DROP TRIGGER r")
+    db.execute(f"CREATE TRIGGER r AFTER INSERT ON {table} BEGIN INSERT INTO seen "
+               "VALUES ('t'); END")
+    db.execute("BEGIN")
+    image = value(db, "SELECT bloomery_add(filter, 'd') FROM seen")
+    db.execute("INSERT INTO seen(filter) VALUES (?)", (image,))
+    assert "no such table" in refused(db, "COMMIT")
+    assert has(db, *"abcdt") == list("abc")
+    db.execute("DROP TRIGGER r")
+    insert(db, "e")
+    assert has(again(path), *"abcdet") == list("abce")
+
+
 def test_defensive(path):
     """Shadow tables are changed by their table only."""
     shell = ["sqlite3", str(path), "-cmd", f".load {os.environ['BLOOMERY_SQLITE']}",
@@ -690,6 +839,42 @@ def test_defensive(path):
         done = subprocess.run(shell, input=change + ";", capture_output=True,
                               text=True)
         assert "may not be" in done.stderr, change
+
+
+@pytest.mark.parametrize("view", [
+    "seen_log AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "SELECT id, 0 AS tag, NULL AS ops FROM n",
+    "seen_pages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) "
+    "SELECT id, zeroblob(1) AS bytes FROM n"])
+def test_a_view_in_place_of_a_shadow_table(path, view):
+    db = opened(path)
+    table = view.split()[0]
+    db.execute(f"DROP TABLE {table}")
+    db.execute(f"CREATE VIEW {view}")
+    db = again(path)
+    steps = []
+    db.set_progress_handler(lambda: steps.append(1) or len(steps) > 100, 10000)
+    for text in "SELECT 1 FROM seen WHERE key = 'a'", "INSERT INTO seen VALUES ('a')":
+        assert f"{table} is not a table" in refused(db, text)
+
+
+def test_more_pages_than_memory_holds(path):
+    db = opened(path)
+    db.execute("INSERT INTO seen_pages WITH RECURSIVE n(id) AS (SELECT 9 UNION ALL "
+               "SELECT id + 1 FROM n LIMIT 2200) SELECT id, zeroblob(1) FROM n")
+    db.execute("PRAGMA writable_schema = ON")
+    # each length is one million: few bytes in the file
+    db.execute("UPDATE sqlite_schema SET sql = replace(sql, 'bytes BLOB', 'bytes BLOB "
+               "GENERATED ALWAYS AS (zeroblob(1000000))') WHERE name = 'seen_pages'")
+    db.close()
+    assert "largest block of memory" in refused(
+        again(path), "SELECT 1 FROM seen WHERE key = 'a'")
+
+
+def test_the_largest_id(path):
+    db = opened(path)
+    db.execute("UPDATE seen_log SET id = 9223372036854775807")
+    assert "largest id" in refused(db, "INSERT INTO seen VALUES ('a')")
 
 
 def test_shadow_tables_are_not_trusted(path):

@@ -1,4 +1,7 @@
 """The table over a file."""
+import os
+import signal
+
 import pytest
 
 from conftest import command, connect, refused, value
@@ -184,3 +187,12 @@ def test_views_and_triggers_open_no_file(db, words):
                "(SELECT key FROM f WHERE key = new.k); END")
     assert "unsafe use" in refused(db, "INSERT INTO t VALUES('red')")
     assert value(db, "SELECT key FROM f WHERE key = 'red'") == "red"
+
+
+def test_a_table_over_a_fifo(db, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    signal.alarm(60)                    # in place of waiting for ever
+    for name in "fifo", ".":
+        assert "not a regular file" in refused(
+            db, f"CREATE VIRTUAL TABLE f USING bloomery('{tmp_path / name}')")
+    signal.alarm(0)
