@@ -452,6 +452,8 @@ it("keys are changed as the form says", () => {
         refused(ask, "EUNSUPPORTED", "case=fold");      // it has no ICU
     const a = new Filter("standard", { items: 9, keys: "any" }), b = a.copy();
     a.stateKeys("text");
+    a.unite(b);                                 // an empty one has no other form
+    b.add("b");
     refused(() => a.unite(b), "EMISMATCH", "form");
     b.stateKeys("text");
     same(a.unite(b).info().keys, "text");
