@@ -107,7 +107,13 @@ format() {
     try query -c k.bly padded
     out_is "$format: zeros behind the end are none" 0 "$n\n"
     try dedup bad
-    refused "$format: dedup prints nothing of what is damaged" damaged
+    status_is "$format: dedup of what is damaged" 2
+    check "$format: dedup says so" grep -q "'bad' is damaged" err
+    size=$(wc -c <out)
+    head -c "$size" keys >plain
+    check "$format: dedup prints lines before the damage" cmp -s out plain
+    try dedup -c one
+    check "$format: dedup -c reads once" [ "$(wc -l <out)" = "$n" ]
     try query -q k.bly one none
     silent "$format: query -q stops early"
     try query --no-decompress k.bly one
