@@ -29,9 +29,9 @@
  *
  * Nor is a pipe or a compressed file read twice if its lines are counted. They
  * are held in a table that counts, and printed at the end. When they no longer
- * fit in memory, the lines of the table are written to a temporary file, each as
- * often as it occurred, and the rest of the input is appended. That file has the
- * same output as the input, and pass 1 continues with it. If keys are only
+ * fit in memory, the lines of the table are written to a temporary file, each
+ * as often as it occurred, and the rest of the input is appended. That file has
+ * the same output as the input, and pass 1 continues with it. If keys are only
  * derived from lines, all lines go to the file.
  *
  * Files must not change until the end, but may grow. All passes read what the
