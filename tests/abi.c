@@ -150,7 +150,9 @@ ABI_AT(bly_header, reserved, 136);
 ABI_SIZE(bly_processor_t, 64);
 ABI_AT(bly_processor_t, instructions, 0);
 ABI_AT(bly_processor_t, ahead, 8);
+ABI_AT(bly_processor_t, ahead_cached, 12);
 ABI_AT(bly_processor_t, near_bytes, 16);
+ABI_AT(bly_processor_t, reserved, 24);
 
 ABI_SIZE(bly_estimate, 16);
 ABI_AT(bly_estimate, value, 0);

@@ -108,6 +108,12 @@ PLATFORM_INLINE void cells_prefetch_write(const cells *c, const uint8_t *row,
     platform_prefetch_write(row + (at * c->width >> 3));
 }
 
+/* Returns the bytes of a row. */
+PLATFORM_INLINE uint64_t cells_bytes(const cells *c)
+{
+    return c->m / 8 * c->width;
+}
+
 /* ---- Single keys ------------------------------------------------------- */
 
 /* The first three probes together, as in bits/walk.c. */
@@ -300,12 +306,13 @@ PLATFORM_INLINE size_t cells_keep(cells_group *g, size_t kept, size_t i,
     return kept + pass;
 }
 
-/* Runs one probe of the group's n keys; returns how many are left. *fetched is
- * as in walk.c. */
-PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t *fetched,
-                                   const cells *c, const uint8_t *row)
+/* Runs one probe of the group's n keys; returns how many are left. `most` and
+ * *fetched are as in walk.c. */
+PLATFORM_INLINE size_t cells_probe(cells_group *g, size_t n, size_t most,
+                                   size_t *fetched, const cells *c,
+                                   const uint8_t *row)
 {
-    size_t ahead = cpu_ahead(n, n), kept = 0, next = 0;
+    size_t ahead = n < most ? n : most, kept = 0, next = 0;
     for (size_t i = *fetched; i < ahead; i++)
         cells_prefetch(c, row, cells_at(c, g->state[i]));
     for (size_t i = 0; i < n - ahead; i++) {
@@ -326,6 +333,7 @@ PLATFORM_INLINE void cells_contains_group(cells_group *g, const cells *c,
                                           const uint64_t *hashes, size_t n,
                                           bool *present)
 {
+    const size_t most = cpu_ahead(n, n, cells_bytes(c));
     size_t fetched = 0;
     for (size_t i = 0; i < n; i++) {
         g->state[i] = hash_spread(hashes[i]);
@@ -333,7 +341,7 @@ PLATFORM_INLINE void cells_contains_group(cells_group *g, const cells *c,
         present[i] = false;
     }
     for (uint32_t j = 0; j < c->k && n > 0; j++)
-        n = cells_probe(g, n, &fetched, c, row);
+        n = cells_probe(g, n, most, &fetched, c, row);
     for (size_t i = 0; i < n; i++)
         present[g->key[i]] = true;
 }
@@ -382,7 +390,7 @@ PLATFORM_INLINE void cells_add_many_by(const cells *c, uint8_t *row,
                                        const uint64_t *hashes, size_t n)
 {
     cells_ring ring;
-    size_t turn = 0, ahead = cpu_ahead(CELLS_RING, CELLS_RING);
+    size_t turn = 0, ahead = cpu_ahead(CELLS_RING, CELLS_RING, cells_bytes(c));
     for (size_t i = 0; i < n; i++) {
         uint64_t state = hash_spread(hashes[i]);
         for (uint32_t j = 0; j < c->k; j++, turn++, state *= HASH_STEP) {
@@ -406,7 +414,8 @@ void cells_add_many(const cells *c, uint8_t *row, const uint64_t *hashes,
 /* Keys whose lines are on their way, at least one. */
 PLATFORM_INLINE size_t cells_keys_ahead(const cells *c)
 {
-    return (cpu_ahead(CELLS_RING, CELLS_RING) + c->k - 1) / c->k;
+    size_t lines = cpu_ahead(CELLS_RING, CELLS_RING, cells_bytes(c));
+    return (lines + c->k - 1) / c->k;
 }
 
 PLATFORM_INLINE void cells_prefetch_key(const cells *c, const uint8_t *row,
