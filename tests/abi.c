@@ -382,6 +382,13 @@ ABI_AT(bly_inline_cuckoo, nibbles, 32);
 ABI_AT(bly_inline_cuckoo, sorted, 36);
 ABI_AT(bly_inline_cuckoo, reserved, 40);
 
+ABI_SIZE(bly_inline_counting, 64);
+ABI_AT(bly_inline_counting, payload, 0);
+ABI_AT(bly_inline_counting, m, 8);
+ABI_AT(bly_inline_counting, k, 16);
+ABI_AT(bly_inline_counting, bits, 20);
+ABI_AT(bly_inline_counting, reserved, 24);
+
 /* ---- Handed out by the library: these may grow at their end ------------- */
 
 ABI_AT(bly_option_info, name, 0);
